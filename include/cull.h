@@ -1,0 +1,570 @@
+/*
+ * cull.h - decide which training examples are worth backpropagating.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A selector looks at what a forward pass saw of M examples (per-example losses;
+ * the inputs H and output gradients P of the last linear layer) and returns a
+ * weighted subset of m of them to train on. This header is the whole public API,
+ * in the order the values flow:
+ *
+ *     statuses, memory, tensors      the ground
+ *     backend                        where the arithmetic runs
+ *     signals                        what the forward pass saw        (in)
+ *     subset                         which examples, at which weight  (out)
+ *     selector                       needs -> select -> observe, and its state
+ *     options and strategies         what there is, and how to write another
+ *     solvers                        orthogonal matching pursuit, facility location
+ *     diagnosis                      how good a subset is
+ *
+ * A complete program: keep the hardest 30 % of a batch, Selective-Backprop's way.
+ *
+ *     #include <cull.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         float loss[128];                    // from your forward pass
+ *         for (int i = 0; i < 128; i++) loss[i] = (float)i;
+ *
+ *         cull_option   options[] = {{"keep", "0.3"}};
+ *         cull_setting  setting = {.pool = 128, .batch = 128, .seed = 1};
+ *         cull_selector *selector = NULL;
+ *         cull_subset    subset = {0};
+ *         cull_signals   signals = {.count = 128, .loss = cull_vector(loss, CULL_F32, 128)};
+ *
+ *         if (cull_selector_create("sb", options, 1, &setting, &selector) ||
+ *             cull_select(selector, &signals, 0, &subset))
+ *             return fprintf(stderr, "%s\n", cull_last_error()), 1;
+ *         for (size_t i = 0; i < subset.count; i++)
+ *             printf("%u %g\n", subset.index[i], subset.weight[i]);
+ *         cull_subset_clear(&subset);
+ *         cull_selector_destroy(selector);
+ *         return 0;
+ *     }
+ *
+ * Conventions. Every call that can fail returns a cull_status; the sentence behind
+ * it is cull_last_error(). Nothing here prints, exits or aborts. destroy, close and
+ * clear accept NULL or zeros. Arrays in a cull_tensor are borrowed and never written
+ * unless a comment says so. An object is used by one thread at a time; distinct
+ * objects are independent. The same seed and inputs give the same subset, bit for
+ * bit, whatever the thread count.
+ */
+#ifndef CULL_H
+#define CULL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CULL_VERSION_MAJOR 0
+#define CULL_VERSION_MINOR 1
+#define CULL_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define CULL_API                   __attribute__((visibility("default")))
+#define CULL_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#else
+#define CULL_API
+#define CULL_PRINTF(format, first)
+#endif
+
+/* ---- statuses ----------------------------------------------------------------- */
+
+#define CULL_STATUS_MAP(X)                                                                         \
+    X(OK, 0, "success")                                                                            \
+    X(NO_MEMORY, 1, "out of memory")                                                               \
+    X(BAD_ARGUMENT, 2, "argument outside its documented range")                                    \
+    X(BAD_OPTION, 3, "option unknown, mistyped or out of bounds")                                  \
+    X(NOT_FINITE, 4, "a signal is NaN or infinite")                                                \
+    X(BAD_FILE, 10, "file does not follow its format")                                             \
+    X(IO, 11, "the system could not read or write")                                                \
+    X(UNSUPPORTED, 20, "this device cannot run this operation")                                    \
+    X(BAD_STATE, 21, "saved state does not belong to this object")                                 \
+    X(TOO_LARGE, 22, "the work would exceed the memory limit")
+
+typedef enum cull_status {
+#define CULL_STATUS_ENUM(name, number, text) CULL_##name = number,
+    CULL_STATUS_MAP(CULL_STATUS_ENUM)
+#undef CULL_STATUS_ENUM
+} cull_status;
+
+CULL_API const char *cull_version(void);
+CULL_API const char *cull_status_name(cull_status status); /* "BAD_ARGUMENT" */
+CULL_API const char *cull_status_text(cull_status status); /* the general sentence */
+
+/* The sentence of this thread's latest failure, or "" before any. Valid until the
+ * next call of this library on the same thread that fails. */
+CULL_API const char *cull_last_error(void);
+
+/* For strategies outside the library: keep a sentence and return `status`. */
+CULL_API cull_status cull_fail(cull_status status, const char *format, ...) CULL_PRINTF(2, 3);
+
+/* ---- memory -------------------------------------------------------------------- */
+
+/* Replace malloc for all of the library. Set before any other call; NULL restores
+ * the C library's. The three functions behave as malloc, realloc and free. */
+typedef struct cull_allocator {
+    void *(*allocate)(void *context, size_t bytes);
+    void *(*reallocate)(void *context, void *data, size_t bytes);
+    void (*release)(void *context, void *data);
+    void *context;
+} cull_allocator;
+
+CULL_API void cull_allocator_set(const cull_allocator *allocator);
+
+/* ---- tensors ------------------------------------------------------------------- */
+
+typedef enum cull_dtype { CULL_F32 = 1, CULL_F64, CULL_I32, CULL_I64, CULL_U8 } cull_dtype;
+
+enum { CULL_MAX_DIMS = 4 };
+
+/* A view of an array: borrowed, never freed here. data == NULL means absent. */
+typedef struct cull_tensor {
+    void      *data;
+    cull_dtype dtype;
+    int        dims;
+    int64_t    shape[CULL_MAX_DIMS];
+    int64_t    stride[CULL_MAX_DIMS]; /* in elements */
+} cull_tensor;
+
+/* Views of dense row-major arrays. The data is only read, whatever the cast says. */
+CULL_API cull_tensor cull_vector(const void *data, cull_dtype dtype, size_t count);
+CULL_API cull_tensor cull_matrix(const void *data, cull_dtype dtype, size_t rows, size_t columns);
+
+CULL_API size_t      cull_dtype_size(cull_dtype dtype); /* bytes of one element; 0 if unknown */
+CULL_API const char *cull_dtype_name(cull_dtype dtype); /* "float32" */
+
+/*
+ * View a DLPack tensor.
+ *
+ * dltensor  a DLTensor, or a DLManagedTensor, which begins with one. Borrowed: it
+ *           must outlive the view, and its deleter stays with the caller.
+ * out       the view. Rows may be strided; the last dimension must be dense.
+ *
+ * Returns CULL_UNSUPPORTED for memory that is not on the host, more than
+ * CULL_MAX_DIMS dimensions, or a type other than the five above (one lane).
+ */
+CULL_API cull_status cull_tensor_from_dlpack(const void *dltensor, cull_tensor *out);
+
+/* ---- backend ------------------------------------------------------------------- */
+
+/* Where the arithmetic runs: "cpu" (fast) or "ref" (plain loops, the definition of
+ * right). Owns its threads. */
+typedef struct cull_backend cull_backend;
+
+/* threads 0: as many as there are cores. CULL_UNSUPPORTED for an unknown name. */
+CULL_API cull_status cull_backend_open(const char *name, unsigned threads, cull_backend **out);
+CULL_API void        cull_backend_close(cull_backend *backend);
+CULL_API const char *cull_backend_describe(const cull_backend *backend); /* "cpu avx2 2 threads" */
+
+/* ---- signals: what the forward pass saw ---------------------------------------- */
+
+enum {
+    CULL_SIGNAL_LOSS = 1,         /* per-example loss, unweighted                     */
+    CULL_SIGNAL_H = 2,            /* inputs of the last linear layer                  */
+    CULL_SIGNAL_P = 4,            /* gradient of the summed loss w.r.t. the logits    */
+    CULL_SIGNAL_LABEL = 8,        /* class of each example                            */
+    CULL_SIGNAL_IRREDUCIBLE = 16, /* loss of a model trained on other data            */
+    CULL_SIGNAL_LOGITS = 32       /* only in the target block                         */
+};
+
+/* What to match instead of the training gradient: a clean validation set. */
+typedef struct cull_target {
+    size_t      count;  /* 0: no target block                 */
+    cull_tensor h;      /* (count, D)  float                  */
+    cull_tensor p;      /* (count, C)  float                  */
+    cull_tensor label;  /* (count)     int32 or int64         */
+    cull_tensor logits; /* (count, C)  float                  */
+} cull_target;
+
+/* Borrowed for the length of a call; absent arrays have data == NULL. Floats may be
+ * float32 or float64, labels int32, int64 or uint8, rows strided. */
+typedef struct cull_signals {
+    size_t          count;      /* examples: M of a batch, or N of the pool           */
+    const uint32_t *place;      /* [count] place in the pool, each < setting.pool;
+                                   NULL: 0 .. count-1                                 */
+    uint64_t       step, epoch; /* when: what randomness and rhythm are counted by    */
+    cull_tensor    loss;        /* (count)                                            */
+    cull_tensor    h;           /* (count, D)                                         */
+    cull_tensor    p;           /* (count, C)                                         */
+    cull_tensor    label;       /* (count)                                            */
+    cull_tensor    irreducible; /* (count)                                            */
+    const uint8_t *unseen;      /* [count] 1: no loss is known yet, loss[i] is ignored
+                                   and the rule puts the example first; NULL: none    */
+    cull_target target;
+} cull_signals;
+
+/* ---- subset: which examples, at which weight ----------------------------------- */
+
+#define CULL_NO_ROW UINT32_MAX
+
+enum {
+    CULL_SUBSET_FILLED = 1,   /* the solver ended short; random examples fill the rest */
+    CULL_SUBSET_FALLBACK = 2, /* no positive weight at all: a random subset, weights 1 */
+    CULL_SUBSET_SHORT = 4     /* fewer than the budget, as `short=accept` allows       */
+};
+
+/* The only thing a selector produces. The training loss is (1/count) sum w*loss over
+ * each training batch, never normalised again. Zero it, or pass an earlier result,
+ * whose arrays are reused and grown; end it with cull_subset_clear(). */
+typedef struct cull_subset {
+    size_t    count;  /* examples chosen                                             */
+    size_t    room;   /* capacity of the arrays                                      */
+    uint32_t *index;  /* [count] row of the signals, ascending, so that keeping all
+                         is bit-identical to full training; repeats only when the
+                         strategy samples with replacement; CULL_NO_ROW where the
+                         example was carried over from earlier signals               */
+    uint32_t *place;  /* [count] its place in the pool                               */
+    double   *weight; /* [count] >= 0                                                */
+    uint32_t *group;  /* [count] which training batch it belongs to, 0 .. groups-1;
+                         within a group rows ascend. All 0 while groups <= 1         */
+    size_t   groups;  /* 0: any batching will do; else whole training batches        */
+    size_t   picked;  /* of count, those the rule itself picked (rest: filled)       */
+    unsigned flags;   /* CULL_SUBSET_*                                               */
+} cull_subset;
+
+CULL_API void cull_subset_clear(cull_subset *subset);
+
+/* For strategies: give the arrays room for `count`, which also becomes the count.
+ * Weights are set to 1, groups to 0, index and place left for the caller to fill. */
+CULL_API cull_status cull_subset_resize(cull_subset *subset, size_t count);
+
+/* ---- selector ------------------------------------------------------------------- */
+
+typedef struct cull_selector cull_selector;
+
+/* One option, both sides as text, as a recipe or a command line has them. */
+typedef struct cull_option {
+    const char *key, *value;
+} cull_option;
+
+/* The run that a selector serves. */
+typedef struct cull_setting {
+    size_t        pool;   /* N, examples in the training set, 1 .. 2^32-2              */
+    size_t        batch;  /* base batch size, 1 .. pool; 0: the pool is one batch      */
+    uint64_t      epochs; /* of the whole run; 0: unknown (windows and infobatch need it) */
+    uint64_t      steps;  /* per epoch; 0: ceil(pool / candidates)                     */
+    uint64_t      seed;
+    cull_backend *backend; /* borrowed, outlives the selector; NULL: "cpu", one thread  */
+} cull_setting;
+
+/*
+ * Make a selector.
+ *
+ * strategy  a name that cull_strategy_at() lists, with a modifier behind it if wanted
+ *           ("sb", "sb remembered", "top-loss stale"), or the path of a shared object
+ *           (a name with a slash; see "writing a strategy").
+ * options   `count` pairs, checked whole against the strategy's table: an unknown or
+ *           repeated key, a value of the wrong type or out of bounds, or values that
+ *           contradict each other are CULL_BAD_OPTION and name the key.
+ * setting   copied.
+ */
+CULL_API cull_status cull_selector_create(const char *strategy, const cull_option *options,
+                                          size_t count, const cull_setting *setting,
+                                          cull_selector **out);
+CULL_API void        cull_selector_destroy(cull_selector *selector);
+
+/* The strategy's name with its modifier, and its options resolved: "keep=0.3 beta=auto ...".
+ * Owned by the selector. */
+CULL_API const char *cull_selector_name(const cull_selector *selector);
+CULL_API const char *cull_selector_options(const cull_selector *selector);
+
+/* How many epochs the run has: setting.epochs, except under a warm start, which
+ * trades kappa*T epochs on the subset for kappa*T*keep full ones. */
+CULL_API uint64_t cull_selector_epochs(const cull_selector *selector);
+
+typedef enum cull_action {
+    CULL_TRAIN_ALL,    /* train `candidates` examples; nothing to select               */
+    CULL_SELECT_BATCH, /* bring `candidates` examples and their signals to cull_select */
+    CULL_SELECT_POOL,  /* the same with all of the pool; train the subset in batches   */
+    CULL_KEEP_SUBSET   /* go on training the subset of the last CULL_SELECT_POOL       */
+} cull_action;
+
+typedef struct cull_needs {
+    cull_action action;
+    unsigned    signals;    /* CULL_SIGNAL_* to score; 0: no scoring pass              */
+    unsigned    target;     /* CULL_SIGNAL_* of the target block                       */
+    unsigned    observe;    /* CULL_SIGNAL_* of what is trained, for cull_observe      */
+    bool        running;    /* score with BatchNorm's running averages (pool signals)  */
+    size_t      candidates; /* examples to bring                                       */
+    size_t      budget;     /* how many of them will be kept; 0: the rule decides      */
+} cull_needs;
+
+/* Asked before each step: what the selector wants then. It changes with stale epochs,
+ * kath18's switch, windows and warm starts, and must be asked anew each time. */
+CULL_API cull_status cull_selector_needs(const cull_selector *selector, uint64_t step,
+                                         uint64_t epoch, cull_needs *out);
+
+/*
+ * Choose a weighted subset.
+ *
+ * signals   what the forward pass saw; borrowed for the length of the call.
+ * budget    most examples to choose, 1 .. signals->count; 0: the selector's own `keep`.
+ * out       the result; its count is 0 on failure.
+ *
+ * Returns CULL_BAD_ARGUMENT when the budget is out of range, a shape is wrong or a
+ * signal the strategy needs is absent; CULL_NOT_FINITE naming the example when one is
+ * NaN or infinite. A failed call leaves the selector's history as it was.
+ */
+CULL_API cull_status cull_select(cull_selector *selector, const cull_signals *signals,
+                                 size_t budget, cull_subset *out);
+
+/* Tell the selector what training then saw: the signals named in needs.observe, of the
+ * examples that were trained. Does nothing for strategies that remember nothing. */
+CULL_API cull_status cull_observe(cull_selector *selector, const cull_signals *trained);
+
+/* The end of the run: what the selector still holds (sb-stream's last, short batch).
+ * out->count is 0 when there is nothing. */
+CULL_API cull_status cull_flush(cull_selector *selector, cull_subset *out);
+
+/*
+ * Save and restore a selector's history, so that a resumed run continues bit for bit.
+ *
+ * save      *bytes is a new block of *size bytes, released with cull_bytes_release().
+ * restore   into a selector made with the same strategy, options and setting;
+ *           CULL_BAD_STATE, and an unchanged selector, when it was not, or when the
+ *           bytes are damaged.
+ */
+CULL_API cull_status cull_selector_save(const cull_selector *selector, void **bytes, size_t *size);
+CULL_API cull_status cull_selector_restore(cull_selector *selector, const void *bytes, size_t size);
+CULL_API void        cull_bytes_release(void *bytes);
+
+/* max(1, floor(keep*count)), safe against keep*count falling just short of an integer. */
+CULL_API size_t cull_budget(double keep, size_t count);
+
+/* Share `total` among classes in proportion to size[], by largest remainder: the shares
+ * add up to min(total, sum of size) and none exceeds its size. */
+CULL_API void cull_budget_split(size_t total, const size_t *size, size_t classes, size_t *share);
+
+/* ---- options and strategies ------------------------------------------------------ */
+
+typedef enum cull_option_type {
+    CULL_OPTION_INT,
+    CULL_OPTION_REAL,   /* with `words`: a number or one of them */
+    CULL_OPTION_CHOICE, /* one of `words`                        */
+    CULL_OPTION_BOOL    /* true or false                         */
+} cull_option_type;
+
+/* One line of an option table. */
+typedef struct cull_option_spec {
+    const char      *key; /* NULL ends a table                        */
+    cull_option_type type;
+    const char      *fallback;  /* default, as text                    */
+    double           low, high; /* bounds of a number, both inclusive */
+    const char      *words;     /* "a|b|c", or NULL                   */
+    const char      *doc;       /* one line                           */
+} cull_option_spec;
+
+/* Checked options. The getters take a key of the table and cannot fail. */
+typedef struct cull_values cull_values;
+CULL_API double            cull_value_real(const cull_values *values, const char *key);
+CULL_API int64_t           cull_value_int(const cull_values *values, const char *key);
+CULL_API bool              cull_value_bool(const cull_values *values, const char *key);
+CULL_API const char *cull_value_text(const cull_values *values, const char *key); /* as given */
+CULL_API bool        cull_value_is(const cull_values *values, const char *key, const char *word);
+
+typedef enum cull_runs {
+    CULL_RUNS_STEP,   /* every step, over the batch                      */
+    CULL_RUNS_EPOCH,  /* every epoch, over the pool                      */
+    CULL_RUNS_PERIOD, /* every `period` epochs, over the pool            */
+    CULL_RUNS_ONCE    /* once, over the pool                             */
+} cull_runs;
+
+enum {
+    CULL_TAKES_STALE = 1,      /* may be driven by stored losses between scoring epochs */
+    CULL_TAKES_REMEMBERED = 2, /* may be driven by the losses of training steps         */
+    CULL_NO_BUDGET = 4,        /* how many are kept follows from the rule, not `keep`   */
+    CULL_SAMPLES = 8           /* keeping all is not exactly full training: always ask  */
+};
+
+/* What every call of a strategy is handed. */
+typedef struct cull_self {
+    const cull_setting *setting; /* batch and backend filled in            */
+    const cull_values  *values;
+    void               *state; /* state_size bytes, zero before create   */
+} cull_self;
+
+typedef struct cull_writer cull_writer;
+typedef struct cull_reader cull_reader;
+CULL_API cull_status       cull_write(cull_writer *writer, const void *data, size_t bytes);
+CULL_API cull_status       cull_read(cull_reader *reader, void *data, size_t bytes);
+
+#define CULL_STRATEGY_ABI    1
+#define CULL_STRATEGY_SYMBOL "cull_strategy_plugin" /* a `const cull_strategy` */
+
+/*
+ * Writing a strategy: fill in this struct. Hooks marked optional may be NULL. The
+ * frame around it checks shapes, finiteness and the budget, returns everything with
+ * weights 1 when the budget is the whole count (unless CULL_SAMPLES), applies windows,
+ * modifiers and rhythm, fills in out->place from out->index, and sorts by row.
+ *
+ * As a shared object: export it under CULL_STRATEGY_SYMBOL, link nothing, and pass the
+ * object's path as the strategy's name. examples/strategy_median.c is one.
+ */
+typedef struct cull_strategy {
+    uint32_t                abi; /* CULL_STRATEGY_ABI */
+    const char             *name;
+    const char             *doc; /* one line */
+    cull_runs               runs;
+    unsigned                traits;  /* CULL_TAKES_*, CULL_NO_BUDGET, CULL_SAMPLES */
+    unsigned                signals; /* CULL_SIGNAL_* the rule always reads         */
+    const cull_option_spec *options; /* own options; shared ones are added. May be NULL */
+    size_t                  state_size;
+
+    /* Check options against each other and the setting, allocate. Optional. On failure
+     * destroy is called. */
+    cull_status (*create)(cull_self *self);
+    void (*destroy)(cull_self *self); /* optional */
+    /* Adjust needs that the frame filled in from the fields above. Optional. */
+    void (*needs)(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *needs);
+    /* The rule. Write out->index (any order), out->weight, and group/groups if any. */
+    cull_status (*decide)(cull_self *self, const cull_signals *signals, size_t budget,
+                          cull_subset *out);
+    cull_status (*observe)(cull_self *self, const cull_signals *trained); /* optional */
+    cull_status (*flush)(cull_self *self, cull_subset *out);              /* optional */
+    cull_status (*save)(const cull_self *self, cull_writer *writer);      /* with restore */
+    cull_status (*restore)(cull_self *self, cull_reader *reader);
+} cull_strategy;
+
+/* The built-in strategies, in the order of METHODS: i = 0, 1, ... until NULL. */
+CULL_API const cull_strategy *cull_strategy_at(size_t i);
+CULL_API const cull_strategy *cull_strategy_find(const char *name); /* NULL: none */
+
+/* Every option of a strategy, shared ones included: i = 0, 1, ... until NULL. */
+CULL_API const cull_option_spec *cull_strategy_option_at(const cull_strategy *strategy, size_t i);
+
+/* Counter-based randomness: the same key and counters give the same number anywhere. */
+typedef struct cull_key {
+    uint32_t word[2];
+} cull_key;
+
+CULL_API cull_key cull_key_make(uint64_t seed, const char *stream);
+/* Uniform in the open interval (0, 1), from step and place (or any two counters). */
+CULL_API double cull_key_uniform(cull_key key, uint64_t step, uint64_t place);
+
+/* ---- solvers ---------------------------------------------------------------------- */
+
+typedef enum cull_pick {
+    CULL_PICK_ABS,    /* largest |correlation|                              */
+    CULL_PICK_SIGNED, /* largest correlation                                */
+    CULL_PICK_SAMPLE  /* drawn with probability ~ |correlation| (divbs)     */
+} cull_pick;
+
+typedef struct cull_omp_options {
+    double    ridge;       /* lambda, relative to the mean of diag K; 0: none            */
+    double    tolerance;   /* stop when the residual's norm is below this times |b|; 1e-6 */
+    bool      nonnegative; /* refit under weights >= 0 after each pick                   */
+    cull_pick pick;
+    cull_key  key; /* of CULL_PICK_SAMPLE                                        */
+    uint64_t  step;
+    size_t    memory; /* bytes one problem may take beyond its input; 0: 1 GiB      */
+} cull_omp_options;
+
+typedef enum cull_omp_stop {
+    CULL_OMP_BUDGET,     /* as many picks as asked for             */
+    CULL_OMP_FIT,        /* residual within tolerance              */
+    CULL_OMP_DEPENDENT,  /* every atom left depends on those picked */
+    CULL_OMP_NO_GAIN,    /* no correlation (or no positive one) left */
+    CULL_OMP_ZERO_TARGET /* the target is zero                     */
+} cull_omp_stop;
+
+/*
+ * Orthogonal matching pursuit towards a target b, over n atoms given by their Gram
+ * matrix, explicit or as last-layer gradients g_i = p_i (x) [h_i; 1], whose Gram matrix
+ * K = P P^T o (H H^T + 1) is then made column by column and never stored.
+ */
+typedef struct cull_omp_problem {
+    size_t count;  /* n atoms                                                         */
+    size_t budget; /* most picks, 1 .. n                                              */
+
+    /* explicit: k present                                                            */
+    cull_tensor   k;  /* (n, n) symmetric, float32 or float64                         */
+    const double *t;  /* [n] inner products of atoms and b                            */
+    double        b2; /* |b|^2; 0 or less: not known, then only the other rules stop  */
+
+    /* from the last layer: k absent                                                  */
+    cull_tensor     h, p;   /* (N, D), (N, C)                                         */
+    const uint32_t *row;    /* [n] rows of h and p that are atoms; NULL: 0 .. n-1     */
+    int32_t         column; /* -1: all classes; c: only row c of the gradient, D+1 numbers */
+    const double   *b;      /* the target, (C, D+1) or with a column (D+1), bias last */
+
+    /* results                                                                        */
+    uint32_t     *index;  /* [budget] atoms in the order picked; the caller's       */
+    double       *weight; /* [budget] their weights, not normalised; the caller's   */
+    size_t        picked;
+    double        residual; /* |r| / |b| (regularised error under ridge); NaN: b2 unknown */
+    cull_omp_stop stop;
+} cull_omp_problem;
+
+/* Solve `count` independent problems, in parallel over the backend's threads. Atoms
+ * with weight zero (nonnegative) are not among the picked. CULL_TOO_LARGE when one
+ * needs more than options->memory. backend NULL: "cpu" on one thread. */
+CULL_API cull_status cull_omp(cull_backend *backend, cull_omp_problem *problems, size_t count,
+                              const cull_omp_options *options);
+
+/* K (n, n) and, where not NULL, t = row means of K and b2 = mean of t, from H and P of
+ * n examples. k has the dtype of h. With a target, t and b2 are towards its mean gradient. */
+CULL_API cull_status cull_gram(cull_backend *backend, const cull_tensor *h, const cull_tensor *p,
+                               const cull_target *target, void *k, double *t, double *b2);
+
+typedef enum cull_greedy {
+    CULL_GREEDY_LAZY,
+    CULL_GREEDY_NAIVE,
+    CULL_GREEDY_STOCHASTIC
+} cull_greedy;
+
+typedef struct cull_facility_options {
+    cull_greedy greedy;
+    double      sample; /* stochastic: look at (n/k) ln(1/sample) candidates a pick; 0: .01 */
+    cull_key    key;
+    uint64_t    step;
+    size_t      memory; /* bytes of similarities held at once; 0: 512 MiB; beyond it they
+                           are made again, block by block */
+} cull_facility_options;
+
+/* Facility location: choose atoms so that every atom has a near one, by unsquared
+ * gradient distance (similarity = largest distance - distance). */
+typedef struct cull_facility_problem {
+    size_t          count;      /* n atoms                                        */
+    size_t          budget;     /* picks, 1 .. n                                  */
+    cull_tensor     similarity; /* (n, n) >= 0; absent: from h and p          */
+    cull_tensor     h, p;
+    const uint32_t *row;    /* [n] rows of h and p that are atoms; NULL: all  */
+    uint32_t       *index;  /* [budget] in the order picked; the caller's     */
+    double         *weight; /* [budget] atoms represented; adds up to n       */
+    double          value;  /* sum of best similarities                       */
+} cull_facility_problem;
+
+CULL_API cull_status cull_facility(cull_backend *backend, cull_facility_problem *problems,
+                                   size_t count, const cull_facility_options *options);
+
+/* ---- diagnosis --------------------------------------------------------------------- */
+
+typedef struct cull_diagnosis {
+    double  error;     /* |(1/m) sum w g - gbar|^2, gbar the mean over all; NaN: no H, P */
+    double  full;      /* |gbar|^2                                                       */
+    double  cosine;    /* between the two; NaN when one is zero                          */
+    double  effective; /* (sum w)^2 / sum w^2, the effective sample size                 */
+    double  overlap;   /* shared places / places of the smaller subset; NaN: no other    */
+    size_t  classes;   /* entries of the two arrays; 0: no labels                        */
+    size_t *available; /* [classes] examples of each class among the signals             */
+    size_t *chosen;    /* [classes] and in the subset                                    */
+} cull_diagnosis;
+
+/* other may be NULL. out is zeroed or an earlier result; end it with
+ * cull_diagnosis_clear(). The subset must come from these signals. */
+CULL_API cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
+                                   const cull_subset *subset, const cull_subset *other,
+                                   cull_diagnosis *out);
+CULL_API void        cull_diagnosis_clear(cull_diagnosis *diagnosis);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* backend/ref/ref.c - the reference backend: what is right, however slow. */
+#include "backend/ref/ref.h"
+
+#include "base/alloc.h"
+
+cull_status cull_ref_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out)
+{
+    (void)backend;
+    (void)desc;
+    return cull_base_alloc(1, sizeof **out, "an operation", out);
+}
+
+void cull_ref_destroy(cull_op *op)
+{
+    cull_base_free(op);
+}
+
+const cull_backend_class cull_backend_ref = {
+    .name = "ref",
+    .op = {[CULL_OP_RANK] = &cull_ref_rank,
+           [CULL_OP_KEYS] = &cull_ref_keys,
+           [CULL_OP_TOP] = &cull_ref_top,
+           [CULL_OP_GRAM] = &cull_ref_gram,
+           [CULL_OP_OMP] = &cull_ref_omp,
+           [CULL_OP_FACILITY] = &cull_ref_facility},
+};

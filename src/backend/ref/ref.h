@@ -1,0 +1,14 @@
+/* backend/ref/ref.h - the operations as plain loops, one file each. */
+#ifndef CULL_BACKEND_REF_REF_H
+#define CULL_BACKEND_REF_REF_H
+
+#include "backend/backend.h"
+
+extern const cull_op_class cull_ref_rank, cull_ref_keys, cull_ref_top, cull_ref_gram, cull_ref_omp,
+    cull_ref_facility;
+
+/* For operations that keep nothing but the common head. */
+cull_status cull_ref_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);
+void        cull_ref_destroy(cull_op *op);
+
+#endif

@@ -1,0 +1,227 @@
+/* base/options.c - parsing, bounds and lookup of text options. */
+#include "base/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct value {
+    const cull_option_spec *spec;
+    char                   *text; /* as given, or the default */
+    double                  number;
+    bool                    given;
+};
+
+struct cull_values {
+    size_t        count;
+    struct value *value;
+    char         *description;
+};
+
+const cull_option_spec *cull_base_option_at(const cull_option_tables *tables, size_t i)
+{
+    for (size_t t = 0; t < CULL_OPTION_TABLES; t++) {
+        for (const cull_option_spec *spec = tables->table[t]; spec && spec->key; spec++) {
+            if (i == 0) return spec;
+            i--;
+        }
+    }
+    return NULL;
+}
+
+/* Is `text` one of the words of "a|b|c"? */
+static bool is_word(const char *words, const char *text)
+{
+    size_t length = strlen(text);
+
+    for (const char *at = words; at && *at;) {
+        size_t word = strcspn(at, "|");
+        if (word == length && memcmp(at, text, word) == 0) return true;
+        at += word + (at[word] == '|');
+    }
+    return false;
+}
+
+static cull_status parse_number(const char *owner, const cull_option_spec *spec, const char *text,
+                                double *out)
+{
+    cull_status status = CULL_OK;
+    char       *end = NULL;
+    bool        whole = spec->type == CULL_OPTION_INT;
+
+    errno = 0;
+    *out = strtod(text, &end);
+    if (end == text || *end || strpbrk(text, "xXpP \t\n") || !isfinite(*out) ||
+        (whole && *out != floor(*out)))
+        FAIL(CULL_BAD_OPTION, "%s: %s=%s is not a%s number%s%s", owner, spec->key, text,
+             whole ? " whole" : "", spec->words ? " nor one of " : "",
+             spec->words ? spec->words : "");
+    if (*out < spec->low || *out > spec->high)
+        FAIL(CULL_BAD_OPTION, "%s: %s=%s is outside %g to %g", owner, spec->key, text, spec->low,
+             spec->high);
+done:
+    return status;
+}
+
+static cull_status parse(const char *owner, struct value *value)
+{
+    cull_status             status = CULL_OK;
+    const cull_option_spec *spec = value->spec;
+
+    switch (spec->type) {
+    case CULL_OPTION_BOOL:
+        value->number = strcmp(value->text, "true") == 0;
+        if (value->number == 0 && strcmp(value->text, "false") != 0)
+            FAIL(CULL_BAD_OPTION, "%s: %s=%s is neither true nor false", owner, spec->key,
+                 value->text);
+        break;
+    case CULL_OPTION_CHOICE:
+        if (!is_word(spec->words, value->text))
+            FAIL(CULL_BAD_OPTION, "%s: %s=%s is not one of %s", owner, spec->key, value->text,
+                 spec->words);
+        break;
+    case CULL_OPTION_INT:
+    case CULL_OPTION_REAL:
+        if (is_word(spec->words, value->text))
+            value->number = NAN;
+        else
+            TRY(parse_number(owner, spec, value->text, &value->number));
+        break;
+    }
+done:
+    return status;
+}
+
+static struct value *find(const cull_values *values, const char *key)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->value[i].spec->key, key) == 0) return &values->value[i];
+    return NULL;
+}
+
+static cull_status set_text(struct value *value, const char *text)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = strlen(text) + 1;
+    char       *copy = NULL;
+
+    TRY(cull_base_alloc(bytes, 1, "an option", &copy));
+    memcpy(copy, text, bytes);
+    cull_base_free(value->text);
+    value->text = copy;
+done:
+    return status;
+}
+
+static cull_status take(const char *owner, cull_values *values, const cull_option *option)
+{
+    cull_status   status = CULL_OK;
+    struct value *value = NULL;
+
+    if (!option->key || !option->value)
+        FAIL(CULL_BAD_OPTION, "%s: an option without a key or a value", owner);
+    value = find(values, option->key);
+    if (!value) FAIL(CULL_BAD_OPTION, "%s: no option is called '%s'", owner, option->key);
+    if (value->given) FAIL(CULL_BAD_OPTION, "%s: %s is given twice", owner, option->key);
+    value->given = true;
+    TRY(set_text(value, option->value));
+done:
+    return status;
+}
+
+static cull_status describe(cull_values *values)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = 1, at = 0;
+
+    for (size_t i = 0; i < values->count; i++)
+        bytes += strlen(values->value[i].spec->key) + strlen(values->value[i].text) + 2;
+    TRY(cull_base_alloc(bytes, 1, "the options", &values->description));
+    for (size_t i = 0; i < values->count; i++)
+        at += (size_t)snprintf(values->description + at, bytes - at, "%s%s=%s", i ? " " : "",
+                               values->value[i].spec->key, values->value[i].text);
+done:
+    return status;
+}
+
+cull_status cull_values_create(const char *owner, const cull_option_tables *tables,
+                               const cull_option *options, size_t count, cull_values **out)
+{
+    cull_status  status = CULL_OK;
+    cull_values *values = NULL;
+    size_t       specs = 0;
+
+    while (cull_base_option_at(tables, specs)) specs++;
+    TRY(cull_base_alloc(1, sizeof *values, "the options", &values));
+    TRY(cull_base_alloc(specs, sizeof *values->value, "the options", &values->value));
+    values->count = specs;
+    for (size_t i = 0; i < specs; i++) {
+        values->value[i].spec = cull_base_option_at(tables, i);
+        TRY(set_text(&values->value[i], values->value[i].spec->fallback));
+    }
+    for (size_t i = 0; i < count; i++) TRY(take(owner, values, &options[i]));
+    for (size_t i = 0; i < specs; i++) TRY(parse(owner, &values->value[i]));
+    TRY(describe(values));
+    *out = values;
+    values = NULL;
+done:
+    cull_values_destroy(values);
+    return status;
+}
+
+void cull_values_destroy(cull_values *values)
+{
+    if (!values) return;
+    for (size_t i = 0; i < values->count; i++) cull_base_free(values->value[i].text);
+    cull_base_free(values->value);
+    cull_base_free(values->description);
+    cull_base_free(values);
+}
+
+bool cull_values_given(const cull_values *values, const char *key)
+{
+    const struct value *value = find(values, key);
+    return value && value->given;
+}
+
+bool cull_values_has(const cull_values *values, const char *key)
+{
+    return find(values, key) != NULL;
+}
+
+const char *cull_values_describe(const cull_values *values)
+{
+    return values->description;
+}
+
+double cull_value_real(const cull_values *values, const char *key)
+{
+    const struct value *value = find(values, key);
+    return value ? value->number : NAN;
+}
+
+int64_t cull_value_int(const cull_values *values, const char *key)
+{
+    double number = cull_value_real(values, key);
+    return isfinite(number) ? (int64_t)number : 0;
+}
+
+bool cull_value_bool(const cull_values *values, const char *key)
+{
+    return cull_value_int(values, key) != 0;
+}
+
+const char *cull_value_text(const cull_values *values, const char *key)
+{
+    const struct value *value = find(values, key);
+    return value ? value->text : "";
+}
+
+bool cull_value_is(const cull_values *values, const char *key, const char *word)
+{
+    return strcmp(cull_value_text(values, key), word) == 0;
+}

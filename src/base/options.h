@@ -1,0 +1,32 @@
+/* base/options.h - text options checked whole against tables, before anything runs. */
+#ifndef CULL_BASE_OPTIONS_H
+#define CULL_BASE_OPTIONS_H
+
+#include "base/status.h"
+
+enum { CULL_OPTION_TABLES = 4 };
+
+/* The tables an object takes its options from, in the order they are listed. */
+typedef struct cull_option_tables {
+    const cull_option_spec *table[CULL_OPTION_TABLES];
+} cull_option_tables;
+
+/* Option i over all tables, NULL at the end. */
+const cull_option_spec *cull_base_option_at(const cull_option_tables *tables, size_t i);
+
+/* Check every pair and fill in the defaults; `owner` begins the sentence of a failure.
+ * CULL_BAD_OPTION: unknown or repeated key, wrong type, out of bounds. */
+cull_status cull_values_create(const char *owner, const cull_option_tables *tables,
+                               const cull_option *options, size_t count, cull_values **out);
+void        cull_values_destroy(cull_values *values);
+
+/* False: the key stands at its default. */
+bool cull_values_given(const cull_values *values, const char *key);
+
+/* False: no table has the key. */
+bool cull_values_has(const cull_values *values, const char *key);
+
+/* "key=value key=value ...", every option in table order; owned by values. */
+const char *cull_values_describe(const cull_values *values);
+
+#endif

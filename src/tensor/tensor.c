@@ -1,0 +1,129 @@
+/* tensor/tensor.c - making, reading and checking views. */
+#include "tensor/tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+cull_tensor cull_vector(const void *data, cull_dtype dtype, size_t count)
+{
+    return (cull_tensor){.data = (void *)(uintptr_t)data,
+                         .dtype = dtype,
+                         .dims = 1,
+                         .shape = {(int64_t)count},
+                         .stride = {1}};
+}
+
+cull_tensor cull_matrix(const void *data, cull_dtype dtype, size_t rows, size_t columns)
+{
+    return (cull_tensor){.data = (void *)(uintptr_t)data,
+                         .dtype = dtype,
+                         .dims = 2,
+                         .shape = {(int64_t)rows, (int64_t)columns},
+                         .stride = {(int64_t)columns, 1}};
+}
+
+size_t cull_dtype_size(cull_dtype dtype)
+{
+    switch (dtype) {
+    case CULL_F32: return 4;
+    case CULL_F64: return 8;
+    case CULL_I32: return 4;
+    case CULL_I64: return 8;
+    case CULL_U8: return 1;
+    }
+    return 0;
+}
+
+const char *cull_dtype_name(cull_dtype dtype)
+{
+    switch (dtype) {
+    case CULL_F32: return "float32";
+    case CULL_F64: return "float64";
+    case CULL_I32: return "int32";
+    case CULL_I64: return "int64";
+    case CULL_U8: return "uint8";
+    }
+    return "unknown";
+}
+
+double cull_tensor_get(const cull_tensor *t, size_t i)
+{
+    const void *at = cull_tensor_row(t, i);
+
+    switch (t->dtype) {
+    case CULL_F32: return (double)*(const float *)at;
+    case CULL_F64: return *(const double *)at;
+    case CULL_I32: return (double)*(const int32_t *)at;
+    case CULL_I64: return (double)*(const int64_t *)at;
+    case CULL_U8: return (double)*(const uint8_t *)at;
+    }
+    return NAN;
+}
+
+void cull_tensor_to_double(const cull_tensor *t, size_t count, double *out)
+{
+    if (t->dtype == CULL_F32 && t->stride[0] == 1) {
+        const float *x = t->data;
+        for (size_t i = 0; i < count; i++) out[i] = (double)x[i];
+        return;
+    }
+    for (size_t i = 0; i < count; i++) out[i] = cull_tensor_get(t, i);
+}
+
+cull_status cull_tensor_check(const cull_tensor *t, const char *name, int dims, size_t rows,
+                              bool integral)
+{
+    cull_status status = CULL_OK;
+
+    if (!cull_tensor_present(t)) FAIL(CULL_BAD_ARGUMENT, "%s is missing", name);
+    if (t->dims != dims)
+        FAIL(CULL_BAD_ARGUMENT, "%s has %d dimensions, %d expected", name, t->dims, dims);
+    if (t->shape[0] < 0 || (size_t)t->shape[0] != rows)
+        FAIL(CULL_BAD_ARGUMENT, "%s has %lld rows, %zu expected", name, (long long)t->shape[0],
+             rows);
+    if (integral ? cull_dtype_size(t->dtype) == 0 || cull_tensor_is_float(t)
+                 : !cull_tensor_is_float(t))
+        FAIL(CULL_BAD_ARGUMENT, "%s is %s, %s expected", name, cull_dtype_name(t->dtype),
+             integral ? "an integer type" : "float32 or float64");
+    if (dims == 2 && (t->shape[1] < 1 || t->stride[1] != 1 || t->stride[0] < t->shape[1]))
+        FAIL(CULL_BAD_ARGUMENT, "%s needs at least one column and dense rows", name);
+    if (dims == 1 && t->stride[0] < 1) FAIL(CULL_BAD_ARGUMENT, "%s has a stride below one", name);
+done:
+    return status;
+}
+
+/* An exponent of all ones is a NaN or an infinity; read as integers, so that the loop is
+ * a plain OR over vectors. */
+static bool row_is_finite(const cull_tensor *t, size_t i, size_t columns)
+{
+    const char *row = cull_tensor_row(t, i);
+    uint64_t    broken = 0;
+
+    if (t->dtype == CULL_F32) {
+        const uint32_t exponent = 0x7f800000u;
+        uint32_t       broken32 = 0;
+        for (size_t j = 0; j < columns; j++) {
+            uint32_t bits;
+            memcpy(&bits, row + j * sizeof bits, sizeof bits);
+            broken32 |= (uint32_t)((bits & exponent) == exponent);
+        }
+        return broken32 == 0;
+    }
+    for (size_t j = 0; j < columns; j++) {
+        const uint64_t exponent = 0x7ff0000000000000u;
+        uint64_t       bits;
+        memcpy(&bits, row + j * sizeof bits, sizeof bits);
+        broken |= (uint64_t)((bits & exponent) == exponent);
+    }
+    return broken == 0;
+}
+
+size_t cull_tensor_first_not_finite(const cull_tensor *t, size_t rows)
+{
+    size_t columns = t->dims == 2 ? (size_t)t->shape[1] : 1;
+
+    if (!cull_tensor_is_float(t)) return rows;
+    for (size_t i = 0; i < rows; i++)
+        if (!row_is_finite(t, i, columns)) return i;
+    return rows;
+}

@@ -1,0 +1,72 @@
+/* tests/support.c - the allocator that fails on demand, and seeded random data. */
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static size_t countdown;
+static bool   failed;
+
+static bool fails_now(void)
+{
+    if (countdown == 0 || --countdown != 0) return false;
+    failed = true;
+    return true;
+}
+
+static void *allocate(void *context, size_t bytes)
+{
+    (void)context;
+    return fails_now() ? NULL : malloc(bytes);
+}
+
+static void *reallocate(void *context, void *data, size_t bytes)
+{
+    (void)context;
+    return fails_now() ? NULL : realloc(data, bytes);
+}
+
+static void release(void *context, void *data)
+{
+    (void)context;
+    free(data);
+}
+
+void fail_nth_alloc(size_t n)
+{
+    static const cull_allocator failing = {allocate, reallocate, release, NULL};
+
+    countdown = n;
+    if (n) failed = false;
+    cull_allocator_set(&failing);
+}
+
+bool alloc_has_failed(void)
+{
+    return failed;
+}
+
+double random_uniform(uint64_t seed, uint64_t i)
+{
+    return cull_key_uniform(cull_key_make(seed, "tests"), 0, i);
+}
+
+double random_normal(uint64_t seed, uint64_t i)
+{
+    double radius = sqrt(-2 * log(random_uniform(seed, 2 * i)));
+    return radius * cos(2 * 3.14159265358979323846 * random_uniform(seed, 2 * i + 1));
+}
+
+float *normals_f32(uint64_t seed, size_t n)
+{
+    float *x = malloc(n * sizeof *x);
+    for (size_t i = 0; x && i < n; i++) x[i] = (float)random_normal(seed, i);
+    return x;
+}
+
+double *normals_f64(uint64_t seed, size_t n)
+{
+    double *x = malloc(n * sizeof *x);
+    for (size_t i = 0; x && i < n; i++) x[i] = random_normal(seed, i);
+    return x;
+}
