@@ -66,11 +66,11 @@ extern "C" {
 #define CULL_VERSION_PATCH 0
 
 #if defined(__GNUC__)
-#define CULL_API                   __attribute__((visibility("default")))
-#define CULL_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define CULL_API               __attribute__((visibility("default")))
+#define CULL_PRINTF(at, first) __attribute__((format(printf, at, first)))
 #else
 #define CULL_API
-#define CULL_PRINTF(format, first)
+#define CULL_PRINTF(at, first)
 #endif
 
 /* ---- statuses ----------------------------------------------------------------- */
@@ -338,7 +338,7 @@ CULL_API void        cull_bytes_release(void *bytes);
 CULL_API size_t cull_budget(double keep, size_t count);
 
 /* Share `total` among classes in proportion to size[], by largest remainder: the shares
- * add up to min(total, sum of size) and none exceeds its size. */
+ * add up to min(total, sum of size) and none exceeds its size. Sizes add up to below 2^32. */
 CULL_API void cull_budget_split(size_t total, const size_t *size, size_t classes, size_t *share);
 
 /* ---- options and strategies ------------------------------------------------------ */

@@ -22,10 +22,20 @@ struct cull_values {
     char         *description;
 };
 
+/* Does a table before number `t` have the key? Then it hides this one's. */
+static bool is_hidden(const cull_option_tables *tables, size_t t, const char *key)
+{
+    for (size_t before = 0; before < t; before++)
+        for (const cull_option_spec *spec = tables->table[before]; spec && spec->key; spec++)
+            if (strcmp(spec->key, key) == 0) return true;
+    return false;
+}
+
 const cull_option_spec *cull_base_option_at(const cull_option_tables *tables, size_t i)
 {
     for (size_t t = 0; t < CULL_OPTION_TABLES; t++) {
         for (const cull_option_spec *spec = tables->table[t]; spec && spec->key; spec++) {
+            if (is_hidden(tables, t, spec->key)) continue;
             if (i == 0) return spec;
             i--;
         }

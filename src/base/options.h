@@ -6,7 +6,9 @@
 
 enum { CULL_OPTION_TABLES = 4 };
 
-/* The tables an object takes its options from, in the order they are listed. */
+/* The tables an object takes its options from, in the order they are listed; a key of an
+ * earlier table hides the same key of a later one, so that a strategy can change a shared
+ * option's default. */
 typedef struct cull_option_tables {
     const cull_option_spec *table[CULL_OPTION_TABLES];
 } cull_option_tables;

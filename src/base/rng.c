@@ -67,5 +67,5 @@ double cull_key_uniform(cull_key key, uint64_t step, uint64_t place)
 
 uint64_t cull_base_below(cull_key key, uint64_t step, uint64_t place, uint64_t bound)
 {
-    return (uint64_t)(((unsigned __int128)draw(key, step, place) * bound) >> 64);
+    return (draw(key, step, place) >> 32) * bound >> 32;
 }

@@ -12,7 +12,7 @@
 /* Four 32-bit words from a key and a 128-bit counter. */
 void cull_base_philox(cull_key key, const uint32_t counter[4], uint32_t out[4]);
 
-/* A uniform integer in [0, bound), bound >= 1, without modulo bias worth naming (2^-32). */
+/* A uniform integer in [0, bound), 1 <= bound <= 2^32; the bias is below bound/2^32. */
 uint64_t cull_base_below(cull_key key, uint64_t step, uint64_t place, uint64_t bound);
 
 #endif

@@ -1,0 +1,119 @@
+/* select/facility.c - cull_facility: facility location, checked whole before anything runs. */
+#include <math.h>
+
+#include "backend/backend.h"
+#include "tensor/tensor.h"
+
+static cull_status check_similarity(const cull_facility_problem *problem, size_t number)
+{
+    cull_status        status = CULL_OK;
+    const cull_tensor *s = &problem->similarity;
+    size_t             n = problem->count, row = 0;
+
+    TRY(cull_tensor_check(s, "similarity", 2, n, false));
+    if ((size_t)s->shape[1] != n)
+        FAIL(CULL_BAD_ARGUMENT, "problem %zu: similarity is %zu by %lld, not square", number, n,
+             (long long)s->shape[1]);
+    row = cull_tensor_first_not_finite(s, n);
+    if (row < n)
+        FAIL(CULL_NOT_FINITE, "problem %zu: similarity row %zu is not finite", number, row);
+    for (size_t i = 0; i < n; i++) {
+        cull_tensor line = cull_vector(cull_tensor_row(s, i), s->dtype, n);
+        for (size_t j = 0; j < n; j++)
+            if (cull_tensor_get(&line, j) < 0)
+                FAIL(CULL_BAD_ARGUMENT, "problem %zu: similarity (%zu, %zu) is below zero", number,
+                     i, j);
+    }
+done:
+    return status;
+}
+
+static bool row_is_finite(const cull_tensor *t, size_t row)
+{
+    cull_tensor line = cull_matrix(cull_tensor_row(t, row), t->dtype, 1, (size_t)t->shape[1]);
+
+    return cull_tensor_first_not_finite(&line, 1) == 1;
+}
+
+static cull_status check_signals(const cull_facility_problem *problem, size_t number)
+{
+    cull_status status = CULL_OK;
+    size_t      rows = problem->count;
+
+    if (problem->row) rows = problem->h.shape[0] > 0 ? (size_t)problem->h.shape[0] : 0;
+    TRY(cull_tensor_check(&problem->h, "h", 2, rows, false));
+    TRY(cull_tensor_check(&problem->p, "p", 2, rows, false));
+    for (size_t i = 0; i < problem->count; i++) {
+        size_t row = problem->row ? problem->row[i] : i;
+        if (row >= rows)
+            FAIL(CULL_BAD_ARGUMENT, "problem %zu: row %zu of %zu asked for", number, row, rows);
+        if (!row_is_finite(&problem->h, row) || !row_is_finite(&problem->p, row))
+            FAIL(CULL_NOT_FINITE, "problem %zu: h or p of example %zu is not finite", number, row);
+    }
+done:
+    return status;
+}
+
+static cull_status check_problem(const cull_facility_problem *problem, size_t number)
+{
+    cull_status status = CULL_OK;
+
+    if (problem->count < 1 || problem->count >= UINT32_MAX)
+        FAIL(CULL_BAD_ARGUMENT, "problem %zu: %zu atoms, 1 to 2^32-2 expected", number,
+             problem->count);
+    if (problem->budget < 1 || problem->budget > problem->count)
+        FAIL(CULL_BAD_ARGUMENT, "problem %zu: budget %zu of %zu atoms", number, problem->budget,
+             problem->count);
+    if (!problem->index || !problem->weight)
+        FAIL(CULL_BAD_ARGUMENT, "problem %zu: index and weight must be given", number);
+    if (cull_tensor_present(&problem->similarity))
+        TRY(check_similarity(problem, number));
+    else
+        TRY(check_signals(problem, number));
+done:
+    return status;
+}
+
+static cull_status check_options(const cull_facility_options *options)
+{
+    cull_status status = CULL_OK;
+
+    switch (options->greedy) {
+    case CULL_GREEDY_LAZY:
+    case CULL_GREEDY_NAIVE:
+    case CULL_GREEDY_STOCHASTIC: break;
+    default:
+        FAIL(CULL_BAD_ARGUMENT, "facility location knows no greedy number %d",
+             (int)options->greedy);
+    }
+    if (!(options->sample >= 0 && options->sample < 1))
+        FAIL(CULL_BAD_ARGUMENT, "facility location: sample %g is outside [0, 1)", options->sample);
+done:
+    return status;
+}
+
+cull_status cull_facility(cull_backend *backend, cull_facility_problem *problems, size_t count,
+                          const cull_facility_options *options)
+{
+    cull_status           status = CULL_OK;
+    cull_backend         *own = NULL;
+    cull_op              *op = NULL;
+    cull_op_desc          desc = {.kind = CULL_OP_FACILITY};
+    cull_facility_options defaults = {0};
+    cull_op_args          args = {.facility = {problems, count, options ? options : &defaults}};
+
+    if (count == 0) return CULL_OK;
+    if (!problems) FAIL(CULL_BAD_ARGUMENT, "facility location: no problems given");
+    TRY(check_options(args.facility.options));
+    for (size_t i = 0; i < count; i++) {
+        TRY(check_problem(problems + i, i));
+        if (problems[i].count > desc.rows) desc.rows = problems[i].count;
+    }
+    if (!backend) TRY(cull_backend_open("cpu", 1, &own));
+    TRY(cull_op_ready(backend ? backend : own, &desc, &op));
+    TRY(cull_op_run(op, &args));
+done:
+    cull_op_destroy(op);
+    cull_backend_close(own);
+    return status;
+}

@@ -1,0 +1,53 @@
+/* select/frame.h - the selector itself, shared by the frame's files: selector, rhythm, state. */
+#ifndef CULL_SELECT_FRAME_H
+#define CULL_SELECT_FRAME_H
+
+#include "select/select.h"
+
+typedef enum cull_sel_source {
+    CULL_LOSSES_SCORED,
+    CULL_LOSSES_STALE,
+    CULL_LOSSES_REMEMBERED
+} cull_sel_source;
+
+struct cull_selector {
+    const cull_strategy *strategy;
+    void                *plugin;  /* shared object the strategy came from, or NULL */
+    cull_backend        *backend; /* opened here, or NULL                          */
+    cull_setting         setting;
+    cull_values         *values;
+    cull_self            self;
+    char                 name[64];
+
+    /* resolved options of the frame */
+    cull_runs       runs; /* remembered over the pool runs each epoch */
+    cull_sel_source source;
+    double          keep;
+    bool            scaled;
+    double          first, last; /* window, in steps; last is exclusive */
+    uint64_t        every, stale_every, period, warm_epochs, epochs;
+
+    /* history */
+    cull_sel_losses *losses; /* by place; NULL when losses are scored   */
+    bool             decided;
+    uint64_t         decided_epoch;
+
+    /* room for recalled losses */
+    double  *recalled;
+    uint8_t *unseen;
+    size_t   recalled_room, unseen_room;
+};
+
+/* selector.c: the part of a selector that is history. */
+cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_sel_losses **losses);
+void        cull_sel_state_drop(const cull_selector *s, cull_self *self, cull_sel_losses *losses);
+
+/* rhythm.c */
+cull_status cull_sel_rhythm(cull_selector *s); /* resolve and check the frame's options     */
+bool        cull_sel_in_window(const cull_selector *s, uint64_t step);
+bool     cull_sel_scores_now(const cull_selector *s, uint64_t epoch); /* stale: a scoring epoch */
+size_t   cull_sel_candidates(const cull_selector *s);
+size_t   cull_sel_own_budget(const cull_selector *s, size_t count);
+unsigned cull_sel_wanted(const cull_selector *s, uint64_t epoch); /* of strategy->signals */
+
+#endif

@@ -1,0 +1,28 @@
+/* select/full.c - train on everything: the baseline, and what plain steps of others are. */
+#include "select/select.h"
+
+static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
+{
+    (void)self;
+    (void)step;
+    (void)epoch;
+    out->action = CULL_TRAIN_ALL;
+}
+
+static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
+                          cull_subset *out)
+{
+    (void)self;
+    (void)budget;
+    return cull_sel_subset_all(out, signals->count);
+}
+
+const cull_strategy cull_strategy_full = {
+    .abi = CULL_STRATEGY_ABI,
+    .name = "full",
+    .doc = "all examples, weights 1",
+    .runs = CULL_RUNS_STEP,
+    .traits = CULL_NO_BUDGET,
+    .needs = needs,
+    .decide = decide,
+};

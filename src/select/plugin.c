@@ -1,0 +1,37 @@
+/* select/plugin.c - a strategy from a shared object. */
+#include <dlfcn.h>
+
+#include "select/select.h"
+
+void cull_sel_plugin_close(void *handle)
+{
+    if (handle) dlclose(handle);
+}
+
+cull_status cull_sel_plugin_open(const char *path, void **handle, const cull_strategy **out)
+{
+    cull_status          status = CULL_OK;
+    void                *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const cull_strategy *strategy = NULL;
+    const char          *why = NULL;
+
+    if (!object) {
+        why = dlerror();
+        FAIL(CULL_BAD_FILE, "%s: cannot be loaded: %s", path, why ? why : "no reason given");
+    }
+    strategy = dlsym(object, CULL_STRATEGY_SYMBOL);
+    if (!strategy) FAIL(CULL_BAD_FILE, "%s: has no symbol %s", path, CULL_STRATEGY_SYMBOL);
+    if (strategy->abi != CULL_STRATEGY_ABI)
+        FAIL(CULL_BAD_FILE, "%s: made for strategy interface %u, this is %d", path, strategy->abi,
+             CULL_STRATEGY_ABI);
+    if (!strategy->name || !strategy->doc || !strategy->decide ||
+        (strategy->save == NULL) != (strategy->restore == NULL))
+        FAIL(CULL_BAD_FILE, "%s: a strategy needs a name, a doc, decide, and save with restore",
+             path);
+    *handle = object;
+    *out = strategy;
+    object = NULL;
+done:
+    cull_sel_plugin_close(object);
+    return status;
+}

@@ -1,0 +1,103 @@
+/*
+ * select/select.h - what the files of this room share.
+ *
+ * selector.c is the frame around a strategy; every strategy is one file that fills in a
+ * cull_strategy and is listed in CULL_STRATEGY_MAP below.
+ */
+#ifndef CULL_SELECT_SELECT_H
+#define CULL_SELECT_SELECT_H
+
+#include "backend/backend.h"
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/options.h"
+#include "base/rng.h"
+#include "tensor/tensor.h"
+
+/* In the order of METHODS: minibatch strategies, then pool strategies. A new one is a line
+ * here and a file that defines `const cull_strategy cull_strategy_NAME`. */
+#define CULL_STRATEGY_MAP(X)                                                                       \
+    X(full)                                                                                        \
+    X(random)                                                                                      \
+    X(top_loss)                                                                                    \
+    X(rho)                                                                                         \
+    X(adaptive_random)                                                                             \
+    X(fixed_random)
+
+#define CULL_STRATEGY_DECLARE(name) extern const cull_strategy cull_strategy_##name;
+CULL_STRATEGY_MAP(CULL_STRATEGY_DECLARE)
+#undef CULL_STRATEGY_DECLARE
+
+/* options_shared.c: which option tables a strategy has, its own first. */
+void cull_sel_tables(const cull_strategy *strategy, cull_option_tables *out);
+
+/* signals.c: shapes, types, ranges and finiteness of the signals in `wanted` (and, of the
+ * target block, in `target`), checked before a rule sees them. */
+cull_status cull_sel_check(const cull_signals *signals, unsigned wanted, unsigned target,
+                           size_t pool);
+
+static inline uint32_t cull_sel_place(const cull_signals *signals, size_t row)
+{
+    return signals->place ? signals->place[row] : (uint32_t)row;
+}
+
+/* subset.c: everything, weights 1. */
+cull_status cull_sel_subset_all(cull_subset *subset, size_t count);
+/* Sort by group, then row; stable for repeats. */
+void cull_sel_subset_sort(cull_subset *subset);
+/* Scale the weights so that they add up to `sum`; they must not all be zero. */
+void cull_sel_subset_scale(cull_subset *subset, double sum);
+
+/* draw.c: weighted sampling without replacement, with its operations kept ready. */
+typedef struct cull_sel_draw {
+    cull_op *keys, *top;
+    double  *key;
+    size_t   room;
+} cull_sel_draw;
+
+/* m of `rows` by weight (NULL: uniformly), ascending rows into index[m]. Rows are told apart
+ * by place[] (NULL: the row itself). When fewer than m weights are positive, the lowest rows
+ * of weight zero complete the draw. */
+cull_status cull_sel_draw_run(cull_sel_draw *draw, cull_backend *backend, cull_key key,
+                              uint64_t step, const uint32_t *place, const double *weight,
+                              size_t rows, size_t m, uint32_t *index);
+void        cull_sel_draw_clear(cull_sel_draw *draw);
+
+/* scores.c: per-example scores with a place for examples no loss is known of. */
+/* Give unseen rows scores above all others, in random order. */
+void cull_sel_unseen_first(double *score, const uint8_t *unseen, size_t rows, cull_key key,
+                           uint64_t step, const uint32_t *place);
+
+/* Room for at least `count` doubles, kept between calls. */
+cull_status cull_sel_room(double **data, size_t *room, size_t count);
+
+/* losses.c: remembered losses by place, and what they predict. */
+typedef enum cull_sel_predict {
+    CULL_PREDICT_LAST,
+    CULL_PREDICT_AVERAGE,
+    CULL_PREDICT_TREND
+} cull_sel_predict;
+typedef struct cull_sel_losses cull_sel_losses;
+
+cull_status cull_sel_losses_create(size_t pool, cull_sel_predict predict, cull_sel_losses **out);
+void        cull_sel_losses_destroy(cull_sel_losses *losses);
+/* Store signals->loss by place, at signals->epoch; rows marked unseen are passed over. */
+void cull_sel_losses_record(cull_sel_losses *losses, const cull_signals *signals);
+/* Fill loss[count] and unseen[count] for the places of signals at signals->epoch. */
+void cull_sel_losses_recall(const cull_sel_losses *losses, const cull_signals *signals,
+                            double *loss, uint8_t *unseen);
+/* Mean of the known ones; false when none is known. */
+bool        cull_sel_losses_mean(const cull_sel_losses *losses, double *mean);
+cull_status cull_sel_losses_save(const cull_sel_losses *losses, cull_writer *writer);
+cull_status cull_sel_losses_restore(cull_sel_losses *losses, cull_reader *reader);
+
+/* rhythm.c: when a selector runs. */
+/* How many full epochs precede how many subset epochs, under a warm start of kappa. */
+void cull_sel_warm_start(uint64_t epochs, double keep, double kappa, uint64_t *full,
+                         uint64_t *subset);
+
+/* plugin.c: a strategy from a shared object; *handle ends with cull_sel_plugin_close(). */
+cull_status cull_sel_plugin_open(const char *path, void **handle, const cull_strategy **out);
+void        cull_sel_plugin_close(void *handle);
+
+#endif

@@ -1,0 +1,286 @@
+/*
+ * select/selector.c - the frame around a strategy: create, select, observe, flush.
+ *
+ * The frame checks what comes in, applies windows and loss sources, asks the rule, checks and
+ * sorts what comes out. A rule therefore sees only finite signals of the right shape and a
+ * budget in range.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "select/frame.h"
+
+/* "sb remembered" is sb with losses=remembered. */
+static cull_status split_name(const char *strategy, char *name, size_t room, const char **modifier)
+{
+    cull_status status = CULL_OK;
+    size_t      length = strategy ? strcspn(strategy, " +") : 0;
+
+    *modifier = NULL;
+    if (length == 0) FAIL(CULL_BAD_OPTION, "a strategy's name is needed");
+    if (strchr(strategy, '/')) return CULL_OK;
+    if (length >= room) FAIL(CULL_BAD_OPTION, "no strategy is called '%.40s...'", strategy);
+    memcpy(name, strategy, length);
+    name[length] = '\0';
+    if (strategy[length]) *modifier = strategy + length + 1;
+    if (*modifier && strcmp(*modifier, "stale") != 0 && strcmp(*modifier, "remembered") != 0)
+        FAIL(CULL_BAD_OPTION, "'%.40s' is no modifier: stale and remembered are", *modifier);
+done:
+    return status;
+}
+
+static cull_status find_strategy(cull_selector *s, const char *strategy, const char **modifier)
+{
+    cull_status status = CULL_OK;
+    char        name[40] = "";
+
+    TRY(split_name(strategy, name, sizeof name, modifier));
+    if (name[0] == '\0') {
+        TRY(cull_sel_plugin_open(strategy, &s->plugin, &s->strategy));
+    } else {
+        s->strategy = cull_strategy_find(name);
+        if (!s->strategy) FAIL(CULL_BAD_OPTION, "no strategy is called '%s'", name);
+    }
+    (void)snprintf(s->name, sizeof s->name, "%.40s%s%.20s", s->strategy->name, *modifier ? " " : "",
+                   *modifier ? *modifier : "");
+done:
+    return status;
+}
+
+static cull_status take_options(cull_selector *s, const char *modifier, const cull_option *options,
+                                size_t count)
+{
+    cull_status        status = CULL_OK;
+    cull_option       *all = NULL;
+    cull_option_tables tables;
+
+    if (count && !options) FAIL(CULL_BAD_ARGUMENT, "%zu options promised, none given", count);
+    cull_sel_tables(s->strategy, &tables);
+    TRY(cull_base_alloc(count + 1, sizeof *all, "the options", &all));
+    if (count) memcpy(all, options, count * sizeof *all);
+    if (modifier) all[count] = (cull_option){"losses", modifier};
+    TRY(cull_values_create(s->name, &tables, all, count + (modifier != NULL), &s->values));
+done:
+    cull_base_free(all);
+    return status;
+}
+
+static cull_status take_setting(cull_selector *s, const cull_setting *setting)
+{
+    cull_status status = CULL_OK;
+
+    if (!setting || setting->pool < 1 || setting->pool >= UINT32_MAX)
+        FAIL(CULL_BAD_ARGUMENT, "the pool has %zu examples, 1 to %u are taken",
+             setting ? setting->pool : 0, UINT32_MAX - 1);
+    if (setting->batch > setting->pool)
+        FAIL(CULL_BAD_ARGUMENT, "the batch of %zu is larger than the pool of %zu", setting->batch,
+             setting->pool);
+    s->setting = *setting;
+    if (s->setting.batch == 0) s->setting.batch = setting->pool;
+    if (!s->setting.backend) {
+        TRY(cull_backend_open("cpu", 1, &s->backend));
+        s->setting.backend = s->backend;
+    }
+done:
+    return status;
+}
+
+cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_sel_losses **losses)
+{
+    cull_status      status = CULL_OK;
+    cull_sel_predict predict = CULL_PREDICT_LAST;
+
+    if (s->source == CULL_LOSSES_STALE) {
+        if (cull_value_is(s->values, "predict", "average")) predict = CULL_PREDICT_AVERAGE;
+        if (cull_value_is(s->values, "predict", "trend")) predict = CULL_PREDICT_TREND;
+    }
+    if (s->source != CULL_LOSSES_SCORED)
+        TRY(cull_sel_losses_create(s->setting.pool, predict, losses));
+    *self = (cull_self){&s->setting, s->values, NULL};
+    TRY(cull_base_alloc(s->strategy->state_size, 1, "a strategy's state", &self->state));
+    if (s->strategy->create) TRY(s->strategy->create(self));
+done:
+    return status;
+}
+
+void cull_sel_state_drop(const cull_selector *s, cull_self *self, cull_sel_losses *losses)
+{
+    if (self->state && s->strategy->destroy) s->strategy->destroy(self);
+    cull_base_free(self->state);
+    self->state = NULL;
+    cull_sel_losses_destroy(losses);
+}
+
+cull_status cull_selector_create(const char *strategy, const cull_option *options, size_t count,
+                                 const cull_setting *setting, cull_selector **out)
+{
+    cull_status    status = CULL_OK;
+    cull_selector *s = NULL;
+    const char    *modifier = NULL;
+
+    if (!out) FAIL(CULL_BAD_ARGUMENT, "a place for the selector is needed");
+    TRY(cull_base_alloc(1, sizeof *s, "a selector", &s));
+    TRY(find_strategy(s, strategy, &modifier));
+    TRY(take_options(s, modifier, options, count));
+    TRY(take_setting(s, setting));
+    TRY(cull_sel_rhythm(s));
+    TRY(cull_sel_state_make(s, &s->self, &s->losses));
+    *out = s;
+    s = NULL;
+done:
+    cull_selector_destroy(s);
+    return status;
+}
+
+void cull_selector_destroy(cull_selector *selector)
+{
+    cull_selector *s = selector;
+
+    if (!s) return;
+    if (s->strategy) cull_sel_state_drop(s, &s->self, s->losses);
+    cull_base_free(s->recalled);
+    cull_base_free(s->unseen);
+    cull_values_destroy(s->values);
+    cull_backend_close(s->backend);
+    cull_sel_plugin_close(s->plugin);
+    cull_base_free(s);
+}
+
+const char *cull_selector_name(const cull_selector *selector)
+{
+    return selector->name;
+}
+
+const char *cull_selector_options(const cull_selector *selector)
+{
+    return cull_values_describe(selector->values);
+}
+
+/* The signals with the losses of this epoch's source in place of the caller's. */
+static cull_status apply_source(cull_selector *s, const cull_signals *signals, cull_signals *out)
+{
+    cull_status status = CULL_OK;
+
+    *out = *signals;
+    if (s->source == CULL_LOSSES_SCORED) return CULL_OK;
+    if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch)) return CULL_OK;
+    TRY(cull_sel_room(&s->recalled, &s->recalled_room, signals->count));
+    if (signals->count > s->unseen_room) {
+        TRY(cull_base_grow(signals->count, 1, "unseen marks", &s->unseen));
+        s->unseen_room = signals->count;
+    }
+    cull_sel_losses_recall(s->losses, signals, s->recalled, s->unseen);
+    out->loss = cull_vector(s->recalled, CULL_F64, signals->count);
+    out->unseen = s->unseen;
+done:
+    return status;
+}
+
+/* What came out of a rule, ours or a stranger's, before anybody trains on it. */
+static cull_status check_subset(const cull_selector *s, const cull_signals *signals,
+                                cull_subset *out)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->index[i] == CULL_NO_ROW && out->place[i] < s->setting.pool) continue;
+        if (out->index[i] >= signals->count)
+            FAIL(CULL_BAD_ARGUMENT, "%s chose row %u of %zu", s->name, out->index[i],
+                 signals->count);
+        if (!(out->weight[i] >= 0) || isinf(out->weight[i]))
+            FAIL(CULL_BAD_ARGUMENT, "%s gave row %u the weight %g", s->name, out->index[i],
+                 out->weight[i]);
+        out->place[i] = cull_sel_place(signals, out->index[i]);
+    }
+done:
+    return status;
+}
+
+/* Outside the window, and where keeping all is the rule's answer anyway. */
+static bool keeps_all(const cull_selector *s, const cull_signals *signals, size_t budget)
+{
+    if (s->strategy->runs == CULL_RUNS_STEP && s->runs == CULL_RUNS_STEP &&
+        !cull_sel_in_window(s, signals->step))
+        return true;
+    return budget == signals->count && !(s->strategy->traits & (CULL_SAMPLES | CULL_NO_BUDGET));
+}
+
+static cull_status decide(cull_selector *s, const cull_signals *signals, size_t budget,
+                          cull_subset *out)
+{
+    cull_status  status = CULL_OK;
+    cull_signals seen = {0};
+
+    if (keeps_all(s, signals, budget)) {
+        TRY(cull_sel_subset_all(out, signals->count));
+    } else {
+        TRY(apply_source(s, signals, &seen));
+        TRY(s->strategy->decide(&s->self, &seen, budget, out));
+    }
+    TRY(check_subset(s, signals, out));
+    cull_sel_subset_sort(out);
+done:
+    return status;
+}
+
+cull_status cull_select(cull_selector *selector, const cull_signals *signals, size_t budget,
+                        cull_subset *out)
+{
+    cull_status    status = CULL_OK;
+    cull_selector *s = selector;
+    unsigned       wanted = 0;
+    cull_needs     needs = {0};
+
+    if (out) out->count = 0;
+    if (!s || !signals || !out)
+        FAIL(CULL_BAD_ARGUMENT, "select: a selector, signals and a place are needed");
+    wanted = cull_sel_wanted(s, signals->epoch);
+    needs.signals = wanted;
+    if (s->strategy->needs) s->strategy->needs(&s->self, signals->step, signals->epoch, &needs);
+    if (keeps_all(s, signals, budget ? budget : cull_sel_own_budget(s, signals->count)))
+        needs.signals &= s->source == CULL_LOSSES_STALE ? wanted & CULL_SIGNAL_LOSS : 0u;
+    TRY(cull_sel_check(signals, needs.signals, needs.signals ? needs.target : 0, s->setting.pool));
+    if (budget == 0) budget = cull_sel_own_budget(s, signals->count);
+    if (budget > signals->count)
+        FAIL(CULL_BAD_ARGUMENT, "a budget of %zu for %zu examples", budget, signals->count);
+    TRY(decide(s, signals, budget, out));
+    if (s->source == CULL_LOSSES_STALE && (wanted & CULL_SIGNAL_LOSS))
+        cull_sel_losses_record(s->losses, signals);
+    if (s->strategy->runs != CULL_RUNS_STEP || s->runs != CULL_RUNS_STEP) {
+        s->decided = true;
+        s->decided_epoch = signals->epoch;
+    }
+done:
+    if (status != CULL_OK && out) out->count = 0;
+    return status;
+}
+
+cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
+{
+    cull_status    status = CULL_OK;
+    cull_selector *s = selector;
+    cull_needs     needs = {0};
+
+    if (!s || !trained) FAIL(CULL_BAD_ARGUMENT, "observe: a selector and signals are needed");
+    TRY(cull_selector_needs(s, trained->step, trained->epoch, &needs));
+    if (!needs.observe) return CULL_OK;
+    TRY(cull_sel_check(trained, needs.observe, 0, s->setting.pool));
+    if (s->strategy->observe) TRY(s->strategy->observe(&s->self, trained));
+    if (s->source == CULL_LOSSES_REMEMBERED) cull_sel_losses_record(s->losses, trained);
+done:
+    return status;
+}
+
+cull_status cull_flush(cull_selector *selector, cull_subset *out)
+{
+    cull_status status = CULL_OK;
+
+    if (out) out->count = 0;
+    if (!selector || !out) FAIL(CULL_BAD_ARGUMENT, "flush: a selector and a place are needed");
+    TRY(cull_subset_resize(out, 0));
+    if (selector->strategy->flush) TRY(selector->strategy->flush(&selector->self, out));
+done:
+    if (status != CULL_OK && out) out->count = 0;
+    return status;
+}

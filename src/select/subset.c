@@ -1,0 +1,99 @@
+/* select/subset.c - the subset's arrays: growing, sorting, scaling. */
+#include <string.h>
+
+#include "select/select.h"
+
+void cull_subset_clear(cull_subset *subset)
+{
+    if (!subset) return;
+    cull_base_free(subset->index);
+    cull_base_free(subset->place);
+    cull_base_free(subset->weight);
+    cull_base_free(subset->group);
+    *subset = (cull_subset){0};
+}
+
+cull_status cull_subset_resize(cull_subset *subset, size_t count)
+{
+    cull_status status = CULL_OK;
+
+    subset->count = 0;
+    if (count > subset->room) {
+        TRY(cull_base_grow(count, sizeof *subset->index, "a subset", &subset->index));
+        TRY(cull_base_grow(count, sizeof *subset->place, "a subset", &subset->place));
+        TRY(cull_base_grow(count, sizeof *subset->weight, "a subset", &subset->weight));
+        TRY(cull_base_grow(count, sizeof *subset->group, "a subset", &subset->group));
+        subset->room = count;
+    }
+    for (size_t i = 0; i < count; i++) subset->weight[i] = 1;
+    if (count) memset(subset->group, 0, count * sizeof *subset->group);
+    subset->count = count;
+    subset->groups = 0;
+    subset->picked = count;
+    subset->flags = 0;
+done:
+    return status;
+}
+
+cull_status cull_sel_subset_all(cull_subset *subset, size_t count)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_subset_resize(subset, count));
+    for (size_t i = 0; i < count; i++) subset->index[i] = (uint32_t)i;
+done:
+    return status;
+}
+
+static bool in_order(const cull_subset *s, size_t a, size_t b)
+{
+    if (s->group[a] != s->group[b]) return s->group[a] < s->group[b];
+    if (s->index[a] != s->index[b]) return s->index[a] < s->index[b];
+    return s->place[a] <= s->place[b];
+}
+
+static void swap(cull_subset *s, size_t a, size_t b)
+{
+    uint32_t index = s->index[a], place = s->place[a], group = s->group[a];
+    double   weight = s->weight[a];
+
+    s->index[a] = s->index[b];
+    s->place[a] = s->place[b];
+    s->group[a] = s->group[b];
+    s->weight[a] = s->weight[b];
+    s->index[b] = index;
+    s->place[b] = place;
+    s->group[b] = group;
+    s->weight[b] = weight;
+}
+
+static void sift(cull_subset *s, size_t root, size_t end)
+{
+    for (size_t child; (child = 2 * root + 1) < end; root = child) {
+        if (child + 1 < end && in_order(s, child, child + 1)) child++;
+        if (in_order(s, child, root)) return;
+        swap(s, root, child);
+    }
+}
+
+/* Heapsort: in place over four arrays, and most rules hand in sorted rows anyway. */
+void cull_sel_subset_sort(cull_subset *subset)
+{
+    size_t sorted = 1;
+
+    while (sorted < subset->count && in_order(subset, sorted - 1, sorted)) sorted++;
+    if (sorted >= subset->count) return;
+    for (size_t root = subset->count / 2; root-- > 0;) sift(subset, root, subset->count);
+    for (size_t end = subset->count; end-- > 1;) {
+        swap(subset, 0, end);
+        sift(subset, 0, end);
+    }
+}
+
+void cull_sel_subset_scale(cull_subset *subset, double sum)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < subset->count; i++) total += subset->weight[i];
+    for (size_t i = 0; i < subset->count; i++) subset->weight[i] *= sum / total;
+}

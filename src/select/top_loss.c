@@ -1,0 +1,86 @@
+/*
+ * select/top_loss.c - the m largest scores, ties to the lower row.
+ *
+ *     top-loss   score = loss
+ *     rho        score = loss - irreducible loss (reducible loss; Mindermann et al. 2022)
+ *
+ * Examples no loss is known of come first, in random order.
+ */
+#include "select/select.h"
+
+struct top {
+    cull_op *op;
+    double  *score;
+    size_t   room;
+};
+
+static cull_status keep_largest(cull_self *self, const cull_signals *signals, size_t budget,
+                                bool reducible, cull_subset *out)
+{
+    cull_status   status = CULL_OK;
+    struct top   *top = self->state;
+    cull_backend *backend = self->setting->backend;
+    cull_op_args  args = {0};
+
+    TRY(cull_sel_room(&top->score, &top->room, signals->count));
+    cull_tensor_to_double(&signals->loss, signals->count, top->score);
+    for (size_t i = 0; reducible && i < signals->count; i++)
+        top->score[i] -= cull_tensor_get(&signals->irreducible, i);
+    cull_sel_unseen_first(top->score, signals->unseen, signals->count,
+                          cull_key_make(self->setting->seed, "unseen"), signals->step,
+                          signals->place);
+    TRY(cull_subset_resize(out, budget));
+    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_TOP, signals->count}, &top->op));
+    args.top.rows = signals->count;
+    args.top.m = budget;
+    args.top.x = top->score;
+    args.top.largest = true;
+    args.top.index = out->index;
+    TRY(cull_op_run(top->op, &args));
+done:
+    return status;
+}
+
+static cull_status decide_loss(cull_self *self, const cull_signals *signals, size_t budget,
+                               cull_subset *out)
+{
+    return keep_largest(self, signals, budget, false, out);
+}
+
+static cull_status decide_reducible(cull_self *self, const cull_signals *signals, size_t budget,
+                                    cull_subset *out)
+{
+    return keep_largest(self, signals, budget, true, out);
+}
+
+static void destroy(cull_self *self)
+{
+    struct top *top = self->state;
+
+    cull_op_destroy(top->op);
+    cull_base_free(top->score);
+}
+
+const cull_strategy cull_strategy_top_loss = {
+    .abi = CULL_STRATEGY_ABI,
+    .name = "top-loss",
+    .doc = "the m largest losses of each batch",
+    .runs = CULL_RUNS_STEP,
+    .traits = CULL_TAKES_STALE | CULL_TAKES_REMEMBERED,
+    .signals = CULL_SIGNAL_LOSS,
+    .state_size = sizeof(struct top),
+    .destroy = destroy,
+    .decide = decide_loss,
+};
+
+const cull_strategy cull_strategy_rho = {
+    .abi = CULL_STRATEGY_ABI,
+    .name = "rho",
+    .doc = "the m largest reducible losses: loss minus irreducible loss",
+    .runs = CULL_RUNS_STEP,
+    .traits = CULL_TAKES_REMEMBERED,
+    .signals = CULL_SIGNAL_LOSS | CULL_SIGNAL_IRREDUCIBLE,
+    .state_size = sizeof(struct top),
+    .destroy = destroy,
+    .decide = decide_reducible,
+};
