@@ -9,6 +9,7 @@
  * in the order the values flow:
  *
  *     statuses, memory, tensors      the ground
+ *     arrays on disk                 .npy and .npz files
  *     backend                        where the arithmetic runs
  *     signals                        what the forward pass saw        (in)
  *     subset                         which examples, at which weight  (out)
@@ -150,6 +151,38 @@ CULL_API const char *cull_dtype_name(cull_dtype dtype); /* "float32" */
  * CULL_MAX_DIMS dimensions, or a type other than the five above (one lane).
  */
 CULL_API cull_status cull_tensor_from_dlpack(const void *dltensor, cull_tensor *out);
+
+/* ---- arrays on disk -------------------------------------------------------------- */
+
+/* In libcull; libcull_select leaves files to its host. The formats are numpy's .npy and
+ * .npz, as docs/formats.md says: hostile files end in one sentence, not in a crash. */
+typedef struct cull_arrays cull_arrays;
+
+/*
+ * Open a file of arrays, told by its content: .npy holds one without a name (""), .npz
+ * any number. An array is read when it is first asked for.
+ *
+ * get       a dense view, valid until close. name NULL: the file's only array.
+ *           CULL_BAD_ARGUMENT when there is none of that name (or more than one);
+ *           CULL_BAD_FILE when its bytes are not what the format asks for.
+ */
+CULL_API cull_status cull_arrays_open(const char *path, cull_arrays **out);
+CULL_API cull_status cull_arrays_get(cull_arrays *arrays, const char *name, cull_tensor *out);
+CULL_API const char *cull_arrays_name(const cull_arrays *arrays, size_t i); /* NULL at the end */
+CULL_API void        cull_arrays_close(cull_arrays *arrays);
+
+typedef struct cull_array {
+    const char *name;
+    cull_tensor tensor; /* any strides */
+} cull_array;
+
+/* Write a .npz file of arrays, or a file of any bytes (a selector's saved state): under a
+ * temporary name, synced, then renamed, so that a failure leaves what was there before. */
+CULL_API cull_status cull_arrays_write(const char *path, const cull_array *arrays, size_t count);
+CULL_API cull_status cull_file_write(const char *path, const void *data, size_t bytes);
+
+/* All of a file. *data is a new block of *bytes, released with cull_bytes_release(). */
+CULL_API cull_status cull_file_read(const char *path, void **data, size_t *bytes);
 
 /* ---- backend ------------------------------------------------------------------- */
 

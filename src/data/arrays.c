@@ -1,0 +1,171 @@
+/* data/arrays.c - the public door to arrays on disk: .npy and .npz alike, read on demand. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "data/npy.h"
+#include "data/npz.h"
+#include "data/sink.h"
+
+enum { MOST_SHOWN = 200 };
+
+/* One array: where it is, and, once it was asked for, what it is. */
+struct entry {
+    char                   *name;
+    const cull_data_member *member; /* NULL: the whole file */
+    cull_tensor             view;
+};
+
+struct cull_arrays {
+    char            *path;
+    cull_data_source source;
+    cull_data_zip    zip;
+    struct entry    *entry;
+    size_t           count;
+};
+
+static cull_status copy_text(const char *text, size_t length, char **out)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_base_alloc(length + 1, 1, "a name", out));
+    memcpy(*out, text, length);
+done:
+    return status;
+}
+
+static cull_status list_members(cull_arrays *a)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_base_alloc(a->zip.count, sizeof *a->entry, "the arrays of a file", &a->entry));
+    for (size_t i = 0; i < a->zip.count; i++) {
+        const cull_data_member *member = &a->zip.member[i];
+        size_t                  length = cull_data_npz_name(member);
+        if (length == 0) continue;
+        TRY(copy_text(member->name, length, &a->entry[a->count].name));
+        a->entry[a->count++].member = member;
+    }
+done:
+    return status;
+}
+
+cull_status cull_arrays_open(const char *path, cull_arrays **out)
+{
+    cull_status   status = CULL_OK;
+    cull_arrays  *a = NULL;
+    unsigned char begin[8] = {0};
+    size_t        count = sizeof begin;
+
+    TRY(cull_base_alloc(1, sizeof *a, "the arrays of a file", &a));
+    a->source.fd = -1;
+    TRY(copy_text(path, strlen(path), &a->path));
+    TRY(cull_data_source_open(a->path, &a->source));
+    if (count > a->source.size) count = (size_t)a->source.size;
+    TRY(cull_data_source_read(&a->source, 0, begin, count));
+    if (cull_data_zip_begins(begin, count)) {
+        TRY(cull_data_zip_open(&a->source, &a->zip));
+        TRY(list_members(a));
+    } else if (cull_data_npy_begins(begin, count)) {
+        TRY(cull_base_alloc(1, sizeof *a->entry, "the arrays of a file", &a->entry));
+        TRY(copy_text("", 0, &a->entry[0].name));
+        a->count = 1;
+    } else {
+        FAIL(CULL_BAD_FILE, "%s: neither a .npy nor a .npz file", path);
+    }
+    *out = a;
+    a = NULL;
+done:
+    cull_arrays_close(a);
+    return status;
+}
+
+void cull_arrays_close(cull_arrays *arrays)
+{
+    if (!arrays) return;
+    for (size_t i = 0; i < arrays->count; i++) {
+        cull_base_free_aligned(arrays->entry[i].view.data);
+        cull_base_free(arrays->entry[i].name);
+    }
+    cull_base_free(arrays->entry);
+    cull_data_zip_close(&arrays->zip);
+    cull_data_source_close(&arrays->source);
+    cull_base_free(arrays->path);
+    cull_base_free(arrays);
+}
+
+const char *cull_arrays_name(const cull_arrays *arrays, size_t i)
+{
+    return i < arrays->count ? arrays->entry[i].name : NULL;
+}
+
+static cull_status not_found(const cull_arrays *a, const char *name)
+{
+    char   shown[MOST_SHOWN] = "nothing";
+    size_t at = 0;
+
+    for (size_t i = 0; i < a->count && at < sizeof shown - 1; i++) {
+        int put = snprintf(shown + at, sizeof shown - at, "%s%s", i ? ", " : "", a->entry[i].name);
+        at += put > 0 ? (size_t)put : 0;
+    }
+    if (!name)
+        return cull_fail(CULL_BAD_ARGUMENT, "%s: %zu arrays where one is wanted: %s", a->path,
+                         a->count, shown);
+    return cull_fail(CULL_BAD_ARGUMENT, "%s: no array is called '%s'; there is %s", a->path, name,
+                     shown);
+}
+
+cull_status cull_arrays_get(cull_arrays *arrays, const char *name, cull_tensor *out)
+{
+    cull_status    status = CULL_OK;
+    struct entry  *entry = NULL;
+    cull_data_part whole = cull_data_part_of(&arrays->source, 0, arrays->source.size);
+
+    *out = (cull_tensor){0};
+    if (!name && arrays->count == 1) entry = &arrays->entry[0];
+    for (size_t i = 0; name && i < arrays->count; i++)
+        if (strcmp(arrays->entry[i].name, name) == 0) entry = &arrays->entry[i];
+    if (!entry) TRY(not_found(arrays, name));
+    if (!entry->view.data)
+        TRY(entry->member ? cull_data_npz_read(&arrays->zip, entry->member, &entry->view)
+                          : cull_data_npy_read(&whole.base, &entry->view));
+    *out = entry->view;
+done:
+    return status;
+}
+
+cull_status cull_arrays_write(const char *path, const cull_array *arrays, size_t count)
+{
+    return cull_data_npz_write(path, arrays, count);
+}
+
+cull_status cull_file_write(const char *path, const void *data, size_t bytes)
+{
+    cull_status    status = CULL_OK;
+    cull_data_sink sink = {.fd = -1};
+
+    TRY(cull_data_sink_open(path, &sink));
+    TRY(cull_data_sink_write(&sink, data, bytes));
+    TRY(cull_data_sink_commit(&sink));
+done:
+    cull_data_sink_close(&sink);
+    return status;
+}
+
+cull_status cull_file_read(const char *path, void **data, size_t *bytes)
+{
+    cull_status      status = CULL_OK;
+    cull_data_source source = {.fd = -1};
+    void            *block = NULL;
+
+    TRY(cull_data_source_open(path, &source));
+    TRY(cull_base_alloc((size_t)source.size, 1, path, &block));
+    TRY(cull_data_source_read(&source, 0, block, (size_t)source.size));
+    *data = block;
+    *bytes = (size_t)source.size;
+    block = NULL;
+done:
+    cull_data_source_close(&source);
+    cull_base_free(block);
+    return status;
+}

@@ -1,0 +1,385 @@
+/*
+ * data/npy.c - reading and writing .npy, as docs/formats.md says.
+ *
+ * Reading: magic, version, length, then a Python dict literal of three keys, then the
+ * elements. Everything is checked before anything of the promised size is allocated.
+ */
+#include "data/npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied as they lie");
+
+enum { MAGIC = 6, PREFIX = 10, MOST_TEXT = 1 << 16, BORDER = 64 };
+
+static const char     magic[] = "\x93NUMPY";
+static const uint64_t most_bytes = (uint64_t)1 << 62;
+
+/* The header text being read, and what it has said so far. */
+struct header {
+    const char *name; /* of the file */
+    const char *begin, *next, *end;
+    bool        has_descr, has_order, has_shape;
+    bool        fortran;
+    cull_tensor view;
+};
+
+bool cull_data_npy_begins(const unsigned char *bytes, size_t count)
+{
+    return count >= MAGIC && memcmp(bytes, magic, MAGIC) == 0;
+}
+
+static void skip_space(struct header *h)
+{
+    while (h->next < h->end && (*h->next == ' ' || (*h->next >= '\t' && *h->next <= '\r')))
+        h->next++;
+}
+
+/* Is c next, spaces aside? Then step over it. */
+static bool take(struct header *h, char c)
+{
+    skip_space(h);
+    if (h->next == h->end || *h->next != c) return false;
+    h->next++;
+    return true;
+}
+
+static cull_status expect(struct header *h, char c)
+{
+    if (take(h, c)) return CULL_OK;
+    return cull_fail(CULL_BAD_FILE, "%s: the header lacks a '%c' at its character %td", h->name, c,
+                     h->next - h->begin);
+}
+
+/* A quoted string without escapes; it stays where it is. */
+static cull_status take_string(struct header *h, const char **text, size_t *length)
+{
+    cull_status status = CULL_OK;
+    char        quote = '\'';
+
+    if (!take(h, quote)) {
+        quote = '"';
+        if (!take(h, quote)) FAIL(CULL_BAD_FILE, "%s: the header lacks a quoted word", h->name);
+    }
+    *text = h->next;
+    while (h->next < h->end && *h->next != quote && *h->next != '\\' && *h->next != '\n') h->next++;
+    if (h->next == h->end || *h->next != quote)
+        FAIL(CULL_BAD_FILE, "%s: a quoted word in the header does not end", h->name);
+    *length = (size_t)(h->next - *text);
+    h->next++;
+done:
+    return status;
+}
+
+static cull_status parse_descr(struct header *h)
+{
+    static const struct {
+        const char *code;
+        cull_dtype  dtype;
+    } known[] = {
+        {"f4", CULL_F32}, {"f8", CULL_F64}, {"i4", CULL_I32}, {"i8", CULL_I64}, {"u1", CULL_U8}};
+    cull_status status = CULL_OK;
+    const char *text = NULL;
+    size_t      length = 0;
+
+    skip_space(h);
+    if (h->next < h->end && *h->next == '[')
+        FAIL(CULL_BAD_FILE, "%s: an array of records; only plain numbers are read", h->name);
+    TRY(take_string(h, &text, &length));
+    if (length >= 2 && text[1] == 'O')
+        FAIL(CULL_BAD_FILE, "%s: an array of Python objects; those are never read", h->name);
+    if (length == 3 && text[0] == '>' && text[2] != '1')
+        FAIL(CULL_BAD_FILE, "%s: big-endian ('%.3s'); only little-endian is read", h->name, text);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        bool byte = known[i].dtype == CULL_U8;
+        if (length != 3 || memcmp(text + 1, known[i].code, 2) != 0) continue;
+        if (text[0] == '<' || text[0] == '=' || (byte && text[0] == '|'))
+            h->view.dtype = known[i].dtype;
+    }
+    if (!h->view.dtype)
+        FAIL(CULL_BAD_FILE, "%s: elements of type '%.*s'; f4, f8, i4, i8 and u1 are read", h->name,
+             length < 32 ? (int)length : 32, text);
+    h->has_descr = true;
+done:
+    return status;
+}
+
+static cull_status parse_order(struct header *h)
+{
+    size_t left = 0;
+
+    skip_space(h);
+    left = (size_t)(h->next - h->begin);
+    h->has_order = true;
+    if (left >= 4 && memcmp(h->next, "True", 4) == 0) {
+        h->next += 4;
+        h->fortran = true;
+        return CULL_OK;
+    }
+    if (left >= 5 && memcmp(h->next, "False", 5) == 0) {
+        h->next += 5;
+        return CULL_OK;
+    }
+    return cull_fail(CULL_BAD_FILE, "%s: fortran_order is neither True nor False", h->name);
+}
+
+static cull_status parse_length(struct header *h, int64_t *out)
+{
+    cull_status status = CULL_OK;
+    int64_t     value = 0;
+
+    skip_space(h);
+    if (h->next < h->end && *h->next == '-')
+        FAIL(CULL_BAD_FILE, "%s: a dimension is negative", h->name);
+    if (h->next == h->end || *h->next < '0' || *h->next > '9')
+        FAIL(CULL_BAD_FILE, "%s: a dimension is not a whole number", h->name);
+    for (; h->next < h->end && *h->next >= '0' && *h->next <= '9'; h->next++)
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, *h->next - '0', &value))
+            FAIL(CULL_BAD_FILE, "%s: a dimension is beyond 2^63", h->name);
+    *out = value;
+done:
+    return status;
+}
+
+static cull_status parse_shape(struct header *h)
+{
+    cull_status status = CULL_OK;
+    bool        comma = true;
+
+    TRY(expect(h, '('));
+    while (!take(h, ')')) {
+        if (!comma) FAIL(CULL_BAD_FILE, "%s: the shape lacks a comma", h->name);
+        if (h->view.dims == CULL_MAX_DIMS)
+            FAIL(CULL_BAD_FILE, "%s: more than %d dimensions", h->name, CULL_MAX_DIMS);
+        TRY(parse_length(h, &h->view.shape[h->view.dims++]));
+        comma = take(h, ',');
+    }
+    if (h->view.dims == 0) FAIL(CULL_BAD_FILE, "%s: no dimension, 1 to 4 are read", h->name);
+    if (h->view.dims == 1 && !comma) FAIL(CULL_BAD_FILE, "%s: the shape is no tuple", h->name);
+    h->has_shape = true;
+done:
+    return status;
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return length == strlen(word) && memcmp(text, word, length) == 0;
+}
+
+static cull_status parse_entry(struct header *h)
+{
+    cull_status status = CULL_OK;
+    const char *key = NULL;
+    size_t      length = 0;
+    bool        descr = false, order = false, shape = false;
+
+    TRY(take_string(h, &key, &length));
+    descr = is_word(key, length, "descr");
+    order = is_word(key, length, "fortran_order");
+    shape = is_word(key, length, "shape");
+    if (!descr && !order && !shape)
+        FAIL(CULL_BAD_FILE, "%s: the header has an unknown key '%.*s'", h->name,
+             length < 32 ? (int)length : 32, key);
+    if ((descr && h->has_descr) || (order && h->has_order) || (shape && h->has_shape))
+        FAIL(CULL_BAD_FILE, "%s: the header has '%.*s' twice", h->name, (int)length, key);
+    TRY(expect(h, ':'));
+    TRY(descr ? parse_descr(h) : order ? parse_order(h) : parse_shape(h));
+done:
+    return status;
+}
+
+static cull_status parse(struct header *h)
+{
+    cull_status status = CULL_OK;
+    bool        comma = true;
+
+    TRY(expect(h, '{'));
+    while (!take(h, '}')) {
+        if (!comma) FAIL(CULL_BAD_FILE, "%s: the header lacks a comma", h->name);
+        TRY(parse_entry(h));
+        comma = take(h, ',');
+    }
+    skip_space(h);
+    if (h->next != h->end) FAIL(CULL_BAD_FILE, "%s: text behind the header's '}'", h->name);
+    if (!h->has_descr || !h->has_order || !h->has_shape)
+        FAIL(CULL_BAD_FILE, "%s: the header lacks '%s'", h->name,
+             !h->has_descr   ? "descr"
+             : !h->has_order ? "fortran_order"
+                             : "shape");
+done:
+    return status;
+}
+
+/* Strides of a dense array: last dimension fastest, or first. */
+static void set_strides(cull_tensor *view, bool fortran)
+{
+    int64_t step = 1;
+
+    for (int i = 0; i < view->dims; i++) {
+        int d = fortran ? i : view->dims - 1 - i;
+        view->stride[d] = step;
+        step *= view->shape[d] > 0 ? view->shape[d] : 1;
+    }
+}
+
+/* Overflow is looked for over the dimensions that are not 0, so that strides are safe too. */
+static cull_status count_bytes(const cull_tensor *view, const char *name, cull_status code,
+                               uint64_t *bytes)
+{
+    cull_status status = CULL_OK;
+    uint64_t    total = cull_dtype_size(view->dtype);
+    bool        empty = false;
+
+    for (int d = 0; d < view->dims; d++) {
+        uint64_t length = (uint64_t)view->shape[d];
+        if (length == 0) {
+            empty = true;
+            continue;
+        }
+        if (__builtin_mul_overflow(total, length, &total) || total > most_bytes)
+            FAIL(code, "%s: the shape is beyond 2^62 bytes", name);
+    }
+    *bytes = empty ? 0 : total;
+done:
+    return status;
+}
+
+static cull_status read_text(cull_data_stream *stream, char **text, size_t *length)
+{
+    cull_status   status = CULL_OK;
+    unsigned char prefix[PREFIX + 2] = {0};
+    int           version = 0;
+
+    if (stream->left < PREFIX)
+        FAIL(CULL_BAD_FILE, "%s: %llu bytes, too short for a .npy file", stream->name,
+             (unsigned long long)stream->left);
+    TRY(cull_data_stream_read(stream, prefix, PREFIX));
+    if (!cull_data_npy_begins(prefix, PREFIX))
+        FAIL(CULL_BAD_FILE, "%s: does not begin as a .npy file does", stream->name);
+    version = prefix[6];
+    if (version < 1 || version > 3 || prefix[7] != 0)
+        FAIL(CULL_BAD_FILE, "%s: .npy version %d.%d; 1.0, 2.0 and 3.0 are read", stream->name,
+             version, prefix[7]);
+    *length = (size_t)prefix[8] | (size_t)prefix[9] << 8;
+    if (version > 1) {
+        TRY(cull_data_stream_read(stream, prefix + PREFIX, 2));
+        *length |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
+    }
+    if (*length > MOST_TEXT)
+        FAIL(CULL_BAD_FILE, "%s: a header of %zu bytes; %d at most", stream->name, *length,
+             MOST_TEXT);
+    TRY(cull_base_alloc(*length, 1, "a .npy header", text));
+    TRY(cull_data_stream_read(stream, *text, *length));
+done:
+    return status;
+}
+
+/* Fortran order to C order, in place of the old data. */
+static cull_status reorder(cull_tensor *view, uint64_t bytes)
+{
+    cull_status status = CULL_OK;
+    void       *data = NULL;
+
+    TRY(cull_base_alloc_aligned((size_t)bytes, 1, "an array", &data));
+    cull_data_npy_pack(view, data);
+    cull_base_free_aligned(view->data);
+    view->data = data;
+    set_strides(view, false);
+done:
+    return status;
+}
+
+cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out)
+{
+    cull_status   status = CULL_OK;
+    char         *text = NULL;
+    size_t        length = 0;
+    uint64_t      bytes = 0;
+    struct header h = {.name = stream->name};
+
+    TRY(read_text(stream, &text, &length));
+    h.begin = h.next = text;
+    h.end = text + length;
+    TRY(parse(&h));
+    TRY(count_bytes(&h.view, h.name, CULL_BAD_FILE, &bytes));
+    if (bytes != stream->left)
+        FAIL(CULL_BAD_FILE, "%s: %llu bytes of elements, the header promises %llu", h.name,
+             (unsigned long long)stream->left, (unsigned long long)bytes);
+    TRY(cull_base_alloc_aligned((size_t)bytes, 1, "an array", &h.view.data));
+    TRY(cull_data_stream_read(stream, h.view.data, (size_t)bytes));
+    set_strides(&h.view, h.fortran);
+    if (h.fortran && h.view.dims > 1) TRY(reorder(&h.view, bytes));
+    *out = h.view;
+    h.view.data = NULL;
+done:
+    cull_base_free_aligned(h.view.data);
+    cull_base_free(text);
+    return status;
+}
+
+cull_status cull_data_npy_bytes(const cull_tensor *tensor, const char *name, uint64_t *bytes)
+{
+    cull_status status = CULL_OK;
+
+    if (!tensor->data || cull_dtype_size(tensor->dtype) == 0)
+        FAIL(CULL_BAD_ARGUMENT, "%s: no data, or of an unknown type", name);
+    if (tensor->dims < 1 || tensor->dims > CULL_MAX_DIMS)
+        FAIL(CULL_BAD_ARGUMENT, "%s: %d dimensions; 1 to %d can be written", name, tensor->dims,
+             CULL_MAX_DIMS);
+    for (int d = 0; d < tensor->dims; d++)
+        if (tensor->shape[d] < 0) FAIL(CULL_BAD_ARGUMENT, "%s: a dimension is negative", name);
+    TRY(count_bytes(tensor, name, CULL_TOO_LARGE, bytes));
+done:
+    return status;
+}
+
+size_t cull_data_npy_header(const cull_tensor *tensor, char out[CULL_DATA_NPY_HEADER])
+{
+    static const char *const code[] = {[CULL_F32] = "<f4",
+                                       [CULL_F64] = "<f8",
+                                       [CULL_I32] = "<i4",
+                                       [CULL_I64] = "<i8",
+                                       [CULL_U8] = "|u1"};
+
+    size_t at = PREFIX, size = 0;
+
+    at +=
+        (size_t)snprintf(out + at, CULL_DATA_NPY_HEADER - at,
+                         "{'descr': '%s', 'fortran_order': False, 'shape': (", code[tensor->dtype]);
+    for (int d = 0; d < tensor->dims; d++)
+        at += (size_t)snprintf(out + at, CULL_DATA_NPY_HEADER - at, "%s%lld", d ? ", " : "",
+                               (long long)tensor->shape[d]);
+    at += (size_t)snprintf(out + at, CULL_DATA_NPY_HEADER - at, "%s), }",
+                           tensor->dims == 1 ? "," : "");
+    size = (at + 1 + BORDER - 1) / BORDER * BORDER;
+    memset(out + at, ' ', size - at - 1);
+    out[size - 1] = '\n';
+    memcpy(out, magic, MAGIC);
+    out[6] = 1;
+    out[7] = 0;
+    out[8] = (char)((size - PREFIX) & 0xff);
+    out[9] = (char)((size - PREFIX) >> 8);
+    return size;
+}
+
+void cull_data_npy_pack(const cull_tensor *tensor, void *dst)
+{
+    size_t         size = cull_dtype_size(tensor->dtype);
+    unsigned char *next = dst;
+    int64_t        at[CULL_MAX_DIMS] = {0};
+    int            d = 0;
+
+    for (int i = 0; i < tensor->dims; i++)
+        if (tensor->shape[i] == 0) return;
+    while (d >= 0) {
+        int64_t offset = 0;
+        for (int i = 0; i < tensor->dims; i++) offset += at[i] * tensor->stride[i];
+        memcpy(next, (const char *)tensor->data + offset * (int64_t)size, size);
+        next += size;
+        for (d = tensor->dims - 1; d >= 0 && ++at[d] == tensor->shape[d]; d--) at[d] = 0;
+    }
+}

@@ -1,0 +1,30 @@
+/* data/npy.h - one array in numpy's .npy form, from a stream and to bytes. */
+#ifndef CULL_DATA_NPY_H
+#define CULL_DATA_NPY_H
+
+#include "data/source.h"
+
+enum { CULL_DATA_NPY_HEADER = 256 }; /* more than any header that is written */
+
+/* Is this how a .npy file begins? */
+bool cull_data_npy_begins(const unsigned char *bytes, size_t count);
+
+/*
+ * Read the array that fills the rest of a stream exactly. out->data is in C order, on a
+ * 64-byte border, and ends with cull_base_free_aligned(); out is untouched on failure.
+ * The size promised is compared with stream->left before it is allocated.
+ */
+cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out);
+
+/* How many bytes the elements take; CULL_BAD_ARGUMENT for a view that no .npy file can
+ * hold, CULL_TOO_LARGE past 2^62. `name` begins the sentence. */
+cull_status cull_data_npy_bytes(const cull_tensor *tensor, const char *name, uint64_t *bytes);
+
+/* Everything before the elements; returns how many bytes that is. The view was checked by
+ * cull_data_npy_bytes. */
+size_t cull_data_npy_header(const cull_tensor *tensor, char out[CULL_DATA_NPY_HEADER]);
+
+/* Copy the elements of any view, last dimension fastest, to dst. */
+void cull_data_npy_pack(const cull_tensor *tensor, void *dst);
+
+#endif

@@ -1,0 +1,17 @@
+/* data/npz.h - named arrays in an archive, as numpy's .npz. */
+#ifndef CULL_DATA_NPZ_H
+#define CULL_DATA_NPZ_H
+
+#include "data/zip.h"
+
+/* The length of a member's name without ".npy"; 0: the member is no array. */
+size_t cull_data_npz_name(const cull_data_member *member);
+
+/* Unpack one array; as cull_data_npy_read. */
+cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member *member,
+                               cull_tensor *out);
+
+/* Write an archive of arrays, whole or not at all. */
+cull_status cull_data_npz_write(const char *path, const cull_array *arrays, size_t count);
+
+#endif
