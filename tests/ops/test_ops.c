@@ -1,0 +1,314 @@
+/*
+ * tests/ops/test_ops.c - every operation of the fast backend against the reference.
+ *
+ * One table of cases; each runs rank, keys, top, gram and facility on `ref` and on `cpu` with
+ * one and with three threads. rank, keys and top must agree to the last bit, and so must cpu
+ * with itself whatever the threads.
+ */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+
+static const struct shape {
+    size_t n, d, c; /* rows, width of H, width of P          */
+    size_t pad;     /* extra elements between rows           */
+    size_t levels;  /* values are drawn from so many; 0: all */
+    size_t target;  /* examples of the target block          */
+} cases[] = {
+    {1, 1, 1, 0, 0, 0},     {2, 3, 1, 1, 0, 1},      {3, 17, 2, 0, 2, 0},    {5, 64, 10, 3, 0, 4},
+    {7, 5, 3, 0, 1, 0},     {8, 8, 8, 0, 0, 3},      {13, 31, 7, 2, 3, 0},   {16, 16, 16, 0, 0, 0},
+    {17, 33, 9, 0, 0, 17},  {31, 100, 5, 1, 4, 0},   {33, 129, 10, 0, 0, 6}, {64, 512, 10, 0, 0, 0},
+    {65, 15, 65, 5, 7, 2},  {128, 512, 10, 0, 0, 0}, {255, 7, 4, 0, 9, 0},   {257, 40, 3, 1, 0, 5},
+    {300, 600, 2, 0, 0, 0}, {1000, 4, 2, 0, 11, 0},  {1281, 9, 3, 0, 0, 0},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static cull_backend *ref, *one, *three;
+
+static int open_backends(void **state)
+{
+    (void)state;
+    return cull_backend_open("ref", 1, &ref) || cull_backend_open("cpu", 1, &one) ||
+           cull_backend_open("cpu", 3, &three);
+}
+
+static int close_backends(void **state)
+{
+    (void)state;
+    cull_backend_close(ref);
+    cull_backend_close(one);
+    cull_backend_close(three);
+    return 0;
+}
+
+static void run(cull_backend *backend, cull_op_kind kind, size_t rows, const cull_op_args *args)
+{
+    cull_op     *op = NULL;
+    cull_op_desc desc = {.kind = kind, .rows = rows};
+
+    assert_ok(cull_op_ready(backend, &desc, &op));
+    assert_ok(cull_op_run(op, args));
+    cull_op_destroy(op);
+}
+
+static double draw(const struct shape *s, uint64_t seed, size_t i)
+{
+    if (s->levels == 0) return random_normal(seed, i);
+    return floor(random_uniform(seed, i) * (double)s->levels) - 2;
+}
+
+static double *column(const struct shape *s, uint64_t seed)
+{
+    double *x = malloc(s->n * sizeof *x);
+    for (size_t i = 0; i < s->n; i++) x[i] = draw(s, seed, i);
+    return x;
+}
+
+/* A (rows, width) matrix with `pad` NaNs behind every row, which nobody may read. */
+static cull_tensor matrix(const struct shape *s, uint64_t seed, cull_dtype dtype, size_t rows,
+                          size_t width)
+{
+    size_t      ld = width + s->pad;
+    double     *f64 = calloc(rows * ld, sizeof *f64);
+    float      *f32 = (float *)f64;
+    cull_tensor t = cull_matrix(f64, dtype, rows, width);
+
+    t.stride[0] = (int64_t)ld;
+    for (size_t i = 0; i < rows * ld; i++) {
+        double x = i % ld < width ? draw(s, seed, i) : (double)NAN;
+        if (dtype == CULL_F32)
+            f32[i] = (float)x;
+        else
+            f64[i] = x;
+    }
+    return t;
+}
+
+static void ranks_equal_the_reference_bit_for_bit(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        const struct shape *s = cases + c;
+        double             *x = column(s, c), *want = calloc(s->n, 8), *got = calloc(s->n, 8);
+
+        if (s->n > 2) x[0] = -0.0, x[1] = 0.0;
+        run(ref, CULL_OP_RANK, s->n, &(cull_op_args){.rank = {s->n, x, want}});
+        run(one, CULL_OP_RANK, s->n + 5, &(cull_op_args){.rank = {s->n, x, got}});
+        assert_memory_equal(want, got, s->n * sizeof *got);
+        free(x);
+        free(want);
+        free(got);
+    }
+}
+
+static void keys_equal_the_reference_bit_for_bit(void **state)
+{
+    cull_key key = cull_key_make(3, "ops");
+
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        const struct shape *s = cases + c;
+        double             *w = column(s, c), *want = calloc(s->n, 8), *got = calloc(s->n, 8);
+        uint32_t           *place = malloc(s->n * sizeof *place);
+
+        for (size_t i = 0; i < s->n; i++) {
+            w[i] = w[i] > 0 ? w[i] : 0;
+            place[i] = (uint32_t)(7919 * i + 13);
+        }
+        for (int variant = 0; variant < 4; variant++) {
+            cull_op_args args = {
+                .keys = {s->n, key, c, variant & 1 ? place : NULL, variant & 2 ? w : NULL, want}};
+            run(ref, CULL_OP_KEYS, s->n, &args);
+            args.keys.out = got;
+            run(variant ? one : three, CULL_OP_KEYS, s->n, &args);
+            assert_memory_equal(want, got, s->n * sizeof *got);
+        }
+        free(w);
+        free(want);
+        free(got);
+        free(place);
+    }
+}
+
+static void the_top_equals_the_reference_with_ties_and_infinities(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        const struct shape *s = cases + c;
+        double             *x = column(s, c);
+        uint32_t           *want = calloc(s->n, 4), *got = calloc(s->n, 4);
+        const size_t        budgets[] = {1, s->n / 3, s->n / 2, s->n - 1, s->n};
+
+        if (s->n > 8) x[2] = x[5] = x[6] = (double)INFINITY, x[3] = -0.0, x[4] = 0.0;
+        for (size_t b = 0; b < 10; b++) {
+            size_t       m = budgets[b / 2] ? budgets[b / 2] : 1;
+            cull_op_args args = {.top = {s->n, m, x, b % 2 == 0, want}};
+            run(ref, CULL_OP_TOP, s->n, &args);
+            args.top.index = got;
+            run(one, CULL_OP_TOP, s->n, &args);
+            assert_memory_equal(want, got, m * sizeof *got);
+        }
+        free(x);
+        free(want);
+        free(got);
+    }
+}
+
+/* |a - b| against what the terms that made them could be: relative to the diagonal. */
+static void assert_near(double want, double got, double scale, double tolerance)
+{
+    if (!(fabs(want - got) <= tolerance * scale))
+        fail_msg("%.17g expected, %.17g found (scale %g)", want, got, scale);
+}
+
+static double element(cull_dtype dtype, const void *k, size_t i)
+{
+    return dtype == CULL_F32 ? (double)((const float *)k)[i] : ((const double *)k)[i];
+}
+
+/* Rounding of a sum of D + C products: far below these, per unit of sqrt(K_ii K_jj). */
+static const double gram_f32 = 4e-6, gram_f64 = 1e-14;
+
+static void compare_gram(const struct shape *s, uint64_t seed, cull_dtype dh, cull_dtype dp)
+{
+    cull_tensor  h = matrix(s, seed, dh, s->n, s->d), p = matrix(s, seed + 1, dp, s->n, s->c);
+    cull_target  target = {s->target,
+                           matrix(s, seed + 2, dp, s->target + 1, s->d),
+                           matrix(s, seed + 3, dh, s->target + 1, s->c),
+                           {0},
+                           {0}};
+    double      *want = calloc(s->n * s->n, 8), *got = calloc(s->n * s->n, 8);
+    double      *again = calloc(s->n * s->n, 8), *t = calloc(3 * s->n, 8), b2[3] = {0};
+    double       tolerance = dh == CULL_F32 ? gram_f32 : gram_f64, largest = 0;
+    cull_op_args args = {.gram = {&h, &p, s->target ? &target : NULL, want, t, b2}};
+
+    run(ref, CULL_OP_GRAM, s->n, &args);
+    args.gram.k = got, args.gram.t = t + s->n, args.gram.b2 = b2 + 1;
+    run(one, CULL_OP_GRAM, s->n + 3, &args);
+    args.gram.k = again, args.gram.t = t + 2 * s->n, args.gram.b2 = b2 + 2;
+    run(three, CULL_OP_GRAM, s->n, &args);
+    for (size_t i = 0; i < s->n; i++) largest = fmax(largest, element(dh, want, i * s->n + i));
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t j = 0; j < s->n; j++) {
+            double scale = sqrt(element(dh, want, i * s->n + i) * element(dh, want, j * s->n + j));
+            double x = element(dh, got, i * s->n + j);
+            assert_near(element(dh, want, i * s->n + j), x, scale, tolerance);
+            assert_true(x == element(dh, got, j * s->n + i));
+        }
+        assert_near(t[i], t[s->n + i], largest, tolerance);
+    }
+    assert_near(b2[0], b2[1], largest, tolerance);
+    assert_memory_equal(got, again, s->n * s->n * cull_dtype_size(dh));
+    assert_memory_equal(t + s->n, t + 2 * s->n, s->n * sizeof *t);
+    assert_true(b2[1] == b2[2]);
+    free(h.data);
+    free(p.data);
+    free(target.h.data);
+    free(target.p.data);
+    free(want);
+    free(got);
+    free(again);
+    free(t);
+}
+
+static void gram_matrices_agree_are_symmetric_and_forget_the_threads(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        if (cases[c].n > 600) continue; /* the reference takes seconds */
+        compare_gram(cases + c, 10 * c, CULL_F32, CULL_F32);
+        compare_gram(cases + c, 10 * c, CULL_F64, CULL_F64);
+        compare_gram(cases + c, 10 * c, CULL_F32, CULL_F64);
+        compare_gram(cases + c, 10 * c, CULL_F64, CULL_F32);
+    }
+}
+
+struct answer {
+    uint32_t index[64];
+    double   weight[64];
+    double   value;
+};
+
+static void solve(cull_backend *backend, cull_facility_problem problem,
+                  const cull_facility_options *options, struct answer *answer)
+{
+    problem.index = answer->index;
+    problem.weight = answer->weight;
+    run(backend, CULL_OP_FACILITY, problem.count,
+        &(cull_op_args){.facility = {&problem, 1, options}});
+    answer->value = problem.value;
+}
+
+/* Values in small integers make every K exact, so that even ties must fall the same way. */
+static void facility_picks_equal_the_reference_where_the_gram_matrix_is_exact(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        struct shape s = cases[c];
+        if (s.n > 300) continue;
+        if (s.levels == 0) s.levels = 5;
+        cull_tensor           h = matrix(&s, c, CULL_F32, s.n, s.d);
+        cull_tensor           p = matrix(&s, c + 50, CULL_F64, s.n, s.c);
+        cull_facility_problem problem = {
+            .count = s.n, .budget = s.n < 64 ? s.n : 64, .h = h, .p = p};
+
+        for (int greedy = 0; greedy < 3; greedy++) {
+            cull_facility_options options = {.greedy = (cull_greedy)greedy,
+                                             .key = cull_key_make(c, "facility")};
+            struct answer         want, got, again;
+
+            solve(ref, problem, &options, &want);
+            solve(one, problem, &options, &got);
+            options.memory = 1000;
+            solve(three, problem, &options, &again);
+            assert_memory_equal(want.index, got.index, problem.budget * sizeof *got.index);
+            assert_memory_equal(want.weight, got.weight, problem.budget * sizeof *got.weight);
+            assert_near(want.value, got.value, want.value, 1e-12);
+            assert_memory_equal(got.index, again.index, problem.budget * sizeof *got.index);
+            assert_memory_equal(got.weight, again.weight, problem.budget * sizeof *got.weight);
+            assert_true(got.value == again.value);
+        }
+        free(h.data);
+        free(p.data);
+    }
+}
+
+static void every_operation_survives_failing_allocations(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < CULL_OP_KINDS; kind++) {
+        for (size_t n = 1;; n++) {
+            cull_op     *op = NULL;
+            cull_op_desc desc = {.kind = (cull_op_kind)kind, .rows = 1000};
+            if (kind == CULL_OP_OMP) break;
+
+            fail_nth_alloc(n);
+            cull_status status = cull_op_ready(three, &desc, &op);
+            cull_op_destroy(op);
+            if (!alloc_has_failed()) {
+                assert_ok(status);
+                break;
+            }
+            assert_int_equal(CULL_NO_MEMORY, status);
+        }
+        fail_nth_alloc(0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_equal_the_reference_bit_for_bit),
+        cmocka_unit_test(keys_equal_the_reference_bit_for_bit),
+        cmocka_unit_test(the_top_equals_the_reference_with_ties_and_infinities),
+        cmocka_unit_test(gram_matrices_agree_are_symmetric_and_forget_the_threads),
+        cmocka_unit_test(facility_picks_equal_the_reference_where_the_gram_matrix_is_exact),
+        cmocka_unit_test(every_operation_survives_failing_allocations),
+    };
+    return cmocka_run_group_tests(tests, open_backends, close_backends);
+}
