@@ -1,0 +1,147 @@
+/* select/classes.c - rows by class, and the seeded cut of the pool into minibatches. */
+#include "select/classes.h"
+
+#include <stdlib.h>
+
+cull_status cull_sel_classes_make(const cull_tensor *label, size_t rows, size_t classes,
+                                  cull_sel_classes *out)
+{
+    cull_status      status = CULL_OK;
+    cull_sel_classes made = {.count = classes};
+    size_t          *next = NULL;
+
+    *out = (cull_sel_classes){0};
+    TRY(cull_base_alloc(classes, sizeof *made.size, "class sizes", &made.size));
+    TRY(cull_base_alloc(classes + 1, sizeof *made.start, "class sizes", &made.start));
+    TRY(cull_base_alloc(rows, sizeof *made.row, "rows by class", &made.row));
+    TRY(cull_base_alloc(classes, sizeof *next, "class sizes", &next));
+    for (size_t i = 0; i < rows; i++) made.size[(size_t)cull_tensor_get(label, i)]++;
+    for (size_t c = 0; c < classes; c++) {
+        next[c] = made.start[c];
+        made.start[c + 1] = made.start[c] + made.size[c];
+    }
+    for (size_t i = 0; i < rows; i++)
+        made.row[next[(size_t)cull_tensor_get(label, i)]++] = (uint32_t)i;
+    *out = made;
+    made = (cull_sel_classes){0};
+done:
+    cull_base_free(next);
+    cull_sel_classes_clear(&made);
+    return status;
+}
+
+void cull_sel_classes_clear(cull_sel_classes *classes)
+{
+    cull_base_free(classes->size);
+    cull_base_free(classes->start);
+    cull_base_free(classes->row);
+    *classes = (cull_sel_classes){0};
+}
+
+struct draw {
+    double   key;
+    uint32_t row;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct draw *x = a, *y = b;
+
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Deal the shuffled rows out, then bring each minibatch into ascending order. */
+static void deal(const struct draw *shuffled, size_t rows, cull_sel_minibatches *to)
+{
+    for (size_t i = 0; i < rows; i++) to->row[i] = shuffled[i].row;
+    for (size_t b = 0; b < to->count; b++) {
+        to->start[b + 1] = rows - to->start[b] < to->batch ? rows : to->start[b] + to->batch;
+        qsort(to->row + to->start[b], to->start[b + 1] - to->start[b], sizeof *to->row, by_number);
+    }
+}
+
+cull_status cull_sel_minibatches_make(const cull_signals *signals, size_t batch, size_t budget,
+                                      uint64_t seed, cull_sel_minibatches *out)
+{
+    cull_status          status = CULL_OK;
+    cull_sel_minibatches made = {.batch = batch < budget ? batch : budget};
+    cull_key             key = cull_key_make(seed, "minibatches");
+    struct draw         *shuffled = NULL;
+    size_t               rows = signals->count;
+
+    *out = (cull_sel_minibatches){0};
+    made.count = (rows + made.batch - 1) / made.batch;
+    TRY(cull_base_alloc(made.count + 1, sizeof *made.start, "minibatches", &made.start));
+    TRY(cull_base_alloc(rows, sizeof *made.row, "minibatches", &made.row));
+    TRY(cull_base_alloc(rows, sizeof *shuffled, "a shuffle", &shuffled));
+    for (size_t i = 0; i < rows; i++) {
+        shuffled[i].key = cull_key_uniform(key, signals->epoch, cull_sel_place(signals, i));
+        shuffled[i].row = (uint32_t)i;
+    }
+    qsort(shuffled, rows, sizeof *shuffled, by_key);
+    deal(shuffled, rows, &made);
+    *out = made;
+    made = (cull_sel_minibatches){0};
+done:
+    cull_base_free(shuffled);
+    cull_sel_minibatches_clear(&made);
+    return status;
+}
+
+void cull_sel_minibatches_clear(cull_sel_minibatches *minibatches)
+{
+    cull_base_free(minibatches->start);
+    cull_base_free(minibatches->row);
+    *minibatches = (cull_sel_minibatches){0};
+}
+
+struct choice {
+    uint32_t minibatch;
+    double   weight;
+};
+
+static int by_minibatch(const void *a, const void *b)
+{
+    const struct choice *x = a, *y = b;
+
+    return x->minibatch < y->minibatch ? -1 : x->minibatch > y->minibatch;
+}
+
+cull_status cull_sel_minibatches_take(const cull_sel_minibatches *minibatches,
+                                      const uint32_t *index, const double *weight, size_t picked,
+                                      cull_subset *out)
+{
+    cull_status    status = CULL_OK;
+    struct choice *choice = NULL;
+    const size_t  *start = minibatches->start;
+    size_t         rows = 0, at = 0;
+
+    TRY(cull_base_alloc(picked, sizeof *choice, "picked minibatches", &choice));
+    for (size_t i = 0; i < picked; i++) {
+        choice[i] = (struct choice){index[i], weight[i]};
+        rows += start[index[i] + 1] - start[index[i]];
+    }
+    qsort(choice, picked, sizeof *choice, by_minibatch);
+    TRY(cull_subset_resize(out, rows));
+    for (size_t g = 0; g < picked; g++) {
+        size_t first = start[choice[g].minibatch], end = start[choice[g].minibatch + 1];
+        for (size_t i = first; i < end; i++, at++) {
+            out->index[at] = minibatches->row[i];
+            out->weight[at] = choice[g].weight;
+            out->group[at] = (uint32_t)g;
+        }
+    }
+    out->groups = picked;
+    cull_sel_subset_scale(out, (double)rows);
+done:
+    cull_base_free(choice);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* select/classes.h - the pool cut into parts: by class, or into minibatches. */
+#ifndef CULL_SELECT_CLASSES_H
+#define CULL_SELECT_CLASSES_H
+
+#include "select/select.h"
+
+/* Rows of each class, ascending: those of class c are row[start[c]] .. row[start[c + 1] - 1]. */
+typedef struct cull_sel_classes {
+    size_t    count; /* classes, empty ones included */
+    size_t   *size;  /* [count] rows of each         */
+    size_t   *start; /* [count + 1]                  */
+    uint32_t *row;   /* [rows]                       */
+} cull_sel_classes;
+
+/* Every label must be below `classes`. On failure *out is zeros. */
+cull_status cull_sel_classes_make(const cull_tensor *label, size_t rows, size_t classes,
+                                  cull_sel_classes *out);
+void        cull_sel_classes_clear(cull_sel_classes *classes);
+
+/* Minibatches of the pool, each one's rows ascending; the last one may be shorter. */
+typedef struct cull_sel_minibatches {
+    size_t    count; /* ceil(rows / batch)                                    */
+    size_t    batch; /* rows of each but the last                             */
+    size_t   *start; /* [count + 1]                                           */
+    uint32_t *row;   /* [rows]: those of b are row[start[b]] .. start[b+1]-1  */
+} cull_sel_minibatches;
+
+/*
+ * Cut the rows of signals into minibatches of `batch` by a shuffle from (seed, epoch). Who
+ * shares a minibatch follows from the places, whatever the order of the rows. A budget
+ * below the batch size is the batch size, so that one whole minibatch always fits; then
+ * budget / out->batch of them do. On failure *out is zeros.
+ */
+cull_status cull_sel_minibatches_make(const cull_signals *signals, size_t batch, size_t budget,
+                                      uint64_t seed, cull_sel_minibatches *out);
+void        cull_sel_minibatches_clear(cull_sel_minibatches *minibatches);
+
+/*
+ * The picked minibatches, whole, as groups of a subset, in ascending order of their numbers.
+ *
+ * index   [picked] numbers of minibatches, all different, in any order
+ * weight  [picked] of every row of that minibatch; scaled so that the rows' mean is 1
+ */
+cull_status cull_sel_minibatches_take(const cull_sel_minibatches *minibatches,
+                                      const uint32_t *index, const double *weight, size_t picked,
+                                      cull_subset *out);
+
+#endif
