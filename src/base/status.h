@@ -9,6 +9,10 @@
     do {                                                                                           \
         if ((status = (expr)) != CULL_OK) goto done;                                               \
     } while (0)
-#define FAIL(code, ...) TRY(cull_fail((code), __VA_ARGS__))
+#define FAIL(code, ...)                                                                            \
+    do {                                                                                           \
+        status = cull_fail((code), __VA_ARGS__);                                                   \
+        goto done;                                                                                 \
+    } while (0)
 
 #endif
