@@ -112,7 +112,7 @@ static cull_status parse_order(struct header *h)
     size_t left = 0;
 
     skip_space(h);
-    left = (size_t)(h->next - h->begin);
+    left = (size_t)(h->end - h->next);
     h->has_order = true;
     if (left >= 4 && memcmp(h->next, "True", 4) == 0) {
         h->next += 4;

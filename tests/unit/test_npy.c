@@ -1,0 +1,271 @@
+/* tests/unit/test_npy.c - properties of the .npy reader and writer. */
+#include "data/npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "support.h"
+
+enum { ROOM = 1 << 17 };
+
+static unsigned char file[ROOM];
+
+/* A file of this version with this header text and `payload` bytes 0, 1, 2 ... behind it. */
+static size_t make(int version, const char *text, size_t payload)
+{
+    size_t length = strlen(text), at = version == 1 ? 10 : 12;
+
+    memcpy(file, "\x93NUMPY", 6);
+    file[6] = (unsigned char)version;
+    file[7] = 0;
+    for (size_t i = 8; i < at; i++) file[i] = (unsigned char)(length >> 8 * (i - 8));
+    memcpy(file + at, text, length);
+    for (size_t i = 0; i < payload; i++) file[at + length + i] = (unsigned char)i;
+    return at + length + payload;
+}
+
+static cull_status read_bytes(const void *bytes, size_t size, cull_tensor *out)
+{
+    cull_data_source source = cull_data_source_memory("x.npy", bytes, size);
+    cull_data_part   part = cull_data_part_of(&source, 0, size);
+
+    return cull_data_npy_read(&part.base, out);
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    static const cull_dtype types[] = {CULL_F32, CULL_F64, CULL_I32, CULL_I64, CULL_U8};
+    unsigned char           data[8 * 24];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)(i * 7);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        for (int dims = 1; dims <= 4; dims++) {
+            static const int64_t shape[] = {4, 3, 2, 1};
+            cull_tensor          t = {.data = data, .dtype = types[i], .dims = dims}, back = {0};
+            uint64_t             bytes = 0;
+            size_t               head = 0;
+
+            for (int d = dims - 1; d >= 0; d--) {
+                t.shape[d] = shape[d];
+                t.stride[d] = d == dims - 1 ? 1 : t.stride[d + 1] * t.shape[d + 1];
+            }
+            assert_ok(cull_data_npy_bytes(&t, "t", &bytes));
+            head = cull_data_npy_header(&t, (char *)file);
+            assert_int_equal(0, head % 64);
+            assert_int_equal('\n', file[head - 1]);
+            cull_data_npy_pack(&t, file + head);
+            assert_memory_equal(file + head, data, bytes);
+            assert_ok(read_bytes(file, head + bytes, &back));
+            assert_int_equal(t.dtype, back.dtype);
+            assert_int_equal(dims, back.dims);
+            assert_memory_equal(t.shape, back.shape, sizeof t.shape);
+            assert_memory_equal(t.stride, back.stride, sizeof t.stride);
+            assert_memory_equal(data, back.data, bytes);
+            assert_int_equal(0, (uintptr_t)back.data % 64);
+            cull_base_free_aligned(back.data);
+        }
+    }
+}
+
+static void every_version_and_spelling_of_a_header_is_read(void **state)
+{
+    static const char *const texts[] = {
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n",
+        "{'shape': (2, 3), 'descr': '<f4', 'fortran_order': False}",
+        "{\"fortran_order\":False,\"descr\":\"=f4\",\"shape\":(2,3)}\n",
+        " \t{ 'descr' : '<f4' ,\n 'fortran_order' : False , 'shape' : ( 2 , 3 , ) , } \n\n",
+    };
+
+    (void)state;
+    for (int version = 1; version <= 3; version++) {
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+            cull_tensor t = {0};
+            assert_ok(read_bytes(file, make(version, texts[i], 24), &t));
+            assert_int_equal(CULL_F32, t.dtype);
+            assert_int_equal(2, t.dims);
+            assert_int_equal(2, t.shape[0]);
+            assert_int_equal(3, t.shape[1]);
+            assert_int_equal(3, t.stride[0]);
+            assert_int_equal(1, t.stride[1]);
+            assert_int_equal(23, ((unsigned char *)t.data)[23]);
+            cull_base_free_aligned(t.data);
+        }
+    }
+}
+
+static void fortran_order_becomes_c_order(void **state)
+{
+    cull_tensor t = {0};
+
+    (void)state;
+    assert_ok(read_bytes(
+        file, make(1, "{'descr':'|u1','fortran_order':True,'shape':(2, 3, 4)}", 24), &t));
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < 4; k++)
+                assert_int_equal(
+                    i + 2 * j + 6 * k,
+                    ((unsigned char *)t.data)[i * t.stride[0] + j * t.stride[1] + k * t.stride[2]]);
+    assert_int_equal(12, t.stride[0]);
+    assert_int_equal(1, t.stride[2]);
+    cull_base_free_aligned(t.data);
+    assert_ok(
+        read_bytes(file, make(1, "{'descr':'<i4','fortran_order':True,'shape':(6,)}", 24), &t));
+    assert_int_equal(0x07060504, ((int32_t *)t.data)[1]);
+    cull_base_free_aligned(t.data);
+}
+
+static void an_empty_array_is_present_and_empty(void **state)
+{
+    cull_tensor t = {0};
+
+    (void)state;
+    assert_ok(
+        read_bytes(file, make(1, "{'descr':'<f8','fortran_order':False,'shape':(0, 5)}", 0), &t));
+    assert_non_null(t.data);
+    assert_int_equal(0, t.shape[0]);
+    assert_int_equal(5, t.shape[1]);
+    cull_base_free_aligned(t.data);
+    assert_ok(
+        read_bytes(file, make(1, "{'descr':'<f8','fortran_order':True,'shape':(5, 0)}", 0), &t));
+    cull_base_free_aligned(t.data);
+}
+
+static void a_broken_header_is_refused_with_its_reason(void **state)
+{
+    static const struct {
+        const char *text, *reason;
+    } cases[] = {
+        {"", "lacks a '{'"},
+        {"{", "quoted word"},
+        {"{}", "lacks 'descr'"},
+        {"{'descr': '<f4', 'shape': (1,)}", "lacks 'fortran_order'"},
+        {"{'descr': '<f4', 'fortran_order': False}", "lacks 'shape'"},
+        {"{'descr': '<f4', 'descr': '<f4'}", "'descr' twice"},
+        {"{'descr': '<f4', 'colour': 'red'}", "unknown key 'colour'"},
+        {"{'descr' '<f4'}", "lacks a ':'"},
+        {"{'descr': '<f4' 'shape': (1,)}", "lacks a comma"},
+        {"{'descr': '<f4", "does not end"},
+        {"{'descr': '<\\x664'}", "does not end"},
+        {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "big-endian"},
+        {"{'descr': '>i8', 'fortran_order': False, 'shape': (1,)}", "big-endian"},
+        {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "Python objects"},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "records"},
+        {"{'descr': '<f2', 'fortran_order': False, 'shape': (1,)}", "'<f2'"},
+        {"{'descr': '|b1', 'fortran_order': False, 'shape': (1,)}", "'|b1'"},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", "'<c8'"},
+        {"{'descr': '', 'fortran_order': False, 'shape': (1,)}", "type ''"},
+        {"{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}", "neither True nor False"},
+        {"{'descr': '<f4', 'fortran_order': Fals", "neither True nor False"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': 1}", "lacks a '('"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1)}", "no tuple"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': ()}", "no dimension"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "negative"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1.5,)}", "shape lacks a comma"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (x,)}", "whole number"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (,)}", "whole number"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1)}", "more than 4"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "2^63"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 8)}", "2^62"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9223372036854775807, 9)}", "2^62"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x", "text behind"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "4 bytes of elements, the "
+                                                                    "header promises 8"},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (3,)}", "promises 3"},
+    };
+    cull_tensor t = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_fails(CULL_BAD_FILE, cases[i].reason,
+                     read_bytes(file, make(1, cases[i].text, 4), &t));
+    assert_null(t.data);
+}
+
+static void a_broken_beginning_is_refused(void **state)
+{
+    size_t      size = make(1, "{'descr':'|u1','fortran_order':False,'shape':(3,)}", 3);
+    cull_tensor t = {0};
+
+    (void)state;
+    file[1] = 'M';
+    assert_fails(CULL_BAD_FILE, "does not begin", read_bytes(file, size, &t));
+    file[1] = 'N';
+    file[6] = 4;
+    assert_fails(CULL_BAD_FILE, "version 4.0", read_bytes(file, size, &t));
+    file[6] = 1;
+    file[7] = 1;
+    assert_fails(CULL_BAD_FILE, "version 1.1", read_bytes(file, size, &t));
+    size = make(2, "", 0);
+    file[10] = 0xff;
+    assert_fails(CULL_BAD_FILE, "65536 at most", read_bytes(file, size, &t));
+}
+
+static void a_file_of_any_other_length_is_refused(void **state)
+{
+    size_t      size = make(2, "{'descr':'<f8','fortran_order':False,'shape':(2, 2)}\n", 32);
+    cull_tensor t = {0};
+
+    (void)state;
+    for (size_t cut = 0; cut < size; cut++)
+        assert_fails(CULL_BAD_FILE, "x.npy: ", read_bytes(file, cut, &t));
+    assert_fails(CULL_BAD_FILE, "33 bytes of elements", read_bytes(file, size + 1, &t));
+    assert_ok(read_bytes(file, size, &t));
+    cull_base_free_aligned(t.data);
+}
+
+static void a_view_that_cannot_be_written_is_refused(void **state)
+{
+    double      x = 0;
+    uint64_t    bytes = 0;
+    cull_tensor t = cull_vector(&x, CULL_F64, 1);
+
+    (void)state;
+    t.dims = 5;
+    assert_fails(CULL_BAD_ARGUMENT, "5 dimensions", cull_data_npy_bytes(&t, "t", &bytes));
+    t = cull_vector(NULL, CULL_F64, 1);
+    assert_fails(CULL_BAD_ARGUMENT, "no data", cull_data_npy_bytes(&t, "t", &bytes));
+    t = cull_vector(&x, (cull_dtype)9, 1);
+    assert_fails(CULL_BAD_ARGUMENT, "unknown type", cull_data_npy_bytes(&t, "t", &bytes));
+    t = cull_vector(&x, CULL_F64, 1);
+    t.shape[0] = -1;
+    assert_fails(CULL_BAD_ARGUMENT, "negative", cull_data_npy_bytes(&t, "t", &bytes));
+    t.shape[0] = INT64_MAX;
+    assert_fails(CULL_TOO_LARGE, "2^62", cull_data_npy_bytes(&t, "t", &bytes));
+}
+
+static void survives_every_allocation_failure(void **state)
+{
+    size_t      size = make(1, "{'descr':'<f4','fortran_order':True,'shape':(2, 3)}", 24);
+    cull_status status = CULL_NO_MEMORY;
+
+    (void)state;
+    for (size_t n = 1; status != CULL_OK; n++) {
+        cull_tensor t = {0};
+        fail_nth_alloc(n);
+        status = read_bytes(file, size, &t);
+        fail_nth_alloc(0);
+        assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
+        assert_true(status == CULL_OK || !t.data);
+        assert_true(n < 10);
+        cull_base_free_aligned(t.data);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(every_version_and_spelling_of_a_header_is_read),
+        cmocka_unit_test(fortran_order_becomes_c_order),
+        cmocka_unit_test(an_empty_array_is_present_and_empty),
+        cmocka_unit_test(a_broken_header_is_refused_with_its_reason),
+        cmocka_unit_test(a_broken_beginning_is_refused),
+        cmocka_unit_test(a_file_of_any_other_length_is_refused),
+        cmocka_unit_test(a_view_that_cannot_be_written_is_refused),
+        cmocka_unit_test(survives_every_allocation_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
