@@ -13,6 +13,8 @@
  *     gram      K = P P^T o (H H^T + 1), t = row means (or against a target), b2
  *     omp       orthogonal matching pursuit, many problems at once   (cull_omp_problem)
  *     facility  facility location, many problems at once             (cull_facility_problem)
+ *     gradient  B = sum over rows of p_i (x) [h_i; 1], bias last
+ *     gain      p_i^T B [h_i; 1] of each row, or without P all of B [h_i; 1]
  */
 #ifndef CULL_BACKEND_BACKEND_H
 #define CULL_BACKEND_BACKEND_H
@@ -29,6 +31,8 @@ typedef enum cull_op_kind {
     CULL_OP_GRAM,
     CULL_OP_OMP,
     CULL_OP_FACILITY,
+    CULL_OP_GRADIENT,
+    CULL_OP_GAIN,
     CULL_OP_KINDS
 } cull_op_kind;
 
@@ -76,6 +80,19 @@ typedef struct cull_op_args {
             size_t                       count;
             const cull_facility_options *options;
         } facility;
+        struct {
+            const cull_tensor *h, *p; /* (N, D), (N, C)                       */
+            const uint32_t    *row;   /* [rows] of h and p; NULL: 0 .. rows-1 */
+            size_t             rows;
+            double            *b; /* (C, D+1) */
+        } gradient;
+        struct {
+            const cull_tensor *h, *p;         /* (N, D), (N, C); p may be NULL         */
+            const uint32_t    *row;           /* [rows] of h and p; NULL: 0 .. rows-1  */
+            size_t             rows, classes; /* classes: C, the rows of B             */
+            const double      *b;             /* (C, D+1)                              */
+            double            *out;           /* [rows], or without p (rows, C)        */
+        } gain;
     };
 } cull_op_args;
 

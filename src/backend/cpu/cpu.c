@@ -21,6 +21,8 @@ const cull_backend_class cull_backend_cpu = {
            [CULL_OP_TOP] = &cull_cpu_top,
            [CULL_OP_GRAM] = &cull_cpu_gram,
            [CULL_OP_OMP] = &cull_cpu_omp,
-           [CULL_OP_FACILITY] = &cull_cpu_facility},
+           [CULL_OP_FACILITY] = &cull_cpu_facility,
+           [CULL_OP_GRADIENT] = &cull_cpu_gradient,
+           [CULL_OP_GAIN] = &cull_cpu_gain},
     .open = open_cpu,
 };

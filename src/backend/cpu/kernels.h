@@ -30,6 +30,14 @@ typedef struct cull_order {
     void (*count)(size_t n, const double *x, uint32_t *smaller, uint32_t *equal);
 } cull_order;
 
+/* Sums of outer products, kernels_gradient.c. */
+enum { CULL_GRADIENT_WIDTH = 32 };
+
+typedef struct cull_sums {
+    /* B (c, WIDTH) += P (m, c)^T A (m, WIDTH), each sum in the order of the m rows */
+    void (*outer)(size_t m, size_t c, const double *p, const double *a, double *b, size_t ldb);
+} cull_sums;
+
 /* Inner loops of matching pursuit, kernels_pursuit.c; the struct is defined there. */
 typedef struct cull_pursuit cull_pursuit;
 
@@ -38,11 +46,13 @@ typedef struct cull_kernels {
     const cull_products *products;
     const cull_pursuit  *pursuit;
     const cull_order    *order;
+    const cull_sums     *sums;
 } cull_kernels;
 
 extern const cull_products cull_products_base, cull_products_avx2, cull_products_avx512;
 extern const cull_pursuit  cull_pursuit_base, cull_pursuit_avx2, cull_pursuit_avx512;
 extern const cull_order    cull_order_base, cull_order_avx2, cull_order_avx512;
+extern const cull_sums     cull_sums_base, cull_sums_avx2, cull_sums_avx512;
 
 /* The best set this machine runs; CULL_KERNELS=base|avx2|avx512 in the environment asks for
  * a lesser one (for tests). */
