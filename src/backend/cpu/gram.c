@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "tensor/tensor.h"
 
-enum { STRIP = 8, LANES = 8 };
+enum { STRIP = 12, LANES = 8 };
 
 struct gram {
     cull_op base;
