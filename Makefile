@@ -1,0 +1,64 @@
+# A thin front for CMake: `make help` lists what it does.
+PREFIX       ?= /usr/local
+JOBS         ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+
+# The tests with threads in them, for the thread sanitizer.
+THREADED = threads|ops|omp|facility|gram|backend|determinism|pursuit
+
+PROGRAM = program cull cull_static select select_static
+CTEST   = ctest --output-on-failure --no-tests=error -j $(JOBS) --test-dir
+
+export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
+export UBSAN_OPTIONS = print_stacktrace=1
+
+.PHONY: all test check install bench fuzz docs format clean help
+
+all: ## build build/cull, the libraries build/libcull.so and .a, and libcull_select
+	tools/setup.sh build
+	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	cmake --build build --target $(PROGRAM)
+
+build-%:
+	cmake --preset $* >/dev/null
+	cmake --build $(if $(filter release,$*),build,build/$*)
+
+test: ## build for release and run its tests
+	tools/setup.sh build check
+	$(MAKE) --no-print-directory build-release
+	$(CTEST) build
+
+check: ## everything: gcc and clang, sanitizers, all tests and checks
+	tools/setup.sh build check
+	$(MAKE) --no-print-directory build-release
+	$(MAKE) --no-print-directory build-clang
+	$(MAKE) --no-print-directory build-tsan
+	$(CTEST) build/tsan -R '$(THREADED)'
+	$(MAKE) --no-print-directory build-asan
+	$(CTEST) build/asan
+	$(CTEST) build
+
+install: all ## install under PREFIX (/usr/local), below DESTDIR if that is set
+	cmake --install build --prefix $(PREFIX)
+
+bench: ## run the benchmarks; each prints one JSON line a case
+	tools/setup.sh build bench
+	$(MAKE) --no-print-directory build-release
+	tools/bench.sh build
+
+fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each
+	tools/setup.sh build fuzz
+	$(MAKE) --no-print-directory build-fuzz
+	tools/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
+docs: build-release ## print docs/strategies.md anew from the code
+	build/tools/strategy_docs > docs/strategies.md
+
+format: ## lay the sources out as .clang-format says
+	tools/check_format.sh --fix
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,0 +1,38 @@
+# Tests that look at the tree and at what is built and installed, not at single functions. They say
+# the same for every compiler and sanitizer, so they run with the plain release build alone.
+add_executable(strategy_docs tools/strategy_docs.c)
+target_link_libraries(strategy_docs PRIVATE cull_flags cull_static)
+set_target_properties(strategy_docs PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+
+file(GLOB example_sources CONFIGURE_DEPENDS examples/example_*.c)
+foreach(source ${example_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE cull_flags cull)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endforeach()
+
+if(CULL_SANITIZE OR NOT CMAKE_C_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+  return()
+endif()
+
+set(tools ${PROJECT_SOURCE_DIR}/tools)
+add_test(NAME check_includes COMMAND /usr/bin/python3 ${tools}/check_includes.py)
+add_test(NAME check_symbols COMMAND /usr/bin/python3 ${tools}/check_symbols.py
+  ${PROJECT_SOURCE_DIR}/include/cull.h ${PROJECT_BINARY_DIR})
+add_test(NAME check_format COMMAND ${tools}/check_format.sh)
+add_test(NAME check_header_cxx COMMAND g++ -std=c++17 -fsyntax-only -Wall -Wextra -Wpedantic -Werror
+  -x c++ ${PROJECT_SOURCE_DIR}/include/cull.h)
+add_test(NAME check_readme_strategies COMMAND strategy_docs --names ${PROJECT_SOURCE_DIR}/README.md)
+add_test(NAME check_readme_commands COMMAND /usr/bin/python3 ${tools}/check_readme.py
+  ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_BINARY_DIR})
+add_test(NAME check_strategies_page COMMAND ${tools}/check_stale.sh
+  ${PROJECT_SOURCE_DIR}/docs/strategies.md $<TARGET_FILE:strategy_docs>)
+add_test(NAME check_install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/run.sh
+  ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+
+include(ProcessorCount)
+ProcessorCount(cores)
+add_test(NAME check_tidy COMMAND ${tools}/check_tidy.sh ${PROJECT_BINARY_DIR} ${cores})
+set_tests_properties(check_tidy PROPERTIES PROCESSORS ${cores} COST 1000 TIMEOUT 600)
