@@ -94,7 +94,7 @@ done:
 
 int main(int argc, char **argv)
 {
-    const size_t  small[] = {128, 256, 512, 1280, 50000, 1000000};
+    const size_t  small[] = {128, 512, 1280, 50000, 1000000};
     unsigned      threads = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
     cull_backend *backend = NULL;
 

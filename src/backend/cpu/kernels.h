@@ -24,12 +24,6 @@ typedef struct cull_products {
     void (*apply_f64)(size_t m, size_t k, const double *a, size_t lda, const double *x, double *y);
 } cull_products;
 
-/* Comparisons of few numbers, kernels_order.c. */
-typedef struct cull_order {
-    /* For each of n: how many are smaller, and how many equal, itself among them. */
-    void (*count)(size_t n, const double *x, uint32_t *smaller, uint32_t *equal);
-} cull_order;
-
 /* Sums of outer products, kernels_gradient.c. */
 enum { CULL_GRADIENT_WIDTH = 32 };
 
@@ -45,13 +39,11 @@ typedef struct cull_kernels {
     const char          *name; /* "base", "avx2", "avx512" */
     const cull_products *products;
     const cull_pursuit  *pursuit;
-    const cull_order    *order;
     const cull_sums     *sums;
 } cull_kernels;
 
 extern const cull_products cull_products_base, cull_products_avx2, cull_products_avx512;
 extern const cull_pursuit  cull_pursuit_base, cull_pursuit_avx2, cull_pursuit_avx512;
-extern const cull_order    cull_order_base, cull_order_avx2, cull_order_avx512;
 extern const cull_sums     cull_sums_base, cull_sums_avx2, cull_sums_avx512;
 
 /* The best set this machine runs; CULL_KERNELS=base|avx2|avx512 in the environment asks for

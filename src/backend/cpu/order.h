@@ -11,9 +11,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Up to here counting pairs is quicker than sorting. */
-enum { CULL_CPU_FEW = 256 };
-
 static inline uint64_t cull_cpu_image(double x)
 {
     uint64_t bits = 0;

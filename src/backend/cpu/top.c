@@ -1,9 +1,9 @@
 /*
  * backend/cpu/top.c - the m largest or smallest, ties to the lower index, ascending by index.
  *
- * Few rows are counted pair by pair. More are narrowed down digit by digit to the m-th value
- * in order: a histogram of the rows that share the digits found so far says which value the
- * next digit has. One last pass keeps what comes before it and as many equals as fit.
+ * Digit by digit the m-th value in order is narrowed down: a histogram of the rows that share
+ * the digits found so far says which value the next digit has. One last pass keeps what comes
+ * before it and as many equals as fit.
  */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/order.h"
@@ -13,7 +13,7 @@ enum { DIGITS = 8, VALUES = 256 };
 
 struct top {
     cull_op   base;
-    uint64_t *image; /* [rows], or NULL while rows are few */
+    uint64_t *image; /* [rows] */
 };
 
 static void destroy(cull_op *op)
@@ -31,28 +31,12 @@ static cull_status create(cull_backend *backend, const cull_op_desc *desc, cull_
 
     (void)backend;
     TRY(cull_base_alloc(1, sizeof *top, "an operation", &top));
-    if (desc->rows > CULL_CPU_FEW)
-        TRY(cull_base_alloc(desc->rows, sizeof *top->image, "choosing the largest", &top->image));
+    TRY(cull_base_alloc(desc->rows, sizeof *top->image, "choosing the largest", &top->image));
     *out = &top->base;
     top = NULL;
 done:
     if (top) destroy(&top->base);
     return status;
-}
-
-static void count_few(const cull_order *order, const cull_op_args *args)
-{
-    size_t   n = args->top.rows, m = args->top.m, kept = 0, tied = 0;
-    uint32_t smaller[CULL_CPU_FEW], equal[CULL_CPU_FEW];
-
-    order->count(n, args->top.x, smaller, equal);
-    for (size_t i = 0; i < n; i++) {
-        size_t better = args->top.largest ? n - smaller[i] - equal[i] : smaller[i];
-        if (better >= m) continue;
-        /* Equals that do not all fit: only one value has those, so one count of them will do. */
-        if (better + equal[i] > m && better + tied++ >= m) continue;
-        args->top.index[kept++] = (uint32_t)i;
-    }
 }
 
 /* The image that `m` others, itself included, do not exceed, and how many of those equal to
@@ -62,7 +46,7 @@ static uint64_t threshold(const uint64_t *image, size_t n, size_t m, size_t *wan
     uint64_t found = 0, mask = 0;
 
     for (int digit = DIGITS - 1; digit >= 0; digit--) {
-        size_t histogram[VALUES] = {0}, value = 0;
+        uint32_t histogram[VALUES] = {0}, value = 0;
         for (size_t i = 0; i < n; i++)
             if ((image[i] & mask) == found) histogram[(image[i] >> (8 * digit)) & (VALUES - 1)]++;
         for (; histogram[value] < m; value++) m -= histogram[value];
@@ -79,10 +63,6 @@ static cull_status run(cull_op *op, const cull_op_args *args)
     size_t      n = args->top.rows, kept = 0, wanted = 0;
     uint64_t    last = 0, flip = args->top.largest ? UINT64_MAX : 0;
 
-    if (n <= CULL_CPU_FEW) {
-        count_few(cull_cpu_kernels(op->backend)->order, args);
-        return CULL_OK;
-    }
     for (size_t i = 0; i < n; i++) top->image[i] = cull_cpu_image(args->top.x[i]) ^ flip;
     last = threshold(top->image, n, args->top.m, &wanted);
     for (size_t i = 0; i < n; i++) {
