@@ -39,8 +39,7 @@ done:
     return status;
 }
 
-/* The image that `m` others, itself included, do not exceed, and how many of those equal to
- * it are wanted. */
+/* An image that the m first do not exceed, and how many of those equal to it are wanted. */
 static uint64_t threshold(const uint64_t *image, size_t n, size_t m, size_t *wanted)
 {
     uint64_t found = 0, mask = 0;
@@ -52,6 +51,10 @@ static uint64_t threshold(const uint64_t *image, size_t n, size_t m, size_t *wan
         for (; histogram[value] < m; value++) m -= histogram[value];
         found |= (uint64_t)value << (8 * digit);
         mask |= (uint64_t)(VALUES - 1) << (8 * digit);
+        if (histogram[value] == m) { /* all of them, whatever their other digits */
+            found |= ~mask;
+            break;
+        }
     }
     *wanted = m;
     return found;
