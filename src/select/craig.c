@@ -1,0 +1,270 @@
+/*
+ * select/craig.c - CRAIG: facility location on last-layer gradients (Mirzasoleiman et al. 2020).
+ *
+ *     distance    |g_i - g_j|, unsquared, g_i = p_i (x) [h_i; 1]
+ *     similarity  largest distance - distance
+ *     picks       greedily maximise the sum over atoms of the similarity to the nearest pick
+ *     weights     atoms a pick stands for, scaled to mean 1
+ *
+ * scope=class   the atoms are examples, one problem per class; budgets by largest remainder
+ * scope=batch   the atoms are mean gradients of minibatches, G (n, C(D+1)), made a few
+ *               classes at a time: G G^T is a sum over classes. A picked minibatch comes out
+ *               whole, as a group
+ */
+#include <math.h>
+
+#include "select/classes.h"
+#include "select/select.h"
+
+static const cull_option_spec options[] = {
+    {"scope", CULL_OPTION_CHOICE, "class", 0, 0, "class|batch",
+     "class: examples, one problem per class; batch: whole minibatches"},
+    {"greedy", CULL_OPTION_CHOICE, "lazy", 0, 0, "lazy|naive|stochastic",
+     "lazy and naive pick the same; stochastic looks at a random few for each pick"},
+    {"sample", CULL_OPTION_REAL, "0.01", 1e-300, 0.999, NULL,
+     "greedy=stochastic: look at (n/k) ln(1/sample) candidates a pick"},
+    {"memory", CULL_OPTION_INT, "512", 1, 1e6, NULL,
+     "MiB of similarities (scope=batch: and of mean gradients) held at once"},
+    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL}};
+
+static cull_status create(cull_self *self)
+{
+    if (cull_values_given(self->values, "sample") &&
+        !cull_value_is(self->values, "greedy", "stochastic"))
+        return cull_fail(CULL_BAD_OPTION, "craig: sample goes with greedy=stochastic only");
+    return CULL_OK;
+}
+
+static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
+{
+    (void)step;
+    (void)epoch;
+    if (out->signals && cull_value_is(self->values, "scope", "class"))
+        out->signals |= CULL_SIGNAL_LABEL;
+}
+
+static size_t memory(const cull_self *self)
+{
+    return (size_t)cull_value_int(self->values, "memory") << 20;
+}
+
+static cull_status locate(const cull_self *self, const cull_signals *signals,
+                          cull_facility_problem *problems, size_t count)
+{
+    cull_facility_options how = {.greedy = CULL_GREEDY_LAZY,
+                                 .sample = cull_value_real(self->values, "sample"),
+                                 .key = cull_key_make(self->setting->seed, "craig"),
+                                 .step = signals->epoch,
+                                 .memory = memory(self)};
+
+    if (cull_value_is(self->values, "greedy", "naive")) how.greedy = CULL_GREEDY_NAIVE;
+    if (cull_value_is(self->values, "greedy", "stochastic")) how.greedy = CULL_GREEDY_STOCHASTIC;
+    return cull_facility(self->setting->backend, problems, count, &how);
+}
+
+/* One problem for each class that gets a share; their results lie side by side in out. */
+static size_t pose(const cull_signals *signals, const cull_sel_classes *classes,
+                   const size_t *share, cull_facility_problem *problems, cull_subset *out)
+{
+    size_t count = 0, at = 0;
+
+    for (size_t c = 0; c < classes->count; c++) {
+        if (share[c] == 0) continue;
+        problems[count++] = (cull_facility_problem){.count = classes->size[c],
+                                                    .budget = share[c],
+                                                    .h = signals->h,
+                                                    .p = signals->p,
+                                                    .row = classes->row + classes->start[c],
+                                                    .index = out->index + at,
+                                                    .weight = out->weight + at};
+        at += share[c];
+    }
+    return count;
+}
+
+static cull_status decide_class(cull_self *self, const cull_signals *signals, size_t budget,
+                                cull_subset *out)
+{
+    cull_status            status = CULL_OK;
+    cull_sel_classes       classes = {0};
+    size_t                *share = NULL, count = 0;
+    cull_facility_problem *problems = NULL;
+
+    TRY(cull_sel_classes_make(&signals->label, signals->count, (size_t)signals->p.shape[1],
+                              &classes));
+    TRY(cull_base_alloc(classes.count, sizeof *share, "budgets of classes", &share));
+    TRY(cull_base_alloc(classes.count, sizeof *problems, "problems of classes", &problems));
+    cull_budget_split(budget, classes.size, classes.count, share);
+    TRY(cull_subset_resize(out, budget));
+    count = pose(signals, &classes, share, problems, out);
+    TRY(locate(self, signals, problems, count));
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < problems[i].budget; j++)
+            problems[i].index[j] = problems[i].row[problems[i].index[j]];
+    cull_sel_subset_scale(out, (double)budget);
+done:
+    cull_base_free(problems);
+    cull_base_free(share);
+    cull_sel_classes_clear(&classes);
+    return status;
+}
+
+/* Mean gradients of minibatches and how near they are to each other. */
+struct means {
+    size_t  n, width; /* minibatches; D+1                                                     */
+    size_t  classes;  /* made at a time                                                       */
+    double *g;        /* (n, classes (D+1))                                                   */
+    double *zero;     /* (n, 1)                                                               */
+    double *part;     /* (n, n) G G^T over the classes at hand                                */
+    double *near;     /* (n, n) G G^T over all classes, then similarities                     */
+};
+
+static void means_clear(struct means *means)
+{
+    cull_base_free(means->g);
+    cull_base_free(means->zero);
+    cull_base_free(means->part);
+    cull_base_free(means->near);
+}
+
+/* Beside the pairs, as many classes of gradients as fit. */
+static cull_status means_make(const cull_signals *signals, size_t n, size_t bytes,
+                              struct means *out)
+{
+    cull_status status = CULL_OK;
+    size_t      all = (size_t)signals->p.shape[1], width = (size_t)signals->h.shape[1] + 1;
+    size_t      room = bytes / sizeof(double);
+
+    *out = (struct means){.n = n, .width = width};
+    if (n > room / 2 / n)
+        FAIL(CULL_TOO_LARGE, "craig: pairs of %zu minibatches exceed memory=%zu", n, bytes >> 20);
+    out->classes = (room - 2 * n * n) / n / width;
+    if (out->classes == 0)
+        FAIL(CULL_TOO_LARGE, "craig: one class's gradients of %zu minibatches exceed memory=%zu", n,
+             bytes >> 20);
+    if (out->classes > all) out->classes = all;
+    TRY(cull_base_alloc(n * out->classes, width * sizeof *out->g, "mean gradients", &out->g));
+    TRY(cull_base_alloc(n, sizeof *out->zero, "mean gradients", &out->zero));
+    TRY(cull_base_alloc(n * n, sizeof *out->part, "pairs of minibatches", &out->part));
+    TRY(cull_base_alloc(n * n, sizeof *out->near, "pairs of minibatches", &out->near));
+done:
+    return status;
+}
+
+static cull_tensor columns(const cull_tensor *t, size_t first, size_t count)
+{
+    cull_tensor part = *t;
+
+    part.data = (char *)t->data + first * cull_dtype_size(t->dtype);
+    part.shape[1] = (int64_t)count;
+    return part;
+}
+
+/* Adds G G^T over `count` classes from `first` to near. */
+static cull_status add_products(cull_backend *backend, cull_op *op, const cull_signals *signals,
+                                const cull_sel_minibatches *minibatches, struct means *means,
+                                size_t first, size_t count)
+{
+    cull_status status = CULL_OK;
+    cull_tensor p = columns(&signals->p, first, count), g, zero;
+    size_t      wide = count * means->width;
+
+    for (size_t b = 0; b < means->n; b++) {
+        size_t       start = minibatches->start[b], rows = minibatches->start[b + 1] - start;
+        double      *mean = means->g + b * wide;
+        cull_op_args args = {.gradient = {&signals->h, &p, minibatches->row + start, rows, mean}};
+        TRY(cull_op_run(op, &args));
+        for (size_t i = 0; i < wide; i++) mean[i] /= (double)rows;
+    }
+    /* K = P P^T o (H H^T + 1) with H = 0 is P P^T itself. */
+    g = cull_matrix(means->g, CULL_F64, means->n, wide);
+    zero = cull_matrix(means->zero, CULL_F64, means->n, 1);
+    TRY(cull_gram(backend, &zero, &g, NULL, means->part, NULL, NULL));
+    for (size_t i = 0; i < means->n * means->n; i++) means->near[i] += means->part[i];
+done:
+    return status;
+}
+
+/* G G^T becomes the largest distance minus the distance. */
+static void turn_into_similarities(const struct means *means)
+{
+    size_t  n = means->n;
+    double *square = means->zero, *near = means->near, most = 0;
+
+    for (size_t i = 0; i < n; i++) square[i] = near[i * n + i];
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            double gap = i == j ? 0 : square[i] + square[j] - 2 * near[i * n + j];
+            near[i * n + j] = gap > 0 ? sqrt(gap) : 0;
+            if (near[i * n + j] > most) most = near[i * n + j];
+        }
+    }
+    for (size_t i = 0; i < n * n; i++) near[i] = most - near[i];
+}
+
+static cull_status compare(const cull_self *self, const cull_signals *signals,
+                           const cull_sel_minibatches *minibatches, struct means *means)
+{
+    cull_status   status = CULL_OK;
+    cull_backend *backend = self->setting->backend;
+    cull_op      *op = NULL;
+    size_t        all = (size_t)signals->p.shape[1];
+
+    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_GRADIENT, minibatches->batch}, &op));
+    for (size_t c = 0; c < all; c += means->classes) {
+        size_t count = all - c < means->classes ? all - c : means->classes;
+        TRY(add_products(backend, op, signals, minibatches, means, c, count));
+    }
+    turn_into_similarities(means);
+done:
+    cull_op_destroy(op);
+    return status;
+}
+
+static cull_status decide_batch(cull_self *self, const cull_signals *signals, size_t budget,
+                                cull_subset *out)
+{
+    cull_status           status = CULL_OK;
+    cull_sel_minibatches  minibatches = {0};
+    struct means          means = {0};
+    cull_facility_problem problem = {0};
+
+    TRY(cull_sel_minibatches_make(signals, self->setting->batch, budget, self->setting->seed,
+                                  &minibatches));
+    TRY(means_make(signals, minibatches.count, memory(self), &means));
+    TRY(compare(self, signals, &minibatches, &means));
+    problem.count = minibatches.count;
+    problem.budget = budget / minibatches.batch;
+    problem.similarity = cull_matrix(means.near, CULL_F64, means.n, means.n);
+    TRY(cull_base_alloc(problem.budget, sizeof *problem.index, "picks", &problem.index));
+    TRY(cull_base_alloc(problem.budget, sizeof *problem.weight, "picks", &problem.weight));
+    TRY(locate(self, signals, &problem, 1));
+    TRY(cull_sel_minibatches_take(&minibatches, problem.index, problem.weight, problem.budget,
+                                  out));
+done:
+    cull_base_free(problem.weight);
+    cull_base_free(problem.index);
+    means_clear(&means);
+    cull_sel_minibatches_clear(&minibatches);
+    return status;
+}
+
+static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
+                          cull_subset *out)
+{
+    if (cull_value_is(self->values, "scope", "class"))
+        return decide_class(self, signals, budget, out);
+    return decide_batch(self, signals, budget, out);
+}
+
+const cull_strategy cull_strategy_craig = {
+    .abi = CULL_STRATEGY_ABI,
+    .name = "craig",
+    .doc = "examples (or minibatches) near whose gradients all others are, weighted by how many",
+    .runs = CULL_RUNS_PERIOD,
+    .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
+    .options = options,
+    .create = create,
+    .needs = needs,
+    .decide = decide,
+};

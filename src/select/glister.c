@@ -1,0 +1,309 @@
+/*
+ * select/glister.c - GLISTER: greedily lower the validation loss (Killamsetty et al. 2021).
+ *
+ *     P_v    = softmax(z_v) - onehot(y_v)                     z (V, C) validation logits
+ *     Gbar   = mean over v of P_v (x) [h_v; 1]                (C, D+1)
+ *     gain_j = p_j^T Gbar [h_j; 1]        = g_j . Gbar, what a step of -eta g_j wins
+ *     picks  = the largest gains, ties to the lower row; weights 1
+ *     z_v   -= eta (h_v . h_j + 1) p_j    summed over the picks j of a round
+ *
+ * A round is one pick, or k/r of them under greedy=r-greedy; after it P_v and Gbar are taken
+ * again. A round costs V C D, and C D for each candidate looked at: all that are left, or
+ * under greedy=stochastic (N/k) ln(1/sample) of them. Stochastic is the default: it alone
+ * both follows the rule pick by pick and looks at no more than N ln(1/sample) gains in all.
+ */
+#include <math.h>
+
+#include "select/select.h"
+
+static const cull_option_spec options[] = {
+    {"greedy", CULL_OPTION_CHOICE, "stochastic", 0, 0, "naive|stochastic|r-greedy",
+     "look at all gains for each pick, at a random few, or pick many at once in r rounds"},
+    {"eta", CULL_OPTION_REAL, "0.01", 0, 1e9, NULL,
+     "learning rate of the step that a pick stands for"},
+    {"r", CULL_OPTION_INT, "15", 1, 1e9, NULL, "greedy=r-greedy: rounds, of k/r picks each"},
+    {"sample", CULL_OPTION_REAL, "0.01", 1e-300, 0.999, NULL,
+     "greedy=stochastic: look at (n/k) ln(1/sample) candidates a pick"},
+    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL}};
+
+static cull_status create(cull_self *self)
+{
+    cull_status status = CULL_OK;
+
+    if (cull_values_given(self->values, "r") && !cull_value_is(self->values, "greedy", "r-greedy"))
+        FAIL(CULL_BAD_OPTION, "glister: r goes with greedy=r-greedy only");
+    if (cull_values_given(self->values, "sample") &&
+        !cull_value_is(self->values, "greedy", "stochastic"))
+        FAIL(CULL_BAD_OPTION, "glister: sample goes with greedy=stochastic only");
+done:
+    return status;
+}
+
+static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
+{
+    (void)self;
+    (void)step;
+    (void)epoch;
+    out->target = CULL_SIGNAL_H | CULL_SIGNAL_LABEL | CULL_SIGNAL_LOGITS;
+}
+
+struct search {
+    const cull_signals *signals;
+    cull_op            *gradient, *gain, *top;
+    double              eta;
+    size_t              classes, width; /* C, D+1                                       */
+    double             *z, *pv, *shift; /* (V, C) logits, their gradients, their change */
+    double             *mean;           /* (C, D+1) Gbar                                */
+    double             *step;           /* (C, D+1) gradients of a round's picks        */
+    double             *score;          /* [N] gains of the candidates looked at        */
+    uint32_t           *left;           /* [N] rows not yet picked                      */
+    uint32_t           *place;          /* [N] where in `left` a round's picks are      */
+    size_t              remaining;
+};
+
+static void search_clear(struct search *s)
+{
+    cull_op_destroy(s->gradient);
+    cull_op_destroy(s->gain);
+    cull_op_destroy(s->top);
+    cull_base_free(s->z);
+    cull_base_free(s->pv);
+    cull_base_free(s->shift);
+    cull_base_free(s->mean);
+    cull_base_free(s->step);
+    cull_base_free(s->score);
+    cull_base_free(s->left);
+    cull_base_free(s->place);
+}
+
+static cull_status search_make(const cull_self *self, const cull_signals *signals, struct search *s)
+{
+    cull_status   status = CULL_OK;
+    cull_backend *backend = self->setting->backend;
+    size_t        n = signals->count, v = signals->target.count;
+    size_t        most = n > v ? n : v;
+
+    *s = (struct search){.signals = signals, .eta = cull_value_real(self->values, "eta")};
+    s->classes = (size_t)signals->p.shape[1];
+    s->width = (size_t)signals->h.shape[1] + 1;
+    s->remaining = n;
+    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_GRADIENT, most}, &s->gradient));
+    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_GAIN, most}, &s->gain));
+    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_TOP, n}, &s->top));
+    TRY(cull_base_alloc(v, s->classes * sizeof *s->z, "validation logits", &s->z));
+    TRY(cull_base_alloc(v, s->classes * sizeof *s->pv, "validation gradients", &s->pv));
+    TRY(cull_base_alloc(v, s->classes * sizeof *s->shift, "validation logits", &s->shift));
+    TRY(cull_base_alloc(s->classes, s->width * sizeof *s->mean, "a mean gradient", &s->mean));
+    TRY(cull_base_alloc(s->classes, s->width * sizeof *s->step, "a gradient", &s->step));
+    TRY(cull_base_alloc(n, sizeof *s->score, "gains", &s->score));
+    TRY(cull_base_alloc(n, sizeof *s->left, "candidates", &s->left));
+    TRY(cull_base_alloc(n, sizeof *s->place, "candidates", &s->place));
+    for (size_t i = 0; i < n; i++) s->left[i] = (uint32_t)i;
+    for (size_t i = 0; i < v; i++) {
+        cull_tensor row = cull_vector(cull_tensor_row(&signals->target.logits, i),
+                                      signals->target.logits.dtype, s->classes);
+        cull_tensor_to_double(&row, s->classes, s->z + i * s->classes);
+    }
+done:
+    return status;
+}
+
+/* softmax - onehot, from differences to the largest logit; at the label as minus the others'
+ * share, which is exact where 1 - softmax would round to zero. */
+static void differentiate(const double *z, size_t classes, size_t label, double *p)
+{
+    double most = z[0], sum = 0, others = 0;
+
+    for (size_t c = 1; c < classes; c++) most = z[c] > most ? z[c] : most;
+    for (size_t c = 0; c < classes; c++) {
+        p[c] = exp(z[c] - most);
+        sum += p[c];
+        others += c == label ? 0 : p[c];
+    }
+    p[label] = -others;
+    for (size_t c = 0; c < classes; c++) p[c] /= sum;
+}
+
+/* P_v and Gbar at the logits as they are now. */
+static cull_status take_mean(struct search *s)
+{
+    cull_status        status = CULL_OK;
+    const cull_target *target = &s->signals->target;
+    size_t             v = target->count;
+    cull_tensor        p = cull_matrix(s->pv, CULL_F64, v, s->classes);
+    cull_op_args       args = {.gradient = {&target->h, &p, NULL, v, s->mean}};
+
+    for (size_t i = 0; i < v; i++)
+        differentiate(s->z + i * s->classes, s->classes, (size_t)cull_tensor_get(&target->label, i),
+                      s->pv + i * s->classes);
+    TRY(cull_op_run(s->gradient, &args));
+    for (size_t i = 0; i < s->classes * s->width; i++) s->mean[i] /= (double)v;
+done:
+    return status;
+}
+
+/* shift = [h_v; 1] . [h_j; 1], then z_v -= eta shift_v p_j: what one pick costs. */
+static cull_status move_by_one(struct search *s, uint32_t j)
+{
+    cull_status        status = CULL_OK;
+    const cull_tensor *h = &s->signals->h, *p = &s->signals->p;
+    cull_tensor        row = cull_vector(cull_tensor_row(h, j), h->dtype, s->width - 1);
+    size_t             v = s->signals->target.count;
+    cull_op_args args = {.gain = {&s->signals->target.h, NULL, NULL, v, 1, s->step, s->shift}};
+
+    cull_tensor_to_double(&row, s->width - 1, s->step);
+    s->step[s->width - 1] = 1;
+    TRY(cull_op_run(s->gain, &args));
+    row = cull_vector(cull_tensor_row(p, j), p->dtype, s->classes);
+    cull_tensor_to_double(&row, s->classes, s->step);
+    for (size_t i = 0; i < v; i++)
+        for (size_t c = 0; c < s->classes; c++)
+            s->z[i * s->classes + c] -= s->eta * s->shift[i] * s->step[c];
+done:
+    return status;
+}
+
+/* The same for many at once: z_v -= eta (sum of g_j) [h_v; 1]. */
+static cull_status move_by_many(struct search *s, const uint32_t *row, size_t count)
+{
+    cull_status        status = CULL_OK;
+    const cull_target *target = &s->signals->target;
+    cull_op_args       sum = {.gradient = {&s->signals->h, &s->signals->p, row, count, s->step}};
+    cull_op_args       product = {
+              .gain = {&target->h, NULL, NULL, target->count, s->classes, s->step, s->shift}};
+
+    TRY(cull_op_run(s->gradient, &sum));
+    TRY(cull_op_run(s->gain, &product));
+    for (size_t i = 0; i < target->count * s->classes; i++) s->z[i] -= s->eta * s->shift[i];
+done:
+    return status;
+}
+
+static cull_status move_logits(struct search *s, const uint32_t *row, size_t count)
+{
+    cull_status status = CULL_OK;
+
+    TRY(count == 1 ? move_by_one(s, row[0]) : move_by_many(s, row, count));
+    for (size_t i = 0; i < s->signals->target.count * s->classes; i++)
+        if (!isfinite(s->z[i]))
+            FAIL(CULL_NOT_FINITE, "glister: eta=%g moves a validation logit beyond all numbers",
+                 s->eta);
+done:
+    return status;
+}
+
+/* Gains of the first `count` of the rows left. */
+static cull_status score(struct search *s, size_t count)
+{
+    cull_status         status = CULL_OK;
+    const cull_signals *signals = s->signals;
+    cull_op_args        args = {
+               .gain = {&signals->h, &signals->p, s->left, count, s->classes, s->mean, s->score}};
+
+    TRY(cull_op_run(s->gain, &args));
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(s->score[i]))
+            FAIL(CULL_NOT_FINITE, "glister: the gain of example %u is beyond all numbers",
+                 s->left[i]);
+done:
+    return status;
+}
+
+/* The m largest gains of all that are left; `left` stays in ascending order. */
+static cull_status pick_largest(struct search *s, size_t m, uint32_t *index)
+{
+    cull_status  status = CULL_OK;
+    cull_op_args args = {.top = {s->remaining, m, s->score, true, s->place}};
+    size_t       kept = 0, taken = 0;
+
+    TRY(score(s, s->remaining));
+    TRY(cull_op_run(s->top, &args));
+    for (size_t i = 0; i < s->remaining; i++) {
+        if (taken < m && s->place[taken] == i)
+            index[taken++] = s->left[i];
+        else
+            s->left[kept++] = s->left[i];
+    }
+    s->remaining = kept;
+done:
+    return status;
+}
+
+/* The largest gain of `looked` random ones of those left, counted by pick. */
+static cull_status pick_sampled(struct search *s, cull_key key, size_t pick, size_t looked,
+                                uint32_t *index)
+{
+    cull_status status = CULL_OK;
+    size_t      best = 0;
+
+    if (looked > s->remaining) looked = s->remaining;
+    for (size_t i = 0; i < looked; i++) {
+        uint64_t place = (uint64_t)pick * s->signals->count + i;
+        size_t   j = i + (size_t)cull_base_below(key, s->signals->epoch, place, s->remaining - i);
+        uint32_t drawn = s->left[j];
+
+        s->left[j] = s->left[i];
+        s->left[i] = drawn;
+    }
+    TRY(score(s, looked));
+    for (size_t i = 1; i < looked; i++)
+        if (s->score[i] > s->score[best] ||
+            (s->score[i] == s->score[best] && s->left[i] < s->left[best]))
+            best = i;
+    *index = s->left[best];
+    s->left[best] = s->left[--s->remaining];
+done:
+    return status;
+}
+
+static size_t sample_size(const cull_self *self, size_t count, size_t budget)
+{
+    double share = log(1 / cull_value_real(self->values, "sample")) / (double)budget;
+    double size = ceil((double)count * share);
+
+    if (!(size > 1)) return 1;
+    return size < (double)count ? (size_t)size : count;
+}
+
+static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
+                          cull_subset *out)
+{
+    cull_status   status = CULL_OK;
+    struct search s = {0};
+    cull_key      key = cull_key_make(self->setting->seed, "glister");
+    bool          sampled = cull_value_is(self->values, "greedy", "stochastic");
+    size_t        looked = sample_size(self, signals->count, budget), rounds = budget, done = 0;
+
+    if (cull_value_is(self->values, "greedy", "r-greedy") &&
+        (uint64_t)cull_value_int(self->values, "r") < budget)
+        rounds = (size_t)cull_value_int(self->values, "r");
+    TRY(search_make(self, signals, &s));
+    TRY(cull_subset_resize(out, budget));
+    for (size_t round = 0; round < rounds; round++) {
+        /* floor((round + 1) k / r) picks by the end of this round */
+        size_t more = budget / rounds * (round + 1) + budget % rounds * (round + 1) / rounds - done;
+
+        TRY(take_mean(&s));
+        if (sampled)
+            TRY(pick_sampled(&s, key, round, looked, out->index + done));
+        else
+            TRY(pick_largest(&s, more, out->index + done));
+        done += more;
+        if (done < budget) TRY(move_logits(&s, out->index + done - more, more));
+    }
+done:
+    search_clear(&s);
+    return status;
+}
+
+const cull_strategy cull_strategy_glister = {
+    .abi = CULL_STRATEGY_ABI,
+    .name = "glister",
+    .doc = "examples whose gradients lower the loss of a validation set most",
+    .runs = CULL_RUNS_PERIOD,
+    .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
+    .options = options,
+    .create = create,
+    .needs = needs,
+    .decide = decide,
+};
