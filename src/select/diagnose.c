@@ -1,0 +1,286 @@
+/*
+ * select/diagnose.c - how good a subset is.
+ *
+ *     error      |sum e_i g_i|^2,  e_i = w_i / m - 1 / M     g_i = p_i (x) [h_i; 1]
+ *     cosine     between gbar and gbar + sum e_i g_i,  gbar = (1/M) sum g_i
+ *     effective  (sum w)^2 / sum w^2
+ *     overlap    shared places / places of the smaller subset
+ *
+ * The difference is summed as such, so that no two large sums cancel: keeping all is an error
+ * of exactly zero. Rows are weighted in blocks; two (C, D+1) sums are all that is kept.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "select/select.h"
+
+enum { BLOCK = 1024, MOST_CLASSES = 1 << 24 };
+
+void cull_diagnosis_clear(cull_diagnosis *diagnosis)
+{
+    if (!diagnosis) return;
+    cull_base_free(diagnosis->available);
+    cull_base_free(diagnosis->chosen);
+    *diagnosis = (cull_diagnosis){0};
+}
+
+static cull_status check_subset(const cull_subset *subset, const cull_signals *signals)
+{
+    cull_status status = CULL_OK;
+
+    if (subset->count && (!subset->index || !subset->place || !subset->weight))
+        FAIL(CULL_BAD_ARGUMENT, "diagnose: the subset has no arrays");
+    for (size_t i = 0; i < subset->count; i++) {
+        if (subset->index[i] == CULL_NO_ROW)
+            FAIL(CULL_BAD_ARGUMENT, "diagnose: place %u was carried over from earlier signals",
+                 subset->place[i]);
+        if (subset->index[i] >= signals->count)
+            FAIL(CULL_BAD_ARGUMENT, "diagnose: the subset has row %u, the signals have %zu",
+                 subset->index[i], signals->count);
+        if (subset->place[i] != cull_sel_place(signals, subset->index[i]))
+            FAIL(CULL_BAD_ARGUMENT, "diagnose: row %u is place %u in the subset, %u in the signals",
+                 subset->index[i], subset->place[i], cull_sel_place(signals, subset->index[i]));
+        if (!isfinite(subset->weight[i]) || subset->weight[i] < 0)
+            FAIL(CULL_BAD_ARGUMENT, "diagnose: row %u has the weight %g", subset->index[i],
+                 subset->weight[i]);
+    }
+done:
+    return status;
+}
+
+/* Weights relative to the largest, so that squares neither overflow nor vanish. */
+static double effective_size(const cull_subset *subset)
+{
+    double largest = 0, sum = 0, squares = 0;
+
+    for (size_t i = 0; i < subset->count; i++) largest = fmax(largest, subset->weight[i]);
+    for (size_t i = 0; largest > 0 && i < subset->count; i++) {
+        double weight = subset->weight[i] / largest;
+        sum += weight;
+        squares += weight * weight;
+    }
+    return largest > 0 ? sum * sum / squares : 0;
+}
+
+static void sift(uint32_t *x, size_t root, size_t end)
+{
+    for (size_t child; (child = 2 * root + 1) < end; root = child) {
+        uint32_t swap = x[root];
+
+        if (child + 1 < end && x[child] < x[child + 1]) child++;
+        if (x[root] >= x[child]) return;
+        x[root] = x[child];
+        x[child] = swap;
+    }
+}
+
+/* Ascending, each place once; returns how many. */
+static size_t distinct(uint32_t *x, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t root = count / 2; root-- > 0;) sift(x, root, count);
+    for (size_t end = count; end-- > 1;) {
+        uint32_t swap = x[0];
+
+        x[0] = x[end];
+        x[end] = swap;
+        sift(x, 0, end);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || x[i] != x[kept - 1]) x[kept++] = x[i];
+    return kept;
+}
+
+static cull_status overlap(const cull_subset *one, const cull_subset *two, double *out)
+{
+    cull_status status = CULL_OK;
+    uint32_t   *a = NULL, *b = NULL;
+    size_t      na = one->count, nb = two->count, i = 0, j = 0, shared = 0;
+
+    if (na == 0 || nb == 0) return CULL_OK;
+    if (!two->place) FAIL(CULL_BAD_ARGUMENT, "diagnose: the other subset has no places");
+    TRY(cull_base_alloc(na, sizeof *a, "places", &a));
+    TRY(cull_base_alloc(nb, sizeof *b, "places", &b));
+    memcpy(a, one->place, na * sizeof *a);
+    memcpy(b, two->place, nb * sizeof *b);
+    na = distinct(a, na);
+    nb = distinct(b, nb);
+    while (i < na && j < nb) {
+        if (a[i] == b[j]) shared++;
+        if (a[i] < b[j])
+            i++;
+        else if (a[i] > b[j])
+            j++;
+        else
+            i++, j++;
+    }
+    *out = (double)shared / (double)(na < nb ? na : nb);
+done:
+    cull_base_free(a);
+    cull_base_free(b);
+    return status;
+}
+
+/* Class c of every example, counted among all and among the chosen. */
+static cull_status composition(const cull_signals *signals, const cull_subset *subset,
+                               cull_diagnosis *out)
+{
+    cull_status status = CULL_OK;
+    size_t      classes = 0;
+
+    if (cull_tensor_present(&signals->p)) classes = (size_t)signals->p.shape[1];
+    for (size_t i = 0; i < signals->count; i++) {
+        double class = cull_tensor_get(&signals->label, i);
+        if (class >= MOST_CLASSES)
+            FAIL(CULL_BAD_ARGUMENT, "label of example %zu is %.0f, %d classes are the most", i,
+                 class, MOST_CLASSES);
+        if (class >= (double)classes) classes = (size_t) class + 1;
+    }
+    TRY(cull_base_grow(classes, sizeof *out->available, "classes", &out->available));
+    TRY(cull_base_grow(classes, sizeof *out->chosen, "classes", &out->chosen));
+    memset(out->available, 0, classes * sizeof *out->available);
+    memset(out->chosen, 0, classes * sizeof *out->chosen);
+    out->classes = classes;
+    for (size_t i = 0; i < signals->count; i++)
+        out->available[(size_t)cull_tensor_get(&signals->label, i)]++;
+    for (size_t i = 0; i < subset->count; i++)
+        out->chosen[(size_t)cull_tensor_get(&signals->label, subset->index[i])]++;
+done:
+    return status;
+}
+
+/* e_i of every row. */
+static void coefficients(const cull_signals *signals, const cull_subset *subset, double *e)
+{
+    for (size_t i = 0; i < signals->count; i++) e[i] = 0;
+    for (size_t i = 0; i < subset->count; i++) e[subset->index[i]] += subset->weight[i];
+    for (size_t i = 0; i < signals->count; i++) {
+        double count = (double)signals->count;
+        e[i] = (subset->count ? e[i] / (double)subset->count : 0) - 1 / count;
+    }
+}
+
+struct sums {
+    cull_op *op;
+    double  *e;     /* [M]                             */
+    double  *p;     /* (BLOCK, C) rows of P times e    */
+    double  *full;  /* (C, D+1) sum of g               */
+    double  *apart; /* (C, D+1) sum of e g             */
+    double  *part;  /* (C, D+1) of one block           */
+};
+
+static void sums_clear(struct sums *sums)
+{
+    cull_op_destroy(sums->op);
+    cull_base_free(sums->e);
+    cull_base_free(sums->p);
+    cull_base_free(sums->full);
+    cull_base_free(sums->apart);
+    cull_base_free(sums->part);
+}
+
+static cull_status sums_make(struct sums *sums, cull_backend *backend, const cull_signals *signals,
+                             size_t size)
+{
+    cull_status status = CULL_OK;
+    size_t      classes = (size_t)signals->p.shape[1];
+
+    TRY(cull_base_alloc(signals->count, sizeof *sums->e, "a diagnosis", &sums->e));
+    TRY(cull_base_alloc(BLOCK, classes * sizeof *sums->p, "a diagnosis", &sums->p));
+    TRY(cull_base_alloc(size, sizeof *sums->full, "a diagnosis", &sums->full));
+    TRY(cull_base_alloc(size, sizeof *sums->apart, "a diagnosis", &sums->apart));
+    TRY(cull_base_alloc(size, sizeof *sums->part, "a diagnosis", &sums->part));
+    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_GRADIENT, signals->count}, &sums->op));
+done:
+    return status;
+}
+
+/* Add the sum of e g over rows first .. first+rows-1 to `apart`. */
+static cull_status add_block(struct sums *sums, const cull_signals *signals, size_t first,
+                             size_t rows, size_t size)
+{
+    cull_status  status = CULL_OK;
+    size_t       classes = (size_t)signals->p.shape[1];
+    cull_tensor  h = signals->h, p = cull_matrix(sums->p, CULL_F64, rows, classes);
+    cull_op_args args = {.gradient = {.h = &h, .p = &p, .rows = rows, .b = sums->part}};
+
+    h.data = (void *)(uintptr_t)cull_tensor_row(&signals->h, first);
+    h.shape[0] = (int64_t)rows;
+    for (size_t i = 0; i < rows; i++) {
+        cull_tensor row =
+            cull_vector(cull_tensor_row(&signals->p, first + i), signals->p.dtype, classes);
+        cull_tensor_to_double(&row, classes, sums->p + i * classes);
+        for (size_t c = 0; c < classes; c++) sums->p[i * classes + c] *= sums->e[first + i];
+    }
+    TRY(cull_op_run(sums->op, &args));
+    for (size_t i = 0; i < size; i++) sums->apart[i] += sums->part[i];
+done:
+    return status;
+}
+
+static cull_status gradients(cull_backend *backend, const cull_signals *signals,
+                             const cull_subset *subset, cull_diagnosis *out)
+{
+    cull_status  status = CULL_OK;
+    struct sums  sums = {0};
+    size_t       size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
+    cull_op_args args = {0};
+    double       chosen = 0, inner = 0;
+
+    TRY(sums_make(&sums, backend, signals, size));
+    coefficients(signals, subset, sums.e);
+    args.gradient.h = &signals->h;
+    args.gradient.p = &signals->p;
+    args.gradient.rows = signals->count;
+    args.gradient.b = sums.full;
+    TRY(cull_op_run(sums.op, &args));
+    for (size_t first = 0; first < signals->count; first += BLOCK) {
+        size_t left = signals->count - first;
+        TRY(add_block(&sums, signals, first, left < BLOCK ? left : BLOCK, size));
+    }
+    out->error = out->full = 0;
+    for (size_t i = 0; i < size; i++) {
+        double full = sums.full[i] / (double)signals->count, sub = full + sums.apart[i];
+        out->error += sums.apart[i] * sums.apart[i];
+        out->full += full * full;
+        chosen += sub * sub;
+        inner += full * sub;
+    }
+    if (!isfinite(out->error) || !isfinite(out->full) || !isfinite(chosen))
+        FAIL(CULL_NOT_FINITE, "diagnose: the squared gradient is too large for float64");
+    if (subset->count && chosen > 0 && out->full > 0)
+        out->cosine = fmax(-1, fmin(1, inner / (sqrt(chosen) * sqrt(out->full))));
+done:
+    sums_clear(&sums);
+    return status;
+}
+
+cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
+                          const cull_subset *subset, const cull_subset *other, cull_diagnosis *out)
+{
+    cull_status   status = CULL_OK;
+    cull_backend *own = NULL;
+    unsigned      wanted = 0;
+
+    if (!signals || !subset || !out)
+        FAIL(CULL_BAD_ARGUMENT, "diagnose: signals, a subset and a place are needed");
+    out->error = out->full = out->cosine = out->overlap = NAN;
+    out->effective = 0;
+    out->classes = 0;
+    if (cull_tensor_present(&signals->h) || cull_tensor_present(&signals->p))
+        wanted |= CULL_SIGNAL_H | CULL_SIGNAL_P;
+    if (cull_tensor_present(&signals->label)) wanted |= CULL_SIGNAL_LABEL;
+    TRY(cull_sel_check(signals, wanted, 0, UINT32_MAX - 1));
+    TRY(check_subset(subset, signals));
+    out->effective = effective_size(subset);
+    if (other) TRY(overlap(subset, other, &out->overlap));
+    if (wanted & CULL_SIGNAL_LABEL) TRY(composition(signals, subset, out));
+    if (wanted & CULL_SIGNAL_H) {
+        if (!backend) TRY(cull_backend_open("cpu", 1, &own));
+        TRY(gradients(backend ? backend : own, signals, subset, out));
+    }
+done:
+    cull_backend_close(own);
+    return status;
+}

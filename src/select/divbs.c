@@ -1,0 +1,52 @@
+/*
+ * select/divbs.c - a diverse subset of a minibatch: as gradmatch, but each pick is drawn.
+ *
+ *     pick i with probability ~ |<g_i, r>|, r what the picks so far leave of the mean gradient;
+ *     weights 1
+ */
+#include "select/matching.h"
+
+static const cull_option_spec options[] = {CULL_MATCHING_COMMON, CULL_MATCHING_END};
+
+struct divbs {
+    cull_sel_minibatch batch;
+};
+
+static void destroy(cull_self *self)
+{
+    struct divbs *d = self->state;
+
+    cull_sel_minibatch_clear(&d->batch);
+}
+
+static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
+{
+    (void)step;
+    (void)epoch;
+    cull_sel_matching_needs(self->values, out);
+}
+
+static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
+                          cull_subset *out)
+{
+    struct divbs    *d = self->state;
+    cull_omp_options pursuit = {.tolerance = cull_value_real(self->values, "tolerance"),
+                                .pick = CULL_PICK_SAMPLE,
+                                .key = cull_key_make(self->setting->seed, "divbs"),
+                                .step = signals->step};
+
+    return cull_sel_minibatch_run(&d->batch, self, signals, &pursuit, true, budget, out);
+}
+
+const cull_strategy cull_strategy_divbs = {
+    .abi = CULL_STRATEGY_ABI,
+    .name = "divbs",
+    .doc = "diverse examples, drawn by what the ones before leave of the batch's gradient",
+    .runs = CULL_RUNS_STEP,
+    .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
+    .options = options,
+    .state_size = sizeof(struct divbs),
+    .destroy = destroy,
+    .needs = needs,
+    .decide = decide,
+};

@@ -1,0 +1,233 @@
+/*
+ * select/grad_match.c - a weighted subset of the pool whose gradient is near the pool's
+ * (GRAD-MATCH, Killamsetty et al. 2021).
+ *
+ *     per problem   w = OMP with ridge towards b, the sum of its examples' gradients
+ *     over all      clipped at zero, filled, w <- k w / sum w
+ *
+ *     class-gradient   one problem a class c, of row c of the gradient alone: (D+1)
+ *     class            one problem a class, of the whole gradient: (C, D+1)
+ *     all              one problem
+ *     batch            one problem whose atoms are minibatches (grad_match_batches.c)
+ *
+ * With match=validation b is the target block's sum, by class where the problems are; a class
+ * that the target block does not have is filled with random examples, or left out.
+ */
+#include "select/classes.h"
+#include "select/matching.h"
+
+static const cull_option_spec options[] = {
+    {"scope", CULL_OPTION_CHOICE, "class-gradient", 0, 0, "class-gradient|class|all|batch",
+     "what is matched: each class's own row of the gradient, each class, all, minibatches"},
+    CULL_MATCHING_SOLVER("0.5"),
+    CULL_MATCHING_COMMON,
+    {"memory", CULL_OPTION_INT, "1024", 1, 1e9, NULL, "most megabytes (2^20) a selection may take"},
+    CULL_MATCHING_END};
+
+/* The problems of one decision, and what they point to. */
+struct plan {
+    const cull_self    *self;
+    const cull_signals *signals;
+    bool                by_class, one_row, validation;
+    cull_sel_classes    own, target; /* rows by class; of the target block          */
+    cull_omp_problem   *problem;
+    size_t *class; /* [problems] */
+    size_t          problems;
+    double         *b; /* targets of `together` problems, one after another */
+    size_t          b_size, together;
+    cull_op        *gradient, *omp;
+    cull_sel_filler filler;
+};
+
+static void plan_clear(struct plan *plan)
+{
+    cull_sel_classes_clear(&plan->own);
+    cull_sel_classes_clear(&plan->target);
+    cull_base_free(plan->problem);
+    cull_base_free(plan->class);
+    cull_base_free(plan->b);
+    cull_op_destroy(plan->gradient);
+    cull_op_destroy(plan->omp);
+    cull_sel_filler_clear(&plan->filler);
+}
+
+/* One problem for each class that has a budget. */
+static cull_status plan_classes(struct plan *plan, size_t budget)
+{
+    cull_status         status = CULL_OK;
+    const cull_signals *signals = plan->signals;
+    const cull_target  *target = &signals->target;
+    size_t              classes = (size_t)signals->p.shape[1];
+    size_t             *share = NULL;
+
+    TRY(cull_sel_classes_make(&signals->label, signals->count, classes, &plan->own));
+    if (plan->validation)
+        TRY(cull_sel_classes_make(&target->label, target->count, classes, &plan->target));
+    TRY(cull_base_alloc(classes, sizeof *share, "class budgets", &share));
+    TRY(cull_base_alloc(classes, sizeof *plan->problem, "problems", &plan->problem));
+    TRY(cull_base_alloc(classes, sizeof *plan->class, "problems", &plan->class));
+    cull_budget_split(budget, plan->own.size, classes, share);
+    for (size_t c = 0; c < classes; c++) {
+        if (share[c] == 0) continue;
+        plan->class[plan->problems] = c;
+        plan->problem[plan->problems++] = (cull_omp_problem){
+            .count = plan->own.size[c],
+            .budget = share[c],
+            .row = plan->own.row + plan->own.start[c],
+            .column = plan->one_row ? (int32_t)c : -1,
+        };
+    }
+done:
+    cull_base_free(share);
+    return status;
+}
+
+static cull_status plan_all(struct plan *plan, size_t budget)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_base_alloc(1, sizeof *plan->problem, "problems", &plan->problem));
+    TRY(cull_base_alloc(1, sizeof *plan->class, "problems", &plan->class));
+    plan->problem[0] =
+        (cull_omp_problem){.count = plan->signals->count, .budget = budget, .column = -1};
+    plan->problems = 1;
+done:
+    return status;
+}
+
+/* As many problems are solved together as a quarter of the memory holds targets for: of whole
+ * gradients by class there are C, of (C, D+1) numbers each. */
+static cull_status plan_targets(struct plan *plan, size_t memory)
+{
+    cull_status status = CULL_OK;
+    size_t      width = (size_t)plan->signals->h.shape[1] + 1;
+
+    plan->b_size = plan->one_row ? width : width * (size_t)plan->signals->p.shape[1];
+    plan->together = memory / 4 / (plan->b_size * sizeof *plan->b);
+    if (plan->together < 1) plan->together = 1;
+    if (plan->together > plan->problems) plan->together = plan->problems;
+    TRY(cull_base_alloc(plan->together, plan->b_size * sizeof *plan->b, "gradients to match",
+                        &plan->b));
+done:
+    return status;
+}
+
+static cull_status make_target(struct plan *plan, size_t number, double *b)
+{
+    cull_status             status = CULL_OK;
+    cull_omp_problem       *problem = plan->problem + number;
+    const cull_target      *target = &plan->signals->target;
+    const cull_sel_classes *classes = plan->validation ? &plan->target : &plan->own;
+    cull_tensor             p = plan->validation ? target->p : plan->signals->p;
+    cull_op_args            args = {0};
+
+    problem->h = plan->signals->h;
+    problem->p = plan->signals->p;
+    problem->b = b;
+    args.gradient.h = plan->validation ? &target->h : &plan->signals->h;
+    args.gradient.p = &p;
+    args.gradient.rows = plan->validation ? target->count : plan->signals->count;
+    args.gradient.b = b;
+    if (plan->by_class) {
+        size_t c = plan->class[number];
+        args.gradient.row = classes->row + classes->start[c];
+        args.gradient.rows = classes->size[c];
+        if (plan->one_row) {
+            p.data = (char *)p.data + c * cull_dtype_size(p.dtype);
+            p.shape[1] = 1;
+        }
+    }
+    TRY(cull_op_run(plan->gradient, &args));
+done:
+    return status;
+}
+
+static cull_status solve(struct plan *plan, const cull_omp_options *pursuit)
+{
+    cull_status   status = CULL_OK;
+    cull_backend *backend = plan->self->setting->backend;
+    cull_op_desc  sums = {CULL_OP_GRADIENT, 0}, omp = {CULL_OP_OMP, 0};
+
+    sums.rows = plan->validation ? plan->signals->target.count : plan->signals->count;
+    for (size_t i = 0; i < plan->problems; i++)
+        if (plan->problem[i].count > omp.rows) omp.rows = plan->problem[i].count;
+    TRY(cull_op_ready(backend, &sums, &plan->gradient));
+    TRY(cull_op_ready(backend, &omp, &plan->omp));
+    for (size_t first = 0; first < plan->problems; first += plan->together) {
+        size_t left = plan->problems - first, count = left < plan->together ? left : plan->together;
+        cull_op_args args = {.omp = {plan->problem + first, count, pursuit}};
+
+        for (size_t i = 0; i < count; i++)
+            TRY(make_target(plan, first + i, plan->b + i * plan->b_size));
+        TRY(cull_op_run(plan->omp, &args));
+    }
+done:
+    return status;
+}
+
+static cull_status match_examples(struct plan *plan, size_t budget, cull_subset *out)
+{
+    cull_status      status = CULL_OK;
+    const cull_self *self = plan->self;
+    cull_omp_options pursuit = cull_sel_matching_options(self->values);
+    cull_sel_settle  how = {.backend = self->setting->backend,
+                            .place = plan->signals->place,
+                            .key = cull_key_make(self->setting->seed, "fill"),
+                            .step = plan->signals->epoch,
+                            .fill = cull_value_is(self->values, "short", "fill")};
+    size_t           at = 0;
+
+    pursuit.memory = (size_t)cull_value_int(self->values, "memory") << 20;
+    TRY(plan->by_class ? plan_classes(plan, budget) : plan_all(plan, budget));
+    TRY(plan_targets(plan, pursuit.memory));
+    TRY(cull_subset_resize(out, budget));
+    for (size_t i = 0; i < plan->problems; i++) {
+        plan->problem[i].index = out->index + at;
+        plan->problem[i].weight = out->weight + at;
+        at += plan->problem[i].budget;
+    }
+    TRY(solve(plan, &pursuit));
+    TRY(cull_sel_settle_run(&how, &plan->filler, plan->problem, plan->problems, out));
+done:
+    return status;
+}
+
+static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
+                          cull_subset *out)
+{
+    cull_status status = CULL_OK;
+    struct plan plan = {.self = self, .signals = signals};
+
+    plan.one_row = cull_value_is(self->values, "scope", "class-gradient");
+    plan.by_class = plan.one_row || cull_value_is(self->values, "scope", "class");
+    plan.validation = cull_value_is(self->values, "match", "validation");
+    TRY(cull_value_is(self->values, "scope", "batch")
+            ? cull_sel_match_batches(self, signals, budget, out)
+            : match_examples(&plan, budget, out));
+done:
+    plan_clear(&plan);
+    return status;
+}
+
+static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
+{
+    (void)step;
+    (void)epoch;
+    cull_sel_matching_needs(self->values, out);
+    if (cull_value_is(self->values, "scope", "class-gradient") ||
+        cull_value_is(self->values, "scope", "class")) {
+        out->signals |= CULL_SIGNAL_LABEL;
+        if (out->target) out->target |= CULL_SIGNAL_LABEL;
+    }
+}
+
+const cull_strategy cull_strategy_grad_match = {
+    .abi = CULL_STRATEGY_ABI,
+    .name = "grad-match",
+    .doc = "weighted examples of the pool whose gradient matches that of the pool",
+    .runs = CULL_RUNS_PERIOD,
+    .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
+    .options = options,
+    .needs = needs,
+    .decide = decide,
+};

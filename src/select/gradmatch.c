@@ -1,0 +1,59 @@
+/*
+ * select/gradmatch.c - a weighted subset of a minibatch whose gradient is near the batch's
+ * (Balles et al. 2023, Algorithm 1).
+ *
+ *     w = OMP towards the mean gradient, m atoms; clipped at zero; w <- m w / sum w
+ */
+#include "select/matching.h"
+
+static const cull_option_spec options[] = {CULL_MATCHING_SOLVER("0"), CULL_MATCHING_COMMON,
+                                           CULL_MATCHING_END};
+
+struct gradmatch {
+    cull_omp_options   options;
+    cull_sel_minibatch batch;
+};
+
+static cull_status create(cull_self *self)
+{
+    struct gradmatch *g = self->state;
+
+    g->options = cull_sel_matching_options(self->values);
+    return CULL_OK;
+}
+
+static void destroy(cull_self *self)
+{
+    struct gradmatch *g = self->state;
+
+    cull_sel_minibatch_clear(&g->batch);
+}
+
+static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
+{
+    (void)step;
+    (void)epoch;
+    cull_sel_matching_needs(self->values, out);
+}
+
+static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
+                          cull_subset *out)
+{
+    struct gradmatch *g = self->state;
+
+    return cull_sel_minibatch_run(&g->batch, self, signals, &g->options, false, budget, out);
+}
+
+const cull_strategy cull_strategy_gradmatch = {
+    .abi = CULL_STRATEGY_ABI,
+    .name = "gradmatch",
+    .doc = "weighted examples whose gradient matches that of the whole batch",
+    .runs = CULL_RUNS_STEP,
+    .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
+    .options = options,
+    .state_size = sizeof(struct gradmatch),
+    .create = create,
+    .destroy = destroy,
+    .needs = needs,
+    .decide = decide,
+};

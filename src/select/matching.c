@@ -1,0 +1,301 @@
+/*
+ * select/matching.c - one minibatch matched, and solved problems turned into a subset.
+ *
+ *     K = P P^T o (H H^T + 1)   t = row means of K   w = OMP(K, t)   (gram, omp)
+ *     w <- m w / sum w over the positive ones, the rest filled
+ *
+ * Up to EXPLICIT examples K is stored; beyond, its columns are made as they are picked.
+ */
+#include "select/matching.h"
+
+#include <math.h>
+
+enum { EXPLICIT = 4096 };
+
+cull_omp_options cull_sel_matching_options(const cull_values *values)
+{
+    cull_omp_options options = {.ridge = cull_value_real(values, "ridge"),
+                                .tolerance = cull_value_real(values, "tolerance"),
+                                .nonnegative = cull_value_is(values, "nonnegative", "omp")};
+
+    options.pick = cull_value_is(values, "pick", "signed") ||
+                           (cull_value_is(values, "pick", "auto") && options.nonnegative)
+                       ? CULL_PICK_SIGNED
+                       : CULL_PICK_ABS;
+    return options;
+}
+
+void cull_sel_matching_needs(const cull_values *values, cull_needs *needs)
+{
+    if (cull_value_is(values, "match", "validation"))
+        needs->target |= CULL_SIGNAL_H | CULL_SIGNAL_P;
+}
+
+void cull_sel_filler_clear(cull_sel_filler *filler)
+{
+    cull_sel_draw_clear(&filler->draw);
+    cull_base_free(filler->unused);
+    cull_base_free(filler->place);
+    *filler = (cull_sel_filler){0};
+}
+
+/* The rows' places, for atoms that are not all the rows. */
+static cull_status gather_places(cull_sel_filler *filler, const uint32_t *place,
+                                 const cull_omp_problem *problem, const uint32_t **out)
+{
+    cull_status status = CULL_OK;
+
+    *out = place;
+    if (!problem->row) return CULL_OK;
+    if (problem->count > filler->place_room) {
+        TRY(cull_base_grow(problem->count, sizeof *filler->place, "places", &filler->place));
+        filler->place_room = problem->count;
+    }
+    for (size_t i = 0; i < problem->count; i++)
+        filler->place[i] = place ? place[problem->row[i]] : problem->row[i];
+    *out = filler->place;
+done:
+    return status;
+}
+
+/* Random unused atoms of a problem up to its budget, at one weight. */
+static cull_status fill(const cull_sel_settle *how, cull_sel_filler *filler,
+                        const cull_omp_problem *problem, double weight)
+{
+    cull_status     status = CULL_OK;
+    const uint32_t *place = NULL;
+    size_t          picked = problem->picked, missing = problem->budget - picked;
+
+    TRY(gather_places(filler, how->place, problem, &place));
+    TRY(cull_sel_room(&filler->unused, &filler->unused_room, problem->count));
+    for (size_t i = 0; i < problem->count; i++) filler->unused[i] = 1;
+    for (size_t i = 0; i < picked; i++) filler->unused[problem->index[i]] = 0;
+    TRY(cull_sel_draw_run(&filler->draw, how->backend, how->key, how->step, place, filler->unused,
+                          problem->count, missing, problem->index + picked));
+    for (size_t i = picked; i < problem->budget; i++) problem->weight[i] = weight;
+done:
+    return status;
+}
+
+/* Drop the atoms of no positive weight; the sum of those that stay. */
+static cull_status clip(cull_omp_problem *problem, double *sum)
+{
+    cull_status status = CULL_OK;
+    size_t      kept = 0;
+
+    *sum = 0;
+    for (size_t i = 0; i < problem->picked; i++) {
+        if (!isfinite(problem->weight[i]))
+            FAIL(CULL_NOT_FINITE, "the gradients are too large or too far apart to be matched");
+        if (problem->weight[i] <= 0) continue;
+        problem->index[kept] = problem->index[i];
+        problem->weight[kept] = problem->weight[i];
+        *sum += problem->weight[kept++];
+    }
+    problem->picked = kept;
+done:
+    return status;
+}
+
+static double positive_sum(const cull_omp_problem *problem)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < problem->picked; i++) sum += problem->weight[i];
+    return sum;
+}
+
+/* Append a problem's atoms to the subset, as rows. */
+static void append(const cull_omp_problem *problem, size_t count, cull_subset *out)
+{
+    for (size_t i = 0; i < count; i++, out->count++) {
+        uint32_t atom = problem->index[i];
+        out->index[out->count] = problem->row ? problem->row[atom] : atom;
+        out->weight[out->count] = problem->weight[i];
+    }
+}
+
+cull_status cull_sel_settle_run(const cull_sel_settle *how, cull_sel_filler *filler,
+                                cull_omp_problem *problems, size_t count, cull_subset *out)
+{
+    cull_status status = CULL_OK;
+    size_t      positive = 0, budget = out->count;
+    double      total = 0, mean = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        TRY(clip(problems + i, &sum));
+        positive += problems[i].picked;
+        total += sum;
+    }
+    if (positive) mean = total / (double)positive;
+    out->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        cull_omp_problem *problem = problems + i;
+        size_t            kept = problem->picked;
+
+        if (how->fill && kept < problem->budget) {
+            double own = kept ? positive_sum(problem) / (double)kept : mean;
+            TRY(fill(how, filler, problem, own));
+            kept = problem->budget;
+        }
+        append(problem, kept, out);
+    }
+    out->picked = positive;
+    if (positive < budget)
+        out->flags |= !how->fill     ? CULL_SUBSET_SHORT
+                      : positive > 0 ? CULL_SUBSET_FILLED
+                                     : CULL_SUBSET_FALLBACK;
+    if (out->count) cull_sel_subset_scale(out, (double)out->count);
+done:
+    return status;
+}
+
+void cull_sel_minibatch_clear(cull_sel_minibatch *batch)
+{
+    cull_op_destroy(batch->gram);
+    cull_op_destroy(batch->gradient);
+    cull_op_destroy(batch->omp);
+    cull_base_free(batch->k);
+    cull_base_free(batch->p);
+    cull_base_free(batch->t);
+    cull_sel_filler_clear(&batch->filler);
+    *batch = (cull_sel_minibatch){0};
+}
+
+static cull_status bytes_for(void **data, size_t *room, size_t bytes)
+{
+    cull_status status = CULL_OK;
+
+    if (bytes <= *room) return CULL_OK;
+    TRY(cull_base_grow(bytes, 1, "a Gram matrix", data));
+    *room = bytes;
+done:
+    return status;
+}
+
+/* Gradients shrink as training goes on, and a product of four float32 numbers can leave their
+ * range. Only ratios matter, so P is brought back by an exact power of two where it strays. */
+static cull_status rescale(cull_sel_minibatch *batch, const cull_tensor *p, cull_tensor *out)
+{
+    cull_status status = CULL_OK;
+    size_t      rows = (size_t)p->shape[0], columns = (size_t)p->shape[1];
+    size_t      size = cull_dtype_size(p->dtype);
+    double      largest = 0;
+    int         exponent = 0;
+
+    *out = *p;
+    for (size_t i = 0; i < rows; i++) {
+        cull_tensor row = cull_vector(cull_tensor_row(p, i), p->dtype, columns);
+        for (size_t j = 0; j < columns; j++)
+            largest = fmax(largest, fabs(cull_tensor_get(&row, j)));
+    }
+    if (largest == 0 || (largest > 0x1p-30 && largest < 0x1p30)) return CULL_OK;
+    (void)frexp(largest, &exponent);
+    TRY(bytes_for(&batch->p, &batch->p_room, rows * columns * size));
+    *out = cull_matrix(batch->p, p->dtype, rows, columns);
+    for (size_t i = 0; i < rows; i++) {
+        cull_tensor row = cull_vector(cull_tensor_row(p, i), p->dtype, columns);
+        for (size_t j = 0; j < columns; j++) {
+            double value = ldexp(cull_tensor_get(&row, j), -exponent);
+            if (p->dtype == CULL_F32)
+                ((float *)batch->p)[i * columns + j] = (float)value;
+            else
+                ((double *)batch->p)[i * columns + j] = value;
+        }
+    }
+done:
+    return status;
+}
+
+/* |K_ij| <= sqrt(K_ii K_jj): a finite diagonal says that all of K is. */
+static cull_status check_diagonal(const cull_tensor *k, const cull_signals *signals)
+{
+    cull_status status = CULL_OK;
+    cull_tensor diagonal = *k;
+
+    diagonal.stride[0]++;
+    for (size_t i = 0; i < signals->count; i++)
+        if (!isfinite(cull_tensor_get(&diagonal, i)))
+            FAIL(CULL_NOT_FINITE, "the gradient of example %zu (place %u) is too large for %s", i,
+                 cull_sel_place(signals, i), cull_dtype_name(k->dtype));
+done:
+    return status;
+}
+
+static cull_status make_explicit(cull_sel_minibatch *batch, const cull_self *self,
+                                 const cull_signals *signals, cull_omp_problem *problem)
+{
+    cull_status  status = CULL_OK;
+    size_t       n = signals->count, size = cull_dtype_size(signals->h.dtype);
+    cull_tensor  p = {0};
+    cull_op_args args = {0};
+
+    TRY(bytes_for(&batch->k, &batch->k_room, n * n * size));
+    TRY(cull_sel_room(&batch->t, &batch->t_room, n));
+    TRY(rescale(batch, &signals->p, &p));
+    TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_GRAM, n}, &batch->gram));
+    args.gram.h = &signals->h;
+    args.gram.p = &p;
+    if (cull_value_is(self->values, "match", "validation")) args.gram.target = &signals->target;
+    args.gram.k = batch->k;
+    args.gram.t = batch->t;
+    args.gram.b2 = &problem->b2;
+    TRY(cull_op_run(batch->gram, &args));
+    problem->k = cull_matrix(batch->k, signals->h.dtype, n, n);
+    problem->t = batch->t;
+    TRY(check_diagonal(&problem->k, signals));
+done:
+    return status;
+}
+
+static cull_status make_implicit(cull_sel_minibatch *batch, const cull_self *self,
+                                 const cull_signals *signals, cull_omp_problem *problem)
+{
+    cull_status        status = CULL_OK;
+    const cull_target *target = &signals->target;
+    bool               validation = cull_value_is(self->values, "match", "validation");
+    size_t             size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
+    cull_op_args       args = {0};
+
+    TRY(cull_sel_room(&batch->t, &batch->t_room, size));
+    args.gradient.h = validation ? &target->h : &signals->h;
+    args.gradient.p = validation ? &target->p : &signals->p;
+    args.gradient.rows = validation ? target->count : signals->count;
+    args.gradient.b = batch->t;
+    TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_GRADIENT, args.gradient.rows},
+                      &batch->gradient));
+    TRY(cull_op_run(batch->gradient, &args));
+    problem->h = signals->h;
+    problem->p = signals->p;
+    problem->b = batch->t;
+done:
+    return status;
+}
+
+cull_status cull_sel_minibatch_run(cull_sel_minibatch *batch, const cull_self *self,
+                                   const cull_signals *signals, const cull_omp_options *options,
+                                   bool unit, size_t budget, cull_subset *out)
+{
+    cull_status      status = CULL_OK;
+    size_t           n = signals->count;
+    cull_omp_problem problem = {.count = n, .budget = budget, .column = -1};
+    cull_op_args     args = {.omp = {&problem, 1, options}};
+    cull_sel_settle  how = {.backend = self->setting->backend,
+                            .place = signals->place,
+                            .key = cull_key_make(self->setting->seed, "fill"),
+                            .step = signals->step,
+                            .fill = cull_value_is(self->values, "short", "fill")};
+
+    TRY(cull_subset_resize(out, budget));
+    problem.index = out->index;
+    problem.weight = out->weight;
+    TRY(n <= EXPLICIT ? make_explicit(batch, self, signals, &problem)
+                      : make_implicit(batch, self, signals, &problem));
+    TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_OMP, n}, &batch->omp));
+    TRY(cull_op_run(batch->omp, &args));
+    for (size_t i = 0; unit && i < problem.picked; i++) problem.weight[i] = 1;
+    TRY(cull_sel_settle_run(&how, &batch->filler, &problem, 1, out));
+done:
+    return status;
+}

@@ -1,0 +1,117 @@
+/*
+ * select/matching.h - what the strategies that match gradients share.
+ *
+ * A last-layer gradient is g_i = p_i (x) [h_i; 1], (C, D+1) numbers that are never stored per
+ * example. matching.c solves one minibatch and turns solved problems into a subset;
+ * grad_match_batches.c is grad-match with whole minibatches.
+ */
+#ifndef CULL_SELECT_MATCHING_H
+#define CULL_SELECT_MATCHING_H
+
+#include "select/select.h"
+
+/* Lines of option tables. */
+#define CULL_MATCHING_SOLVER(ridge)                                                                \
+    {"nonnegative",                                                                                \
+     CULL_OPTION_CHOICE,                                                                           \
+     "clip",                                                                                       \
+     0,                                                                                            \
+     0,                                                                                            \
+     "clip|omp",                                                                                   \
+     "clip: negative weights are dropped at the end; omp: refit under weights >= 0"},              \
+        {"ridge",                                                                                  \
+         CULL_OPTION_REAL,                                                                         \
+         ridge,                                                                                    \
+         0,                                                                                        \
+         1e6,                                                                                      \
+         NULL,                                                                                     \
+         "lambda, relative to the mean squared gradient"},                                         \
+    {                                                                                              \
+        "pick", CULL_OPTION_CHOICE, "auto", 0, 0, "auto|abs|signed",                               \
+            "pick by |correlation| or correlation; auto: abs, signed with nonnegative=omp"         \
+    }
+#define CULL_MATCHING_COMMON                                                                       \
+    {"tolerance",                                                                                  \
+     CULL_OPTION_REAL,                                                                             \
+     "1e-6",                                                                                       \
+     0,                                                                                            \
+     1,                                                                                            \
+     NULL,                                                                                         \
+     "epsilon: stop when the residual is below this share of the target"},                         \
+        {"short",                                                                                  \
+         CULL_OPTION_CHOICE,                                                                       \
+         "fill",                                                                                   \
+         0,                                                                                        \
+         0,                                                                                        \
+         "fill|accept",                                                                            \
+         "when the solver ends early: fill with random examples, or keep fewer"},                  \
+    {                                                                                              \
+        "match", CULL_OPTION_CHOICE, "training", 0, 0, "training|validation",                      \
+            "the gradient to match: of the candidates, or of the target block"                     \
+    }
+#define CULL_MATCHING_END                                                                          \
+    {                                                                                              \
+        NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL                                              \
+    }
+
+/* The solver's options from those of CULL_MATCHING_SOLVER and CULL_MATCHING_COMMON. */
+cull_omp_options cull_sel_matching_options(const cull_values *values);
+
+/* Random examples for what a solver left open, with its room kept between calls. */
+typedef struct cull_sel_filler {
+    cull_sel_draw draw;
+    double       *unused; /* [atoms] 1: not picked */
+    uint32_t     *place;  /* [atoms]               */
+    size_t        unused_room, place_room;
+} cull_sel_filler;
+
+void cull_sel_filler_clear(cull_sel_filler *filler);
+
+/* How a subset is made of solved problems. */
+typedef struct cull_sel_settle {
+    cull_backend   *backend;
+    const uint32_t *place; /* of rows; NULL: the row itself */
+    cull_key        key;
+    uint64_t        step;
+    bool            fill; /* else a short subset is accepted */
+} cull_sel_settle;
+
+/*
+ * Turn solved problems into a subset: atoms of weight zero or less are dropped, what is
+ * missing is filled with random unused atoms of the same problem at the mean of its positive
+ * weights (of all problems' when it has none), and the weights are scaled to add up to the
+ * count. No positive weight at all: weights 1.
+ *
+ * problems  their index and weight arrays are consecutive parts of out's, in this order; rows
+ *           take the place of atoms.
+ * out       resized to the sum of the budgets beforehand.
+ */
+cull_status cull_sel_settle_run(const cull_sel_settle *how, cull_sel_filler *filler,
+                                cull_omp_problem *problems, size_t count, cull_subset *out);
+
+/* One minibatch: operations and room kept between decisions. */
+typedef struct cull_sel_minibatch {
+    cull_op        *gram, *gradient, *omp;
+    void           *k; /* (n, n)                                    */
+    void           *p; /* (n, C) rescaled                           */
+    double         *t; /* [n], or the target (C, D+1) without a K    */
+    size_t          k_room, p_room, t_room;
+    cull_sel_filler filler;
+} cull_sel_minibatch;
+
+void cull_sel_minibatch_clear(cull_sel_minibatch *batch);
+
+/* Solve for the signals' mean gradient (or the target block's) and settle. `unit`: the picks
+ * count, their weights are 1. */
+cull_status cull_sel_minibatch_run(cull_sel_minibatch *batch, const cull_self *self,
+                                   const cull_signals *signals, const cull_omp_options *options,
+                                   bool unit, size_t budget, cull_subset *out);
+
+/* Adjust needs for match=validation. */
+void cull_sel_matching_needs(const cull_values *values, cull_needs *needs);
+
+/* grad_match_batches.c: grad-match with whole minibatches as atoms. */
+cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *signals,
+                                   size_t budget, cull_subset *out);
+
+#endif
