@@ -195,7 +195,7 @@ void cull_values_destroy(cull_values *values)
 bool cull_values_given(const cull_values *values, const char *key)
 {
     const struct value *value = find(values, key);
-    return value && value->given;
+    return value && value->given && strcmp(value->text, value->spec->fallback) != 0;
 }
 
 bool cull_values_has(const cull_values *values, const char *key)
@@ -217,7 +217,9 @@ double cull_value_real(const cull_values *values, const char *key)
 int64_t cull_value_int(const cull_values *values, const char *key)
 {
     double number = cull_value_real(values, key);
-    return isfinite(number) ? (int64_t)number : 0;
+
+    if (!(fabs(number) < 0x1p63)) return number < 0 ? INT64_MIN : number > 0 ? INT64_MAX : 0;
+    return (int64_t)number;
 }
 
 bool cull_value_bool(const cull_values *values, const char *key)

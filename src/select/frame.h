@@ -24,8 +24,8 @@ struct cull_selector {
     cull_sel_source source;
     double          keep;
     bool            scaled;
-    double          first, last; /* window, in steps; last is exclusive */
-    uint64_t        every, stale_every, period, warm_epochs, epochs;
+    uint64_t        first, last; /* window, in steps (over the pool: epochs); last is exclusive */
+    uint64_t        every, stale_every, stale_first, period, warm_epochs, epochs;
 
     /* history */
     cull_sel_losses *losses; /* by place; NULL when losses are scored   */
@@ -43,11 +43,19 @@ cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_se
 void        cull_sel_state_drop(const cull_selector *s, cull_self *self, cull_sel_losses *losses);
 
 /* rhythm.c */
-cull_status cull_sel_rhythm(cull_selector *s); /* resolve and check the frame's options     */
-bool        cull_sel_in_window(const cull_selector *s, uint64_t step);
-bool     cull_sel_scores_now(const cull_selector *s, uint64_t epoch); /* stale: a scoring epoch */
-size_t   cull_sel_candidates(const cull_selector *s);
-size_t   cull_sel_own_budget(const cull_selector *s, size_t count);
-unsigned cull_sel_wanted(const cull_selector *s, uint64_t epoch); /* of strategy->signals */
+cull_status cull_sel_rhythm(cull_selector *s); /* resolve and check the frame's options */
+/* Nothing is selected: outside the window, between its n-th steps, in a warm epoch. */
+bool cull_sel_plain(const cull_selector *s, uint64_t step, uint64_t epoch);
+/* Stale losses: is this epoch one that scores? */
+bool   cull_sel_scores_now(const cull_selector *s, uint64_t epoch);
+size_t cull_sel_own_budget(const cull_selector *s, size_t count);
+/* As cull_selector_needs(), but with what the rule reads even where the plan is not to ask it. */
+void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, cull_needs *out);
+
+/* Does the selector choose from the pool, not from each batch? */
+static inline bool cull_sel_over_pool(const cull_selector *s)
+{
+    return s->runs != CULL_RUNS_STEP;
+}
 
 #endif

@@ -6,6 +6,9 @@
  *     trend     last loss + slope * epochs since, at least 0; slope per epoch between the last
  *               two recordings of different epochs; the loss alone while only one is known
  */
+#include <float.h>
+#include <math.h>
+
 #include "select/select.h"
 
 #define AVERAGE_RATE 0.5
@@ -13,7 +16,7 @@
 struct cull_sel_losses {
     size_t           pool;
     cull_sel_predict predict;
-    uint8_t         *known; /* [pool] */
+    uint8_t         *known; /* [pool] 0: nothing, 1: a loss, 2: a slope too */
     double          *value; /* [pool] last loss, or the average */
     double          *slope; /* [pool] trend only                */
     uint64_t        *epoch; /* [pool] trend only: when `value` was seen */
@@ -50,17 +53,28 @@ void cull_sel_losses_destroy(cull_sel_losses *losses)
     cull_base_free(losses);
 }
 
+/* Differences of two losses near the end of double's range would not be finite. */
+static double bounded(double x)
+{
+    return fmin(fmax(x, -DBL_MAX), DBL_MAX);
+}
+
 static void record(cull_sel_losses *l, size_t place, double loss, uint64_t epoch)
 {
-    if (l->predict == CULL_PREDICT_AVERAGE && l->known[place])
-        loss = l->value[place] + AVERAGE_RATE * (loss - l->value[place]);
+    double before = l->value[place];
+    bool   known = l->known[place] != 0;
+
+    if (l->predict == CULL_PREDICT_AVERAGE && known)
+        loss = bounded(before + AVERAGE_RATE * (loss - before));
     if (l->predict == CULL_PREDICT_TREND) {
-        if (l->known[place] && epoch > l->epoch[place])
-            l->slope[place] = (loss - l->value[place]) / (double)(epoch - l->epoch[place]);
+        if (known && epoch > l->epoch[place]) {
+            l->slope[place] = bounded((loss - before) / (double)(epoch - l->epoch[place]));
+            l->known[place] = 2;
+        }
         l->epoch[place] = epoch;
     }
     l->value[place] = loss;
-    l->known[place] = 1;
+    if (!known) l->known[place] = 1;
 }
 
 void cull_sel_losses_record(cull_sel_losses *losses, const cull_signals *signals)
@@ -79,24 +93,32 @@ void cull_sel_losses_recall(const cull_sel_losses *losses, const cull_signals *s
 
         unseen[i] = !losses->known[place];
         loss[i] = losses->value[place];
-        if (losses->predict == CULL_PREDICT_TREND && signals->epoch > losses->epoch[place]) {
-            loss[i] += losses->slope[place] * (double)(signals->epoch - losses->epoch[place]);
-            if (loss[i] < 0) loss[i] = 0;
+        if (losses->known[place] == 2 && signals->epoch > losses->epoch[place]) {
+            double since = (double)(signals->epoch - losses->epoch[place]);
+            loss[i] = bounded(fmax(0, loss[i] + losses->slope[place] * since));
         }
     }
 }
 
+bool cull_sel_losses_at(const cull_sel_losses *losses, size_t place, double *loss)
+{
+    *loss = losses->value[place];
+    return losses->known[place] != 0;
+}
+
+/* The mean of equal numbers may be rounded above them; then none must lie below it. */
 bool cull_sel_losses_mean(const cull_sel_losses *losses, double *mean)
 {
-    double sum = 0;
+    double sum = 0, largest = -DBL_MAX;
     size_t known = 0;
 
     for (size_t i = 0; i < losses->pool; i++) {
         if (!losses->known[i]) continue;
         sum += losses->value[i];
+        largest = fmax(largest, losses->value[i]);
         known++;
     }
-    *mean = known ? sum / (double)known : 0;
+    *mean = known ? fmin(sum / (double)known, largest) : 0;
     return known > 0;
 }
 
@@ -114,6 +136,13 @@ done:
     return status;
 }
 
+static bool is_sound(const cull_sel_losses *l, size_t i)
+{
+    uint8_t most = l->predict == CULL_PREDICT_TREND ? 2 : 1;
+
+    return l->known[i] <= most && isfinite(l->value[i]) && (!l->slope || isfinite(l->slope[i]));
+}
+
 cull_status cull_sel_losses_restore(cull_sel_losses *losses, cull_reader *reader)
 {
     cull_status status = CULL_OK;
@@ -124,6 +153,9 @@ cull_status cull_sel_losses_restore(cull_sel_losses *losses, cull_reader *reader
         TRY(cull_read(reader, losses->slope, losses->pool * sizeof *losses->slope));
         TRY(cull_read(reader, losses->epoch, losses->pool * sizeof *losses->epoch));
     }
+    for (size_t i = 0; i < losses->pool; i++)
+        if (!is_sound(losses, i))
+            FAIL(CULL_BAD_STATE, "saved state has no sound loss of place %zu", i);
 done:
     return status;
 }

@@ -8,6 +8,19 @@ void cull_sel_plugin_close(void *handle)
     if (handle) dlclose(handle);
 }
 
+/* What the frame relies on and a compiler cannot see. */
+static cull_status check_options(const char *path, const cull_strategy *strategy)
+{
+    cull_status status = CULL_OK;
+
+    for (const cull_option_spec *spec = strategy->options; spec && spec->key; spec++)
+        if (!spec->fallback || (spec->type == CULL_OPTION_CHOICE && !spec->words))
+            FAIL(CULL_BAD_FILE, "%s: option %s needs a default, and a choice its words", path,
+                 spec->key);
+done:
+    return status;
+}
+
 cull_status cull_sel_plugin_open(const char *path, void **handle, const cull_strategy **out)
 {
     cull_status          status = CULL_OK;
@@ -28,6 +41,9 @@ cull_status cull_sel_plugin_open(const char *path, void **handle, const cull_str
         (strategy->save == NULL) != (strategy->restore == NULL))
         FAIL(CULL_BAD_FILE, "%s: a strategy needs a name, a doc, decide, and save with restore",
              path);
+    if ((unsigned)strategy->runs > CULL_RUNS_ONCE)
+        FAIL(CULL_BAD_FILE, "%s: runs at no known rhythm (%d)", path, (int)strategy->runs);
+    TRY(check_options(path, strategy));
     *handle = object;
     *out = strategy;
     object = NULL;

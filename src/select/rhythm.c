@@ -5,6 +5,7 @@
  * over the pool each epoch, every R epochs or once; a warm start of full epochs before that.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "select/frame.h"
 
@@ -19,44 +20,49 @@ void cull_sel_warm_start(uint64_t epochs, double keep, double kappa, uint64_t *f
     if (kappa < 1 && epochs > 0 && *subset == 0) *subset = 1;
 }
 
-size_t cull_sel_candidates(const cull_selector *s)
+static size_t plan_candidates(const cull_setting *setting, double keep, bool scaled, bool pool)
 {
-    size_t batch = s->setting.batch;
-    double scaled = 0;
+    double wide = scaled ? round((double)setting->batch / keep) : (double)setting->batch;
 
-    if (s->runs != CULL_RUNS_STEP) return s->setting.pool;
-    if (!s->scaled) return batch;
-    scaled = round((double)batch / s->keep);
-    return scaled >= (double)s->setting.pool ? s->setting.pool : (size_t)scaled;
+    return pool || wide >= (double)setting->pool ? setting->pool : (size_t)wide;
+}
+
+void cull_sel_plan(const cull_self *self, size_t *candidates, size_t *budget)
+{
+    double keep = cull_values_has(self->values, "keep") ? cull_value_real(self->values, "keep") : 1;
+    bool   pool = cull_value_is(self->values, "scope", "pool");
+    bool   scaled = !pool && cull_value_is(self->values, "mode", "scaled");
+
+    *candidates = plan_candidates(self->setting, keep, scaled, pool);
+    *budget = scaled ? self->setting->batch : cull_budget(keep, *candidates);
+}
+
+static size_t candidates_of(const cull_selector *s)
+{
+    return plan_candidates(&s->setting, s->keep, s->scaled, cull_sel_over_pool(s));
 }
 
 size_t cull_sel_own_budget(const cull_selector *s, size_t count)
 {
     if (s->strategy->traits & CULL_NO_BUDGET) return count;
-    if (s->runs == CULL_RUNS_STEP && s->scaled && count == cull_sel_candidates(s))
-        return s->setting.batch < count ? s->setting.batch : count;
+    if (s->scaled && count == candidates_of(s)) return s->setting.batch;
     return cull_budget(s->keep, count);
 }
 
-bool cull_sel_in_window(const cull_selector *s, uint64_t step)
+bool cull_sel_plain(const cull_selector *s, uint64_t step, uint64_t epoch)
 {
-    if ((double)step < s->first || (double)step >= s->last) return false;
-    return (step - (uint64_t)ceil(s->first)) % s->every == 0;
-}
+    uint64_t now = cull_sel_over_pool(s) ? epoch : step;
 
-static uint64_t first_epoch(const cull_selector *s)
-{
-    return s->epochs ? (uint64_t)floor(cull_value_real(s->values, "start") * (double)s->epochs) : 0;
+    if (s->strategy->runs != CULL_RUNS_STEP) return epoch < s->warm_epochs;
+    return now < s->first || now >= s->last || (now - s->first) % s->every != 0;
 }
 
 bool cull_sel_scores_now(const cull_selector *s, uint64_t epoch)
 {
-    uint64_t first = first_epoch(s);
-
-    return epoch < first || (epoch - first) % s->stale_every == 0;
+    return epoch < s->stale_first || (epoch - s->stale_first) % s->stale_every == 0;
 }
 
-unsigned cull_sel_wanted(const cull_selector *s, uint64_t epoch)
+static unsigned wanted(const cull_selector *s, uint64_t epoch)
 {
     unsigned wanted = s->strategy->signals;
 
@@ -66,25 +72,35 @@ unsigned cull_sel_wanted(const cull_selector *s, uint64_t epoch)
     return wanted;
 }
 
+/* The first of `total` moments that lies at or behind a share of them; as in cull_budget(),
+ * a product that falls just beside a whole number is that number. */
+static uint64_t moment(double share, double total)
+{
+    double at = ceil(share * total - 1e-9 * total);
+
+    return at < 0x1p63 ? (uint64_t)fmax(at, 0) : UINT64_MAX;
+}
+
 static cull_status resolve_window(cull_selector *s)
 {
     cull_status status = CULL_OK;
-    double   start = cull_value_real(s->values, "start"), end = cull_value_real(s->values, "end");
-    size_t   candidates = cull_sel_candidates(s);
-    uint64_t steps = s->setting.steps;
-    double   total = 0;
+    double start = cull_value_real(s->values, "start"), end = cull_value_real(s->values, "end");
+    size_t candidates = candidates_of(s);
+    double steps = (double)s->setting.steps, total = (double)s->setting.epochs;
 
     s->every = (uint64_t)cull_value_int(s->values, "every");
-    if (start >= end)
-        FAIL(CULL_BAD_OPTION, "%s: the window from start=%g to end=%g is empty", s->name, start,
-             end);
     if ((start > 0 || end < 1) && s->setting.epochs == 0)
         FAIL(CULL_BAD_OPTION, "%s: start and end need the run's epochs, which are not known",
              s->name);
-    if (steps == 0) steps = (s->setting.pool + candidates - 1) / candidates;
-    total = (double)s->setting.epochs * (double)steps;
-    s->first = start > 0 ? start * total : 0;
-    s->last = end < 1 ? end * total : INFINITY;
+    if (steps == 0) steps = (double)((s->setting.pool + candidates - 1) / candidates);
+    if (!cull_sel_over_pool(s)) total *= steps;
+    s->first = moment(start, total);
+    s->last = end < 1 ? moment(end, total) : UINT64_MAX;
+    /* Stored losses serve once an epoch of the window has been scored from its beginning. */
+    s->stale_first = moment(start, (double)s->setting.epochs);
+    if (start >= end || s->first >= s->last)
+        FAIL(CULL_BAD_OPTION, "%s: the window from start=%g to end=%g is empty", s->name, start,
+             end);
 done:
     return status;
 }
@@ -98,6 +114,9 @@ static void resolve_losses(cull_selector *s)
         s->source == CULL_LOSSES_STALE ? (uint64_t)cull_value_int(s->values, "stale-every") : 1;
     if (s->source == CULL_LOSSES_REMEMBERED && cull_value_is(s->values, "scope", "pool"))
         s->runs = CULL_RUNS_EPOCH;
+    if (s->source != CULL_LOSSES_SCORED)
+        (void)snprintf(s->name, sizeof s->name, "%.40s %.20s", s->strategy->name,
+                       cull_value_text(s->values, "losses"));
 }
 
 /* An option that belongs to a source of losses which is not in use is a mistake. */
@@ -110,34 +129,42 @@ static cull_status check_idle(const cull_selector *s, const char *key, cull_sel_
     return cull_fail(CULL_BAD_OPTION, "%s: %s goes with losses=%s only", s->name, key, word);
 }
 
+static cull_status resolve_warm_start(cull_selector *s)
+{
+    cull_status status = CULL_OK;
+    double      kappa = cull_value_real(s->values, "warm");
+    uint64_t    subset = 0;
+
+    s->period = (uint64_t)cull_value_int(s->values, "period");
+    if (kappa == 0) return CULL_OK;
+    if (s->epochs == 0)
+        FAIL(CULL_BAD_OPTION, "%s: warm needs the run's epochs, which are not known", s->name);
+    cull_sel_warm_start(s->setting.epochs, s->keep, kappa, &s->warm_epochs, &subset);
+    s->epochs = s->warm_epochs + subset;
+done:
+    return status;
+}
+
 cull_status cull_sel_rhythm(cull_selector *s)
 {
     cull_status status = CULL_OK;
-    bool        budgeted = cull_values_has(s->values, "keep");
-    uint64_t    subset = 0;
 
     s->runs = s->strategy->runs;
-    s->keep = budgeted ? cull_value_real(s->values, "keep") : 1;
-    s->scaled = cull_value_is(s->values, "mode", "scaled");
+    s->keep = cull_values_has(s->values, "keep") ? cull_value_real(s->values, "keep") : 1;
     s->epochs = s->setting.epochs;
     s->every = s->stale_every = 1;
-    s->last = INFINITY;
+    s->last = UINT64_MAX;
     resolve_losses(s);
     TRY(check_idle(s, "stale-every", CULL_LOSSES_STALE, "stale"));
     TRY(check_idle(s, "predict", CULL_LOSSES_STALE, "stale"));
     TRY(check_idle(s, "scope", CULL_LOSSES_REMEMBERED, "remembered"));
-    if (s->strategy->runs == CULL_RUNS_STEP) TRY(resolve_window(s));
-    if (s->strategy->runs == CULL_RUNS_PERIOD) {
-        double kappa = cull_value_real(s->values, "warm");
-
-        s->period = (uint64_t)cull_value_int(s->values, "period");
-        if (kappa > 0 && s->epochs == 0)
-            FAIL(CULL_BAD_OPTION, "%s: warm needs the run's epochs, which are not known", s->name);
-        if (kappa > 0) {
-            cull_sel_warm_start(s->setting.epochs, s->keep, kappa, &s->warm_epochs, &subset);
-            s->epochs = s->warm_epochs + subset;
-        }
+    s->scaled = !cull_sel_over_pool(s) && cull_value_is(s->values, "mode", "scaled");
+    if (s->strategy->runs == CULL_RUNS_STEP) {
+        if (cull_sel_over_pool(s) && cull_values_given(s->values, "mode"))
+            FAIL(CULL_BAD_OPTION, "%s: mode goes with scope=batch only", s->name);
+        TRY(resolve_window(s));
     }
+    if (s->strategy->runs == CULL_RUNS_PERIOD) TRY(resolve_warm_start(s));
 done:
     return status;
 }
@@ -152,7 +179,6 @@ static cull_action pool_action(const cull_selector *s, uint64_t epoch)
 {
     uint64_t due = 0;
 
-    if (epoch < s->warm_epochs) return CULL_TRAIN_ALL;
     if (!s->decided) return CULL_SELECT_POOL;
     if (s->runs == CULL_RUNS_ONCE) return CULL_KEEP_SUBSET;
     due = s->runs == CULL_RUNS_EPOCH
@@ -161,31 +187,33 @@ static cull_action pool_action(const cull_selector *s, uint64_t epoch)
     return s->decided_epoch < due ? CULL_SELECT_POOL : CULL_KEEP_SUBSET;
 }
 
+void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, cull_needs *out)
+{
+    *out = (cull_needs){.action = CULL_SELECT_BATCH,
+                        .signals = wanted(s, epoch),
+                        .observe = s->source == CULL_LOSSES_REMEMBERED ? CULL_SIGNAL_LOSS : 0,
+                        .running = cull_sel_over_pool(s),
+                        .candidates = candidates_of(s)};
+    out->budget = cull_sel_own_budget(s, out->candidates);
+    if (s->strategy->traits & CULL_NO_BUDGET) out->budget = 0;
+    if (cull_sel_plain(s, step, epoch)) {
+        out->action = CULL_TRAIN_ALL;
+        out->candidates = cull_sel_over_pool(s) ? s->setting.pool : s->setting.batch;
+    } else if (cull_sel_over_pool(s)) {
+        out->action = pool_action(s, epoch);
+    }
+    if (s->strategy->needs) s->strategy->needs(&s->self, step, epoch, out);
+}
+
 cull_status cull_selector_needs(const cull_selector *selector, uint64_t step, uint64_t epoch,
                                 cull_needs *out)
 {
-    const cull_selector *s = selector;
-
-    if (!s || !out) return cull_fail(CULL_BAD_ARGUMENT, "needs: a selector and a place are needed");
-    *out = (cull_needs){.action = CULL_SELECT_BATCH,
-                        .signals = cull_sel_wanted(s, epoch),
-                        .observe = s->source == CULL_LOSSES_REMEMBERED ? CULL_SIGNAL_LOSS : 0,
-                        .candidates = cull_sel_candidates(s)};
-    out->budget =
-        s->strategy->traits & CULL_NO_BUDGET ? 0 : cull_sel_own_budget(s, out->candidates);
-    if (s->runs != CULL_RUNS_STEP || s->strategy->runs != CULL_RUNS_STEP) {
-        out->action = pool_action(s, epoch);
-        out->running = true;
-    } else if (!cull_sel_in_window(s, step)) {
-        out->action = CULL_TRAIN_ALL;
-    }
-    if (s->strategy->needs) s->strategy->needs(&s->self, step, epoch, out);
-    if (out->action == CULL_TRAIN_ALL || out->action == CULL_KEEP_SUBSET) {
+    if (!selector || !out)
+        return cull_fail(CULL_BAD_ARGUMENT, "needs: a selector and a place are needed");
+    cull_sel_rule_needs(selector, step, epoch, out);
+    if (out->action == CULL_TRAIN_ALL) out->budget = out->candidates;
+    if (out->action == CULL_TRAIN_ALL || out->action == CULL_KEEP_SUBSET)
         out->signals = out->target = 0;
-        out->running = false;
-        if (out->action == CULL_TRAIN_ALL)
-            out->candidates = out->budget =
-                s->runs == CULL_RUNS_STEP ? s->setting.batch : s->setting.pool;
-    }
+    if (!out->signals) out->running = false;
     return CULL_OK;
 }

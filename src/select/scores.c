@@ -1,18 +1,17 @@
 /* select/scores.c - what stands in for the score of an example no loss is known of. */
-#include <math.h>
+#include <float.h>
 
 #include "select/select.h"
 
+/* The upper half of all doubles is theirs, so that they need not know the other scores. */
 void cull_sel_unseen_first(double *score, const uint8_t *unseen, size_t rows, cull_key key,
                            uint64_t step, const uint32_t *place)
 {
-    double best = 0, gap = 0;
-
     if (!unseen) return;
-    for (size_t i = 0; i < rows; i++)
-        if (!unseen[i] && score[i] > best) best = score[i];
-    gap = 1 + best; /* wide enough to keep the random parts apart after rounding */
-    for (size_t i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++) {
         if (unseen[i])
-            score[i] = best + gap * (1 + cull_key_uniform(key, step, place ? place[i] : i));
+            score[i] = DBL_MAX * (0.5 + 0.5 * cull_key_uniform(key, step, place ? place[i] : i));
+        else if (score[i] > 0.5 * DBL_MAX)
+            score[i] = 0.5 * DBL_MAX;
+    }
 }

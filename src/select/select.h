@@ -20,7 +20,16 @@
     X(full)                                                                                        \
     X(random)                                                                                      \
     X(top_loss)                                                                                    \
+    X(sb)                                                                                          \
+    X(sb_stream)                                                                                   \
+    X(kath18)                                                                                      \
+    X(gradmatch)                                                                                   \
+    X(divbs)                                                                                       \
     X(rho)                                                                                         \
+    X(infobatch)                                                                                   \
+    X(grad_match)                                                                                  \
+    X(craig)                                                                                       \
+    X(glister)                                                                                     \
     X(adaptive_random)                                                                             \
     X(fixed_random)
 
@@ -35,6 +44,8 @@ void cull_sel_tables(const cull_strategy *strategy, cull_option_tables *out);
  * target block, in `target`), checked before a rule sees them. */
 cull_status cull_sel_check(const cull_signals *signals, unsigned wanted, unsigned target,
                            size_t pool);
+/* Which of the signals are there, outside the target block. */
+unsigned cull_sel_present(const cull_signals *signals);
 
 static inline uint32_t cull_sel_place(const cull_signals *signals, size_t row)
 {
@@ -64,7 +75,7 @@ cull_status cull_sel_draw_run(cull_sel_draw *draw, cull_backend *backend, cull_k
 void        cull_sel_draw_clear(cull_sel_draw *draw);
 
 /* scores.c: per-example scores with a place for examples no loss is known of. */
-/* Give unseen rows scores above all others, in random order. */
+/* Give unseen rows scores above all others, in random order; scores stay finite. */
 void cull_sel_unseen_first(double *score, const uint8_t *unseen, size_t rows, cull_key key,
                            uint64_t step, const uint32_t *place);
 
@@ -86,12 +97,16 @@ void cull_sel_losses_record(cull_sel_losses *losses, const cull_signals *signals
 /* Fill loss[count] and unseen[count] for the places of signals at signals->epoch. */
 void cull_sel_losses_recall(const cull_sel_losses *losses, const cull_signals *signals,
                             double *loss, uint8_t *unseen);
-/* Mean of the known ones; false when none is known. */
+/* The value kept for a place; false when none is known. */
+bool cull_sel_losses_at(const cull_sel_losses *losses, size_t place, double *loss);
+/* Mean of the known ones, at most the largest of them; false when none is known. */
 bool        cull_sel_losses_mean(const cull_sel_losses *losses, double *mean);
 cull_status cull_sel_losses_save(const cull_sel_losses *losses, cull_writer *writer);
 cull_status cull_sel_losses_restore(cull_sel_losses *losses, cull_reader *reader);
 
-/* rhythm.c: when a selector runs. */
+/* rhythm.c: when a selector runs, and how much it is brought and keeps. */
+/* A minibatch strategy's full-sized call: `candidates` examples of which `budget` are kept. */
+void cull_sel_plan(const cull_self *self, size_t *candidates, size_t *budget);
 /* How many full epochs precede how many subset epochs, under a warm start of kappa. */
 void cull_sel_warm_start(uint64_t epochs, double keep, double kappa, uint64_t *full,
                          uint64_t *subset);

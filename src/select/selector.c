@@ -11,6 +11,9 @@
 
 #include "select/frame.h"
 
+/* Epochs and steps are counted in doubles too. */
+#define MOST_MOMENTS (UINT64_C(1) << 53)
+
 /* "sb remembered" is sb with losses=remembered. */
 static cull_status split_name(const char *strategy, char *name, size_t room, const char **modifier)
 {
@@ -42,8 +45,7 @@ static cull_status find_strategy(cull_selector *s, const char *strategy, const c
         s->strategy = cull_strategy_find(name);
         if (!s->strategy) FAIL(CULL_BAD_OPTION, "no strategy is called '%s'", name);
     }
-    (void)snprintf(s->name, sizeof s->name, "%.40s%s%.20s", s->strategy->name, *modifier ? " " : "",
-                   *modifier ? *modifier : "");
+    (void)snprintf(s->name, sizeof s->name, "%.40s", s->strategy->name);
 done:
     return status;
 }
@@ -76,6 +78,9 @@ static cull_status take_setting(cull_selector *s, const cull_setting *setting)
     if (setting->batch > setting->pool)
         FAIL(CULL_BAD_ARGUMENT, "the batch of %zu is larger than the pool of %zu", setting->batch,
              setting->pool);
+    if (setting->epochs > MOST_MOMENTS || setting->steps > MOST_MOMENTS)
+        FAIL(CULL_BAD_ARGUMENT, "%llu epochs of %llu steps are more than can be counted",
+             (unsigned long long)setting->epochs, (unsigned long long)setting->steps);
     s->setting = *setting;
     if (s->setting.batch == 0) s->setting.batch = setting->pool;
     if (!s->setting.backend) {
@@ -157,12 +162,14 @@ const char *cull_selector_options(const cull_selector *selector)
     return cull_values_describe(selector->values);
 }
 
-/* The signals with the losses of this epoch's source in place of the caller's. */
+/* The signals as the rule sees them: with the losses of this epoch's source, and randomness
+ * over the pool counted by epochs, whatever steps the caller counts. */
 static cull_status apply_source(cull_selector *s, const cull_signals *signals, cull_signals *out)
 {
     cull_status status = CULL_OK;
 
     *out = *signals;
+    if (cull_sel_over_pool(s)) out->step = signals->epoch;
     if (s->source == CULL_LOSSES_SCORED) return CULL_OK;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch)) return CULL_OK;
     TRY(cull_sel_room(&s->recalled, &s->recalled_room, signals->count));
@@ -177,49 +184,79 @@ done:
     return status;
 }
 
-/* What came out of a rule, ours or a stranger's, before anybody trains on it. */
-static cull_status check_subset(const cull_selector *s, const cull_signals *signals,
-                                cull_subset *out)
+/* One entry of what a rule, ours or a stranger's, put together. */
+static cull_status check_entry(const cull_selector *s, size_t rows, const cull_subset *out,
+                               size_t i)
 {
     cull_status status = CULL_OK;
+    uint32_t    row = out->index[i];
 
-    for (size_t i = 0; i < out->count; i++) {
-        if (out->index[i] == CULL_NO_ROW && out->place[i] < s->setting.pool) continue;
-        if (out->index[i] >= signals->count)
-            FAIL(CULL_BAD_ARGUMENT, "%s chose row %u of %zu", s->name, out->index[i],
-                 signals->count);
-        if (!(out->weight[i] >= 0) || isinf(out->weight[i]))
-            FAIL(CULL_BAD_ARGUMENT, "%s gave row %u the weight %g", s->name, out->index[i],
-                 out->weight[i]);
-        out->place[i] = cull_sel_place(signals, out->index[i]);
-    }
+    if (row == CULL_NO_ROW ? out->place[i] >= s->setting.pool : row >= rows)
+        FAIL(CULL_BAD_ARGUMENT, "%s chose row %u of %zu", s->name, row, rows);
+    if (!(out->weight[i] >= 0) || isinf(out->weight[i]))
+        FAIL(CULL_BAD_ARGUMENT, "%s gave row %u the weight %g", s->name, row, out->weight[i]);
+    if (out->group[i] != 0 && out->group[i] >= out->groups)
+        FAIL(CULL_BAD_ARGUMENT, "%s put row %u into group %u of %zu", s->name, row, out->group[i],
+             out->groups);
 done:
     return status;
 }
 
-/* Outside the window, and where keeping all is the rule's answer anyway. */
+/* Places, order, and everything the header promises of a subset, before anybody trains on it.
+ * signals is NULL for what a flush brings. */
+static cull_status finish(const cull_selector *s, const cull_signals *signals, size_t most,
+                          cull_subset *out)
+{
+    cull_status status = CULL_OK;
+    bool        repeats = s->strategy->traits & CULL_SAMPLES;
+
+    if (out->count > most)
+        FAIL(CULL_BAD_ARGUMENT, "%s chose %zu examples, %zu are the most", s->name, out->count,
+             most);
+    for (size_t i = 0; i < out->count; i++) {
+        TRY(check_entry(s, signals ? signals->count : 0, out, i));
+        if (out->index[i] != CULL_NO_ROW) out->place[i] = cull_sel_place(signals, out->index[i]);
+    }
+    cull_sel_subset_sort(out);
+    for (size_t i = 1; !repeats && i < out->count; i++)
+        if (out->index[i] == out->index[i - 1] && out->index[i] != CULL_NO_ROW)
+            FAIL(CULL_BAD_ARGUMENT, "%s chose row %u twice", s->name, out->index[i]);
+done:
+    return status;
+}
+
+/* Where keeping all is the rule's answer anyway. */
 static bool keeps_all(const cull_selector *s, const cull_signals *signals, size_t budget)
 {
-    if (s->strategy->runs == CULL_RUNS_STEP && s->runs == CULL_RUNS_STEP &&
-        !cull_sel_in_window(s, signals->step))
-        return true;
     return budget == signals->count && !(s->strategy->traits & (CULL_SAMPLES | CULL_NO_BUDGET));
 }
 
-static cull_status decide(cull_selector *s, const cull_signals *signals, size_t budget,
-                          cull_subset *out)
+/* What must be there: nothing on a plain step; only what is to be stored when all is kept,
+ * though what is there is looked at. */
+static cull_status check_signals(const cull_selector *s, const cull_signals *signals, bool plain,
+                                 bool all)
 {
-    cull_status  status = CULL_OK;
-    cull_signals seen = {0};
+    cull_needs needs = {0};
 
-    if (keeps_all(s, signals, budget)) {
-        TRY(cull_sel_subset_all(out, signals->count));
-    } else {
-        TRY(apply_source(s, signals, &seen));
-        TRY(s->strategy->decide(&s->self, &seen, budget, out));
+    if (!plain) cull_sel_rule_needs(s, signals->step, signals->epoch, &needs);
+    if (all) {
+        unsigned stored = s->source == CULL_LOSSES_STALE ? CULL_SIGNAL_LOSS : 0;
+
+        needs.signals &= cull_sel_present(signals) | stored;
+        needs.target = 0;
     }
-    TRY(check_subset(s, signals, out));
-    cull_sel_subset_sort(out);
+    return cull_sel_check(signals, needs.signals, needs.target, s->setting.pool);
+}
+
+static cull_status check_budget(const cull_selector *s, const cull_signals *signals, size_t budget)
+{
+    cull_status status = CULL_OK;
+
+    if (budget > signals->count)
+        FAIL(CULL_BAD_ARGUMENT, "a budget of %zu for %zu examples", budget, signals->count);
+    if ((s->strategy->traits & CULL_NO_BUDGET) && budget < signals->count)
+        FAIL(CULL_BAD_ARGUMENT, "%s keeps as many as its rule says, not a budget of %zu", s->name,
+             budget);
 done:
     return status;
 }
@@ -229,28 +266,29 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
 {
     cull_status    status = CULL_OK;
     cull_selector *s = selector;
-    unsigned       wanted = 0;
-    cull_needs     needs = {0};
+    cull_signals   seen = {0};
+    bool           plain = false, all = false;
 
     if (out) out->count = 0;
     if (!s || !signals || !out)
         FAIL(CULL_BAD_ARGUMENT, "select: a selector, signals and a place are needed");
-    wanted = cull_sel_wanted(s, signals->epoch);
-    needs.signals = wanted;
-    if (s->strategy->needs) s->strategy->needs(&s->self, signals->step, signals->epoch, &needs);
-    if (keeps_all(s, signals, budget ? budget : cull_sel_own_budget(s, signals->count)))
-        needs.signals &= s->source == CULL_LOSSES_STALE ? wanted & CULL_SIGNAL_LOSS : 0u;
-    TRY(cull_sel_check(signals, needs.signals, needs.signals ? needs.target : 0, s->setting.pool));
     if (budget == 0) budget = cull_sel_own_budget(s, signals->count);
-    if (budget > signals->count)
-        FAIL(CULL_BAD_ARGUMENT, "a budget of %zu for %zu examples", budget, signals->count);
-    TRY(decide(s, signals, budget, out));
-    if (s->source == CULL_LOSSES_STALE && (wanted & CULL_SIGNAL_LOSS))
-        cull_sel_losses_record(s->losses, signals);
-    if (s->strategy->runs != CULL_RUNS_STEP || s->runs != CULL_RUNS_STEP) {
-        s->decided = true;
-        s->decided_epoch = signals->epoch;
+    plain = cull_sel_plain(s, signals->step, signals->epoch);
+    all = plain || keeps_all(s, signals, budget);
+    TRY(check_signals(s, signals, plain, all));
+    TRY(check_budget(s, signals, budget));
+    if (all) {
+        TRY(cull_sel_subset_all(out, signals->count));
+    } else {
+        TRY(apply_source(s, signals, &seen));
+        TRY(s->strategy->decide(&s->self, &seen, budget, out));
     }
+    TRY(finish(s, signals, s->strategy->traits & CULL_NO_BUDGET || all ? SIZE_MAX : budget, out));
+    if (plain) goto done;
+    if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch))
+        cull_sel_losses_record(s->losses, signals);
+    s->decided = cull_sel_over_pool(s);
+    s->decided_epoch = s->decided ? signals->epoch : 0;
 done:
     if (status != CULL_OK && out) out->count = 0;
     return status;
@@ -263,8 +301,8 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
     cull_needs     needs = {0};
 
     if (!s || !trained) FAIL(CULL_BAD_ARGUMENT, "observe: a selector and signals are needed");
-    TRY(cull_selector_needs(s, trained->step, trained->epoch, &needs));
-    if (!needs.observe) return CULL_OK;
+    cull_sel_rule_needs(s, trained->step, trained->epoch, &needs);
+    if (!needs.observe || trained->count == 0) return CULL_OK;
     TRY(cull_sel_check(trained, needs.observe, 0, s->setting.pool));
     if (s->strategy->observe) TRY(s->strategy->observe(&s->self, trained));
     if (s->source == CULL_LOSSES_REMEMBERED) cull_sel_losses_record(s->losses, trained);
@@ -280,6 +318,7 @@ cull_status cull_flush(cull_selector *selector, cull_subset *out)
     if (!selector || !out) FAIL(CULL_BAD_ARGUMENT, "flush: a selector and a place are needed");
     TRY(cull_subset_resize(out, 0));
     if (selector->strategy->flush) TRY(selector->strategy->flush(&selector->self, out));
+    TRY(finish(selector, NULL, SIZE_MAX, out));
 done:
     if (status != CULL_OK && out) out->count = 0;
     return status;

@@ -6,6 +6,9 @@ static cull_status check_places(const cull_signals *signals, size_t pool)
     cull_status status = CULL_OK;
 
     if (signals->count < 1) FAIL(CULL_BAD_ARGUMENT, "there are no examples to select from");
+    if (signals->count >= CULL_NO_ROW)
+        FAIL(CULL_BAD_ARGUMENT, "%zu examples in one call, %u are the most", signals->count,
+             CULL_NO_ROW - 1);
     if (!signals->place && signals->count > pool)
         FAIL(CULL_BAD_ARGUMENT, "%zu examples, but the pool has %zu", signals->count, pool);
     for (size_t i = 0; signals->place && i < signals->count; i++)
@@ -102,6 +105,18 @@ static cull_status check_target(const cull_signals *signals, unsigned wanted)
         TRY(check_labels(&target->label, "target label", target->count, &signals->p));
 done:
     return status;
+}
+
+unsigned cull_sel_present(const cull_signals *signals)
+{
+    unsigned present = 0;
+
+    if (cull_tensor_present(&signals->loss)) present |= CULL_SIGNAL_LOSS;
+    if (cull_tensor_present(&signals->h)) present |= CULL_SIGNAL_H;
+    if (cull_tensor_present(&signals->p)) present |= CULL_SIGNAL_P;
+    if (cull_tensor_present(&signals->label)) present |= CULL_SIGNAL_LABEL;
+    if (cull_tensor_present(&signals->irreducible)) present |= CULL_SIGNAL_IRREDUCIBLE;
+    return present;
 }
 
 cull_status cull_sel_check(const cull_signals *signals, unsigned wanted, unsigned target,

@@ -79,6 +79,7 @@ static cull_status open_state(const cull_selector *s, const void *bytes, size_t 
     if (head[0] != fingerprint(s))
         FAIL(CULL_BAD_STATE, "saved state is of another strategy, options or setting than %s",
              s->name);
+    if (head[1] > 1) FAIL(CULL_BAD_STATE, "saved state says neither yes nor no to a decision");
 done:
     return status;
 }
