@@ -1,0 +1,63 @@
+/* main.c - the program: finds the command and hands it the rest of the line. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "program.h"
+
+enum { MOST_COMMANDS = 16 };
+
+static const struct {
+    const char *name, *doc;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"select", "choose a weighted subset: arrays in, subset out", cmd_select},
+    {"doctor", "what this build and machine can do, with a self-test", cmd_doctor},
+};
+
+static int help(FILE *to)
+{
+    (void)fprintf(to,
+                  "cull %s - decide which training examples are worth backpropagating\n\n"
+                  "usage: cull COMMAND [ARGUMENTS]\n\ncommands:\n",
+                  cull_version());
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        (void)fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].doc);
+    (void)fputs("\noptions:\n"
+                "  --help     this text; cull COMMAND --help for a command's own\n"
+                "  --version  the version\n",
+                to);
+    return END_WELL;
+}
+
+static int unknown(const char *word)
+{
+    const char *names[MOST_COMMANDS] = {NULL};
+    const char *near = NULL;
+    char        hint[80];
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) names[i] = commands[i].name;
+    near = nearest(word, names);
+    (void)snprintf(hint, sizeof hint, "%s%s%sSee cull --help.", near ? "Did you mean cull " : "",
+                   near ? near : "", near ? "? " : "");
+    return complain(END_USAGE, hint, "there is no command '%s'", word);
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that goes away is then an error of the write, and gets its sentence. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        (void)help(stderr);
+        return END_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return end_output(help(stdout));
+    if (strcmp(argv[1], "--version") == 0) {
+        (void)printf("cull %s\n", cull_version());
+        return end_output(END_WELL);
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);
+    return unknown(argv[1]);
+}
