@@ -39,7 +39,8 @@ void        cull_sel_minibatches_clear(cull_sel_minibatches *minibatches);
  * The picked minibatches, whole, as groups of a subset, in ascending order of their numbers.
  *
  * index   [picked] numbers of minibatches, all different, in any order
- * weight  [picked] of every row of that minibatch; scaled so that the rows' mean is 1
+ * weight  [picked] of every row of that minibatch, not all zero; scaled so that the rows'
+ *         mean is 1
  */
 cull_status cull_sel_minibatches_take(const cull_sel_minibatches *minibatches,
                                       const uint32_t *index, const double *weight, size_t picked,
