@@ -1,0 +1,153 @@
+/*
+ * backend/layer.h - the operations of networks, as a device implements them.
+ *
+ * A layer operation is prepared once for one batch size (create chooses algorithms and
+ * allocates) and then run forward and backward, allocating nothing. Activations are four
+ * dimensions in a layout told by one number, `block`:
+ *
+ *     memory is (n, c/block, h, w, block)      block 1: NCHW, block c: NHWC, 8 or 16 between
+ *
+ * so the batch is outermost in every layout and a row of any tensor is one copy. Parameters
+ * and their gradients are always in the canonical order given here, whatever the device
+ * keeps for itself. All floats are of desc.dtype (float32; `ref` also float64).
+ *
+ *     dense      y = x W^T + b             x (n, I) W (O, I) b (O) or none
+ *     conv       cross-correlation         W (O, C/groups, KH, KW) b (O) or none; zero padding
+ *     batchnorm  y = gamma x^ + beta       x^ = (x - mean) rstd over n, h, w, one per channel
+ *     groupnorm  the same over the channels of a group and h, w, of each example
+ *     layernorm  the same over c, h, w of each example, gamma and beta (c, h, w)
+ *     activate   relu, relu6, gelu (exact, by erf)
+ *     pool       max, average (padding not counted); `global`: average over h, w
+ *     add        y = x + x2
+ *     concat     channels of x, then of x2
+ *     dropout    y = x mask / (1 - p), the mask drawn from (key, step, place, element)
+ *     loss       softmax cross-entropy with label smoothing and per-example weights
+ *     convert    the same values in another layout
+ */
+#ifndef CULL_BACKEND_LAYER_H
+#define CULL_BACKEND_LAYER_H
+
+#include "backend/backend.h"
+
+typedef struct cull_image {
+    int64_t n, c, h, w;
+    int64_t block; /* divides c */
+} cull_image;
+
+static inline int64_t cull_image_row(const cull_image *image)
+{
+    return image->c * image->h * image->w;
+}
+
+typedef enum cull_layer_kind {
+    CULL_LAYER_DENSE,
+    CULL_LAYER_CONV,
+    CULL_LAYER_BATCHNORM,
+    CULL_LAYER_GROUPNORM,
+    CULL_LAYER_LAYERNORM,
+    CULL_LAYER_ACTIVATE,
+    CULL_LAYER_POOL,
+    CULL_LAYER_ADD,
+    CULL_LAYER_CONCAT,
+    CULL_LAYER_DROPOUT,
+    CULL_LAYER_LOSS,
+    CULL_LAYER_CONVERT,
+    CULL_LAYER_KINDS
+} cull_layer_kind;
+
+typedef enum cull_activation { CULL_RELU, CULL_RELU6, CULL_GELU } cull_activation;
+typedef enum cull_pooling { CULL_POOL_MAX, CULL_POOL_AVERAGE, CULL_POOL_GLOBAL } cull_pooling;
+
+/* What an operation is prepared for. Fields a kind does not name are ignored. */
+typedef struct cull_layer_desc {
+    cull_layer_kind kind;
+    cull_dtype      dtype;
+    cull_image      x, x2, y;                     /* x2: second input of add and concat        */
+    bool            bias;                         /* dense, conv                               */
+    int64_t         kernel[2], stride[2], pad[2]; /* conv, pool: height, width      */
+    int64_t         groups;                       /* conv, groupnorm                           */
+    cull_activation activation;
+    cull_pooling    pooling;
+    double          epsilon;        /* norms                                     */
+    double          momentum;       /* batchnorm: share of the new in the average */
+    double          probability;    /* dropout                                   */
+    double          smoothing;      /* loss                                      */
+    bool            learn;          /* backward will be run too                  */
+    bool            input_gradient; /* and dx is wanted                          */
+} cull_layer_desc;
+
+/* Where BatchNorm takes its statistics from. */
+typedef enum cull_statistics {
+    CULL_STATS_BATCH,  /* this batch; running averages untouched        */
+    CULL_STATS_UPDATE, /* this batch; running averages updated          */
+    CULL_STATS_RUNNING /* the running averages                          */
+} cull_statistics;
+
+typedef struct cull_layer_args {
+    const void *x, *x2; /* inputs                                                        */
+    void       *y;      /* output                                                        */
+    const void *w, *b;  /* parameters: weight and bias, or gamma and beta                */
+    void       *state;  /* what backward needs besides x and y: op's state_row elements a
+                           row (rows can be gathered), e.g. the places of maxima          */
+    void *stats;        /* [stats] batchnorm: mean (c), rstd (c); group/layer norm: per row */
+    void *running;      /* batchnorm: mean (c), variance (c), unbiased as PyTorch's      */
+
+    cull_statistics statistics; /* batchnorm forward                                     */
+    const double   *row_weight; /* batchnorm backward under reuse: w_i of METHODS' rule;
+                                   NULL: plain BatchNorm                                 */
+    const void *dy;             /* backward: in                                          */
+    void       *dx, *dx2;       /* out; overwritten, or added to where accumulate says so */
+    void       *dw, *db;        /* out; overwritten                                      */
+    bool        accumulate, accumulate2; /* dx += , dx2 +=                                */
+
+    cull_key        key; /* dropout                                                      */
+    uint64_t        step;
+    const uint32_t *place; /* [n] dropout                                                */
+
+    const int32_t *label;  /* loss: [n]                                                  */
+    const double  *weight; /* loss: [n], NULL: 1                                         */
+    double         scale;  /* loss: dx_i = scale weight_i (softmax - target)             */
+    double        *loss;   /* loss: [n] per example, unweighted                          */
+    void          *p;      /* loss: (n, classes) softmax - target, unweighted; or NULL   */
+} cull_layer_args;
+
+typedef struct cull_layer_op cull_layer_op;
+
+/* One kind of operation on one backend. loss writes loss, p and (learn) dx in forward;
+ * backward may then be NULL. */
+typedef struct cull_layer_class {
+    cull_status (*create)(cull_backend *backend, const cull_layer_desc *desc, cull_layer_op **out);
+    cull_status (*forward)(cull_layer_op *op, const cull_layer_args *args);
+    cull_status (*backward)(cull_layer_op *op, const cull_layer_args *args);
+    void (*destroy)(cull_layer_op *op);
+} cull_layer_class;
+
+/* An operation begins with this; create fills in the sizes. */
+struct cull_layer_op {
+    const cull_layer_class *class;
+    cull_backend   *backend;
+    cull_layer_desc desc;
+    size_t          state_row;      /* bytes of `state` for one row; 0: none                    */
+    size_t          stats;          /* elements of `stats`; 0: none                             */
+    bool            stats_by_row;   /* stats are per row (stats/n each) and can be gathered  */
+    const char     *implementation; /* name of the algorithm, for tests and `cull bench`   */
+};
+
+/* Which layouts a device likes: the block for c channels inside a model all of whose
+ * convolution outputs are multiples of `common` (the greatest common divisor). */
+typedef struct cull_layer_table {
+    const char             *name; /* of the backend */
+    const cull_layer_class *layer[CULL_LAYER_KINDS];
+    int64_t (*block)(cull_backend *backend, int64_t c, int64_t common);
+} cull_layer_table;
+
+extern const cull_layer_table cull_layers_ref;
+extern const cull_layer_table cull_layers_cpu;
+
+/* CULL_UNSUPPORTED when the backend has no networks, or not this dtype. */
+cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc,
+                              cull_layer_op **out);
+void        cull_layer_destroy(cull_layer_op *op); /* NULL is fine */
+cull_status cull_layer_block(cull_backend *backend, int64_t c, int64_t common, int64_t *block);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * nn/nn.h - models as graphs of layers, and plans that run them.
+ *
+ * A model is described once: nodes in topological order, each a layer with its input nodes,
+ * shapes of one example, and where its parameters lie in the model's blocks. It holds no
+ * activations. A plan prepares a model for one backend, batch size and mode; then a step
+ * allocates nothing and chooses nothing. Plans share the parameters.
+ *
+ *     score             forward only: losses, H, P; keeps nothing
+ *     learn             forward and backward
+ *     score-and-keep    forward at M, keeping what backward will need
+ *     learn-from-kept   backward at m through rows gathered from a score-and-keep plan
+ */
+#ifndef CULL_NN_NN_H
+#define CULL_NN_NN_H
+
+#include "backend/layer.h"
+
+enum { CULL_NODE_INPUTS = 2, CULL_NODE_PARAMS = 2 };
+
+/* What backward needs of a node's tensors; learn-from-kept gathers exactly these. */
+enum { CULL_KEEP_X = 1, CULL_KEEP_Y = 2, CULL_KEEP_STATE = 4, CULL_KEEP_STATS = 8 };
+
+typedef struct cull_node_class cull_node_class;
+
+typedef struct cull_node {
+    const cull_node_class *class;
+    char            name[48]; /* "layer1.0.conv1", as in the checkpoint     */
+    int             inputs, input[CULL_NODE_INPUTS]; /* numbers of earlier nodes             */
+    cull_layer_desc desc;   /* sizes without n and block                  */
+    int             params; /* 0, 1 (weight) or 2 (weight, bias)          */
+    size_t          param_at[CULL_NODE_PARAMS], param_count[CULL_NODE_PARAMS];
+    size_t          running_at, running_count; /* in the model's block of running averages   */
+    int             init;                      /* enum cull_init of the weight               */
+    double          init_value;
+} cull_node;
+
+/* How a weight starts; PyTorch's rules, drawn from our generator. */
+enum cull_init {
+    CULL_INIT_NONE,
+    CULL_INIT_TORCH,  /* uniform +-1/sqrt(fan_in), weight and bias (nn.Linear, nn.Conv2d)  */
+    CULL_INIT_HE_OUT, /* normal, sqrt(2/fan_out) (kaiming, fan_out); bias zero             */
+    CULL_INIT_HE_IN,  /* normal, sqrt(2/fan_in); bias zero                                 */
+    CULL_INIT_NORMAL, /* normal, init_value; bias zero                                     */
+    CULL_INIT_ONE     /* norms: gamma 1 (or init_value if not 0), beta 0                   */
+};
+
+/* A kind of layer: one file each. */
+struct cull_node_class {
+    const char *name;
+    unsigned    keeps; /* CULL_KEEP_* */
+    /* Infer node->desc.y from the inputs' shapes, count parameters and running averages, check.
+     * in[i] is the shape of input i (n = 0, block = 1). */
+    cull_status (*shape)(cull_node *node, const cull_image *in);
+};
+
+typedef struct cull_model {
+    char        name[48];
+    cull_image  input; /* n = 0, block = 1 */
+    size_t      classes;
+    int         nodes, room;
+    cull_node  *node;       /* node 0 is the input itself (class NULL)               */
+    int         last_dense; /* H is its input, its output are the logits             */
+    size_t      param_count, running_count;
+    cull_status trouble; /* first failure while building; later calls do nothing  */
+} cull_model;
+
+/* ---- building (graph.c and one file per layer) ---- */
+cull_status cull_nn_model_create(const char *name, int64_t channels, int64_t height, int64_t width,
+                                 cull_model **out);
+void        cull_nn_model_destroy(cull_model *model);
+/* Each adds a node and returns its number; after a failure -1, kept until finish says why.
+ * name: unique within the model, NULL for nodes without parameters. */
+int cull_nn_dense(cull_model *m, int x, const char *name, int64_t out, bool bias, int init);
+int cull_nn_conv(cull_model *m, int x, const char *name, int64_t out, int64_t kernel,
+                 int64_t stride, int64_t pad, int64_t groups, bool bias, int init);
+int cull_nn_batchnorm(cull_model *m, int x, const char *name);
+int cull_nn_groupnorm(cull_model *m, int x, const char *name, int64_t groups);
+int cull_nn_layernorm(cull_model *m, int x, const char *name);
+int cull_nn_activate(cull_model *m, int x, cull_activation activation);
+int cull_nn_pool(cull_model *m, int x, cull_pooling pooling, int64_t kernel, int64_t stride,
+                 int64_t pad);
+int cull_nn_add(cull_model *m, int x, int x2);
+int cull_nn_concat(cull_model *m, int x, int x2);
+int cull_nn_dropout(cull_model *m, int x, double probability);
+int cull_nn_flatten(cull_model *m, int x); /* (c, h, w) -> (c*h*w, 1, 1), in NCHW order */
+/* The logits: the last dense node. Says the first thing that went wrong while building. */
+cull_status cull_nn_model_finish(cull_model *m, int logits);
+
+/* ---- models/ ---- */
+typedef struct cull_model_options {
+    int64_t         channels, height, width;
+    size_t          classes;
+    int             depth, widen; /* wideresnet-d-k, densenet depth and growth */
+    double          dropout;
+    bool            imagenet_stem;
+    cull_activation activation; /* in place of every ReLU (golden tests use GELU) */
+} cull_model_options;
+
+/* "mlp", "lenet5", "resnet20", "resnet56", "resnet18", "resnet34", "resnet50", "wrn-16-4",
+ * "densenet-bc-100-12", "mobilenetv1", "mobilenetv2". CULL_BAD_OPTION: no such name. */
+cull_status cull_nn_model_by_name(const char *name, const cull_model_options *options,
+                                  cull_model **out);
+const char *cull_nn_model_name_at(size_t i); /* every name, NULL at the end */
+
+/* ---- parameters (params.c) ---- */
+typedef struct cull_params {
+    cull_dtype dtype;
+    size_t     count; /* of values and of gradients */
+    void      *value, *gradient;
+    size_t     running_count;
+    void      *running; /* BatchNorm's averages: per node mean (c), variance (c) */
+} cull_params;
+
+cull_status cull_nn_params_create(const cull_model *model, cull_dtype dtype, cull_params **out);
+void        cull_nn_params_destroy(cull_params *params);
+/* Start values from the seed, node by node. */
+void cull_nn_params_init(cull_params *params, const cull_model *model, uint64_t seed);
+
+/* ---- plans (plan.c, score.c, learn.c) ---- */
+typedef enum cull_plan_mode {
+    CULL_PLAN_SCORE,
+    CULL_PLAN_LEARN,
+    CULL_PLAN_SCORE_AND_KEEP,
+    CULL_PLAN_LEARN_FROM_KEPT
+} cull_plan_mode;
+
+typedef struct cull_plan cull_plan;
+
+cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cull_backend *backend,
+                                cull_plan_mode mode, size_t batch, double smoothing,
+                                cull_plan **out);
+void        cull_nn_plan_destroy(cull_plan *plan);
+
+/* What a step is given. The count is exactly the plan's batch: a short last batch has a plan of
+ * its own, since BatchNorm must not see rows that are not there. */
+typedef struct cull_batch {
+    size_t          count;
+    const void     *inputs; /* (count, C, H, W) or (count, H, W, C) as cull_nn_plan_input says */
+    const int32_t  *label;
+    const double   *weight; /* NULL: 1 */
+    const uint32_t *place;
+    uint64_t        step, epoch;
+} cull_batch;
+
+/* The layout the plan's input buffer wants (the loader writes it). */
+cull_image cull_nn_plan_input(const cull_plan *plan);
+
+/* Forward. *signals (loss, H, P, label, place) borrow the plan's memory until its next run. */
+cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,
+                          unsigned wanted, cull_signals *signals);
+/* Forward and backward: gradients of (1/count) sum w loss into params->gradient. */
+cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_key dropout,
+                          cull_signals *trained);
+/* Backward through rows of `kept` (a score-and-keep plan that has just run). */
+cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subset *subset,
+                               cull_signals *trained);
+
+/* Implementation name of every operation: i = 0, 1, ... until NULL. For tests. */
+const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i);
+
+#endif
