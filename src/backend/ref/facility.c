@@ -144,7 +144,7 @@ done:
     return status;
 }
 
-cull_status cull_ref_facility_run(cull_op *op, const cull_op_args *args)
+static cull_status run(cull_op *op, const cull_op_args *args)
 {
     cull_status status = CULL_OK;
 
@@ -155,4 +155,4 @@ done:
     return status;
 }
 
-const cull_op_class cull_ref_facility = {cull_ref_create, cull_ref_facility_run, cull_ref_destroy};
+const cull_op_class cull_ref_facility = {cull_ref_create, run, cull_ref_destroy};
