@@ -1,0 +1,22 @@
+# The fuzz corpora, replayed with any compiler; with CULL_FUZZ the libFuzzer programs as well.
+foreach(target npy npz select restore)
+  add_executable(replay_${target} fuzz/fuzz_${target}.c fuzz/replay.c)
+  target_link_libraries(replay_${target} PRIVATE cull_flags cull_static)
+  set_target_properties(replay_${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+    ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME fuzz_${target} COMMAND replay_${target}
+    ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${target})
+  set_tests_properties(fuzz_${target} PROPERTIES TIMEOUT 300)
+  if(CULL_FUZZ)
+    add_executable(fuzz_${target} fuzz/fuzz_${target}.c)
+    target_link_libraries(fuzz_${target} PRIVATE cull_flags cull_static)
+    target_link_options(fuzz_${target} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(fuzz_${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+      ${PROJECT_BINARY_DIR}/tests)
+  endif()
+endforeach()
+if(CULL_FUZZ)
+  # Coverage feedback for all of the library, so that libFuzzer sees where inputs lead.
+  target_compile_options(cull_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(cull_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,28 @@
+/* fuzz/fuzz_npy.c - any bytes as a .npy file: a dense view of it all, or a sentence. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "data/npy.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    cull_data_source source = cull_data_source_memory("fuzz", data, size);
+    cull_data_part   part = cull_data_part_of(&source, 0, size);
+    cull_tensor      view = {0};
+    uint64_t         bytes = 0;
+    unsigned char   *copy = NULL;
+
+    if (cull_data_npy_read(&part.base, &view) != CULL_OK) {
+        if (view.data || cull_last_error()[0] == '\0') abort();
+        return 0;
+    }
+    /* What was read can be written: every element is touched. */
+    if (cull_data_npy_bytes(&view, "fuzz", &bytes) != CULL_OK || bytes > size) abort();
+    copy = malloc(bytes + 1);
+    if (copy) cull_data_npy_pack(&view, copy);
+    if (copy && bytes && memcmp(copy, view.data, bytes) != 0) abort();
+    free(copy);
+    cull_base_free_aligned(view.data);
+    return 0;
+}
