@@ -119,7 +119,8 @@ typedef struct cull_backend_class {
 struct cull_backend {
     const cull_backend_class *class;
     cull_team *team;
-    void      *device; /* the class's own */
+    void      *device;              /* the class's own */
+    cull_op   *kept[CULL_OP_KINDS]; /* operations of public solver calls, ready for the next */
     char       description[64];
 };
 

@@ -37,6 +37,7 @@ done:
 void cull_backend_close(cull_backend *backend)
 {
     if (!backend) return;
+    for (size_t i = 0; i < CULL_OP_KINDS; i++) cull_op_destroy(backend->kept[i]);
     if (backend->class->close) backend->class->close(backend);
     cull_team_destroy(backend->team);
     cull_base_free(backend);

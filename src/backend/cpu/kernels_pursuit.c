@@ -1,13 +1,128 @@
 /* backend/cpu/kernels_pursuit.c - the inner loops of matching pursuit (see the header). */
 #include "backend/cpu/kernels_pursuit.h"
 
+#include "backend/cpu/kernels_pursuit_vector.h"
+
 #define PASTE(a, b)  a##b
 #define EXPAND(a, b) PASTE(a, b)
 
-static void eliminate(size_t n, size_t k, const double *l, size_t ld, const double *x, double *y)
+/* Eight vectors of rows in registers: enough independent sums to keep the multiply-adds
+ * busy, and half of the smallest register file. */
+enum { LANES = 8, ROWS = LANES * WIDTH };
+
+static inline double eliminate(const cull_pursuit_pick *pick, vec sum[LANES], double *l,
+                               double *alpha, double *d)
 {
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < n; i++) y[i] -= l[j * ld + i] * x[j];
+    const double *old = l;
+    double       *fresh = l + pick->done * ROWS;
+    const vec     scale = splat(pick->scale), c = splat(pick->c);
+    vec           best = splat(0);
+
+    for (size_t j = 0; j < pick->done; j++, old += ROWS) {
+        const vec x = splat(pick->x[j]);
+        for (size_t u = 0; u < LANES; u++) sum[u] = less_product(load(old + u * WIDTH), x, sum[u]);
+    }
+    for (size_t u = 0; u < LANES; u++) {
+        vec v = multiply(sum[u], scale);
+        vec a = less_product(c, v, load(alpha + u * WIDTH));
+
+        store(fresh + u * WIDTH, v);
+        store(alpha + u * WIDTH, a);
+        store(d + u * WIDTH, less_product(v, v, load(d + u * WIDTH)));
+        best = larger(pick->absolute ? magnitude(a) : a, best);
+    }
+    return largest(best);
 }
 
-const cull_pursuit EXPAND(cull_pursuit_, CULL_KERNELS) = {eliminate};
+static double eliminate_f64(const cull_pursuit_pick *pick, const double *column, double *l,
+                            double *alpha, double *d)
+{
+    vec sum[LANES];
+
+    for (size_t u = 0; u < LANES; u++) sum[u] = load(column + u * WIDTH);
+    return eliminate(pick, sum, l, alpha, d);
+}
+
+static double eliminate_f32(const cull_pursuit_pick *pick, const float *column, double *l,
+                            double *alpha, double *d)
+{
+    vec sum[LANES];
+
+    for (size_t u = 0; u < LANES; u++) sum[u] = load_single(column + u * WIDTH);
+    return eliminate(pick, sum, l, alpha, d);
+}
+
+static double best(const double *alpha, bool absolute)
+{
+    vec top = splat(0);
+
+    for (size_t u = 0; u < LANES; u++) {
+        vec a = load(alpha + u * WIDTH);
+        top = larger(absolute ? magnitude(a) : a, top);
+    }
+    return largest(top);
+}
+
+static size_t find(const double *alpha, bool absolute, double score)
+{
+    const vec wanted = splat(score);
+
+    for (size_t u = 0; u < LANES; u++) {
+        vec      a = load(alpha + u * WIDTH);
+        unsigned hits = equal(absolute ? magnitude(a) : a, wanted);
+        if (hits) return u * WIDTH + (size_t)__builtin_ctz(hits);
+    }
+    return ROWS;
+}
+
+/* The two element types differ in one load; rows beyond the last whole panel one by one. */
+#define DEFINE_CORRELATE(name, type, load_row)                                                     \
+    static void name(size_t n, size_t count, const type *const *column, size_t from,               \
+                     const double *x, const double *t, double *alpha)                              \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+                                                                                                   \
+        for (; i + ROWS <= n; i += ROWS) {                                                         \
+            vec sum[LANES];                                                                        \
+            for (size_t u = 0; u < LANES; u++) sum[u] = load(t + i + u * WIDTH);                   \
+            for (size_t j = 0; j < count; j++) {                                                   \
+                const vec   scale = splat(x[j]);                                                   \
+                const type *row = column[j] + from + i;                                            \
+                for (size_t u = 0; u < LANES; u++)                                                 \
+                    sum[u] = less_product(load_row(row + u * WIDTH), scale, sum[u]);               \
+            }                                                                                      \
+            for (size_t u = 0; u < LANES; u++) store(alpha + i + u * WIDTH, sum[u]);               \
+        }                                                                                          \
+        for (; i < n; i++) {                                                                       \
+            double sum = t[i];                                                                     \
+            for (size_t j = 0; j < count; j++) sum -= (double)column[j][from + i] * x[j];          \
+            alpha[i] = sum;                                                                        \
+        }                                                                                          \
+    }
+
+DEFINE_CORRELATE(correlate_f64, double, load)
+DEFINE_CORRELATE(correlate_f32, float, load_single)
+
+static void downdate(size_t n, size_t count, const double *u, double *s, size_t lds)
+{
+    for (size_t i = 0; i < n; i++) {
+        double *row = s + i * lds;
+        for (size_t l = 0; l < lds; l += WIDTH) {
+            vec sum = load(row + l);
+            for (size_t j = 0; j < count; j++)
+                sum = less_product(load(u + j * lds + l), splat(u[j * lds + i]), sum);
+            store(row + l, sum);
+        }
+    }
+}
+
+const cull_pursuit EXPAND(cull_pursuit_, CULL_KERNELS) = {
+    .rows = ROWS,
+    .eliminate_f64 = eliminate_f64,
+    .eliminate_f32 = eliminate_f32,
+    .best = best,
+    .find = find,
+    .correlate_f64 = correlate_f64,
+    .correlate_f32 = correlate_f32,
+    .downdate = downdate,
+};

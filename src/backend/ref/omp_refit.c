@@ -1,0 +1,166 @@
+/*
+ * backend/ref/omp_refit.c - weights of the picked atoms, solved for from nothing.
+ *
+ *     free         (K_II + ridge I) weight = t_I
+ *     nonnegative  min 1/2 x^T (K_II + ridge I) x - t_I^T x,  x >= 0  (Lawson and Hanson)
+ */
+#include <math.h>
+#include <string.h>
+
+#include "backend/ref/omp.h"
+#include "base/alloc.h"
+
+cull_status cull_ref_omp_alloc(struct ref_pursuit *x, size_t memory, size_t number)
+{
+    cull_status status = CULL_OK;
+    size_t      n = x->n;
+    double      needed = (2 * (double)n + 5) * (double)n * sizeof(double);
+
+    if (needed > (double)memory)
+        FAIL(CULL_TOO_LARGE,
+             "omp problem %zu: %zu atoms need %.1f MiB, more than the %.1f MiB allowed", number, n,
+             needed / 0x1p20, (double)memory / 0x1p20);
+    TRY(cull_base_alloc(n * n, sizeof *x->k, "a Gram matrix", &x->k));
+    TRY(cull_base_alloc(n * n, sizeof *x->l, "its factor", &x->l));
+    TRY(cull_base_alloc(n, sizeof *x->t, "correlations", &x->t));
+    TRY(cull_base_alloc(n, sizeof *x->alpha, "correlations", &x->alpha));
+    TRY(cull_base_alloc(n, sizeof *x->weight, "weights", &x->weight));
+    TRY(cull_base_alloc(n, sizeof *x->w, "weights", &x->w));
+    TRY(cull_base_alloc(n, sizeof *x->e, "weights", &x->e));
+    TRY(cull_base_alloc(n, sizeof *x->out, "picks", &x->out));
+done:
+    return status;
+}
+
+void cull_ref_omp_free(struct ref_pursuit *x)
+{
+    cull_base_free(x->k);
+    cull_base_free(x->l);
+    cull_base_free(x->t);
+    cull_base_free(x->alpha);
+    cull_base_free(x->weight);
+    cull_base_free(x->w);
+    cull_base_free(x->e);
+    cull_base_free(x->out);
+}
+
+static double entry(const struct ref_pursuit *x, size_t i, size_t j)
+{
+    return x->k[x->problem->index[i] * x->n + x->problem->index[j]] + (i == j ? x->ridge : 0);
+}
+
+double cull_ref_omp_s(const struct ref_pursuit *x, size_t i)
+{
+    double s2 = x->k[i * x->n + i] + x->ridge;
+
+    return s2 > 0 ? sqrt(s2) : 0;
+}
+
+static void factorise(struct ref_pursuit *x)
+{
+    for (size_t i = 0; i < x->picked; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double sum = entry(x, i, j);
+            for (size_t l = 0; l < j; l++) sum -= x->l[i * x->n + l] * x->l[j * x->n + l];
+            x->l[i * x->n + j] = i == j ? sqrt(sum) : sum / x->l[j * x->n + j];
+        }
+    }
+}
+
+/* Returns |L^-1 v|^2 as it comes by. */
+static double substitute(const struct ref_pursuit *x, double *v)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < x->picked; i++) {
+        for (size_t j = 0; j < i; j++) v[i] -= x->l[i * x->n + j] * v[j];
+        v[i] /= x->l[i * x->n + i];
+        sum += v[i] * v[i];
+    }
+    for (size_t i = x->picked; i-- > 0;) {
+        for (size_t j = i + 1; j < x->picked; j++) v[i] -= x->l[j * x->n + i] * v[j];
+        v[i] /= x->l[i * x->n + i];
+    }
+    return sum;
+}
+
+double cull_ref_omp_solve(struct ref_pursuit *x, double *v)
+{
+    size_t k = x->picked;
+    double sum = 0;
+
+    factorise(x);
+    memcpy(x->e, v, k * sizeof *v);
+    sum = substitute(x, v);
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++) x->e[i] -= entry(x, i, j) * v[j];
+    (void)substitute(x, x->e);
+    for (size_t i = 0; i < k; i++) v[i] += x->e[i];
+    return sum;
+}
+
+void cull_ref_omp_refit(struct ref_pursuit *x)
+{
+    for (size_t j = 0; j < x->picked; j++) x->weight[j] = x->t[x->problem->index[j]];
+    x->explained = cull_ref_omp_solve(x, x->weight);
+}
+
+static void drop(struct ref_pursuit *x, size_t gone)
+{
+    x->out[x->problem->index[gone]] = REF_FREE;
+    for (size_t j = gone; j + 1 < x->picked; j++) {
+        x->problem->index[j] = x->problem->index[j + 1];
+        x->weight[j] = x->weight[j + 1];
+        x->w[j] = x->w[j + 1];
+    }
+    x->picked--;
+}
+
+/* The first weight on the way to w that reaches zero, and how far along; picked: none. */
+static size_t first_to_reach_zero(const struct ref_pursuit *x, double *part)
+{
+    size_t first = x->picked;
+
+    *part = 1;
+    for (size_t j = 0; j < x->picked; j++) {
+        double here = x->weight[j] / (x->weight[j] - x->w[j]);
+
+        if (x->w[j] > 0) continue;
+        if (!(here >= 0)) here = 0; /* 0 / 0: both are zero */
+        if (here < *part) {
+            *part = here;
+            first = j;
+        }
+    }
+    return first;
+}
+
+bool cull_ref_omp_refit_nonnegative(struct ref_pursuit *x)
+{
+    double   had = x->explained, part = 1;
+    size_t   before = x->picked - 1, first = 0;
+    uint32_t fresh = x->problem->index[before];
+    bool     dropped = false;
+
+    x->weight[before] = 0;
+    for (;;) {
+        for (size_t j = 0; j < x->picked; j++) x->w[j] = x->t[x->problem->index[j]];
+        x->explained = cull_ref_omp_solve(x, x->w);
+        first = first_to_reach_zero(x, &part);
+        if (first == x->picked) break;
+        for (size_t j = 0; j < x->picked; j++) x->weight[j] += part * (x->w[j] - x->weight[j]);
+        x->weight[first] = 0;
+        for (size_t j = x->picked; j-- > 0;)
+            if (x->w[j] <= 0 && x->weight[j] <= 0) drop(x, j);
+        dropped = true;
+    }
+    memcpy(x->weight, x->w, x->picked * sizeof *x->w);
+    if (!dropped) return true;
+    if (x->picked == before && x->out[fresh] == REF_FREE) {
+        x->out[fresh] = REF_DEPENDENT; /* rounding took it back at once: not again for now */
+        return true;
+    }
+    for (size_t i = 0; i < x->n; i++)
+        if (x->out[i] == REF_DEPENDENT) x->out[i] = REF_FREE;
+    return x->explained > had;
+}
