@@ -14,6 +14,7 @@
  *     dense      y = x W^T + b             x (n, I) W (O, I) b (O) or none
  *     conv       cross-correlation         W (O, C/groups, KH, KW) b (O) or none; zero padding
  *     batchnorm  y = gamma x^ + beta       x^ = (x - mean) rstd over n, h, w, one per channel
+ *                fused: y = relu(gamma x^ + beta [+ x2]); backward then reads x and y
  *     groupnorm  the same over the channels of a group and h, w, of each example
  *     layernorm  the same over c, h, w of each example, gamma and beta (c, h, w)
  *     activate   relu, relu6, gelu (exact, by erf)
@@ -70,6 +71,8 @@ typedef struct cull_layer_desc {
     cull_pooling    pooling;
     double          epsilon;        /* norms                                     */
     double          momentum;       /* batchnorm: share of the new in the average */
+    bool            fused_relu;     /* batchnorm                                 */
+    bool            fused_add;      /* batchnorm with fused_relu: x2 is added first */
     double          probability;    /* dropout                                   */
     double          smoothing;      /* loss                                      */
     bool            learn;          /* backward will be run too                  */
@@ -139,6 +142,7 @@ typedef struct cull_layer_table {
     const char             *name; /* of the backend */
     const cull_layer_class *layer[CULL_LAYER_KINDS];
     int64_t (*block)(cull_backend *backend, int64_t c, int64_t common);
+    bool fuses; /* plans should fuse batchnorm, add and relu */
 } cull_layer_table;
 
 extern const cull_layer_table cull_layers_ref;
