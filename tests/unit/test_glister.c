@@ -371,8 +371,10 @@ static void nearly_certain_validation_still_orders_the_pool(void **state)
     (void)state;
     fill(&pool, 8);
     for (int scale = 0; scale < 2; scale++) {
-        for (size_t i = 0; i < HELD * C; i++)
-            pool.z[i] = pool.held[i / C] == (int32_t)(i % C) ? (scale ? 20 : 200) : 0;
+        for (size_t i = 0; i < HELD * C; i++) {
+            bool right = pool.held[i / C] == (int32_t)(i % C);
+            pool.z[i] = right ? (scale ? 30 : 200) : random_normal(1, i);
+        }
         choose("greedy=r-greedy r=1", &pool.signals, 12, scale ? &less : &sure);
     }
     assert_same(&less, &sure);
