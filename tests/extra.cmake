@@ -20,3 +20,12 @@ if(CULL_FUZZ)
   target_compile_options(cull_flags INTERFACE -fsanitize=fuzzer-no-link)
   target_link_options(cull_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+
+# The program on case files; skipped (77) where numpy is not there.
+file(GLOB case_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/cases/*.txt)
+foreach(case_file ${case_files})
+  get_filename_component(name ${case_file} NAME_WE)
+  add_test(NAME cli_${name} COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.py
+    --cull $<TARGET_FILE:program> ${case_file})
+  set_tests_properties(cli_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endforeach()
