@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static size_t countdown;
 static bool   failed;
@@ -69,4 +70,33 @@ double *normals_f64(uint64_t seed, size_t n)
     double *x = malloc(n * sizeof *x);
     for (size_t i = 0; x && i < n; i++) x[i] = random_normal(seed, i);
     return x;
+}
+
+cull_status try_selector(const char *strategy, const char *options, const cull_setting *setting,
+                         cull_selector **out)
+{
+    enum { MOST = 16 };
+    char        text[512] = "";
+    cull_option pair[MOST];
+    size_t      count = 0;
+    char       *rest = NULL;
+
+    assert_true(strlen(options) < sizeof text);
+    memcpy(text, options, strlen(options) + 1);
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        char *equals = strchr(word, '=');
+
+        assert_true(equals != NULL && count < MOST);
+        *equals = '\0';
+        pair[count++] = (cull_option){word, equals + 1};
+    }
+    return cull_selector_create(strategy, pair, count, setting, out);
+}
+
+cull_selector *make_selector(const char *strategy, const char *options, const cull_setting *setting)
+{
+    cull_selector *selector = NULL;
+
+    assert_ok(try_selector(strategy, options, setting, &selector));
+    return selector;
 }

@@ -27,6 +27,14 @@ double random_normal(uint64_t seed, uint64_t i);
 float  *normals_f32(uint64_t seed, size_t n);
 double *normals_f64(uint64_t seed, size_t n);
 
+/* A selector from options written "key=value key=value"; the status is cull_selector_create's. */
+cull_status try_selector(const char *strategy, const char *options, const cull_setting *setting,
+                         cull_selector **out);
+
+/* The same where it must succeed. */
+cull_selector *make_selector(const char *strategy, const char *options,
+                             const cull_setting *setting);
+
 /* assert_int_equal(CULL_OK, expr) that shows the sentence when it fails. */
 #define assert_ok(expr)                                                                            \
     do {                                                                                           \

@@ -28,7 +28,7 @@ struct sb {
 };
 
 static const cull_option_spec options[] = {
-    {"beta", CULL_OPTION_REAL, "auto", 0, 1e6, "auto|balles",
+    {"beta", CULL_OPTION_REAL, "auto", 0, 100, "auto|balles",
      "exponent of the percentile; auto: 1/rho - 1, balles: 1/rho, rho = m/M"},
     {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
 };

@@ -37,7 +37,7 @@ struct stream {
 static const cull_option_spec options[] = {
     {"history", CULL_OPTION_INT, "1024", 1, 1e7, NULL,
      "R: how many recent losses a percentile is taken over, at least a batch"},
-    {"beta", CULL_OPTION_REAL, "1", 0, 1e6, NULL,
+    {"beta", CULL_OPTION_REAL, "1", 0, 100, NULL,
      "exponent of the percentile: about 1/(beta+1) are kept"},
     {"prime", CULL_OPTION_BOOL, "false", 0, 0, NULL,
      "keep everything in the first epoch, which fills the history"},

@@ -1,0 +1,194 @@
+/* tests/unit/test_tensor.c - views: made, read, checked, and borrowed from DLPack. */
+#include "support.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tensor/tensor.h"
+
+/* DLPack's layout, written down again so that a slip in the library's copy shows. */
+struct dlpack {
+    void    *data;
+    int32_t  device_type, device_id, ndim;
+    uint8_t  code, bits;
+    uint16_t lanes;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+};
+
+static void elements_of_every_type_are_read_as_doubles(void **state)
+{
+    float   f32[] = {0.5f, -2};
+    double  f64[] = {0.25, -3};
+    int32_t i32[] = {7, -4};
+    int64_t i64[] = {8, -5};
+    uint8_t u8[] = {9, 255};
+    const struct {
+        const void *data;
+        cull_dtype  dtype;
+        size_t      size;
+        double      first, second;
+        const char *name;
+    } cases[] = {{f32, CULL_F32, 4, 0.5, -2, "float32"},
+                 {f64, CULL_F64, 8, 0.25, -3, "float64"},
+                 {i32, CULL_I32, 4, 7, -4, "int32"},
+                 {i64, CULL_I64, 8, 8, -5, "int64"},
+                 {u8, CULL_U8, 1, 9, 255, "uint8"}};
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        cull_tensor t = cull_vector(cases[i].data, cases[i].dtype, 2);
+        double      out[2];
+
+        cull_tensor_to_double(&t, 2, out);
+        assert_true(out[0] == cases[i].first && out[1] == cases[i].second);
+        assert_true(cull_tensor_get(&t, 1) == cases[i].second);
+        assert_int_equal(cases[i].size, cull_dtype_size(cases[i].dtype));
+        assert_string_equal(cases[i].name, cull_dtype_name(cases[i].dtype));
+    }
+    assert_int_equal(0, cull_dtype_size((cull_dtype)77));
+    assert_string_equal("unknown", cull_dtype_name((cull_dtype)77));
+}
+
+static void strided_rows_are_read_where_they_lie(void **state)
+{
+    float       x[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    cull_tensor matrix = cull_matrix(x, CULL_F32, 3, 2), vector = cull_vector(x, CULL_F32, 3);
+    double      out[3];
+
+    (void)state;
+    matrix.stride[0] = 4;
+    assert_ok(cull_tensor_check(&matrix, "x", 2, 3, false));
+    assert_true(*(const float *)cull_tensor_row(&matrix, 2) == 8);
+    vector.stride[0] = 5;
+    assert_ok(cull_tensor_check(&vector, "x", 1, 3, false));
+    cull_tensor_to_double(&vector, 3, out);
+    assert_true(out[0] == 0 && out[1] == 5 && out[2] == 10);
+}
+
+static void checks_name_what_is_wrong(void **state)
+{
+    float       x[6] = {0};
+    cull_tensor t = {0};
+
+    (void)state;
+    assert_fails(CULL_BAD_ARGUMENT, "loss is missing", cull_tensor_check(&t, "loss", 1, 6, false));
+    t = cull_vector(x, CULL_F32, 6);
+    assert_fails(CULL_BAD_ARGUMENT, "1 dimensions, 2", cull_tensor_check(&t, "h", 2, 6, false));
+    assert_fails(CULL_BAD_ARGUMENT, "6 rows, 5", cull_tensor_check(&t, "loss", 1, 5, false));
+    assert_fails(CULL_BAD_ARGUMENT, "an integer", cull_tensor_check(&t, "label", 1, 6, true));
+    t.dtype = CULL_I32;
+    assert_ok(cull_tensor_check(&t, "label", 1, 6, true));
+    assert_fails(CULL_BAD_ARGUMENT, "float32 or", cull_tensor_check(&t, "loss", 1, 6, false));
+    t.dtype = (cull_dtype)99;
+    assert_fails(CULL_BAD_ARGUMENT, "unknown", cull_tensor_check(&t, "label", 1, 6, true));
+    t = cull_vector(x, CULL_F32, 6);
+    t.stride[0] = 0;
+    assert_fails(CULL_BAD_ARGUMENT, "stride", cull_tensor_check(&t, "loss", 1, 6, false));
+    t = cull_matrix(x, CULL_F32, 2, 3);
+    t.stride[0] = 2;
+    assert_fails(CULL_BAD_ARGUMENT, "dense rows", cull_tensor_check(&t, "h", 2, 2, false));
+    t = cull_matrix(x, CULL_F32, 2, 3);
+    t.stride[1] = 2;
+    assert_fails(CULL_BAD_ARGUMENT, "dense rows", cull_tensor_check(&t, "h", 2, 2, false));
+    t = cull_matrix(x, CULL_F32, 2, 0);
+    assert_fails(CULL_BAD_ARGUMENT, "one column", cull_tensor_check(&t, "h", 2, 2, false));
+    t = cull_vector(x, CULL_F32, 6);
+    t.shape[0] = -6;
+    assert_fails(CULL_BAD_ARGUMENT, "-6 rows", cull_tensor_check(&t, "loss", 1, 6, false));
+}
+
+static void the_first_broken_row_is_found_in_both_types(void **state)
+{
+    static const double broken[] = {(double)NAN, -(double)NAN, (double)INFINITY, -(double)INFINITY};
+    float               f32[12] = {0};
+    double              f64[12] = {0};
+    cull_tensor         a = cull_matrix(f32, CULL_F32, 4, 3), b = cull_matrix(f64, CULL_F64, 4, 3);
+
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        for (size_t at = 0; at < 12; at++) {
+            for (size_t i = 0; i < 12; i++) {
+                f64[i] = i == at ? broken[k] : 1.7e308;
+                f32[i] = i == at ? (float)broken[k] : 3.4e38f;
+            }
+            assert_int_equal(at / 3, cull_tensor_first_not_finite(&a, 4));
+            assert_int_equal(at / 3, cull_tensor_first_not_finite(&b, 4));
+        }
+    }
+    f32[11] = -0.f;
+    f64[11] = 5e-324;
+    assert_int_equal(4, cull_tensor_first_not_finite(&a, 4));
+    assert_int_equal(4, cull_tensor_first_not_finite(&b, 4));
+}
+
+static void dlpack_tensors_are_viewed_in_place(void **state)
+{
+    float         x[20] = {0};
+    int64_t       shape[] = {3, 2}, strides[] = {4, 1};
+    struct dlpack dl = {x, 1, 0, 2, 2, 32, 1, shape, strides, 2 * sizeof(float)};
+    cull_tensor   t = {0};
+
+    (void)state;
+    for (int i = 0; i < 20; i++) x[i] = (float)i;
+    assert_ok(cull_tensor_from_dlpack(&dl, &t));
+    assert_ok(cull_tensor_check(&t, "x", 2, 3, false));
+    assert_ptr_equal(x + 2, t.data);
+    assert_true(*(const float *)cull_tensor_row(&t, 1) == 6);
+    dl.strides = NULL; /* dense, row-major */
+    assert_ok(cull_tensor_from_dlpack(&dl, &t));
+    assert_int_equal(2, t.stride[0]);
+    assert_int_equal(1, t.stride[1]);
+    dl.ndim = 1; /* a vector may be strided */
+    dl.strides = strides;
+    assert_ok(cull_tensor_from_dlpack(&dl, &t));
+    assert_int_equal(4, t.stride[0]);
+    dl.code = 0, dl.bits = 64;
+    assert_ok(cull_tensor_from_dlpack(&dl, &t));
+    assert_int_equal(CULL_I64, t.dtype);
+    dl.code = 1, dl.bits = 8, dl.device_type = 3; /* pinned host memory */
+    assert_ok(cull_tensor_from_dlpack(&dl, &t));
+    assert_int_equal(CULL_U8, t.dtype);
+}
+
+static void dlpack_tensors_that_cannot_be_viewed_are_refused(void **state)
+{
+    float               x[4] = {0};
+    int64_t             shape[] = {2, 2, 1, 1, 1}, strides[] = {1, 2};
+    const struct dlpack good = {x, 1, 0, 2, 2, 32, 1, shape, NULL, 0};
+    struct dlpack       dl = good;
+    cull_tensor         t = {.dims = 77};
+
+    (void)state;
+    assert_fails(CULL_BAD_ARGUMENT, "needed", cull_tensor_from_dlpack(NULL, &t));
+    dl.device_type = 2;
+    assert_fails(CULL_UNSUPPORTED, "host", cull_tensor_from_dlpack(&dl, &t));
+    dl = good, dl.ndim = 5;
+    assert_fails(CULL_UNSUPPORTED, "5 dimensions", cull_tensor_from_dlpack(&dl, &t));
+    dl = good, dl.ndim = 0;
+    assert_fails(CULL_UNSUPPORTED, "0 dimensions", cull_tensor_from_dlpack(&dl, &t));
+    dl = good, dl.bits = 16;
+    assert_fails(CULL_UNSUPPORTED, "16 bits", cull_tensor_from_dlpack(&dl, &t));
+    dl = good, dl.lanes = 4;
+    assert_fails(CULL_UNSUPPORTED, "4 lanes", cull_tensor_from_dlpack(&dl, &t));
+    dl = good, dl.strides = strides;
+    assert_fails(CULL_UNSUPPORTED, "not dense", cull_tensor_from_dlpack(&dl, &t));
+    shape[0] = -1;
+    assert_fails(CULL_BAD_ARGUMENT, "negative", cull_tensor_from_dlpack(&good, &t));
+    shape[0] = INT64_MAX;
+    assert_fails(CULL_BAD_ARGUMENT, "counted", cull_tensor_from_dlpack(&good, &t));
+    assert_int_equal(77, t.dims);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_of_every_type_are_read_as_doubles),
+        cmocka_unit_test(strided_rows_are_read_where_they_lie),
+        cmocka_unit_test(checks_name_what_is_wrong),
+        cmocka_unit_test(the_first_broken_row_is_found_in_both_types),
+        cmocka_unit_test(dlpack_tensors_are_viewed_in_place),
+        cmocka_unit_test(dlpack_tensors_that_cannot_be_viewed_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
