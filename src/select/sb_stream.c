@@ -82,12 +82,13 @@ static bool is_unseen(const cull_signals *signals, size_t row)
     return signals->unseen && signals->unseen[row];
 }
 
-/* The queue with this batch's losses behind it, in next[]; returns its length. */
-static size_t append(struct stream *s, const cull_signals *signals)
+/* The queue with this batch's `fresh` losses behind it, in next[]; returns its length. */
+static size_t append(struct stream *s, const cull_signals *signals, size_t *fresh_out)
 {
     size_t fresh = 0, old = 0, length = 0;
 
     for (size_t i = 0; i < signals->count; i++) fresh += !is_unseen(signals, i);
+    *fresh_out = fresh;
     old = s->length < s->history - fresh ? s->length : s->history - fresh;
     memcpy(s->next, s->queue + (s->length - old), old * sizeof *s->next);
     length = old;
@@ -96,7 +97,7 @@ static size_t append(struct stream *s, const cull_signals *signals)
     return length;
 }
 
-/* The rows that are kept, ascending, in kept[]; the batch's own losses end the queue. */
+/* The rows that are kept, ascending, in kept[]; percentile[] has those of the seen ones. */
 static size_t toss(struct stream *s, const cull_self *self, const cull_signals *signals,
                    const double *percentile)
 {
@@ -142,7 +143,7 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
     cull_status    status = CULL_OK;
     struct stream *s = self->state;
     cull_op_args   args = {0};
-    size_t         length = 0, kept = 0, total = 0;
+    size_t         length = 0, fresh = 0, kept = 0, total = 0;
     double        *queue = s->queue;
 
     (void)budget;
@@ -153,7 +154,7 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
         TRY(cull_base_grow(signals->count, sizeof *s->kept, "kept rows", &s->kept));
         s->kept_room = signals->count;
     }
-    length = append(s, signals);
+    length = append(s, signals, &fresh);
     if (length > 0) {
         TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_RANK, s->history},
                           &s->rank));
@@ -162,7 +163,7 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
         args.rank.percentile = s->percentile;
         TRY(cull_op_run(s->rank, &args));
     }
-    kept = toss(s, self, signals, s->percentile);
+    kept = toss(s, self, signals, s->percentile + (length - fresh));
     total = s->waiting_count + kept;
     TRY(cull_subset_resize(out, total - total % self->setting->batch));
     deal(s, self, signals, kept, out);
