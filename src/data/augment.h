@@ -1,0 +1,52 @@
+/*
+ * data/augment.h - from stored examples to what a network reads: normalised, and for training
+ * shifted, mirrored and cut out.
+ *
+ *     crop      the image is padded by `pad` pixels on each side, with 0 (black) or by
+ *               reflection (edge not repeated), and a window of its size taken at random
+ *     flip      left and right change places with probability 1/2
+ *     normalise images (x/255 - mean) / deviation, features (x - mean) / deviation
+ *     cutout    a square of side `cutout` around a random pixel, clipped at the borders,
+ *               becomes 0, the mean
+ *
+ * in that order, as the reference implementations do. Every draw is a function of (key,
+ * epoch, place): the pixels do not depend on threads, batches or what came before.
+ */
+#ifndef CULL_DATA_AUGMENT_H
+#define CULL_DATA_AUGMENT_H
+
+#include "base/rng.h"
+#include "data/dataset.h"
+
+typedef struct cull_data_augment {
+    size_t   pad;     /* 0: no crop; with reflect, below height and width */
+    bool     reflect; /* pad by reflection instead of 0                   */
+    bool     flip;
+    size_t   cutout; /* side of the square; 0: none                      */
+    uint64_t seed;
+} cull_data_augment;
+
+/* How examples are handed over: float32 or float64; (N, C, H, W) or (N, H, W, C). */
+typedef struct cull_data_form {
+    cull_dtype dtype; /* CULL_F32 or CULL_F64 */
+    bool       channels_last;
+} cull_data_form;
+
+/* CULL_BAD_ARGUMENT when the set cannot be augmented so (reflection wider than the image,
+ * flipped features) or no such form exists; the sentence names the setting. */
+cull_status cull_data_augment_check(const cull_data_augment *augment, cull_data_form form,
+                                    const cull_dataset *set);
+
+/*
+ * Write the examples at `places`, one behind the other, to out, which has room for `count`
+ * times cull_data_row() numbers of form.dtype.
+ *
+ * augment   NULL: only normalise, as for evaluation. Was checked.
+ *
+ * Cannot fail, allocates nothing; each place is below set->count.
+ */
+void cull_data_transform(const cull_dataset *set, const cull_data_augment *augment,
+                         cull_data_form form, uint64_t epoch, const uint32_t *places, size_t count,
+                         void *out);
+
+#endif

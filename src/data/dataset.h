@@ -1,0 +1,103 @@
+/*
+ * data/dataset.h - a data set in memory: the one form that every format is read into.
+ *
+ *     open -> split -> corrupt -> adopt (test, validation)        once, before training
+ *     order -> loader (gather, augment) -> batches                every step
+ *
+ * After that preparation nothing writes to a data set, so that any number of loaders and
+ * threads may read it at once.
+ */
+#ifndef CULL_DATA_DATASET_H
+#define CULL_DATA_DATASET_H
+
+#include "base/status.h"
+
+enum {
+    CULL_DATA_NAME = 64,             /* room for a set's name, with its end     */
+    CULL_DATA_PATH = 1024,           /* room for a path, with its end           */
+    CULL_DATA_MOST_CLASSES = 65536,  /* limits that hold for every format       */
+    CULL_DATA_MOST_SIDE = 4096,      /* pixels                                  */
+    CULL_DATA_MOST_ROW = 0x7fffffff, /* numbers in one example                  */
+    CULL_DATA_MARK_LABEL = 1,        /* marks: the label was made a wrong one   */
+    CULL_DATA_MARK_COPY = 2          /* an added copy, not its original         */
+};
+
+/*
+ * Examples are numbered by their place, 0 .. count-1; selectors, orders and loaders speak of
+ * places. Splits, cuts and copies make new places; `origin` says where an example came from
+ * and never changes.
+ */
+typedef struct cull_dataset {
+    char       name[CULL_DATA_NAME];
+    size_t     count;
+    size_t     classes;
+    size_t     channels, height, width; /* features: (D, 1, 1)                            */
+    cull_dtype dtype;                   /* CULL_U8: images; CULL_F32: features            */
+    void      *inputs;                  /* (count, channels, height, width), dense        */
+    int32_t   *labels;                  /* [count] 0 .. classes-1                         */
+    uint32_t  *origin; /* [count] place among all that the source files hold, in file order */
+    uint8_t   *marks;  /* [count] CULL_DATA_MARK_*                                       */
+
+    /* What inputs are normalised with: (x/255 - mean) / deviation for images, (x - mean) /
+     * deviation for features. Published constants where the set has them, else those of
+     * all its inputs as opened; splits and corruptions leave them as they are. */
+    double *mean;      /* [channels] */
+    double *deviation; /* [channels] > 0; 1 for a channel that never changes */
+    bool    published; /* the constants are the known ones, not measured here */
+} cull_dataset;
+
+typedef enum cull_data_role { CULL_DATA_TRAIN, CULL_DATA_TEST } cull_data_role;
+
+/*
+ * Read a data set.
+ *
+ * name      "mnist", "fashion-mnist", "cifar10", "cifar100", "svhn", "svhn-extra" (its
+ *           training set with the extra one behind it), "imagenet32"; or a path that ends
+ *           in .npz or .npy.
+ * role      which of its two sets.
+ * root      the folder that holds the sets' folders; NULL: $CULL_DATA. Not used for a path.
+ * out       a new set, ended with cull_data_close().
+ *
+ * Returns CULL_BAD_ARGUMENT for an unknown name; CULL_IO when a file is not there (the
+ * sentence says which was looked for, where, and what to do) or cannot be read;
+ * CULL_BAD_FILE when one does not follow its format (docs/formats.md); CULL_NO_MEMORY.
+ */
+cull_status cull_data_open(const char *name, cull_data_role role, const char *root,
+                           cull_dataset **out);
+void        cull_data_close(cull_dataset *set);
+
+/* One line of what there is. */
+typedef struct cull_data_listing {
+    const char *name;
+    const char *doc; /* one line */
+    bool        train, test;
+    char        folder[CULL_DATA_PATH]; /* where they were found; "" when neither was */
+} cull_data_listing;
+
+/* The sets known by name, i = 0, 1, ... until false; root as above. Looks for files, does
+ * not read them. */
+bool cull_data_list(const char *root, size_t i, cull_data_listing *out);
+
+/* Normalise `set` as `train` is, and count classes as there: for test and validation sets.
+ * CULL_BAD_ARGUMENT when shapes or types differ, or a label is beyond train's classes. */
+cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train);
+
+/* Measure mean and deviation over all inputs. Images are counted exactly, features summed
+ * in double in order, so the same inputs give the same bits. */
+cull_status cull_data_measure(cull_dataset *set);
+
+/* A new set of the examples at `places` (each below set->count, any order, repeats allowed). */
+cull_status cull_data_gather(const cull_dataset *set, const uint32_t *places, size_t count,
+                             cull_dataset **out);
+
+/* Keep only the examples at `places`, which ascend strictly. Allocates nothing. */
+void cull_data_keep(cull_dataset *set, const uint32_t *places, size_t count);
+
+/* Write x and y to a .npz file that cull_data_open() reads. */
+cull_status cull_data_write(const cull_dataset *set, const char *path);
+
+/* Numbers in one example, and the bytes they take. */
+size_t cull_data_row(const cull_dataset *set);
+size_t cull_data_row_bytes(const cull_dataset *set);
+
+#endif

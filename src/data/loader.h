@@ -1,0 +1,74 @@
+/*
+ * data/loader.h - batches made ready by threads while training is busy with earlier ones.
+ *
+ * Requests are taken in the order in which they were submitted, and what is in a batch is a
+ * function of its request alone, so threads change when it is ready and nothing else:
+ *
+ *     submit k+1, k+2, ...   while there is room
+ *     take   k               waits if need be; borrowed until the next take
+ *
+ * All buffers are allocated by create. One thread submits and takes.
+ */
+#ifndef CULL_DATA_LOADER_H
+#define CULL_DATA_LOADER_H
+
+#include "data/augment.h"
+
+typedef struct cull_loader cull_loader;
+
+/* Examples ready to be read by a network. Borrowed from whoever made it. */
+typedef struct cull_batch {
+    size_t          count;
+    cull_tensor     inputs;  /* (count, C, H, W) or (count, H, W, C), dense, on a 64-byte border */
+    const int32_t  *labels;  /* [count]                                        */
+    const double   *weights; /* [count]; NULL, as the loader leaves it: all 1  */
+    const uint32_t *places;  /* [count] in the pool                            */
+    uint64_t        epoch;
+    bool            augmented;
+} cull_batch;
+
+typedef struct cull_loader_options {
+    const cull_dataset      *set;     /* borrowed, outlives the loader                      */
+    const cull_data_augment *augment; /* copied; NULL: requests may not ask for it          */
+    cull_data_form           form;
+    size_t                   batch;   /* most examples in a request, at least 1             */
+    size_t                   depth;   /* batches held, the taken one among them, 2 .. 1024  */
+    unsigned                 threads; /* 0: made by take itself; at most 256                */
+} cull_loader_options;
+
+/* CULL_BAD_ARGUMENT when an option is outside what is said above. */
+cull_status cull_data_loader_create(const cull_loader_options *options, cull_loader **out);
+
+/* At any moment; what was not taken is given up. */
+void cull_data_loader_destroy(cull_loader *loader);
+
+/* How many requests may be submitted now: depth less those not yet taken and the one that
+ * is borrowed. */
+size_t cull_data_loader_room(const cull_loader *loader);
+
+/*
+ * Ask for a batch.
+ *
+ * places    copied; 1 <= count <= batch. May repeat.
+ * epoch     what the augmentation's draws are counted by, with the place.
+ * augment   false: only normalise.
+ *
+ * CULL_BAD_ARGUMENT when there is no room, count is out of range or there is no
+ * augmentation to ask for. Never waits.
+ */
+cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places, size_t count,
+                                    uint64_t epoch, bool augment);
+
+/*
+ * The oldest batch that was submitted and not taken; waits until it is ready. It is valid
+ * until the next take, drop or destroy.
+ *
+ * CULL_BAD_ARGUMENT when nothing was submitted, or, with out->count 0, when that request
+ * named a place beyond the set; the ones behind it are not harmed.
+ */
+cull_status cull_data_loader_take(cull_loader *loader, cull_batch *out);
+
+/* Forget all that was submitted and not taken, and the borrowed batch. */
+void cull_data_loader_drop(cull_loader *loader);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * data/reader.h - what the readers of data sets share: a set that grows file by file.
+ *
+ * A reader is given paths and an empty set; on failure the set is closed by the caller,
+ * whatever is in it.
+ */
+#ifndef CULL_DATA_READER_H
+#define CULL_DATA_READER_H
+
+#include "data/dataset.h"
+#include "data/source.h"
+
+/* An empty set with room for nothing; `name` is cut to CULL_DATA_NAME. */
+cull_status cull_data_create(const char *name, cull_dataset **out);
+
+/* Fix the shape and type of an empty set, or check that a set that has examples agrees.
+ * CULL_BAD_FILE, beginning with `path`, when it does not or a limit is broken. */
+cull_status cull_data_shape(cull_dataset *set, const char *path, cull_dtype dtype, size_t channels,
+                            size_t height, size_t width);
+
+/* Room for `more` examples behind the last, which stays the last until the reader raises
+ * count; their origins are set. */
+cull_status cull_data_extend(cull_dataset *set, const char *path, uint64_t more);
+
+/* Each reads its files into the set and raises count. Labels below `classes`. */
+cull_status cull_data_idx_read(const char *const *paths, size_t count, cull_dataset *into);
+cull_status cull_data_cifar10_read(const char *const *paths, size_t count, cull_dataset *into);
+cull_status cull_data_cifar100_read(const char *const *paths, size_t count, cull_dataset *into);
+cull_status cull_data_svhn_read(const char *const *paths, size_t count, cull_dataset *into);
+cull_status cull_data_imagenet32_read(const char *const *paths, size_t count, cull_dataset *into);
+
+/* A .npz or .npy set, told by its first bytes; classes are counted. */
+cull_status cull_data_array_set_read(const char *path, cull_data_role role, cull_dataset *into);
+
+/* The same on bytes, for idx and CIFAR, so that tests need no files. */
+cull_status cull_data_idx_parse(const cull_data_source *images, const cull_data_source *labels,
+                                cull_dataset *into);
+cull_status cull_data_cifar_parse(const cull_data_source *source, bool hundred, cull_dataset *into);
+
+#endif
