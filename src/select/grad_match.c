@@ -21,16 +21,18 @@ static const cull_option_spec options[] = {
      "what is matched: each class's own row of the gradient, each class, all, minibatches"},
     CULL_MATCHING_SOLVER("0.5"),
     CULL_MATCHING_COMMON,
-    {"memory", CULL_OPTION_INT, "1024", 1, 1e9, NULL, "most megabytes (2^20) a selection may take"},
+    {"memory", CULL_OPTION_INT, "1024", 1, 1e9, NULL,
+     "most megabytes (2^20) for one problem, and for mean gradients"},
     CULL_MATCHING_END};
 
 /* The problems of one decision, and what they point to. */
 struct plan {
-    const cull_self    *self;
-    const cull_signals *signals;
-    bool                by_class, one_row, validation;
-    cull_sel_classes    own, target; /* rows by class; of the target block          */
-    cull_omp_problem   *problem;
+    const cull_self        *self;
+    const cull_signals     *signals;
+    const cull_omp_options *options;
+    bool                    by_class, one_row, validation;
+    cull_sel_classes        own, target; /* rows by class; of the target block          */
+    cull_omp_problem       *problem;
     size_t *class; /* [problems] */
     size_t          problems;
     double         *b; /* targets of `together` problems, one after another */
@@ -97,13 +99,13 @@ done:
 
 /* As many problems are solved together as a quarter of the memory holds targets for: of whole
  * gradients by class there are C, of (C, D+1) numbers each. */
-static cull_status plan_targets(struct plan *plan, size_t memory)
+static cull_status plan_targets(struct plan *plan)
 {
     cull_status status = CULL_OK;
     size_t      width = (size_t)plan->signals->h.shape[1] + 1;
 
     plan->b_size = plan->one_row ? width : width * (size_t)plan->signals->p.shape[1];
-    plan->together = memory / 4 / (plan->b_size * sizeof *plan->b);
+    plan->together = plan->options->memory / 4 / (plan->b_size * sizeof *plan->b);
     if (plan->together < 1) plan->together = 1;
     if (plan->together > plan->problems) plan->together = plan->problems;
     TRY(cull_base_alloc(plan->together, plan->b_size * sizeof *plan->b, "gradients to match",
@@ -142,7 +144,7 @@ done:
     return status;
 }
 
-static cull_status solve(struct plan *plan, const cull_omp_options *pursuit)
+static cull_status solve(struct plan *plan)
 {
     cull_status   status = CULL_OK;
     cull_backend *backend = plan->self->setting->backend;
@@ -155,7 +157,7 @@ static cull_status solve(struct plan *plan, const cull_omp_options *pursuit)
     TRY(cull_op_ready(backend, &omp, &plan->omp));
     for (size_t first = 0; first < plan->problems; first += plan->together) {
         size_t left = plan->problems - first, count = left < plan->together ? left : plan->together;
-        cull_op_args args = {.omp = {plan->problem + first, count, pursuit}};
+        cull_op_args args = {.omp = {plan->problem + first, count, plan->options}};
 
         for (size_t i = 0; i < count; i++)
             TRY(make_target(plan, first + i, plan->b + i * plan->b_size));
@@ -169,7 +171,6 @@ static cull_status match_examples(struct plan *plan, size_t budget, cull_subset 
 {
     cull_status      status = CULL_OK;
     const cull_self *self = plan->self;
-    cull_omp_options pursuit = cull_sel_matching_options(self->values);
     cull_sel_settle  how = {.backend = self->setting->backend,
                             .place = plan->signals->place,
                             .key = cull_key_make(self->setting->seed, "fill"),
@@ -177,16 +178,15 @@ static cull_status match_examples(struct plan *plan, size_t budget, cull_subset 
                             .fill = cull_value_is(self->values, "short", "fill")};
     size_t           at = 0;
 
-    pursuit.memory = (size_t)cull_value_int(self->values, "memory") << 20;
     TRY(plan->by_class ? plan_classes(plan, budget) : plan_all(plan, budget));
-    TRY(plan_targets(plan, pursuit.memory));
+    TRY(plan_targets(plan));
     TRY(cull_subset_resize(out, budget));
     for (size_t i = 0; i < plan->problems; i++) {
         plan->problem[i].index = out->index + at;
         plan->problem[i].weight = out->weight + at;
         at += plan->problem[i].budget;
     }
-    TRY(solve(plan, &pursuit));
+    TRY(solve(plan));
     TRY(cull_sel_settle_run(&how, &plan->filler, plan->problem, plan->problems, out));
 done:
     return status;
@@ -196,13 +196,13 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
                           cull_subset *out)
 {
     cull_status status = CULL_OK;
-    struct plan plan = {.self = self, .signals = signals};
+    struct plan plan = {.self = self, .signals = signals, .options = self->state};
 
     plan.one_row = cull_value_is(self->values, "scope", "class-gradient");
     plan.by_class = plan.one_row || cull_value_is(self->values, "scope", "class");
     plan.validation = cull_value_is(self->values, "match", "validation");
     TRY(cull_value_is(self->values, "scope", "batch")
-            ? cull_sel_match_batches(self, signals, budget, out)
+            ? cull_sel_match_batches(self, signals, plan.options, budget, out)
             : match_examples(&plan, budget, out));
 done:
     plan_clear(&plan);
@@ -221,6 +221,17 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
     }
 }
 
+static cull_status create(cull_self *self)
+{
+    cull_status       status = CULL_OK;
+    cull_omp_options *pursuit = self->state;
+
+    TRY(cull_sel_matching_options("grad-match", self->values, pursuit));
+    pursuit->memory = (size_t)cull_value_int(self->values, "memory") << 20;
+done:
+    return status;
+}
+
 const cull_strategy cull_strategy_grad_match = {
     .abi = CULL_STRATEGY_ABI,
     .name = "grad-match",
@@ -228,6 +239,8 @@ const cull_strategy cull_strategy_grad_match = {
     .runs = CULL_RUNS_PERIOD,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
+    .state_size = sizeof(cull_omp_options),
+    .create = create,
     .needs = needs,
     .decide = decide,
 };

@@ -14,23 +14,24 @@
 #include "select/matching.h"
 
 struct pool {
-    const cull_self     *self;
-    const cull_signals  *signals;
-    cull_sel_minibatches cut;
-    size_t               size;   /* C (D+1)                                    */
-    size_t               bytes;  /* of one number of G                         */
-    size_t               memory; /* most bytes to take                         */
-    double              *b;      /* (C, D+1) what is matched                   */
-    double              *sum;    /* (C, D+1) of one minibatch                  */
-    void                *g;      /* (A, C (D+1)), or two blocks of it          */
-    void                *zero;   /* (A, 1) the H that goes with G              */
-    double              *pair;   /* (C (D+1), 2) b for the solver: bias last   */
-    double              *t;      /* [A]                                        */
-    void                *k;      /* (A, A)                                     */
-    void                *part;   /* (2 block, 2 block) of K                    */
-    cull_op             *gradient, *gram, *omp;
-    cull_sel_filler      filler;
-    cull_subset          chosen; /* minibatches */
+    const cull_self        *self;
+    const cull_signals     *signals;
+    const cull_omp_options *options;
+    cull_sel_minibatches    cut;
+    size_t                  size;   /* C (D+1)                                    */
+    size_t                  bytes;  /* of one number of G                         */
+    size_t                  memory; /* most bytes to take                         */
+    double                 *b;      /* (C, D+1) what is matched                   */
+    double                 *sum;    /* (C, D+1) of one minibatch                  */
+    void                   *g;      /* (A, C (D+1)), or two blocks of it          */
+    void                   *zero;   /* (A, 1) the H that goes with G              */
+    double                 *pair;   /* (C (D+1), 2) b for the solver: bias last   */
+    double                 *t;      /* [A]                                        */
+    void                   *k;      /* (A, A)                                     */
+    void                   *part;   /* (2 block, 2 block) of K                    */
+    cull_op                *gradient, *gram, *omp;
+    cull_sel_filler         filler;
+    cull_subset             chosen; /* minibatches */
 };
 
 static void pool_clear(struct pool *pool)
@@ -215,15 +216,13 @@ static cull_status pick_minibatches(struct pool *pool, size_t picks)
     const cull_self *self = pool->self;
     cull_backend    *backend = self->setting->backend;
     size_t           atoms = pool->cut.count;
-    cull_omp_options pursuit = cull_sel_matching_options(self->values);
     cull_omp_problem problem = {.count = atoms, .budget = picks, .column = -1};
-    cull_op_args     args = {.omp = {&problem, 1, &pursuit}};
+    cull_op_args     args = {.omp = {&problem, 1, pool->options}};
     cull_sel_settle  how = {.backend = backend,
                             .key = cull_key_make(self->setting->seed, "fill"),
                             .step = pool->signals->epoch,
                             .fill = cull_value_is(self->values, "short", "fill")};
 
-    pursuit.memory = pool->memory;
     TRY(cull_base_alloc(pool->size, sizeof *pool->b, "a gradient", &pool->b));
     TRY(cull_base_alloc(pool->size, sizeof *pool->sum, "a gradient", &pool->sum));
     TRY(make_target(pool));
@@ -240,15 +239,15 @@ done:
 }
 
 cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *signals,
-                                   size_t budget, cull_subset *out)
+                                   const cull_omp_options *options, size_t budget, cull_subset *out)
 {
     cull_status status = CULL_OK;
-    struct pool pool = {.self = self, .signals = signals};
+    struct pool pool = {.self = self, .signals = signals, .options = options};
     size_t      picked = 0;
 
     pool.size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
     pool.bytes = cull_dtype_size(signals->h.dtype);
-    pool.memory = (size_t)cull_value_int(self->values, "memory") << 20;
+    pool.memory = options->memory;
     TRY(cull_sel_minibatches_make(signals, self->setting->batch, budget, self->setting->seed,
                                   &pool.cut));
     TRY(pick_minibatches(&pool, budget / pool.cut.batch));

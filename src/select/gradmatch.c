@@ -18,8 +18,7 @@ static cull_status create(cull_self *self)
 {
     struct gradmatch *g = self->state;
 
-    g->options = cull_sel_matching_options(self->values);
-    return CULL_OK;
+    return cull_sel_matching_options("gradmatch", self->values, &g->options);
 }
 
 static void destroy(cull_self *self)

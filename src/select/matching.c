@@ -12,17 +12,21 @@
 
 enum { EXPLICIT = 4096 };
 
-cull_omp_options cull_sel_matching_options(const cull_values *values)
+cull_status cull_sel_matching_options(const char *owner, const cull_values *values,
+                                      cull_omp_options *out)
 {
-    cull_omp_options options = {.ridge = cull_value_real(values, "ridge"),
-                                .tolerance = cull_value_real(values, "tolerance"),
-                                .nonnegative = cull_value_is(values, "nonnegative", "omp")};
+    cull_status status = CULL_OK;
+    bool        nonnegative = cull_value_is(values, "nonnegative", "omp");
 
-    options.pick = cull_value_is(values, "pick", "signed") ||
-                           (cull_value_is(values, "pick", "auto") && options.nonnegative)
-                       ? CULL_PICK_SIGNED
-                       : CULL_PICK_ABS;
-    return options;
+    *out = (cull_omp_options){.ridge = cull_value_real(values, "ridge"),
+                              .tolerance = cull_value_real(values, "tolerance"),
+                              .nonnegative = nonnegative};
+    if (nonnegative && cull_value_is(values, "pick", "abs"))
+        FAIL(CULL_BAD_OPTION, "%s: pick=abs goes with nonnegative=clip only", owner);
+    out->pick =
+        nonnegative || cull_value_is(values, "pick", "signed") ? CULL_PICK_SIGNED : CULL_PICK_ABS;
+done:
+    return status;
 }
 
 void cull_sel_matching_needs(const cull_values *values, cull_needs *needs)

@@ -54,8 +54,10 @@
         NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL                                              \
     }
 
-/* The solver's options from those of CULL_MATCHING_SOLVER and CULL_MATCHING_COMMON. */
-cull_omp_options cull_sel_matching_options(const cull_values *values);
+/* The solver's options from those of CULL_MATCHING_SOLVER and CULL_MATCHING_COMMON;
+ * CULL_BAD_OPTION, begun by `owner`, when they contradict each other. */
+cull_status cull_sel_matching_options(const char *owner, const cull_values *values,
+                                      cull_omp_options *out);
 
 /* Random examples for what a solver left open, with its room kept between calls. */
 typedef struct cull_sel_filler {
@@ -112,6 +114,7 @@ void cull_sel_matching_needs(const cull_values *values, cull_needs *needs);
 
 /* grad_match_batches.c: grad-match with whole minibatches as atoms. */
 cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *signals,
-                                   size_t budget, cull_subset *out);
+                                   const cull_omp_options *options, size_t budget,
+                                   cull_subset *out);
 
 #endif

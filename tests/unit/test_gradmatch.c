@@ -499,6 +499,11 @@ static void broken_signals_and_options_are_clear_errors(void **state)
     assert_fails(CULL_BAD_OPTION, "ridge", try_select(&run, &data.signals, 4, &found));
     run.options[0] = (cull_option){"pick", "sample"};
     assert_fails(CULL_BAD_OPTION, "pick", try_select(&run, &data.signals, 4, &found));
+    run.options[0] = (cull_option){"pick", "abs"};
+    run.options[1] = (cull_option){"nonnegative", "omp"};
+    assert_fails(CULL_BAD_OPTION, "pick=abs", try_select(&run, &data.signals, 4, &found));
+    run.strategy = "grad-match";
+    assert_fails(CULL_BAD_OPTION, "pick=abs", try_select(&run, &data.signals, 4, &found));
     run = (struct run){.strategy = "divbs", .options = {{"ridge", "0"}}};
     assert_fails(CULL_BAD_OPTION, "ridge", try_select(&run, &data.signals, 4, &found));
     cull_subset_clear(&found);
