@@ -25,7 +25,7 @@ static void make_points(double x[POOL][INPUTS], int label[POOL])
     for (uint64_t i = 0; i < POOL; i++) {
         label[i] = (int)(i % CLASSES);
         for (uint64_t j = 0; j < 2; j++)
-            x[i][j] = centre[label[i]][j] + 4 * (cull_key_uniform(key, i, j) - 0.5);
+            x[i][j] = centre[label[i]][j] + 3 * (cull_key_uniform(key, i, j) - 0.5);
         x[i][2] = 1;
     }
 }

@@ -37,9 +37,8 @@ build_and_run() {
 }
 
 header_example() {
-    awk '/^ \*     #include <cull.h>/ {on = 1}
-         on {sub(/^ \* ? ? ? ? ?/, ""); print}
-         on && /^}/ {exit}' "$prefix/include/cull.h"
+    sed -n '/^ \*     #include <cull.h>$/,/^ \*     }$/ {s/^ \*     //; s/^ \*$//; p}' \
+        "$prefix/include/cull.h"
 }
 
 readme_example() {
