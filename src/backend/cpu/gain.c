@@ -21,6 +21,7 @@ struct gain {
 struct job {
     const struct gain   *gain;
     const cull_products *products;
+    const cull_sums     *sums;
     const cull_op_args  *args;
 };
 
@@ -72,14 +73,14 @@ static void multiply_block(void *context, size_t task, unsigned worker)
     double            *y = x + BLOCK * width, *factor = y + BLOCK * classes;
 
     for (size_t i = 0; i < m; i++) {
-        cull_cpu_row(h, row ? row[first + i] : first + i, 0, width - 1, x + i * width);
+        cull_cpu_row(job->sums, h, row ? row[first + i] : first + i, 0, width - 1, x + i * width);
         x[i * width + width - 1] = 1;
     }
     if (!p) y = job->args->gain.out + first * classes;
     job->products->multiply_f64(m, classes, width, x, width, job->args->gain.b, width, y, classes);
     for (size_t i = 0; p && i < m; i++) {
         double sum = 0;
-        cull_cpu_row(p, row ? row[first + i] : first + i, 0, classes, factor);
+        cull_cpu_row(job->sums, p, row ? row[first + i] : first + i, 0, classes, factor);
         for (size_t c = 0; c < classes; c++) sum += factor[c] * y[i * classes + c];
         job->args->gain.out[first + i] = sum;
     }
@@ -87,10 +88,11 @@ static void multiply_block(void *context, size_t task, unsigned worker)
 
 static cull_status run(cull_op *op, const cull_op_args *args)
 {
-    cull_status  status = CULL_OK;
-    struct gain *gain = (struct gain *)op;
-    struct job   job = {gain, cull_cpu_kernels(op->backend)->products, args};
-    size_t       width = (size_t)args->gain.h->shape[1] + 1, classes = args->gain.classes;
+    cull_status         status = CULL_OK;
+    struct gain        *gain = (struct gain *)op;
+    const cull_kernels *kernels = cull_cpu_kernels(op->backend);
+    struct job          job = {gain, kernels->products, kernels->sums, args};
+    size_t              width = (size_t)args->gain.h->shape[1] + 1, classes = args->gain.classes;
 
     TRY(make_room(gain, BLOCK * (width + classes) + classes));
     cull_team_run(op->backend->team, (args->gain.rows + BLOCK - 1) / BLOCK, multiply_block, &job);

@@ -25,11 +25,13 @@ typedef struct cull_products {
 } cull_products;
 
 /* Sums of outer products, kernels_gradient.c. */
-enum { CULL_GRADIENT_WIDTH = 32 };
+enum { CULL_STRIP = 128 };
 
 typedef struct cull_sums {
-    /* B (c, WIDTH) += P (m, c)^T A (m, WIDTH), each sum in the order of the m rows */
-    void (*outer)(size_t m, size_t c, const double *p, const double *a, double *b, size_t ldb);
+    /* B (c, STRIP) += P (m, c)^T A (m, STRIP), each sum in the order of the m rows */
+    void (*outer)(size_t m, size_t c, const double *p, const double *a, double *b);
+    /* out (n) = x */
+    void (*widen)(size_t n, const float *x, double *out);
 } cull_sums;
 
 /* Inner loops of matching pursuit, kernels_pursuit.c; the struct is defined there. */

@@ -6,24 +6,47 @@
 #define PASTE(a, b)  a##b
 #define EXPAND(a, b) PASTE(a, b)
 
-/* The compiler breaks these up where registers are shorter. */
+/* The compiler breaks these up where registers are shorter. Four of them, 32 numbers, are
+ * enough independent sums to keep the multiply-adds busy. */
 typedef double eight __attribute__((vector_size(64)));
-enum { VECTORS = CULL_GRADIENT_WIDTH / 8 };
+enum { COLUMNS = 32 };
 
-/* A strip of sums stays in registers while the rows pass by. */
-static void outer(size_t m, size_t c, const double *p, const double *a, double *b, size_t ldb)
+#define LOAD(x, from)  memcpy(&(x), (from), sizeof(eight))
+#define STORE(to, x)   memcpy((to), &(x), sizeof(eight))
+#define ADD(sum, from) (LOAD(x, from), (sum) += factor * x)
+
+/* 32 sums of one class stay in registers while the rows pass by. */
+static void add_rows(size_t m, const double *p, size_t ldp, const double *a, size_t lda, double *b)
 {
-    for (size_t k = 0; k < c; k++) {
-        eight sum[VECTORS], x[VECTORS];
+    eight s0, s1, s2, s3, x;
 
-        memcpy(sum, b + k * ldb, sizeof sum);
-        for (size_t i = 0; i < m; i++) {
-            double factor = p[i * c + k];
-            memcpy(x, a + i * CULL_GRADIENT_WIDTH, sizeof x);
-            for (size_t v = 0; v < VECTORS; v++) sum[v] += factor * x[v];
-        }
-        memcpy(b + k * ldb, sum, sizeof sum);
+    LOAD(s0, b);
+    LOAD(s1, b + 8);
+    LOAD(s2, b + 16);
+    LOAD(s3, b + 24);
+    for (size_t i = 0; i < m; i++, p += ldp, a += lda) {
+        double factor = *p;
+        ADD(s0, a);
+        ADD(s1, a + 8);
+        ADD(s2, a + 16);
+        ADD(s3, a + 24);
     }
+    STORE(b, s0);
+    STORE(b + 8, s1);
+    STORE(b + 16, s2);
+    STORE(b + 24, s3);
 }
 
-const cull_sums EXPAND(cull_sums_, CULL_KERNELS) = {outer};
+static void outer(size_t m, size_t c, const double *p, const double *a, double *b)
+{
+    for (size_t j = 0; j < CULL_STRIP; j += COLUMNS)
+        for (size_t k = 0; k < c; k++)
+            add_rows(m, p + k, c, a + j, CULL_STRIP, b + k * CULL_STRIP + j);
+}
+
+static void widen(size_t n, const float *x, double *out)
+{
+    for (size_t i = 0; i < n; i++) out[i] = (double)x[i];
+}
+
+const cull_sums EXPAND(cull_sums_, CULL_KERNELS) = {outer, widen};

@@ -4,19 +4,18 @@
 
 #include <string.h>
 
+#include "backend/cpu/kernels.h"
 #include "tensor/tensor.h"
 
-static inline void cull_cpu_row(const cull_tensor *t, size_t row, size_t first, size_t count,
-                                double *out)
+static inline void cull_cpu_row(const cull_sums *sums, const cull_tensor *t, size_t row,
+                                size_t first, size_t count, double *out)
 {
     const void *data = cull_tensor_row(t, row);
 
-    if (t->dtype == CULL_F32) {
-        const float *x = (const float *)data + first;
-        for (size_t j = 0; j < count; j++) out[j] = (double)x[j];
-    } else {
+    if (t->dtype == CULL_F32)
+        sums->widen(count, (const float *)data + first, out);
+    else
         memcpy(out, (const double *)data + first, count * sizeof *out);
-    }
 }
 
 #endif
