@@ -1,9 +1,12 @@
 /*
  * base/threads.c - the team: helpers spin a short while for the next job, then sleep.
  *
- * A job is published by raising `job`; helpers claim tasks from one atomic counter and
- * say when they are out. The short spin keeps back-to-back jobs (one per OMP pick) cheap;
- * the sleep keeps an idle team off a shared machine.
+ * A job is published as a ticket, its number and how many of its tasks nobody has claimed;
+ * threads claim tasks by lowering it, and the job is over when every claimed task is done.
+ * Nobody waits for a helper that claimed nothing: on a machine that is busy with other work
+ * a helper may not run at all, and the caller then does everything itself. The short spin
+ * keeps back-to-back jobs (one per OMP pick) cheap; the sleep keeps an idle team off a
+ * shared machine.
  */
 #include "base/threads.h"
 
@@ -16,18 +19,18 @@
 enum { SPINS = 2000, MAX_THREADS = 1024 };
 
 struct cull_team {
-    unsigned        size; /* with the caller */
-    pthread_t      *helper;
-    pthread_mutex_t lock;
-    pthread_cond_t  wake, idle;
-    atomic_uint     job;    /* number of the current job */
-    atomic_uint     active; /* helpers still in it       */
-    atomic_size_t   next;   /* next task to claim        */
-    size_t          tasks;
-    cull_team_task  run;
-    void           *context;
-    bool            closing;
-    unsigned        started;
+    unsigned         size; /* with the caller */
+    pthread_t       *helper;
+    pthread_mutex_t  lock;
+    pthread_cond_t   wake, idle;
+    _Atomic uint64_t ticket;     /* number of the job << 32 | tasks not yet claimed */
+    atomic_size_t    unfinished; /* tasks not yet done                              */
+    atomic_bool      closing;
+    unsigned         asleep; /* helpers, under the lock              */
+    size_t           tasks;  /* these three change only while no job */
+    cull_team_task   run;    /* is under way                         */
+    void            *context;
+    unsigned         started;
 };
 
 struct start {
@@ -42,51 +45,70 @@ static void relax(void)
 #endif
 }
 
+static bool claim(cull_team *team, size_t *task)
+{
+    uint64_t seen = atomic_load_explicit(&team->ticket, memory_order_acquire);
+
+    while ((uint32_t)seen != 0) {
+        if (atomic_compare_exchange_weak_explicit(&team->ticket, &seen, seen - 1,
+                                                  memory_order_acq_rel, memory_order_acquire)) {
+            *task = team->tasks - (uint32_t)seen;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void work(cull_team *team, unsigned worker)
 {
-    for (;;) {
-        size_t task = atomic_fetch_add_explicit(&team->next, 1, memory_order_relaxed);
-        if (task >= team->tasks) break;
+    size_t task = 0;
+
+    while (claim(team, &task)) {
         team->run(team->context, task, worker);
-    }
-}
-
-static bool next_job(cull_team *team, unsigned seen)
-{
-    for (int spin = 0; spin < SPINS; spin++) {
-        if (atomic_load_explicit(&team->job, memory_order_acquire) != seen) return !team->closing;
-        relax();
-    }
-    pthread_mutex_lock(&team->lock);
-    while (atomic_load(&team->job) == seen) pthread_cond_wait(&team->wake, &team->lock);
-    pthread_mutex_unlock(&team->lock);
-    return !team->closing;
-}
-
-static void *helper_main(void *argument)
-{
-    struct start start = *(struct start *)argument;
-    cull_team   *team = start.team;
-    unsigned     seen = 0;
-
-    cull_base_free(argument);
-    while (next_job(team, seen)) {
-        seen++;
-        work(team, start.worker);
-        if (atomic_fetch_sub_explicit(&team->active, 1, memory_order_acq_rel) == 1) {
+        if (atomic_fetch_sub_explicit(&team->unfinished, 1, memory_order_acq_rel) == 1 && worker) {
             pthread_mutex_lock(&team->lock);
             pthread_cond_signal(&team->idle);
             pthread_mutex_unlock(&team->lock);
         }
     }
+}
+
+static bool called(cull_team *team)
+{
+    return (uint32_t)atomic_load_explicit(&team->ticket, memory_order_acquire) != 0 ||
+           atomic_load_explicit(&team->closing, memory_order_acquire);
+}
+
+/* False: the team is closing. */
+static bool next_job(cull_team *team)
+{
+    for (int spin = 0; spin < SPINS && !called(team); spin++) relax();
+    if (!called(team)) {
+        pthread_mutex_lock(&team->lock);
+        team->asleep++;
+        while (!called(team)) pthread_cond_wait(&team->wake, &team->lock);
+        team->asleep--;
+        pthread_mutex_unlock(&team->lock);
+    }
+    return !atomic_load_explicit(&team->closing, memory_order_acquire);
+}
+
+static void *helper_main(void *argument)
+{
+    struct start start = *(struct start *)argument;
+
+    cull_base_free(argument);
+    while (next_job(start.team)) work(start.team, start.worker);
     return NULL;
 }
 
-static void publish(cull_team *team)
+static void publish(cull_team *team, size_t tasks)
 {
+    uint64_t number = (atomic_load_explicit(&team->ticket, memory_order_relaxed) >> 32) + 1;
+
     pthread_mutex_lock(&team->lock);
-    atomic_fetch_add_explicit(&team->job, 1, memory_order_release);
-    pthread_cond_broadcast(&team->wake);
+    atomic_store_explicit(&team->ticket, number << 32 | tasks, memory_order_release);
+    if (team->asleep) pthread_cond_broadcast(&team->wake);
     pthread_mutex_unlock(&team->lock);
 }
 
@@ -132,8 +154,8 @@ done:
 void cull_team_destroy(cull_team *team)
 {
     if (!team) return;
-    team->closing = true;
-    publish(team);
+    atomic_store_explicit(&team->closing, true, memory_order_release);
+    publish(team, 0);
     for (unsigned i = 0; i < team->started; i++) pthread_join(team->helper[i], NULL);
     pthread_cond_destroy(&team->idle);
     pthread_cond_destroy(&team->wake);
@@ -150,26 +172,26 @@ unsigned cull_team_size(const cull_team *team)
 static void wait_for_helpers(cull_team *team)
 {
     for (int spin = 0; spin < SPINS; spin++) {
-        if (atomic_load_explicit(&team->active, memory_order_acquire) == 0) return;
+        if (atomic_load_explicit(&team->unfinished, memory_order_acquire) == 0) return;
         relax();
     }
     pthread_mutex_lock(&team->lock);
-    while (atomic_load(&team->active) != 0) pthread_cond_wait(&team->idle, &team->lock);
+    while (atomic_load_explicit(&team->unfinished, memory_order_acquire) != 0)
+        pthread_cond_wait(&team->idle, &team->lock);
     pthread_mutex_unlock(&team->lock);
 }
 
 void cull_team_run(cull_team *team, size_t tasks, cull_team_task run, void *context)
 {
-    if (team->size == 1 || tasks <= 1) {
+    if (team->size == 1 || tasks <= 1 || tasks > UINT32_MAX) {
         for (size_t task = 0; task < tasks; task++) run(context, task, 0);
         return;
     }
     team->tasks = tasks;
     team->run = run;
     team->context = context;
-    atomic_store_explicit(&team->next, 0, memory_order_relaxed);
-    atomic_store_explicit(&team->active, team->size - 1, memory_order_relaxed);
-    publish(team);
+    atomic_store_explicit(&team->unfinished, tasks, memory_order_relaxed);
+    publish(team, tasks);
     work(team, 0);
     wait_for_helpers(team);
 }
