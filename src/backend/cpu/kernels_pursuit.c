@@ -95,7 +95,8 @@ static size_t find(const double *alpha, bool absolute, double score)
         }                                                                                          \
         for (; i < n; i++) {                                                                       \
             double sum = t[i];                                                                     \
-            for (size_t j = 0; j < count; j++) sum -= (double)column[j][from + i] * x[j];          \
+            for (size_t j = 0; j < count; j++)                                                     \
+                sum = less_product_one((double)column[j][from + i], x[j], sum);                    \
             alpha[i] = sum;                                                                        \
         }                                                                                          \
     }

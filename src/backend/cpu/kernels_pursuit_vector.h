@@ -156,4 +156,14 @@ static inline unsigned equal(vec a, vec b)
 
 #endif
 
+/* One number, rounded as the vectors are. */
+static inline double less_product_one(double a, double b, double c)
+{
+#if defined(__FMA__)
+    return __builtin_fma(-a, b, c);
+#else
+    return c - a * b;
+#endif
+}
+
 #endif

@@ -180,24 +180,36 @@ static void leave(cull_omp_job *job, size_t gone)
     job->picked--;
 }
 
-/* How far from weight towards wish before one of them is zero, 1 or more: all the way;
- * *block is the one. */
+/* How far from weight towards wish the bound allows; *block is the first to reach zero,
+ * picked: none does. */
 static double reach_of(const cull_omp_job *job, size_t *block)
 {
     const double *wish = job->nonnegative.wish;
     double        reach = 1;
 
+    *block = job->picked;
     for (size_t j = 0; j < job->picked; j++) {
         double part = 0;
         if (wish[j] > 0) continue;
         part = job->weight[j] / (job->weight[j] - wish[j]);
         if (!(part >= 0)) part = 0; /* 0 / 0: both are zero */
-        if (part < reach) {
+        if (*block == job->picked || part < reach) {
             reach = part;
             *block = j;
         }
     }
     return reach;
+}
+
+/* A weight that rounding alone explains is none. */
+static void clear_noise(cull_omp_job *job, double *wish)
+{
+    double norm = cull_cpu_omp_norm(job, wish);
+
+    for (size_t j = 0; j < job->picked; j++) {
+        double s = sqrt(job->diag[job->problem->index[j]] + job->ridge);
+        if (wish[j] * s <= CULL_OMP_NOISE * norm) wish[j] = fmin(wish[j], 0);
+    }
 }
 
 /* wish, and |L^-1 t|^2, which is what it explains of |b|^2. */
@@ -211,6 +223,7 @@ static void solve_unbound(cull_omp_job *job)
     job->nonnegative.explained = sum;
     cull_cpu_solve_transpose(job->factor, job->picked, wish);
     if (job->lowest < REFINE_BELOW) cull_cpu_omp_refine(job, wish);
+    clear_noise(job, wish);
 }
 
 /* Returns whether any atom was dropped. */
@@ -219,8 +232,8 @@ static bool fit(cull_omp_job *job)
     bool dropped = false;
 
     for (;;) {
-        size_t block = job->picked;
-        double reach = 1;
+        size_t block = 0;
+        double reach = 0;
 
         solve_unbound(job);
         reach = reach_of(job, &block);

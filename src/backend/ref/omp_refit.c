@@ -127,12 +127,24 @@ static size_t first_to_reach_zero(const struct ref_pursuit *x, double *part)
 
         if (x->w[j] > 0) continue;
         if (!(here >= 0)) here = 0; /* 0 / 0: both are zero */
-        if (here < *part) {
+        if (first == x->picked || here < *part) {
             *part = here;
             first = j;
         }
     }
     return first;
+}
+
+/* A weight that rounding alone explains is none. */
+static void clear_noise(struct ref_pursuit *x)
+{
+    double norm = 0;
+
+    for (size_t j = 0; j < x->picked; j++)
+        norm += fabs(x->w[j]) * cull_ref_omp_s(x, x->problem->index[j]);
+    for (size_t j = 0; j < x->picked; j++)
+        if (x->w[j] * cull_ref_omp_s(x, x->problem->index[j]) <= REF_NOISE * norm)
+            x->w[j] = fmin(x->w[j], 0);
 }
 
 bool cull_ref_omp_refit_nonnegative(struct ref_pursuit *x)
@@ -146,6 +158,7 @@ bool cull_ref_omp_refit_nonnegative(struct ref_pursuit *x)
     for (;;) {
         for (size_t j = 0; j < x->picked; j++) x->w[j] = x->t[x->problem->index[j]];
         x->explained = cull_ref_omp_solve(x, x->w);
+        clear_noise(x);
         first = first_to_reach_zero(x, &part);
         if (first == x->picked) break;
         for (size_t j = 0; j < x->picked; j++) x->weight[j] += part * (x->w[j] - x->weight[j]);
