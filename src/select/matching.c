@@ -12,6 +12,9 @@
 
 enum { EXPLICIT = 4096 };
 
+/* Squares this small may have lost digits in float32, and smaller ones beside them vanished. */
+#define SMALL_SQUARE 0x1p-40
+
 cull_status cull_sel_matching_options(const char *owner, const cull_values *values,
                                       cull_omp_options *out)
 {
@@ -178,26 +181,22 @@ done:
     return status;
 }
 
-/* Gradients shrink as training goes on, and a product of four float32 numbers can leave their
- * range. Only ratios matter, so P is brought back by an exact power of two where it strays. */
+/* P divided by a power of two, so that its largest entry lies between 1/2 and 1. */
 static cull_status rescale(cull_sel_minibatch *batch, const cull_tensor *p, cull_tensor *out)
 {
     cull_status status = CULL_OK;
     size_t      rows = (size_t)p->shape[0], columns = (size_t)p->shape[1];
-    size_t      size = cull_dtype_size(p->dtype);
     double      largest = 0;
     int         exponent = 0;
 
-    *out = *p;
+    TRY(bytes_for(&batch->p, &batch->p_room, rows * columns * cull_dtype_size(p->dtype)));
+    *out = cull_matrix(batch->p, p->dtype, rows, columns);
     for (size_t i = 0; i < rows; i++) {
         cull_tensor row = cull_vector(cull_tensor_row(p, i), p->dtype, columns);
         for (size_t j = 0; j < columns; j++)
             largest = fmax(largest, fabs(cull_tensor_get(&row, j)));
     }
-    if (largest == 0 || (largest > 0x1p-30 && largest < 0x1p30)) return CULL_OK;
     (void)frexp(largest, &exponent);
-    TRY(bytes_for(&batch->p, &batch->p_room, rows * columns * size));
-    *out = cull_matrix(batch->p, p->dtype, rows, columns);
     for (size_t i = 0; i < rows; i++) {
         cull_tensor row = cull_vector(cull_tensor_row(p, i), p->dtype, columns);
         for (size_t j = 0; j < columns; j++) {
@@ -212,43 +211,51 @@ done:
     return status;
 }
 
-/* |K_ij| <= sqrt(K_ii K_jj): a finite diagonal says that all of K is. */
-static cull_status check_diagonal(const cull_tensor *k, const cull_signals *signals)
+/* The largest squared gradient and, in *broken, the first that is not finite; n: none. As
+ * |K_ij| <= sqrt(K_ii K_jj), a finite diagonal says that all of K is finite. */
+static double largest_square(const cull_tensor *k, size_t *broken)
 {
-    cull_status status = CULL_OK;
     cull_tensor diagonal = *k;
+    size_t      n = (size_t)k->shape[0];
+    double      largest = 0;
 
     diagonal.stride[0]++;
-    for (size_t i = 0; i < signals->count; i++)
-        if (!isfinite(cull_tensor_get(&diagonal, i)))
-            FAIL(CULL_NOT_FINITE, "the gradient of example %zu (place %u) is too large for %s", i,
-                 cull_sel_place(signals, i), cull_dtype_name(k->dtype));
-done:
-    return status;
+    *broken = n;
+    for (size_t i = n; i-- > 0;) {
+        double square = cull_tensor_get(&diagonal, i);
+        if (!isfinite(square)) *broken = i;
+        if (square > largest) largest = square;
+    }
+    return largest;
 }
 
+/* Gradients shrink as training goes on, and a product of four float32 numbers can leave their
+ * range. Only ratios matter: where K strays, P is brought back and K made again. */
 static cull_status make_explicit(cull_sel_minibatch *batch, const cull_self *self,
                                  const cull_signals *signals, cull_omp_problem *problem)
 {
     cull_status  status = CULL_OK;
-    size_t       n = signals->count, size = cull_dtype_size(signals->h.dtype);
+    size_t       n = signals->count, size = cull_dtype_size(signals->h.dtype), broken = n;
     cull_tensor  p = {0};
-    cull_op_args args = {0};
+    cull_op_args args = {.gram = {.h = &signals->h, .p = &signals->p, .b2 = &problem->b2}};
 
     TRY(bytes_for(&batch->k, &batch->k_room, n * n * size));
     TRY(cull_sel_room(&batch->t, &batch->t_room, n));
-    TRY(rescale(batch, &signals->p, &p));
     TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_GRAM, n}, &batch->gram));
-    args.gram.h = &signals->h;
-    args.gram.p = &p;
     if (cull_value_is(self->values, "match", "validation")) args.gram.target = &signals->target;
     args.gram.k = batch->k;
     args.gram.t = batch->t;
-    args.gram.b2 = &problem->b2;
     TRY(cull_op_run(batch->gram, &args));
     problem->k = cull_matrix(batch->k, signals->h.dtype, n, n);
     problem->t = batch->t;
-    TRY(check_diagonal(&problem->k, signals));
+    if (largest_square(&problem->k, &broken) >= SMALL_SQUARE && broken == n) return CULL_OK;
+    TRY(rescale(batch, &signals->p, &p));
+    args.gram.p = &p;
+    TRY(cull_op_run(batch->gram, &args));
+    (void)largest_square(&problem->k, &broken);
+    if (broken < n)
+        FAIL(CULL_NOT_FINITE, "the gradient of example %zu (place %u) is too large for %s", broken,
+             cull_sel_place(signals, broken), cull_dtype_name(signals->h.dtype));
 done:
     return status;
 }
