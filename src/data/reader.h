@@ -22,7 +22,8 @@ cull_status cull_data_shape(cull_dataset *set, const char *path, cull_dtype dtyp
  * count; their origins are set. */
 cull_status cull_data_extend(cull_dataset *set, const char *path, uint64_t more);
 
-/* Each reads its files into the set and raises count. Labels below `classes`. */
+/* Each reads its files into the set, behind what is there, and sets count and classes. idx
+ * takes pairs: images, labels. */
 cull_status cull_data_idx_read(const char *const *paths, size_t count, cull_dataset *into);
 cull_status cull_data_cifar10_read(const char *const *paths, size_t count, cull_dataset *into);
 cull_status cull_data_cifar100_read(const char *const *paths, size_t count, cull_dataset *into);
@@ -32,9 +33,10 @@ cull_status cull_data_imagenet32_read(const char *const *paths, size_t count, cu
 /* A .npz or .npy set, told by its first bytes; classes are counted. */
 cull_status cull_data_array_set_read(const char *path, cull_data_role role, cull_dataset *into);
 
-/* The same on bytes, for idx and CIFAR, so that tests need no files. */
+/* The same on one file's bytes, so that tests need no files. */
 cull_status cull_data_idx_parse(const cull_data_source *images, const cull_data_source *labels,
                                 cull_dataset *into);
 cull_status cull_data_cifar_parse(const cull_data_source *source, bool hundred, cull_dataset *into);
+cull_status cull_data_svhn_parse(const cull_data_source *source, cull_dataset *into);
 
 #endif

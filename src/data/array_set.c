@@ -1,0 +1,221 @@
+/*
+ * data/array_set.c - data sets kept as arrays: .npz and .npy of one's own, and ImageNet-32's
+ * batches, as docs/formats.md says.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/reader.h"
+
+enum { IMAGENET_ROW = 3 * 32 * 32, IMAGENET_CLASSES = 1000, FEWEST_CLASSES = 2 };
+
+static bool has_array(const cull_arrays *arrays, const char *name)
+{
+    const char *there = NULL;
+
+    for (size_t i = 0; (there = cull_arrays_name(arrays, i)); i++)
+        if (strcmp(there, name) == 0) return true;
+    return false;
+}
+
+/* Both of inputs and labels under the first pair of names that is there. */
+static cull_status get_pair(cull_arrays *arrays, const char *path, cull_data_role role,
+                            cull_tensor *x, cull_tensor *y)
+{
+    static const char *const names[][2] = {
+        {"x_train", "y_train"}, {"x", "y"}, {"data", "labels"}, {"x_test", "y_test"}};
+    cull_status status = CULL_OK;
+    size_t      first = role == CULL_DATA_TEST ? 3 : 0, end = role == CULL_DATA_TEST ? 4 : 3;
+
+    for (size_t i = first; i < end; i++) {
+        if (!has_array(arrays, names[i][0]) || !has_array(arrays, names[i][1])) continue;
+        TRY(cull_arrays_get(arrays, names[i][0], x));
+        TRY(cull_arrays_get(arrays, names[i][1], y));
+        goto done;
+    }
+    if (role == CULL_DATA_TEST)
+        FAIL(CULL_BAD_FILE, "%s: holds no test set (x_test and y_test); name another file for it",
+             path);
+    FAIL(CULL_BAD_FILE, "%s: holds neither x_train and y_train nor x and y nor data and labels",
+         path);
+done:
+    return status;
+}
+
+static int64_t label_at(const cull_tensor *y, size_t i)
+{
+    const void *at = (const char *)y->data + i * cull_dtype_size(y->dtype);
+    int64_t     wide = 0;
+    int32_t     narrow = 0;
+
+    if (y->dtype == CULL_U8) return *(const uint8_t *)at;
+    if (y->dtype == CULL_I32) {
+        memcpy(&narrow, at, sizeof narrow);
+        return narrow;
+    }
+    memcpy(&wide, at, sizeof wide);
+    return wide;
+}
+
+/* Labels base .. base+most-1, which become 0 .. most-1; *top is the largest of those. */
+static cull_status copy_labels(const char *path, const cull_tensor *y, int64_t base, int64_t most,
+                               cull_dataset *into, int64_t *top)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t i = 0; i < (size_t)y->shape[0]; i++) {
+        int64_t label = label_at(y, i);
+        if (label < base || label > base + most - 1)
+            FAIL(CULL_BAD_FILE, "%s: label %lld of example %zu; %lld to %lld are labels", path,
+                 (long long)label, i, (long long)base, (long long)(base + most - 1));
+        into->labels[into->count + i] = (int32_t)(label - base);
+        if (label - base > *top) *top = label - base;
+    }
+done:
+    return status;
+}
+
+static cull_status copy_inputs(const char *path, const cull_tensor *x, cull_dataset *into)
+{
+    cull_status status = CULL_OK;
+    size_t      row = cull_data_row(into), numbers = row * (size_t)x->shape[0];
+    char       *dst = (char *)into->inputs + into->count * cull_data_row_bytes(into);
+    float      *to = (float *)(void *)dst;
+
+    if (x->dtype == CULL_U8) {
+        memcpy(dst, x->data, numbers);
+        goto done;
+    }
+    for (size_t i = 0; i < numbers; i++) {
+        to[i] = x->dtype == CULL_F32 ? ((const float *)x->data)[i]
+                                     : (float)((const double *)x->data)[i];
+        if (!isfinite(to[i]))
+            FAIL(CULL_BAD_FILE, "%s: number %zu of example %zu is not finite", path, i % row,
+                 i / row);
+    }
+done:
+    return status;
+}
+
+static cull_status check_pair(const char *path, const cull_tensor *x, const cull_tensor *y)
+{
+    cull_status status = CULL_OK;
+
+    if (x->dtype != CULL_U8 && x->dtype != CULL_F32 && x->dtype != CULL_F64)
+        FAIL(CULL_BAD_FILE, "%s: inputs of %s; uint8, float32 and float64 are read", path,
+             cull_dtype_name(x->dtype));
+    if (x->dims < 2)
+        FAIL(CULL_BAD_FILE, "%s: inputs of %d dimension; (N, D), (N, H, W) or (N, C, H, W)", path,
+             x->dims);
+    if (y->dims != 1 || (y->dtype != CULL_U8 && y->dtype != CULL_I32 && y->dtype != CULL_I64))
+        FAIL(CULL_BAD_FILE, "%s: labels are not (N) whole numbers", path);
+    if (x->shape[0] != y->shape[0] || x->shape[0] == 0)
+        FAIL(CULL_BAD_FILE, "%s: %lld inputs and %lld labels", path, (long long)x->shape[0],
+             (long long)y->shape[0]);
+done:
+    return status;
+}
+
+static cull_status take_pair(const char *path, const cull_tensor *x, const cull_tensor *y,
+                             cull_dataset *into)
+{
+    cull_status status = CULL_OK;
+    cull_dtype  dtype = x->dtype == CULL_U8 ? CULL_U8 : CULL_F32;
+    size_t      shape[CULL_MAX_DIMS] = {0};
+    int64_t     top = FEWEST_CLASSES - 1;
+
+    TRY(check_pair(path, x, y));
+    for (int d = 0; d < x->dims; d++) shape[d] = (size_t)x->shape[d];
+    if (x->dims == 2)
+        TRY(cull_data_shape(into, path, dtype, shape[1], 1, 1));
+    else if (x->dims == 3)
+        TRY(cull_data_shape(into, path, dtype, 1, shape[1], shape[2]));
+    else
+        TRY(cull_data_shape(into, path, dtype, shape[1], shape[2], shape[3]));
+    TRY(cull_data_extend(into, path, shape[0]));
+    TRY(copy_inputs(path, x, into));
+    TRY(copy_labels(path, y, 0, CULL_DATA_MOST_CLASSES, into, &top));
+    into->count += shape[0];
+    into->classes = (size_t)top + 1;
+done:
+    return status;
+}
+
+static cull_status read_npy_pair(const char *path, cull_arrays *inputs, cull_data_role role,
+                                 cull_dataset *into)
+{
+    cull_status  status = CULL_OK;
+    cull_arrays *labels = NULL;
+    cull_tensor  x = {0}, y = {0};
+    char         beside[CULL_DATA_PATH];
+    size_t       length = strlen(path);
+
+    if (role == CULL_DATA_TEST)
+        FAIL(CULL_BAD_FILE, "%s: holds no test set; name another file for it", path);
+    if (length < 4 || strcmp(path + length - 4, ".npy") != 0)
+        FAIL(CULL_BAD_FILE, "%s: a .npy file by another name, so its labels cannot be found", path);
+    if ((size_t)snprintf(beside, sizeof beside, "%.*s_labels.npy", (int)(length - 4), path) >=
+        sizeof beside)
+        FAIL(CULL_BAD_ARGUMENT, "%.64s...: the path is too long", path);
+    TRY(cull_arrays_open(beside, &labels));
+    TRY(cull_arrays_get(inputs, NULL, &x));
+    TRY(cull_arrays_get(labels, NULL, &y));
+    TRY(take_pair(path, &x, &y, into));
+done:
+    cull_arrays_close(labels);
+    return status;
+}
+
+cull_status cull_data_array_set_read(const char *path, cull_data_role role, cull_dataset *into)
+{
+    cull_status  status = CULL_OK;
+    cull_arrays *arrays = NULL;
+    cull_tensor  x = {0}, y = {0};
+    const char  *first = NULL;
+
+    TRY(cull_arrays_open(path, &arrays));
+    first = cull_arrays_name(arrays, 0);
+    if (first && first[0] == '\0') {
+        TRY(read_npy_pair(path, arrays, role, into));
+        goto done;
+    }
+    TRY(get_pair(arrays, path, role, &x, &y));
+    TRY(take_pair(path, &x, &y, into));
+done:
+    cull_arrays_close(arrays);
+    return status;
+}
+
+static cull_status read_imagenet_batch(const char *path, cull_dataset *into)
+{
+    cull_status  status = CULL_OK;
+    cull_arrays *arrays = NULL;
+    cull_tensor  x = {0}, y = {0};
+    int64_t      top = 0;
+
+    TRY(cull_arrays_open(path, &arrays));
+    TRY(cull_arrays_get(arrays, "data", &x));
+    TRY(cull_arrays_get(arrays, "labels", &y));
+    TRY(check_pair(path, &x, &y));
+    if (x.dtype != CULL_U8 || x.dims != 2 || x.shape[1] != IMAGENET_ROW)
+        FAIL(CULL_BAD_FILE, "%s: data is not (N, 3072) of uint8", path);
+    TRY(cull_data_shape(into, path, CULL_U8, 3, 32, 32));
+    TRY(cull_data_extend(into, path, (uint64_t)x.shape[0]));
+    TRY(copy_inputs(path, &x, into));
+    TRY(copy_labels(path, &y, 1, IMAGENET_CLASSES, into, &top));
+    into->count += (size_t)x.shape[0];
+    into->classes = IMAGENET_CLASSES;
+done:
+    cull_arrays_close(arrays);
+    return status;
+}
+
+cull_status cull_data_imagenet32_read(const char *const *paths, size_t count, cull_dataset *into)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t i = 0; i < count; i++) TRY(read_imagenet_batch(paths[i], into));
+done:
+    return status;
+}

@@ -1,0 +1,127 @@
+/*
+ * data/idx.c - MNIST's format, plain or packed with gzip: images (N, H, W) in one file, labels
+ * (N) in another, as docs/formats.md says.
+ */
+#include "base/alloc.h"
+#include "data/inflate.h"
+#include "data/reader.h"
+
+enum { UNSIGNED_BYTE = 8, IMAGE_DIMS = 3, CLASSES = 10, SOME = 4096 };
+
+static cull_status begin(const cull_data_source *source, cull_data_inflate *out)
+{
+    cull_status       status = CULL_OK;
+    unsigned char     first[2] = {0};
+    size_t            count = source->size < sizeof first ? (size_t)source->size : sizeof first;
+    cull_data_packing packing = CULL_DATA_PLAIN;
+
+    TRY(cull_data_source_read(source, 0, first, count));
+    if (cull_data_gzip_begins(first, count)) packing = CULL_DATA_GZIP;
+    TRY(cull_data_inflate_begin(source, 0, source->size, packing, out));
+done:
+    return status;
+}
+
+/* Read the header of a file with `dims` dimensions and check the size it promises. */
+static cull_status read_header(cull_data_inflate *file, uint32_t dims, uint32_t shape[IMAGE_DIMS])
+{
+    cull_status   status = CULL_OK;
+    const char   *name = file->source->name;
+    unsigned char bytes[4 + 4 * IMAGE_DIMS] = {0};
+    uint64_t      promised = 1;
+
+    if (!file->packed && file->source->size < 4 + 4 * dims)
+        FAIL(CULL_BAD_FILE, "%s: %llu bytes, too short for an idx file", name,
+             (unsigned long long)file->source->size);
+    TRY(cull_data_inflate_read(file, bytes, 4 + 4 * (size_t)dims));
+    if (bytes[0] || bytes[1]) FAIL(CULL_BAD_FILE, "%s: does not begin as an idx file does", name);
+    if (bytes[2] != UNSIGNED_BYTE)
+        FAIL(CULL_BAD_FILE, "%s: elements of type %02x; unsigned bytes (08) are read", name,
+             bytes[2]);
+    if (bytes[3] != dims)
+        FAIL(CULL_BAD_FILE, "%s: %d dimensions where %u are wanted", name, bytes[3], dims);
+    for (uint32_t d = 0; d < dims; d++) {
+        const unsigned char *b = bytes + 4 + 4 * (size_t)d;
+        shape[d] = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+        if (shape[d] == 0) FAIL(CULL_BAD_FILE, "%s: a dimension is 0", name);
+        if (__builtin_mul_overflow(promised, shape[d], &promised) || promised >> 62)
+            FAIL(CULL_BAD_FILE, "%s: the dimensions are beyond 2^62 bytes", name);
+    }
+    promised += 4 + 4 * (uint64_t)dims;
+    if (!file->packed && promised != file->source->size)
+        FAIL(CULL_BAD_FILE, "%s: %llu bytes, header promises %llu", name,
+             (unsigned long long)file->source->size, (unsigned long long)promised);
+    if (!cull_data_inflate_can_hold(file, promised))
+        FAIL(CULL_BAD_FILE, "%s: header promises %llu bytes, more than %llu can unpack to", name,
+             (unsigned long long)promised, (unsigned long long)file->source->size);
+done:
+    return status;
+}
+
+static cull_status read_labels(cull_data_inflate *file, size_t count, int32_t *labels)
+{
+    cull_status   status = CULL_OK;
+    unsigned char bytes[SOME];
+
+    for (size_t at = 0; at < count; at += SOME) {
+        size_t some = count - at < SOME ? count - at : SOME;
+        TRY(cull_data_inflate_read(file, bytes, some));
+        for (size_t i = 0; i < some; i++) {
+            if (bytes[i] >= CLASSES)
+                FAIL(CULL_BAD_FILE, "%s: label %d of example %zu; 0 to 9 are labels",
+                     file->source->name, bytes[i], at + i);
+            labels[at + i] = bytes[i];
+        }
+    }
+    TRY(cull_data_inflate_finish(file));
+done:
+    return status;
+}
+
+cull_status cull_data_idx_parse(const cull_data_source *images, const cull_data_source *labels,
+                                cull_dataset *into)
+{
+    cull_status        status = CULL_OK;
+    cull_data_inflate *file = NULL; /* of both; too large for the stack of a small thread */
+    uint32_t           shape[IMAGE_DIMS] = {0}, labelled[IMAGE_DIMS] = {0};
+
+    TRY(cull_base_alloc(2, sizeof *file, "reading an idx file", &file));
+    TRY(begin(images, &file[0]));
+    TRY(begin(labels, &file[1]));
+    TRY(read_header(&file[0], IMAGE_DIMS, shape));
+    TRY(read_header(&file[1], 1, labelled));
+    if (shape[0] != labelled[0])
+        FAIL(CULL_BAD_FILE, "%s: %u images, but %u labels in %s", images->name, shape[0],
+             labelled[0], labels->name);
+    TRY(cull_data_shape(into, images->name, CULL_U8, 1, shape[1], shape[2]));
+    TRY(cull_data_extend(into, images->name, shape[0]));
+    TRY(cull_data_inflate_read(&file[0],
+                               (char *)into->inputs + into->count * cull_data_row_bytes(into),
+                               shape[0] * cull_data_row_bytes(into)));
+    TRY(cull_data_inflate_finish(&file[0]));
+    TRY(read_labels(&file[1], shape[0], into->labels + into->count));
+    into->count += shape[0];
+    into->classes = CLASSES;
+done:
+    for (int i = 0; file && i < 2; i++) cull_data_inflate_end(&file[i]);
+    cull_base_free(file);
+    return status;
+}
+
+cull_status cull_data_idx_read(const char *const *paths, size_t count, cull_dataset *into)
+{
+    cull_status      status = CULL_OK;
+    cull_data_source images = {.fd = -1}, labels = {.fd = -1};
+
+    for (size_t i = 0; i + 1 < count; i += 2) {
+        TRY(cull_data_source_open(paths[i], &images));
+        TRY(cull_data_source_open(paths[i + 1], &labels));
+        TRY(cull_data_idx_parse(&images, &labels, into));
+        cull_data_source_close(&labels);
+        cull_data_source_close(&images);
+    }
+done:
+    cull_data_source_close(&labels);
+    cull_data_source_close(&images);
+    return status;
+}

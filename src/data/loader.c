@@ -1,0 +1,258 @@
+/*
+ * data/loader.c - a ring of batches between one thread that asks and others that make them.
+ *
+ * Three counters go round the ring: submitted, claimed, taken; batch k lives in slot k modulo
+ * depth. Only the owner's thread moves submitted and taken; the lock guards all that the
+ * workers see.
+ */
+#include "data/loader.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { MOST_THREADS = 256, LEAST_DEPTH = 2, MOST_DEPTH = 1024, SENTENCE = 160 };
+
+struct slot {
+    void       *inputs;
+    int32_t    *labels;
+    uint32_t   *places;
+    size_t      count;
+    uint64_t    epoch;
+    bool        augment, ready;
+    cull_status status;
+    char        sentence[SENTENCE]; /* why it failed, for the thread that takes it */
+};
+
+struct cull_loader {
+    cull_loader_options options;
+    cull_data_augment   augment;
+    struct slot        *slot;
+    uint64_t            submitted, claimed, taken;
+    bool                borrowed; /* batch taken-1 is in use */
+    pthread_t          *worker;
+    unsigned            started;
+    pthread_mutex_t     lock;
+    pthread_cond_t      work, ready;
+    unsigned            busy; /* workers that are making a batch */
+    bool                closing;
+};
+
+/* A function of the request and the set alone. */
+static void make(const cull_loader *loader, struct slot *slot)
+{
+    const cull_dataset *set = loader->options.set;
+
+    slot->status = CULL_OK;
+    for (size_t i = 0; i < slot->count; i++) {
+        if (slot->places[i] >= set->count) {
+            slot->status = CULL_BAD_ARGUMENT;
+            (void)snprintf(slot->sentence, SENTENCE, "%s: place %u of a pool of %zu", set->name,
+                           slot->places[i], set->count);
+            return;
+        }
+        slot->labels[i] = set->labels[slot->places[i]];
+    }
+    cull_data_transform(set, slot->augment ? &loader->augment : NULL, loader->options.form,
+                        slot->epoch, slot->places, slot->count, slot->inputs);
+}
+
+static void *worker_main(void *context)
+{
+    cull_loader *loader = context;
+
+    pthread_mutex_lock(&loader->lock);
+    for (;;) {
+        struct slot *slot = NULL;
+        while (!loader->closing && loader->claimed == loader->submitted)
+            pthread_cond_wait(&loader->work, &loader->lock);
+        if (loader->closing) break;
+        slot = &loader->slot[loader->claimed++ % loader->options.depth];
+        loader->busy++;
+        pthread_mutex_unlock(&loader->lock);
+        make(loader, slot);
+        pthread_mutex_lock(&loader->lock);
+        slot->ready = true;
+        loader->busy--;
+        pthread_cond_signal(&loader->ready);
+    }
+    pthread_mutex_unlock(&loader->lock);
+    return NULL;
+}
+
+static cull_status check(const cull_loader_options *o)
+{
+    cull_status status = CULL_OK;
+
+    if (!o->set) FAIL(CULL_BAD_ARGUMENT, "a loader without a data set");
+    if (o->batch < 1) FAIL(CULL_BAD_ARGUMENT, "a loader of batches of 0");
+    if (o->depth < LEAST_DEPTH || o->depth > MOST_DEPTH)
+        FAIL(CULL_BAD_ARGUMENT, "a loader of %zu batches; %d to %d are possible", o->depth,
+             LEAST_DEPTH, MOST_DEPTH);
+    if (o->threads > MOST_THREADS)
+        FAIL(CULL_BAD_ARGUMENT, "a loader of %u threads; %d is the most", o->threads, MOST_THREADS);
+    TRY(cull_data_augment_check(o->augment, o->form, o->set));
+done:
+    return status;
+}
+
+static cull_status make_slots(cull_loader *loader)
+{
+    const cull_loader_options *o = &loader->options;
+    cull_status                status = CULL_OK;
+    size_t                     row = cull_data_row(o->set) * cull_dtype_size(o->form.dtype);
+
+    TRY(cull_base_alloc(o->depth, sizeof *loader->slot, "a loader", &loader->slot));
+    for (size_t i = 0; i < o->depth; i++) {
+        struct slot *slot = &loader->slot[i];
+        TRY(cull_base_alloc_aligned(o->batch, row, "a loader's batch", &slot->inputs));
+        TRY(cull_base_alloc(o->batch, sizeof *slot->labels, "a loader's batch", &slot->labels));
+        TRY(cull_base_alloc(o->batch, sizeof *slot->places, "a loader's batch", &slot->places));
+    }
+done:
+    return status;
+}
+
+cull_status cull_data_loader_create(const cull_loader_options *options, cull_loader **out)
+{
+    cull_status  status = CULL_OK;
+    cull_loader *loader = NULL;
+
+    TRY(check(options));
+    TRY(cull_base_alloc(1, sizeof *loader, "a loader", &loader));
+    loader->options = *options;
+    if (options->augment) {
+        loader->augment = *options->augment;
+        loader->options.augment = &loader->augment;
+    }
+    pthread_mutex_init(&loader->lock, NULL);
+    pthread_cond_init(&loader->work, NULL);
+    pthread_cond_init(&loader->ready, NULL);
+    TRY(make_slots(loader));
+    TRY(cull_base_alloc(options->threads, sizeof *loader->worker, "a loader", &loader->worker));
+    for (; loader->started < options->threads; loader->started++)
+        if (pthread_create(&loader->worker[loader->started], NULL, worker_main, loader) != 0)
+            FAIL(CULL_NO_MEMORY, "the system gives no more threads (the loader has %u)",
+                 loader->started);
+    *out = loader;
+    loader = NULL;
+done:
+    cull_data_loader_destroy(loader);
+    return status;
+}
+
+void cull_data_loader_destroy(cull_loader *loader)
+{
+    if (!loader) return;
+    pthread_mutex_lock(&loader->lock);
+    loader->closing = true;
+    pthread_cond_broadcast(&loader->work);
+    pthread_mutex_unlock(&loader->lock);
+    for (unsigned i = 0; i < loader->started; i++) pthread_join(loader->worker[i], NULL);
+    pthread_cond_destroy(&loader->ready);
+    pthread_cond_destroy(&loader->work);
+    pthread_mutex_destroy(&loader->lock);
+    for (size_t i = 0; loader->slot && i < loader->options.depth; i++) {
+        cull_base_free_aligned(loader->slot[i].inputs);
+        cull_base_free(loader->slot[i].labels);
+        cull_base_free(loader->slot[i].places);
+    }
+    cull_base_free(loader->slot);
+    cull_base_free(loader->worker);
+    cull_base_free(loader);
+}
+
+size_t cull_data_loader_room(const cull_loader *loader)
+{
+    return loader->options.depth - (size_t)(loader->submitted - loader->taken) - loader->borrowed;
+}
+
+cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places, size_t count,
+                                    uint64_t epoch, bool augment)
+{
+    cull_status  status = CULL_OK;
+    struct slot *slot = NULL;
+
+    if (cull_data_loader_room(loader) == 0)
+        FAIL(CULL_BAD_ARGUMENT, "all %zu batches of the loader are under way",
+             loader->options.depth);
+    if (count < 1 || count > loader->options.batch)
+        FAIL(CULL_BAD_ARGUMENT, "%zu examples asked for in a batch of 1 to %zu", count,
+             loader->options.batch);
+    if (augment && !loader->options.augment)
+        FAIL(CULL_BAD_ARGUMENT, "the loader was made without augmentation");
+    slot = &loader->slot[loader->submitted % loader->options.depth];
+    memcpy(slot->places, places, count * sizeof *places);
+    slot->count = count;
+    slot->epoch = epoch;
+    slot->augment = augment;
+    slot->ready = false;
+    pthread_mutex_lock(&loader->lock);
+    loader->submitted++;
+    pthread_cond_signal(&loader->work);
+    pthread_mutex_unlock(&loader->lock);
+done:
+    return status;
+}
+
+static void wait_for(cull_loader *loader, struct slot *slot)
+{
+    if (loader->options.threads == 0) {
+        make(loader, slot);
+        return;
+    }
+    pthread_mutex_lock(&loader->lock);
+    while (!slot->ready) pthread_cond_wait(&loader->ready, &loader->lock);
+    pthread_mutex_unlock(&loader->lock);
+}
+
+static cull_tensor view_of(const cull_loader *loader, const struct slot *slot)
+{
+    const cull_dataset *set = loader->options.set;
+    int64_t     c = (int64_t)set->channels, h = (int64_t)set->height, w = (int64_t)set->width;
+    cull_tensor view = {.data = slot->inputs, .dtype = loader->options.form.dtype, .dims = 4};
+
+    view.shape[0] = (int64_t)slot->count;
+    view.shape[1] = loader->options.form.channels_last ? h : c;
+    view.shape[2] = loader->options.form.channels_last ? w : h;
+    view.shape[3] = loader->options.form.channels_last ? c : w;
+    view.stride[3] = 1;
+    for (int d = 2; d >= 0; d--) view.stride[d] = view.stride[d + 1] * view.shape[d + 1];
+    return view;
+}
+
+cull_status cull_data_loader_take(cull_loader *loader, cull_batch *out)
+{
+    cull_status  status = CULL_OK;
+    struct slot *slot = NULL;
+
+    *out = (cull_batch){0};
+    loader->borrowed = false;
+    if (loader->taken == loader->submitted)
+        FAIL(CULL_BAD_ARGUMENT, "no batch was asked for, so none can be taken");
+    slot = &loader->slot[loader->taken % loader->options.depth];
+    wait_for(loader, slot);
+    loader->taken++;
+    if (slot->status) FAIL(slot->status, "%s", slot->sentence);
+    loader->borrowed = true;
+    *out = (cull_batch){.count = slot->count,
+                        .inputs = view_of(loader, slot),
+                        .labels = slot->labels,
+                        .places = slot->places,
+                        .epoch = slot->epoch,
+                        .augmented = slot->augment};
+done:
+    return status;
+}
+
+void cull_data_loader_drop(cull_loader *loader)
+{
+    pthread_mutex_lock(&loader->lock);
+    loader->claimed = loader->submitted;
+    while (loader->busy) pthread_cond_wait(&loader->ready, &loader->lock);
+    pthread_mutex_unlock(&loader->lock);
+    loader->taken = loader->submitted;
+    loader->borrowed = false;
+}

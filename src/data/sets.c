@@ -1,0 +1,266 @@
+/* data/sets.c - the data sets known by name: where their files are looked for and who reads them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "data/reader.h"
+
+enum { MOST_FILES = 10, FOLDERS = 2, MOST_CHANNELS = 3 };
+
+struct known {
+    const char *name, *doc;
+    const char *folder[FOLDERS]; /* below the root, in the order they are tried */
+    const char *package;         /* a folder outside the root, or NULL          */
+    const char *file[2][MOST_FILES];
+    bool        gzip; /* each file may also be there with .gz */
+    cull_status (*read)(const char *const *paths, size_t count, cull_dataset *into);
+    double      mean[MOST_CHANNELS], deviation[MOST_CHANNELS]; /* zeros: measured */
+    const char *advice;                                        /* what to do when it is not there */
+};
+
+/* Means and deviations are the sets' own over their training images, to four digits. */
+static const struct known sets[] = {
+    {.name = "mnist",
+     .doc = "handwritten digits, 28x28 grey, 60000 + 10000 of 10 classes",
+     .folder = {"mnist", "MNIST/raw"},
+     .file = {{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
+              {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}},
+     .gzip = true,
+     .read = cull_data_idx_read,
+     .mean = {.1307},
+     .deviation = {.3081},
+     .advice = "put the four idx files there, plain or as .gz"},
+    {.name = "fashion-mnist",
+     .doc = "clothes, 28x28 grey, 60000 + 10000 of 10 classes",
+     .folder = {"fashion-mnist", "FashionMNIST/raw"},
+     .package = "/usr/share/datasets/fashion-mnist",
+     .file = {{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
+              {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}},
+     .gzip = true,
+     .read = cull_data_idx_read,
+     .mean = {.2860},
+     .deviation = {.3530},
+     .advice = "install Debian's dataset-fashion-mnist, or put the four idx files there"},
+    {.name = "cifar10",
+     .doc = "photographs, 32x32 colour, 50000 + 10000 of 10 classes",
+     .folder = {"cifar-10-batches-bin", "cifar10"},
+     .file = {{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+               "data_batch_5.bin"},
+              {"test_batch.bin"}},
+     .read = cull_data_cifar10_read,
+     .mean = {.4914, .4822, .4465},
+     .deviation = {.2470, .2435, .2616},
+     .advice = "unpack cifar-10-binary.tar.gz there"},
+    {.name = "cifar100",
+     .doc = "photographs, 32x32 colour, 50000 + 10000 of 100 classes",
+     .folder = {"cifar-100-binary", "cifar100"},
+     .file = {{"train.bin"}, {"test.bin"}},
+     .read = cull_data_cifar100_read,
+     .mean = {.5071, .4865, .4409},
+     .deviation = {.2673, .2564, .2762},
+     .advice = "unpack cifar-100-binary.tar.gz there"},
+    {.name = "svhn",
+     .doc = "house numbers, 32x32 colour, 73257 + 26032 of 10 classes",
+     .folder = {"svhn", "SVHN"},
+     .file = {{"train_32x32.mat"}, {"test_32x32.mat"}},
+     .read = cull_data_svhn_read,
+     .mean = {.4377, .4438, .4728},
+     .deviation = {.1980, .2010, .1970},
+     .advice = "put SVHN's cropped digits there"},
+    {.name = "svhn-extra",
+     .doc = "svhn with the 531131 extra images in its training set",
+     .folder = {"svhn", "SVHN"},
+     .file = {{"train_32x32.mat", "extra_32x32.mat"}, {"test_32x32.mat"}},
+     .read = cull_data_svhn_read,
+     .mean = {.4377, .4438, .4728},
+     .deviation = {.1980, .2010, .1970},
+     .advice = "put SVHN's cropped digits there"},
+    {.name = "imagenet32",
+     .doc = "ImageNet at 32x32, 1281167 + 50000 of 1000 classes",
+     .folder = {"imagenet32"},
+     .file = {{"train_data_batch_1.npz", "train_data_batch_2.npz", "train_data_batch_3.npz",
+               "train_data_batch_4.npz", "train_data_batch_5.npz", "train_data_batch_6.npz",
+               "train_data_batch_7.npz", "train_data_batch_8.npz", "train_data_batch_9.npz",
+               "train_data_batch_10.npz"},
+              {"val_data.npz"}},
+     .read = cull_data_imagenet32_read,
+     .advice = "put the batches of Imagenet32_train_npz and Imagenet32_val_npz there"},
+};
+enum { SETS = sizeof sets / sizeof *sets };
+
+/* Where the files of one set were found, or the first that was not. */
+struct found {
+    char        path[MOST_FILES][CULL_DATA_PATH];
+    size_t      count;
+    const char *missing;
+};
+
+static bool is_there(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+static const char *resolve_root(const char *root)
+{
+    const char *named = getenv("CULL_DATA");
+
+    if (root && *root) return root;
+    return named && *named ? named : NULL;
+}
+
+/* Folder i of those to try; false when there is none, or its name is too long to be used. */
+static bool folder_at(const struct known *set, const char *root, size_t i, char out[CULL_DATA_PATH])
+{
+    int length = -1;
+
+    if (i < FOLDERS && root && set->folder[i])
+        length = snprintf(out, CULL_DATA_PATH, "%s/%s", root, set->folder[i]);
+    else if (i == FOLDERS && set->package)
+        length = snprintf(out, CULL_DATA_PATH, "%s", set->package);
+    return length > 0 && length < CULL_DATA_PATH;
+}
+
+static bool find_files(const struct known *set, cull_data_role role, const char *folder,
+                       struct found *out)
+{
+    out->count = 0;
+    out->missing = NULL;
+    for (size_t i = 0; i < MOST_FILES && set->file[role][i]; i++) {
+        static const char *const endings[] = {"", ".gz"};
+        bool                     there = false;
+        for (size_t e = 0; !there && e < (set->gzip ? 2 : 1); e++) {
+            int length = snprintf(out->path[i], CULL_DATA_PATH, "%s/%s%s", folder,
+                                  set->file[role][i], endings[e]);
+            there = length < CULL_DATA_PATH && is_there(out->path[i]);
+        }
+        if (!there) {
+            out->missing = set->file[role][i];
+            return false;
+        }
+        out->count++;
+    }
+    return true;
+}
+
+static cull_status not_found(const struct known *set, cull_data_role role, const char *root,
+                             const char *missing)
+{
+    char   tried[320] = "", folder[CULL_DATA_PATH];
+    size_t at = 0;
+
+    for (size_t i = 0; i <= FOLDERS && at < sizeof tried; i++)
+        if (folder_at(set, root, i, folder)) {
+            int put = snprintf(tried + at, sizeof tried - at, "%s%s", at ? ", " : "", folder);
+            at += put > 0 ? (size_t)put : 0;
+        }
+    if (!root && at == 0)
+        return cull_fail(CULL_IO,
+                         "%s: no folder to look in; set CULL_DATA to the one that holds %s/",
+                         set->name, set->folder[0]);
+    return cull_fail(CULL_IO, "%s: no %s%s in %s; %s%s", set->name,
+                     missing ? missing : set->file[role][0], set->gzip ? " or .gz" : "", tried,
+                     set->advice, root ? "" : ", or set CULL_DATA");
+}
+
+static void normalise_as_published(const struct known *known, cull_dataset *set)
+{
+    for (size_t c = 0; c < set->channels && c < MOST_CHANNELS; c++) {
+        set->mean[c] = known->mean[c];
+        set->deviation[c] = known->deviation[c];
+    }
+    set->published = true;
+}
+
+static cull_status open_known(const struct known *known, cull_data_role role, const char *root,
+                              cull_dataset *into)
+{
+    cull_status   status = CULL_OK;
+    struct found *found = NULL;
+    const char   *paths[MOST_FILES] = {0}, *missing = NULL;
+    char          folder[CULL_DATA_PATH];
+    bool          there = false;
+
+    TRY(cull_base_alloc(1, sizeof *found, "looking for a data set", &found));
+    for (size_t i = 0; !there && i <= FOLDERS; i++) {
+        if (!folder_at(known, root, i, folder)) continue;
+        there = find_files(known, role, folder, found);
+        if (!there && (!missing || found->count > 0)) missing = found->missing;
+    }
+    if (!there) TRY(not_found(known, role, root, missing));
+    for (size_t i = 0; i < found->count; i++) paths[i] = found->path[i];
+    TRY(known->read(paths, found->count, into));
+    if (known->deviation[0] > 0)
+        normalise_as_published(known, into);
+    else
+        TRY(cull_data_measure(into));
+done:
+    cull_base_free(found);
+    return status;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+static cull_status unknown(const char *name)
+{
+    char   all[256] = "";
+    size_t at = 0;
+
+    for (size_t i = 0; i < SETS && at < sizeof all; i++) {
+        int put = snprintf(all + at, sizeof all - at, "%s, ", sets[i].name);
+        at += put > 0 ? (size_t)put : 0;
+    }
+    return cull_fail(CULL_BAD_ARGUMENT,
+                     "no data set is called '%.64s'; there are %sand paths ending in .npz or .npy",
+                     name, all);
+}
+
+cull_status cull_data_open(const char *name, cull_data_role role, const char *root,
+                           cull_dataset **out)
+{
+    cull_status         status = CULL_OK;
+    const struct known *known = NULL;
+    cull_dataset       *set = NULL;
+    const char         *slash = strrchr(name, '/');
+
+    for (size_t i = 0; i < SETS; i++)
+        if (strcmp(sets[i].name, name) == 0) known = &sets[i];
+    if (!known && !ends_with(name, ".npz") && !ends_with(name, ".npy")) TRY(unknown(name));
+    TRY(cull_data_create(slash ? slash + 1 : name, &set));
+    if (known) {
+        TRY(open_known(known, role, resolve_root(root), set));
+    } else {
+        TRY(cull_data_array_set_read(name, role, set));
+        TRY(cull_data_measure(set));
+    }
+    *out = set;
+    set = NULL;
+done:
+    cull_data_close(set);
+    return status;
+}
+
+bool cull_data_list(const char *root, size_t i, cull_data_listing *out)
+{
+    char         folder[CULL_DATA_PATH];
+    struct found found; /* 10 paths */
+
+    if (i >= SETS) return false;
+    *out = (cull_data_listing){.name = sets[i].name, .doc = sets[i].doc};
+    for (size_t f = 0; f <= FOLDERS && !out->train && !out->test; f++) {
+        if (!folder_at(&sets[i], resolve_root(root), f, folder)) continue;
+        out->train = find_files(&sets[i], CULL_DATA_TRAIN, folder, &found);
+        out->test = find_files(&sets[i], CULL_DATA_TEST, folder, &found);
+        if (out->train || out->test) memcpy(out->folder, folder, sizeof folder);
+    }
+    return true;
+}

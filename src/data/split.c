@@ -1,0 +1,64 @@
+/* data/split.c - the stratified split: so many of each class, which ones by the seed. */
+#include "data/split.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "data/order.h"
+#include "data/strata.h"
+
+/* taken[place] becomes 1 for share[c] places of each class. */
+static void take_shares(const cull_data_strata *strata, const size_t *share, cull_key key,
+                        uint32_t *scratch, uint32_t *chosen, uint8_t *taken)
+{
+    for (size_t c = 0; c < strata->classes; c++) {
+        cull_data_choose(key, c, strata->size[c], share[c], scratch, chosen);
+        for (size_t i = 0; i < share[c]; i++)
+            taken[strata->member[strata->start[c] + chosen[i]]] = 1;
+    }
+}
+
+/* The places with taken == which, ascending; returns how many. */
+static size_t list_places(const uint8_t *taken, size_t count, uint8_t which, uint32_t *out)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (taken[i] == which) out[at++] = (uint32_t)i;
+    return at;
+}
+
+cull_status cull_data_split(cull_dataset *train, double fraction, uint64_t seed,
+                            cull_dataset **validation)
+{
+    cull_status      status = CULL_OK;
+    cull_data_strata strata = {0};
+    size_t          *share = NULL, count = train->count, total = 0;
+    uint32_t        *scratch = NULL, *chosen = NULL;
+    uint8_t         *taken = NULL;
+
+    if (!(fraction > 0 && fraction < 1))
+        FAIL(CULL_BAD_ARGUMENT, "%s: a validation split of %g; above 0 and below 1 is possible",
+             train->name, fraction);
+    total = cull_data_share(fraction, count);
+    if (total >= count)
+        FAIL(CULL_BAD_ARGUMENT, "%s: a validation split of %g leaves none of %zu to train on",
+             train->name, fraction, count);
+    TRY(cull_data_strata_init(&strata, train));
+    TRY(cull_base_alloc(train->classes, sizeof *share, "a split", &share));
+    TRY(cull_base_alloc(count, sizeof *scratch, "a split", &scratch));
+    TRY(cull_base_alloc(count, sizeof *chosen, "a split", &chosen));
+    TRY(cull_base_alloc(count, sizeof *taken, "a split", &taken));
+    cull_budget_split(total, strata.size, train->classes, share);
+    take_shares(&strata, share, cull_key_make(seed, "validation"), scratch, chosen, taken);
+    total = list_places(taken, count, 1, chosen);
+    TRY(cull_data_gather(train, chosen, total, validation));
+    cull_data_keep(train, chosen, list_places(taken, count, 0, chosen));
+done:
+    cull_data_strata_clear(&strata);
+    cull_base_free(share);
+    cull_base_free(scratch);
+    cull_base_free(chosen);
+    cull_base_free(taken);
+    return status;
+}
