@@ -152,6 +152,7 @@ extern const cull_layer_table cull_layers_cpu;
 cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc,
                               cull_layer_op **out);
 void        cull_layer_destroy(cull_layer_op *op); /* NULL is fine */
-cull_status cull_layer_block(cull_backend *backend, int64_t c, int64_t common, int64_t *block);
+int64_t     cull_layer_block(cull_backend *backend, int64_t c, int64_t common);
+bool        cull_layer_fuses(const cull_backend *backend);
 
 #endif

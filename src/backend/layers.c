@@ -1,0 +1,48 @@
+/* backend/layers.c - layer operations by backend. */
+#include <string.h>
+
+#include "backend/layer.h"
+
+static const cull_layer_table *const tables[] = {&cull_layers_ref};
+
+static const cull_layer_table *find(const cull_backend *backend)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (strcmp(tables[i]->name, backend->class->name) == 0) return tables[i];
+    return NULL;
+}
+
+cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc,
+                              cull_layer_op **out)
+{
+    cull_status             status = CULL_OK;
+    const cull_layer_table *table = find(backend);
+    cull_layer_op          *op = NULL;
+
+    if (!table || !table->layer[desc->kind])
+        FAIL(CULL_UNSUPPORTED, "backend %s cannot run this layer", backend->class->name);
+    TRY(table->layer[desc->kind]->create(backend, desc, &op));
+    op->class = table->layer[desc->kind];
+    op->backend = backend;
+    op->desc = *desc;
+    *out = op;
+done:
+    return status;
+}
+
+void cull_layer_destroy(cull_layer_op *op)
+{
+    if (op) op->class->destroy(op);
+}
+
+bool cull_layer_fuses(const cull_backend *backend)
+{
+    const cull_layer_table *table = find(backend);
+    return table && table->fuses;
+}
+
+int64_t cull_layer_block(cull_backend *backend, int64_t c, int64_t common)
+{
+    const cull_layer_table *table = find(backend);
+    return table ? table->block(backend, c, common) : 1;
+}

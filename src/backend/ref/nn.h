@@ -1,0 +1,35 @@
+/*
+ * backend/ref/nn.h - layer operations as plain loops in double: the definition of right.
+ *
+ * A rule is written once, for float64 in NCHW. For float32 the frame in nn.c widens what goes
+ * in, runs the same rule and rounds what comes out, so float results are double arithmetic on
+ * the same rounded values.
+ */
+#ifndef CULL_BACKEND_REF_NN_H
+#define CULL_BACKEND_REF_NN_H
+
+#include "backend/layer.h"
+
+/* Elements of each tensor an operation touches. */
+typedef struct cull_ref_sizes {
+    size_t x, x2, y, w, b, stats, running;
+} cull_ref_sizes;
+
+typedef struct cull_ref_rule {
+    cull_layer_kind kind;
+    /* Fill in what x, x2 and y do not say; they are set before. Optional. */
+    void (*sizes)(const cull_layer_desc *desc, cull_ref_sizes *sizes);
+    size_t state_row; /* bytes of state for each element of y in a row */
+    bool   stats_by_row;
+    void (*forward)(const cull_layer_desc *desc, const cull_layer_args *args);
+    void (*backward)(const cull_layer_desc *desc, const cull_layer_args *args);
+} cull_ref_rule;
+
+extern const cull_ref_rule cull_ref_dense, cull_ref_conv, cull_ref_batchnorm, cull_ref_groupnorm,
+    cull_ref_layernorm, cull_ref_activate, cull_ref_pool, cull_ref_add, cull_ref_concat,
+    cull_ref_dropout, cull_ref_loss;
+
+/* The change of layout moves elements and never rounds: an operation of its own. */
+extern const cull_layer_class cull_ref_convert;
+
+#endif
