@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t         bytes = 0, body = 0;
     uint64_t       hash = 0;
 
-    if (!selector) return 0;
+    if (!selector) goto done;
     if (b.left && cull_selector_restore(selector, b.data, b.left) == CULL_OK) abort();
     if (cull_selector_save(selector, &saved, &bytes) != CULL_OK || bytes < HEAD + sizeof hash)
         abort();
@@ -63,6 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(forged);
     cull_bytes_release(saved);
+done:
     cull_selector_destroy(selector);
+    cull_backend_close(setting.backend);
     return 0;
 }

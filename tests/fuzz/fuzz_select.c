@@ -24,14 +24,17 @@ struct room {
     uint32_t place[MOST_POOL];
 };
 
-/* Mostly small whole numbers, so that ties and dependence happen; now and then any bits. */
+/* Mostly small multiples of 1/8, so that ties and dependence happen; a few bytes stand for
+ * what breaks arithmetic, one for any bits at all. */
 static double take_number(struct bytes *b)
 {
-    uint8_t kind = 0;
-    double  any = 0;
+    static const double hostile[] = {NAN, INFINITY, -INFINITY, 1e300, 1e-300, 1e30, -0.0};
+    uint8_t             kind = 0;
+    double              any = 0;
 
     take_bytes(b, &kind, 1);
-    if (kind != 0xff) return ((double)kind - 100) / 8;
+    if (kind < 0xf8) return ((double)kind - 100) / 8;
+    if (kind < 0xff) return hostile[kind - 0xf8];
     take_bytes(b, &any, sizeof any);
     return any;
 }
@@ -56,12 +59,12 @@ static cull_tensor matrix(struct bytes *b, void *data, cull_dtype dtype, size_t 
     size_t      odd = take_below(b, 32);
 
     t.stride[0] += (int64_t)take_below(b, GAP + 1);
-    if (odd == 0) t.data = NULL;
-    if (odd == 1) t.dims = 1;
-    if (odd == 2) t.stride[1] = 0;
-    if (odd == 3) t.shape[0] -= 1;
-    if (odd == 4) t.shape[1] = 0;
-    if (odd == 5) t.dtype = CULL_I32;
+    if (odd == 1) t.data = NULL;
+    if (odd == 2) t.dims = 1;
+    if (odd == 3) t.stride[1] = 0;
+    if (odd == 4) t.shape[0] -= 1;
+    if (odd == 5) t.shape[1] = 0;
+    if (odd == 6) t.dtype = CULL_I32;
     return t;
 }
 
@@ -71,17 +74,18 @@ static cull_tensor vector(struct bytes *b, void *data, cull_dtype dtype, size_t 
     size_t      odd = take_below(b, 32);
 
     if (dtype == CULL_F64) t.stride[0] += (int64_t)take_below(b, 2);
-    if (odd == 0) t.data = NULL;
-    if (odd == 1) t.dims = 2;
-    if (odd == 2) t.stride[0] = 0;
-    if (odd == 3) t.shape[0] += 1;
+    if (odd == 1) t.data = NULL;
+    if (odd == 2) t.dims = 2;
+    if (odd == 3) t.stride[0] = 0;
+    if (odd == 4) t.shape[0] += 1;
     return t;
 }
 
 static void fill_signals(struct bytes *b, struct room *r, const cull_setting *setting,
                          cull_signals *s)
 {
-    size_t rows = take_below(b, setting->pool + 1), wide = 1 + take_below(b, MOST_COLUMNS);
+    size_t rows = setting->pool - take_below(b, setting->pool + 1),
+           wide = 1 + take_below(b, MOST_COLUMNS);
     size_t classes = 1 + take_below(b, MOST_COLUMNS), targets = take_below(b, 8);
 
     *s = (cull_signals){.count = rows, .step = take_below(b, 40), .epoch = take_below(b, 12)};
@@ -147,12 +151,12 @@ static void step(struct bytes *b, struct room *room, cull_selector *selector,
     fill_signals(b, room, setting, &signals);
     if (cull_selector_needs(selector, signals.step, signals.epoch, &needs) != CULL_OK) abort();
     switch (take_below(b, 8)) {
-    case 0: (void)cull_observe(selector, &signals); break;
-    case 1:
+    case 1: (void)cull_observe(selector, &signals); break;
+    case 2:
         if (cull_flush(selector, subset) != CULL_OK) abort();
         check_subset(subset, 0, setting->pool);
         break;
-    case 2: save_and_restore(selector); break;
+    case 3: save_and_restore(selector); break;
     default:
         if (cull_select(selector, &signals, take_below(b, 2) ? take_below(b, MOST_POOL) : 0,
                         subset) != CULL_OK) {
@@ -179,5 +183,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(room);
     cull_subset_clear(&subset);
     cull_selector_destroy(selector);
+    cull_backend_close(setting.backend);
     return 0;
 }

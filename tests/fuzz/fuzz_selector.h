@@ -30,7 +30,7 @@ static inline void fuzz_value(struct bytes *b, const cull_option_spec *spec, cha
     }
 }
 
-/* NULL when the options do not go together, which is fine. */
+/* NULL when the options do not go together, which is fine. setting->backend is to be closed. */
 static inline cull_selector *fuzz_selector(struct bytes *b, cull_setting *setting)
 {
     static const char *const modifiers[] = {"", "", " stale", " remembered"};
@@ -55,6 +55,7 @@ static inline cull_selector *fuzz_selector(struct bytes *b, cull_setting *settin
                               .steps = take_below(b, 4),
                               .seed = take_below(b, 1000)};
     setting->batch = take_below(b, setting->pool + 1);
+    if (take_below(b, 4) == 1) (void)cull_backend_open("ref", 1, &setting->backend);
     if (cull_selector_create(name, options, count, setting, &selector) != CULL_OK) return NULL;
     return selector;
 }
