@@ -139,8 +139,9 @@ typedef struct cull_batch {
     const void     *inputs; /* (count, C, H, W) or (count, H, W, C) as cull_nn_plan_input says */
     const int32_t  *label;
     const double   *weight; /* NULL: 1 */
-    const uint32_t *place;
+    const uint32_t *place;  /* NULL: 0 .. count-1 */
     uint64_t        step, epoch;
+    cull_key        key; /* of dropout         */
 } cull_batch;
 
 /* The layout the plan's input buffer wants (the loader writes it). */
@@ -150,8 +151,7 @@ cull_image cull_nn_plan_input(const cull_plan *plan);
 cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,
                           unsigned wanted, cull_signals *signals);
 /* Forward and backward: gradients of (1/count) sum w loss into params->gradient. */
-cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_key dropout,
-                          cull_signals *trained);
+cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_signals *trained);
 /* Backward through rows of `kept` (a score-and-keep plan that has just run). */
 cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subset *subset,
                                cull_signals *trained);

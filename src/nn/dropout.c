@@ -1,0 +1,19 @@
+/* nn/dropout.c - dropout; its mask is drawn again in backward, so nothing is kept. */
+#include "nn/graph.h"
+
+static cull_status shape(cull_node *node, const cull_image *in)
+{
+    node->desc.y = *in;
+    if (node->desc.probability >= 0 && node->desc.probability < 1) return CULL_OK;
+    return cull_fail(CULL_BAD_ARGUMENT, "dropout with probability %g", node->desc.probability);
+}
+
+static const cull_node_class dropout = {"dropout", 0, shape};
+
+int cull_nn_dropout(cull_model *m, int x, double probability)
+{
+    cull_node node = cull_nn_graph_node(&dropout, CULL_LAYER_DROPOUT, x, -1);
+
+    node.desc.probability = probability;
+    return cull_nn_graph_add(m, &node, NULL);
+}

@@ -1,0 +1,17 @@
+/* nn/flatten.c - an image as features, in NCHW order whatever layout it is computed in. */
+#include "nn/graph.h"
+
+static cull_status shape(cull_node *node, const cull_image *in)
+{
+    node->desc.y = (cull_image){0, cull_image_row(in), 1, 1, 1};
+    return CULL_OK;
+}
+
+static const cull_node_class flatten = {"flatten", 0, shape};
+
+int cull_nn_flatten(cull_model *m, int x)
+{
+    cull_node node = cull_nn_graph_node(&flatten, CULL_LAYER_CONVERT, x, -1);
+
+    return cull_nn_graph_add(m, &node, NULL);
+}

@@ -1,0 +1,118 @@
+/* nn/graph.c - building a model: nodes in topological order, parameters laid out as they come. */
+#include "nn/graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+cull_status cull_nn_model_create(const char *name, int64_t channels, int64_t height, int64_t width,
+                                 cull_model **out)
+{
+    cull_status status = CULL_OK;
+    cull_model *model = NULL;
+
+    if (channels < 1 || height < 1 || width < 1 || channels > 1 << 24 || height > 1 << 16 ||
+        width > 1 << 16)
+        FAIL(CULL_BAD_ARGUMENT, "%s: inputs of %lldx%lldx%lld cannot be", name, (long long)channels,
+             (long long)height, (long long)width);
+    TRY(cull_base_alloc(1, sizeof *model, "a model", &model));
+    (void)snprintf(model->name, sizeof model->name, "%s", name);
+    model->input = (cull_image){0, channels, height, width, 1};
+    TRY(cull_base_alloc(8, sizeof *model->node, "a model", &model->node));
+    model->room = 8;
+    model->nodes = 1;
+    model->node[0].desc.y = model->input;
+    *out = model;
+    model = NULL;
+done:
+    cull_nn_model_destroy(model);
+    return status;
+}
+
+void cull_nn_model_destroy(cull_model *model)
+{
+    if (!model) return;
+    cull_base_free(model->node);
+    cull_base_free(model);
+}
+
+cull_node cull_nn_graph_node(const cull_node_class *class, cull_layer_kind kind, int x, int x2)
+{
+    cull_node node = {.class = class, .inputs = x2 < 0 ? 1 : 2, .input = {x, x2}};
+
+    node.desc.kind = kind;
+    return node;
+}
+
+int64_t cull_nn_graph_slide(int64_t in, int64_t kernel, int64_t stride, int64_t pad)
+{
+    if (kernel < 1 || stride < 1 || pad < 0 || pad >= kernel || in + 2 * pad < kernel) return 0;
+    return (in + 2 * pad - kernel) / stride + 1;
+}
+
+static cull_status check_name(const cull_model *model, const char *name)
+{
+    cull_status status = CULL_OK;
+
+    if (strlen(name) >= sizeof model->node->name)
+        FAIL(CULL_BAD_ARGUMENT, "%s: the name '%.60s' is too long", model->name, name);
+    for (int i = 1; i < model->nodes; i++)
+        if (model->node[i].params && strcmp(model->node[i].name, name) == 0)
+            FAIL(CULL_BAD_ARGUMENT, "%s: two layers are called '%s'", model->name, name);
+done:
+    return status;
+}
+
+static cull_status add(cull_model *model, const cull_node *given, const char *name)
+{
+    cull_status status = CULL_OK;
+    cull_node   node = *given;
+    cull_image  in[CULL_NODE_INPUTS] = {{0}};
+
+    for (int i = 0; i < node.inputs; i++) {
+        if (node.input[i] < 0 || node.input[i] >= model->nodes)
+            FAIL(CULL_BAD_ARGUMENT, "%s: a %s takes node %d, which is not there", model->name,
+                 node.class->name, node.input[i]);
+        in[i] = model->node[node.input[i]].desc.y;
+    }
+    node.desc.x = in[0];
+    node.desc.x2 = in[1];
+    TRY(node.class->shape(&node, in));
+    if (node.params) TRY(check_name(model, name ? name : ""));
+    (void)snprintf(node.name, sizeof node.name, "%s", name ? name : "");
+    for (int i = 0; i < node.params; i++) {
+        node.param_at[i] = model->param_count;
+        model->param_count += node.param_count[i];
+    }
+    node.running_at = model->running_count;
+    model->running_count += node.running_count;
+    if (model->nodes == model->room) {
+        TRY(cull_base_grow((size_t)model->room * 2, sizeof node, "a model", &model->node));
+        model->room *= 2;
+    }
+    model->node[model->nodes++] = node;
+done:
+    return status;
+}
+
+int cull_nn_graph_add(cull_model *model, const cull_node *node, const char *name)
+{
+    if (model->trouble == CULL_OK) model->trouble = add(model, node, name);
+    return model->trouble == CULL_OK ? model->nodes - 1 : -1;
+}
+
+cull_status cull_nn_model_finish(cull_model *m, int logits)
+{
+    cull_status status = CULL_OK;
+
+    if (m->trouble != CULL_OK) return m->trouble; /* its sentence is the latest failure */
+    if (logits < 1 || logits != m->nodes - 1 || m->node[logits].desc.kind != CULL_LAYER_DENSE)
+        FAIL(CULL_BAD_ARGUMENT, "%s: the last node must be the dense layer that gives the logits",
+             m->name);
+    m->last_dense = logits;
+    m->classes = (size_t)m->node[logits].desc.y.c;
+done:
+    m->trouble = status;
+    return status;
+}

@@ -1,0 +1,103 @@
+/*
+ * nn/params.c - the parameters of a model: one block of values, one of gradients, one of running
+ * averages, and how they start.
+ *
+ *     torch    weight and bias uniform within 1/sqrt(fan_in)
+ *     he       weight normal with sqrt(2/fan), fan in or out; bias 0
+ *     norms    gamma 1, beta 0; running mean 0, variance 1
+ */
+#include <math.h>
+
+#include "base/alloc.h"
+#include "nn/nn.h"
+
+#define TWO_PI 6.28318530717958647693
+
+cull_status cull_nn_params_create(const cull_model *model, cull_dtype dtype, cull_params **out)
+{
+    cull_status  status = CULL_OK;
+    cull_params *params = NULL;
+    size_t       size = cull_dtype_size(dtype);
+
+    if (dtype != CULL_F32 && dtype != CULL_F64)
+        FAIL(CULL_BAD_ARGUMENT, "parameters are float32 or float64");
+    TRY(cull_base_alloc(1, sizeof *params, "parameters", &params));
+    params->dtype = dtype;
+    params->count = model->param_count;
+    params->running_count = model->running_count;
+    TRY(cull_base_alloc_aligned(params->count, size, "parameters", &params->value));
+    TRY(cull_base_alloc_aligned(params->count, size, "gradients", &params->gradient));
+    TRY(cull_base_alloc_aligned(params->running_count, size, "averages", &params->running));
+    *out = params;
+    params = NULL;
+done:
+    cull_nn_params_destroy(params);
+    return status;
+}
+
+void cull_nn_params_destroy(cull_params *params)
+{
+    if (!params) return;
+    cull_base_free_aligned(params->value);
+    cull_base_free_aligned(params->gradient);
+    cull_base_free_aligned(params->running);
+    cull_base_free(params);
+}
+
+static void set(void *block, cull_dtype dtype, size_t at, double value)
+{
+    if (dtype == CULL_F32)
+        ((float *)block)[at] = (float)value;
+    else
+        ((double *)block)[at] = value;
+}
+
+static double normal(cull_key key, uint64_t stream, size_t i)
+{
+    double radius = sqrt(-2 * log(cull_key_uniform(key, stream, 2 * (uint64_t)i)));
+    return radius * cos(TWO_PI * cull_key_uniform(key, stream, 2 * (uint64_t)i + 1));
+}
+
+static double draw_weight(const cull_node *node, cull_key key, uint64_t stream, size_t i)
+{
+    const cull_layer_desc *d = &node->desc;
+    bool                   conv = d->kind == CULL_LAYER_CONV;
+    double                 area = conv ? (double)(d->kernel[0] * d->kernel[1]) : 1;
+    double                 fan_in = area * (double)d->x.c / (double)(conv ? d->groups : 1);
+    double                 fan_out = area * (double)d->y.c / (double)(conv ? d->groups : 1);
+
+    switch (node->init) {
+    case CULL_INIT_TORCH: return (2 * cull_key_uniform(key, stream, i) - 1) / sqrt(fan_in);
+    case CULL_INIT_HE_OUT: return normal(key, stream, i) * sqrt(2 / fan_out);
+    case CULL_INIT_HE_IN: return normal(key, stream, i) * sqrt(2 / fan_in);
+    case CULL_INIT_NORMAL: return normal(key, stream, i) * node->init_value;
+    case CULL_INIT_ONE: return node->init_value != 0 ? node->init_value : 1;
+    default: return 0;
+    }
+}
+
+static double draw_bias(const cull_node *node, cull_key key, uint64_t stream, size_t i)
+{
+    if (node->init != CULL_INIT_TORCH) return 0;
+    return draw_weight(node, key, stream, i);
+}
+
+void cull_nn_params_init(cull_params *params, const cull_model *model, uint64_t seed)
+{
+    cull_key key = cull_key_make(seed, "initial weights");
+
+    for (int n = 1; n < model->nodes; n++) {
+        const cull_node *node = &model->node[n];
+        uint64_t         stream = 2 * (uint64_t)n;
+
+        for (size_t i = 0; node->params > 0 && i < node->param_count[0]; i++)
+            set(params->value, params->dtype, node->param_at[0] + i,
+                draw_weight(node, key, stream, i));
+        for (size_t i = 0; node->params > 1 && i < node->param_count[1]; i++)
+            set(params->value, params->dtype, node->param_at[1] + i,
+                draw_bias(node, key, stream + 1, i));
+        for (size_t i = 0; i < node->running_count; i++)
+            set(params->running, params->dtype, node->running_at + i,
+                i >= node->running_count / 2 ? 1 : 0);
+    }
+}

@@ -1,0 +1,273 @@
+/* nn/plan.c - making a plan: steps, operations, memory; and running it. */
+#include "nn/plan.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+static cull_status make_operations(cull_plan *plan, double smoothing)
+{
+    cull_status     status = CULL_OK;
+    cull_image      logits = plan->value[plan->model->last_dense].image;
+    cull_layer_desc loss = {.kind = CULL_LAYER_LOSS,
+                            .dtype = plan->params->dtype,
+                            .x = logits,
+                            .y = logits,
+                            .smoothing = smoothing,
+                            .learn = cull_plan_learns(plan->mode)};
+
+    for (int s = 0; s < plan->steps; s++) {
+        cull_step *step = &plan->step[s];
+
+        step->desc.learn = cull_plan_learns(plan->mode);
+        step->desc.input_gradient = step->desc.learn && cull_plan_home(plan, step->in[0])->carries;
+        TRY(cull_layer_create(plan->backend, &step->desc, &step->op));
+    }
+    TRY(cull_layer_create(plan->backend, &loss, &plan->loss_op));
+done:
+    return status;
+}
+
+cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cull_backend *backend,
+                                cull_plan_mode mode, size_t batch, double smoothing,
+                                cull_plan **out)
+{
+    cull_status status = CULL_OK;
+    cull_plan  *plan = NULL;
+
+    if (batch < 1 || batch > 1 << 24) FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples", batch);
+    if (model->last_dense < 1)
+        FAIL(CULL_BAD_ARGUMENT, "%s: the model is not finished", model->name);
+    TRY(cull_base_alloc(1, sizeof *plan, "a plan", &plan));
+    plan->model = model;
+    plan->params = params;
+    plan->backend = backend;
+    plan->mode = mode;
+    plan->batch = batch;
+    plan->size = cull_dtype_size(params->dtype);
+    TRY(cull_base_alloc(batch, sizeof *plan->loss, "a plan", &plan->loss));
+    TRY(cull_base_alloc(batch, sizeof *plan->weight, "a plan", &plan->weight));
+    TRY(cull_base_alloc(batch, sizeof *plan->label, "a plan", &plan->label));
+    TRY(cull_base_alloc(batch, sizeof *plan->place, "a plan", &plan->place));
+    TRY(cull_base_alloc_aligned(batch * model->classes, plan->size, "a plan", &plan->p));
+    TRY(cull_plan_make_steps(plan));
+    TRY(make_operations(plan, smoothing));
+    TRY(cull_plan_make_memory(plan));
+    *out = plan;
+    plan = NULL;
+done:
+    cull_nn_plan_destroy(plan);
+    return status;
+}
+
+void cull_nn_plan_destroy(cull_plan *plan)
+{
+    if (!plan) return;
+    for (int s = 0; s < plan->steps; s++) cull_layer_destroy(plan->step[s].op);
+    cull_layer_destroy(plan->loss_op);
+    cull_base_free_aligned(plan->arena);
+    cull_base_free_aligned(plan->p);
+    cull_base_free(plan->loss);
+    cull_base_free(plan->weight);
+    cull_base_free(plan->label);
+    cull_base_free(plan->place);
+    cull_base_free(plan->value);
+    cull_base_free(plan->step);
+    cull_base_free(plan);
+}
+
+cull_image cull_nn_plan_input(const cull_plan *plan)
+{
+    return plan->value[0].image;
+}
+
+const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i)
+{
+    return i < (size_t)plan->steps ? plan->step[i].op->implementation : NULL;
+}
+
+/* The batch's small arrays are copied, so that signals do not depend on the caller's. */
+static cull_status take_batch(cull_plan *plan, const cull_batch *batch)
+{
+    cull_status status = CULL_OK;
+
+    if (batch->count != plan->batch)
+        FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples is given %zu", plan->batch, batch->count);
+    for (size_t i = 0; i < plan->batch; i++) {
+        plan->label[i] = batch->label[i];
+        plan->place[i] = batch->place ? batch->place[i] : (uint32_t)i;
+        plan->weight[i] = batch->weight ? batch->weight[i] : 1;
+        if (plan->label[i] < 0 || (size_t)plan->label[i] >= plan->model->classes)
+            FAIL(CULL_BAD_ARGUMENT, "example %zu (place %u) has label %d, the model knows 0 to %zu",
+                 i, plan->place[i], plan->label[i], plan->model->classes - 1);
+    }
+    plan->run_step = batch->step;
+    plan->run_key = batch->key;
+    memcpy(plan->value[plan->value[0].home].data, batch->inputs,
+           (size_t)(plan->value[0].image.n * cull_image_row(&plan->value[0].image)) * plan->size);
+done:
+    return status;
+}
+
+static cull_status forward(cull_plan *plan, cull_statistics statistics)
+{
+    cull_status     status = CULL_OK;
+    cull_value     *logits = cull_plan_home(plan, plan->model->last_dense);
+    cull_layer_args loss = {.x = logits->data,
+                            .dx = plan->mode == CULL_PLAN_LEARN ? logits->gradient : NULL,
+                            .label = plan->label,
+                            .weight = plan->weight,
+                            .scale = 1 / (double)plan->batch,
+                            .loss = plan->loss,
+                            .p = plan->p};
+
+    for (int s = 0; s < plan->steps; s++) {
+        cull_step *step = &plan->step[s];
+
+        step->args.statistics = statistics;
+        step->args.key = plan->run_key;
+        step->args.key.word[1] ^= (uint32_t)s; /* every dropout its own mask */
+        step->args.step = plan->run_step;
+        TRY(step->op->class->forward(step->op, &step->args));
+    }
+    TRY(plan->loss_op->class->forward(plan->loss_op, &loss));
+done:
+    return status;
+}
+
+static cull_status backward(cull_plan *plan, const double *row_weight)
+{
+    cull_status status = CULL_OK;
+
+    for (int s = plan->steps - 1; s >= 0; s--) {
+        cull_step *step = &plan->step[s];
+
+        if (!cull_plan_home(plan, step->out)->carries) continue;
+        step->args.row_weight = row_weight;
+        TRY(step->op->class->backward(step->op, &step->args));
+    }
+done:
+    return status;
+}
+
+static void give_signals(const cull_plan *plan, uint64_t epoch, unsigned wanted, cull_signals *out)
+{
+    const cull_model *model = plan->model;
+    const cull_value *h = &plan->value[model->node[model->last_dense].input[0]];
+    cull_dtype        dtype = plan->params->dtype;
+
+    *out = (cull_signals){
+        .count = plan->batch, .place = plan->place, .step = plan->run_step, .epoch = epoch};
+    if (wanted & CULL_SIGNAL_LOSS) out->loss = cull_vector(plan->loss, CULL_F64, plan->batch);
+    if (wanted & CULL_SIGNAL_LABEL) out->label = cull_vector(plan->label, CULL_I32, plan->batch);
+    if (wanted & CULL_SIGNAL_P) out->p = cull_matrix(plan->p, dtype, plan->batch, model->classes);
+    if (wanted & CULL_SIGNAL_H)
+        out->h = cull_matrix(plan->value[h->home].data, dtype, plan->batch, (size_t)h->image.c);
+}
+
+cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,
+                          unsigned wanted, cull_signals *signals)
+{
+    cull_status status = CULL_OK;
+
+    if (plan->mode != CULL_PLAN_SCORE && plan->mode != CULL_PLAN_SCORE_AND_KEEP)
+        FAIL(CULL_BAD_ARGUMENT, "this plan does not score");
+    TRY(take_batch(plan, batch));
+    TRY(forward(plan, statistics));
+    give_signals(plan, batch->epoch, wanted, signals);
+done:
+    return status;
+}
+
+cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_signals *trained)
+{
+    cull_status status = CULL_OK;
+
+    if (plan->mode != CULL_PLAN_LEARN) FAIL(CULL_BAD_ARGUMENT, "this plan does not learn");
+    TRY(take_batch(plan, batch));
+    TRY(forward(plan, CULL_STATS_UPDATE));
+    TRY(backward(plan, NULL));
+    give_signals(plan, batch->epoch,
+                 CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P | CULL_SIGNAL_H, trained);
+done:
+    return status;
+}
+
+/* Rows `subset` of everything backward reads, from the plan that scored. */
+static void gather(cull_plan *plan, const cull_plan *kept, const cull_subset *subset)
+{
+    for (int v = 0; v < plan->values; v++) {
+        size_t row = (size_t)cull_image_row(&plan->value[v].image) * plan->size;
+
+        if (plan->value[v].home != v || !plan->value[v].kept) continue;
+        for (size_t i = 0; i < plan->batch; i++)
+            memcpy(plan->value[v].data + i * row, kept->value[v].data + subset->index[i] * row,
+                   row);
+    }
+    for (int s = 0; s < plan->steps; s++) {
+        cull_step       *to = &plan->step[s];
+        const cull_step *from = &kept->step[s];
+        size_t           state = to->op->state_row, stats = to->stats_bytes / plan->batch;
+
+        for (size_t i = 0; state && i < plan->batch; i++)
+            memcpy((char *)to->args.state + i * state,
+                   (const char *)from->args.state + subset->index[i] * state, state);
+        for (size_t i = 0; to->op->stats_by_row && i < plan->batch; i++)
+            memcpy((char *)to->args.stats + i * stats,
+                   (const char *)from->args.stats + subset->index[i] * stats, stats);
+        if (to->stats_bytes && !to->op->stats_by_row)
+            memcpy(to->args.stats, from->args.stats, to->stats_bytes);
+        to->args.key = from->args.key;
+        to->args.step = from->args.step;
+    }
+}
+
+/* dlogits_i = w_i p_i / m, from the p that was kept. */
+static void kept_loss(cull_plan *plan, const cull_plan *kept, const cull_subset *subset)
+{
+    size_t classes = plan->model->classes;
+    char  *gradient = cull_plan_home(plan, plan->model->last_dense)->gradient;
+
+    for (size_t i = 0; i < plan->batch; i++) {
+        size_t from = subset->index[i];
+        double scale = subset->weight[i] / (double)plan->batch;
+
+        plan->label[i] = kept->label[from];
+        plan->place[i] = kept->place[from];
+        plan->loss[i] = kept->loss[from];
+        plan->weight[i] = subset->weight[i];
+        for (size_t k = 0; k < classes; k++) {
+            size_t at = i * classes + k, source = from * classes + k;
+            if (plan->params->dtype == CULL_F32) {
+                ((float *)plan->p)[at] = ((const float *)kept->p)[source];
+                ((float *)(void *)gradient)[at] =
+                    (float)(scale * (double)((const float *)kept->p)[source]);
+            } else {
+                ((double *)plan->p)[at] = ((const double *)kept->p)[source];
+                ((double *)(void *)gradient)[at] = scale * ((const double *)kept->p)[source];
+            }
+        }
+    }
+}
+
+cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subset *subset,
+                               cull_signals *trained)
+{
+    cull_status status = CULL_OK;
+
+    if (plan->mode != CULL_PLAN_LEARN_FROM_KEPT || kept->mode != CULL_PLAN_SCORE_AND_KEEP ||
+        plan->model != kept->model || plan->params != kept->params)
+        FAIL(CULL_BAD_ARGUMENT, "learning from kept rows takes two plans of one model");
+    if (subset->count != plan->batch)
+        FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples is given %zu", plan->batch, subset->count);
+    for (size_t i = 0; i < subset->count; i++)
+        if (subset->index[i] >= kept->batch)
+            FAIL(CULL_BAD_ARGUMENT, "row %u of %zu is not there", subset->index[i], kept->batch);
+    gather(plan, kept, subset);
+    kept_loss(plan, kept, subset);
+    plan->run_step = kept->run_step;
+    TRY(backward(plan, plan->weight));
+    give_signals(plan, 0, CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P, trained);
+done:
+    return status;
+}

@@ -1,0 +1,80 @@
+/*
+ * nn/plan.h - inside a plan: values, steps, and the memory they share.
+ *
+ * A value is what a node computes; nodes that change nothing (a flatten that needs no copy,
+ * dropout while scoring, what was fused into a BatchNorm) share the value of another. A step is
+ * one operation with its values. Steps run in order forward and in reverse backward. With S steps
+ * and the loss at time S, step s runs forward at time s and backward at time 2S - s; a buffer
+ * lives from its first to its last time, and buffers whose lives do not meet share memory.
+ */
+#ifndef CULL_NN_PLAN_H
+#define CULL_NN_PLAN_H
+
+#include "nn/nn.h"
+
+typedef struct cull_value {
+    cull_image image;
+    int        home;    /* value whose memory it is: itself unless shared       */
+    bool       kept;    /* backward reads it                                    */
+    bool       carries; /* a gradient flows back through it                     */
+    char      *data, *gradient;
+} cull_value;
+
+typedef struct cull_step {
+    const cull_node *node; /* owner of the parameters                          */
+    int              in[CULL_NODE_INPUTS], inputs, out; /* values               */
+    unsigned         keeps;
+    cull_layer_desc  desc;
+    cull_layer_op   *op;
+    cull_layer_args  args; /* pointers set once, the step's own fields each run */
+    size_t           stats_bytes;
+} cull_step;
+
+struct cull_plan {
+    const cull_model *model;
+    cull_params      *params;
+    cull_backend     *backend;
+    cull_plan_mode    mode;
+    size_t            batch, size; /* size: bytes of an element */
+    int               values, steps;
+    cull_value       *value; /* one a node, by the node's number */
+    cull_step        *step;
+    cull_layer_op    *loss_op;
+    char             *arena;
+    double           *loss;   /* [batch] */
+    void             *p;      /* [batch * classes] */
+    double           *weight; /* [batch] of the loss: given weights, or those of kept rows */
+    int32_t          *label;  /* [batch] copied, so that signals outlive the batch */
+    uint32_t         *place;  /* [batch] */
+    uint64_t          run_step;
+    cull_key          run_key;
+};
+
+static inline bool cull_plan_learns(cull_plan_mode mode)
+{
+    return mode == CULL_PLAN_LEARN || mode == CULL_PLAN_LEARN_FROM_KEPT;
+}
+
+static inline bool cull_plan_forwards(cull_plan_mode mode)
+{
+    return mode != CULL_PLAN_LEARN_FROM_KEPT;
+}
+
+/* Does the plan keep what backward reads? */
+static inline bool cull_plan_keeps(cull_plan_mode mode)
+{
+    return mode != CULL_PLAN_SCORE;
+}
+
+/* plan_steps.c: values and steps from the model's nodes, layouts chosen, BatchNorm fused. */
+cull_status cull_plan_make_steps(cull_plan *plan);
+/* plan_memory.c: one arena for all values, gradients and states; args point into it. */
+cull_status cull_plan_make_memory(cull_plan *plan);
+
+/* Memory of a value, wherever it lives. */
+static inline cull_value *cull_plan_home(cull_plan *plan, int value)
+{
+    return &plan->value[plan->value[value].home];
+}
+
+#endif

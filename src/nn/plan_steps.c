@@ -1,0 +1,173 @@
+/*
+ * nn/plan_steps.c - from a model's nodes to the steps of a plan.
+ *
+ * Chooses the layout of every value, lets go of what changes nothing, and fuses a BatchNorm with
+ * the addition and ReLU behind it where the backend can do them in one pass.
+ */
+#include "base/alloc.h"
+#include "nn/plan.h"
+
+static int64_t greatest_common(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The divisor all convolution outputs have in common: what a blocked layout can rely on. */
+static int64_t common_channels(const cull_model *model)
+{
+    int64_t common = 0;
+
+    for (int i = 1; i < model->nodes; i++)
+        if (model->node[i].desc.kind == CULL_LAYER_CONV)
+            common = greatest_common(model->node[i].desc.y.c, common);
+    return common ? common : 1;
+}
+
+static void set_layouts(cull_plan *plan)
+{
+    int64_t common = common_channels(plan->model);
+
+    for (int i = 0; i < plan->values; i++) {
+        const cull_node *node = &plan->model->node[i];
+        cull_image      *image = &plan->value[i].image;
+
+        *image = node->desc.y;
+        image->n = (int64_t)plan->batch;
+        image->block = image->h * image->w > 1 ? cull_layer_block(plan->backend, image->c, common)
+                                               : 1; /* features: every block is the same memory */
+        plan->value[i].home = i;
+    }
+}
+
+static int count_users(const cull_model *model, int value, int *user)
+{
+    int users = 0;
+
+    for (int i = 1; i < model->nodes; i++) {
+        for (int k = 0; k < model->node[i].inputs; k++) {
+            if (model->node[i].input[k] != value) continue;
+            users++;
+            *user = i;
+        }
+    }
+    return users;
+}
+
+static bool is_relu(const cull_node *node)
+{
+    return node->desc.kind == CULL_LAYER_ACTIVATE && node->desc.activation == CULL_RELU;
+}
+
+/* What a BatchNorm node takes along: sets *out to the value it then gives and *added to the value
+ * added before the ReLU, or -1. absorbed[] marks nodes that need no step of their own. */
+static void fuse(const cull_plan *plan, int norm, bool *absorbed, int *out, int *added)
+{
+    const cull_model *model = plan->model;
+    int               next = 0, relu = 0;
+
+    *out = norm;
+    *added = -1;
+    if (!cull_layer_fuses(plan->backend) || count_users(model, norm, &next) != 1) return;
+    if (is_relu(&model->node[next])) {
+        *out = next;
+        absorbed[next] = true;
+        return;
+    }
+    if (model->node[next].desc.kind != CULL_LAYER_ADD || absorbed[next] ||
+        count_users(model, next, &relu) != 1 || !is_relu(&model->node[relu]))
+        return;
+    *added = model->node[next].input[model->node[next].input[0] == norm];
+    if (*added >= norm) { /* not computed yet when this step runs */
+        *added = -1;
+        return;
+    }
+    *out = relu;
+    absorbed[next] = absorbed[relu] = true;
+}
+
+/* A node that only hands its input on: then its value lives where the input's does. */
+static bool hands_on(const cull_plan *plan, const cull_node *node)
+{
+    if (node->desc.kind == CULL_LAYER_DROPOUT)
+        return plan->mode == CULL_PLAN_SCORE || node->desc.probability == 0;
+    if (node->desc.kind != CULL_LAYER_CONVERT) return false;
+    return plan->value[node->input[0]].image.block == 1;
+}
+
+static void add_step(cull_plan *plan, const cull_node *node, int out, int added)
+{
+    cull_step *step = &plan->step[plan->steps++];
+
+    step->node = node;
+    step->inputs = node->inputs;
+    step->in[0] = node->input[0];
+    step->in[1] = node->inputs > 1 ? node->input[1] : -1;
+    step->out = out;
+    step->keeps = node->class->keeps;
+    step->desc = node->desc;
+    if (node->desc.kind == CULL_LAYER_BATCHNORM && out != (int)(node - plan->model->node)) {
+        step->desc.fused_relu = true;
+        step->keeps |= CULL_KEEP_Y;
+        step->desc.fused_add = added >= 0;
+        if (added >= 0) {
+            step->inputs = 2;
+            step->in[1] = added;
+        }
+    }
+    step->desc.dtype = plan->params->dtype;
+    step->desc.x = plan->value[step->in[0]].image;
+    if (step->inputs > 1) step->desc.x2 = plan->value[step->in[1]].image;
+    step->desc.y = plan->value[out].image;
+}
+
+/* Which values backward reads, and through which a gradient flows. */
+static void mark(cull_plan *plan)
+{
+    for (int s = 0; s < plan->steps; s++) {
+        cull_step *step = &plan->step[s];
+        bool       carries = step->node->params > 0;
+
+        for (int k = 0; k < step->inputs; k++)
+            carries = carries || cull_plan_home(plan, step->in[k])->carries;
+        cull_plan_home(plan, step->out)->carries = carries;
+        if (!cull_plan_keeps(plan->mode)) continue;
+        if (step->keeps & CULL_KEEP_X) cull_plan_home(plan, step->in[0])->kept = true;
+        if (step->keeps & CULL_KEEP_Y) cull_plan_home(plan, step->out)->kept = true;
+    }
+}
+
+cull_status cull_plan_make_steps(cull_plan *plan)
+{
+    cull_status       status = CULL_OK;
+    const cull_model *model = plan->model;
+    bool             *absorbed = NULL;
+
+    plan->values = model->nodes;
+    TRY(cull_base_alloc((size_t)plan->values, sizeof *plan->value, "a plan", &plan->value));
+    TRY(cull_base_alloc((size_t)plan->values, sizeof *plan->step, "a plan", &plan->step));
+    TRY(cull_base_alloc((size_t)plan->values, sizeof *absorbed, "a plan", &absorbed));
+    set_layouts(plan);
+    for (int i = 1; i < model->nodes; i++) {
+        const cull_node *node = &model->node[i];
+        int              out = i, added = -1;
+
+        if (absorbed[i]) continue;
+        if (hands_on(plan, node)) {
+            plan->value[i].home = plan->value[node->input[0]].home;
+            if (node->desc.kind == CULL_LAYER_DROPOUT)
+                plan->value[i].image = plan->value[node->input[0]].image;
+            continue;
+        }
+        if (node->desc.kind == CULL_LAYER_BATCHNORM) fuse(plan, i, absorbed, &out, &added);
+        add_step(plan, node, out, added);
+    }
+    mark(plan);
+done:
+    cull_base_free(absorbed);
+    return status;
+}
