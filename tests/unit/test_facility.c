@@ -418,28 +418,35 @@ static void what_is_wrong_is_said_in_a_sentence(void **state)
     assert_ok(cull_facility(NULL, NULL, 0, NULL));
 }
 
+static cull_status solve_three(cull_backend *backend, struct signals *s)
+{
+    cull_facility_problem problems[3];
+
+    for (size_t i = 0; i < 3; i++) {
+        problems[i] = from_signals(s, N, 1);
+        problems[i].index += i;
+        problems[i].weight += i;
+    }
+    return cull_facility(backend, problems, 3, NULL);
+}
+
 static void failing_allocations_are_survived(void **state)
 {
-    struct signals *s = *state;
-    const char     *names[] = {"cpu", "ref"};
+    const char *names[] = {"cpu", "ref"};
 
-    for (size_t b = 0; b < 2; b++) {
+    for (unsigned b = 0; b < 2; b++) {
         cull_backend *backend = NULL;
-        assert_ok(cull_backend_open(names[b], 2, &backend));
-        for (size_t n = 1;; n++) {
-            cull_facility_problem problems[3] = {from_signals(s, N, 1), from_signals(s, N, 1),
-                                                 from_signals(s, N, 1)};
-            cull_status           status = CULL_OK;
+        cull_status   status = CULL_OK;
 
-            for (size_t i = 0; i < 3; i++) problems[i].index += i, problems[i].weight += i;
+        assert_ok(cull_backend_open(names[b], 2 - b, &backend));
+        assert_ok(solve_three(backend, *state)); /* all threads have started then */
+        for (size_t n = 1;; n++) {
             fail_nth_alloc(n);
-            status = cull_facility(backend, problems, 3, NULL);
-            if (!alloc_has_failed()) {
-                assert_ok(status);
-                break;
-            }
+            status = solve_three(backend, *state);
+            if (!alloc_has_failed()) break;
             assert_int_equal(CULL_NO_MEMORY, status);
         }
+        assert_ok(status);
         fail_nth_alloc(0);
         cull_backend_close(backend);
     }
