@@ -18,9 +18,15 @@
 
 enum { SPINS = 2000, MAX_THREADS = 1024 };
 
+struct start {
+    cull_team *team;
+    unsigned   worker;
+};
+
 struct cull_team {
     unsigned         size; /* with the caller */
     pthread_t       *helper;
+    struct start    *start; /* [size] what each helper is told */
     pthread_mutex_t  lock;
     pthread_cond_t   wake, idle;
     _Atomic uint64_t ticket;     /* number of the job << 32 | tasks not yet claimed */
@@ -31,11 +37,6 @@ struct cull_team {
     cull_team_task   run;    /* is under way                         */
     void            *context;
     unsigned         started;
-};
-
-struct start {
-    cull_team *team;
-    unsigned   worker;
 };
 
 static void relax(void)
@@ -95,10 +96,9 @@ static bool next_job(cull_team *team)
 
 static void *helper_main(void *argument)
 {
-    struct start start = *(struct start *)argument;
+    const struct start *start = argument;
 
-    cull_base_free(argument);
-    while (next_job(start.team)) work(start.team, start.worker);
+    while (next_job(start->team)) work(start->team, start->worker);
     return NULL;
 }
 
@@ -114,18 +114,11 @@ static void publish(cull_team *team, size_t tasks)
 
 static cull_status start_helper(cull_team *team, unsigned worker)
 {
-    cull_status   status = CULL_OK;
-    struct start *start = NULL;
-
-    TRY(cull_base_alloc(1, sizeof *start, "a thread", &start));
-    *start = (struct start){team, worker};
-    if (pthread_create(&team->helper[worker - 1], NULL, helper_main, start) != 0)
-        FAIL(CULL_NO_MEMORY, "the system gives no more threads (have %u)", worker);
-    start = NULL;
+    team->start[worker] = (struct start){team, worker};
+    if (pthread_create(&team->helper[worker - 1], NULL, helper_main, &team->start[worker]) != 0)
+        return cull_fail(CULL_NO_MEMORY, "the system gives no more threads (have %u)", worker);
     team->started++;
-done:
-    cull_base_free(start);
-    return status;
+    return CULL_OK;
 }
 
 cull_status cull_team_create(unsigned threads, cull_team **out)
@@ -143,6 +136,7 @@ cull_status cull_team_create(unsigned threads, cull_team **out)
     pthread_cond_init(&team->wake, NULL);
     pthread_cond_init(&team->idle, NULL);
     TRY(cull_base_alloc(threads, sizeof *team->helper, "a team of threads", &team->helper));
+    TRY(cull_base_alloc(threads, sizeof *team->start, "a team of threads", &team->start));
     for (unsigned worker = 1; worker < threads; worker++) TRY(start_helper(team, worker));
     *out = team;
     team = NULL;
@@ -160,6 +154,7 @@ void cull_team_destroy(cull_team *team)
     pthread_cond_destroy(&team->idle);
     pthread_cond_destroy(&team->wake);
     pthread_mutex_destroy(&team->lock);
+    cull_base_free(team->start);
     cull_base_free(team->helper);
     cull_base_free(team);
 }
