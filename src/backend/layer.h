@@ -21,6 +21,7 @@
  *     pool       max, average (padding not counted); `global`: average over h, w
  *     add        y = x + x2
  *     concat     channels of x, then of x2
+ *     shortcut   every stride-th pixel, zero channels on both sides: y[c + (C' - C)/2] = x[c]
  *     dropout    y = x mask / (1 - p), the mask drawn from (key, step, place, element)
  *     loss       softmax cross-entropy with label smoothing and per-example weights
  *     convert    the same values in another layout
@@ -50,6 +51,7 @@ typedef enum cull_layer_kind {
     CULL_LAYER_POOL,
     CULL_LAYER_ADD,
     CULL_LAYER_CONCAT,
+    CULL_LAYER_SHORTCUT,
     CULL_LAYER_DROPOUT,
     CULL_LAYER_LOSS,
     CULL_LAYER_CONVERT,

@@ -82,6 +82,7 @@ int cull_nn_pool(cull_model *m, int x, cull_pooling pooling, int64_t kernel, int
                  int64_t pad);
 int cull_nn_add(cull_model *m, int x, int x2);
 int cull_nn_concat(cull_model *m, int x, int x2);
+int cull_nn_shortcut(cull_model *m, int x, int64_t channels, int64_t stride);
 int cull_nn_dropout(cull_model *m, int x, double probability);
 int cull_nn_flatten(cull_model *m, int x); /* (c, h, w) -> (c*h*w, 1, 1), in NCHW order */
 /* The logits: the last dense node. Says the first thing that went wrong while building. */

@@ -16,7 +16,7 @@ struct ref_op {
 static const cull_ref_rule *const rules[] = {
     &cull_ref_dense,     &cull_ref_conv,     &cull_ref_batchnorm, &cull_ref_groupnorm,
     &cull_ref_layernorm, &cull_ref_activate, &cull_ref_pool,      &cull_ref_add,
-    &cull_ref_concat,    &cull_ref_dropout,  &cull_ref_loss};
+    &cull_ref_concat,    &cull_ref_shortcut, &cull_ref_dropout,   &cull_ref_loss};
 
 static const cull_ref_rule *find_rule(cull_layer_kind kind)
 {
@@ -171,6 +171,7 @@ const cull_layer_table cull_layers_ref = {
               [CULL_LAYER_POOL] = &layer,
               [CULL_LAYER_ADD] = &layer,
               [CULL_LAYER_CONCAT] = &layer,
+              [CULL_LAYER_SHORTCUT] = &layer,
               [CULL_LAYER_DROPOUT] = &layer,
               [CULL_LAYER_LOSS] = &layer,
               [CULL_LAYER_CONVERT] = &cull_ref_convert},

@@ -27,7 +27,7 @@ typedef struct cull_ref_rule {
 
 extern const cull_ref_rule cull_ref_dense, cull_ref_conv, cull_ref_batchnorm, cull_ref_groupnorm,
     cull_ref_layernorm, cull_ref_activate, cull_ref_pool, cull_ref_add, cull_ref_concat,
-    cull_ref_dropout, cull_ref_loss;
+    cull_ref_shortcut, cull_ref_dropout, cull_ref_loss;
 
 /* The change of layout moves elements and never rounds: an operation of its own. */
 extern const cull_layer_class cull_ref_convert;

@@ -1,0 +1,86 @@
+/* nn/models/models.c - models by name: fixed ones, and families with numbers in their names. */
+#include "nn/models/models.h"
+
+#include <string.h>
+
+static const struct {
+    const char        *name;
+    cull_model_builder build;
+    int                depth;
+} fixed[] = {{"mlp", cull_model_mlp, 0},
+             {"lenet5", cull_model_lenet, 0},
+             {"resnet20", cull_model_resnet_cifar, 20},
+             {"resnet56", cull_model_resnet_cifar, 56},
+             {"resnet18", cull_model_resnet, 18},
+             {"resnet34", cull_model_resnet, 34},
+             {"resnet50", cull_model_resnet, 50},
+             {"mobilenetv1", cull_model_mobilenet1, 0},
+             {"mobilenetv2", cull_model_mobilenet2, 0}};
+
+/* A family's example is what is listed; any depth = 6n + 4 and width will do. */
+static const struct {
+    const char        *prefix, *example;
+    cull_model_builder build;
+} families[] = {{"wrn-", "wrn-16-4", cull_model_wideresnet},
+                {"densenet-bc-", "densenet-bc-100-12", cull_model_densenet}};
+
+enum { FIXED = sizeof fixed / sizeof *fixed, FAMILIES = sizeof families / sizeof *families };
+
+const char *cull_nn_model_name_at(size_t i)
+{
+    if (i < FIXED) return fixed[i].name;
+    return i < FIXED + FAMILIES ? families[i - FIXED].example : NULL;
+}
+
+/* "16-4" into two numbers and nothing else. */
+static bool two_numbers(const char *text, int *first, int *second)
+{
+    char rest = 0;
+
+    return strlen(text) < 12 && sscanf(text, "%d-%d%c", first, second, &rest) == 2;
+}
+
+static cull_status find(const char *name, cull_model_options *options, cull_model_builder *build)
+{
+    cull_status status = CULL_OK;
+
+    *build = NULL;
+    for (size_t i = 0; i < FIXED; i++) {
+        if (strcmp(fixed[i].name, name) != 0) continue;
+        *build = fixed[i].build;
+        options->depth = fixed[i].depth;
+    }
+    for (size_t i = 0; i < FAMILIES; i++) {
+        size_t length = strlen(families[i].prefix);
+
+        if (strncmp(name, families[i].prefix, length) != 0) continue;
+        if (!two_numbers(name + length, &options->depth, &options->widen) || options->depth < 10 ||
+            options->depth > 1000 || (options->depth - 4) % 6 || options->widen < 1 ||
+            options->widen > 64)
+            FAIL(CULL_BAD_OPTION, "'%.40s': a depth of 6n+4 from 10 on and a width from 1 to 64",
+                 name);
+        *build = families[i].build;
+    }
+    if (!*build) FAIL(CULL_BAD_OPTION, "no model is called '%.40s'", name);
+done:
+    return status;
+}
+
+cull_status cull_nn_model_by_name(const char *name, const cull_model_options *options,
+                                  cull_model **out)
+{
+    cull_status        status = CULL_OK;
+    cull_model_options o = *options;
+    cull_model_builder build = NULL;
+    cull_model        *model = NULL;
+
+    TRY(find(name, &o, &build));
+    if (o.classes < 2) FAIL(CULL_BAD_OPTION, "%s: %zu classes", name, o.classes);
+    TRY(cull_nn_model_create(name, o.channels, o.height, o.width, &model));
+    TRY(cull_nn_model_finish(model, build(model, &o)));
+    *out = model;
+    model = NULL;
+done:
+    cull_nn_model_destroy(model);
+    return status;
+}

@@ -1,0 +1,42 @@
+/*
+ * nn/models/resnet_cifar.c - ResNet-20, 56 of He et al. (2016) for CIFAR: 6n+2 layers, widths 16,
+ * 32, 64, shortcuts without parameters (option A).
+ */
+#include "nn/models/models.h"
+
+static int block(cull_model *m, int x, const char *prefix, int64_t width, int64_t stride,
+                 bool widens, cull_activation activation)
+{
+    cull_model_name name;
+    int             skip = widens ? cull_nn_shortcut(m, x, width, stride) : x;
+    int y = cull_nn_conv(m, x, cull_model_join(&name, prefix, "conv1"), width, 3, stride, 1, 1,
+                         false, CULL_INIT_HE_IN);
+
+    y = cull_nn_batchnorm(m, y, cull_model_join(&name, prefix, "bn1"));
+    y = cull_nn_activate(m, y, activation);
+    y = cull_nn_conv(m, y, cull_model_join(&name, prefix, "conv2"), width, 3, 1, 1, 1, false,
+                     CULL_INIT_HE_IN);
+    y = cull_nn_batchnorm(m, y, cull_model_join(&name, prefix, "bn2"));
+    y = cull_nn_add(m, y, skip);
+    return cull_nn_activate(m, y, activation);
+}
+
+int cull_model_resnet_cifar(cull_model *m, const cull_model_options *options)
+{
+    int blocks = (options->depth - 2) / 6;
+    int x = cull_nn_conv(m, 0, "conv1", 16, 3, 1, 1, 1, false, CULL_INIT_HE_IN);
+
+    x = cull_nn_batchnorm(m, x, "bn1");
+    x = cull_nn_activate(m, x, options->activation);
+    for (int stage = 0; stage < 3; stage++) {
+        for (int i = 0; i < blocks; i++) {
+            char prefix[28];
+            bool widens = stage > 0 && i == 0;
+
+            (void)snprintf(prefix, sizeof prefix, "layer%d.%d", stage + 1, i);
+            x = block(m, x, prefix, 16 << stage, widens ? 2 : 1, widens, options->activation);
+        }
+    }
+    x = cull_nn_pool(m, x, CULL_POOL_GLOBAL, 0, 0, 0);
+    return cull_nn_dense(m, x, "linear", (int64_t)options->classes, true, CULL_INIT_HE_IN);
+}
