@@ -61,29 +61,32 @@ static size_t slots_of(const cull_facility_problem *problem, size_t memory)
     return slots < n ? slots : n;
 }
 
-static void raise(size_t *most, size_t value)
+/* *most = max(*most, a b); a product that overflows is more than any allocation gives. */
+static void expect(size_t *most, size_t a, size_t b)
 {
-    if (value > *most) *most = value;
+    size_t product = 0;
+
+    if (__builtin_mul_overflow(a, b, &product)) product = SIZE_MAX;
+    if (product > *most) *most = product;
 }
 
-/* Products cannot overflow: the arrays they measure exist, or are smaller than `memory`. */
 static void measure(const struct job *job, size_t count, struct sizes *sizes)
 {
     for (size_t i = 0; i < count; i++) {
         const cull_facility_problem *problem = job->problems + i;
         size_t                       n = problem->count;
 
-        raise(&sizes->n, n);
+        expect(&sizes->n, n, 1);
         if (problem->similarity.data) {
             if (problem->similarity.dtype == CULL_F64)
-                raise(&sizes->held, n * slots_of(problem, job->memory));
+                expect(&sizes->held, n, slots_of(problem, job->memory));
             continue;
         }
-        raise(&sizes->held, n * slots_of(problem, job->memory));
-        raise(&sizes->h, n * padded(&problem->h));
-        raise(&sizes->p, n * padded(&problem->p));
-        raise(&sizes->ldh, padded(&problem->h));
-        raise(&sizes->ldp, padded(&problem->p));
+        expect(&sizes->held, n, slots_of(problem, job->memory));
+        expect(&sizes->h, n, padded(&problem->h));
+        expect(&sizes->p, n, padded(&problem->p));
+        expect(&sizes->ldh, 1, padded(&problem->h));
+        expect(&sizes->ldp, 1, padded(&problem->p));
     }
 }
 
@@ -152,7 +155,7 @@ static void solve(void *context, size_t task, unsigned worker)
         near->ldh = padded(&problem->h);
         near->ldp = padded(&problem->p);
     }
-    cull_near_prepare(near);
+    cull_cpu_near_prepare(near);
     cull_cpu_pick(near, &space->picker, problem, job->options);
 }
 

@@ -44,14 +44,14 @@ typedef struct cull_near {
 } cull_near;
 
 /* Gather, measure, and find the floor. */
-void cull_near_prepare(cull_near *near);
+void cull_cpu_near_prepare(cull_near *near);
 
-/* Make sure that these rows are there: at most cull_near_batch() of them. */
-void   cull_near_need(cull_near *near, const uint32_t *atom, size_t count);
-size_t cull_near_batch(const cull_near *near);
+/* Make sure that these rows are there: at most cull_cpu_near_batch() of them. */
+void   cull_cpu_near_need(cull_near *near, const uint32_t *atom, size_t count);
+size_t cull_cpu_near_batch(const cull_near *near);
 
-/* A row asked for by the latest call of cull_near_need. */
-static inline const float *cull_near_row(const cull_near *near, uint32_t atom)
+/* A row asked for by the latest call of cull_cpu_near_need. */
+static inline const float *cull_cpu_near_row(const cull_near *near, uint32_t atom)
 {
     return near->all ? near->all + atom * near->ld : near->held + near->slot_of[atom] * near->n;
 }

@@ -44,20 +44,20 @@ static void gain_task(void *context, size_t task, unsigned worker)
 
     (void)worker;
     job->picker->gain[atom] =
-        gain_of(job->near->n, cull_near_row(job->near, atom), job->picker->best);
+        gain_of(job->near->n, cull_cpu_near_row(job->near, atom), job->picker->best);
 }
 
 /* Gains of these atoms, for the pick at hand. */
 static void evaluate(cull_near *near, cull_picker *picker, const uint32_t *atom, size_t count,
                      size_t pick)
 {
-    size_t batch = cull_near_batch(near);
+    size_t batch = cull_cpu_near_batch(near);
 
     for (size_t first = 0; first < count; first += batch) {
         size_t     some = count - first < batch ? count - first : batch;
         struct job job = {near, picker, atom + first};
 
-        cull_near_need(near, atom + first, some);
+        cull_cpu_near_need(near, atom + first, some);
         if (near->team && some > 1)
             cull_team_run(near->team, some, gain_task, &job);
         else
@@ -77,8 +77,8 @@ static void take(cull_near *near, cull_picker *picker, cull_facility_problem *pr
 {
     const float *row = NULL;
 
-    cull_near_need(near, &atom, 1);
-    row = cull_near_row(near, atom);
+    cull_cpu_near_need(near, &atom, 1);
+    row = cull_cpu_near_row(near, atom);
     problem->index[pick] = atom;
     problem->weight[pick] = 0;
     for (size_t j = 0; j < near->n; j++) {
@@ -166,7 +166,7 @@ static void first_bounds(cull_near *near, cull_picker *picker)
  * making some together is quicker, and looking at too many changes nothing. */
 static void pick_lazily(cull_near *near, cull_picker *picker, cull_facility_problem *problem)
 {
-    size_t   size = near->n, batch = cull_near_batch(near);
+    size_t   size = near->n, batch = cull_cpu_near_batch(near);
     uint32_t stale[AHEAD];
 
     if (near->all) batch = 1;

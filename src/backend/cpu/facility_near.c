@@ -159,7 +159,7 @@ static void make_rows(cull_near *near, const uint32_t *atom, size_t count)
     run_tasks(near, (near->n + COLUMNS - 1) / COLUMNS, make_columns, &job);
 }
 
-size_t cull_near_batch(const cull_near *near)
+size_t cull_cpu_near_batch(const cull_near *near)
 {
     if (near->all) return near->n;
     return near->slots < STRIP ? near->slots : STRIP;
@@ -177,7 +177,7 @@ static uint32_t free_slot(cull_near *near)
     return slot;
 }
 
-void cull_near_need(cull_near *near, const uint32_t *atom, size_t count)
+void cull_cpu_near_need(cull_near *near, const uint32_t *atom, size_t count)
 {
     uint32_t missing[STRIP];
     size_t   missed = 0;
@@ -202,15 +202,15 @@ void cull_near_need(cull_near *near, const uint32_t *atom, size_t count)
 /* Every row once, for its sum and least element. */
 static void survey(cull_near *near)
 {
-    size_t   batch = cull_near_batch(near);
+    size_t   batch = cull_cpu_near_batch(near);
     uint32_t atom[STRIP];
 
     for (size_t first = 0; first < near->n; first += batch) {
         size_t count = least_of(batch, near->n - first);
         for (size_t i = 0; i < count; i++) atom[i] = (uint32_t)(first + i);
-        cull_near_need(near, atom, count);
+        cull_cpu_near_need(near, atom, count);
         for (size_t i = 0; i < count; i++) {
-            const float *row = cull_near_row(near, atom[i]);
+            const float *row = cull_cpu_near_row(near, atom[i]);
             double       sum = 0;
             for (size_t j = 0; j < near->n; j++) sum += (double)row[j];
             near->sum[first + i] = sum;
@@ -219,7 +219,7 @@ static void survey(cull_near *near)
     }
 }
 
-void cull_near_prepare(cull_near *near)
+void cull_cpu_near_prepare(cull_near *near)
 {
     size_t n = near->n, strips = (n + STRIP - 1) / STRIP, lows = n;
     bool   given = cull_tensor_present(&near->problem->similarity);
