@@ -8,8 +8,8 @@
 set -euo pipefail
 
 declare -A packages=(
-    [build]="gcc libc6-dev make cmake ninja-build pkgconf zlib1g-dev libjansson-dev libcmocka-dev"
-    [check]="g++ clang clang-format clang-tidy binutils python3 python3-numpy"
+    [build]="gcc libc6-dev make cmake ninja-build pkgconf zlib1g-dev libjansson-dev libcmocka-dev libmatio-dev"
+    [check]="dataset-fashion-mnist g++ clang clang-format clang-tidy binutils python3 python3-numpy"
     [bench]="python3 python3-numpy python3-sklearn"
     [fuzz]="clang libclang-rt-dev"
 )
