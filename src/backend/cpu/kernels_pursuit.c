@@ -7,50 +7,92 @@
 #define EXPAND(a, b) PASTE(a, b)
 
 /* Eight vectors of rows in registers: enough independent sums to keep the multiply-adds
- * busy, and half of the smallest register file. */
-enum { LANES = 8, ROWS = LANES * WIDTH };
+ * busy, and half of the smallest register file; two atoms at once where there are 32. */
+enum { LANES = 8, ROWS = LANES * WIDTH, TWICE = WIDTH == 8 ? LANES : LANES / 2 };
+
+/* What follows the sums of one vector of rows; returns its scores. */
+static inline vec finish(const cull_pursuit_pick *pick, vec sum, double *fresh, double *alpha,
+                         double *d)
+{
+    vec v = multiply(sum, splat(pick->scale));
+    vec a = less_product(splat(pick->c), v, load(alpha));
+
+    store(fresh, v);
+    store(alpha, a);
+    store(d, less_product(v, v, load(d)));
+    return pick->absolute ? magnitude(a) : a;
+}
 
 static inline double eliminate(const cull_pursuit_pick *pick, vec sum[LANES], double *l,
                                double *alpha, double *d)
 {
-    const double *old = l;
+    const double *old = l + pick->first * ROWS;
     double       *fresh = l + pick->done * ROWS;
-    const vec     scale = splat(pick->scale), c = splat(pick->c);
     vec           best = splat(0);
 
-    for (size_t j = 0; j < pick->done; j++, old += ROWS) {
+    for (size_t j = pick->first; j < pick->done; j++, old += ROWS) {
         const vec x = splat(pick->x[j]);
         for (size_t u = 0; u < LANES; u++) sum[u] = less_product(load(old + u * WIDTH), x, sum[u]);
     }
     for (size_t u = 0; u < LANES; u++) {
-        vec v = multiply(sum[u], scale);
-        vec a = less_product(c, v, load(alpha + u * WIDTH));
-
-        store(fresh + u * WIDTH, v);
-        store(alpha + u * WIDTH, a);
-        store(d + u * WIDTH, less_product(v, v, load(d + u * WIDTH)));
-        best = larger(pick->absolute ? magnitude(a) : a, best);
+        size_t i = u * WIDTH;
+        best = larger(finish(pick, sum[u], fresh + i, alpha + i, d + i), best);
     }
     return largest(best);
 }
 
-static double eliminate_f64(const cull_pursuit_pick *pick, const double *column, double *l,
-                            double *alpha, double *d)
+/* TWICE vectors of rows, for two atoms; returns the larger of their scores and best. */
+static inline vec eliminate_two(const cull_pursuit_pick *pick, vec sum[TWICE], vec other[TWICE],
+                                double *ahead, double *l, double *alpha, double *d, vec best)
 {
-    vec sum[LANES];
+    const double *old = l;
 
-    for (size_t u = 0; u < LANES; u++) sum[u] = load(column + u * WIDTH);
-    return eliminate(pick, sum, l, alpha, d);
+    for (size_t j = 0; j < pick->done; j++, old += ROWS) {
+        const vec x = splat(pick->x[j]), y = splat(pick->y[j]);
+        for (size_t u = 0; u < TWICE; u++) {
+            const vec a = load(old + u * WIDTH);
+            sum[u] = less_product(a, x, sum[u]);
+            other[u] = less_product(a, y, other[u]);
+        }
+    }
+    for (size_t u = 0; u < TWICE; u++) {
+        size_t i = u * WIDTH;
+        store(ahead + i, other[u]);
+        best = larger(finish(pick, sum[u], l + pick->done * ROWS + i, alpha + i, d + i), best);
+    }
+    return best;
 }
 
-static double eliminate_f32(const cull_pursuit_pick *pick, const float *column, double *l,
-                            double *alpha, double *d)
-{
-    vec sum[LANES];
+/* The two element types differ in one load. */
+#define DEFINE_ELIMINATE(suffix, type, load_row)                                                   \
+    static double eliminate_##suffix(const cull_pursuit_pick *pick, const type *column, double *l, \
+                                     double *alpha, double *d)                                     \
+    {                                                                                              \
+        vec sum[LANES];                                                                            \
+                                                                                                   \
+        for (size_t u = 0; u < LANES; u++) sum[u] = load_row(column + u * WIDTH);                  \
+        return eliminate(pick, sum, l, alpha, d);                                                  \
+    }                                                                                              \
+                                                                                                   \
+    static double eliminate_two_##suffix(const cull_pursuit_pick *pick, const type *column,        \
+                                         const type *other, double *ahead, double *l,              \
+                                         double *alpha, double *d)                                 \
+    {                                                                                              \
+        vec best = splat(0);                                                                       \
+                                                                                                   \
+        for (size_t i = 0; i < ROWS; i += TWICE * WIDTH) {                                         \
+            vec sum[TWICE], second[TWICE];                                                         \
+            for (size_t u = 0; u < TWICE; u++) {                                                   \
+                sum[u] = load_row(column + i + u * WIDTH);                                         \
+                second[u] = load_row(other + i + u * WIDTH);                                       \
+            }                                                                                      \
+            best = eliminate_two(pick, sum, second, ahead + i, l + i, alpha + i, d + i, best);     \
+        }                                                                                          \
+        return largest(best);                                                                      \
+    }
 
-    for (size_t u = 0; u < LANES; u++) sum[u] = load_single(column + u * WIDTH);
-    return eliminate(pick, sum, l, alpha, d);
-}
+DEFINE_ELIMINATE(f64, double, load)
+DEFINE_ELIMINATE(f32, float, load_single)
 
 static double best(const double *alpha, bool absolute)
 {
@@ -75,7 +117,7 @@ static size_t find(const double *alpha, bool absolute, double score)
     return ROWS;
 }
 
-/* The two element types differ in one load; rows beyond the last whole panel one by one. */
+/* Rows beyond the last whole panel one by one. */
 #define DEFINE_CORRELATE(name, type, load_row)                                                     \
     static void name(size_t n, size_t count, const type *const *column, size_t from,               \
                      const double *x, const double *t, double *alpha)                              \
@@ -121,6 +163,8 @@ const cull_pursuit EXPAND(cull_pursuit_, CULL_KERNELS) = {
     .rows = ROWS,
     .eliminate_f64 = eliminate_f64,
     .eliminate_f32 = eliminate_f32,
+    .eliminate_two_f64 = eliminate_two_f64,
+    .eliminate_two_f32 = eliminate_two_f32,
     .best = best,
     .find = find,
     .correlate_f64 = correlate_f64,

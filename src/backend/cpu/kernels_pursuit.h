@@ -15,10 +15,11 @@
 
 /* One pick, as the pass over the rows sees it. */
 typedef struct cull_pursuit_pick {
-    size_t        done;  /* picks before it                      */
-    const double *x;     /* [done] L at the picked atom          */
-    double        scale; /* 1 / sqrt(pivot)                      */
-    double        c;     /* alpha of the picked atom times scale */
+    size_t        first, done; /* columns of L to take off: those of picks first .. done-1 */
+    const double *x;           /* [done] L at the picked atom                              */
+    const double *y;           /* [done] L at the atom begun ahead, from column 0 on       */
+    double        scale;       /* 1 / sqrt(pivot)                                          */
+    double        c;           /* alpha of the picked atom times scale                     */
     bool          absolute;
 } cull_pursuit_pick;
 
@@ -32,6 +33,15 @@ struct cull_pursuit {
                             double *alpha, double *d);
     double (*eliminate_f32)(const cull_pursuit_pick *pick, const float *column, double *l,
                             double *alpha, double *d);
+
+    /* The same from first = 0, and on the way, while l is at hand, ahead = other - sum over j
+     * of l[j] y[j] for a second atom. */
+    double (*eliminate_two_f64)(const cull_pursuit_pick *pick, const double *column,
+                                const double *other, double *ahead, double *l, double *alpha,
+                                double *d);
+    double (*eliminate_two_f32)(const cull_pursuit_pick *pick, const float *column,
+                                const float *other, double *ahead, double *l, double *alpha,
+                                double *d);
 
     /* The largest score of one panel, and the first place in it that has this score. */
     double (*best)(const double *alpha, bool absolute);

@@ -33,6 +33,9 @@
 #define CULL_OMP_PLAIN_ALPHA 1e-8
 #define CULL_OMP_NO_ATOM     UINT32_MAX
 
+/* Pivots above it cost the weights three of sixteen digits; below, they are refined. */
+#define CULL_OMP_REFINE_BELOW 1e-3
+
 /* A block being laid out; without a base it only counts. */
 typedef struct cull_cpu_arena {
     unsigned char *base;
@@ -57,7 +60,7 @@ typedef struct cull_cpu_atoms {
     double       *pc;          /* [padded] with a column: its entries of P; else NULL     */
     double       *h_at, *p_at; /* [D], [C] the atom whose column is made, as doubles      */
     double       *inner;       /* [padded] P p_p while a column is made                   */
-    double       *tail;        /* [rows] the end of an explicit row, filled up            */
+    double       *tail[2];     /* [rows] the end of an explicit row, filled up            */
 } cull_cpu_atoms;
 
 typedef enum cull_omp_method {
@@ -68,6 +71,15 @@ typedef enum cull_omp_method {
 
 enum { CULL_ATOM_FREE, CULL_ATOM_PICKED, CULL_ATOM_DEPENDENT };
 
+/* A column begun ahead of its pick: K_{:,atom} less the first `done` columns of L. */
+typedef struct cull_omp_ahead {
+    uint32_t atom;
+    size_t   done;
+    double  *column; /* [padded] */
+} cull_omp_ahead;
+
+enum { CULL_OMP_AHEAD = 8 };
+
 /* omp_dual.c */
 typedef struct cull_omp_dual {
     double           *l;      /* panels of (most, rows)           */
@@ -76,6 +88,11 @@ typedef struct cull_omp_dual {
     double           *column; /* [padded] K_{:,p} from H and P    */
     cull_pursuit_pick pick;
     size_t            p;
+    cull_omp_ahead    ahead[CULL_OMP_AHEAD];
+    size_t            oldest; /* of ahead, the next to be replaced */
+    cull_omp_ahead   *begun;  /* where p's column was begun        */
+    cull_omp_ahead   *begin;  /* the column to begin beside p's    */
+    double           *y;      /* [most] L at its atom              */
 } cull_omp_dual;
 
 /* omp_primal.c; D+1 numbers each, in rows of `stride` */
@@ -174,8 +191,8 @@ static inline double *cull_cpu_packed(double *triangle, size_t i)
 
 void cull_cpu_solve_lower(double *factor, size_t n, double *x);     /* x <- L^-1 x  */
 void cull_cpu_solve_transpose(double *factor, size_t n, double *x); /* x <- L^-T x  */
-/* Improve x as the solution of (K_II + ridge I) x = t_I. */
-void cull_cpu_omp_refine(cull_omp_job *job, double *x);
+/* Improve x as the solution of (K_II + ridge I) x = t_I; returns what it explains of |b|^2. */
+double cull_cpu_omp_refine(cull_omp_job *job, double *x);
 /* sum of |x_i| s_i over the picked */
 double cull_cpu_omp_norm(const cull_omp_job *job, const double *x);
 

@@ -54,7 +54,9 @@ void cull_cpu_atoms_layout(cull_omp_job *job, cull_cpu_arena *arena)
     *atoms = (cull_cpu_atoms){0};
     if (cull_tensor_present(&problem->k)) {
         atoms->k = in_place(&problem->k, 0);
-        atoms->tail = cull_cpu_arena_take(arena, job->kernels->pursuit->rows, sizeof(double));
+        for (size_t i = 0; i < 2; i++)
+            atoms->tail[i] =
+                cull_cpu_arena_take(arena, job->kernels->pursuit->rows, sizeof(double));
         return;
     }
     scattered = rows_are_scattered(problem);

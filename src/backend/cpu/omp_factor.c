@@ -5,6 +5,8 @@
  * weights can be checked against the equations they are to solve:
  *
  *     e = t_I - (K_II + ridge I) x,   x <- x + L^-T L^-1 e
+ *
+ * x explains x . (t_I + e) of |b|^2, up to terms of second order in its own error.
  */
 #include <math.h>
 #include <string.h>
@@ -49,14 +51,20 @@ static void equation_error(cull_omp_job *job, const double *x, double *e)
     }
 }
 
-void cull_cpu_omp_refine(cull_omp_job *job, double *x)
+double cull_cpu_omp_refine(cull_omp_job *job, double *x)
 {
+    double explained = 0;
+
     for (int round = 0; round < REFINEMENTS; round++) {
         equation_error(job, x, job->solve);
         cull_cpu_solve_lower(job->factor, job->picked, job->solve);
         cull_cpu_solve_transpose(job->factor, job->picked, job->solve);
         for (size_t i = 0; i < job->picked; i++) x[i] += job->solve[i];
     }
+    equation_error(job, x, job->solve);
+    for (size_t i = 0; i < job->picked; i++)
+        explained += x[i] * (job->t[job->problem->index[i]] + job->solve[i]);
+    return explained;
 }
 
 double cull_cpu_omp_norm(const cull_omp_job *job, const double *x)

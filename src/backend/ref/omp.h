@@ -13,13 +13,13 @@ struct ref_pursuit {
     size_t            n, picked, drawn;
     bool              absolute;
     double            ridge, b2, explained;
-    double           *k;      /* (n, n)                        */
-    double           *t;      /* [n]                           */
-    double           *alpha;  /* [n]                           */
-    double           *weight; /* [n] of the picked             */
-    double           *w, *e;  /* [n] scratch                   */
-    double           *l;      /* (n, n) a factor, made and used at once */
-    uint8_t          *out;    /* [n] REF_*                     */
+    double           *k;             /* (n, n)                        */
+    double           *t;             /* [n]                           */
+    double           *alpha;         /* [n]                           */
+    double           *weight;        /* [n] of the picked             */
+    double           *w, *e, *right; /* [n] scratch */
+    double           *l;             /* (n, n) a factor, made and used at once */
+    uint8_t          *out;           /* [n] REF_*                     */
 };
 
 cull_status cull_ref_omp_alloc(struct ref_pursuit *x, size_t memory, size_t number);
@@ -27,8 +27,9 @@ void        cull_ref_omp_free(struct ref_pursuit *x);
 
 double cull_ref_omp_s(const struct ref_pursuit *x, size_t i); /* sqrt(K_ii + ridge) */
 
-/* v <- (K_II + ridge I)^-1 v by a fresh Cholesky factor, refined once. Returns
- * v . (K_II + ridge I)^-1 v, which for v = t is what the weights explain of |b|^2. */
+/* v <- (K_II + ridge I)^-1 v by a fresh Cholesky factor, refined once. Returns the inner
+ * product of the two, which for v = t is what the weights explain of |b|^2: new . (old + e),
+ * e what the equations still lack, is right up to second order in the error of new. */
 double cull_ref_omp_solve(struct ref_pursuit *x, double *v);
 
 /* weight of the picked, from the original t. */

@@ -14,7 +14,7 @@ cull_status cull_ref_omp_alloc(struct ref_pursuit *x, size_t memory, size_t numb
 {
     cull_status status = CULL_OK;
     size_t      n = x->n;
-    double      needed = (2 * (double)n + 5) * (double)n * sizeof(double);
+    double      needed = (2 * (double)n + 6) * (double)n * sizeof(double);
 
     if (needed > (double)memory)
         FAIL(CULL_TOO_LARGE,
@@ -27,6 +27,7 @@ cull_status cull_ref_omp_alloc(struct ref_pursuit *x, size_t memory, size_t numb
     TRY(cull_base_alloc(n, sizeof *x->weight, "weights", &x->weight));
     TRY(cull_base_alloc(n, sizeof *x->w, "weights", &x->w));
     TRY(cull_base_alloc(n, sizeof *x->e, "weights", &x->e));
+    TRY(cull_base_alloc(n, sizeof *x->right, "weights", &x->right));
     TRY(cull_base_alloc(n, sizeof *x->out, "picks", &x->out));
 done:
     return status;
@@ -41,6 +42,7 @@ void cull_ref_omp_free(struct ref_pursuit *x)
     cull_base_free(x->weight);
     cull_base_free(x->w);
     cull_base_free(x->e);
+    cull_base_free(x->right);
     cull_base_free(x->out);
 }
 
@@ -67,21 +69,25 @@ static void factorise(struct ref_pursuit *x)
     }
 }
 
-/* Returns |L^-1 v|^2 as it comes by. */
-static double substitute(const struct ref_pursuit *x, double *v)
+static void substitute(const struct ref_pursuit *x, double *v)
 {
-    double sum = 0;
-
     for (size_t i = 0; i < x->picked; i++) {
         for (size_t j = 0; j < i; j++) v[i] -= x->l[i * x->n + j] * v[j];
         v[i] /= x->l[i * x->n + i];
-        sum += v[i] * v[i];
     }
     for (size_t i = x->picked; i-- > 0;) {
         for (size_t j = i + 1; j < x->picked; j++) v[i] -= x->l[j * x->n + i] * v[j];
         v[i] /= x->l[i * x->n + i];
     }
-    return sum;
+}
+
+static void equation_error(const struct ref_pursuit *x, const double *right, const double *v,
+                           double *e)
+{
+    for (size_t i = 0; i < x->picked; i++) {
+        e[i] = right[i];
+        for (size_t j = 0; j < x->picked; j++) e[i] -= entry(x, i, j) * v[j];
+    }
 }
 
 double cull_ref_omp_solve(struct ref_pursuit *x, double *v)
@@ -90,12 +96,13 @@ double cull_ref_omp_solve(struct ref_pursuit *x, double *v)
     double sum = 0;
 
     factorise(x);
-    memcpy(x->e, v, k * sizeof *v);
-    sum = substitute(x, v);
-    for (size_t i = 0; i < k; i++)
-        for (size_t j = 0; j < k; j++) x->e[i] -= entry(x, i, j) * v[j];
-    (void)substitute(x, x->e);
+    memcpy(x->right, v, k * sizeof *v);
+    substitute(x, v);
+    equation_error(x, x->right, v, x->e);
+    substitute(x, x->e);
     for (size_t i = 0; i < k; i++) v[i] += x->e[i];
+    equation_error(x, x->right, v, x->e);
+    for (size_t i = 0; i < k; i++) sum += v[i] * (x->right[i] + x->e[i]);
     return sum;
 }
 
