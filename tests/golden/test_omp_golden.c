@@ -20,7 +20,7 @@ struct golden {
     double   weight[LARGEST];
     double   k[LARGEST * LARGEST], t[LARGEST];
     float    k32[LARGEST * LARGEST];
-    int32_t  g[LARGEST * 2 * LARGEST], y[2 * LARGEST];
+    int16_t  g[LARGEST * 2 * LARGEST], y[2 * LARGEST];
 };
 
 static uint64_t splitmix(uint64_t *state)
@@ -46,25 +46,32 @@ static int read_case(FILE *file, struct golden *x)
     return 1;
 }
 
+/* In runs short enough for 32 bits, which compilers turn into vectors. */
+static int64_t inner(const int16_t *x, const int16_t *y, size_t n)
+{
+    int64_t sum = 0;
+
+    for (size_t l = 0; l < n; l += 32) {
+        int32_t part = 0;
+        for (size_t i = l; i < n && i < l + 32; i++) part += (int32_t)x[i] * y[i];
+        sum += part;
+    }
+    return sum;
+}
+
 static void make_case(struct golden *x)
 {
     size_t   n = x->n, d = 2 * n;
     uint64_t state = x->seed;
 
-    for (size_t i = 0; i < n * d; i++) x->g[i] = (int32_t)(splitmix(&state) >> 51) - 4096;
-    for (size_t i = 0; i < d; i++) x->y[i] = (int32_t)(splitmix(&state) >> 57) - 64;
+    for (size_t i = 0; i < n * d; i++) x->g[i] = (int16_t)((int)(splitmix(&state) >> 51) - 4096);
+    for (size_t i = 0; i < d; i++) x->y[i] = (int16_t)((int)(splitmix(&state) >> 57) - 64);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
+            x->k[i * n + j] = x->k[j * n + i] = (double)inner(x->g + i * d, x->g + j * d, d);
     for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            int64_t sum = 0;
-            for (size_t l = 0; l < d; l++) sum += (int64_t)(x->g[i * d + l] * x->g[j * d + l]);
-            x->k[i * n + j] = x->k[j * n + i] = (double)sum;
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        x->t[i] = 0;
+        x->t[i] = x->seed % 2 ? (double)inner(x->g + i * d, x->y, d) : 0;
         for (size_t j = 0; j < n && x->seed % 2 == 0; j++) x->t[i] += x->k[i * n + j];
-        for (size_t l = 0; l < d && x->seed % 2 == 1; l++)
-            x->t[i] += (double)x->g[i * d + l] * (double)x->y[l];
     }
 }
 
