@@ -1,0 +1,316 @@
+/* test_optim.c - optimizers against PyTorch's numbers; clipping; what threads may not change. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "optim/optim.h"
+#include "support.h"
+
+enum { MANY = 100003 };
+
+/* PyTorch in double and here differ in the order of a few operations. */
+#define CLOSE 1e-14
+
+static cull_team *team_of(unsigned threads)
+{
+    cull_team *team = NULL;
+
+    assert_ok(cull_team_create(threads, &team));
+    return team;
+}
+
+/* Three steps from (1, -2, .5) with gradients (.5 (k+1), -.25, 2 w2 - k), as PyTorch took them. */
+static void check_three_steps(const cull_optim_options *options, const double expected[3])
+{
+    cull_team  *team = team_of(1);
+    cull_optim *optim = NULL;
+    double      w[3] = {1, -2, .5};
+
+    assert_ok(cull_optim_create(options, CULL_F64, 3, team, &optim));
+    for (int k = 0; k < 3; k++) {
+        double g[3] = {.5 * (k + 1), -.25, 2 * w[2] - k};
+        assert_ok(cull_optim_step(optim, options->rule == CULL_OPTIM_SGD ? .1 : .01, w, g));
+    }
+    for (int i = 0; i < 3; i++)
+        if (fabs(w[i] - expected[i]) > CLOSE)
+            fail_msg("weight %d is %.17g, PyTorch has %.17g", i, w[i], expected[i]);
+    cull_optim_destroy(optim);
+    cull_team_destroy(team);
+}
+
+static void sgd_takes_pytorchs_steps(void **state)
+{
+    (void)state;
+    check_three_steps(&(cull_optim_options){.rule = CULL_OPTIM_SGD},
+                      (double[]){0.7, -1.9250000000000003, 0.536});
+    check_three_steps(
+        &(cull_optim_options){.rule = CULL_OPTIM_SGD, .momentum = .9, .weight_decay = .01},
+        (double[]){0.5191847489999999, -1.8486595730000002, 0.3989970995});
+    check_three_steps(
+        &(cull_optim_options){
+            .rule = CULL_OPTIM_SGD, .momentum = .9, .weight_decay = .01, .nesterov = true},
+        (double[]){0.26489045819099993, -1.783052330807, 0.5226134528705001});
+}
+
+static void adamw_takes_pytorchs_steps(void **state)
+{
+    (void)state;
+    check_three_steps(&(cull_optim_options){.rule = CULL_OPTIM_ADAMW,
+                                            .beta1 = .9,
+                                            .beta2 = .999,
+                                            .epsilon = 1e-8,
+                                            .weight_decay = .05},
+                      (double[]){0.9692837411964048, -1.9670164984494005, 0.483794511780979});
+}
+
+static void clipping_is_pytorchs(void **state)
+{
+    (void)state;
+    check_three_steps(&(cull_optim_options){.rule = CULL_OPTIM_SGD, .momentum = .9, .clip = .5},
+                      (double[]){0.8097827067596821, -1.9409318881108917, 0.42002404223347606});
+}
+
+static void a_gradient_within_the_norm_is_left_alone(void **state)
+{
+    cull_team *team = team_of(1);
+    double     g[2] = {3, 4}, partial[1] = {0};
+    double     norm = cull_optim_norm(team, CULL_F64, 2, g, partial);
+
+    (void)state;
+    assert_true(norm == 5);
+    cull_optim_clip(team, CULL_F64, 2, norm, 5.1, g);
+    assert_true(g[0] == 3 && g[1] == 4);
+    cull_team_destroy(team);
+}
+
+static void float_steps_stay_near_double_ones(void **state)
+{
+    static const cull_optim_rule rules[] = {CULL_OPTIM_SGD, CULL_OPTIM_ADAMW};
+    cull_team                   *team = team_of(1);
+
+    (void)state;
+    for (size_t r = 0; r < 2; r++) {
+        cull_optim_options options = {.rule = rules[r],
+                                      .momentum = .9,
+                                      .nesterov = true,
+                                      .weight_decay = 1e-3,
+                                      .beta1 = .9,
+                                      .beta2 = .99,
+                                      .epsilon = 1e-8,
+                                      .clip = 1};
+        cull_optim        *narrow = NULL, *wide = NULL;
+        float              w[64], g[64];
+        double             w2[64], g2[64];
+
+        assert_ok(cull_optim_create(&options, CULL_F32, 64, team, &narrow));
+        assert_ok(cull_optim_create(&options, CULL_F64, 64, team, &wide));
+        for (size_t i = 0; i < 64; i++) w2[i] = w[i] = (float)random_normal(1, i);
+        for (size_t k = 0; k < 20; k++) {
+            for (size_t i = 0; i < 64; i++) g2[i] = g[i] = (float)random_normal(2 + k, i);
+            assert_ok(cull_optim_step(narrow, .01, w, g));
+            assert_ok(cull_optim_step(wide, .01, w2, g2));
+        }
+        for (size_t i = 0; i < 64; i++) assert_true(fabs((double)w[i] - w2[i]) < 1e-5);
+        cull_optim_destroy(narrow);
+        cull_optim_destroy(wide);
+    }
+    cull_team_destroy(team);
+}
+
+/* Some steps over many weights, one in five exempt; the weights afterwards. */
+static float *steps_with(unsigned threads, cull_optim_rule rule)
+{
+    cull_optim_options options = {.rule = rule,
+                                  .momentum = .9,
+                                  .weight_decay = .01,
+                                  .beta1 = .9,
+                                  .beta2 = .99,
+                                  .epsilon = 1e-8,
+                                  .clip = .1};
+    cull_team         *team = team_of(threads);
+    cull_optim        *optim = NULL;
+    float             *w = normals_f32(1, MANY);
+
+    assert_ok(cull_optim_create(&options, CULL_F32, MANY, team, &optim));
+    assert_ok(cull_optim_exempt(optim, 0, 3));
+    assert_ok(cull_optim_exempt(optim, MANY / 5, MANY / 5));
+    for (uint64_t k = 0; k < 3; k++) {
+        float *g = normals_f32(2 + k, MANY);
+        assert_ok(cull_optim_step(optim, .1, w, g));
+        free(g);
+    }
+    cull_optim_destroy(optim);
+    cull_team_destroy(team);
+    return w;
+}
+
+static void threads_do_not_change_a_bit(void **state)
+{
+    (void)state;
+    for (int rule = CULL_OPTIM_SGD; rule <= CULL_OPTIM_ADAMW; rule++) {
+        float *one = steps_with(1, (cull_optim_rule)rule);
+        float *three = steps_with(3, (cull_optim_rule)rule);
+        assert_memory_equal(one, three, MANY * sizeof *one);
+        free(one);
+        free(three);
+    }
+}
+
+static void exempt_weights_do_not_decay(void **state)
+{
+    cull_optim_options options = {.rule = CULL_OPTIM_SGD, .weight_decay = .5};
+    cull_team         *team = team_of(1);
+    cull_optim        *optim = NULL;
+    double             w[6] = {1, 1, 1, 1, 1, 1}, g[6] = {0};
+
+    (void)state;
+    assert_ok(cull_optim_create(&options, CULL_F64, 6, team, &optim));
+    assert_ok(cull_optim_exempt(optim, 1, 1));
+    assert_ok(cull_optim_exempt(optim, 2, 1));
+    assert_ok(cull_optim_exempt(optim, 5, 1));
+    assert_fails(CULL_BAD_ARGUMENT, "cannot be exempted", cull_optim_exempt(optim, 5, 2));
+    assert_fails(CULL_BAD_ARGUMENT, "cannot be exempted", cull_optim_exempt(optim, 1, 1));
+    assert_ok(cull_optim_step(optim, 1, w, g));
+    for (int i = 0; i < 6; i++) assert_true(w[i] == (i == 1 || i == 2 || i == 5 ? 1 : .5));
+    cull_optim_destroy(optim);
+    cull_team_destroy(team);
+}
+
+static void a_restored_optimizer_goes_on_bit_for_bit(void **state)
+{
+    (void)state;
+    for (int rule = CULL_OPTIM_SGD; rule <= CULL_OPTIM_ADAMW; rule++) {
+        cull_optim_options options = {.rule = (cull_optim_rule)rule,
+                                      .momentum = .9,
+                                      .beta1 = .9,
+                                      .beta2 = .99,
+                                      .epsilon = 1e-8};
+        cull_team         *team = team_of(1);
+        cull_optim        *first = NULL, *second = NULL;
+        float              w[40], again[40], g[40];
+        cull_writer        writer = {0};
+
+        for (size_t i = 0; i < 40; i++) w[i] = g[i] = (float)random_normal(3, i);
+        assert_ok(cull_optim_create(&options, CULL_F32, 40, team, &first));
+        assert_ok(cull_optim_create(&options, CULL_F32, 40, team, &second));
+        assert_ok(cull_optim_step(first, .1, w, g));
+        assert_ok(cull_optim_save(first, &writer));
+        memcpy(again, w, sizeof w);
+        assert_ok(cull_optim_restore(second, &(cull_reader){writer.data, writer.size, 0}));
+        assert_ok(cull_optim_step(first, .1, w, g));
+        assert_ok(cull_optim_step(second, .1, again, g));
+        assert_memory_equal(w, again, sizeof w);
+        assert_fails(CULL_BAD_STATE, "",
+                     cull_optim_restore(second, &(cull_reader){writer.data, writer.size - 1, 0}));
+        cull_writer_clear(&writer);
+        cull_optim_destroy(first);
+        cull_optim_destroy(second);
+        cull_team_destroy(team);
+    }
+}
+
+static void another_optimizers_state_is_refused(void **state)
+{
+    cull_optim_options plain = {.rule = CULL_OPTIM_SGD};
+    cull_optim_options heavy = {.rule = CULL_OPTIM_SGD, .momentum = .9};
+    cull_team         *team = team_of(1);
+    cull_optim        *first = NULL, *second = NULL;
+    cull_writer        writer = {0};
+
+    (void)state;
+    assert_ok(cull_optim_create(&plain, CULL_F32, 4, team, &first));
+    assert_ok(cull_optim_create(&heavy, CULL_F32, 4, team, &second));
+    assert_ok(cull_optim_save(first, &writer));
+    assert_fails(CULL_BAD_STATE, "another optimizer",
+                 cull_optim_restore(second, &(cull_reader){writer.data, writer.size, 0}));
+    cull_writer_clear(&writer);
+    cull_optim_destroy(first);
+    cull_optim_destroy(second);
+    cull_team_destroy(team);
+}
+
+static void impossible_options_are_refused(void **state)
+{
+    static const struct {
+        cull_optim_options options;
+        const char        *text;
+    } cases[] = {
+        {{.rule = CULL_OPTIM_SGD, .momentum = 1}, "momentum of 1"},
+        {{.rule = CULL_OPTIM_SGD, .nesterov = true}, "Nesterov"},
+        {{.rule = CULL_OPTIM_SGD, .weight_decay = -1}, "weight decay"},
+        {{.rule = CULL_OPTIM_SGD, .clip = -1}, "clipped"},
+        {{.rule = CULL_OPTIM_ADAMW, .beta1 = 1, .epsilon = 1}, "betas"},
+        {{.rule = CULL_OPTIM_ADAMW, .beta1 = .9, .beta2 = .9}, "epsilon"},
+    };
+    cull_team  *team = team_of(1);
+    cull_optim *optim = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_fails(CULL_BAD_ARGUMENT, cases[i].text,
+                     cull_optim_create(&cases[i].options, CULL_F32, 4, team, &optim));
+    assert_fails(CULL_BAD_ARGUMENT, "int32",
+                 cull_optim_create(&(cull_optim_options){0}, CULL_I32, 4, team, &optim));
+    cull_team_destroy(team);
+}
+
+static void a_gradient_that_is_not_finite_changes_nothing(void **state)
+{
+    cull_optim_options options = {.rule = CULL_OPTIM_SGD, .clip = 1};
+    cull_team         *team = team_of(1);
+    cull_optim        *optim = NULL;
+    float              w[2] = {1, 2}, g[2] = {NAN, 1};
+
+    (void)state;
+    assert_ok(cull_optim_create(&options, CULL_F32, 2, team, &optim));
+    assert_fails(CULL_NOT_FINITE, "no longer finite", cull_optim_step(optim, .1, w, g));
+    assert_true(w[0] == 1 && w[1] == 2 && optim->steps == 0);
+    cull_optim_destroy(optim);
+    cull_team_destroy(team);
+}
+
+static void a_step_allocates_nothing_and_creation_survives_failures(void **state)
+{
+    cull_optim_options options = {
+        .rule = CULL_OPTIM_ADAMW, .beta1 = .9, .beta2 = .99, .epsilon = 1e-8, .clip = 1};
+    cull_team  *team = team_of(2);
+    cull_status status = CULL_NO_MEMORY;
+    float       w[9] = {0}, g[9] = {1};
+
+    (void)state;
+    for (size_t n = 1; status != CULL_OK; n++) {
+        cull_optim *optim = NULL;
+        size_t      before = 0;
+        fail_nth_alloc(n);
+        status = cull_optim_create(&options, CULL_F32, 9, team, &optim);
+        fail_nth_alloc(0);
+        assert_true(status == CULL_OK || (status == CULL_NO_MEMORY && !optim));
+        if (!optim) continue;
+        before = cull_base_alloc_count();
+        assert_ok(cull_optim_step(optim, .1, w, g));
+        assert_int_equal(before, cull_base_alloc_count());
+        cull_optim_destroy(optim);
+    }
+    cull_team_destroy(team);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sgd_takes_pytorchs_steps),
+        cmocka_unit_test(adamw_takes_pytorchs_steps),
+        cmocka_unit_test(clipping_is_pytorchs),
+        cmocka_unit_test(a_gradient_within_the_norm_is_left_alone),
+        cmocka_unit_test(float_steps_stay_near_double_ones),
+        cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(exempt_weights_do_not_decay),
+        cmocka_unit_test(a_restored_optimizer_goes_on_bit_for_bit),
+        cmocka_unit_test(another_optimizers_state_is_refused),
+        cmocka_unit_test(impossible_options_are_refused),
+        cmocka_unit_test(a_gradient_that_is_not_finite_changes_nothing),
+        cmocka_unit_test(a_step_allocates_nothing_and_creation_survives_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
