@@ -223,12 +223,12 @@ static cull_tensor view_of(const cull_loader *loader, const struct slot *slot)
     return view;
 }
 
-cull_status cull_data_loader_take(cull_loader *loader, cull_batch *out)
+cull_status cull_data_loader_take(cull_loader *loader, cull_data_batch *out)
 {
     cull_status  status = CULL_OK;
     struct slot *slot = NULL;
 
-    *out = (cull_batch){0};
+    *out = (cull_data_batch){0};
     loader->borrowed = false;
     if (loader->taken == loader->submitted)
         FAIL(CULL_BAD_ARGUMENT, "no batch was asked for, so none can be taken");
@@ -237,12 +237,12 @@ cull_status cull_data_loader_take(cull_loader *loader, cull_batch *out)
     loader->taken++;
     if (slot->status) FAIL(slot->status, "%s", slot->sentence);
     loader->borrowed = true;
-    *out = (cull_batch){.count = slot->count,
-                        .inputs = view_of(loader, slot),
-                        .labels = slot->labels,
-                        .places = slot->places,
-                        .epoch = slot->epoch,
-                        .augmented = slot->augment};
+    *out = (cull_data_batch){.count = slot->count,
+                             .inputs = view_of(loader, slot),
+                             .labels = slot->labels,
+                             .places = slot->places,
+                             .epoch = slot->epoch,
+                             .augmented = slot->augment};
 done:
     return status;
 }

@@ -16,8 +16,8 @@
 
 typedef struct cull_loader cull_loader;
 
-/* Examples ready to be read by a network. Borrowed from whoever made it. */
-typedef struct cull_batch {
+/* Examples as the loader hands them over; training adds weights and the step. Borrowed. */
+typedef struct cull_data_batch {
     size_t          count;
     cull_tensor     inputs;  /* (count, C, H, W) or (count, H, W, C), dense, on a 64-byte border */
     const int32_t  *labels;  /* [count]                                        */
@@ -25,7 +25,7 @@ typedef struct cull_batch {
     const uint32_t *places;  /* [count] in the pool                            */
     uint64_t        epoch;
     bool            augmented;
-} cull_batch;
+} cull_data_batch;
 
 typedef struct cull_loader_options {
     const cull_dataset      *set;     /* borrowed, outlives the loader                      */
@@ -66,7 +66,7 @@ cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places,
  * CULL_BAD_ARGUMENT when nothing was submitted, or, with out->count 0, when that request
  * named a place beyond the set; the ones behind it are not harmed.
  */
-cull_status cull_data_loader_take(cull_loader *loader, cull_batch *out);
+cull_status cull_data_loader_take(cull_loader *loader, cull_data_batch *out);
 
 /* Forget all that was submitted and not taken, and the borrowed batch. */
 void cull_data_loader_drop(cull_loader *loader);

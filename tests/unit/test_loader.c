@@ -39,10 +39,10 @@ static void submit(cull_loader *loader, uint64_t k)
 /* What is taken is what was asked for, made by hand. */
 static void take(cull_loader *loader, const cull_dataset *set, uint64_t k)
 {
-    uint32_t   places[BATCH];
-    size_t     count = request(k, places);
-    float      expected[BATCH * ROW];
-    cull_batch batch = {0};
+    uint32_t        places[BATCH];
+    size_t          count = request(k, places);
+    float           expected[BATCH * ROW];
+    cull_data_batch batch = {0};
 
     assert_ok(cull_data_loader_take(loader, &batch));
     assert_int_equal(count, batch.count);
@@ -91,7 +91,7 @@ static void room_counts_what_is_asked_for_and_what_is_borrowed(void **state)
     cull_loader_options options = options_for(set, 1, 3);
     cull_loader        *loader = NULL;
     uint32_t            place = 0;
-    cull_batch          batch = {0};
+    cull_data_batch     batch = {0};
 
     (void)state;
     assert_ok(cull_data_loader_create(&options, &loader));
@@ -120,7 +120,7 @@ static void a_failure_reaches_whoever_takes_and_harms_no_other(void **state)
     for (unsigned threads = 0; threads < 3; threads++) {
         cull_loader_options options = options_for(set, threads, 4);
         cull_loader        *loader = NULL;
-        cull_batch          batch = {0};
+        cull_data_batch     batch = {0};
         assert_ok(cull_data_loader_create(&options, &loader));
         for (int round = 0; round < 3; round++) {
             submit(loader, 0);
@@ -145,7 +145,7 @@ static void what_was_asked_for_can_be_dropped(void **state)
     for (unsigned threads = 0; threads < 4; threads++) {
         cull_loader_options options = options_for(set, threads, 4);
         cull_loader        *loader = NULL;
-        cull_batch          batch = {0};
+        cull_data_batch     batch = {0};
         assert_ok(cull_data_loader_create(&options, &loader));
         for (uint64_t round = 0; round < 20; round++) {
             for (uint64_t k = 0; k < 1 + round % 3; k++) submit(loader, k);
@@ -184,7 +184,7 @@ static void rows_may_lie_channels_last_and_in_double(void **state)
     cull_dataset       *set = random_set(CULL_F32, COUNT, 10, 3, 8, 4);
     cull_loader_options options = options_for(set, 1, 2);
     cull_loader        *loader = NULL;
-    cull_batch          batch = {0};
+    cull_data_batch     batch = {0};
     uint32_t            places[] = {9, 8};
     double              expected[2 * 3 * 8 * 4];
 
