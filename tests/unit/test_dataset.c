@@ -368,6 +368,9 @@ static void the_list_says_what_is_found_where(void **state)
     cull_data_close(set);
     assert_fails(CULL_IO, "no data_batch_1.bin",
                  cull_data_open("cifar10", CULL_DATA_TRAIN, folder, &set));
+    put_file(path_in(folder, "cifar10/data_batch_1.bin"), record, sizeof record);
+    assert_fails(CULL_IO, "no data_batch_2.bin",
+                 cull_data_open("cifar10", CULL_DATA_TRAIN, folder, &set));
 }
 
 static void survives_every_allocation_failure(void **state)

@@ -1,5 +1,6 @@
 /* tests/unit/test_svhn.c - properties of SVHN's reader, on files that libmatio wrote. */
 #include <matio.h>
+#include <zlib.h>
 
 #include "files.h"
 
@@ -339,6 +340,56 @@ static void promises_are_checked_before_memory_is_taken(void **state)
     cull_bytes_release(bytes);
 }
 
+/* Both matrices packed anew, X with `more` added to the length it says of itself. */
+static size_t pack_again(const uint8_t *plain, size_t size, uint32_t more, uint8_t *out)
+{
+    size_t at = 128, end = 128;
+
+    memcpy(out, plain, 128);
+    while (at < size) {
+        uint32_t length = 0, said = 0;
+        uLongf   room = 0;
+        uint8_t *element = NULL;
+        memcpy(&length, plain + at + 4, 4);
+        said = length + (at == 128 ? more : 0);
+        element = malloc(length + 8);
+        assert_non_null(element);
+        memcpy(element, plain + at, length + 8);
+        memcpy(element + 4, &said, 4);
+        room = compressBound(length + 8);
+        assert_int_equal(Z_OK, compress(out + end + 8, &room, element, length + 8));
+        free(element);
+        memcpy(out + end, &(uint32_t){15}, 4);
+        memcpy(out + end + 4, &(uint32_t){(uint32_t)room}, 4);
+        at += length + 8;
+        end += room + 8;
+    }
+    return end;
+}
+
+static void a_packed_matrix_is_as_long_as_it_says(void **state)
+{
+    struct matrices m = honest();
+    uint8_t        *plain = NULL, *packed = NULL;
+    size_t          size = 0;
+    cull_dataset   *set = NULL;
+
+    (void)state;
+    m.packing = MAT_COMPRESSION_NONE;
+    size = slurp(write_file(&m), &plain);
+    packed = malloc(2 * size);
+    assert_non_null(packed);
+    assert_ok(read_bytes(packed, pack_again(plain, size, 0, packed), &set));
+    assert_read(set, COUNT);
+    cull_data_close(set);
+    assert_fails(CULL_BAD_FILE, "8 bytes too many in the matrix 'X'",
+                 read_bytes(packed, pack_again(plain, size, 8, packed), &set));
+    assert_fails(CULL_BAD_FILE, "X promises 36864 bytes, more than there can be",
+                 read_bytes(packed, pack_again(plain, size, (uint32_t)-8, packed), &set));
+    free(packed);
+    cull_bytes_release(plain);
+}
+
 static void survives_every_allocation_failure(void **state)
 {
     struct matrices m = honest();
@@ -387,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
         cmocka_unit_test(damage_never_changes_pixels_or_labels),
         cmocka_unit_test(promises_are_checked_before_memory_is_taken),
+        cmocka_unit_test(a_packed_matrix_is_as_long_as_it_says),
         cmocka_unit_test(survives_every_allocation_failure),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
