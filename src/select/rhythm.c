@@ -62,14 +62,13 @@ bool cull_sel_scores_now(const cull_selector *s, uint64_t epoch)
     return epoch < s->stale_first || (epoch - s->stale_first) % s->stale_every == 0;
 }
 
-static unsigned wanted(const cull_selector *s, uint64_t epoch)
+static unsigned signals_of_rule(const cull_selector *s, uint64_t epoch)
 {
-    unsigned wanted = s->strategy->signals;
+    unsigned others = s->strategy->signals & ~(unsigned)CULL_SIGNAL_LOSS;
 
-    if (s->source == CULL_LOSSES_REMEMBERED ||
-        (s->source == CULL_LOSSES_STALE && !cull_sel_scores_now(s, epoch)))
-        wanted &= ~(unsigned)CULL_SIGNAL_LOSS;
-    return wanted;
+    if (s->source == CULL_LOSSES_SCORED) return s->strategy->signals;
+    if (s->source == CULL_LOSSES_REMEMBERED || !cull_sel_scores_now(s, epoch)) return others;
+    return others | CULL_SIGNAL_LOSS; /* to be stored, whatever the rule reads */
 }
 
 /* The first of `total` moments that lies at or behind a share of them; as in cull_budget(),
@@ -190,7 +189,7 @@ static cull_action pool_action(const cull_selector *s, uint64_t epoch)
 void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, cull_needs *out)
 {
     *out = (cull_needs){.action = CULL_SELECT_BATCH,
-                        .signals = wanted(s, epoch),
+                        .signals = signals_of_rule(s, epoch),
                         .observe = s->source == CULL_LOSSES_REMEMBERED ? CULL_SIGNAL_LOSS : 0,
                         .running = cull_sel_over_pool(s),
                         .candidates = candidates_of(s)};
