@@ -206,6 +206,21 @@ static void a_problem_beyond_the_memory_limit_is_refused(void **state)
     }
 }
 
+/* Sizes whose products do not fit in a size_t are only too large, like any other. */
+static void a_problem_beyond_counting_is_refused(void **state)
+{
+    struct call     *call = *state;
+    cull_omp_problem problem = call->problem;
+
+    problem.count = problem.budget = UINT32_MAX - 1;
+    problem.k = cull_matrix(call->a.k, CULL_F64, problem.count, problem.count);
+    for (int nonnegative = 0; nonnegative < 2; nonnegative++) {
+        call->options.nonnegative = nonnegative;
+        assert_fails(CULL_TOO_LARGE, "4294967294 atoms",
+                     cull_omp(NULL, &problem, 1, &call->options));
+    }
+}
+
 /* A class's problem that is too long for the dual form fits in the primal. */
 static void the_form_that_fits_is_taken(void **state)
 {
@@ -282,6 +297,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_broken_problem_of_many_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_problem_beyond_the_memory_limit_is_refused, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_problem_beyond_counting_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_form_that_fits_is_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_warm_call_allocates_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(survives_every_allocation_failure, set_up, tear_down),

@@ -8,9 +8,10 @@
 #include "backend/cpu/omp.h"
 #include "tensor/tensor.h"
 
-#define WORTH_SHARING    60000 /* multiply-adds of a pass that outweigh waking the team */
-#define PRIMAL_CONDITION 1e8   /* of S, at most n / lambda; beyond it S^-1 is not trusted */
-#define PRIMAL_COST      1.5   /* times (D+1)^2: what updating S^-1 costs a pick */
+#define WORTH_SHARING    60000     /* multiply-adds of a pass that outweigh waking the team */
+#define PRIMAL_CONDITION 1e8       /* of S, at most n / lambda; beyond it S^-1 is not trusted */
+#define LARGEST_WIDTH    (1 << 24) /* of D; the square of more is no memory's size anyway */
+#define PRIMAL_COST      1.5       /* times (D+1)^2: what updating S^-1 costs a pick */
 
 void *cull_cpu_arena_take(cull_cpu_arena *arena, size_t count, size_t size)
 {
@@ -95,6 +96,7 @@ static bool primal_may(const cull_omp_job *job)
 {
     const cull_omp_problem *problem = job->problem;
 
+    if (problem->h.shape[1] > LARGEST_WIDTH) return false;
     return !cull_tensor_present(&problem->k) && problem->column >= 0 &&
            (double)job->n <= PRIMAL_CONDITION * job->options->ridge;
 }
@@ -119,6 +121,7 @@ size_t cull_cpu_omp_plan(cull_omp_job *job, size_t memory)
     double primal_cost = 0, dual_cost = (double)job->n * (double)job->most / 2;
     size_t needed = 0;
 
+    if (job->most > SIZE_MAX / 16 / job->padded) return SIZE_MAX;
     if (job->options->nonnegative) return bytes_needed(job, CULL_OMP_NONNEGATIVE);
     if (primal_may(job)) {
         double size = (double)job->problem->h.shape[1] + 1;
