@@ -330,9 +330,9 @@ static int run_pool(cull_backend *backend, const char *name)
         goto done;
     pool_fill(&pool);
     pool_problems(&pool);
+    before = peak_mib();
     if (cull_omp(backend, pool.problems, 1, &options) || pool_check(&pool, pool.problems, .5))
         goto done;
-    before = peak_mib();
     seconds = cull_base_seconds();
     if (cull_omp(backend, pool.problems, pool.classes, &options)) goto done;
     seconds = cull_base_seconds() - seconds;
