@@ -4,7 +4,7 @@ JOBS         ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 # The tests with threads in them, for the thread sanitizer.
-THREADED = threads|ops|omp|facility|gram|backend|determinism|pursuit|loader
+THREADED = test_(base|craig|diagnose|every|facility|gain|glister|grad_?match|gram|loader|omp_calls|omp_forms)$$
 
 PROGRAM = program cull cull_static select select_static
 CTEST   = ctest --output-on-failure --no-tests=error -j $(JOBS) --test-dir
