@@ -3,7 +3,7 @@
 
 #include "backend/layer.h"
 
-static const cull_layer_table *const tables[] = {&cull_layers_ref};
+static const cull_layer_table *const tables[] = {&cull_layers_cpu, &cull_layers_ref};
 
 static const cull_layer_table *find(const cull_backend *backend)
 {

@@ -37,11 +37,15 @@ typedef struct cull_sums {
 /* Inner loops of matching pursuit, kernels_pursuit.c; the struct is defined there. */
 typedef struct cull_pursuit cull_pursuit;
 
+/* Inner loops of the layers, kernels_layer.h. */
+typedef struct cull_layer_loops cull_layer_loops;
+
 typedef struct cull_kernels {
-    const char          *name; /* "base", "avx2", "avx512" */
-    const cull_products *products;
-    const cull_pursuit  *pursuit;
-    const cull_sums     *sums;
+    const char             *name; /* "base", "avx2", "avx512" */
+    const cull_products    *products;
+    const cull_pursuit     *pursuit;
+    const cull_sums        *sums;
+    const cull_layer_loops *layer;
 } cull_kernels;
 
 extern const cull_products cull_products_base, cull_products_avx2, cull_products_avx512;

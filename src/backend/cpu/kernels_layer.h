@@ -1,0 +1,57 @@
+/*
+ * backend/cpu/kernels_layer.h - inner loops of the layers, compiled once per instruction set.
+ *
+ * The norms work on a panel: `length` floats, pixel by pixel, whose parameters repeat every
+ * `period` floats (a multiple of CULL_LAYER_STRIP, and of the channels of a pixel). Sums run over
+ * a few dozen pixels in float and are then added to one double for each place in the period.
+ */
+#ifndef CULL_BACKEND_CPU_KERNELS_LAYER_H
+#define CULL_BACKEND_CPU_KERNELS_LAYER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backend/cpu/kernels.h"
+
+enum { CULL_LAYER_STRIP = 16 };
+
+/* Parameters of a norm over one panel, [period] each. */
+typedef struct cull_norm_params {
+    const float *mean, *scale, *shift; /* forward: (x - mean) scale + shift            */
+    const float *level, *tilt;         /* backward: scale dz - weight (level + tilt (x - mean)) */
+} cull_norm_params;
+
+/* Named in kernels.h. */
+struct cull_layer_loops {
+    /* sum += x, square += x^2 */
+    void (*moments)(size_t length, size_t period, const float *x, double *sum, double *square);
+    /* y = (x - mean) scale + shift [+ x2], negative ones 0 with relu; x2 may be NULL */
+    void (*norm)(size_t length, size_t period, const cull_norm_params *p, const float *x,
+                 const float *x2, bool relu, float *y);
+    /* sum += dz, product += dz (x - mean); dz is dy, or with y dy where y > 0 */
+    void (*norm_sums)(size_t length, size_t period, const float *mean, const float *x,
+                      const float *y, const float *dy, double *sum, double *product);
+    /* dx [+]= scale dz - weight (level + tilt (x - mean)); dx2 [+]= dz; each may be NULL */
+    void (*norm_back)(size_t length, size_t period, const cull_norm_params *p, float weight,
+                      const float *x, const float *y, const float *dy, float *dx, bool add_dx,
+                      float *dx2, bool add_dx2);
+
+    /* y = min(max(x, 0), top); dx [+]= dy where 0 < y < top */
+    void (*clip)(size_t n, const float *x, float top, float *y);
+    void (*clip_back)(size_t n, const float *y, float top, const float *dy, float *dx, bool add);
+    void (*add)(size_t n, const float *x, const float *x2, float *y); /* y may be x */
+
+    /* Pooling over the channels of a pixel: n of them, `taps` pixels of x at offsets at[] (in
+     * floats) with numbers tap[]. winner NULL: not wanted. */
+    void (*pool_max)(size_t n, size_t taps, const ptrdiff_t *at, const uint8_t *tap, const float *x,
+                     float *y, uint8_t *winner);
+    void (*pool_mean)(size_t n, size_t taps, const ptrdiff_t *at, const float *x, float *y);
+    /* dx += dy where the winner is tap; dx += dy factor */
+    void (*pool_max_back)(size_t n, uint8_t tap, const uint8_t *winner, const float *dy, float *dx);
+    void (*pool_mean_back)(size_t n, float factor, const float *dy, float *dx);
+};
+
+extern const cull_layer_loops cull_layer_loops_base, cull_layer_loops_avx2, cull_layer_loops_avx512;
+
+#endif

@@ -1,0 +1,71 @@
+/* backend/cpu/nn.c - the table of layer operations on the host, and what they share. */
+#include "backend/cpu/nn.h"
+
+#include <string.h>
+
+#include "backend/cpu/nn_dnnl.h"
+#include "base/alloc.h"
+
+cull_status cull_cpu_layer_check(const cull_layer_desc *desc)
+{
+    if (desc->dtype == CULL_F32) return CULL_OK;
+    return cull_fail(CULL_UNSUPPORTED, "networks on the cpu backend are float32, not %s",
+                     cull_dtype_name(desc->dtype));
+}
+
+cull_status cull_cpu_layer_new(const cull_layer_desc *desc, size_t size, void *out)
+{
+    cull_status status = CULL_OK;
+    void       *op = NULL;
+
+    TRY(cull_cpu_layer_check(desc));
+    TRY(cull_base_alloc(1, size, "a layer operation", &op));
+    ((cull_layer_op *)op)->implementation = "own";
+done:
+    memcpy(out, &op, sizeof op);
+    return status;
+}
+
+void cull_cpu_layer_free(cull_layer_op *op)
+{
+    cull_base_free(op);
+}
+
+size_t cull_cpu_parts(const cull_backend *backend, size_t rows, size_t row)
+{
+    size_t most = 4 * (size_t)cull_team_size(backend->team), worth = rows * row / 8192 + 1;
+    size_t parts = worth < most ? worth : most;
+
+    return parts < rows ? parts : (rows ? rows : 1);
+}
+
+/*
+ * Blocks as wide as a vector where every convolution can have them (oneDNN 2 is at its best
+ * there), NHWC elsewhere. Beside blocks, images of a few channels come in NCHW.
+ */
+static int64_t block(cull_backend *backend, int64_t c, int64_t common)
+{
+    int64_t wide = strcmp(cull_cpu_kernels(backend)->name, "avx512") == 0 ? 16 : 8;
+
+    if (cull_dnnl_major() > 2 || common % wide) return c;
+    return c % wide ? 1 : wide;
+}
+
+const cull_layer_table cull_layers_cpu = {
+    .name = "cpu",
+    .layer = {[CULL_LAYER_DENSE] = &cull_cpu_dense,
+              [CULL_LAYER_CONV] = &cull_cpu_conv,
+              [CULL_LAYER_BATCHNORM] = &cull_cpu_batchnorm,
+              [CULL_LAYER_GROUPNORM] = &cull_cpu_groupnorm,
+              [CULL_LAYER_LAYERNORM] = &cull_cpu_layernorm,
+              [CULL_LAYER_ACTIVATE] = &cull_cpu_activate,
+              [CULL_LAYER_POOL] = &cull_cpu_pool,
+              [CULL_LAYER_ADD] = &cull_cpu_add,
+              [CULL_LAYER_CONCAT] = &cull_cpu_concat,
+              [CULL_LAYER_SHORTCUT] = &cull_cpu_shortcut,
+              [CULL_LAYER_DROPOUT] = &cull_cpu_dropout,
+              [CULL_LAYER_LOSS] = &cull_cpu_loss,
+              [CULL_LAYER_CONVERT] = &cull_cpu_convert},
+    .block = block,
+    .fuses = true,
+};
