@@ -519,6 +519,8 @@ typedef struct cull_omp_problem {
     cull_tensor   k;  /* (n, n) symmetric, float32 or float64                         */
     const double *t;  /* [n] inner products of atoms and b                            */
     double        b2; /* |b|^2; 0 or less: not known, then only the other rules stop  */
+    double        noise; /* relative error of k's entries, where they were made with fewer digits
+                            than they are solved with; what it explains is nothing. 0: exact */
 
     /* from the last layer: k absent                                                  */
     cull_tensor     h, p;   /* (N, D), (N, C)                                         */

@@ -8,6 +8,7 @@
  */
 #include "select/matching.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { EXPLICIT = 4096 };
@@ -248,6 +249,7 @@ static cull_status make_explicit(cull_sel_minibatch *batch, const cull_self *sel
     TRY(cull_op_run(batch->gram, &args));
     problem->k = cull_matrix(batch->k, signals->h.dtype, n, n);
     problem->t = batch->t;
+    problem->noise = signals->h.dtype == CULL_F32 ? FLT_EPSILON : 0;
     if (largest_square(&problem->k, &broken) >= SMALL_SQUARE && broken == n) return CULL_OK;
     TRY(rescale(batch, &signals->p, &p));
     args.gram.p = &p;

@@ -33,6 +33,9 @@ static cull_status check_explicit(const cull_omp_problem *problem, size_t number
         FAIL(CULL_BAD_ARGUMENT, "omp problem %zu: k is %zu by %lld, not square", number, n,
              (long long)problem->k.shape[1]);
     if (!problem->t) FAIL(CULL_BAD_ARGUMENT, "omp problem %zu: t must be given with k", number);
+    if (!(problem->noise >= 0 && problem->noise < 1))
+        FAIL(CULL_BAD_ARGUMENT, "omp problem %zu: noise %g is outside [0, 1)", number,
+             problem->noise);
     if (!isfinite(problem->b2)) FAIL(CULL_NOT_FINITE, "omp problem %zu: b2 is not finite", number);
 done:
     return status;

@@ -273,6 +273,62 @@ static void float32_gradients_of_any_size_give_the_same_bits(void **state)
     free(scaled);
 }
 
+static double error_of(const struct data *data, const cull_subset *subset, double *full)
+{
+    cull_diagnosis found = {0};
+    double         error = 0;
+
+    assert_ok(cull_diagnose(NULL, &data->signals, subset, NULL, &found));
+    error = found.error;
+    *full = found.full;
+    cull_diagnosis_clear(&found);
+    return error;
+}
+
+/* 40 examples whose gradients span 14 dimensions, in float32: K's rounding must not be taken for
+ * more of them. Whatever the budget, the result is about as good as what float64 arithmetic on the
+ * same H and P makes of the 14. (Matched rounding gave errors of several times the gradient.) */
+static void rounding_of_float32_gradients_is_not_matched(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct data  data = data_make(seed, 40, 6, 3);
+        float       *h = malloc(data.n * data.d * sizeof *h);
+        float       *p = malloc(data.n * data.c * sizeof *p);
+        struct run   run = {.strategy = "gradmatch", .options = {{"short", "accept"}}};
+        cull_signals narrow = {.count = data.n, .h = cull_matrix(h, CULL_F32, data.n, data.d)};
+        cull_subset  wide = {0};
+        double       full = 0, best = 0;
+
+        for (size_t i = 0; i < data.n * data.d; i++) data.h[i] = (double)(h[i] = (float)data.h[i]);
+        for (size_t i = 0; i < data.n * data.c; i++) data.p[i] = (double)(p[i] = (float)data.p[i]);
+        narrow.p = cull_matrix(p, CULL_F32, data.n, data.c);
+        wide = select_with(run, &data.signals, 14);
+        best = error_of(&data, &wide, &full);
+        for (size_t budget = 14; budget <= 28; budget += 7) {
+            static const char *const backends[] = {"cpu", "ref"};
+
+            for (size_t k = 0; k < 2; k++) {
+                cull_subset found = {0};
+
+                run.backend = backends[k];
+                run.threads = 1;
+                found = select_with(run, &narrow, budget);
+                run.backend = NULL;
+                assert_true(found.count <= 14);
+                if (error_of(&data, &found, &full) > 1.1 * best + 0.01 * full)
+                    fail_msg("seed %d, budget %zu, %s: error %g against %g, gradient %g", (int)seed,
+                             budget, backends[k], error_of(&data, &found, &full), best, full);
+                cull_subset_clear(&found);
+            }
+        }
+        cull_subset_clear(&wide);
+        data_free(&data);
+        free(h);
+        free(p);
+    }
+}
+
 static void order_of_the_rows_changes_nothing(void **state)
 {
     struct data  data = data_make(9, 37, 6, 3);
@@ -626,6 +682,7 @@ int main(void)
         cmocka_unit_test(lowers_the_gradient_error_below_random),
         cmocka_unit_test(scaling_all_gradients_changes_nothing),
         cmocka_unit_test(float32_gradients_of_any_size_give_the_same_bits),
+        cmocka_unit_test(rounding_of_float32_gradients_is_not_matched),
         cmocka_unit_test(order_of_the_rows_changes_nothing),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(keeping_all_has_weights_of_exactly_one),

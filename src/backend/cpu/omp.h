@@ -19,7 +19,7 @@
  * be told from zero when |alpha_i| <= NOISE (|t_i| + s_i G), the rounding of the sum it is.
  * With w the weights that bring the picked nearest to atom p, its pivot d cannot be told
  * from zero when d <= NOISE (s_p + sum of |w_i| s_i)^2. Here both are looked at only where
- * they can matter: once a pivot has been below PLAIN_PIVOT or alpha is below PLAIN_ALPHA, of
+ * they can matter: once a pivot has been below plain_pivot or alpha is below plain_alpha, of
  * their scales.
  */
 #ifndef CULL_BACKEND_CPU_OMP_H
@@ -28,10 +28,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/kernels_pursuit.h"
 
-#define CULL_OMP_NOISE       (32 * 0x1p-52)
-#define CULL_OMP_PLAIN_PIVOT 1e-6
-#define CULL_OMP_PLAIN_ALPHA 1e-8
-#define CULL_OMP_NO_ATOM     UINT32_MAX
+#define CULL_OMP_NO_ATOM UINT32_MAX
 
 /* Pivots above it cost the weights three of sixteen digits; below, they are refined. */
 #define CULL_OMP_REFINE_BELOW 1e-3
@@ -127,15 +124,17 @@ struct cull_omp_job {
     cull_omp_primal         primal;
     cull_omp_nonnegative    nonnegative;
 
-    size_t n, padded; /* atoms, and rounded up to whole panels                */
-    size_t most;      /* picks there is room for: the budget, or the rank     */
-    size_t picked;    /* atoms in problem->index                              */
-    size_t drawn;     /* picks so far, those dropped again included           */
-    double ridge;     /* lambda times the mean of diag K                      */
-    double b2;        /* |b|^2; not above 0: unknown                          */
-    double scale2;    /* |b|^2, or what the correlations say it is at least   */
-    double r2;        /* b2 less what the picks explain                       */
-    double lowest;    /* the smallest pivot so far, of its K_pp + ridge       */
+    size_t n, padded;                /* atoms, and rounded up to whole panels                */
+    size_t most;                     /* picks there is room for: the budget, or the rank     */
+    size_t picked;                   /* atoms in problem->index                              */
+    size_t drawn;                    /* picks so far, those dropped again included           */
+    double ridge;                    /* lambda times the mean of diag K                      */
+    double b2;                       /* |b|^2; not above 0: unknown                          */
+    double scale2;                   /* |b|^2, or what the correlations say it is at least   */
+    double r2;                       /* b2 less what the picks explain                       */
+    double noise;                    /* NOISE above: 32 roundings of K's entries               */
+    double plain_pivot, plain_alpha; /* and where it cannot matter yet          */
+    double lowest;                   /* the smallest pivot so far, of its K_pp + ridge       */
     bool   absolute;
 
     const double *t;      /* [n]                                              */

@@ -74,9 +74,9 @@ static uint32_t draw(const cull_omp_job *job)
 
 static bool plainly_something(const cull_omp_job *job, size_t p)
 {
-    double limit = CULL_OMP_PLAIN_ALPHA * CULL_OMP_PLAIN_ALPHA * job->scale2;
+    double limit = job->plain_alpha * job->plain_alpha * job->scale2;
 
-    return job->lowest >= CULL_OMP_PLAIN_PIVOT &&
+    return job->lowest >= job->plain_pivot &&
            job->alpha[p] * job->alpha[p] > limit * (job->diag[p] + job->ridge);
 }
 
@@ -84,7 +84,7 @@ static bool is_noise(const cull_omp_job *job, size_t i, double norm)
 {
     double scale = fabs(job->t[i]) + sqrt(job->diag[i] + job->ridge) * norm;
 
-    return score(job, i) <= CULL_OMP_NOISE * scale;
+    return score(job, i) <= job->noise * scale;
 }
 
 static void set_noise_aside(cull_omp_job *job, double norm)

@@ -64,12 +64,11 @@ static bool dependent(cull_omp_job *job, size_t atom)
 {
     double s2 = job->diag[atom] + job->ridge, reach = 0;
 
-    if (job->lowest >= CULL_OMP_PLAIN_PIVOT && job->dual.d[atom] >= CULL_OMP_PLAIN_PIVOT * s2)
-        return false;
+    if (job->lowest >= job->plain_pivot && job->dual.d[atom] >= job->plain_pivot * s2) return false;
     get_row(job, atom, job->solve);
     cull_cpu_solve_transpose(job->factor, job->picked, job->solve);
     reach = sqrt(s2) + cull_cpu_omp_norm(job, job->solve);
-    return job->dual.d[atom] <= CULL_OMP_NOISE * reach * reach;
+    return job->dual.d[atom] <= job->noise * reach * reach;
 }
 
 /* ---- columns begun ahead */

@@ -6,14 +6,17 @@
  *
  *     e = t_I - (K_II + ridge I) x,   x <- x + L^-T L^-1 e
  *
+ * with e summed in twice the precision, as anything less would only repeat the rounding it
+ * is to mend: so the weights are right to the last digits while the condition of K_II is
+ * short of 1 / epsilon.
  * x explains x . (t_I + e) of |b|^2, up to terms of second order in its own error.
  */
+#include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "backend/cpu/omp.h"
 
-enum { REFINEMENTS = 2 };
+enum { REFINEMENTS = 10 }; /* two or three do, unless K is all but singular */
 
 void cull_cpu_solve_lower(double *factor, size_t n, double *x)
 {
@@ -36,35 +39,75 @@ void cull_cpu_solve_transpose(double *factor, size_t n, double *x)
     }
 }
 
+/* A sum in twice the precision: high + low. */
+struct sum {
+    double high, low;
+};
+
+static inline void sum_add(struct sum *sum, double a, double b)
+{
+    double product = a * b, rest = fma(a, b, -product);
+    double high = sum->high + product, part = high - sum->high;
+
+    sum->low += (sum->high - (high - part)) + (product - part) + rest;
+    sum->high = high;
+}
+
+static double packed_entry(double *triangle, size_t i, size_t j)
+{
+    return i >= j ? cull_cpu_packed(triangle, i)[j] : cull_cpu_packed(triangle, j)[i];
+}
+
 static void equation_error(cull_omp_job *job, const double *x, double *e)
 {
-    for (size_t i = 0; i < job->picked; i++)
-        e[i] = job->t[job->problem->index[i]] - job->ridge * x[i];
     for (size_t i = 0; i < job->picked; i++) {
-        const double *row = cull_cpu_packed(job->gram, i);
+        struct sum sum = {job->t[job->problem->index[i]], 0};
 
-        for (size_t j = 0; j < i; j++) {
-            e[i] -= row[j] * x[j];
-            e[j] -= row[j] * x[i];
-        }
-        e[i] -= row[i] * x[i];
+        sum_add(&sum, -job->ridge, x[i]);
+        for (size_t j = 0; j < job->picked; j++)
+            sum_add(&sum, -packed_entry(job->gram, i, j), x[j]);
+        e[i] = sum.high + sum.low;
     }
+}
+
+static double largest(const double *x, size_t n)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+static double explained(const cull_omp_job *job, const double *x, const double *e)
+{
+    struct sum sum = {0};
+
+    for (size_t i = 0; i < job->picked; i++) {
+        sum_add(&sum, x[i], job->t[job->problem->index[i]]);
+        sum_add(&sum, x[i], e[i]);
+    }
+    return sum.high + sum.low;
 }
 
 double cull_cpu_omp_refine(cull_omp_job *job, double *x)
 {
-    double explained = 0;
+    size_t n = job->picked;
+    double before = INFINITY;
 
     for (int round = 0; round < REFINEMENTS; round++) {
+        double step = 0;
+
         equation_error(job, x, job->solve);
-        cull_cpu_solve_lower(job->factor, job->picked, job->solve);
-        cull_cpu_solve_transpose(job->factor, job->picked, job->solve);
-        for (size_t i = 0; i < job->picked; i++) x[i] += job->solve[i];
+        cull_cpu_solve_lower(job->factor, n, job->solve);
+        cull_cpu_solve_transpose(job->factor, n, job->solve);
+        step = largest(job->solve, n);
+        if (!(step < before / 2)) break; /* the factor can say no more */
+        for (size_t i = 0; i < n; i++) x[i] += job->solve[i];
+        if (step <= DBL_EPSILON * largest(x, n)) break;
+        before = step;
     }
     equation_error(job, x, job->solve);
-    for (size_t i = 0; i < job->picked; i++)
-        explained += x[i] * (job->t[job->problem->index[i]] + job->solve[i]);
-    return explained;
+    return explained(job, x, job->solve);
 }
 
 double cull_cpu_omp_norm(const cull_omp_job *job, const double *x)

@@ -82,10 +82,10 @@ static bool dependent(cull_omp_job *job, size_t atom)
 {
     double d = project(job, atom), s2 = job->diag[atom] + job->ridge, reach = 0;
 
-    if (job->lowest >= CULL_OMP_PLAIN_PIVOT && d >= CULL_OMP_PLAIN_PIVOT * s2) return false;
+    if (job->lowest >= job->plain_pivot && d >= job->plain_pivot * s2) return false;
     cull_cpu_solve_transpose(job->factor, job->picked, job->solve);
     reach = sqrt(s2) + cull_cpu_omp_norm(job, job->solve);
-    return d <= CULL_OMP_NOISE * reach * reach;
+    return d <= job->noise * reach * reach;
 }
 
 static void fill_column(cull_omp_job *job, size_t first_panel, size_t last_panel)
@@ -206,7 +206,7 @@ static void clear_noise(cull_omp_job *job, double *wish)
 
     for (size_t j = 0; j < job->picked; j++) {
         double s = sqrt(job->diag[job->problem->index[j]] + job->ridge);
-        if (wish[j] * s <= CULL_OMP_NOISE * norm) wish[j] = fmin(wish[j], 0);
+        if (wish[j] * s <= job->noise * norm) wish[j] = fmin(wish[j], 0);
     }
 }
 

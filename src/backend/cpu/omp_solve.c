@@ -11,7 +11,12 @@
 #define WORTH_SHARING    60000     /* multiply-adds of a pass that outweigh waking the team */
 #define PRIMAL_CONDITION 1e8       /* of S, at most n / lambda; beyond it S^-1 is not trusted */
 #define LARGEST_WIDTH    (1 << 24) /* of D; the square of more is no memory's size anyway */
-#define PRIMAL_COST      1.5       /* times (D+1)^2: what updating S^-1 costs a pick */
+/* Times the noise: a pivot above, with all before it, or a correlation above is something
+ * without looking at the weights. */
+#define PLAIN_PIVOT 2.5e4
+#define PLAIN_ALPHA 50
+
+#define PRIMAL_COST 1.5 /* times (D+1)^2: what updating S^-1 costs a pick */
 
 void *cull_cpu_arena_take(cull_cpu_arena *arena, size_t count, size_t size)
 {
@@ -105,6 +110,7 @@ void cull_cpu_omp_describe(cull_omp_job *job, const cull_kernels *kernels,
                            cull_omp_problem *problem, const cull_omp_options *options)
 {
     size_t rows = kernels->pursuit->rows;
+    double noise = 32 * fmax(problem->noise, 0x1p-52);
 
     *job = (cull_omp_job){.problem = problem,
                           .options = options,
@@ -112,6 +118,9 @@ void cull_cpu_omp_describe(cull_omp_job *job, const cull_kernels *kernels,
                           .n = problem->count,
                           .padded = (problem->count + rows - 1) / rows * rows,
                           .most = most_picks(problem, options),
+                          .noise = noise,
+                          .plain_pivot = fmax(1e-6, PLAIN_PIVOT * noise),
+                          .plain_alpha = fmax(1e-8, PLAIN_ALPHA * noise),
                           .absolute = options->pick != CULL_PICK_SIGNED && !options->nonnegative};
 }
 

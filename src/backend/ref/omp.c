@@ -107,7 +107,7 @@ static bool depends(struct ref_pursuit *x, size_t p)
     (void)cull_ref_omp_solve(x, x->w);
     for (size_t j = 0; j < x->picked; j++) pivot -= x->w[j] * x->k[x->problem->index[j] * x->n + p];
     reach = s + norm_of(x, x->w);
-    return pivot <= REF_NOISE * reach * reach;
+    return pivot <= x->noise * reach * reach;
 }
 
 /* The score of an atom that may be picked, else 0. */
@@ -116,7 +116,7 @@ static double score(const struct ref_pursuit *x, size_t i, double norm)
     double alpha = x->absolute ? fabs(x->alpha[i]) : x->alpha[i];
 
     if (x->out[i]) return 0;
-    return alpha > REF_NOISE * (fabs(x->t[i]) + cull_ref_omp_s(x, i) * norm) ? alpha : 0;
+    return alpha > x->noise * (fabs(x->t[i]) + cull_ref_omp_s(x, i) * norm) ? alpha : 0;
 }
 
 static uint32_t best_or_drawn(const struct ref_pursuit *x, const cull_omp_options *options)
@@ -217,7 +217,8 @@ done:
 static cull_status solve(cull_omp_problem *problem, const cull_omp_options *options, size_t number)
 {
     cull_status        status = CULL_OK;
-    struct ref_pursuit x = {.problem = problem, .n = problem->count};
+    struct ref_pursuit x = {
+        .problem = problem, .n = problem->count, .noise = 32 * fmax(problem->noise, 0x1p-52)};
 
     x.absolute = options->pick != CULL_PICK_SIGNED && !options->nonnegative;
     TRY(cull_ref_omp_alloc(&x, options->memory ? options->memory : (size_t)1 << 30, number));

@@ -4,8 +4,6 @@
 
 #include "backend/backend.h"
 
-#define REF_NOISE (32 * 0x1p-52)
-
 enum { REF_FREE, REF_PICKED, REF_DEPENDENT };
 
 struct ref_pursuit {
@@ -13,6 +11,7 @@ struct ref_pursuit {
     size_t            n, picked, drawn;
     bool              absolute;
     double            ridge, b2, explained;
+    double            noise;         /* 32 roundings of K's entries   */
     double           *k;             /* (n, n)                        */
     double           *t;             /* [n]                           */
     double           *alpha;         /* [n]                           */
@@ -27,9 +26,9 @@ void        cull_ref_omp_free(struct ref_pursuit *x);
 
 double cull_ref_omp_s(const struct ref_pursuit *x, size_t i); /* sqrt(K_ii + ridge) */
 
-/* v <- (K_II + ridge I)^-1 v by a fresh Cholesky factor, refined once. Returns the inner
- * product of the two, which for v = t is what the weights explain of |b|^2: new . (old + e),
- * e what the equations still lack, is right up to second order in the error of new. */
+/* v <- (K_II + ridge I)^-1 v by a fresh Cholesky factor, refined until it stands.
+ * Returns the inner product of the two, which for v = t is what the weights explain of |b|^2: new .
+ * (old + e), e what the equations still lack, is right up to second order in the error of new. */
 double cull_ref_omp_solve(struct ref_pursuit *x, double *v);
 
 /* weight of the picked, from the original t. */

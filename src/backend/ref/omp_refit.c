@@ -4,11 +4,14 @@
  *     free         (K_II + ridge I) weight = t_I
  *     nonnegative  min 1/2 x^T (K_II + ridge I) x - t_I^T x,  x >= 0  (Lawson and Hanson)
  */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "backend/ref/omp.h"
 #include "base/alloc.h"
+
+enum { REFINEMENTS = 10 };
 
 cull_status cull_ref_omp_alloc(struct ref_pursuit *x, size_t memory, size_t number)
 {
@@ -81,29 +84,61 @@ static void substitute(const struct ref_pursuit *x, double *v)
     }
 }
 
+/* high + low += a b, in twice the precision. */
+static void add_product(double *high, double *low, double a, double b)
+{
+    double product = a * b, rest = fma(a, b, -product), sum = *high + product, part = sum - *high;
+
+    *low += (*high - (sum - part)) + (product - part) + rest;
+    *high = sum;
+}
+
+/* e = right - (K_II + ridge I) v, rounded once. */
 static void equation_error(const struct ref_pursuit *x, const double *right, const double *v,
                            double *e)
 {
     for (size_t i = 0; i < x->picked; i++) {
+        double low = 0;
+
         e[i] = right[i];
-        for (size_t j = 0; j < x->picked; j++) e[i] -= entry(x, i, j) * v[j];
+        for (size_t j = 0; j < x->picked; j++)
+            add_product(&e[i], &low, -x->k[x->problem->index[i] * x->n + x->problem->index[j]],
+                        v[j]);
+        add_product(&e[i], &low, -x->ridge, v[i]);
+        e[i] += low;
     }
+}
+
+static double largest(const double *x, size_t n)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
 }
 
 double cull_ref_omp_solve(struct ref_pursuit *x, double *v)
 {
     size_t k = x->picked;
-    double sum = 0;
+    double high = 0, low = 0, before = INFINITY;
 
     factorise(x);
     memcpy(x->right, v, k * sizeof *v);
     substitute(x, v);
+    for (int round = 0; round < REFINEMENTS; round++) {
+        equation_error(x, x->right, v, x->e);
+        substitute(x, x->e);
+        if (!(largest(x->e, k) < before / 2)) break;
+        before = largest(x->e, k);
+        for (size_t i = 0; i < k; i++) v[i] += x->e[i];
+        if (before <= DBL_EPSILON * largest(v, k)) break;
+    }
     equation_error(x, x->right, v, x->e);
-    substitute(x, x->e);
-    for (size_t i = 0; i < k; i++) v[i] += x->e[i];
-    equation_error(x, x->right, v, x->e);
-    for (size_t i = 0; i < k; i++) sum += v[i] * (x->right[i] + x->e[i]);
-    return sum;
+    for (size_t i = 0; i < k; i++) {
+        add_product(&high, &low, v[i], x->right[i]);
+        add_product(&high, &low, v[i], x->e[i]);
+    }
+    return high + low;
 }
 
 void cull_ref_omp_refit(struct ref_pursuit *x)
@@ -150,7 +185,7 @@ static void clear_noise(struct ref_pursuit *x)
     for (size_t j = 0; j < x->picked; j++)
         norm += fabs(x->w[j]) * cull_ref_omp_s(x, x->problem->index[j]);
     for (size_t j = 0; j < x->picked; j++)
-        if (x->w[j] * cull_ref_omp_s(x, x->problem->index[j]) <= REF_NOISE * norm)
+        if (x->w[j] * cull_ref_omp_s(x, x->problem->index[j]) <= x->noise * norm)
             x->w[j] = fmin(x->w[j], 0);
 }
 
