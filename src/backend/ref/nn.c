@@ -11,6 +11,7 @@ struct ref_op {
     const cull_ref_rule *rule;
     size_t               count[TENSORS];
     double              *wide[TENSORS]; /* float32 only */
+    cull_ref_shared      shared;
 };
 
 static const cull_ref_rule *const rules[] = {
@@ -35,6 +36,7 @@ static void destroy(cull_layer_op *base)
     struct ref_op *op = (struct ref_op *)base;
 
     for (int i = 0; i < TENSORS; i++) cull_base_free(op->wide[i]);
+    cull_base_free(op->shared.scratch);
     cull_base_free(op);
 }
 
@@ -55,6 +57,7 @@ static void set_sizes(struct ref_op *op, const cull_layer_desc *desc)
     op->base.stats_by_row = op->rule->stats_by_row;
     op->base.state_row = op->rule->state_row * (size_t)cull_image_row(&desc->y);
     op->base.implementation = "ref";
+    op->shared.share = op->rule->scratch ? op->rule->scratch(desc) : 0;
 }
 
 static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cull_layer_op **out)
@@ -62,12 +65,15 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     cull_status    status = CULL_OK;
     struct ref_op *op = NULL;
 
-    (void)backend;
     if (desc->x.block != 1 || desc->y.block != 1 || (desc->x2.n && desc->x2.block != 1))
         FAIL(CULL_UNSUPPORTED, "the reference layers know one layout, NCHW");
     TRY(cull_base_alloc(1, sizeof *op, "a layer operation", &op));
     op->rule = find_rule(desc->kind);
     set_sizes(op, desc);
+    op->shared.team = backend->team;
+    if (op->shared.share)
+        TRY(cull_base_alloc(op->shared.share * cull_team_size(backend->team), sizeof(double),
+                            "a layer operation", &op->shared.scratch));
     for (int i = 0; desc->dtype == CULL_F32 && i < TENSORS; i++)
         TRY(cull_base_alloc(op->count[i], sizeof(double), "a layer operation", &op->wide[i]));
     *out = &op->base;
@@ -113,17 +119,33 @@ static void widen_all(struct ref_op *op, const cull_layer_args *args, cull_layer
     wide->p = widen(op, P, args->p);
 }
 
+static void run_forward(const struct ref_op *op, const cull_layer_args *args)
+{
+    if (op->rule->shared_forward)
+        op->rule->shared_forward(&op->base.desc, args, &op->shared);
+    else
+        op->rule->forward(&op->base.desc, args);
+}
+
+static void run_backward(const struct ref_op *op, const cull_layer_args *args)
+{
+    if (op->rule->shared_backward)
+        op->rule->shared_backward(&op->base.desc, args, &op->shared);
+    else
+        op->rule->backward(&op->base.desc, args);
+}
+
 static cull_status forward(cull_layer_op *base, const cull_layer_args *args)
 {
     struct ref_op  *op = (struct ref_op *)base;
     cull_layer_args wide;
 
     if (base->desc.dtype == CULL_F64) {
-        op->rule->forward(&base->desc, args);
+        run_forward(op, args);
         return CULL_OK;
     }
     widen_all(op, args, &wide);
-    op->rule->forward(&base->desc, &wide);
+    run_forward(op, &wide);
     narrow(op, Y, args->y);
     narrow(op, STATS, args->stats);
     narrow(op, RUNNING, args->running);
@@ -138,11 +160,11 @@ static cull_status backward(cull_layer_op *base, const cull_layer_args *args)
     cull_layer_args wide;
 
     if (base->desc.dtype == CULL_F64) {
-        op->rule->backward(&base->desc, args);
+        run_backward(op, args);
         return CULL_OK;
     }
     widen_all(op, args, &wide);
-    op->rule->backward(&base->desc, &wide);
+    run_backward(op, &wide);
     narrow(op, DX, args->dx);
     narrow(op, DX2, args->dx2);
     narrow(op, DW, args->dw);

@@ -15,6 +15,13 @@ typedef struct cull_ref_sizes {
     size_t x, x2, y, w, b, stats, running;
 } cull_ref_sizes;
 
+/* What a rule that shares its work among threads is given besides. */
+typedef struct cull_ref_shared {
+    cull_team *team;
+    double    *scratch; /* `share` elements a worker */
+    size_t     share;
+} cull_ref_shared;
+
 typedef struct cull_ref_rule {
     cull_layer_kind kind;
     /* Fill in what x, x2 and y do not say; they are set before. Optional. */
@@ -23,6 +30,13 @@ typedef struct cull_ref_rule {
     bool   stats_by_row;
     void (*forward)(const cull_layer_desc *desc, const cull_layer_args *args);
     void (*backward)(const cull_layer_desc *desc, const cull_layer_args *args);
+    /* In place of these two where one thread would be too slow; no result may depend on how many
+     * there are. scratch: elements a worker needs. */
+    size_t (*scratch)(const cull_layer_desc *desc);
+    void (*shared_forward)(const cull_layer_desc *desc, const cull_layer_args *args,
+                           const cull_ref_shared *shared);
+    void (*shared_backward)(const cull_layer_desc *desc, const cull_layer_args *args,
+                            const cull_ref_shared *shared);
 } cull_ref_rule;
 
 extern const cull_ref_rule cull_ref_dense, cull_ref_conv, cull_ref_batchnorm, cull_ref_groupnorm,
