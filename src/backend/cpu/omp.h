@@ -30,8 +30,8 @@
 
 #define CULL_OMP_NO_ATOM UINT32_MAX
 
-/* Pivots above it cost the weights three of sixteen digits; below, they are refined. */
-#define CULL_OMP_REFINE_BELOW 1e-3
+/* Pivots above it cost the weights five of sixteen digits; below, they are refined. */
+#define CULL_OMP_REFINE_BELOW 1e-5
 
 /* A block being laid out; without a base it only counts. */
 typedef struct cull_cpu_arena {

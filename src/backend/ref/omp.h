@@ -26,9 +26,9 @@ void        cull_ref_omp_free(struct ref_pursuit *x);
 
 double cull_ref_omp_s(const struct ref_pursuit *x, size_t i); /* sqrt(K_ii + ridge) */
 
-/* v <- (K_II + ridge I)^-1 v by a fresh Cholesky factor, refined until it stands.
- * Returns the inner product of the two, which for v = t is what the weights explain of |b|^2: new .
- * (old + e), e what the equations still lack, is right up to second order in the error of new. */
+/* v <- (K_II + ridge I)^-1 v by a fresh Cholesky factor, refined until it stands. Returns
+ * the inner product of the two, which for v = t is what the weights explain of |b|^2: new .
+ * (old + e), e what the equations still lack, is right up to second order in new's error. */
 double cull_ref_omp_solve(struct ref_pursuit *x, double *v);
 
 /* weight of the picked, from the original t. */
