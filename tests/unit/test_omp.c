@@ -105,6 +105,33 @@ static void a_planted_sparse_mix_is_recovered(void **state)
     }
 }
 
+/* Without |b| only the correlations can say that nothing is left, and they are not zero but
+ * rounding. */
+static void an_exact_fit_ends_the_picking_when_the_targets_norm_is_unknown(void **state)
+{
+    (void)state;
+    EACH_BACKEND(name)
+    {
+        for (uint64_t seed = 1; seed <= 10; seed++) {
+            struct atoms     a = atoms_make(seed, 60, 90, 1);
+            cull_omp_options options = {.tolerance = 0, .nonnegative = seed % 2};
+            cull_omp_problem problem;
+            struct answer    x;
+
+            for (size_t l = 0; l < a.d; l++) a.b[l] = 3 * a.g[9 * a.d + l] + 2 * a.g[44 * a.d + l];
+            atoms_finish(&a);
+            problem = explicit_problem(&a, 50);
+            problem.b2 = 0;
+            x = solve(name, problem, &options);
+            assert_int_equal(2, x.picked);
+            assert_int_equal(CULL_OMP_NO_GAIN, x.stop);
+            assert_true(isnan(x.residual));
+            answer_clear(&x);
+            atoms_clear(&a);
+        }
+    }
+}
+
 /* 60 atoms, 12 different ones, and a target that none of them reach. */
 static void duplicates_end_cleanly(void **state)
 {
@@ -402,6 +429,7 @@ int main(void)
         cmocka_unit_test(the_residual_reported_is_the_residual),
         cmocka_unit_test(the_residual_is_orthogonal_to_picked_atoms),
         cmocka_unit_test(a_planted_sparse_mix_is_recovered),
+        cmocka_unit_test(an_exact_fit_ends_the_picking_when_the_targets_norm_is_unknown),
         cmocka_unit_test(duplicates_end_cleanly),
         cmocka_unit_test(a_rank_that_runs_out_ends_the_picking),
         cmocka_unit_test(with_ridge_no_atom_is_picked_twice),

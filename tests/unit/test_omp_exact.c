@@ -178,6 +178,28 @@ static void float32_of_bad_condition_gives_the_picks_of_float64(void **state)
     assert_true(compared > 400);
 }
 
+/* The weights of a K of condition 1e11 to 1e-8, where its factor alone gives five digits. */
+static void weights_of_bad_condition_are_right(void **state)
+{
+    static const char *const names[] = {"cpu", "ref"};
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct atoms  a = atoms_make(seed, 60, 40, 0.72);
+        struct answer x =
+            solve(names[seed % 2], explicit_problem(&a, 30), &(cull_omp_options){.tolerance = 0});
+        struct careful right = {.n = a.n, .picked = x.picked};
+
+        assert_int_equal(30, x.picked);
+        memcpy(right.index, x.index, 30 * sizeof *x.index);
+        careful_solve(&right, a.k, a.t);
+        for (size_t j = 0; j < 30; j++)
+            assert_true(fabs(x.weight[j] - (double)right.w[j]) <= 1e-8 * largest_weight(&x));
+        answer_clear(&x);
+        atoms_clear(&a);
+    }
+}
+
 /* The same pursuit in float throughout; returns how many picks agree with x. */
 static size_t picks_shared_with_float(const struct atoms *a, const struct answer *x)
 {
@@ -235,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ridge_is_a_least_squares_refit_at_every_step),
         cmocka_unit_test(float32_of_bad_condition_gives_the_picks_of_float64),
+        cmocka_unit_test(weights_of_bad_condition_are_right),
         cmocka_unit_test(float_arithmetic_would_pick_otherwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
