@@ -17,6 +17,8 @@
  *     options and strategies         what there is, and how to write another
  *     solvers                        orthogonal matching pursuit, facility location
  *     diagnosis                      how good a subset is
+ *     data sets                      what there is to train on
+ *     recipes and runs               from a recipe to a trained network
  *
  * A complete program: keep the hardest 30 % of a batch, Selective-Backprop's way.
  *
@@ -380,7 +382,9 @@ typedef enum cull_option_type {
     CULL_OPTION_INT,
     CULL_OPTION_REAL,   /* with `words`: a number or one of them */
     CULL_OPTION_CHOICE, /* one of `words`                        */
-    CULL_OPTION_BOOL    /* true or false                         */
+    CULL_OPTION_BOOL,   /* true or false                         */
+    CULL_OPTION_TEXT,   /* any text without control characters   */
+    CULL_OPTION_LIST    /* numbers with commas between, or none  */
 } cull_option_type;
 
 /* One line of an option table. */
@@ -516,9 +520,9 @@ typedef struct cull_omp_problem {
     size_t budget; /* most picks, 1 .. n                                              */
 
     /* explicit: k present                                                            */
-    cull_tensor   k;  /* (n, n) symmetric, float32 or float64                         */
-    const double *t;  /* [n] inner products of atoms and b                            */
-    double        b2; /* |b|^2; 0 or less: not known, then only the other rules stop  */
+    cull_tensor   k;     /* (n, n) symmetric, float32 or float64                         */
+    const double *t;     /* [n] inner products of atoms and b                            */
+    double        b2;    /* |b|^2; 0 or less: not known, then only the other rules stop  */
     double        noise; /* relative error of k's entries, where they were made with fewer digits
                             than they are solved with; what it explains is nothing. 0: exact */
 
@@ -597,6 +601,165 @@ CULL_API cull_status cull_diagnose(cull_backend *backend, const cull_signals *si
                                    const cull_subset *subset, const cull_subset *other,
                                    cull_diagnosis *out);
 CULL_API void        cull_diagnosis_clear(cull_diagnosis *diagnosis);
+
+/* ---- data sets ---------------------------------------------------------------------- */
+
+/* In libcull, as all that follows. Names, files and formats are in docs/formats.md. */
+typedef enum cull_data_role { CULL_DATA_TRAIN, CULL_DATA_TEST } cull_data_role;
+
+enum {
+    CULL_DATA_NAME = 64,  /* room for a set's name, with its end */
+    CULL_DATA_PATH = 1024 /* room for a path, with its end       */
+};
+
+/* One line of what there is. */
+typedef struct cull_data_listing {
+    const char *name;
+    const char *doc; /* one line */
+    bool        train, test;
+    char        folder[CULL_DATA_PATH]; /* where they were found; "" when neither was */
+} cull_data_listing;
+
+/* The sets known by name, i = 0, 1, ... until false. root: the folder that holds the sets'
+ * folders; NULL: $CULL_DATA. Looks for files, does not read them. */
+CULL_API bool cull_data_list(const char *root, size_t i, cull_data_listing *out);
+
+/* What one set holds. */
+typedef struct cull_data_summary {
+    char       name[CULL_DATA_NAME];
+    size_t     count, classes, channels, height, width;
+    cull_dtype dtype;     /* CULL_U8: images; CULL_F32: features                        */
+    bool       published; /* normalised by known constants, not by measured ones        */
+    double     mean[4], deviation[4]; /* of the first channels, what inputs are normalised with */
+    size_t     fewest, most;          /* examples of the smallest and the largest class */
+} cull_data_summary;
+
+/*
+ * Read a set and say what is in it, or write it as a .npz file that is read faster.
+ *
+ * name      one that cull_data_list() names, or a path that ends in .npz or .npy.
+ *
+ * CULL_BAD_ARGUMENT for an unknown name, CULL_IO when a file is not there, CULL_BAD_FILE
+ * when one does not follow its format.
+ */
+CULL_API cull_status cull_data_summarise(const char *name, cull_data_role role, const char *root,
+                                         cull_data_summary *out);
+CULL_API cull_status cull_data_convert(const char *name, cull_data_role role, const char *root,
+                                       const char *path);
+
+/* ---- recipes and runs ----------------------------------------------------------------- */
+
+/* All that decides a run, from a YAML file; docs/recipes.md lists the keys. */
+typedef struct cull_recipe cull_recipe;
+
+/*
+ * Read a recipe and check it whole.
+ *
+ * path      a YAML file; NULL: defaults alone.
+ * changes   `count` pairs that replace what the file says.
+ *
+ * CULL_BAD_OPTION, with file and line, for an unknown or repeated key, a value of the wrong
+ * type or out of bounds, and for YAML that is none or more than a tree of values;
+ * CULL_IO when the file cannot be read.
+ */
+CULL_API cull_status cull_recipe_open(const char *path, const cull_option *changes, size_t count,
+                                      cull_recipe **out);
+CULL_API void        cull_recipe_close(cull_recipe *recipe);
+
+/* Every key with its value, as YAML that cull_recipe_open() reads; and one value as text, NULL
+ * for an unknown key. Owned by the recipe. */
+CULL_API const char *cull_recipe_text(const cull_recipe *recipe);
+CULL_API const char *cull_recipe_value(const cull_recipe *recipe, const char *key);
+
+/* The table that recipes are checked against: i = 0, 1, ... until NULL. Keys are dotted. */
+CULL_API const cull_option_spec *cull_recipe_option_at(size_t i);
+
+typedef enum cull_run_end {
+    CULL_RUN_GOES_ON, /* not ended                                    */
+    CULL_RUN_EPOCHS,  /* all epochs are trained                       */
+    CULL_RUN_TARGET,  /* the accuracy asked for was reached           */
+    CULL_RUN_BUDGET,  /* the time or work allowed is used up          */
+    CULL_RUN_STOPPED  /* the caller asked for it; can be resumed      */
+} cull_run_end;
+
+/* What is told while a run goes on: after every step, and after every epoch. */
+typedef struct cull_run_news {
+    bool        epoch_end;
+    uint64_t    step, steps, epoch, epochs; /* done, and of the whole run               */
+    double      loss, rate;                 /* of the step; at the end of an epoch its mean */
+    double      seconds, trained;           /* so far: time, and examples               */
+    const char *watched;                    /* "validation" or "test": what best, target
+                                               and the two figures below are about      */
+    double accuracy, watched_loss;          /* latest; NaN: not evaluated yet           */
+    bool   best;                            /* at the end of an epoch: the best so far  */
+} cull_run_news;
+
+typedef struct cull_run_options {
+    const char *folder; /* where the run's files are; made if need be                   */
+    bool        resume; /* go on where the run in the folder stopped; one that is not
+                           there begins                                                 */
+    void (*tell)(void *context, const cull_run_news *news); /* optional                 */
+    bool (*stop)(void *context); /* asked after every step; true: write the checkpoint
+                                    and end. Optional                                   */
+    void *context;
+} cull_run_options;
+
+typedef struct cull_run_result {
+    cull_run_end end;
+    bool         resumed; /* went on from a checkpoint */
+    uint64_t     step, epoch, parameters;
+    const char  *watched;
+    double       accuracy, loss;  /* latest on the watched set                       */
+    double       best;            /* highest accuracy there,                         */
+    uint64_t     best_epoch;      /* after so many epochs; 0: never evaluated        */
+    double       test, test_loss; /* at the end; NaN while the run can be resumed    */
+    double       seconds;         /* of training and evaluating, all sittings        */
+    uint64_t     scored, trained; /* examples                                        */
+    char         weights[64], best_weights[64]; /* files in the folder                   */
+} cull_run_result;
+
+/*
+ * Train as a recipe says.
+ *
+ * Everything is checked and read before the folder is touched. A run that ends without
+ * failing leaves a checkpoint; so does every epoch. The same recipe on the same machine gives
+ * the same weights, bit for bit, also when it was killed and resumed in between.
+ *
+ * CULL_BAD_OPTION     the recipe cannot be followed, or a resumed run has another one
+ * CULL_BAD_ARGUMENT   the folder already holds a run, and resume is false
+ * CULL_NOT_FINITE     the loss diverged; the latest checkpoint stays
+ * CULL_IO, CULL_BAD_FILE, CULL_BAD_STATE, CULL_NO_MEMORY as their sentence says
+ */
+CULL_API cull_status cull_train(const cull_recipe *recipe, const cull_run_options *options,
+                                cull_run_result *out);
+
+typedef struct cull_evaluation {
+    size_t count;
+    double accuracy, loss; /* the share of examples classified right, and their mean loss */
+    double seconds;
+} cull_evaluation;
+
+/*
+ * Evaluate weights on a set of a recipe: "test", "validation" or "train" (as it is trained on,
+ * without augmentation).
+ *
+ * weights   a .safetensors file. CULL_BAD_FILE when its tensors are not the model's.
+ */
+CULL_API cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const char *set,
+                                   cull_evaluation *out);
+
+typedef struct cull_bench_result {
+    size_t batch, rounds;
+    /* Median seconds of a batch: made by the loader's code on one thread; forward only;
+     * forward and backward; the optimizer; and of the last three the spread (max - min). */
+    double load, score, learn, optim;
+    double score_spread, learn_spread, optim_spread;
+    size_t parameters;
+} cull_bench_result;
+
+/* Where the time of a step of this recipe goes, over `rounds` steps after a warm one. Trains
+ * nothing that is kept. */
+CULL_API cull_status cull_bench(const cull_recipe *recipe, size_t rounds, cull_bench_result *out);
 
 #ifdef __cplusplus
 }

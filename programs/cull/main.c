@@ -1,7 +1,9 @@
 /* main.c - the program: finds the command and hands it the rest of the line. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "program.h"
 
@@ -10,9 +12,14 @@ enum { MOST_COMMANDS = 16 };
 static const struct {
     const char *name, *doc;
     int (*run)(int argc, char **argv);
+    bool trains; /* runs networks */
 } commands[] = {
-    {"select", "choose a weighted subset: arrays in, subset out", cmd_select},
-    {"doctor", "what this build and machine can do, with a self-test", cmd_doctor},
+    {"train", "train a network as a recipe says, or go on with a run", cmd_train, true},
+    {"eval", "how well saved weights do on a set", cmd_eval, true},
+    {"select", "choose a weighted subset: arrays in, subset out", cmd_select, false},
+    {"data", "list, inspect and convert data sets", cmd_data, false},
+    {"bench", "where the time of a training step goes", cmd_bench, true},
+    {"doctor", "what this build and machine can do, with a self-test", cmd_doctor, false},
 };
 
 static int help(FILE *to)
@@ -43,6 +50,14 @@ static int unknown(const char *word)
     return complain(END_USAGE, hint, "there is no command '%s'", word);
 }
 
+/* oneDNN's threads spin while they wait, which on a machine with other work makes every step many
+ * times slower; they ask the environment once, when the library is loaded. */
+static void wait_passively(char **argv)
+{
+    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
+    if (setenv("OMP_WAIT_POLICY", "passive", 1) == 0) (void)execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv)
 {
     /* A reader that goes away is then an error of the write, and gets its sentence. */
@@ -57,7 +72,10 @@ int main(int argc, char **argv)
         (void)printf("cull %s\n", cull_version());
         return end_output(END_WELL);
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 2, argv + 2);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(argv[1], commands[i].name) != 0) continue;
+        if (commands[i].trains) wait_passively(argv);
+        return commands[i].run(argc - 2, argv + 2);
+    }
     return unknown(argv[1]);
 }

@@ -36,6 +36,8 @@ static const char *type_name(const cull_option_spec *option)
     case CULL_OPTION_REAL: return "real";
     case CULL_OPTION_CHOICE: return "choice";
     case CULL_OPTION_BOOL: return "bool";
+    case CULL_OPTION_TEXT: return "text";
+    case CULL_OPTION_LIST: return "list";
     }
     return "";
 }

@@ -77,6 +77,50 @@ done:
     return status;
 }
 
+static cull_status check_text(const char *owner, const cull_option_spec *spec, const char *text)
+{
+    for (const char *at = text; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            return cull_fail(CULL_BAD_OPTION, "%s: %s holds a control character", owner, spec->key);
+    return CULL_OK;
+}
+
+/* The next number of a list; false at its end. Numbers too long to be any are cut, and fail. */
+static bool next_item(const char **at, char item[64])
+{
+    size_t length = strcspn(*at, ",");
+
+    if (**at == '\0') return false;
+    (void)snprintf(item, 64, "%.*s", (int)(length < 63 ? length : 63), *at);
+    *at += length + ((*at)[length] == ',' && (*at)[length + 1] != '\0');
+    return true;
+}
+
+static cull_status check_list(const char *owner, const cull_option_spec *spec, const char *text)
+{
+    cull_status status = CULL_OK;
+    const char *at = text;
+    char        item[64];
+    double      number = 0;
+
+    while (next_item(&at, item)) TRY(parse_number(owner, spec, item, &number));
+done:
+    return status;
+}
+
+size_t cull_values_list(const cull_values *values, const char *key, double *out, size_t room)
+{
+    const char *at = cull_value_text(values, key);
+    char        item[64];
+    size_t      count = 0;
+
+    while (next_item(&at, item)) {
+        if (count < room) out[count] = strtod(item, NULL);
+        count++;
+    }
+    return count;
+}
+
 static cull_status parse(const char *owner, struct value *value)
 {
     cull_status             status = CULL_OK;
@@ -94,6 +138,8 @@ static cull_status parse(const char *owner, struct value *value)
             FAIL(CULL_BAD_OPTION, "%s: %s=%s is not one of %s", owner, spec->key, value->text,
                  spec->words);
         break;
+    case CULL_OPTION_TEXT: TRY(check_text(owner, spec, value->text)); break;
+    case CULL_OPTION_LIST: TRY(check_list(owner, spec, value->text)); break;
     case CULL_OPTION_INT:
     case CULL_OPTION_REAL:
         if (is_word(spec->words, value->text))

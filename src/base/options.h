@@ -29,6 +29,9 @@ bool cull_values_given(const cull_values *values, const char *key);
 /* False: no table has the key. */
 bool cull_values_has(const cull_values *values, const char *key);
 
+/* The numbers of a list, at most `room` of them into out; returns how many there are. */
+size_t cull_values_list(const cull_values *values, const char *key, double *out, size_t room);
+
 /* "key=value key=value ...", every option in table order; owned by values. */
 const char *cull_values_describe(const cull_values *values);
 

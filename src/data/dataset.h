@@ -13,8 +13,6 @@
 #include "base/status.h"
 
 enum {
-    CULL_DATA_NAME = 64,             /* room for a set's name, with its end     */
-    CULL_DATA_PATH = 1024,           /* room for a path, with its end           */
     CULL_DATA_MOST_CLASSES = 65536,  /* limits that hold for every format       */
     CULL_DATA_MOST_SIDE = 4096,      /* pixels                                  */
     CULL_DATA_MOST_ROW = 0x7fffffff, /* numbers in one example                  */
@@ -46,8 +44,6 @@ typedef struct cull_dataset {
     bool    published; /* the constants are the known ones, not measured here */
 } cull_dataset;
 
-typedef enum cull_data_role { CULL_DATA_TRAIN, CULL_DATA_TEST } cull_data_role;
-
 /*
  * Read a data set.
  *
@@ -65,18 +61,6 @@ typedef enum cull_data_role { CULL_DATA_TRAIN, CULL_DATA_TEST } cull_data_role;
 cull_status cull_data_open(const char *name, cull_data_role role, const char *root,
                            cull_dataset **out);
 void        cull_data_close(cull_dataset *set);
-
-/* One line of what there is. */
-typedef struct cull_data_listing {
-    const char *name;
-    const char *doc; /* one line */
-    bool        train, test;
-    char        folder[CULL_DATA_PATH]; /* where they were found; "" when neither was */
-} cull_data_listing;
-
-/* The sets known by name, i = 0, 1, ... until false; root as above. Looks for files, does
- * not read them. */
-bool cull_data_list(const char *root, size_t i, cull_data_listing *out);
 
 /* Normalise `set` as `train` is, and count classes as there: for test and validation sets.
  * CULL_BAD_ARGUMENT when shapes or types differ, or a label is beyond train's classes. */

@@ -1,0 +1,149 @@
+/* cmd_data.c - cull data: which data sets there are, what is in one, one in another form. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "flags.h"
+
+struct arguments {
+    const char *root, *out, *role_name;
+    bool        json, help;
+};
+
+static int help(const flag *flags)
+{
+    (void)printf("usage: cull data list [--root DIR] [--json]\n"
+                 "       cull data info SET [--root DIR] [--json]\n"
+                 "       cull data convert SET -o FILE.npz [--role train|test] [--root DIR]\n\n"
+                 "SET is a name that `cull data list` prints, or a .npz or .npy file. Sets are\n"
+                 "looked for below --root or $CULL_DATA.\n\n");
+    print_flags(stdout, flags);
+    return end_output(END_WELL);
+}
+
+static int list(const struct arguments *a)
+{
+    cull_data_listing line;
+    json_t           *all = a->json ? json_array() : NULL;
+
+    for (size_t i = 0; cull_data_list(a->root, i, &line); i++) {
+        if (all)
+            (void)json_array_append_new(
+                all, json_pack("{s:s, s:s, s:b, s:b, s:s}", "name", line.name, "doc", line.doc,
+                               "train", line.train, "test", line.test, "folder", line.folder));
+        else
+            (void)printf("%-14s %s\n%-14s %s%s\n", line.name, line.doc, "",
+                         line.folder[0] ? "in " : "not found", line.folder[0] ? line.folder : "");
+    }
+    return a->json ? print_json(all) : end_output(END_WELL);
+}
+
+static int complain_data(cull_status status)
+{
+    if (status == CULL_BAD_ARGUMENT)
+        return complain(END_USAGE, "See cull data list.", "%s", cull_last_error());
+    return complain(END_FAILED, "docs/formats.md says which files are read, and from where.", "%s",
+                    cull_last_error());
+}
+
+static json_t *summary_json(const char *role, const cull_data_summary *s)
+{
+    json_t *o = json_pack("{s:s, s:I, s:I, s:[I,I,I], s:s, s:b, s:I, s:I}", "role", role, "count",
+                          (json_int_t)s->count, "classes", (json_int_t)s->classes, "shape",
+                          (json_int_t)s->channels, (json_int_t)s->height, (json_int_t)s->width,
+                          "dtype", cull_dtype_name(s->dtype), "published", s->published, "fewest",
+                          (json_int_t)s->fewest, "most", (json_int_t)s->most);
+    json_t *mean = json_array(), *deviation = json_array();
+
+    for (size_t c = 0; c < s->channels && c < 4; c++) {
+        (void)json_array_append_new(mean, json_number(s->mean[c]));
+        (void)json_array_append_new(deviation, json_number(s->deviation[c]));
+    }
+    (void)json_object_set_new(o, "mean", mean);
+    (void)json_object_set_new(o, "deviation", deviation);
+    return o;
+}
+
+static void print_summary(const char *role, const cull_data_summary *s)
+{
+    (void)printf("%-5s %zu examples of %zu classes (%zu to %zu each), %zux%zux%zu %s\n", role,
+                 s->count, s->classes, s->fewest, s->most, s->channels, s->height, s->width,
+                 cull_dtype_name(s->dtype));
+    (void)printf("      normalised by %s mean", s->published ? "the published" : "its own");
+    for (size_t c = 0; c < s->channels && c < 4; c++) (void)printf(" %.4f", s->mean[c]);
+    (void)printf(", deviation");
+    for (size_t c = 0; c < s->channels && c < 4; c++) (void)printf(" %.4f", s->deviation[c]);
+    (void)printf("%s\n", s->channels > 4 ? " ..." : "");
+}
+
+/* A file of arrays need not hold a test set; a set known by name has both. */
+static int info(const struct arguments *a, const char *name)
+{
+    static const char *const roles[] = {"train", "test"};
+    json_t                  *all = a->json ? json_array() : NULL;
+
+    for (int role = CULL_DATA_TRAIN; role <= CULL_DATA_TEST; role++) {
+        cull_data_summary s;
+        cull_status       status = cull_data_summarise(name, (cull_data_role)role, a->root, &s);
+
+        if (status == CULL_BAD_ARGUMENT && role == CULL_DATA_TEST) break;
+        if (status == CULL_BAD_FILE && role == CULL_DATA_TEST && strchr(name, '.')) break;
+        if (status != CULL_OK) {
+            json_decref(all);
+            return complain_data(status);
+        }
+        if (all)
+            (void)json_array_append_new(all, summary_json(roles[role], &s));
+        else
+            print_summary(roles[role], &s);
+    }
+    return a->json ? print_json(all) : end_output(END_WELL);
+}
+
+static int convert(const struct arguments *a, const char *name)
+{
+    cull_status    status = CULL_OK;
+    cull_data_role role = strcmp(a->role_name, "test") == 0 ? CULL_DATA_TEST : CULL_DATA_TRAIN;
+
+    if (!a->out)
+        return complain(END_USAGE, "Name the file with -o FILE.npz.", "no output is given");
+    if (strcmp(a->role_name, "test") != 0 && strcmp(a->role_name, "train") != 0)
+        return complain(END_USAGE, "See cull data --help.", "--role is train or test, not '%s'",
+                        a->role_name);
+    status = cull_data_convert(name, role, a->root, a->out);
+    return status == CULL_OK ? END_WELL : complain_data(status);
+}
+
+static int dispatch(const struct arguments *a, const char *const *words, size_t count)
+{
+    static const char see[] = "See cull data --help.";
+
+    if (count == 1 && strcmp(words[0], "list") == 0) return list(a);
+    if (count == 2 && strcmp(words[0], "info") == 0) return info(a, words[1]);
+    if (count == 2 && strcmp(words[0], "convert") == 0) return convert(a, words[1]);
+    if (count == 0) return complain(END_USAGE, see, "say list, info or convert");
+    if (count == 1 && (strcmp(words[0], "info") == 0 || strcmp(words[0], "convert") == 0))
+        return complain(END_USAGE, see, "%s what? No data set is given", words[0]);
+    return complain(END_USAGE, see, "'%s' is not understood",
+                    count > 2 ? words[2] : words[count - 1]);
+}
+
+int cmd_data(int argc, char **argv)
+{
+    struct arguments a = {.role_name = "train"};
+    flag             flags[] = {
+                    {"--root", FLAG_TEXT, "DIR", "the folder that holds the sets' folders", &a.root, 0},
+                    {"--role", FLAG_TEXT, "NAME", "convert: train or test (train)", &a.role_name, 0},
+                    {"-o", FLAG_TEXT, "FILE", "convert: where to", &a.out, 0},
+                    {"--json", FLAG_SWITCH, NULL, "as JSON", &a.json, 0},
+                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
+                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+    const char **words = calloc((size_t)argc + 1, sizeof *words);
+    size_t       count = 0;
+    int          end = END_WELL;
+
+    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
+    end = parse_flags("data", flags, argc, argv, words, &count);
+    if (!end) end = a.help ? help(flags) : dispatch(&a, words, count);
+    free((void *)words);
+    return end;
+}

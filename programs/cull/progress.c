@@ -1,0 +1,64 @@
+/* progress.c - how far a run is: a line that is drawn over on a terminal, else one per epoch. */
+#include <math.h>
+#include <stdio.h>
+
+#include "run_parts.h"
+
+#define REDRAW 0.2 /* seconds */
+
+/* 75 -> "1:15" */
+static void clock_text(double seconds, char *out, size_t room)
+{
+    unsigned long long all = seconds > 0 && seconds < 1e9 ? (unsigned long long)seconds : 0;
+
+    if (all >= 3600)
+        (void)snprintf(out, room, "%llu:%02llu:%02llu", all / 3600, all / 60 % 60, all % 60);
+    else
+        (void)snprintf(out, room, "%llu:%02llu", all / 60, all % 60);
+}
+
+static void draw(progress *p, const cull_run_news *n)
+{
+    double seconds = n->seconds - p->start, trained = n->trained - p->before;
+    double rate = seconds > 0 ? trained / seconds : 0;
+    double left = n->step > 0 ? n->seconds / (double)n->step * (double)(n->steps - n->step) : 0;
+    char   eta[32];
+
+    clock_text(left, eta, sizeof eta);
+    (void)fprintf(stderr,
+                  "\r\033[Kepoch %llu/%llu  step %llu/%llu  loss %.4f  %.0f examples/s  eta %s",
+                  (unsigned long long)n->epoch + 1, (unsigned long long)n->epochs,
+                  (unsigned long long)n->step, (unsigned long long)n->steps, n->loss, rate, eta);
+    (void)fflush(stderr);
+    p->shown = true;
+}
+
+void progress_end(progress *p)
+{
+    if (p->shown) (void)fputs("\r\033[K", stderr);
+    p->shown = false;
+}
+
+void progress_tell(progress *p, const cull_run_news *n)
+{
+    if (!p->begun) {
+        p->begun = true;
+        p->start = n->seconds;
+        p->before = n->trained;
+    }
+    if (!n->epoch_end) {
+        if (!p->terminal || n->seconds < p->next) return;
+        p->next = n->seconds + REDRAW;
+        draw(p, n);
+        return;
+    }
+    progress_end(p);
+    if (p->quiet) return;
+    (void)printf("epoch %llu/%llu: loss %.4f", (unsigned long long)n->epoch,
+                 (unsigned long long)n->epochs, n->loss);
+    if (isfinite(n->accuracy))
+        (void)printf(", %s accuracy %.2f %%%s", n->watched, 100 * n->accuracy,
+                     n->best ? " (best)" : "");
+    (void)printf(", %.1f s\n", n->seconds);
+    (void)fflush(stdout);
+}

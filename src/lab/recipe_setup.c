@@ -1,0 +1,141 @@
+/* lab/recipe_setup.c - what the values of a recipe mean to a trainer. */
+#include <string.h>
+
+#include "lab/recipe.h"
+
+static const char *text_or_none(const cull_values *v, const char *key)
+{
+    const char *text = cull_value_text(v, key);
+
+    return text[0] ? text : NULL;
+}
+
+static void fill_data(const cull_values *v, cull_train_setup *s)
+{
+    s->data = cull_value_text(v, "data.name");
+    s->root = text_or_none(v, "data.root");
+    s->test = text_or_none(v, "data.test");
+    s->validation = cull_value_real(v, "data.validation");
+    s->workers = (unsigned)cull_value_int(v, "data.workers");
+    s->corruption = (cull_data_corruption){
+        .imbalance = cull_value_real(v, "data.imbalance"),
+        .imbalance_keep = cull_value_real(v, "data.imbalance_keep"),
+        .label_noise = cull_value_real(v, "data.label_noise"),
+        .noise = cull_value_is(v, "data.noise", "flip") ? CULL_DATA_FLIP : CULL_DATA_REDRAW,
+        .duplicates = (size_t)cull_value_int(v, "data.duplicates"),
+        .seed = s->seed};
+    s->augment = (cull_data_augment){.pad = (size_t)cull_value_int(v, "augment.crop"),
+                                     .reflect = cull_value_is(v, "augment.padding", "reflect"),
+                                     .flip = cull_value_bool(v, "augment.flip"),
+                                     .cutout = (size_t)cull_value_int(v, "augment.cutout"),
+                                     .seed = s->seed};
+    s->augments = s->augment.pad || s->augment.flip || s->augment.cutout;
+}
+
+static void fill_model(const cull_values *v, cull_train_setup *s)
+{
+    s->model = cull_value_text(v, "model.name");
+    s->model_options.dropout = cull_value_real(v, "model.dropout");
+    s->model_options.imagenet_stem = cull_value_is(v, "model.stem", "imagenet");
+    s->model_options.activation = CULL_RELU;
+    s->smoothing = cull_value_real(v, "model.smoothing");
+    s->optim = (cull_optim_options){
+        .rule = cull_value_is(v, "optim.name", "sgd") ? CULL_OPTIM_SGD : CULL_OPTIM_ADAMW,
+        .momentum = cull_value_real(v, "optim.momentum"),
+        .nesterov = cull_value_bool(v, "optim.nesterov"),
+        .weight_decay = cull_value_real(v, "optim.weight_decay"),
+        .beta1 = cull_value_real(v, "optim.beta1"),
+        .beta2 = cull_value_real(v, "optim.beta2"),
+        .epsilon = cull_value_real(v, "optim.epsilon"),
+        .clip = cull_value_real(v, "optim.clip")};
+    s->decay_all = cull_value_is(v, "optim.decay", "all");
+}
+
+static cull_schedule_shape shape_of(const cull_values *v)
+{
+    if (cull_value_is(v, "schedule.name", "constant")) return CULL_SCHEDULE_CONSTANT;
+    if (cull_value_is(v, "schedule.name", "multi-step")) return CULL_SCHEDULE_MULTI_STEP;
+    if (cull_value_is(v, "schedule.name", "cosine")) return CULL_SCHEDULE_COSINE;
+    return CULL_SCHEDULE_ONE_CYCLE;
+}
+
+static cull_status fill_schedule(const cull_values *v, cull_train_setup *s)
+{
+    cull_status    status = CULL_OK;
+    cull_schedule *c = &s->schedule;
+
+    *c = (cull_schedule){.shape = shape_of(v),
+                         .rate = cull_value_real(v, "optim.lr"),
+                         .low = cull_value_real(v, "schedule.low"),
+                         .gamma = cull_value_real(v, "schedule.gamma"),
+                         .peak = cull_value_real(v, "schedule.peak"),
+                         .divide = cull_value_real(v, "schedule.divide"),
+                         .final_divide = cull_value_real(v, "schedule.final_divide"),
+                         .warmup_start = cull_value_real(v, "schedule.warmup_start")};
+    s->warmup = cull_value_real(v, "schedule.warmup");
+    c->milestones =
+        cull_values_list(v, "schedule.milestones", c->milestone, CULL_SCHEDULE_MILESTONES);
+    if (c->milestones > CULL_SCHEDULE_MILESTONES)
+        FAIL(CULL_BAD_OPTION, "schedule.milestones: %zu of them, %d are possible", c->milestones,
+             CULL_SCHEDULE_MILESTONES);
+    for (size_t i = 1; i < c->milestones; i++)
+        if (!(c->milestone[i] > c->milestone[i - 1]))
+            FAIL(CULL_BAD_OPTION, "schedule.milestones: %g does not come after %g", c->milestone[i],
+                 c->milestone[i - 1]);
+    if (c->shape == CULL_SCHEDULE_MULTI_STEP && c->milestones == 0)
+        FAIL(CULL_BAD_OPTION, "schedule.milestones: multi-step needs at least one");
+    if (c->shape == CULL_SCHEDULE_COSINE && c->low > c->rate)
+        FAIL(CULL_BAD_OPTION, "schedule.low: %g is above optim.lr, %g", c->low, c->rate);
+    if (s->warmup >= (double)s->epochs)
+        FAIL(CULL_BAD_OPTION, "schedule.warmup: %g epochs in a run of %llu", s->warmup,
+             (unsigned long long)s->epochs);
+done:
+    return status;
+}
+
+/* A name nobody knows is told by building it for any images at all. */
+static cull_status check_model(const cull_train_setup *s)
+{
+    cull_model_options options = s->model_options;
+    cull_model        *model = NULL;
+    cull_status        status = CULL_OK;
+
+    options.channels = 3;
+    options.height = options.width = 32;
+    options.classes = 10;
+    status = cull_nn_model_by_name(s->model, &options, &model);
+    cull_nn_model_destroy(model);
+    if (status == CULL_BAD_OPTION) return cull_fail(status, "model.name: %s", cull_last_error());
+    return status == CULL_NO_MEMORY ? status : CULL_OK;
+}
+
+cull_status cull_recipe_fill(const cull_values *v, cull_train_setup *out)
+{
+    cull_status      status = CULL_OK;
+    cull_train_setup s = {0};
+
+    s.seed = (uint64_t)cull_value_int(v, "train.seed");
+    s.epochs = (uint64_t)cull_value_int(v, "train.epochs");
+    s.batch = (size_t)cull_value_int(v, "train.batch");
+    s.evaluate_batch = (size_t)cull_value_int(v, "train.evaluate_batch");
+    s.drop_short = cull_value_bool(v, "train.drop_short");
+    s.strategy = cull_value_text(v, "select.strategy");
+    s.backend = cull_value_text(v, "train.backend");
+    s.threads = (unsigned)cull_value_int(v, "train.threads");
+    s.log_every = (uint64_t)cull_value_int(v, "train.log");
+    s.evaluate_every = (uint64_t)cull_value_int(v, "train.evaluate");
+    s.checkpoint_every = (uint64_t)cull_value_int(v, "train.checkpoint");
+    s.checkpoint_steps = (uint64_t)cull_value_int(v, "train.checkpoint_steps");
+    s.target = cull_value_real(v, "train.target");
+    s.most_seconds = cull_value_real(v, "train.seconds");
+    s.most_cost = cull_value_real(v, "train.cost");
+    fill_data(v, &s);
+    fill_model(v, &s);
+    TRY(fill_schedule(v, &s));
+    if (s.optim.rule == CULL_OPTIM_SGD && s.optim.nesterov && s.optim.momentum == 0)
+        FAIL(CULL_BAD_OPTION, "optim.nesterov: needs optim.momentum above 0");
+    TRY(check_model(&s));
+    *out = s;
+done:
+    return status;
+}

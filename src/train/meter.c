@@ -1,0 +1,37 @@
+/* train/meter.c - counting and timing. */
+#include "train/meter.h"
+
+#include "base/clock.h"
+
+const char *cull_phase_name(cull_phase phase)
+{
+    static const char *const names[CULL_PHASES] = {"load",  "score",    "select",    "learn",
+                                                   "optim", "evaluate", "checkpoint"};
+    return names[phase];
+}
+
+void cull_meter_start(cull_meter *meter)
+{
+    meter->mark = cull_base_seconds();
+}
+
+void cull_meter_lap(cull_meter *meter, cull_phase phase)
+{
+    double now = cull_base_seconds();
+
+    meter->seconds[phase] += now - meter->mark;
+    meter->mark = now;
+}
+
+double cull_meter_seconds(const cull_meter *meter)
+{
+    double sum = 0;
+
+    for (int i = 0; i < CULL_PHASES; i++) sum += meter->seconds[i];
+    return sum;
+}
+
+double cull_meter_cost(const cull_meter *meter)
+{
+    return (double)meter->thirds / 3;
+}

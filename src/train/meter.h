@@ -1,0 +1,35 @@
+/* train/meter.h - what a run has cost: examples, counted work, seconds by phase. */
+#ifndef CULL_TRAIN_METER_H
+#define CULL_TRAIN_METER_H
+
+#include "base/status.h"
+
+typedef enum cull_phase {
+    CULL_PHASE_LOAD,       /* waiting for a batch            */
+    CULL_PHASE_SCORE,      /* forward only, for a selector   */
+    CULL_PHASE_SELECT,     /* the selector's own work        */
+    CULL_PHASE_LEARN,      /* forward and backward           */
+    CULL_PHASE_OPTIM,      /* new weights                    */
+    CULL_PHASE_EVALUATE,   /* validation and test            */
+    CULL_PHASE_CHECKPOINT, /* records and checkpoints        */
+    CULL_PHASES
+} cull_phase;
+
+typedef struct cull_meter {
+    uint64_t scored, trained; /* examples                                          */
+    uint64_t thirds;          /* counted work: a forward pass of an example is 1,
+                                 a backward pass 2                                 */
+    double seconds[CULL_PHASES];
+    double mark; /* when the current phase began                      */
+} cull_meter;
+
+const char *cull_phase_name(cull_phase phase);
+
+/* The clock starts; time before it belongs to nobody. */
+void cull_meter_start(cull_meter *meter);
+/* What passed since the latest mark was spent in this phase. */
+void   cull_meter_lap(cull_meter *meter, cull_phase phase);
+double cull_meter_seconds(const cull_meter *meter); /* all phases */
+double cull_meter_cost(const cull_meter *meter);    /* in examples trained fully */
+
+#endif

@@ -1,0 +1,194 @@
+/* train/prepare.c - everything a run needs, opened and checked before its first step. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "data/split.h"
+#include "train/train.h"
+
+static bool corrupts(const cull_data_corruption *c)
+{
+    return c->imbalance > 0 || c->label_noise > 0 || c->duplicates > 1;
+}
+
+static cull_status open_data(cull_trainer *t)
+{
+    const cull_train_setup *s = t->setup;
+    cull_status             status = CULL_OK;
+
+    TRY(cull_data_open(s->data, CULL_DATA_TRAIN, s->root, &t->train));
+    if (s->test)
+        TRY(cull_data_open(s->test, CULL_DATA_TRAIN, s->root, &t->test));
+    else
+        TRY(cull_data_open(s->data, CULL_DATA_TEST, s->root, &t->test));
+    if (s->validation > 0) TRY(cull_data_split(t->train, s->validation, s->seed, &t->validation));
+    TRY(cull_data_adopt(t->test, t->train));
+    if (corrupts(&s->corruption)) TRY(cull_data_corrupt(&t->train, &s->corruption, &t->corruption));
+done:
+    return status;
+}
+
+static cull_status make_model(cull_trainer *t)
+{
+    cull_status        status = CULL_OK;
+    cull_model_options options = t->setup->model_options;
+
+    options.channels = (int64_t)t->train->channels;
+    options.height = (int64_t)t->train->height;
+    options.width = (int64_t)t->train->width;
+    options.classes = t->train->classes;
+    TRY(cull_nn_model_by_name(t->setup->model, &options, &t->model));
+    TRY(cull_nn_params_create(t->model, CULL_F32, &t->params));
+    cull_nn_params_init(t->params, t->model, t->setup->seed);
+done:
+    return status;
+}
+
+cull_status cull_trainer_plan(cull_trainer *t, cull_plan_mode mode, size_t batch, cull_plan **out)
+{
+    cull_status status = CULL_OK;
+    double      smoothing = mode == CULL_PLAN_SCORE ? 0 : t->setup->smoothing;
+    cull_plan  *plan = NULL;
+
+    for (size_t i = 0; i < t->plans; i++)
+        if (t->plan[i].mode == mode && t->plan[i].batch == batch) {
+            *out = t->plan[i].plan;
+            return CULL_OK;
+        }
+    if (t->plans == CULL_TRAIN_PLANS)
+        FAIL(CULL_TOO_LARGE, "a run with more than %d plans", CULL_TRAIN_PLANS);
+    TRY(cull_nn_plan_create(t->model, t->params, t->backend, mode, batch, smoothing, &plan));
+    t->plan[t->plans].mode = mode;
+    t->plan[t->plans].batch = batch;
+    t->plan[t->plans++].plan = plan;
+    *out = plan;
+done:
+    return status;
+}
+
+cull_status cull_trainer_form(const cull_plan *plan, cull_data_form *out)
+{
+    cull_image image = cull_nn_plan_input(plan);
+
+    *out = (cull_data_form){.dtype = CULL_F32, .channels_last = image.block == image.c};
+    if (image.block != 1 && image.block != image.c)
+        return cull_fail(CULL_UNSUPPORTED, "inputs in blocks of %lld channels",
+                         (long long)image.block);
+    return CULL_OK;
+}
+
+/* Norms and biases, unless all weights decay. */
+static cull_status exempt(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+
+    for (int n = 1; !t->setup->decay_all && n < t->model->nodes; n++) {
+        const cull_node *node = &t->model->node[n];
+        bool weighs = node->desc.kind == CULL_LAYER_DENSE || node->desc.kind == CULL_LAYER_CONV;
+
+        for (int i = weighs ? 1 : 0; i < node->params; i++)
+            TRY(cull_optim_exempt(t->optim, node->param_at[i], node->param_count[i]));
+    }
+done:
+    return status;
+}
+
+static cull_status make_schedule(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+    uint64_t    steps = 0;
+
+    cull_data_order_epoch(&t->order, 0, NULL, t->train->count);
+    steps = cull_data_order_batches(&t->order);
+    t->schedule = t->setup->schedule;
+    t->schedule.steps_per_epoch = steps;
+    t->schedule.steps = steps * t->setup->epochs;
+    t->schedule.warmup = (uint64_t)llround(t->setup->warmup * (double)steps);
+    TRY(cull_schedule_check(&t->schedule));
+done:
+    return status;
+}
+
+static cull_status make_selector(cull_trainer *t)
+{
+    cull_setting setting = {.pool = t->train->count,
+                            .batch = t->setup->batch,
+                            .epochs = t->setup->epochs,
+                            .steps = t->schedule.steps_per_epoch,
+                            .seed = t->setup->seed,
+                            .backend = t->backend};
+
+    return cull_selector_create(t->setup->strategy, NULL, 0, &setting, &t->selector);
+}
+
+/* The plans are made here, so that no step allocates. */
+static cull_status make_learning(cull_trainer *t)
+{
+    const cull_train_setup *s = t->setup;
+    cull_status             status = CULL_OK;
+    cull_plan              *plan = NULL;
+    cull_loader_options     options = {.set = t->train,
+                                       .augment = s->augments ? &s->augment : NULL,
+                                       .batch = s->batch,
+                                       .depth = CULL_TRAIN_DEPTH,
+                                       .threads = s->workers};
+
+    if (s->batch > t->train->count)
+        FAIL(CULL_BAD_OPTION, "train.batch=%zu, the training set has %zu examples", s->batch,
+             t->train->count);
+    TRY(cull_data_order_init(&t->order, t->train->count, s->batch, s->drop_short, s->seed));
+    TRY(make_schedule(t));
+    TRY(make_selector(t));
+    TRY(cull_optim_create(&s->optim, t->params->dtype, t->params->count, t->backend->team,
+                          &t->optim));
+    TRY(exempt(t));
+    TRY(cull_trainer_plan(t, CULL_PLAN_LEARN, s->batch, &plan));
+    TRY(cull_trainer_form(plan, &options.form));
+    if (t->train->count % s->batch && !s->drop_short)
+        TRY(cull_trainer_plan(t, CULL_PLAN_LEARN, t->train->count % s->batch, &plan));
+    TRY(cull_data_loader_create(&options, &t->loader));
+done:
+    return status;
+}
+
+cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull_trainer **out)
+{
+    cull_status   status = CULL_OK;
+    cull_trainer *t = NULL;
+
+    TRY(cull_base_alloc(1, sizeof *t, "a trainer", &t));
+    t->setup = setup;
+    t->metrics.fd = t->events.fd = -1;
+    t->place.best = t->place.accuracy = t->place.watched = NAN;
+    t->place.test = t->place.test_loss = NAN;
+    TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
+    TRY(open_data(t));
+    TRY(make_model(t));
+    if (learns) TRY(make_learning(t));
+    *out = t;
+    t = NULL;
+done:
+    cull_trainer_destroy(t);
+    return status;
+}
+
+void cull_trainer_destroy(cull_trainer *t)
+{
+    if (!t) return;
+    cull_data_loader_destroy(t->loader);
+    cull_data_order_clear(&t->order);
+    for (size_t i = 0; i < t->plans; i++) cull_nn_plan_destroy(t->plan[i].plan);
+    cull_optim_destroy(t->optim);
+    cull_selector_destroy(t->selector);
+    cull_nn_params_destroy(t->params);
+    cull_nn_model_destroy(t->model);
+    cull_data_record_clear(&t->corruption);
+    cull_data_close(t->train);
+    cull_data_close(t->validation);
+    cull_data_close(t->test);
+    cull_train_log_close(&t->metrics);
+    cull_train_log_close(&t->events);
+    cull_json_clear(&t->json);
+    cull_backend_close(t->backend);
+    cull_base_free(t);
+}

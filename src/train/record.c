@@ -1,0 +1,144 @@
+/*
+ * train/record.c - what a run leaves to read: a line of JSON and some scalars at a time.
+ *
+ * Fields that hold times have names that begin with "seconds"; all others repeat, bit for bit,
+ * when the run is repeated or resumed.
+ */
+#include <stdio.h>
+#include <time.h>
+
+#include "train/tensorboard.h"
+#include "train/train.h"
+
+#define METRICS_FILE "metrics.jsonl"
+
+static double wall_time(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+cull_status cull_record_open(cull_trainer *t)
+{
+    cull_status   status = CULL_OK;
+    unsigned char begin[CULL_TENSORBOARD_RECORD];
+
+    TRY(cull_train_log_open(&t->metrics, t->run.folder, METRICS_FILE, t->place.metrics));
+    TRY(cull_train_log_open(&t->events, t->run.folder, CULL_TENSORBOARD_FILE, t->place.events));
+    if (t->place.events == 0)
+        TRY(cull_train_log_append(&t->events, begin, cull_tensorboard_begin(wall_time(), begin)));
+done:
+    return status;
+}
+
+cull_status cull_record_sync(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_train_log_sync(&t->metrics));
+    TRY(cull_train_log_sync(&t->events));
+    t->place.metrics = t->metrics.at;
+    t->place.events = t->events.at;
+done:
+    return status;
+}
+
+static cull_status scalar(cull_trainer *t, const char *group, const char *name, double value)
+{
+    char          tag[CULL_TENSORBOARD_TAG];
+    unsigned char record[CULL_TENSORBOARD_RECORD];
+
+    (void)snprintf(tag, sizeof tag, "%s/%s", group, name);
+    return cull_train_log_append(
+        &t->events, record,
+        cull_tensorboard_scalar(wall_time(), t->place.step, tag, value, record));
+}
+
+static void begin(cull_trainer *t, const char *kind)
+{
+    cull_json_reset(&t->json);
+    cull_json_open(&t->json, NULL, '{');
+    cull_json_text(&t->json, "kind", kind);
+    cull_json_count(&t->json, "step", t->place.step);
+    cull_json_count(&t->json, "epoch", t->place.epoch + 1);
+}
+
+static cull_status finish(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+
+    cull_json_close(&t->json, '}');
+    cull_json_line(&t->json);
+    TRY(t->json.status);
+    TRY(cull_train_log_append(&t->metrics, t->json.bytes.data, t->json.bytes.size));
+done:
+    return status;
+}
+
+static void put_counts(cull_trainer *t)
+{
+    cull_json_count(&t->json, "scored", t->meter.scored);
+    cull_json_count(&t->json, "trained", t->meter.trained);
+    cull_json_number(&t->json, "cost", cull_meter_cost(&t->meter));
+    cull_json_number(&t->json, "seconds", cull_meter_seconds(&t->meter));
+}
+
+cull_status cull_record_step(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+
+    begin(t, "step");
+    cull_json_number(&t->json, "loss", t->loss);
+    cull_json_number(&t->json, "rate", t->rate);
+    put_counts(t);
+    TRY(finish(t));
+    TRY(scalar(t, "train", "loss", t->loss));
+    TRY(scalar(t, "train", "rate", t->rate));
+done:
+    return status;
+}
+
+cull_status cull_record_epoch(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+    double      seen = (double)t->place.seen;
+    double      loss = t->place.loss / seen, accuracy = (double)t->place.correct / seen;
+    double      rate = cull_schedule_rate(&t->schedule, t->place.step - 1);
+    char        name[32];
+
+    begin(t, "epoch");
+    cull_json_number(&t->json, "loss", loss);
+    cull_json_number(&t->json, "accuracy", accuracy);
+    cull_json_number(&t->json, "rate", rate);
+    put_counts(t);
+    for (int i = 0; i < CULL_PHASES; i++) {
+        (void)snprintf(name, sizeof name, "seconds_%s", cull_phase_name((cull_phase)i));
+        cull_json_number(&t->json, name, t->meter.seconds[i]);
+    }
+    TRY(finish(t));
+    TRY(scalar(t, "epoch", "loss", loss));
+    TRY(scalar(t, "epoch", "accuracy", accuracy));
+done:
+    return status;
+}
+
+cull_status cull_record_evaluation(cull_trainer *t, const char *set,
+                                   const cull_evaluation *evaluation, bool best)
+{
+    cull_status status = CULL_OK;
+
+    begin(t, "evaluate");
+    cull_json_text(&t->json, "set", set);
+    cull_json_number(&t->json, "loss", evaluation->loss);
+    cull_json_number(&t->json, "accuracy", evaluation->accuracy);
+    cull_json_bool(&t->json, "best", best);
+    put_counts(t);
+    cull_json_number(&t->json, "seconds_evaluation", evaluation->seconds);
+    TRY(finish(t));
+    TRY(scalar(t, set, "loss", evaluation->loss));
+    TRY(scalar(t, set, "accuracy", evaluation->accuracy));
+done:
+    return status;
+}

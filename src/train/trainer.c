@@ -1,0 +1,194 @@
+/* train/trainer.c - the run around the steps: epochs, evaluations, checkpoints, ends. */
+#include <math.h>
+#include <string.h>
+
+#include "train/train.h"
+
+const char *cull_trainer_watched(const cull_trainer *t)
+{
+    return t->validation ? "validation" : "test";
+}
+
+static void tell(cull_trainer *t, bool epoch_end, bool best)
+{
+    cull_run_news news = {.epoch_end = epoch_end,
+                          .step = t->place.step,
+                          .steps = t->schedule.steps,
+                          .epoch = t->place.epoch,
+                          .epochs = t->setup->epochs,
+                          .loss = t->loss,
+                          .rate = t->rate,
+                          .seconds = cull_meter_seconds(&t->meter),
+                          .trained = (double)t->meter.trained,
+                          .watched = cull_trainer_watched(t),
+                          .accuracy = t->place.accuracy,
+                          .watched_loss = t->place.watched,
+                          .best = best};
+
+    if (epoch_end) {
+        news.epoch++;
+        news.loss = t->place.loss / (double)t->place.seen;
+    }
+    if (t->run.tell) t->run.tell(t->run.context, &news);
+}
+
+static bool out_of_budget(const cull_trainer *t)
+{
+    const cull_train_setup *s = t->setup;
+
+    return (s->most_seconds > 0 && cull_meter_seconds(&t->meter) >= s->most_seconds) ||
+           (s->most_cost > 0 && cull_meter_cost(&t->meter) >= s->most_cost);
+}
+
+/* The watched set; a new best is written at once, and committed by the next checkpoint. */
+static cull_status evaluate_watched(cull_trainer *t, bool *best)
+{
+    cull_status     status = CULL_OK;
+    cull_evaluation e = {0};
+
+    TRY(cull_train_evaluate(t, t->validation ? t->validation : t->test, &e));
+    cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
+    t->place.accuracy = e.accuracy;
+    t->place.watched = e.loss;
+    *best = !(t->place.best >= e.accuracy);
+    if (*best) {
+        t->place.best = e.accuracy;
+        t->place.best_epoch = t->place.epoch + 1;
+        TRY(cull_checkpoint_weights(t, t->place.best_weights, &t->place.best_hash));
+    }
+    TRY(cull_record_evaluation(t, cull_trainer_watched(t), &e, *best));
+done:
+    return status;
+}
+
+static cull_status evaluate_test(cull_trainer *t)
+{
+    cull_status     status = CULL_OK;
+    cull_evaluation e = {.accuracy = t->place.accuracy, .loss = t->place.watched};
+
+    if (t->validation) {
+        TRY(cull_train_evaluate(t, t->test, &e));
+        cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
+        TRY(cull_record_evaluation(t, "test", &e, false));
+    }
+    t->place.test = e.accuracy;
+    t->place.test_loss = e.loss;
+done:
+    return status;
+}
+
+static cull_run_end end_of(const cull_trainer *t, bool spent, bool evaluated)
+{
+    if (evaluated && t->setup->target > 0 && t->place.accuracy >= t->setup->target)
+        return CULL_RUN_TARGET;
+    if (t->place.epoch + 1 == t->setup->epochs && !spent) return CULL_RUN_EPOCHS;
+    return spent ? CULL_RUN_BUDGET : CULL_RUN_GOES_ON;
+}
+
+/* spent: the budget ended inside the epoch, so this is the last. */
+static cull_status end_epoch(cull_trainer *t, bool spent)
+{
+    const cull_train_setup *s = t->setup;
+    cull_status             status = CULL_OK;
+    uint64_t                done_now = t->place.epoch + 1;
+    bool last = done_now == s->epochs || spent, due = last || done_now % s->evaluate_every == 0;
+    bool best = false;
+
+    TRY(cull_record_epoch(t));
+    if (due) TRY(evaluate_watched(t, &best));
+    t->place.end = end_of(t, spent, due);
+    if (t->place.end) TRY(evaluate_test(t));
+    tell(t, true, best);
+    t->place.epoch++;
+    t->place.batch = t->place.seen = t->place.correct = 0;
+    t->place.loss = 0;
+    if (t->place.end || done_now % s->checkpoint_every == 0) TRY(cull_checkpoint_save(t));
+done:
+    return status;
+}
+
+/* Steps up to the end of the epoch; *stop when the caller wants to end, *spent when the budget is
+ * used up. */
+static cull_status train_epoch(cull_trainer *t, bool *stop, bool *spent)
+{
+    const cull_train_setup *s = t->setup;
+    cull_status             status = CULL_OK;
+
+    cull_train_begin_epoch(t);
+    while (t->place.batch < t->schedule.steps_per_epoch && !*stop && !*spent) {
+        TRY(cull_train_step(t));
+        if (s->log_every && t->place.step % s->log_every == 0) TRY(cull_record_step(t));
+        tell(t, false, false);
+        *spent = out_of_budget(t);
+        *stop = !*spent && t->run.stop && t->run.stop(t->run.context);
+        if (*stop || (s->checkpoint_steps && t->place.step % s->checkpoint_steps == 0))
+            TRY(cull_checkpoint_save(t));
+    }
+done:
+    return status;
+}
+
+static cull_status train(cull_trainer *t, bool *stop)
+{
+    cull_status status = CULL_OK;
+
+    while (!t->place.end && !*stop) {
+        bool spent = false;
+        TRY(train_epoch(t, stop, &spent));
+        if (!*stop) TRY(end_epoch(t, spent));
+    }
+done:
+    return status;
+}
+
+static void fill_result(const cull_trainer *t, bool resumed, bool stop, cull_run_result *out)
+{
+    const cull_place *p = &t->place;
+
+    *out = (cull_run_result){.end = stop ? CULL_RUN_STOPPED : (cull_run_end)p->end,
+                             .resumed = resumed,
+                             .step = p->step,
+                             .epoch = p->epoch,
+                             .parameters = t->params->count,
+                             .watched = cull_trainer_watched(t),
+                             .accuracy = p->accuracy,
+                             .loss = p->watched,
+                             .best = p->best,
+                             .best_epoch = p->best_epoch,
+                             .test = p->test,
+                             .test_loss = p->test_loss,
+                             .seconds = cull_meter_seconds(&t->meter),
+                             .scored = t->meter.scored,
+                             .trained = t->meter.trained};
+    memcpy(out->weights, p->weights, sizeof out->weights);
+    memcpy(out->best_weights, p->best_weights, sizeof out->best_weights);
+}
+
+cull_status cull_trainer_run(cull_trainer *t, const cull_run_options *options, cull_run_result *out)
+{
+    cull_status status = CULL_OK;
+    bool        found = false, stop = false;
+    char        why[512] = "";
+
+    t->run = *options;
+    if (options->resume) TRY(cull_checkpoint_load(t, &found));
+    if (!t->place.end) {
+        TRY(cull_record_open(t));
+        TRY(cull_train_harm(t));
+        TRY(cull_train_manifest(t, "running", NULL));
+        cull_meter_start(&t->meter);
+        status = train(t, &stop);
+        if (status == CULL_OK) {
+            TRY(cull_train_manifest(t, stop ? "stopped" : "finished", NULL));
+        } else {
+            /* The failure's own sentence is the one to hand on. */
+            (void)strncpy(why, cull_last_error(), sizeof why - 1);
+            (void)cull_train_manifest(t, "failed", why);
+            (void)cull_fail(status, "%s", why);
+            goto done;
+        }
+    }
+    fill_result(t, found, stop, out);
+done:
+    return status;
+}
