@@ -1,0 +1,186 @@
+/*
+ * bench/bench_step.c - a whole training step (forward, backward, SGD with momentum) of one model on
+ * made-up data, as one JSON line with what each kind of layer takes of it.
+ *
+ *     bench_step MODEL BATCH THREADS [ROUNDS]    median and least of so many steps (9)
+ *     bench_step MODEL BATCH THREADS serve       a step for every line read, its milliseconds
+ *                                                written back (bench/vs_pytorch.py)
+ *
+ * oneDNN's threads wait without spinning: the runtime reads that from the environment when it is
+ * loaded, so the program sets it and starts itself again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/cpu/nn_dnnl.h"
+#include "base/clock.h"
+#include "nn/plan.h"
+#include "optim/optim.h"
+
+enum { CLASSES = 10, MOST_ROUNDS = 1000 };
+
+static const char *const kinds[CULL_LAYER_KINDS] = {
+    "dense", "conv",   "batchnorm", "groupnorm", "layernorm", "activate", "pool",
+    "add",   "concat", "shortcut",  "dropout",   "loss",      "convert"};
+
+struct work {
+    cull_backend *backend;
+    cull_model   *model;
+    cull_params  *params;
+    cull_plan    *plan;
+    cull_optim   *optim;
+    float        *inputs;
+    int32_t      *label;
+    cull_batch    batch;
+};
+
+static void clear(struct work *w)
+{
+    cull_optim_destroy(w->optim);
+    cull_nn_plan_destroy(w->plan);
+    cull_nn_params_destroy(w->params);
+    cull_nn_model_destroy(w->model);
+    cull_backend_close(w->backend);
+    free(w->inputs);
+    free(w->label);
+}
+
+static cull_status make(struct work *w, const char *name, size_t batch, unsigned threads)
+{
+    cull_status        status = CULL_OK;
+    bool               small = strcmp(name, "lenet5") == 0 || strcmp(name, "mlp") == 0;
+    int64_t            channels = small ? 1 : 3, extent = small ? 28 : 32;
+    cull_model_options options = {
+        .channels = channels, .height = extent, .width = extent, .classes = CLASSES};
+    cull_optim_options sgd = {.rule = CULL_OPTIM_SGD, .momentum = 0.9, .weight_decay = 5e-4};
+    size_t             count = batch * (size_t)(channels * extent * extent);
+    cull_key           key = cull_key_make(1, "bench");
+
+    TRY(cull_backend_open("cpu", threads, &w->backend));
+    TRY(cull_nn_model_by_name(name, &options, &w->model));
+    TRY(cull_nn_params_create(w->model, CULL_F32, &w->params));
+    cull_nn_params_init(w->params, w->model, 1);
+    TRY(cull_nn_plan_create(w->model, w->params, w->backend, CULL_PLAN_LEARN, batch, 0, &w->plan));
+    TRY(cull_optim_create(&sgd, CULL_F32, w->params->count, w->backend->team, &w->optim));
+    w->inputs = malloc(count * sizeof *w->inputs);
+    w->label = malloc(batch * sizeof *w->label);
+    if (!w->inputs || !w->label) FAIL(CULL_NO_MEMORY, "no memory for a batch");
+    for (size_t i = 0; i < count; i++) w->inputs[i] = (float)(4 * cull_key_uniform(key, 0, i) - 2);
+    for (size_t i = 0; i < batch; i++) w->label[i] = (int32_t)(i % CLASSES);
+    w->batch = (cull_batch){.count = batch, .inputs = w->inputs, .label = w->label};
+done:
+    return status;
+}
+
+static cull_status step(struct work *w)
+{
+    cull_status  status = CULL_OK;
+    cull_signals signals = {0};
+
+    TRY(cull_nn_learn(w->plan, &w->batch, &signals));
+    TRY(cull_optim_step(w->optim, 0.01, w->params->value, w->params->gradient));
+done:
+    return status;
+}
+
+/* The same operations one by one, with a clock between them: milliseconds by kind. */
+static cull_status phases(struct work *w, double forward[], double backward[], double *optimizer)
+{
+    cull_status status = CULL_OK;
+    double      begin = 0;
+
+    for (int s = 0; s < w->plan->steps; s++) {
+        cull_step *step_of = &w->plan->step[s];
+
+        begin = cull_base_seconds();
+        TRY(step_of->op->class->forward(step_of->op, &step_of->args));
+        forward[step_of->desc.kind] += 1e3 * (cull_base_seconds() - begin);
+    }
+    for (int s = w->plan->steps - 1; s >= 0; s--) {
+        cull_step *step_of = &w->plan->step[s];
+
+        if (!cull_plan_home(w->plan, step_of->out)->carries) continue;
+        begin = cull_base_seconds();
+        TRY(step_of->op->class->backward(step_of->op, &step_of->args));
+        backward[step_of->desc.kind] += 1e3 * (cull_base_seconds() - begin);
+    }
+    begin = cull_base_seconds();
+    TRY(cull_optim_step(w->optim, 0, w->params->value, w->params->gradient));
+    *optimizer = 1e3 * (cull_base_seconds() - begin);
+done:
+    return status;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static cull_status report(struct work *w, const char *name, unsigned threads, int rounds)
+{
+    cull_status status = CULL_OK;
+    double      round[MOST_ROUNDS], forward[CULL_LAYER_KINDS] = {0};
+    double      backward[CULL_LAYER_KINDS] = {0}, optimizer = 0;
+
+    TRY(step(w));
+    for (int r = 0; r < rounds; r++) {
+        double begin = cull_base_seconds();
+        TRY(step(w));
+        round[r] = 1e3 * (cull_base_seconds() - begin);
+    }
+    qsort(round, (size_t)rounds, sizeof *round, by_value);
+    TRY(phases(w, forward, backward, &optimizer));
+    printf("{\"bench\":\"step\",\"model\":\"%s\",\"batch\":%zu,\"threads\":%u,\"onednn\":%d,"
+           "\"median_ms\":%.2f,\"least_ms\":%.2f,\"phases_ms\":{",
+           name, w->batch.count, threads, cull_dnnl_major(), round[rounds / 2], round[0]);
+    for (int k = 0; k < CULL_LAYER_KINDS; k++)
+        if (forward[k] + backward[k] > 0)
+            printf("\"%s forward\":%.2f,\"%s backward\":%.2f,", kinds[k], forward[k], kinds[k],
+                   backward[k]);
+    printf("\"optimizer\":%.2f}}\n", optimizer);
+done:
+    return status;
+}
+
+static cull_status serve(struct work *w)
+{
+    cull_status status = CULL_OK;
+    char        line[16];
+
+    TRY(step(w));
+    printf("ready\n");
+    (void)fflush(stdout);
+    while (fgets(line, sizeof line, stdin)) {
+        double begin = cull_base_seconds();
+
+        TRY(step(w));
+        printf("%.4f\n", 1e3 * (cull_base_seconds() - begin));
+        (void)fflush(stdout);
+    }
+done:
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct work w = {0};
+    unsigned    threads = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+    bool        serves = argc > 4 && strcmp(argv[4], "serve") == 0;
+    int         rounds = argc > 4 ? atoi(argv[4]) : 9;
+    int         failed = 1;
+
+    if (argc < 4) return fprintf(stderr, "bench_step MODEL BATCH THREADS [ROUNDS|serve]\n"), 2;
+    if (!getenv("OMP_WAIT_POLICY")) {
+        (void)setenv("OMP_WAIT_POLICY", "passive", 1);
+        (void)execv("/proc/self/exe", argv);
+    }
+    if (rounds < 1 || rounds > MOST_ROUNDS) rounds = 9;
+    if (make(&w, argv[1], strtoul(argv[2], NULL, 10), threads) == CULL_OK)
+        failed = (serves ? serve(&w) : report(&w, argv[1], threads, rounds)) != CULL_OK;
+    if (failed) (void)fprintf(stderr, "bench_step: %s\n", cull_last_error());
+    clear(&w);
+    return failed;
+}
