@@ -14,13 +14,13 @@
  * whose layout is walked twice: once without memory, to learn how much is needed, and once
  * to hand the pieces out.
  *
- * What counts as nothing (the same in backend/ref/omp.c, which looks at it every time).
- * With s_i = sqrt(K_ii + ridge) and G = sum of |weight_i| s_i over the picked, alpha_i cannot
- * be told from zero when |alpha_i| <= NOISE (|t_i| + s_i G), the rounding of the sum it is.
- * With w the weights that bring the picked nearest to atom p, its pivot d cannot be told
- * from zero when d <= NOISE (s_p + sum of |w_i| s_i)^2. Here both are looked at only where
- * they can matter: once a pivot has been below plain_pivot or alpha is below plain_alpha, of
- * their scales.
+ * What counts as nothing (the same in backend/ref/omp.c, which looks at it every time). Let
+ * noise be 32 roundings, of a double or, where the problem says so, of K's entries. With s_i =
+ * sqrt(K_ii + ridge) and G = sum of |weight_i| s_i over the picked, alpha_i cannot be told from
+ * zero when |alpha_i| <= noise (|t_i| + s_i G), the rounding of the sum it is. With w the
+ * weights that bring the picked nearest to atom p, its pivot d cannot be told from zero when
+ * d <= noise (s_p + sum of |w_i| s_i)^2. Here both are looked at only where they can matter:
+ * once a pivot has been below plain_pivot or alpha is below plain_alpha, of their scales.
  */
 #ifndef CULL_BACKEND_CPU_OMP_H
 #define CULL_BACKEND_CPU_OMP_H
@@ -190,8 +190,8 @@ static inline double *cull_cpu_packed(double *triangle, size_t i)
 
 void cull_cpu_solve_lower(double *factor, size_t n, double *x);     /* x <- L^-1 x  */
 void cull_cpu_solve_transpose(double *factor, size_t n, double *x); /* x <- L^-T x  */
-/* Improve x as the solution of (K_II + ridge I) x = t_I; returns what it explains of |b|^2. */
-double cull_cpu_omp_refine(cull_omp_job *job, double *x);
+/* Improve x as the solution of (K_II + ridge I) x = t_I. */
+void cull_cpu_omp_refine(cull_omp_job *job, double *x);
 /* sum of |x_i| s_i over the picked */
 double cull_cpu_omp_norm(const cull_omp_job *job, const double *x);
 

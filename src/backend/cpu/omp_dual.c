@@ -20,8 +20,6 @@
 
 #include "backend/cpu/omp.h"
 
-#define SMALL_RESIDUAL 1e-4 /* of b2: here the rounding of small pivots begins to show */
-
 enum { AHEAD_FROM = 4096 }; /* numbers in L that the nearest cache holds anyway */
 
 void cull_cpu_dual_layout(cull_omp_job *job, cull_cpu_arena *arena)
@@ -199,15 +197,6 @@ static void keep_gram_row(cull_omp_job *job, size_t i)
     }
 }
 
-/* weight, solved for and refined; returns what it explains of |b|^2. */
-static double refined_weights(cull_omp_job *job)
-{
-    for (size_t i = 0; job->atoms.k.data && i < job->picked; i++) keep_gram_row(job, i);
-    memcpy(job->weight, job->dual.c, job->picked * sizeof(double));
-    cull_cpu_solve_transpose(job->factor, job->picked, job->weight);
-    return cull_cpu_omp_refine(job, job->weight);
-}
-
 /* After the last pick nobody asks for alpha; only a refinement wants the column. */
 static void pass(cull_omp_job *job, bool last)
 {
@@ -225,7 +214,7 @@ static void take(cull_omp_job *job, uint32_t p)
 {
     cull_omp_dual *dual = &job->dual;
     size_t         k = job->picked;
-    double         d = dual->d[p], root = sqrt(d), c = job->alpha[p] / root, had = job->r2;
+    double         d = dual->d[p], root = sqrt(d), c = job->alpha[p] / root;
     double        *row = cull_cpu_packed(job->factor, k);
 
     get_row(job, p, row);
@@ -242,8 +231,6 @@ static void take(cull_omp_job *job, uint32_t p)
     job->picked = job->drawn = k + 1;
     if (!job->atoms.k.data) keep_gram_row(job, k);
     job->r2 -= c * c;
-    if (job->lowest < CULL_OMP_REFINE_BELOW && job->r2 < SMALL_RESIDUAL * job->b2)
-        job->r2 = fmin(had, job->b2 - refined_weights(job));
 }
 
 void cull_cpu_dual_solve(cull_omp_job *job)
@@ -260,10 +247,9 @@ void cull_cpu_dual_solve(cull_omp_job *job)
         if (p == CULL_OMP_NO_ATOM) break;
         take(job, p);
     }
-    if (job->lowest < CULL_OMP_REFINE_BELOW) {
-        (void)refined_weights(job);
-    } else {
-        memcpy(job->weight, job->dual.c, job->picked * sizeof(double));
-        cull_cpu_solve_transpose(job->factor, job->picked, job->weight);
-    }
+    memcpy(job->weight, job->dual.c, job->picked * sizeof(double));
+    cull_cpu_solve_transpose(job->factor, job->picked, job->weight);
+    if (job->lowest >= CULL_OMP_REFINE_BELOW) return;
+    for (size_t i = 0; job->atoms.k.data && i < job->picked; i++) keep_gram_row(job, i);
+    cull_cpu_omp_refine(job, job->weight);
 }

@@ -9,7 +9,6 @@
  * with e summed in twice the precision, as anything less would only repeat the rounding it
  * is to mend: so the weights are right to the last digits while the condition of K_II is
  * short of 1 / epsilon.
- * x explains x . (t_I + e) of |b|^2, up to terms of second order in its own error.
  */
 #include <float.h>
 #include <math.h>
@@ -78,18 +77,7 @@ static double largest(const double *x, size_t n)
     return most;
 }
 
-static double explained(const cull_omp_job *job, const double *x, const double *e)
-{
-    struct sum sum = {0};
-
-    for (size_t i = 0; i < job->picked; i++) {
-        sum_add(&sum, x[i], job->t[job->problem->index[i]]);
-        sum_add(&sum, x[i], e[i]);
-    }
-    return sum.high + sum.low;
-}
-
-double cull_cpu_omp_refine(cull_omp_job *job, double *x)
+void cull_cpu_omp_refine(cull_omp_job *job, double *x)
 {
     size_t n = job->picked;
     double before = INFINITY;
@@ -106,8 +94,6 @@ double cull_cpu_omp_refine(cull_omp_job *job, double *x)
         if (step <= DBL_EPSILON * largest(x, n)) break;
         before = step;
     }
-    equation_error(job, x, job->solve);
-    return explained(job, x, job->solve);
 }
 
 double cull_cpu_omp_norm(const cull_omp_job *job, const double *x)

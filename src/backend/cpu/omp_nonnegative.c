@@ -220,8 +220,7 @@ static void solve_unbound(cull_omp_job *job)
     for (size_t j = 0; j < job->picked; j++) sum += wish[j] * wish[j];
     job->nonnegative.explained = sum;
     cull_cpu_solve_transpose(job->factor, job->picked, wish);
-    if (job->lowest < CULL_OMP_REFINE_BELOW)
-        job->nonnegative.explained = cull_cpu_omp_refine(job, wish);
+    if (job->lowest < CULL_OMP_REFINE_BELOW) cull_cpu_omp_refine(job, wish);
     clear_noise(job, wish);
 }
 

@@ -10,18 +10,17 @@
  *
  * The same picks as the dual, whose pivots d and coefficients these are, at 2 (D+1)^2 a
  * pick instead of n times the picks. Updates of S^-1 wait in u and are made a few at once.
- * r is put right against its equation now and then, the weights against theirs at the end:
+ * What rounding they collect, r would too; so r is put right against its own equation now
+ * and then, and before the weights are read off it:
  *
- *     e = b - r - sum g (g . r) / ridge,              r += ridge S^-1 e
- *     e_i = g_i . (b - sum weight g) - ridge weight_i,  weight += (K_II + ridge I)^-1 e
- *                                                 = (e - G_I S^-1 G_I^T e) / ridge
+ *     e = b - r - sum over picked of g (g . r) / ridge,   r += ridge S^-1 e
  */
 #include <math.h>
 #include <string.h>
 
 #include "backend/cpu/omp.h"
 
-enum { PENDING = 8, REPAIR_EVERY = 32, REFINEMENTS = 2 };
+enum { PENDING = 8, REPAIR_EVERY = 32 };
 
 void cull_cpu_primal_layout(cull_omp_job *job, cull_cpu_arena *arena)
 {
@@ -125,27 +124,6 @@ static void weights_from_residual(cull_omp_job *job)
     }
 }
 
-static void refine_weights(cull_omp_job *job)
-{
-    cull_omp_primal *primal = &job->primal;
-    size_t           size = primal->size;
-
-    memcpy(primal->r, job->problem->b, size * sizeof(double));
-    for (size_t j = 0; j < job->picked; j++)
-        add(size, -job->weight[j], gradient(job, job->problem->index[j]), primal->r);
-    memset(primal->e, 0, size * sizeof(double));
-    for (size_t j = 0; j < job->picked; j++) {
-        const double *g = gradient(job, job->problem->index[j]);
-        job->solve[j] = dot(size, g, primal->r) - job->ridge * job->weight[j];
-        add(size, job->solve[j], g, primal->e);
-    }
-    apply_inverse(job, primal->e, primal->v);
-    for (size_t j = 0; j < job->picked; j++) {
-        const double *g = gradient(job, job->problem->index[j]);
-        job->weight[j] += (job->solve[j] - dot(size, g, primal->v)) / job->ridge;
-    }
-}
-
 static double weight_norm(cull_omp_job *job)
 {
     weights_from_residual(job);
@@ -195,6 +173,6 @@ void cull_cpu_primal_solve(cull_omp_job *job)
         if (p == CULL_OMP_NO_ATOM) break;
         take(job, p);
     }
+    repair_residual(job);
     weights_from_residual(job);
-    for (int round = 0; round < REFINEMENTS; round++) refine_weights(job);
 }

@@ -11,9 +11,10 @@
  * correlations count), ties to the lower index; or drawn: with u = cull_key_uniform(key,
  * step, picks so far), the first atom in index order at which the running sum of scores
  * exceeds u times their total. Out of the question are scores that rounding alone explains,
- * up to NOISE (|t_i| + s_i sum of |weight_j| s_j), and atoms that depend on those picked:
+ * up to noise (|t_i| + s_i sum of |weight_j| s_j), and atoms that depend on those picked:
  * with w solving (K_II + ridge I) w = K_Ip, a pivot K_pp + ridge - w . K_Ip up to
- * NOISE (s_p + sum of |w_j| s_j)^2. Atoms of norm zero depend on anything.
+ * noise (s_p + sum of |w_j| s_j)^2. Atoms of norm zero depend on anything.
+ * noise is 32 roundings, of a double or, where the problem says so, of K's entries.
  *
  * Picks so far include, in the nonnegative form, atoms dropped since.
  */
