@@ -200,6 +200,30 @@ static void weights_of_bad_condition_are_right(void **state)
     }
 }
 
+/* b is a sum of the atoms, so that the weights stay moderate and 1e-8 of |b| can be told even
+ * where the pivots are small. */
+static void residuals_of_bad_condition_are_right(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct atoms a = atoms_make(seed, 60, 24, 0.6);
+
+        memset(a.b, 0, a.d * sizeof *a.b);
+        for (size_t i = 0; i < a.n * a.d; i++) a.b[i % a.d] += a.g[i];
+        atoms_finish(&a);
+        for (size_t m = 12; m <= 20; m++) {
+            struct answer x =
+                solve("cpu", explicit_problem(&a, m), &(cull_omp_options){.tolerance = 0});
+            double r[24];
+
+            residual_of(&a, &x, r);
+            assert_true(fabs(x.residual - sqrt(dot(a.d, r, r) / a.b2)) < 5e-8);
+            answer_clear(&x);
+        }
+        atoms_clear(&a);
+    }
+}
+
 /* The same pursuit in float throughout; returns how many picks agree with x. */
 static size_t picks_shared_with_float(const struct atoms *a, const struct answer *x)
 {
@@ -258,6 +282,7 @@ int main(void)
         cmocka_unit_test(ridge_is_a_least_squares_refit_at_every_step),
         cmocka_unit_test(float32_of_bad_condition_gives_the_picks_of_float64),
         cmocka_unit_test(weights_of_bad_condition_are_right),
+        cmocka_unit_test(residuals_of_bad_condition_are_right),
         cmocka_unit_test(float_arithmetic_would_pick_otherwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

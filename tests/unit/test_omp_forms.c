@@ -167,6 +167,25 @@ static void explicit_and_implicit_gram_give_the_same(void **state)
     }
 }
 
+/* The largest |g . r - ridge weight| over the picked, of the largest ridge weight. */
+static double equation_error(const struct atoms *a, const struct answer *x, double lambda)
+{
+    double *r = make(a->d, sizeof *r), trace = 0, ridge = 0, worst = 0;
+
+    for (size_t i = 0; i < a->n; i++) trace += a->k[i * a->n + i];
+    ridge = lambda * trace / (double)a->n;
+    for (size_t l = 0; l < a->d; l++) {
+        long double sum = a->b[l];
+        for (size_t j = 0; j < x->picked; j++)
+            sum -= (long double)x->weight[j] * a->g[x->index[j] * a->d + l];
+        r[l] = (double)sum;
+    }
+    for (size_t j = 0; j < x->picked; j++)
+        worst = fmax(worst, fabs(dot(a->d, a->g + x->index[j] * a->d, r) - ridge * x->weight[j]));
+    free(r);
+    return worst / (ridge * largest_weight(x));
+}
+
 /* Hundreds of updates of a 16 by 16 inverse against a factor of everything picked. */
 static void the_primal_form_does_not_drift_from_the_dual(void **state)
 {
@@ -183,6 +202,7 @@ static void the_primal_form_does_not_drift_from_the_dual(void **state)
         assert_int_equal(560, dual.picked);
         assert_same_answer(&primal, &dual, 1e-8);
         assert_true(fabs(primal.residual - dual.residual) < 1e-9);
+        assert_true(equation_error(&a, &primal, lambdas[i]) < 1e-8);
         answer_clear(&primal);
         answer_clear(&dual);
         atoms_clear(&a);
@@ -348,6 +368,36 @@ static void nonnegative_weights_meet_the_conditions_of_their_optimum(void **stat
     assert_int_equal(15, ended);
 }
 
+/* Atoms that helped for a while and are not part of the mix end at zero, and are dropped, not
+ * kept for a rounding's sake. */
+static void a_nonnegative_mix_is_recovered_and_nothing_else(void **state)
+{
+    static const char *const names[] = {"cpu", "ref"};
+    cull_omp_options         options = {.nonnegative = true, .tolerance = 0};
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct atoms     a = atoms_make(seed, 40, 60, 1);
+        cull_omp_problem problem;
+        struct answer    x;
+
+        memset(a.b, 0, a.d * sizeof *a.b);
+        for (size_t i = 0; i < a.n; i += 3)
+            for (size_t l = 0; l < a.d; l++) a.b[l] += a.g[i * a.d + l];
+        atoms_finish(&a);
+        problem = explicit_problem(&a, 40);
+        problem.b2 = 0;
+        x = solve(names[seed % 2], problem, &options);
+        assert_int_equal(14, x.picked);
+        for (size_t j = 0; j < x.picked; j++) {
+            assert_int_equal(0, x.index[j] % 3);
+            assert_true(fabs(x.weight[j] - 1) < 1e-12);
+        }
+        answer_clear(&x);
+        atoms_clear(&a);
+    }
+}
+
 static void a_sampled_pick_follows_the_correlations(void **state)
 {
     enum { DRAWS = 20000, ATOMS = 6 };
@@ -393,6 +443,7 @@ int main(void)
         cmocka_unit_test(answers_are_the_same_to_the_bit_on_any_number_of_threads),
         cmocka_unit_test(every_set_of_kernels_answers_alike),
         cmocka_unit_test(nonnegative_weights_meet_the_conditions_of_their_optimum),
+        cmocka_unit_test(a_nonnegative_mix_is_recovered_and_nothing_else),
         cmocka_unit_test(a_sampled_pick_follows_the_correlations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
