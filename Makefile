@@ -17,11 +17,11 @@ export UBSAN_OPTIONS = print_stacktrace=1
 all: ## build build/cull, the libraries build/libcull.so and .a, and libcull_select
 	tools/setup.sh build
 	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
-	cmake --build build --target $(PROGRAM)
+	cmake --build build --target $(PROGRAM) -- --quiet
 
 build-%:
 	cmake --preset $* >/dev/null
-	cmake --build $(if $(filter release,$*),build,build/$*)
+	cmake --build $(if $(filter release,$*),build,build/$*) -- --quiet
 
 test: ## build for release and run its tests
 	tools/setup.sh build check
