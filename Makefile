@@ -12,7 +12,7 @@ CTEST   = ctest --output-on-failure --no-tests=error -j $(JOBS) --test-dir
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 export UBSAN_OPTIONS = print_stacktrace=1
 
-.PHONY: all test check install bench fuzz docs format clean help
+.PHONY: all test check check-long install bench fuzz docs format clean help
 
 all: ## build build/cull, the libraries build/libcull.so and .a, and libcull_select
 	tools/setup.sh build
@@ -35,8 +35,12 @@ check: ## everything: gcc and clang, sanitizers, all tests and checks
 	$(MAKE) --no-print-directory build-tsan
 	$(CTEST) build/tsan -R '$(THREADED)'
 	$(MAKE) --no-print-directory build-asan
-	$(CTEST) build/asan
+	$(CTEST) build/asan -E golden
 	$(CTEST) build
+
+check-long: check ## check, then golden cases under sanitizers, and every fuzz target
+	$(CTEST) build/asan -R golden
+	$(MAKE) --no-print-directory fuzz
 
 install: all ## install under PREFIX (/usr/local), below DESTDIR if that is set
 	cmake --install build --prefix $(PREFIX)
@@ -61,4 +65,4 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
