@@ -102,6 +102,15 @@ int cull_nn_graph_add(cull_model *model, const cull_node *node, const char *name
     return model->trouble == CULL_OK ? model->nodes - 1 : -1;
 }
 
+/* A node whose value nobody reads would pass back a gradient nobody wrote. */
+static bool is_read(const cull_model *m, int value)
+{
+    for (int i = value + 1; i < m->nodes; i++)
+        for (int k = 0; k < m->node[i].inputs; k++)
+            if (m->node[i].input[k] == value) return true;
+    return false;
+}
+
 cull_status cull_nn_model_finish(cull_model *m, int logits)
 {
     cull_status status = CULL_OK;
@@ -110,6 +119,11 @@ cull_status cull_nn_model_finish(cull_model *m, int logits)
     if (logits < 1 || logits != m->nodes - 1 || m->node[logits].desc.kind != CULL_LAYER_DENSE)
         FAIL(CULL_BAD_ARGUMENT, "%s: the last node must be the dense layer that gives the logits",
              m->name);
+    for (int i = 0; i < logits; i++)
+        if (!is_read(m, i))
+            FAIL(CULL_BAD_ARGUMENT, "%s: node %d (%s%s%s) leads nowhere", m->name, i,
+                 i ? m->node[i].class->name : "the input", *m->node[i].name ? " " : "",
+                 m->node[i].name);
     m->last_dense = logits;
     m->classes = (size_t)m->node[logits].desc.y.c;
 done:

@@ -40,9 +40,10 @@ enum cull_init {
     CULL_INIT_NONE,
     CULL_INIT_TORCH,  /* uniform +-1/sqrt(fan_in), weight and bias (nn.Linear, nn.Conv2d)  */
     CULL_INIT_HE_OUT, /* normal, sqrt(2/fan_out) (kaiming, fan_out); bias zero             */
-    CULL_INIT_HE_IN,  /* normal, sqrt(2/fan_in); bias zero                                 */
+    CULL_INIT_HE_IN,  /* normal, sqrt(2/fan_in); bias as CULL_INIT_TORCH                   */
     CULL_INIT_NORMAL, /* normal, init_value; bias zero                                     */
-    CULL_INIT_ONE     /* norms: gamma 1 (or init_value if not 0), beta 0                   */
+    CULL_INIT_ONE,    /* norms: gamma 1 (or init_value if not 0), beta 0                   */
+    CULL_INIT_UNIFORM /* weight as CULL_INIT_TORCH; bias zero                              */
 };
 
 /* A kind of layer: one file each. */

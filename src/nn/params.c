@@ -3,7 +3,7 @@
  * averages, and how they start.
  *
  *     torch    weight and bias uniform within 1/sqrt(fan_in)
- *     he       weight normal with sqrt(2/fan), fan in or out; bias 0
+ *     he       weight normal with sqrt(2/fan), fan in (bias as torch) or out (bias 0)
  *     norms    gamma 1, beta 0; running mean 0, variance 1
  */
 #include <math.h>
@@ -58,16 +58,28 @@ static double normal(cull_key key, uint64_t stream, size_t i)
     return radius * cos(TWO_PI * cull_key_uniform(key, stream, 2 * (uint64_t)i + 1));
 }
 
+static double uniform(cull_key key, uint64_t stream, size_t i)
+{
+    return 2 * cull_key_uniform(key, stream, i) - 1;
+}
+
+/* Elements of the weight that make one output. */
+static double fan_in_of(const cull_node *node)
+{
+    return (double)(node->param_count[0] / (size_t)node->desc.y.c);
+}
+
 static double draw_weight(const cull_node *node, cull_key key, uint64_t stream, size_t i)
 {
     const cull_layer_desc *d = &node->desc;
     bool                   conv = d->kind == CULL_LAYER_CONV;
     double                 area = conv ? (double)(d->kernel[0] * d->kernel[1]) : 1;
-    double                 fan_in = area * (double)d->x.c / (double)(conv ? d->groups : 1);
-    double                 fan_out = area * (double)d->y.c / (double)(conv ? d->groups : 1);
+    double                 fan_in = fan_in_of(node);
+    double                 fan_out = area * (double)d->y.c; /* PyTorch counts all groups */
 
     switch (node->init) {
-    case CULL_INIT_TORCH: return (2 * cull_key_uniform(key, stream, i) - 1) / sqrt(fan_in);
+    case CULL_INIT_TORCH:
+    case CULL_INIT_UNIFORM: return uniform(key, stream, i) / sqrt(fan_in);
     case CULL_INIT_HE_OUT: return normal(key, stream, i) * sqrt(2 / fan_out);
     case CULL_INIT_HE_IN: return normal(key, stream, i) * sqrt(2 / fan_in);
     case CULL_INIT_NORMAL: return normal(key, stream, i) * node->init_value;
@@ -78,8 +90,8 @@ static double draw_weight(const cull_node *node, cull_key key, uint64_t stream, 
 
 static double draw_bias(const cull_node *node, cull_key key, uint64_t stream, size_t i)
 {
-    if (node->init != CULL_INIT_TORCH) return 0;
-    return draw_weight(node, key, stream, i);
+    if (node->init != CULL_INIT_TORCH && node->init != CULL_INIT_HE_IN) return 0;
+    return uniform(key, stream, i) / sqrt(fan_in_of(node));
 }
 
 void cull_nn_params_init(cull_params *params, const cull_model *model, uint64_t seed)

@@ -102,6 +102,7 @@ static cull_status take_batch(cull_plan *plan, const cull_batch *batch)
                  i, plan->place[i], plan->label[i], plan->model->classes - 1);
     }
     plan->run_step = batch->step;
+    plan->run_epoch = batch->epoch;
     plan->run_key = batch->key;
     memcpy(plan->value[plan->value[0].home].data, batch->inputs,
            (size_t)(plan->value[0].image.n * cull_image_row(&plan->value[0].image)) * plan->size);
@@ -126,7 +127,8 @@ static cull_status forward(cull_plan *plan, cull_statistics statistics)
 
         step->args.statistics = statistics;
         step->args.key = plan->run_key;
-        step->args.key.word[1] ^= (uint32_t)s; /* every dropout its own mask */
+        /* every dropout its own mask, the same whatever a backend fuses */
+        step->args.key.word[1] ^= (uint32_t)(step->node - plan->model->node);
         step->args.step = plan->run_step;
         TRY(step->op->class->forward(step->op, &step->args));
     }
@@ -150,14 +152,16 @@ done:
     return status;
 }
 
-static void give_signals(const cull_plan *plan, uint64_t epoch, unsigned wanted, cull_signals *out)
+static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *out)
 {
     const cull_model *model = plan->model;
     const cull_value *h = &plan->value[model->node[model->last_dense].input[0]];
     cull_dtype        dtype = plan->params->dtype;
 
-    *out = (cull_signals){
-        .count = plan->batch, .place = plan->place, .step = plan->run_step, .epoch = epoch};
+    *out = (cull_signals){.count = plan->batch,
+                          .place = plan->place,
+                          .step = plan->run_step,
+                          .epoch = plan->run_epoch};
     if (wanted & CULL_SIGNAL_LOSS) out->loss = cull_vector(plan->loss, CULL_F64, plan->batch);
     if (wanted & CULL_SIGNAL_LABEL) out->label = cull_vector(plan->label, CULL_I32, plan->batch);
     if (wanted & CULL_SIGNAL_P) out->p = cull_matrix(plan->p, dtype, plan->batch, model->classes);
@@ -174,7 +178,7 @@ cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statist
         FAIL(CULL_BAD_ARGUMENT, "this plan does not score");
     TRY(take_batch(plan, batch));
     TRY(forward(plan, statistics));
-    give_signals(plan, batch->epoch, wanted, signals);
+    give_signals(plan, wanted, signals);
 done:
     return status;
 }
@@ -187,8 +191,8 @@ cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_signals
     TRY(take_batch(plan, batch));
     TRY(forward(plan, CULL_STATS_UPDATE));
     TRY(backward(plan, NULL));
-    give_signals(plan, batch->epoch,
-                 CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P | CULL_SIGNAL_H, trained);
+    give_signals(plan, CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P | CULL_SIGNAL_H,
+                 trained);
 done:
     return status;
 }
@@ -256,8 +260,9 @@ cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subs
     cull_status status = CULL_OK;
 
     if (plan->mode != CULL_PLAN_LEARN_FROM_KEPT || kept->mode != CULL_PLAN_SCORE_AND_KEEP ||
-        plan->model != kept->model || plan->params != kept->params)
-        FAIL(CULL_BAD_ARGUMENT, "learning from kept rows takes two plans of one model");
+        plan->model != kept->model || plan->params != kept->params ||
+        plan->backend != kept->backend)
+        FAIL(CULL_BAD_ARGUMENT, "learning from kept rows takes two plans of one model and backend");
     if (subset->count != plan->batch)
         FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples is given %zu", plan->batch, subset->count);
     for (size_t i = 0; i < subset->count; i++)
@@ -266,8 +271,9 @@ cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subs
     gather(plan, kept, subset);
     kept_loss(plan, kept, subset);
     plan->run_step = kept->run_step;
+    plan->run_epoch = kept->run_epoch;
     TRY(backward(plan, plan->weight));
-    give_signals(plan, 0, CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P, trained);
+    give_signals(plan, CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P, trained);
 done:
     return status;
 }

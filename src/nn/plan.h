@@ -46,7 +46,7 @@ struct cull_plan {
     double           *weight; /* [batch] of the loss: given weights, or those of kept rows */
     int32_t          *label;  /* [batch] copied, so that signals outlive the batch */
     uint32_t         *place;  /* [batch] */
-    uint64_t          run_step;
+    uint64_t          run_step, run_epoch;
     cull_key          run_key;
 };
 

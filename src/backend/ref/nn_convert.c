@@ -1,4 +1,7 @@
-/* backend/ref/nn_convert.c - the same values in another layout, forward and back. */
+/*
+ * backend/ref/nn_convert.c - the same values in another layout, forward and back; or the image as
+ * features (c h w, 1, 1), which are its elements in NCHW order.
+ */
 #include <string.h>
 
 #include "backend/ref/nn.h"
@@ -12,16 +15,34 @@ static size_t place(const cull_image *s, int64_t n, int64_t c, int64_t pixel)
                     c % s->block);
 }
 
+/* The layout of y in the extents of x. */
+static cull_image like_x(const cull_layer_desc *d)
+{
+    cull_image image = d->x;
+
+    image.block = d->y.c == d->x.c ? d->y.block : 1;
+    return image;
+}
+
 static void move(const cull_layer_desc *d, const cull_image *from, const void *in,
-                 const cull_image *to, void *out)
+                 const cull_image *to, void *out, bool accumulate)
 {
     size_t size = cull_dtype_size(d->dtype);
 
-    for (int64_t n = 0; n < from->n; n++)
-        for (int64_t c = 0; c < from->c; c++)
-            for (int64_t i = 0; i < from->h * from->w; i++)
-                memcpy((char *)out + place(to, n, c, i) * size,
-                       (const char *)in + place(from, n, c, i) * size, size);
+    for (int64_t n = 0; n < from->n; n++) {
+        for (int64_t c = 0; c < from->c; c++) {
+            for (int64_t i = 0; i < from->h * from->w; i++) {
+                size_t at = place(to, n, c, i), source = place(from, n, c, i);
+
+                if (!accumulate)
+                    memcpy((char *)out + at * size, (const char *)in + source * size, size);
+                else if (d->dtype == CULL_F32)
+                    ((float *)out)[at] += ((const float *)in)[source];
+                else
+                    ((double *)out)[at] += ((const double *)in)[source];
+            }
+        }
+    }
 }
 
 static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cull_layer_op **out)
@@ -38,14 +59,17 @@ done:
 
 static cull_status forward(cull_layer_op *op, const cull_layer_args *args)
 {
-    move(&op->desc, &op->desc.x, args->x, &op->desc.y, args->y);
+    cull_image y = like_x(&op->desc);
+
+    move(&op->desc, &op->desc.x, args->x, &y, args->y, false);
     return CULL_OK;
 }
 
 static cull_status backward(cull_layer_op *op, const cull_layer_args *args)
 {
-    if (args->accumulate) return cull_fail(CULL_UNSUPPORTED, "convert hands its gradient on whole");
-    move(&op->desc, &op->desc.y, args->dy, &op->desc.x, args->dx);
+    cull_image y = like_x(&op->desc);
+
+    move(&op->desc, &y, args->dy, &op->desc.x, args->dx, args->accumulate);
     return CULL_OK;
 }
 

@@ -44,5 +44,5 @@ int cull_model_densenet(cull_model *m, const cull_model_options *options)
     x = cull_nn_batchnorm(m, x, "bn1");
     x = cull_nn_activate(m, x, options->activation);
     x = cull_nn_pool(m, x, CULL_POOL_GLOBAL, 0, 0, 0);
-    return cull_nn_dense(m, x, "fc", (int64_t)options->classes, true, CULL_INIT_TORCH);
+    return cull_nn_dense(m, x, "fc", (int64_t)options->classes, true, CULL_INIT_UNIFORM);
 }

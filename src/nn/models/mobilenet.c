@@ -1,13 +1,14 @@
 /*
  * nn/models/mobilenet.c - MobileNetV1 (Howard et al. 2017) and V2 (Sandler et al. 2018): depthwise
  * separable convolutions. For small images the stem, and in V2 the second stage, keep their extent.
+ * V1 starts from PyTorch's defaults, as the common CIFAR implementation does; V2 as torchvision's.
  */
 #include "nn/models/models.h"
 
 static int conv_norm(cull_model *m, int x, const char *conv, const char *norm, int64_t out,
-                     int64_t kernel, int64_t stride, int64_t groups)
+                     int64_t kernel, int64_t stride, int64_t groups, int init)
 {
-    x = cull_nn_conv(m, x, conv, out, kernel, stride, kernel / 2, groups, false, CULL_INIT_HE_OUT);
+    x = cull_nn_conv(m, x, conv, out, kernel, stride, kernel / 2, groups, false, init);
     return cull_nn_batchnorm(m, x, norm);
 }
 
@@ -18,7 +19,8 @@ int cull_model_mobilenet1(cull_model *m, const cull_model_options *options)
     } stages[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1},  {512, 2}, {512, 1},
                   {512, 1}, {512, 1}, {512, 1}, {512, 1}, {1024, 2}, {1024, 1}};
     int64_t channels = 32;
-    int     x = conv_norm(m, 0, "conv1", "bn1", channels, 3, options->imagenet_stem ? 2 : 1, 1);
+    int     x = conv_norm(m, 0, "conv1", "bn1", channels, 3, options->imagenet_stem ? 2 : 1, 1,
+                          CULL_INIT_TORCH);
     cull_model_name a, b;
 
     x = cull_nn_activate(m, x, options->activation);
@@ -27,10 +29,11 @@ int cull_model_mobilenet1(cull_model *m, const cull_model_options *options)
 
         (void)snprintf(prefix, sizeof prefix, "layers.%zu", i);
         x = conv_norm(m, x, cull_model_join(&a, prefix, "conv1"),
-                      cull_model_join(&b, prefix, "bn1"), channels, 3, stages[i].stride, channels);
+                      cull_model_join(&b, prefix, "bn1"), channels, 3, stages[i].stride, channels,
+                      CULL_INIT_TORCH);
         x = cull_nn_activate(m, x, options->activation);
         x = conv_norm(m, x, cull_model_join(&a, prefix, "conv2"),
-                      cull_model_join(&b, prefix, "bn2"), stages[i].out, 1, 1, 1);
+                      cull_model_join(&b, prefix, "bn2"), stages[i].out, 1, 1, 1, CULL_INIT_TORCH);
         x = cull_nn_activate(m, x, options->activation);
         channels = stages[i].out;
     }
@@ -48,19 +51,20 @@ static int inverted(cull_model *m, int x, const char *prefix, int64_t in, int64_
 
     if (expand > 1) {
         y = conv_norm(m, y, cull_model_join(&a, prefix, "conv.0.0"),
-                      cull_model_join(&b, prefix, "conv.0.1"), in * expand, 1, 1, 1);
+                      cull_model_join(&b, prefix, "conv.0.1"), in * expand, 1, 1, 1,
+                      CULL_INIT_HE_OUT);
         y = cull_nn_activate(m, y, activation);
         part = 1;
     }
     (void)snprintf(conv, sizeof conv, "conv.%d.0", part);
     (void)snprintf(norm, sizeof norm, "conv.%d.1", part);
     y = conv_norm(m, y, cull_model_join(&a, prefix, conv), cull_model_join(&b, prefix, norm),
-                  in * expand, 3, stride, in * expand);
+                  in * expand, 3, stride, in * expand, CULL_INIT_HE_OUT);
     y = cull_nn_activate(m, y, activation);
     (void)snprintf(conv, sizeof conv, "conv.%d", part + 1);
     (void)snprintf(norm, sizeof norm, "conv.%d", part + 2);
     y = conv_norm(m, y, cull_model_join(&a, prefix, conv), cull_model_join(&b, prefix, norm), out,
-                  1, 1, 1);
+                  1, 1, 1, CULL_INIT_HE_OUT);
     return stride == 1 && in == out ? cull_nn_add(m, x, y) : y;
 }
 
@@ -74,7 +78,7 @@ int cull_model_mobilenet2(cull_model *m, const cull_model_options *options)
         options->activation == CULL_RELU ? CULL_RELU6 : options->activation;
     int64_t channels = 32, number = 1;
     int     x = conv_norm(m, 0, "features.0.0", "features.0.1", channels, 3,
-                      options->imagenet_stem ? 2 : 1, 1);
+                      options->imagenet_stem ? 2 : 1, 1, CULL_INIT_HE_OUT);
 
     x = cull_nn_activate(m, x, activation);
     for (size_t s = 0; s < sizeof stages / sizeof *stages; s++) {
@@ -88,7 +92,7 @@ int cull_model_mobilenet2(cull_model *m, const cull_model_options *options)
             channels = stages[s].out;
         }
     }
-    x = conv_norm(m, x, "features.18.0", "features.18.1", 1280, 1, 1, 1);
+    x = conv_norm(m, x, "features.18.0", "features.18.1", 1280, 1, 1, 1, CULL_INIT_HE_OUT);
     x = cull_nn_activate(m, x, activation);
     x = cull_nn_pool(m, x, CULL_POOL_GLOBAL, 0, 0, 0);
     if (options->dropout > 0) x = cull_nn_dropout(m, x, options->dropout);
