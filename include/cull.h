@@ -340,6 +340,7 @@ CULL_API cull_status cull_selector_needs(const cull_selector *selector, uint64_t
  *
  * signals   what the forward pass saw; borrowed for the length of the call.
  * budget    most examples to choose, 1 .. signals->count; 0: the selector's own `keep`.
+ *           A step outside the window keeps everything, whatever the budget.
  * out       the result; its count is 0 on failure.
  *
  * Returns CULL_BAD_ARGUMENT when the budget is out of range, a shape is wrong or a

@@ -13,7 +13,7 @@
         {"end", CULL_OPTION_REAL, "1", 0, 1, NULL, "last moment of selection, share of the run"},  \
     {                                                                                              \
         "every", CULL_OPTION_INT, "1", 1, 1e9, NULL,                                               \
-            "select on every n-th step of the window, train plainly on the others"                 \
+            "select on every n-th step (over the pool: epoch) of the window, else train plainly"   \
     }
 #define STALE                                                                                      \
     {"stale-every",                                                                                \
@@ -49,6 +49,7 @@ static const cull_option_spec budget_and_window[] = {
      "fixed: score a batch, keep rho of it; scaled: score batch/rho, keep a batch"},
     WINDOW,
     END};
+static const cull_option_spec keep_and_window[] = {KEEP, WINDOW, END};
 static const cull_option_spec stale_or_remembered[] = {LOSSES("scored|stale|remembered"), STALE,
                                                        REMEMBERED, END};
 static const cull_option_spec stale_only[] = {LOSSES("scored|stale"), STALE, END};
@@ -76,7 +77,9 @@ void cull_sel_tables(const cull_strategy *strategy, cull_option_tables *out)
         break;
     case CULL_RUNS_PERIOD: out->table[1] = period; break;
     case CULL_RUNS_ONCE: out->table[1] = once; break;
-    case CULL_RUNS_EPOCH: break;
+    case CULL_RUNS_EPOCH:
+        out->table[1] = strategy->traits & CULL_NO_BUDGET ? window : keep_and_window;
+        break;
     }
 }
 

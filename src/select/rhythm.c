@@ -1,8 +1,9 @@
 /*
  * select/rhythm.c - when a selector runs and how much it is to keep.
  *
- * A window [start, end) of the run's steps, every n-th step in it; stale epochs; a decision
- * over the pool each epoch, every R epochs or once; a warm start of full epochs before that.
+ * A window [start, end) of the run's steps (over the pool: epochs), every n-th of them; stale
+ * epochs; a decision over the pool each epoch, every R epochs or once; a warm start of full epochs
+ * before that.
  */
 #include <math.h>
 #include <stdio.h>
@@ -49,11 +50,17 @@ size_t cull_sel_own_budget(const cull_selector *s, size_t count)
     return cull_budget(s->keep, count);
 }
 
+/* What runs every R epochs, or once, has a warm start; all else has a window. */
+static bool has_window(const cull_selector *s)
+{
+    return s->strategy->runs == CULL_RUNS_STEP || s->strategy->runs == CULL_RUNS_EPOCH;
+}
+
 bool cull_sel_plain(const cull_selector *s, uint64_t step, uint64_t epoch)
 {
     uint64_t now = cull_sel_over_pool(s) ? epoch : step;
 
-    if (s->strategy->runs != CULL_RUNS_STEP) return epoch < s->warm_epochs;
+    if (!has_window(s)) return epoch < s->warm_epochs;
     return now < s->first || now >= s->last || (now - s->first) % s->every != 0;
 }
 
@@ -158,11 +165,10 @@ cull_status cull_sel_rhythm(cull_selector *s)
     TRY(check_idle(s, "predict", CULL_LOSSES_STALE, "stale"));
     TRY(check_idle(s, "scope", CULL_LOSSES_REMEMBERED, "remembered"));
     s->scaled = !cull_sel_over_pool(s) && cull_value_is(s->values, "mode", "scaled");
-    if (s->strategy->runs == CULL_RUNS_STEP) {
-        if (cull_sel_over_pool(s) && cull_values_given(s->values, "mode"))
-            FAIL(CULL_BAD_OPTION, "%s: mode goes with scope=batch only", s->name);
-        TRY(resolve_window(s));
-    }
+    if (cull_sel_over_pool(s) && s->strategy->runs == CULL_RUNS_STEP &&
+        cull_values_given(s->values, "mode"))
+        FAIL(CULL_BAD_OPTION, "%s: mode goes with scope=batch only", s->name);
+    if (has_window(s)) TRY(resolve_window(s));
     if (s->strategy->runs == CULL_RUNS_PERIOD) TRY(resolve_warm_start(s));
 done:
     return status;

@@ -261,6 +261,16 @@ done:
     return status;
 }
 
+/* Without a budget: what was brought for a step that is trained plainly is kept whole. */
+static size_t default_budget(const cull_selector *s, const cull_signals *signals)
+{
+    cull_needs needs = {0};
+
+    cull_sel_rule_needs(s, signals->step, signals->epoch, &needs);
+    if (needs.action == CULL_TRAIN_ALL && signals->count <= needs.candidates) return signals->count;
+    return cull_sel_own_budget(s, signals->count);
+}
+
 cull_status cull_select(cull_selector *selector, const cull_signals *signals, size_t budget,
                         cull_subset *out)
 {
@@ -272,7 +282,7 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
     if (out) out->count = 0;
     if (!s || !signals || !out)
         FAIL(CULL_BAD_ARGUMENT, "select: a selector, signals and a place are needed");
-    if (budget == 0) budget = cull_sel_own_budget(s, signals->count);
+    if (budget == 0) budget = default_budget(s, signals);
     plain = cull_sel_plain(s, signals->step, signals->epoch);
     all = plain || keeps_all(s, signals, budget);
     TRY(check_signals(s, signals, plain, all));

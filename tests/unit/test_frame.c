@@ -210,6 +210,32 @@ static void windows_are_checked_before_the_first_step(void **state)
     assert_null(selector);
 }
 
+/* Also of somebody else's strategy: which options it gets follows from how often it runs. */
+static void whatever_keeps_a_share_has_an_option_for_it(void **state)
+{
+    static const struct {
+        cull_runs   runs;
+        unsigned    traits;
+        const char *keys;
+    } cases[] = {{CULL_RUNS_STEP, 0, "keep mode start end every "},
+                 {CULL_RUNS_STEP, CULL_NO_BUDGET, "start end every "},
+                 {CULL_RUNS_EPOCH, 0, "keep start end every "},
+                 {CULL_RUNS_EPOCH, CULL_NO_BUDGET, "start end every "},
+                 {CULL_RUNS_PERIOD, 0, "keep period warm "},
+                 {CULL_RUNS_ONCE, 0, "keep "}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_strategy           strategy = {.runs = cases[i].runs, .traits = cases[i].traits};
+        const cull_option_spec *spec = NULL;
+        char                    keys[200] = "";
+
+        for (size_t j = 0; (spec = cull_strategy_option_at(&strategy, j)); j++)
+            strcat(strcat(keys, spec->key), " ");
+        assert_string_equal(cases[i].keys, keys);
+    }
+}
+
 /* ---- pool rhythm and warm start ---- */
 
 static void a_warm_start_trades_epochs_and_leaves_none_empty(void **state)
@@ -436,6 +462,7 @@ int main(void)
         cmocka_unit_test(selection_runs_inside_its_window_only),
         cmocka_unit_test(plain_steps_of_scaled_batches_are_ordinary_batches),
         cmocka_unit_test(windows_are_checked_before_the_first_step),
+        cmocka_unit_test(whatever_keeps_a_share_has_an_option_for_it),
         cmocka_unit_test(a_warm_start_trades_epochs_and_leaves_none_empty),
         cmocka_unit_test(pool_strategies_decide_at_the_first_subset_epoch_and_then_every_period),
         cmocka_unit_test(a_missed_period_is_made_good),

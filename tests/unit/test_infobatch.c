@@ -196,6 +196,31 @@ static void equal_losses_are_not_below_their_mean(void **state)
     cull_selector_destroy(selector);
 }
 
+/* A window of epochs, every other one of it: the others keep all, and are learned from. */
+static void plain_epochs_keep_everything_and_are_observed(void **state)
+{
+    static const bool selects[] = {false, false, true, false, true, false, false, false};
+    cull_selector    *selector = trained_once("r=0.99 delta=1 start=0.25 end=0.75 every=2", 8);
+    cull_subset       subset = {0};
+    cull_needs        needs = {0};
+
+    (void)state;
+    for (uint64_t epoch = 0; epoch < 8; epoch++) {
+        cull_signals signals = pool_at(epoch);
+
+        assert_ok(cull_selector_needs(selector, 10 * epoch, epoch, &needs));
+        assert_int_equal(selects[epoch] ? CULL_SELECT_POOL : CULL_TRAIN_ALL, needs.action);
+        assert_int_equal(CULL_SIGNAL_LOSS, needs.observe);
+        assert_ok(cull_select(selector, &signals, 0, &subset));
+        if (selects[epoch])
+            assert_true(subset.count < POOL);
+        else
+            assert_int_equal(POOL, subset.count);
+    }
+    cull_subset_clear(&subset);
+    cull_selector_destroy(selector);
+}
+
 static void the_runs_epochs_must_be_known(void **state)
 {
     cull_setting   setting = {.pool = POOL};
@@ -216,6 +241,7 @@ int main(void)
         cmocka_unit_test(the_last_epochs_use_everything_at_weight_one),
         cmocka_unit_test(examples_never_trained_stay_and_the_last_loss_counts),
         cmocka_unit_test(equal_losses_are_not_below_their_mean),
+        cmocka_unit_test(plain_epochs_keep_everything_and_are_observed),
         cmocka_unit_test(the_runs_epochs_must_be_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,7 +228,8 @@ static void tau_has_its_limits(void **state)
     cull_selector_destroy(selector);
 }
 
-/* While off, examples brought to select are not drawn by score: b of them uniformly. */
+/* While off, examples brought to select are not drawn by score: b of them uniformly, all where
+ * there are no more. */
 static void while_off_the_choice_is_plain(void **state)
 {
     cull_selector *selector = sampler("score=gnorm-last");
@@ -242,6 +243,10 @@ static void while_off_the_choice_is_plain(void **state)
     assert_ok(cull_select(selector, &signals, SMALL, &subset)); /* no signals needed */
     assert_int_equal(SMALL, subset.count);
     for (size_t i = 0; i < SMALL; i++) assert_true(subset.index[i] == i && subset.weight[i] == 1);
+    for (signals.count = 1; signals.count <= SMALL; signals.count += 3) { /* a short last batch */
+        assert_ok(cull_select(selector, &signals, 0, &subset));
+        assert_int_equal(signals.count, subset.count);
+    }
     signals.count = B;
     assert_ok(cull_select(selector, &signals, 0, &subset));
     assert_int_equal(SMALL, subset.count);
