@@ -10,4 +10,5 @@ build=$(realpath "$1")
 jobs=${2:-$(nproc)}
 cd "$(dirname "$0")/.."
 find src -name '*.c' ! -name 'kernels_*.c' -print0 | sort -z |
-    xargs -0 -P "$jobs" -n 4 clang-tidy -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option
+    xargs -0 -P "$jobs" -n 4 clang-tidy -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option \
+        2> >(grep -v "warnings\\? generated\\.$" >&2)
