@@ -39,6 +39,7 @@ typedef struct cull_pursuit cull_pursuit;
 
 /* Inner loops of the layers, kernels_layer.h. */
 typedef struct cull_layer_loops cull_layer_loops;
+typedef struct cull_conv_loops  cull_conv_loops;
 
 typedef struct cull_kernels {
     const char             *name; /* "base", "avx2", "avx512" */
@@ -46,6 +47,7 @@ typedef struct cull_kernels {
     const cull_pursuit     *pursuit;
     const cull_sums        *sums;
     const cull_layer_loops *layer;
+    const cull_conv_loops  *conv;
 } cull_kernels;
 
 extern const cull_products cull_products_base, cull_products_avx2, cull_products_avx512;

@@ -52,6 +52,20 @@ struct cull_layer_loops {
     void (*pool_mean_back)(size_t n, float factor, const float *dy, float *dx);
 };
 
+/* Pixels of x and dy that meet under one tap of a convolution; distances in floats. */
+typedef struct cull_conv_walk {
+    size_t images, lines, count; /* count: pixels of a line       */
+    size_t x_image, x_line, x_step;
+    size_t dy_image, dy_line; /* dy's pixels follow one another */
+} cull_conv_walk;
+
+struct cull_conv_loops {
+    size_t width; /* channels of a block: 8 or 16 */
+    /* sum (width of x, width of dy) += sum over the pixels of x (x) dy */
+    void (*outer)(const cull_conv_walk *walk, const float *x, const float *dy, float *sum);
+};
+
+extern const cull_conv_loops  cull_conv_loops_base, cull_conv_loops_avx2, cull_conv_loops_avx512;
 extern const cull_layer_loops cull_layer_loops_base, cull_layer_loops_avx2, cull_layer_loops_avx512;
 
 #endif

@@ -40,14 +40,15 @@ size_t cull_cpu_parts(const cull_backend *backend, size_t rows, size_t row)
 }
 
 /*
- * Blocks as wide as a vector where every convolution can have them (oneDNN 2 is at its best
- * there), NHWC elsewhere. Beside blocks, images of a few channels come in NCHW.
+ * Blocks as wide as a vector where every convolution can have them, NHWC elsewhere; beside blocks,
+ * images of a few channels come in NCHW. oneDNN 3 is faster in NHWC where vectors are short.
  */
 static int64_t block(cull_backend *backend, int64_t c, int64_t common)
 {
-    int64_t wide = strcmp(cull_cpu_kernels(backend)->name, "avx512") == 0 ? 16 : 8;
+    int64_t wide = cull_dnnl_width();
 
-    if (cull_dnnl_major() > 2 || common % wide) return c;
+    (void)backend;
+    if ((cull_dnnl_major() > 2 && wide < 16) || common % wide) return c;
     return c % wide ? 1 : wide;
 }
 

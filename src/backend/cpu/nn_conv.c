@@ -1,5 +1,6 @@
 /*
- * backend/cpu/nn_conv.c - convolution by oneDNN, forward and both ways back.
+ * backend/cpu/nn_conv.c - convolution by oneDNN, forward and both ways back; the weight gradient by
+ * our own sums where they suit.
  *
  * Where dx is added to, the library writes to memory of ours first; that is made by the first run
  * that asks for it.
@@ -8,13 +9,15 @@
 
 #include "backend/cpu/nn.h"
 #include "backend/cpu/nn_dnnl.h"
+#include "backend/cpu/nn_weights.h"
 #include "base/alloc.h"
 
 struct conv {
-    cull_layer_op base;
-    cull_dnnl    *way[CULL_DNNL_WAYS];
-    float        *aside; /* dx before it is added */
-    char          name[160];
+    cull_layer_op     base;
+    cull_dnnl        *way[CULL_DNNL_WAYS];
+    cull_cpu_weights *weights; /* in place of oneDNN's where they suit */
+    float            *aside;   /* dx before it is added */
+    char              name[160];
 };
 
 static void destroy(cull_layer_op *op)
@@ -22,6 +25,7 @@ static void destroy(cull_layer_op *op)
     struct conv *conv = (struct conv *)op;
 
     for (int i = 0; i < CULL_DNNL_WAYS; i++) cull_dnnl_destroy(conv->way[i]);
+    cull_cpu_weights_destroy(conv->weights);
     cull_base_free_aligned(conv->aside);
     cull_base_free(conv);
 }
@@ -41,12 +45,15 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     TRY(cull_cpu_layer_new(desc, sizeof *conv, &conv));
     way = conv->way;
     TRY(cull_dnnl_create(desc, CULL_DNNL_FORWARD, threads, &way[CULL_DNNL_FORWARD]));
-    if (desc->learn)
+    if (desc->learn && cull_cpu_weights_suit(backend, desc))
+        TRY(cull_cpu_weights_create(backend, desc, &conv->weights));
+    else if (desc->learn)
         TRY(cull_dnnl_create(desc, CULL_DNNL_WEIGHTS, threads, &way[CULL_DNNL_WEIGHTS]));
     if (desc->learn && desc->input_gradient)
         TRY(cull_dnnl_create(desc, CULL_DNNL_DATA, threads, &way[CULL_DNNL_DATA]));
     (void)snprintf(conv->name, sizeof conv->name, "%s %s %s", name_of(way[CULL_DNNL_FORWARD]),
-                   name_of(way[CULL_DNNL_DATA]), name_of(way[CULL_DNNL_WEIGHTS]));
+                   name_of(way[CULL_DNNL_DATA]),
+                   conv->weights ? "own" : name_of(way[CULL_DNNL_WEIGHTS]));
     conv->base.implementation = conv->name;
     *out = &conv->base;
     conv = NULL;
@@ -105,7 +112,10 @@ static cull_status backward(cull_layer_op *op, const cull_layer_args *args)
 
     if (args->dx && !conv->way[CULL_DNNL_DATA])
         FAIL(CULL_BAD_ARGUMENT, "this convolution was prepared without an input gradient");
-    TRY(cull_dnnl_run(conv->way[CULL_DNNL_WEIGHTS], args->x, args->dw, args->db, args->dy));
+    if (conv->weights)
+        cull_cpu_weights_run(conv->weights, args->x, args->dy, args->dw);
+    else
+        TRY(cull_dnnl_run(conv->way[CULL_DNNL_WEIGHTS], args->x, args->dw, args->db, args->dy));
     if (args->dx) TRY(backward_data(conv, args));
 done:
     return status;

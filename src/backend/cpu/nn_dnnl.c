@@ -120,6 +120,14 @@ int cull_dnnl_major(void)
     return dnnl_version()->major;
 }
 
+int64_t cull_dnnl_width(void)
+{
+    /* every set of instructions with AVX-512 has this one's bits */
+    int core = dnnl_cpu_isa_avx512_core, has = dnnl_get_effective_cpu_isa();
+
+    return (has & core) == core ? 16 : 8;
+}
+
 /* ---- what follows is the same for both versions ------------------------------------------ */
 
 /*

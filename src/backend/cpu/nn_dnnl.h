@@ -31,5 +31,6 @@ cull_status cull_dnnl_run(cull_dnnl *dnnl, const void *x, const void *w, const v
 
 const char *cull_dnnl_name(const cull_dnnl *dnnl); /* "jit:avx2" */
 int         cull_dnnl_major(void);                 /* version of the library in use: 2 or 3 */
+int64_t     cull_dnnl_width(void);                 /* floats of its vectors: 8 or 16        */
 
 #endif

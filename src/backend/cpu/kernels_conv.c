@@ -1,0 +1,43 @@
+/*
+ * backend/cpu/kernels_conv.c - the sums of a convolution's weight gradient (kernels_layer.h).
+ *
+ * A block of WIDTH by WIDTH sums stays in registers, one vector for each channel of x, while all
+ * pixels pass by.
+ */
+#include <string.h>
+
+#include "backend/cpu/kernels_layer.h"
+
+#define PASTE(a, b)  a##b
+#define EXPAND(a, b) PASTE(a, b)
+
+#if defined(__AVX512F__)
+enum { WIDTH = 16 };
+#else
+enum { WIDTH = 8 };
+#endif
+typedef float vector __attribute__((vector_size(WIDTH * sizeof(float))));
+
+static void outer(const cull_conv_walk *walk, const float *x, const float *dy, float *sum)
+{
+    vector s[WIDTH] = {{0}}, v;
+
+    for (size_t n = 0; n < walk->images; n++) {
+        for (size_t p = 0; p < walk->lines; p++) {
+            const float *a = x + n * walk->x_image + p * walk->x_line;
+            const float *b = dy + n * walk->dy_image + p * walk->dy_line;
+
+            for (size_t q = 0; q < walk->count; q++, a += walk->x_step, b += WIDTH) {
+                memcpy(&v, b, sizeof v);
+                for (int i = 0; i < WIDTH; i++) s[i] += a[i] * v;
+            }
+        }
+    }
+    for (int i = 0; i < WIDTH; i++) {
+        memcpy(&v, sum + i * WIDTH, sizeof v);
+        v += s[i];
+        memcpy(sum + i * WIDTH, &v, sizeof v);
+    }
+}
+
+const cull_conv_loops EXPAND(cull_conv_loops_, CULL_KERNELS) = {WIDTH, outer};
