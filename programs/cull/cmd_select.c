@@ -187,12 +187,14 @@ static int check_arguments(const struct arguments *a)
 static int select_other(const struct arguments *a, const cull_setting *setting, struct run *r)
 {
     cull_status status = cull_selector_create(a->overlap, NULL, 0, setting, &r->other);
+    cull_needs  needs = {0};
+    size_t      budget = r->subset.count;
 
     if (status == CULL_BAD_OPTION) return select_bad_option(a->overlap, NULL, 0);
-    if (status == CULL_OK)
-        status = cull_select(r->other, &r->in.signals,
-                             r->subset.count <= r->in.signals.count ? r->subset.count : 0,
-                             &r->other_subset);
+    if (status == CULL_OK) status = cull_selector_needs(r->other, a->step, a->epoch, &needs);
+    if (needs.budget == 0 || needs.action == CULL_TRAIN_ALL || budget > r->in.signals.count)
+        budget = 0;
+    if (status == CULL_OK) status = cull_select(r->other, &r->in.signals, budget, &r->other_subset);
     return status == CULL_OK ? END_WELL : complain_status(status);
 }
 
