@@ -149,7 +149,8 @@ static cull_status forward(cull_layer_op *base, const cull_layer_args *args)
     narrow(op, Y, args->y);
     narrow(op, STATS, args->stats);
     narrow(op, RUNNING, args->running);
-    narrow(op, DX, args->dx);
+    /* Elsewhere dx is written by backward alone; until then its memory is lent to others. */
+    if (base->desc.kind == CULL_LAYER_LOSS) narrow(op, DX, args->dx);
     narrow(op, P, args->p);
     return CULL_OK;
 }
