@@ -29,3 +29,6 @@ foreach(case_file ${case_files})
     --cull $<TARGET_FILE:program> ${case_file})
   set_tests_properties(cli_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endforeach()
+
+# Where a run touches its files, its test may kill it or let the disk be full.
+target_link_options(test_trainer PRIVATE -Wl,--wrap=write,--wrap=fsync,--wrap=rename,--wrap=unlink)

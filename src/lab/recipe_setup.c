@@ -1,5 +1,5 @@
 /* lab/recipe_setup.c - what the values of a recipe mean to a trainer. */
-#include <string.h>
+#include <stdio.h>
 
 #include "lab/recipe.h"
 
@@ -99,13 +99,17 @@ static cull_status check_model(const cull_train_setup *s)
     cull_model_options options = s->model_options;
     cull_model        *model = NULL;
     cull_status        status = CULL_OK;
+    char               why[256];
 
     options.channels = 3;
     options.height = options.width = 32;
     options.classes = 10;
     status = cull_nn_model_by_name(s->model, &options, &model);
     cull_nn_model_destroy(model);
-    if (status == CULL_BAD_OPTION) return cull_fail(status, "model.name: %s", cull_last_error());
+    if (status == CULL_BAD_OPTION) {
+        (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        return cull_fail(status, "model.name: %s", why);
+    }
     return status == CULL_NO_MEMORY ? status : CULL_OK;
 }
 

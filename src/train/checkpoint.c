@@ -157,6 +157,7 @@ cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
     TRY(cull_selector_restore(t->selector, state.selector.data, state.selector.size));
     t->place = state.place;
     t->meter = state.meter;
+    prune(t); /* the run may have been killed between commit and this */
     *found = true;
 done:
     cull_bytes_release(data);

@@ -1,5 +1,5 @@
 /* train/trainer.c - the run around the steps: epochs, evaluations, checkpoints, ends. */
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "train/train.h"
@@ -164,30 +164,36 @@ static void fill_result(const cull_trainer *t, bool resumed, bool stop, cull_run
     memcpy(out->best_weights, p->best_weights, sizeof out->best_weights);
 }
 
+static cull_status train_recorded(cull_trainer *t, bool *stop)
+{
+    cull_status status = CULL_OK;
+    char        why[512] = "";
+
+    TRY(cull_record_open(t));
+    TRY(cull_train_harm(t));
+    TRY(cull_train_manifest(t, "running", NULL));
+    cull_meter_start(&t->meter);
+    status = train(t, stop);
+    if (status != CULL_OK) {
+        /* The failure's own sentence is the one to hand on. */
+        (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        (void)cull_train_manifest(t, "failed", why);
+        (void)cull_fail(status, "%s", why);
+    }
+done:
+    return status;
+}
+
 cull_status cull_trainer_run(cull_trainer *t, const cull_run_options *options, cull_run_result *out)
 {
     cull_status status = CULL_OK;
     bool        found = false, stop = false;
-    char        why[512] = "";
 
     t->run = *options;
     if (options->resume) TRY(cull_checkpoint_load(t, &found));
-    if (!t->place.end) {
-        TRY(cull_record_open(t));
-        TRY(cull_train_harm(t));
-        TRY(cull_train_manifest(t, "running", NULL));
-        cull_meter_start(&t->meter);
-        status = train(t, &stop);
-        if (status == CULL_OK) {
-            TRY(cull_train_manifest(t, stop ? "stopped" : "finished", NULL));
-        } else {
-            /* The failure's own sentence is the one to hand on. */
-            (void)strncpy(why, cull_last_error(), sizeof why - 1);
-            (void)cull_train_manifest(t, "failed", why);
-            (void)cull_fail(status, "%s", why);
-            goto done;
-        }
-    }
+    if (!t->place.end) TRY(train_recorded(t, &stop));
+    /* Also for a run that had ended: it may have been killed before this was written. */
+    TRY(cull_train_manifest(t, stop ? "stopped" : "finished", NULL));
     fill_result(t, found, stop, out);
 done:
     return status;

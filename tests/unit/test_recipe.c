@@ -1,0 +1,236 @@
+/* test_recipe.c - recipes: what they may say, what is refused with file and line, and the text. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/recipe.h"
+#include "support.h"
+
+static cull_status read_recipe(const char *yaml, cull_recipe **out)
+{
+    return cull_recipe_parse("r.yaml", yaml, strlen(yaml), NULL, 0, out);
+}
+
+static void an_empty_recipe_is_all_defaults(void **state)
+{
+    static const char *const empty[] = {"", "# nothing\n", "---\n", "{}\n", "---\n...\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        cull_recipe *recipe = NULL;
+        assert_ok(read_recipe(empty[i], &recipe));
+        for (size_t k = 0; cull_recipe_option_at(k); k++)
+            assert_string_equal(cull_recipe_option_at(k)->fallback,
+                                cull_recipe_value(recipe, cull_recipe_option_at(k)->key));
+        assert_null(cull_recipe_value(recipe, "no.such"));
+        cull_recipe_close(recipe);
+    }
+}
+
+static void values_are_taken_from_mappings_and_dotted_keys(void **state)
+{
+    cull_recipe *recipe = NULL;
+
+    (void)state;
+    assert_ok(read_recipe("optim: {lr: 0.1, nesterov: true}\n"
+                          "schedule:\n  name: multi-step\n  milestones: [3, 5.5]\n"
+                          "train.epochs: 7\n"
+                          "data:\n  name: \"a b's.npz\"\n",
+                          &recipe));
+    assert_true(recipe->setup.schedule.rate == .1);
+    assert_true(recipe->setup.optim.nesterov);
+    assert_int_equal(7, recipe->setup.epochs);
+    assert_int_equal(2, recipe->setup.schedule.milestones);
+    assert_true(recipe->setup.schedule.milestone[1] == 5.5);
+    assert_string_equal("a b's.npz", recipe->setup.data);
+    cull_recipe_close(recipe);
+}
+
+static void the_text_of_a_recipe_is_the_same_recipe(void **state)
+{
+    cull_recipe *a = NULL, *b = NULL;
+
+    (void)state;
+    assert_ok(read_recipe("data: {name: \"it's - #1: [x].npz\", root: '-'}\n"
+                          "schedule: {name: multi-step, milestones: [1, 2]}\n",
+                          &a));
+    assert_ok(read_recipe(cull_recipe_text(a), &b));
+    assert_null(cull_recipe_difference(a, b));
+    assert_string_equal(cull_recipe_text(a), cull_recipe_text(b));
+    cull_recipe_close(a);
+    cull_recipe_close(b);
+}
+
+static void changes_take_the_place_of_the_file(void **state)
+{
+    static const char yaml[] = "optim: {lr: 0.1}\nschedule: {name: multi-step, milestones: [1]}\n";
+    cull_option       changes[] = {{"optim.lr", "0.2"}, {"schedule.milestones", "[2,3]"}};
+    cull_recipe      *recipe = NULL;
+
+    (void)state;
+    assert_ok(cull_recipe_parse("r.yaml", yaml, strlen(yaml), changes, 2, &recipe));
+    assert_true(recipe->setup.schedule.rate == .2);
+    assert_int_equal(2, recipe->setup.schedule.milestones);
+    cull_recipe_close(recipe);
+}
+
+static void wrong_changes_name_the_command_line(void **state)
+{
+    static const struct {
+        cull_option change[2];
+        size_t      count;
+        const char *text;
+    } cases[] = {
+        {{{"optim.rate", "1"}}, 1, "command line: no option is called 'optim.rate'"},
+        {{{"optim.lr", "fast"}}, 1, "command line: optim.lr=fast is not a number"},
+        {{{"optim.lr", "1"}, {"optim.lr", "1"}}, 2, "command line: optim.lr is given twice"},
+        {{{"schedule.milestones", "1,x"}}, 1, "command line: schedule.milestones=x is not a"},
+        {{{"schedule.milestones", "1,"}}, 1, "command line: schedule.milestones="},
+        {{{"schedule.warmup", "5"}}, 1, "command line: schedule.warmup: 5 epochs in a run of 5"},
+        {{{"data.name", "a\nb"}}, 1, "command line: data.name holds a control character"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_recipe *recipe = NULL;
+        assert_fails(
+            CULL_BAD_OPTION, cases[i].text,
+            cull_recipe_parse("r.yaml", NULL, 0, cases[i].change, cases[i].count, &recipe));
+        assert_null(recipe);
+    }
+}
+
+static void wrong_recipes_name_file_and_line(void **state)
+{
+    static const struct {
+        const char *yaml, *text;
+    } cases[] = {
+        {"optim:\n  lr: 0.1\n  rate: 1\n", "r.yaml:3: no option is called 'optim.rate'"},
+        {"nonsense: 1\n", "r.yaml:1: no option is called 'nonsense'"},
+        {"optim: {lr: 0.1}\n\noptim.lr: 0.1\n",
+         "r.yaml:3: optim.lr is given twice, first at r.yaml:1"},
+        {"optim: {lr: 0.1, lr: 0.2}\n", "r.yaml:1: optim.lr is given twice"},
+        {"train:\n  epochs: 3x\n", "r.yaml:2: train.epochs=3x is not a whole number"},
+        {"train:\n  epochs: 1.5\n", "r.yaml:2: train.epochs=1.5 is not a whole number"},
+        {"train:\n  epochs: 0\n", "r.yaml:2: train.epochs=0 is outside"},
+        {"train: {epochs: \"3\"}\n", "r.yaml:1: train.epochs=\"3\" is a text in quotes"},
+        {"train: {epochs: }\n", "r.yaml:1: train.epochs has no value"},
+        {"train: {epochs: ~}\n", "r.yaml:1: train.epochs has no value"},
+        {"train: {epochs: [1, 2]}\n", "r.yaml:1: train.epochs takes one value, not a list"},
+        {"train: {epochs: {a: 1}}\n", "r.yaml:1: train.epochs takes one value"},
+        {"train:\n- 1\n", "r.yaml:1: no option is called 'train'"},
+        {"optim: {nesterov: maybe}\n", "r.yaml:1: optim.nesterov=maybe is neither true nor false"},
+        {"optim: {nesterov: yes}\n", "r.yaml:1: optim.nesterov=yes is neither true nor false"},
+        {"optim: {name: sdg}\n", "r.yaml:1: optim.name=sdg is not one of sgd|adamw"},
+        {"optim:\n  lr: .inf\n", "r.yaml:2: optim.lr=.inf is not a number"},
+        {"optim:\n  lr: 0x1\n", "r.yaml:2: optim.lr=0x1 is not a number"},
+        {"schedule: {milestones: 3}\n", "r.yaml:1: schedule.milestones takes a list"},
+        {"schedule: {milestones: [[3]]}\n", "r.yaml:1: schedule.milestones is a list of more"},
+        {"schedule: {milestones: [a]}\n", "r.yaml:1: schedule.milestones=a is not a number"},
+        {"schedule: {milestones: ['']}\n", "r.yaml:1: schedule.milestones= is not a number"},
+        {"schedule:\n  milestones: [3, 2]\n  name: multi-step\n",
+         "r.yaml:2: schedule.milestones: 2 does not come after 3"},
+        {"schedule: {name: multi-step}\n", "r.yaml: schedule.milestones: multi-step needs"},
+        {"schedule:\n  low: 9\n", "r.yaml:2: schedule.low: 9 is above optim.lr"},
+        {"optim:\n  momentum: 0\n  nesterov: true\n", "r.yaml:3: optim.nesterov: needs"},
+        {"model:\n  name: lenet6\n", "r.yaml:2: model.name: no model is called 'lenet6'"},
+        {"model:\n  name: wrn-15-4\n", "r.yaml:2: model.name: 'wrn-15-4'"},
+        {"a: &x 1\nb: *x\n", "r.yaml:1: anchors and tags are not for recipes"},
+        {"a: *x\n", "r.yaml:1: aliases are not for recipes"},
+        {"train: !!map {epochs: 1}\n", "r.yaml:1: anchors and tags"},
+        {"train: {epochs: !!int 1}\n", "r.yaml:1: anchors and tags"},
+        {"--- {}\n--- {}\n", "r.yaml:2: a second document"},
+        {"just words\n", "r.yaml:1: a recipe is keys with values"},
+        {"[1, 2]\n", "r.yaml:1: a recipe is keys with values"},
+        {"optim.lr: 1: c\n", "r.yaml:1: not YAML"},
+        {"\tx: 1\n", "r.yaml:1: not YAML"},
+        {"{optim.lr: 1\n", "not YAML"},
+        {"? {a: 1}\n: 2\n", "r.yaml:1: a key is a plain word"},
+        {"a: {b: {c: {d: {e: {f: {g: {h: {i: {j: 1}}}}}}}}}\n", "mappings too deep"},
+        {"data: {name: \"a\\0b\"}\n", "r.yaml:1: data.name holds a control character"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_recipe *recipe = NULL;
+        assert_fails(CULL_BAD_OPTION, cases[i].text, read_recipe(cases[i].yaml, &recipe));
+        assert_null(recipe);
+    }
+}
+
+static void a_difference_is_named_by_its_key(void **state)
+{
+    cull_recipe *a = NULL, *b = NULL;
+
+    (void)state;
+    assert_ok(read_recipe("optim: {lr: 0.1}\n", &a));
+    assert_ok(read_recipe("optim: {lr: 0.10}\n", &b));
+    assert_null(cull_recipe_difference(a, b));
+    cull_recipe_close(b);
+    assert_ok(read_recipe("optim: {lr: 0.1}\ntrain: {seed: 2}\n", &b));
+    assert_string_equal("train.seed", cull_recipe_difference(a, b));
+    cull_recipe_close(a);
+    cull_recipe_close(b);
+}
+
+static void every_recipe_in_the_tree_is_right(void **state)
+{
+    static const char *const names[] = {"lenet-fashion", "lenet-mnist", "resnet20-cifar10",
+                                        "resnet18-cifar10", "wrn-16-4-cifar100"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char         path[300];
+        cull_recipe *recipe = NULL;
+        (void)snprintf(path, sizeof path, "%s/recipes/%s.yaml", CULL_SOURCE_DIR, names[i]);
+        assert_ok(cull_recipe_open(path, NULL, 0, &recipe));
+        cull_recipe_close(recipe);
+    }
+}
+
+static void the_table_is_sound(void **state)
+{
+    const cull_option_spec *spec = NULL;
+
+    (void)state;
+    for (size_t i = 0; (spec = cull_recipe_option_at(i)); i++) {
+        assert_non_null(strchr(spec->key, '.'));
+        assert_true(strlen(spec->key) < 60);
+        assert_non_null(spec->doc);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(spec->key, cull_recipe_option_at(k)->key);
+    }
+}
+
+static void reading_survives_failing_allocations(void **state)
+{
+    cull_status status = CULL_NO_MEMORY;
+    cull_option change = {"optim.lr", "0.1"};
+
+    (void)state;
+    for (size_t n = 1; status != CULL_OK; n++) {
+        static const char yaml[] = "optim: {lr: 0.2}\nschedule: {milestones: [1]}\n";
+        cull_recipe      *recipe = NULL;
+        fail_nth_alloc(n);
+        status = cull_recipe_parse("r", yaml, strlen(yaml), &change, 1, &recipe);
+        fail_nth_alloc(0);
+        assert_true(status == CULL_OK || (status == CULL_NO_MEMORY && !recipe));
+        cull_recipe_close(recipe);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_recipe_is_all_defaults),
+        cmocka_unit_test(values_are_taken_from_mappings_and_dotted_keys),
+        cmocka_unit_test(the_text_of_a_recipe_is_the_same_recipe),
+        cmocka_unit_test(changes_take_the_place_of_the_file),
+        cmocka_unit_test(wrong_changes_name_the_command_line),
+        cmocka_unit_test(wrong_recipes_name_file_and_line),
+        cmocka_unit_test(a_difference_is_named_by_its_key),
+        cmocka_unit_test(every_recipe_in_the_tree_is_right),
+        cmocka_unit_test(the_table_is_sound),
+        cmocka_unit_test(reading_survives_failing_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
