@@ -7,6 +7,7 @@
 #include "backend/cpu/nn_dnnl.h"
 
 #include <dnnl.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -18,13 +19,14 @@ enum { X, W, B, Y, SCRATCH, TENSORS };
 
 struct cull_dnnl {
     cull_dnnl_way    way;
-    int              threads, count;
+    int              count;
+    size_t           bytes; /* of the weights in own order */
     dnnl_engine_t    engine;
     dnnl_stream_t    stream;
     dnnl_primitive_t primitive, reorder; /* reorder: NULL when the orders agree */
     dnnl_memory_t    memory[TENSORS], canonical;
     dnnl_exec_arg_t  args[TENSORS];
-    void            *weights, *scratch;
+    void            *scratch;
     const char      *name;
 };
 
@@ -212,13 +214,12 @@ static cull_status add_weights(cull_dnnl *dnnl, dnnl_primitive_desc_t pd, const 
                                                      dnnl->engine, NULL),
                   "a reorder"));
         TRY(check(dnnl_primitive_create(&dnnl->reorder, reorder), "a reorder"));
-        TRY(cull_base_alloc_aligned(layout_size(own), 1, "weights", &dnnl->weights));
         TRY(check(
             dnnl_memory_create(&dnnl->canonical, REF(s->canonical), dnnl->engine, DNNL_MEMORY_NONE),
             "a tensor"));
     }
-    TRY(add_tensor(dnnl, W, out ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, own,
-                   dnnl->reorder ? dnnl->weights : DNNL_MEMORY_NONE));
+    dnnl->bytes = layout_size(own);
+    TRY(add_tensor(dnnl, W, out ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, own, DNNL_MEMORY_NONE));
 done:
     if (reorder) dnnl_primitive_desc_destroy(reorder);
     return status;
@@ -269,18 +270,16 @@ done:
     return status;
 }
 
-cull_status cull_dnnl_create(const cull_layer_desc *desc, cull_dnnl_way way, unsigned threads,
-                             cull_dnnl **out)
+cull_status cull_dnnl_create(const cull_layer_desc *desc, cull_dnnl_way way, cull_dnnl **out)
 {
     cull_status  status = CULL_OK;
     cull_dnnl   *dnnl = NULL;
     struct shape shape = {0};
     int          before = omp_get_max_threads();
 
-    omp_set_num_threads((int)threads);
+    omp_set_num_threads(1);
     TRY(cull_base_alloc(1, sizeof *dnnl, "a convolution", &dnnl));
     dnnl->way = way;
-    dnnl->threads = (int)threads;
     TRY(make_shape(desc, &shape));
     TRY(prepare(dnnl, &shape));
     *out = dnnl;
@@ -302,7 +301,6 @@ void cull_dnnl_destroy(cull_dnnl *dnnl)
     if (dnnl->primitive) dnnl_primitive_destroy(dnnl->primitive);
     if (dnnl->stream) dnnl_stream_destroy(dnnl->stream);
     if (dnnl->engine) dnnl_engine_destroy(dnnl->engine);
-    cull_base_free_aligned(dnnl->weights);
     cull_base_free_aligned(dnnl->scratch);
     cull_base_free(dnnl);
 }
@@ -313,31 +311,45 @@ static cull_status point(dnnl_memory_t memory, const void *data)
                   : CULL_OK;
 }
 
-static cull_status reorder(cull_dnnl *dnnl)
+size_t cull_dnnl_weights(const cull_dnnl *dnnl)
 {
+    return dnnl->bytes;
+}
+
+cull_status cull_dnnl_bring(cull_dnnl *dnnl, void *canonical, void *own)
+{
+    cull_status     status = CULL_OK;
+    int             before = omp_get_max_threads();
     bool            out = dnnl->way == CULL_DNNL_WEIGHTS;
     dnnl_exec_arg_t args[2] = {{DNNL_ARG_FROM, out ? dnnl->memory[W] : dnnl->canonical},
                                {DNNL_ARG_TO, out ? dnnl->canonical : dnnl->memory[W]}};
 
-    if (!dnnl->reorder) return CULL_OK;
-    return check(dnnl_primitive_execute(dnnl->reorder, dnnl->stream, 2, args), "a reorder");
+    if (!dnnl->reorder) {
+        memcpy(out ? canonical : own, out ? own : canonical, dnnl->bytes);
+        return CULL_OK;
+    }
+    omp_set_num_threads(1);
+    TRY(point(dnnl->canonical, canonical));
+    TRY(point(dnnl->memory[W], own));
+    TRY(check(dnnl_primitive_execute(dnnl->reorder, dnnl->stream, 2, args), "a reorder"));
+    TRY(check(dnnl_stream_wait(dnnl->stream), "to wait"));
+done:
+    omp_set_num_threads(before);
+    return status;
 }
 
-cull_status cull_dnnl_run(cull_dnnl *dnnl, const void *x, const void *w, const void *b,
-                          const void *y)
+cull_status cull_dnnl_run(cull_dnnl *dnnl, const void *x, void *w, const void *b, const void *y)
 {
     cull_status status = CULL_OK;
     int         before = omp_get_max_threads();
 
-    omp_set_num_threads(dnnl->threads);
+    omp_set_num_threads(1);
     TRY(point(dnnl->memory[X], x));
     TRY(point(dnnl->memory[Y], y));
     TRY(point(dnnl->memory[B], b));
-    TRY(point(dnnl->reorder ? dnnl->canonical : dnnl->memory[W], w));
-    if (dnnl->way != CULL_DNNL_WEIGHTS) TRY(reorder(dnnl));
+    TRY(point(dnnl->memory[W], w));
     TRY(check(dnnl_primitive_execute(dnnl->primitive, dnnl->stream, dnnl->count, dnnl->args),
               "to run a convolution"));
-    if (dnnl->way == CULL_DNNL_WEIGHTS) TRY(reorder(dnnl));
     TRY(check(dnnl_stream_wait(dnnl->stream), "to wait"));
 done:
     omp_set_num_threads(before);

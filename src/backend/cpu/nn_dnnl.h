@@ -2,9 +2,9 @@
  * backend/cpu/nn_dnnl.h - convolutions by oneDNN; the one file that knows its versions is
  * nn_dnnl.c.
  *
- * Each way of a convolution is a primitive of its own, prepared for one batch size and layout.
- * Weights come and go in canonical order: where the primitive wants another, every run reorders
- * them, since parameters change with every step.
+ * Each way of a convolution is a primitive of its own, prepared for one batch size and layout, and
+ * runs on the thread that calls it: nn_split.c shares a batch out among ours. Weights may have an
+ * order of the primitive's own, to which the canonical one is brought (or from it).
  */
 #ifndef CULL_BACKEND_CPU_NN_DNNL_H
 #define CULL_BACKEND_CPU_NN_DNNL_H
@@ -20,14 +20,15 @@ typedef enum cull_dnnl_way {
 
 typedef struct cull_dnnl cull_dnnl;
 
-/* threads: what oneDNN's runtime is given at every run. */
-cull_status cull_dnnl_create(const cull_layer_desc *desc, cull_dnnl_way way, unsigned threads,
-                             cull_dnnl **out);
+cull_status cull_dnnl_create(const cull_layer_desc *desc, cull_dnnl_way way, cull_dnnl **out);
 void        cull_dnnl_destroy(cull_dnnl *dnnl); /* NULL is fine */
 
-/* x and y, or their gradients; w and b, or theirs. What is read is not written. */
-cull_status cull_dnnl_run(cull_dnnl *dnnl, const void *x, const void *w, const void *b,
-                          const void *y);
+/* Bytes of the weights in the primitive's own order, at least those of the canonical one. */
+size_t cull_dnnl_weights(const cull_dnnl *dnnl);
+/* From canonical to own order, or for the weights' gradient from own to canonical. */
+cull_status cull_dnnl_bring(cull_dnnl *dnnl, void *canonical, void *own);
+/* x and y, or their gradients; w (in own order) and b, or theirs. What is read is not written. */
+cull_status cull_dnnl_run(cull_dnnl *dnnl, const void *x, void *w, const void *b, const void *y);
 
 const char *cull_dnnl_name(const cull_dnnl *dnnl); /* "jit:avx2" */
 int         cull_dnnl_major(void);                 /* version of the library in use: 2 or 3 */
