@@ -1,0 +1,184 @@
+/*
+ * tests/ops/layer_cases.h - the table of layer operations that every backend is tested over: odd
+ * channels and extents, every option of every kind.
+ */
+#ifndef CULL_TESTS_OPS_LAYER_CASES_H
+#define CULL_TESTS_OPS_LAYER_CASES_H
+
+#include "backend/layer.h"
+
+struct layer_case {
+    const char     *name;
+    cull_layer_desc d; /* blocks 1; the extents of y follow (complete_case) */
+    cull_statistics statistics;
+    bool            row_weight;              /* batchnorm backward for kept rows */
+    bool            weighted;                /* loss                             */
+    bool            accumulate, accumulate2; /* into dx, dx2                     */
+    bool            first;                   /* no dx is wanted                  */
+};
+
+/* clang-format off */
+#define DENSE(N, IN, OUT, BIAS) .d = {.kind = CULL_LAYER_DENSE, .x = {N, IN, 1, 1, 1}, .y.c = OUT, .bias = BIAS}
+#define CONV(N, C, H, W, OUT, KH, KW, S, PH, PW, G, BIAS)                                           \
+    .d = {.kind = CULL_LAYER_CONV, .x = {N, C, H, W, 1}, .y.c = OUT, .kernel = {KH, KW},            \
+          .stride = {S, S}, .pad = {PH, PW}, .groups = G, .bias = BIAS}
+#define NORM(KIND, N, C, H, W, G)                                                                   \
+    .d = {.kind = CULL_LAYER_##KIND, .x = {N, C, H, W, 1}, .epsilon = 1e-5, .momentum = 0.1, .groups = G}
+#define FUSED(N, C, H, W, ADD)                                                                      \
+    .d = {.kind = CULL_LAYER_BATCHNORM, .x = {N, C, H, W, 1}, .epsilon = 1e-5, .momentum = 0.1,     \
+          .fused_relu = true, .fused_add = ADD}
+#define ACTIVATE(N, C, H, W, A) .d = {.kind = CULL_LAYER_ACTIVATE, .x = {N, C, H, W, 1}, .activation = A}
+#define POOL(KIND, N, C, H, W, K, S, P)                                                             \
+    .d = {.kind = CULL_LAYER_POOL, .x = {N, C, H, W, 1}, .pooling = CULL_POOL_##KIND,               \
+          .kernel = {K, K}, .stride = {S, S}, .pad = {P, P}}
+#define ADD(N, C, H, W) .d = {.kind = CULL_LAYER_ADD, .x = {N, C, H, W, 1}, .x2 = {N, C, H, W, 1}}
+#define CONCAT(N, C, C2, H, W) .d = {.kind = CULL_LAYER_CONCAT, .x = {N, C, H, W, 1}, .x2 = {N, C2, H, W, 1}}
+#define SHORTCUT(N, C, H, W, OUT, S)                                                                \
+    .d = {.kind = CULL_LAYER_SHORTCUT, .x = {N, C, H, W, 1}, .y.c = OUT, .stride = {S, S}}
+#define DROPOUT(N, C, H, W, P) .d = {.kind = CULL_LAYER_DROPOUT, .x = {N, C, H, W, 1}, .probability = P}
+#define LOSS(N, CLASSES, S) .d = {.kind = CULL_LAYER_LOSS, .x = {N, CLASSES, 1, 1, 1}, .smoothing = S}
+#define CONVERT(N, C, H, W, OUT) .d = {.kind = CULL_LAYER_CONVERT, .x = {N, C, H, W, 1}, .y.c = OUT}
+
+static const struct layer_case layer_cases[] = {
+    {"dense 1 to 1", DENSE(1, 1, 1, true)},
+    {"dense 17 to 5", DENSE(5, 17, 5, true)},
+    {"dense without bias", DENSE(2, 7, 16, false)},
+    {"dense accumulating", DENSE(2, 16, 7, true), .accumulate = true},
+    {"dense first", DENSE(5, 8, 3, true), .first = true},
+
+    {"conv 3x3", CONV(2, 3, 7, 5, 8, 3, 3, 1, 1, 1, 1, false)},
+    {"conv 3x3 first", CONV(2, 3, 5, 9, 16, 3, 3, 1, 1, 1, 1, true), .first = true},
+    {"conv 3x3 of 8 to 16", CONV(2, 8, 6, 7, 16, 3, 3, 1, 1, 1, 1, true)},
+    {"conv 3x3 of 16, stride 2", CONV(5, 16, 7, 8, 16, 3, 3, 2, 1, 1, 1, false)},
+    {"conv 3x3 of 16, stride 2, accumulating", CONV(1, 16, 9, 5, 8, 3, 3, 2, 1, 1, 1, false), .accumulate = true},
+    {"conv 3x3 of 17 to 5", CONV(2, 17, 4, 5, 5, 3, 3, 1, 1, 1, 1, true)},
+    {"conv 1x1", CONV(2, 5, 3, 4, 7, 1, 1, 1, 0, 0, 1, false)},
+    {"conv 1x1 of 16, stride 2", CONV(2, 16, 5, 7, 8, 1, 1, 2, 0, 0, 1, false)},
+    {"conv 1x1 of 8 on one pixel", CONV(5, 8, 1, 1, 16, 1, 1, 1, 0, 0, 1, true)},
+    {"conv 5x5 of one channel", CONV(2, 1, 9, 8, 7, 5, 5, 1, 2, 2, 1, true)},
+    {"conv 5x5 without padding", CONV(1, 6, 7, 5, 16, 5, 5, 1, 0, 0, 1, true)},
+    {"conv 7x7, stride 2", CONV(1, 3, 9, 9, 8, 7, 7, 2, 3, 3, 1, false)},
+    {"conv 1x3", CONV(2, 8, 4, 6, 8, 1, 3, 1, 0, 1, 1, true)},
+    {"conv 3x2, stride 3", CONV(2, 5, 8, 9, 3, 3, 2, 3, 2, 1, 1, true)},
+    {"conv larger than its image", CONV(2, 8, 2, 1, 16, 3, 3, 1, 1, 1, 1, false)},
+    {"conv in 2 groups", CONV(2, 16, 5, 4, 16, 3, 3, 1, 1, 1, 2, true)},
+    {"conv in 3 groups", CONV(2, 9, 5, 4, 6, 3, 3, 2, 1, 1, 3, false), .accumulate = true},
+    {"depthwise of 8", CONV(2, 8, 6, 5, 8, 3, 3, 1, 1, 1, 8, false)},
+    {"depthwise of 16, stride 2", CONV(5, 16, 7, 7, 16, 3, 3, 2, 1, 1, 16, false)},
+    {"depthwise of 7, accumulating", CONV(2, 7, 5, 5, 7, 3, 3, 1, 1, 1, 7, true), .accumulate = true},
+    {"depthwise of 5 to 10", CONV(1, 5, 4, 6, 10, 3, 3, 1, 1, 1, 5, true)},
+
+    {"batchnorm", NORM(BATCHNORM, 5, 3, 4, 7, 1)},
+    {"batchnorm of 16", NORM(BATCHNORM, 2, 16, 5, 3, 1)},
+    {"batchnorm of 17, updating", NORM(BATCHNORM, 2, 17, 3, 3, 1), .statistics = CULL_STATS_UPDATE},
+    {"batchnorm of 8, updating, accumulating", NORM(BATCHNORM, 5, 8, 2, 9, 1), .statistics = CULL_STATS_UPDATE, .accumulate = true},
+    {"batchnorm of 8 by running averages", NORM(BATCHNORM, 2, 8, 4, 5, 1), .statistics = CULL_STATS_RUNNING},
+    {"batchnorm of 5 by running averages", NORM(BATCHNORM, 1, 5, 3, 5, 1), .statistics = CULL_STATS_RUNNING},
+    {"batchnorm of features", NORM(BATCHNORM, 5, 7, 1, 1, 1), .statistics = CULL_STATS_UPDATE},
+    {"batchnorm of one example", NORM(BATCHNORM, 1, 8, 5, 5, 1), .statistics = CULL_STATS_UPDATE},
+    {"batchnorm first", NORM(BATCHNORM, 2, 3, 5, 5, 1), .first = true},
+    {"batchnorm of kept rows", NORM(BATCHNORM, 5, 7, 3, 4, 1), .row_weight = true},
+    {"batchnorm of kept rows of 16", NORM(BATCHNORM, 5, 16, 3, 4, 1), .row_weight = true, .accumulate = true},
+    {"batchnorm and relu", FUSED(2, 8, 5, 4, false)},
+    {"batchnorm and relu of 5", FUSED(5, 5, 3, 7, false), .statistics = CULL_STATS_UPDATE, .accumulate = true},
+    {"batchnorm and relu by running averages", FUSED(2, 16, 4, 3, false), .statistics = CULL_STATS_RUNNING},
+    {"batchnorm and relu of kept rows", FUSED(5, 8, 3, 3, false), .row_weight = true},
+    {"batchnorm, add and relu", FUSED(2, 16, 3, 5, true), .statistics = CULL_STATS_UPDATE},
+    {"batchnorm, add and relu of 7", FUSED(2, 7, 3, 5, true), .accumulate = true, .accumulate2 = true},
+    {"batchnorm, add and relu by running averages", FUSED(2, 8, 3, 5, true), .statistics = CULL_STATS_RUNNING},
+    {"batchnorm, add and relu of kept rows", FUSED(5, 16, 2, 3, true), .row_weight = true, .accumulate2 = true},
+
+    {"groupnorm", NORM(GROUPNORM, 2, 6, 3, 5, 3)},
+    {"groupnorm of 16 in 4", NORM(GROUPNORM, 5, 16, 4, 3, 4), .accumulate = true},
+    {"groupnorm of 17 in 17", NORM(GROUPNORM, 1, 17, 3, 3, 17)},
+    {"groupnorm of 8 in 1, first", NORM(GROUPNORM, 2, 8, 3, 4, 1), .first = true},
+    {"layernorm", NORM(LAYERNORM, 2, 5, 3, 4, 1)},
+    {"layernorm of 16", NORM(LAYERNORM, 5, 16, 2, 3, 1), .accumulate = true},
+    {"layernorm of features", NORM(LAYERNORM, 5, 17, 1, 1, 1)},
+
+    {"relu", ACTIVATE(2, 7, 3, 5, CULL_RELU)},
+    {"relu of 16, accumulating", ACTIVATE(5, 16, 3, 4, CULL_RELU), .accumulate = true},
+    {"relu6", ACTIVATE(2, 8, 5, 3, CULL_RELU6)},
+    {"relu6 of 3, accumulating", ACTIVATE(1, 3, 5, 3, CULL_RELU6), .accumulate = true},
+    {"gelu", ACTIVATE(2, 5, 4, 3, CULL_GELU)},
+    {"gelu of 8, accumulating", ACTIVATE(2, 8, 4, 3, CULL_GELU), .accumulate = true},
+    {"gelu of features", ACTIVATE(5, 17, 1, 1, CULL_GELU)},
+
+    {"max-pool 2", POOL(MAX, 2, 8, 6, 4, 2, 2, 0)},
+    {"max-pool 2 of 5, odd extents", POOL(MAX, 2, 5, 7, 5, 2, 2, 0), .accumulate = true},
+    {"max-pool 3, stride 2, padded", POOL(MAX, 2, 16, 9, 8, 3, 2, 1)},
+    {"max-pool 3, stride 1, padded", POOL(MAX, 1, 7, 5, 4, 3, 1, 1), .accumulate = true},
+    {"average-pool 2", POOL(AVERAGE, 2, 8, 6, 4, 2, 2, 0)},
+    {"average-pool 3, stride 2, padded", POOL(AVERAGE, 2, 5, 7, 5, 3, 2, 1), .accumulate = true},
+    {"average-pool 2 of 17", POOL(AVERAGE, 1, 17, 5, 5, 2, 2, 0)},
+    {"global pool", POOL(GLOBAL, 2, 16, 4, 3, 0, 0, 0)},
+    {"global pool of 7", POOL(GLOBAL, 5, 7, 3, 3, 0, 0, 0), .accumulate = true},
+    {"global pool of one pixel", POOL(GLOBAL, 2, 8, 1, 1, 0, 0, 0)},
+
+    {"add", ADD(2, 8, 3, 5)},
+    {"add of 7, accumulating first", ADD(5, 7, 3, 3), .accumulate = true},
+    {"add of 16, accumulating second", ADD(1, 16, 3, 2), .accumulate2 = true},
+    {"add first", ADD(2, 3, 3, 2), .first = true, .accumulate2 = true},
+    {"concat of 8 and 8", CONCAT(2, 8, 8, 3, 5)},
+    {"concat of 5 and 3", CONCAT(2, 5, 3, 4, 3), .accumulate = true},
+    {"concat of 16 and 1", CONCAT(5, 16, 1, 2, 3), .accumulate2 = true},
+    {"concat of 24 and 12", CONCAT(1, 24, 12, 3, 2), .accumulate = true, .accumulate2 = true},
+    {"concat of features", CONCAT(5, 3, 7, 1, 1)},
+    {"shortcut of 8 to 16", SHORTCUT(2, 8, 5, 7, 16, 2)},
+    {"shortcut of 16 to 32, accumulating", SHORTCUT(2, 16, 6, 4, 32, 2), .accumulate = true},
+    {"shortcut of 3 to 7", SHORTCUT(5, 3, 5, 4, 7, 3)},
+    {"shortcut of 5 to 5, stride 2", SHORTCUT(1, 5, 4, 4, 5, 2)},
+
+    {"dropout", DROPOUT(5, 8, 3, 5, 0.3)},
+    {"dropout of 5, accumulating", DROPOUT(2, 5, 3, 3, 0.5), .accumulate = true},
+    {"dropout of features", DROPOUT(5, 17, 1, 1, 0.1)},
+    {"dropout of 16", DROPOUT(2, 16, 4, 3, 0.9)},
+
+    {"loss of 2 classes", LOSS(5, 2, 0)},
+    {"loss of 10 classes, smoothed", LOSS(5, 10, 0.1)},
+    {"loss of 17 classes, weighted", LOSS(2, 17, 0), .weighted = true},
+    {"loss of 1000 classes, smoothed, weighted", LOSS(1, 1000, 0.2), .weighted = true},
+
+    {"convert", CONVERT(2, 16, 3, 5, 16)},
+    {"convert of 5", CONVERT(2, 5, 3, 4, 5)},
+    {"convert of 8, accumulating", CONVERT(2, 8, 3, 4, 8), .accumulate = true},
+    {"flatten", CONVERT(2, 16, 3, 4, 192)},
+    {"flatten of 7, accumulating", CONVERT(5, 7, 2, 3, 42), .accumulate = true},
+};
+/* clang-format on */
+
+enum { LAYER_CASES = sizeof layer_cases / sizeof *layer_cases };
+
+static inline int64_t slide(const cull_layer_desc *d, int k)
+{
+    int64_t extent = k ? d->x.w : d->x.h;
+
+    return (extent + 2 * d->pad[k] - d->kernel[k]) / d->stride[k] + 1;
+}
+
+/* The whole description: y's extents, and backward wanted. */
+static inline cull_layer_desc complete_case(const struct layer_case *t, cull_dtype dtype)
+{
+    cull_layer_desc d = t->d;
+    cull_image      y = {d.x.n, d.y.c ? d.y.c : d.x.c, d.x.h, d.x.w, 1};
+
+    if (d.kind == CULL_LAYER_CONV || (d.kind == CULL_LAYER_POOL && d.pooling != CULL_POOL_GLOBAL)) {
+        y.h = slide(&d, 0);
+        y.w = slide(&d, 1);
+    }
+    if (d.kind == CULL_LAYER_POOL && d.pooling == CULL_POOL_GLOBAL) y.h = y.w = 1;
+    if (d.kind == CULL_LAYER_SHORTCUT) {
+        y.h = (d.x.h + d.stride[0] - 1) / d.stride[0];
+        y.w = (d.x.w + d.stride[1] - 1) / d.stride[1];
+    }
+    if (d.kind == CULL_LAYER_CONVERT && d.y.c != d.x.c) y.h = y.w = 1;
+    if (d.kind == CULL_LAYER_CONCAT) y.c = d.x.c + d.x2.c;
+    if (d.fused_add) d.x2 = d.x;
+    d.y = y;
+    d.dtype = dtype;
+    d.learn = true;
+    d.input_gradient = !t->first;
+    return d;
+}
+
+#endif

@@ -1,0 +1,259 @@
+/*
+ * tests/ops/layer_run.h - one layer case run on one backend, in one layout and type, with numbers
+ * going in and coming out as doubles in NCHW.
+ *
+ * What backward may not read (see `keeps` of nn/nn.h) is overwritten with NaN between the two
+ * passes, and so is every gradient that is to be overwritten.
+ */
+#ifndef CULL_TESTS_OPS_LAYER_RUN_H
+#define CULL_TESTS_OPS_LAYER_RUN_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/layer_cases.h"
+#include "support.h"
+#include "tensor/tensor.h"
+
+enum tensor { X, X2, W, B, RUNNING, DY, Y, STATS, DX, DX2, DW, DB, P, LOSSES, TENSORS };
+enum { MOST_ROWS = 5 };
+
+/* Every tensor of a case, in double and NCHW. */
+struct layer_data {
+    size_t  count[TENSORS];
+    double *t[TENSORS];
+};
+
+struct layer_run {
+    const struct layer_case *t;
+    cull_layer_desc          d;
+    cull_layer_op           *op;
+    size_t                   count[TENSORS], size;
+    void                    *native[TENSORS], *state;
+    double                   losses[MOST_ROWS], weight[MOST_ROWS];
+    int32_t                  label[MOST_ROWS];
+    uint32_t                 place[MOST_ROWS];
+    cull_layer_args          args;
+};
+
+static inline size_t image_count(const cull_image *image)
+{
+    return (size_t)(image->n * cull_image_row(image));
+}
+
+static inline void count_tensors(const cull_layer_desc *d, size_t count[TENSORS])
+{
+    bool norm = d->kind == CULL_LAYER_BATCHNORM || d->kind == CULL_LAYER_GROUPNORM;
+
+    memset(count, 0, TENSORS * sizeof *count);
+    count[X] = count[DX] = image_count(&d->x);
+    count[X2] = count[DX2] = d->x2.n ? image_count(&d->x2) : 0;
+    count[Y] = count[DY] = image_count(&d->y);
+    if (d->kind == CULL_LAYER_DENSE) count[W] = (size_t)(d->x.c * d->y.c);
+    if (d->kind == CULL_LAYER_CONV)
+        count[W] = (size_t)(d->y.c * d->x.c / d->groups * d->kernel[0] * d->kernel[1]);
+    if (d->bias) count[B] = (size_t)d->y.c;
+    if (norm) count[W] = count[B] = (size_t)d->x.c;
+    if (d->kind == CULL_LAYER_LAYERNORM) count[W] = count[B] = (size_t)cull_image_row(&d->x);
+    if (d->kind == CULL_LAYER_BATCHNORM) count[RUNNING] = count[STATS] = 2 * (size_t)d->x.c;
+    if (d->kind == CULL_LAYER_LOSS) {
+        count[P] = count[X];
+        count[LOSSES] = (size_t)d->x.n;
+        count[Y] = count[DY] = 0;
+    }
+    count[DW] = count[W];
+    count[DB] = count[B];
+}
+
+static inline const cull_image *image_of(const cull_layer_desc *d, int tensor)
+{
+    if (tensor == X || tensor == DX) return &d->x;
+    if (tensor == X2 || tensor == DX2) return &d->x2;
+    return tensor == Y || tensor == DY ? &d->y : NULL;
+}
+
+/* Where element i in NCHW lies in this layout. */
+static inline size_t layer_place(const cull_image *image, size_t i)
+{
+    size_t area = (size_t)(image->h * image->w), c = (size_t)image->c, block = (size_t)image->block;
+    size_t n = i / (c * area), channel = i / area % c, pixel = i % area;
+
+    return ((n * (c / block) + channel / block) * area + pixel) * block + channel % block;
+}
+
+static inline void layer_put(struct layer_run *r, int tensor, const double *values)
+{
+    const cull_image *image = image_of(&r->d, tensor);
+
+    for (size_t i = 0; i < r->count[tensor]; i++) {
+        size_t at = image ? layer_place(image, i) : i;
+        if (r->d.dtype == CULL_F32)
+            ((float *)r->native[tensor])[at] = (float)values[i];
+        else
+            ((double *)r->native[tensor])[at] = values[i];
+    }
+}
+
+static inline void layer_get(const struct layer_run *r, int tensor, double *values)
+{
+    const cull_image *image = image_of(&r->d, tensor);
+
+    for (size_t i = 0; i < r->count[tensor]; i++) {
+        size_t at = image ? layer_place(image, i) : i;
+        values[i] = r->d.dtype == CULL_F32 ? (double)((const float *)r->native[tensor])[at]
+                                           : ((const double *)r->native[tensor])[at];
+    }
+}
+
+static inline void layer_data_clear(struct layer_data *data)
+{
+    for (int i = 0; i < TENSORS; i++) free(data->t[i]);
+    memset(data, 0, sizeof *data);
+}
+
+static inline struct layer_data layer_data_make(const cull_layer_desc *d)
+{
+    struct layer_data data = {0};
+
+    count_tensors(d, data.count);
+    for (int i = 0; i < TENSORS; i++) {
+        data.t[i] = calloc(data.count[i] + 1, sizeof(double));
+        assert_non_null(data.t[i]);
+    }
+    return data;
+}
+
+static inline void layer_close(struct layer_run *r)
+{
+    cull_layer_destroy(r->op);
+    for (int i = 0; i < TENSORS; i++) free(r->native[i]);
+    free(r->state);
+    memset(r, 0, sizeof *r);
+}
+
+static inline void set_arguments(struct layer_run *r)
+{
+    cull_layer_args *a = &r->args;
+    void           **native = r->native;
+
+    *a = (cull_layer_args){.x = native[X],
+                           .y = native[Y],
+                           .w = native[W],
+                           .b = native[B],
+                           .state = r->state,
+                           .stats = native[STATS],
+                           .running = native[RUNNING],
+                           .statistics = r->t->statistics,
+                           .row_weight = r->t->row_weight ? r->weight : NULL,
+                           .dy = native[DY],
+                           .dx = r->t->first ? NULL : native[DX],
+                           .dw = native[DW],
+                           .db = native[DB],
+                           .accumulate = r->t->accumulate,
+                           .accumulate2 = r->t->accumulate2,
+                           .key = cull_key_make(3, "layers"),
+                           .step = 5,
+                           .place = r->place,
+                           .label = r->label,
+                           .weight = r->t->weighted ? r->weight : NULL,
+                           .scale = 1 / (double)r->d.x.n,
+                           .loss = r->losses,
+                           .p = native[P]};
+    if (r->count[X2]) {
+        a->x2 = native[X2];
+        a->dx2 = native[DX2];
+    }
+    for (int i = 0; i < MOST_ROWS; i++) {
+        r->weight[i] = 0.25 + 0.5 * i;
+        r->place[i] = (uint32_t)(100 + 3 * i);
+        r->label[i] = (int32_t)(7 * i % r->d.x.c);
+    }
+}
+
+/* Prepare; CULL_UNSUPPORTED where the backend does not know type or layout. */
+static inline cull_status layer_open(cull_backend *backend, const struct layer_case *t,
+                                     const cull_layer_desc *d, struct layer_run *r)
+{
+    cull_status status = CULL_OK;
+
+    memset(r, 0, sizeof *r);
+    r->t = t;
+    r->d = *d;
+    r->size = cull_dtype_size(d->dtype);
+    count_tensors(d, r->count);
+    status = cull_layer_create(backend, d, &r->op);
+    if (status != CULL_OK) return status;
+    for (int i = 0; i < TENSORS; i++) {
+        size_t count = r->count[i] > r->op->stats || i != STATS ? r->count[i] : r->op->stats;
+
+        /* elements of an absent tensor are absent too; vector code wants 64-byte borders */
+        if (count) r->native[i] = aligned_alloc(64, (count * r->size + 63) / 64 * 64);
+    }
+    if (r->op->state_row) r->state = calloc((size_t)d->x.n, r->op->state_row);
+    set_arguments(r);
+    return CULL_OK;
+}
+
+static inline unsigned may_read(const cull_layer_desc *d)
+{
+    bool norm = d->kind == CULL_LAYER_BATCHNORM || d->kind == CULL_LAYER_GROUPNORM ||
+                d->kind == CULL_LAYER_LAYERNORM;
+    bool gates = d->kind == CULL_LAYER_ACTIVATE && d->activation != CULL_GELU;
+    bool reads_x = norm || d->kind == CULL_LAYER_DENSE || d->kind == CULL_LAYER_CONV ||
+                   (d->kind == CULL_LAYER_ACTIVATE && d->activation == CULL_GELU);
+
+    return (reads_x ? 1u << X : 0) | (gates || d->fused_relu ? 1u << Y : 0);
+}
+
+static inline void spoil(struct layer_run *r, int tensor)
+{
+    if (r->native[tensor]) memset(r->native[tensor], 0xff, r->count[tensor] * r->size);
+}
+
+/* What a float32 plan would have kept between the passes. */
+static inline void round_between(struct layer_run *r)
+{
+    static const int kept[] = {Y, STATS, RUNNING};
+
+    for (size_t k = 0; k < 3; k++) {
+        size_t  count = kept[k] == STATS ? r->op->stats : r->count[kept[k]];
+        double *values = r->native[kept[k]];
+        for (size_t i = 0; i < count; i++) values[i] = (double)(float)values[i];
+    }
+}
+
+static inline void layer_forward(struct layer_run *r, const struct layer_data *in,
+                                 struct layer_data *out)
+{
+    static const int written[] = {Y, STATS, RUNNING, P};
+
+    for (int i = 0; i < TENSORS; i++) spoil(r, i);
+    for (int i = X; i <= DY; i++) layer_put(r, i, in->t[i]);
+    assert_ok(r->op->class->forward(r->op, &r->args));
+    for (size_t k = 0; k < 4; k++) layer_get(r, written[k], out->t[written[k]]);
+    if (r->count[P]) layer_get(r, DX, out->t[DX]);
+    for (size_t i = 0; i < r->count[LOSSES]; i++) out->t[LOSSES][i] = r->losses[i];
+}
+
+/* Forward and backward. rounds: see round_between. */
+static inline void layer_run(struct layer_run *r, const struct layer_data *in,
+                             struct layer_data *out, bool rounds)
+{
+    unsigned reads = may_read(&r->d);
+
+    layer_forward(r, in, out);
+    if (!r->op->class->backward || r->d.kind == CULL_LAYER_LOSS) return;
+    if (rounds) round_between(r);
+    if (!(reads & 1u << X)) spoil(r, X);
+    if (!(reads & 1u << Y)) spoil(r, Y);
+    spoil(r, X2);
+    if (r->t->accumulate) layer_put(r, DX, in->t[DX]);
+    if (r->t->accumulate2) layer_put(r, DX2, in->t[DX2]);
+    if (r->t->statistics == CULL_STATS_RUNNING) return; /* no training runs back through these */
+    assert_ok(r->op->class->backward(r->op, &r->args));
+    for (int i = DX; i <= DB; i++)
+        if (!(i == DX && r->t->first)) layer_get(r, i, out->t[i]);
+}
+
+#endif

@@ -1,0 +1,535 @@
+/*
+ * tests/ops/test_layers.c - layer operations over one table (layer_cases.h).
+ *
+ * On `ref` in double every gradient is checked against central differences of sum(dy y), or of the
+ * weighted loss; `ref` in float32 must be those numbers rounded; and every other backend must agree
+ * with `ref` in each layout it takes. With --perf the table is timed instead.
+ */
+#include "ops/layer_run.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+
+/* Central differences of step 1e-5 leave 1e-10 of curvature and 1e-10 of rounding. */
+#define STEP             1e-5
+#define DIFFERENCE_ERROR 1e-8
+#define REUSE_ERROR      1e-13
+
+/* Errors allowed in float32, as a share of the tensor's largest element. */
+#define MOVED_ERROR   0.0  /* nothing is computed                                        */
+#define SUMMED_ERROR  2e-7 /* two terms, or the few of a window                          */
+#define GELU_ERROR    1e-6 /* erf by another formula                                     */
+#define SOFTMAX_ERROR 1e-6 /* exponentials and one sum                                   */
+#define PRODUCT_ERROR 1e-6 /* sums of up to 150 products, in any order                   */
+#define NORM_ERROR    2e-6 /* a sum, a centred sum of squares, a root                    */
+#define GROUPED_ERROR 4e-6 /* the same over as few as 9 numbers: rstd amplifies rounding */
+
+static const char *const others[] = {"cpu"}; /* whoever is compared with ref */
+enum { OTHERS = sizeof others / sizeof *others, LAYOUTS = 6 };
+
+static double tolerance(const cull_layer_desc *d, const struct layer_case *t)
+{
+    bool adds = t->accumulate || t->accumulate2;
+
+    switch (d->kind) {
+    case CULL_LAYER_DENSE:
+    case CULL_LAYER_CONV: return PRODUCT_ERROR;
+    case CULL_LAYER_BATCHNORM: return NORM_ERROR;
+    case CULL_LAYER_GROUPNORM:
+    case CULL_LAYER_LAYERNORM: return GROUPED_ERROR;
+    case CULL_LAYER_ACTIVATE: return d->activation == CULL_GELU ? GELU_ERROR : SUMMED_ERROR;
+    case CULL_LAYER_LOSS: return SOFTMAX_ERROR;
+    case CULL_LAYER_CONCAT:
+    case CULL_LAYER_SHORTCUT:
+    case CULL_LAYER_CONVERT: return adds ? SUMMED_ERROR : MOVED_ERROR;
+    default: return SUMMED_ERROR;
+    }
+}
+
+/* ---- numbers to go in: all of them exact in float32 ---- */
+static void fill_normal(struct layer_data *data, int tensor, uint64_t seed, double mean,
+                        double scale)
+{
+    for (size_t i = 0; i < data->count[tensor]; i++)
+        data->t[tensor][i] =
+            (double)(float)(mean + scale * random_normal(seed * 100 + (uint64_t)tensor, i));
+}
+
+/* Kinks of an activation at zero and six, ties of a maximum: kept at a distance. */
+static void keep_away(const cull_layer_desc *d, double *x, size_t count)
+{
+    if (d->kind == CULL_LAYER_ACTIVATE && d->activation != CULL_GELU)
+        for (size_t i = 0; i < count; i++) {
+            x[i] += x[i] < 0 ? -0.125 : 0.125;
+            if (d->activation == CULL_RELU6) x[i] = (double)(float)(3 * x[i]);
+            if (fabs(x[i] - 6) < 0.125) x[i] += 0.25;
+        }
+    if (d->kind == CULL_LAYER_POOL && d->pooling == CULL_POOL_MAX)
+        for (size_t i = 0; i < count; i++)
+            x[i] = (double)((i * 7919 + 13) % count) / 64 - 2; /* 7919: prime, so all differ */
+}
+
+static void fill(const cull_layer_desc *d, uint64_t seed, struct layer_data *data)
+{
+    bool norm = d->epsilon > 0;
+
+    fill_normal(data, X, seed, norm ? 0.5 : 0, 1);
+    fill_normal(data, X2, seed, 0, 1);
+    fill_normal(data, W, seed, norm ? 1 : 0, 0.5);
+    fill_normal(data, B, seed, 0, 0.5);
+    fill_normal(data, RUNNING, seed, 0, 0.5);
+    fill_normal(data, DY, seed, 0, 1);
+    fill_normal(data, DX, seed, 0, 1);
+    fill_normal(data, DX2, seed, 0, 1);
+    keep_away(d, data->t[X], data->count[X]);
+    for (size_t i = data->count[RUNNING] / 2; i < data->count[RUNNING]; i++)
+        data->t[RUNNING][i] = (double)(float)(0.5 + data->t[RUNNING][i] * data->t[RUNNING][i]);
+}
+
+/* Is nothing a fused ReLU sees close to its kink? */
+static bool gates_are_clear(cull_backend *ref, const struct layer_case *t,
+                            const struct layer_data *in)
+{
+    cull_layer_desc   d = complete_case(t, CULL_F64);
+    struct layer_data out = layer_data_make(&d);
+    struct layer_run  run;
+    bool              clear = true, add = d.fused_add;
+
+    d.fused_relu = d.fused_add = false;
+    assert_ok(layer_open(ref, t, &d, &run));
+    run.args.x2 = NULL;
+    layer_forward(&run, in, &out);
+    for (size_t i = 0; i < out.count[Y]; i++)
+        clear = clear && fabs(out.t[Y][i] + (add ? in->t[X2][i] : 0)) > 1e-3;
+    layer_close(&run);
+    layer_data_clear(&out);
+    return clear;
+}
+
+static struct layer_data make_input(cull_backend *ref, const struct layer_case *t)
+{
+    cull_layer_desc   d = complete_case(t, CULL_F64);
+    struct layer_data in = layer_data_make(&d);
+
+    for (uint64_t seed = 1;; seed++) {
+        fill(&d, seed, &in);
+        if (!d.fused_relu || gates_are_clear(ref, t, &in)) return in;
+    }
+}
+
+/* ---- finite differences ---- */
+static double objective(struct layer_run *r, const struct layer_data *in, struct layer_data *out)
+{
+    double sum = 0;
+
+    layer_forward(r, in, out);
+    for (size_t i = 0; i < out->count[Y]; i++) sum += in->t[DY][i] * out->t[Y][i];
+    for (size_t i = 0; i < out->count[LOSSES]; i++)
+        sum += r->args.scale * (r->args.weight ? r->weight[i] : 1) * out->t[LOSSES][i];
+    return sum;
+}
+
+static void check_differences(struct layer_run *r, struct layer_data *in, int tensor, int gradient,
+                              const double *slopes, bool accumulated)
+{
+    struct layer_data out = layer_data_make(&r->d);
+    size_t            count = in->count[tensor], stride = count > 96 ? count / 61 : 1;
+
+    for (size_t i = 0; i < count; i += stride) {
+        double at = in->t[tensor][i], ahead = 0, behind = 0, slope = slopes[i];
+
+        in->t[tensor][i] = at + STEP;
+        ahead = objective(r, in, &out);
+        in->t[tensor][i] = at - STEP;
+        behind = objective(r, in, &out);
+        in->t[tensor][i] = at;
+        if (accumulated) slope -= in->t[gradient][i];
+        if (!(fabs((ahead - behind) / (2 * STEP) - slope) <= DIFFERENCE_ERROR * (1 + fabs(slope))))
+            fail_msg("%s: tensor %d, element %zu: %.12g, differences say %.12g", r->t->name, tensor,
+                     i, slope, (ahead - behind) / (2 * STEP));
+    }
+    layer_data_clear(&out);
+}
+
+static void gradients_match_finite_differences(void **state)
+{
+    cull_backend *ref = *state;
+
+    for (int k = 0; k < LAYER_CASES; k++) {
+        const struct layer_case *t = &layer_cases[k];
+        cull_layer_desc          d = complete_case(t, CULL_F64);
+        struct layer_data        in = make_input(ref, t), out = layer_data_make(&d);
+        struct layer_run         run;
+
+        assert_ok(layer_open(ref, t, &d, &run));
+        layer_run(&run, &in, &out, false);
+        if (t->statistics != CULL_STATS_RUNNING) {
+            if (!t->row_weight && !t->first)
+                check_differences(&run, &in, X, DX, out.t[DX], t->accumulate);
+            check_differences(&run, &in, X2, DX2, out.t[DX2], t->accumulate2);
+            check_differences(&run, &in, W, DW, out.t[DW], false);
+            check_differences(&run, &in, B, DB, out.t[DB], false);
+        }
+        layer_close(&run);
+        layer_data_clear(&in);
+        layer_data_clear(&out);
+    }
+}
+
+/* METHODS' rule for kept rows, from x, dz and the statistics alone. */
+static void check_reuse(const struct layer_run *r, const struct layer_data *in,
+                        const struct layer_data *out)
+{
+    const cull_layer_desc *d = &r->d;
+    size_t                 area = (size_t)(d->x.h * d->x.w), c = (size_t)d->x.c;
+
+    for (size_t i = 0; i < in->count[X]; i++) {
+        size_t channel = i / area % c, row = i / (area * c);
+        double mean = out->t[STATS][channel], rstd = out->t[STATS][c + channel], a = 0, b = 0;
+        double dx = 0, members = (double)d->x.n * (double)area;
+
+        for (size_t j = 0; j < in->count[X]; j++) {
+            double dz = d->fused_relu && out->t[Y][j] <= 0 ? 0 : in->t[DY][j];
+            if (j / area % c != channel) continue;
+            a += dz / members;
+            b += dz * (in->t[X][j] - mean) * rstd / members;
+            if (j == i) dx = dz;
+        }
+        dx -= r->weight[row] * (a + (in->t[X][i] - mean) * rstd * b);
+        dx = in->t[W][channel] * rstd * dx + (r->t->accumulate ? in->t[DX][i] : 0);
+        if (!(fabs(dx - out->t[DX][i]) <= REUSE_ERROR * (1 + fabs(dx))))
+            fail_msg("%s: element %zu: %.15g, the rule says %.15g", r->t->name, i, out->t[DX][i],
+                     dx);
+    }
+}
+
+static void kept_rows_follow_the_rule_of_reuse(void **state)
+{
+    for (int k = 0; k < LAYER_CASES; k++) {
+        const struct layer_case *t = &layer_cases[k];
+        cull_layer_desc          d = complete_case(t, CULL_F64);
+        struct layer_data        in, out;
+        struct layer_run         run;
+
+        if (!t->row_weight) continue;
+        in = make_input(*state, t);
+        out = layer_data_make(&d);
+        assert_ok(layer_open(*state, t, &d, &run));
+        layer_run(&run, &in, &out, false);
+        check_reuse(&run, &in, &out);
+        layer_close(&run);
+        layer_data_clear(&in);
+        layer_data_clear(&out);
+    }
+}
+
+/* ---- float32 on ref: the double result, rounded once ---- */
+static void float_is_double_rounded(void **state)
+{
+    for (int k = 0; k < LAYER_CASES; k++) {
+        const struct layer_case *t = &layer_cases[k];
+        cull_layer_desc          d = complete_case(t, CULL_F64), d32 = complete_case(t, CULL_F32);
+        struct layer_data        in = make_input(*state, t);
+        struct layer_data        out = layer_data_make(&d), out32 = layer_data_make(&d);
+        struct layer_run         run;
+
+        assert_ok(layer_open(*state, t, &d, &run));
+        layer_run(&run, &in, &out, true);
+        layer_close(&run);
+        assert_ok(layer_open(*state, t, &d32, &run));
+        layer_run(&run, &in, &out32, false);
+        layer_close(&run);
+        for (int i = Y; i < LOSSES; i++)
+            for (size_t j = 0; j < out.count[i]; j++)
+                if ((float)out.t[i][j] != (float)out32.t[i][j])
+                    fail_msg("%s: tensor %d, element %zu: %.9g, not %.9g", t->name, i, j,
+                             out32.t[i][j], out.t[i][j]);
+        assert_memory_equal(out.t[LOSSES], out32.t[LOSSES], out.count[LOSSES] * sizeof(double));
+        layer_data_clear(&in);
+        layer_data_clear(&out);
+        layer_data_clear(&out32);
+    }
+}
+
+/* ---- other backends ---- */
+static int64_t block_of(cull_backend *backend, const cull_image *image, int layout, int64_t common)
+{
+    int64_t c = image->c;
+
+    if (!c || image->h * image->w == 1) return 1; /* as plans do: one pixel, one layout */
+    switch (layout) {
+    case 0: return 1;
+    case 1: return c;
+    case 2: return c % 8 ? 1 : 8;
+    case 3: return c % 16 ? 1 : 16;
+    default: return cull_layer_block(backend, c, common);
+    }
+}
+
+/* Layouts 0 to 3 a backend may decline; 4 and 5 are what its own `block` asks for. */
+static void set_layout(cull_backend *backend, int layout, cull_layer_desc *d)
+{
+    int64_t common = layout == 4 ? d->y.c : 8;
+
+    d->x.block = block_of(backend, &d->x, layout, common);
+    d->x2.block = block_of(backend, &d->x2, layout, common);
+    d->y.block = block_of(backend, &d->y, layout, common);
+    if (d->kind == CULL_LAYER_CONVERT) d->y.block = layout == 1 || d->y.c != d->x.c ? 1 : d->y.c;
+}
+
+/* Is this what some plan would ask for? Only then must a backend take it. */
+static bool must_take(int layout, const cull_layer_desc *d)
+{
+    return layout == 4 || (layout == 5 && (d->kind != CULL_LAYER_CONV || d->y.c % 8 == 0));
+}
+
+static void compare(const struct layer_case *t, const cull_layer_desc *d, const char *who,
+                    const struct layer_data *right, const struct layer_data *ours)
+{
+    for (int i = Y; i < TENSORS; i++) {
+        double largest = 0, error = 0;
+
+        for (size_t j = 0; j < right->count[i]; j++) {
+            largest = fmax(largest, fabs(right->t[i][j]));
+            if (!(fabs(right->t[i][j] - ours->t[i][j]) <= error))
+                error = fabs(right->t[i][j] - ours->t[i][j]);
+        }
+        if (!(error <= tolerance(d, t) * largest))
+            fail_msg("%s on %s, blocks %d %d %d: tensor %d off by %.2g of %.2g", t->name, who,
+                     (int)d->x.block, (int)d->x2.block, (int)d->y.block, i, error, largest);
+    }
+}
+
+/* A case in one layout; false where the backend declines it. */
+static bool agrees(cull_backend *backend, const struct layer_case *t, int layout,
+                   const struct layer_data *in, const struct layer_data *right)
+{
+    cull_layer_desc   d = complete_case(t, CULL_F32);
+    struct layer_data out = layer_data_make(&d);
+    struct layer_run  run;
+    cull_status       status = CULL_OK;
+
+    set_layout(backend, layout, &d);
+    status = layer_open(backend, t, &d, &run);
+    if (status != CULL_UNSUPPORTED || must_take(layout, &d)) assert_ok(status);
+    if (status == CULL_OK) {
+        layer_run(&run, in, &out, false);
+        compare(t, &d, backend->class->name, right, &out);
+    }
+    layer_close(&run);
+    layer_data_clear(&out);
+    return status == CULL_OK;
+}
+
+static void check_backend(cull_backend *ref, cull_backend *backend)
+{
+    int taken[LAYOUTS] = {0};
+
+    for (int k = 0; k < LAYER_CASES; k++) {
+        const struct layer_case *t = &layer_cases[k];
+        cull_layer_desc          d = complete_case(t, CULL_F64);
+        struct layer_data        in = make_input(ref, t), right = layer_data_make(&d);
+        struct layer_run         run;
+
+        assert_ok(layer_open(ref, t, &d, &run));
+        layer_run(&run, &in, &right, false);
+        layer_close(&run);
+        for (int layout = 0; layout < LAYOUTS; layout++)
+            taken[layout] += agrees(backend, t, layout, &in, &right);
+        layer_data_clear(&in);
+        layer_data_clear(&right);
+    }
+    print_message("%s, of %d cases: NCHW %d, NHWC %d, blocks of 8 %d, of 16 %d, its own %d, %d\n",
+                  backend->class->name, LAYER_CASES, taken[0], taken[1], taken[2], taken[3],
+                  taken[4], taken[5]);
+}
+
+/* NULL where this build has no such backend, or it has no layers. */
+static cull_backend *open_other(const char *name, unsigned threads)
+{
+    cull_backend   *backend = NULL;
+    cull_layer_op  *op = NULL;
+    cull_layer_desc d = complete_case(&layer_cases[0], CULL_F32);
+
+    if (cull_backend_open(name, threads, &backend) != CULL_OK) return NULL;
+    if (cull_layer_create(backend, &d, &op) == CULL_OK) {
+        cull_layer_destroy(op);
+        return backend;
+    }
+    cull_backend_close(backend);
+    return NULL;
+}
+
+static void other_backends_agree_with_ref(void **state)
+{
+    for (size_t i = 0; i < OTHERS; i++) {
+        cull_backend *backend = open_other(others[i], 2);
+
+        if (!backend)
+            print_message("%s: skipped, it has no layers\n", others[i]);
+        else
+            check_backend(*state, backend);
+        cull_backend_close(backend);
+    }
+}
+
+/* ---- what holds on every backend ---- */
+/* oneDNN splits the sum of a convolution's weight gradient among its threads: the one operation
+ * whose bits may depend on how many there are. */
+static bool may_depend(const cull_layer_desc *d, const char *backend, int tensor)
+{
+    return d->kind == CULL_LAYER_CONV && strcmp(backend, "cpu") == 0 &&
+           (tensor == DW || tensor == DB);
+}
+
+static void check_threads(const struct layer_case *t, const char *name, cull_dtype dtype,
+                          const struct layer_data *in)
+{
+    cull_layer_desc   d = complete_case(t, dtype);
+    struct layer_data out[2] = {layer_data_make(&d), layer_data_make(&d)};
+
+    for (unsigned k = 0; k < 2; k++) {
+        cull_backend    *backend = NULL;
+        struct layer_run run;
+
+        assert_ok(cull_backend_open(name, 1 + 2 * k, &backend));
+        set_layout(backend, 4, &d);
+        assert_ok(layer_open(backend, t, &d, &run));
+        layer_run(&run, in, &out[k], false);
+        layer_close(&run);
+        cull_backend_close(backend);
+    }
+    for (int i = 0; i < TENSORS; i++)
+        if (!may_depend(&d, name, i) &&
+            memcmp(out[0].t[i], out[1].t[i], out[0].count[i] * sizeof(double)) != 0)
+            fail_msg("%s on %s: tensor %d depends on the threads", t->name, name, i);
+    layer_data_clear(&out[0]);
+    layer_data_clear(&out[1]);
+}
+
+static void threads_change_nothing(void **state)
+{
+    for (int k = 0; k < LAYER_CASES; k++) {
+        struct layer_data in = make_input(*state, &layer_cases[k]);
+
+        check_threads(&layer_cases[k], "ref", CULL_F64, &in);
+        for (size_t i = 0; i < OTHERS; i++) {
+            cull_backend *backend = open_other(others[i], 1);
+
+            if (backend) check_threads(&layer_cases[k], others[i], CULL_F32, &in);
+            cull_backend_close(backend);
+        }
+        layer_data_clear(&in);
+    }
+}
+
+static void fail_each_allocation(cull_backend *backend, const struct layer_case *t)
+{
+    cull_layer_desc d = complete_case(t, CULL_F32);
+    cull_status     status = CULL_NO_MEMORY;
+
+    set_layout(backend, 4, &d);
+    for (size_t n = 1; status != CULL_OK; n++) {
+        cull_layer_op *op = NULL;
+
+        fail_nth_alloc(n);
+        status = cull_layer_create(backend, &d, &op);
+        fail_nth_alloc(0);
+        if (status != CULL_OK && (status != CULL_NO_MEMORY || op))
+            fail_msg("%s on %s: %s", t->name, backend->class->name, cull_last_error());
+        cull_layer_destroy(op);
+    }
+}
+
+static void preparing_survives_every_allocation_failure(void **state)
+{
+    for (int k = 0; k < LAYER_CASES; k++) fail_each_allocation(*state, &layer_cases[k]);
+    for (size_t i = 0; i < OTHERS; i++) {
+        cull_backend *backend = open_other(others[i], 1);
+
+        for (int k = 0; backend && k < LAYER_CASES; k++)
+            fail_each_allocation(backend, &layer_cases[k]);
+        cull_backend_close(backend);
+    }
+}
+
+/* ---- --perf ---- */
+static double best_of(struct layer_run *run, bool backward)
+{
+    double best = INFINITY;
+
+    for (int round = 0; round < 7; round++) {
+        double start = cull_base_seconds();
+
+        for (int i = 0; i < 20; i++) {
+            if (backward)
+                assert_ok(run->op->class->backward(run->op, &run->args));
+            else
+                assert_ok(run->op->class->forward(run->op, &run->args));
+        }
+        best = fmin(best, (cull_base_seconds() - start) / 20);
+    }
+    return best * 1e6;
+}
+
+static void time_case(cull_backend *ref, const char *name, cull_backend *backend,
+                      const struct layer_case *t)
+{
+    cull_layer_desc   d = complete_case(t, CULL_F32);
+    struct layer_data in = make_input(ref, t), out = layer_data_make(&d);
+    struct layer_run  run;
+    bool              both = d.kind != CULL_LAYER_LOSS && t->statistics != CULL_STATS_RUNNING;
+
+    set_layout(backend, 4, &d);
+    assert_ok(layer_open(backend, t, &d, &run));
+    layer_run(&run, &in, &out, false);
+    (void)printf("{\"case\":\"%s\",\"backend\":\"%s\",\"implementation\":\"%s\","
+                 "\"forward_us\":%.2f,\"backward_us\":%.2f}\n",
+                 t->name, name, run.op->implementation, best_of(&run, false),
+                 both ? best_of(&run, true) : 0);
+    layer_close(&run);
+    layer_data_clear(&in);
+    layer_data_clear(&out);
+}
+
+static void the_table_is_timed(void **state)
+{
+    for (int k = 0; k < LAYER_CASES; k++) {
+        time_case(*state, "ref", *state, &layer_cases[k]);
+        for (size_t i = 0; i < OTHERS; i++) {
+            cull_backend *backend = open_other(others[i], 1);
+
+            if (backend) time_case(*state, others[i], backend, &layer_cases[k]);
+            cull_backend_close(backend);
+        }
+    }
+}
+
+static int open_ref(void **state)
+{
+    return cull_backend_open("ref", 1, (cull_backend **)state) != CULL_OK;
+}
+
+static int close_ref(void **state)
+{
+    cull_backend_close(*state);
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_match_finite_differences),
+        cmocka_unit_test(kept_rows_follow_the_rule_of_reuse),
+        cmocka_unit_test(float_is_double_rounded),
+        cmocka_unit_test(other_backends_agree_with_ref),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(preparing_survives_every_allocation_failure),
+    };
+    const struct CMUnitTest perf[] = {cmocka_unit_test(the_table_is_timed)};
+
+    if (count > 1 && strcmp(arguments[1], "--perf") == 0)
+        return cmocka_run_group_tests(perf, open_ref, close_ref);
+    return cmocka_run_group_tests(tests, open_ref, close_ref);
+}
