@@ -1,6 +1,7 @@
 /* nn/models/models.c - models by name: fixed ones, and families with numbers in their names. */
 #include "nn/models/models.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -35,9 +36,13 @@ const char *cull_nn_model_name_at(size_t i)
 /* "16-4" into two numbers and nothing else. */
 static bool two_numbers(const char *text, int *first, int *second)
 {
-    char rest = 0;
+    char *dash = NULL, *end = NULL;
+    long  one = strtol(text, &dash, 10);
+    long  two = *dash == '-' ? strtol(dash + 1, &end, 10) : 0;
 
-    return strlen(text) < 12 && sscanf(text, "%d-%d%c", first, second, &rest) == 2;
+    *first = (int)one;
+    *second = (int)two;
+    return strlen(text) < 12 && dash != text && end && end != dash + 1 && *end == '\0';
 }
 
 static cull_status find(const char *name, cull_model_options *options, cull_model_builder *build)
