@@ -58,15 +58,15 @@ cull_status cull_tensor_from_dlpack(const void *dltensor, cull_tensor *out)
     view.data = dl->data ? (char *)dl->data + dl->byte_offset : NULL;
     for (int i = dl->dims - 1; i >= 0; i--) {
         view.shape[i] = dl->shape[i];
-        view.stride[i] = dl->strides ? dl->strides[i] : dense;
+        /* of an extent of one the stride is never taken, and may be anything */
+        view.stride[i] = dl->strides && view.shape[i] > 1 ? dl->strides[i] : dense;
         if (view.shape[i] < 0) FAIL(CULL_BAD_ARGUMENT, "DLPack tensor has a negative extent");
         if (__builtin_mul_overflow(dense, view.shape[i], &dense))
             FAIL(CULL_BAD_ARGUMENT, "DLPack tensor has more elements than can be counted");
     }
-    if (dl->dims > 1 && view.shape[dl->dims - 1] > 1 && view.stride[dl->dims - 1] != 1)
+    if (dl->dims > 1 && view.stride[dl->dims - 1] != 1)
         FAIL(CULL_UNSUPPORTED, "DLPack tensor's last dimension is not dense (stride %lld)",
              (long long)view.stride[dl->dims - 1]);
-    if (dl->dims > 1) view.stride[dl->dims - 1] = 1;
     *out = view;
 done:
     return status;

@@ -151,6 +151,34 @@ static void dlpack_tensors_are_viewed_in_place(void **state)
     assert_int_equal(CULL_U8, t.dtype);
 }
 
+/* A stride that is never taken means nothing, and producers write what they like there. */
+static void a_single_row_or_column_of_dlpack_has_any_stride(void **state)
+{
+    static const int64_t odd[] = {1, 0, -7, 3};
+    float                x[12] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        int64_t       row[] = {1, 5}, column[] = {4, 1}, one[] = {1};
+        int64_t       row_strides[] = {odd[i], 1}, column_strides[] = {3, odd[i]};
+        int64_t       one_strides[] = {odd[i]};
+        struct dlpack dl = {x, 1, 0, 2, 2, 32, 1, row, row_strides, 0};
+        cull_tensor   t = {0};
+
+        assert_ok(cull_tensor_from_dlpack(&dl, &t));
+        assert_ok(cull_tensor_check(&t, "x", 2, 1, false));
+        dl.shape = column;
+        dl.strides = column_strides;
+        assert_ok(cull_tensor_from_dlpack(&dl, &t));
+        assert_ok(cull_tensor_check(&t, "x", 2, 4, false));
+        dl.ndim = 1;
+        dl.shape = one;
+        dl.strides = one_strides;
+        assert_ok(cull_tensor_from_dlpack(&dl, &t));
+        assert_ok(cull_tensor_check(&t, "x", 1, 1, false));
+    }
+}
+
 static void dlpack_tensors_that_cannot_be_viewed_are_refused(void **state)
 {
     float               x[4] = {0};
@@ -188,6 +216,7 @@ int main(void)
         cmocka_unit_test(checks_name_what_is_wrong),
         cmocka_unit_test(the_first_broken_row_is_found_in_both_types),
         cmocka_unit_test(dlpack_tensors_are_viewed_in_place),
+        cmocka_unit_test(a_single_row_or_column_of_dlpack_has_any_stride),
         cmocka_unit_test(dlpack_tensors_that_cannot_be_viewed_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
