@@ -56,13 +56,16 @@ struct cull_layer_loops {
 typedef struct cull_conv_walk {
     size_t images, lines, count; /* count: pixels of a line       */
     size_t x_image, x_line, x_step;
-    size_t dy_image, dy_line; /* dy's pixels follow one another */
+    size_t dy_image, dy_line, dy_step;
 } cull_conv_walk;
 
 struct cull_conv_loops {
     size_t width; /* channels of a block: 8 or 16 */
     /* sum (width of x, width of dy) += sum over the pixels of x (x) dy */
     void (*outer)(const cull_conv_walk *walk, const float *x, const float *dy, float *sum);
+    /* sum (channels) += sum over the pixels of x dy, channel by channel */
+    void (*inner)(const cull_conv_walk *walk, size_t channels, const float *x, const float *dy,
+                  float *sum);
 };
 
 extern const cull_conv_loops  cull_conv_loops_base, cull_conv_loops_avx2, cull_conv_loops_avx512;

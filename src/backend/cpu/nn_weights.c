@@ -12,6 +12,7 @@ enum { NEAR = 256 * 1024 / sizeof(float), TASKS = 32, SMALL = 64 };
 struct cull_cpu_weights {
     cull_backend   *backend;
     cull_layer_desc desc;
+    bool            apart;             /* every channel has its own kernel      */
     size_t          width, taps, tile; /* tile: sums of one pair of blocks      */
     size_t          in, out, parts;    /* blocks of channels; parts of the batch */
     size_t          images;            /* whose pixels stay in a near cache     */
@@ -29,12 +30,18 @@ static bool blocked(const cull_image *image, size_t width)
     return (size_t)image->block == width && (size_t)image->c % width == 0;
 }
 
+static bool apart(const cull_layer_desc *desc)
+{
+    return desc->groups > 1 && desc->groups == desc->x.c && desc->groups == desc->y.c;
+}
+
 /* Strided walks over large images, and single taps, are memory more than arithmetic: oneDNN's. */
 bool cull_cpu_weights_suit(const cull_backend *backend, const cull_layer_desc *desc)
 {
     size_t width = cull_cpu_kernels(backend)->conv->width;
     bool   strided = desc->stride[0] > 1 || desc->stride[1] > 1;
 
+    if (apart(desc)) return !desc->bias && desc->x.block == desc->y.block;
     return desc->groups == 1 && !desc->bias && desc->kernel[0] * desc->kernel[1] > 1 &&
            (!strided || desc->y.h * desc->y.w <= SMALL) && blocked(&desc->x, width) &&
            blocked(&desc->y, width);
@@ -55,11 +62,12 @@ cull_status cull_cpu_weights_create(cull_backend *backend, const cull_layer_desc
     TRY(cull_base_alloc(1, sizeof *w, "a weight gradient", &w));
     w->backend = backend;
     w->desc = *desc;
-    w->width = cull_cpu_kernels(backend)->conv->width;
+    w->apart = apart(desc);
+    w->width = w->apart ? (size_t)desc->x.block : cull_cpu_kernels(backend)->conv->width;
     w->taps = (size_t)(desc->kernel[0] * desc->kernel[1]);
-    w->tile = w->taps * w->width * w->width;
+    w->tile = w->taps * w->width * (w->apart ? 1 : w->width);
     w->in = (size_t)desc->x.c / w->width;
-    w->out = (size_t)desc->y.c / w->width;
+    w->out = w->apart ? 1 : (size_t)desc->y.c / w->width;
     pairs = w->in * w->out;
     w->parts = smaller((TASKS + pairs - 1) / pairs, (size_t)desc->x.n);
     w->images = NEAR / (pixels * w->width) + 1;
@@ -95,6 +103,7 @@ static void add_tap(const cull_cpu_weights *w, size_t images, int64_t tap, const
                     const float *dy, float *sum)
 {
     const cull_layer_desc *d = &w->desc;
+    const cull_conv_loops *loops = cull_cpu_kernels(w->backend)->conv;
     int64_t                r = tap / d->kernel[1], s = tap % d->kernel[1];
     int64_t                p0 = 0, p1 = 0, q0 = 0, q1 = 0, width = (int64_t)w->width;
     cull_conv_walk         walk = {.images = images,
@@ -102,7 +111,8 @@ static void add_tap(const cull_cpu_weights *w, size_t images, int64_t tap, const
                                    .x_line = (size_t)(d->stride[0] * d->x.w * width),
                                    .x_step = (size_t)(d->stride[1] * width),
                                    .dy_image = (size_t)cull_image_row(&d->y),
-                                   .dy_line = (size_t)(d->y.w * width)};
+                                   .dy_line = (size_t)(d->y.w * width),
+                                   .dy_step = (size_t)width};
 
     meeting(r, d->stride[0], d->pad[0], d->x.h, d->y.h, &p0, &p1);
     meeting(s, d->stride[1], d->pad[1], d->x.w, d->y.w, &q0, &q1);
@@ -111,7 +121,10 @@ static void add_tap(const cull_cpu_weights *w, size_t images, int64_t tap, const
     walk.count = (size_t)(q1 - q0);
     x += ((p0 * d->stride[0] - d->pad[0] + r) * d->x.w + q0 * d->stride[1] - d->pad[1] + s) * width;
     dy += (p0 * d->y.w + q0) * width;
-    cull_cpu_kernels(w->backend)->conv->outer(&walk, x, dy, sum + tap * width * width);
+    if (w->apart)
+        loops->inner(&walk, w->width, x, dy, sum + tap * width);
+    else
+        loops->outer(&walk, x, dy, sum + tap * width * width);
 }
 
 /* Add up the parts of a pair, in order, and bring them into (O, C, KH, KW). */
@@ -125,7 +138,9 @@ static void finish_pair(void *context, size_t pair, unsigned worker)
     (void)worker;
     for (size_t part = 1; part < w->parts; part++)
         for (size_t i = 0; i < w->tile; i++) sum[i] += sum[part * w->tile + i];
-    for (size_t k = 0; k < w->width; k++) {
+    for (size_t i = 0; w->apart && i < w->tile; i++)
+        job->dw[(c + i % w->width) * w->taps + i / w->width] = sum[i];
+    for (size_t k = 0; !w->apart && k < w->width; k++) {
         float *to = job->dw + ((o + k) * (size_t)w->desc.x.c + c) * w->taps;
 
         for (size_t i = 0; i < w->width; i++)
@@ -148,7 +163,8 @@ static void sum_pair(void *context, size_t task, unsigned worker)
     cull_cpu_part((size_t)w->desc.x.n, w->parts, task % w->parts, &first, &last);
     for (size_t n = first; n < last; n += w->images) {
         const float *x = job->x + n * row_x + ib * row_x / w->in;
-        const float *dy = job->dy + n * row_y + ob * row_y / w->out;
+        const float *dy =
+            job->dy + n * row_y + (w->apart ? ib * row_y / w->in : ob * row_y / w->out);
 
         for (size_t tap = 0; tap < w->taps; tap++)
             add_tap(w, smaller(w->images, last - n), (int64_t)tap, x, dy, sum);

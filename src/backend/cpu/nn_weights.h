@@ -1,6 +1,6 @@
 /*
  * backend/cpu/nn_weights.h - the weight gradient of a convolution, where both sides are in blocks
- * as wide as a vector.
+ * as wide as a vector, or where every channel has its own kernel (in any layout).
  *
  *     dW[o, c, r, s] = sum over n, p, q of dy[n, o, p, q] x[n, c, p S - P + r, q S - P + s]
  *

@@ -1,0 +1,224 @@
+/*
+ * tests/unit/test_dnnl.c - the layers on the cpu: which convolutions oneDNN is asked for, that a
+ * warm step allocates nothing, that the number of threads changes nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu/nn_dnnl.h"
+#include "base/alloc.h"
+#include "nn/nn.h"
+#include "support.h"
+
+enum { CLASSES = 10, SMALL_BATCH = 5 };
+
+static cull_model *make_model(const char *name)
+{
+    bool               gray = strcmp(name, "lenet5") == 0 || strcmp(name, "mlp") == 0;
+    cull_model_options options = {.channels = gray ? 1 : 3,
+                                  .height = gray ? 28 : 32,
+                                  .width = gray ? 28 : 32,
+                                  .classes = CLASSES};
+    cull_model        *model = NULL;
+
+    assert_ok(cull_nn_model_by_name(name, &options, &model));
+    return model;
+}
+
+static int64_t greatest_common(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Prepare every convolution of a model as a learning plan would, without its activations. */
+static void check_model(cull_backend *backend, const cull_model *model, int64_t batch)
+{
+    int64_t common = 0;
+
+    for (int i = 1; i < model->nodes; i++)
+        if (model->node[i].desc.kind == CULL_LAYER_CONV)
+            common = greatest_common(model->node[i].desc.y.c, common);
+    for (int i = 1; i < model->nodes; i++) {
+        cull_layer_desc desc = model->node[i].desc;
+        cull_layer_op  *op = NULL;
+
+        if (desc.kind != CULL_LAYER_CONV) continue;
+        desc.dtype = CULL_F32;
+        desc.x.n = desc.y.n = batch;
+        desc.x.block = cull_layer_block(backend, desc.x.c, common);
+        desc.y.block = desc.y.h * desc.y.w > 1 ? cull_layer_block(backend, desc.y.c, common) : 1;
+        desc.learn = true;
+        desc.input_gradient = model->node[i].input[0] != 0;
+        assert_ok(cull_layer_create(backend, &desc, &op));
+        if (strstr(op->implementation, "ref"))
+            fail_msg("%s, %s, batch %lld: %s", model->name, model->node[i].name, (long long)batch,
+                     op->implementation);
+        cull_layer_destroy(op);
+    }
+}
+
+static void no_convolution_of_any_model_is_onednns_reference(void **state)
+{
+    cull_backend *backend = NULL;
+
+    (void)state;
+    assert_ok(cull_backend_open("cpu", 2, &backend));
+    for (size_t i = 0; cull_nn_model_name_at(i); i++) {
+        cull_model *model = make_model(cull_nn_model_name_at(i));
+
+        check_model(backend, model, 128);
+        check_model(backend, model, 39);
+        cull_nn_model_destroy(model);
+    }
+    cull_backend_close(backend);
+}
+
+struct run {
+    cull_backend *backend;
+    cull_model   *model;
+    cull_params  *params;
+    cull_plan    *plan;
+    float        *inputs;
+    int32_t       label[SMALL_BATCH];
+};
+
+static void start(struct run *r, const char *name, unsigned threads)
+{
+    size_t count = 0;
+
+    assert_ok(cull_backend_open("cpu", threads, &r->backend));
+    r->model = make_model(name);
+    assert_ok(cull_nn_params_create(r->model, CULL_F32, &r->params));
+    cull_nn_params_init(r->params, r->model, 7);
+    assert_ok(cull_nn_plan_create(r->model, r->params, r->backend, CULL_PLAN_LEARN, SMALL_BATCH, 0,
+                                  &r->plan));
+    count = SMALL_BATCH * (size_t)cull_image_row(&r->model->input);
+    r->inputs = normals_f32(3, count);
+    for (int i = 0; i < SMALL_BATCH; i++) r->label[i] = i;
+}
+
+static void learn(struct run *r)
+{
+    cull_batch   batch = {.count = SMALL_BATCH, .inputs = r->inputs, .label = r->label};
+    cull_signals signals = {0};
+    float       *value = r->params->value, *gradient = r->params->gradient;
+
+    assert_ok(cull_nn_learn(r->plan, &batch, &signals));
+    for (size_t i = 0; i < r->params->count; i++) value[i] -= 0.01f * gradient[i];
+}
+
+static void end(struct run *r)
+{
+    cull_nn_plan_destroy(r->plan);
+    cull_nn_params_destroy(r->params);
+    cull_nn_model_destroy(r->model);
+    cull_backend_close(r->backend);
+    free(r->inputs);
+}
+
+static void a_warm_step_allocates_nothing(void **state)
+{
+    static const char *const names[] = {"lenet5", "resnet20", "mobilenetv2"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct run r = {0};
+        size_t     before = 0;
+
+        start(&r, names[i], 2);
+        learn(&r);
+        before = cull_base_alloc_count();
+        learn(&r);
+        assert_int_equal(before, cull_base_alloc_count());
+        end(&r);
+    }
+}
+
+static void weights_do_not_depend_on_the_number_of_threads(void **state)
+{
+    static const char *const names[] = {"lenet5", "resnet20", "wrn-16-4", "mobilenetv2"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct run one = {0}, other = {0};
+
+        start(&one, names[i], 1);
+        start(&other, names[i], 3);
+        for (int step = 0; step < 2; step++) {
+            learn(&one);
+            learn(&other);
+        }
+        assert_memory_equal(one.params->value, other.params->value,
+                            one.params->count * sizeof(float));
+        assert_memory_equal(one.params->running, other.params->running,
+                            one.params->running_count * sizeof(float));
+        end(&one);
+        end(&other);
+    }
+}
+
+static void other_types_and_layouts_are_refused_with_a_sentence(void **state)
+{
+    cull_image      image = {.n = 2, .c = 12, .h = 4, .w = 4, .block = 12};
+    cull_layer_desc desc = {.kind = CULL_LAYER_CONV,
+                            .dtype = CULL_F64,
+                            .x = image,
+                            .y = image,
+                            .kernel = {3, 3},
+                            .stride = {1, 1},
+                            .pad = {1, 1},
+                            .groups = 1};
+    cull_backend   *backend = NULL;
+    cull_layer_op  *op = NULL;
+
+    (void)state;
+    assert_ok(cull_backend_open("cpu", 1, &backend));
+    assert_fails(CULL_UNSUPPORTED, "float64", cull_layer_create(backend, &desc, &op));
+    desc.dtype = CULL_F32;
+    desc.x.block = 4;
+    assert_fails(CULL_UNSUPPORTED, "blocks of 4", cull_layer_create(backend, &desc, &op));
+    assert_null(op);
+    cull_backend_close(backend);
+}
+
+static void every_failing_allocation_is_survived(void **state)
+{
+    cull_backend *backend = NULL;
+    cull_model   *model = make_model("resnet20");
+    cull_params  *params = NULL;
+    cull_status   status = CULL_NO_MEMORY;
+
+    (void)state;
+    assert_ok(cull_backend_open("cpu", 2, &backend));
+    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+    for (size_t n = 1; status != CULL_OK; n += 7) {
+        cull_plan *plan = NULL;
+
+        fail_nth_alloc(n);
+        status = cull_nn_plan_create(model, params, backend, CULL_PLAN_LEARN, 2, 0, &plan);
+        fail_nth_alloc(0);
+        assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
+        assert_true((status == CULL_OK) == (plan != NULL));
+        cull_nn_plan_destroy(plan);
+    }
+    cull_nn_params_destroy(params);
+    cull_nn_model_destroy(model);
+    cull_backend_close(backend);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_convolution_of_any_model_is_onednns_reference),
+        cmocka_unit_test(a_warm_step_allocates_nothing),
+        cmocka_unit_test(weights_do_not_depend_on_the_number_of_threads),
+        cmocka_unit_test(other_types_and_layouts_are_refused_with_a_sentence),
+        cmocka_unit_test(every_failing_allocation_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
