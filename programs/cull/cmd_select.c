@@ -28,6 +28,7 @@ struct run {
     cull_selector *selector, *other;
     cull_subset    subset, other_subset;
     cull_diagnosis diagnosis;
+    bool           plain; /* at this step nothing is to be selected */
 };
 
 static void fill_flags(struct arguments *a, flag *f)
@@ -237,6 +238,17 @@ static int save(const struct arguments *a, const struct run *r)
     return status == CULL_OK ? END_WELL : complain_status(status);
 }
 
+/* Does the strategy itself say how many are kept? */
+static bool rule_decides(const char *name)
+{
+    char                 word[MOST_NAME];
+    const cull_strategy *strategy = NULL;
+
+    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(name, " +"), name);
+    strategy = cull_strategy_find(word);
+    return strategy && (strategy->traits & CULL_NO_BUDGET);
+}
+
 /* A signal that is needed and was not given is wrong usage, with its flag as the hint. */
 static int bad_selection(const struct arguments *a, const struct run *r, cull_status status)
 {
@@ -245,6 +257,8 @@ static int bad_selection(const struct arguments *a, const struct run *r, cull_st
 
     if (status == CULL_BAD_OPTION) return select_bad_option(a->name, a->option, a->options);
     if (status != CULL_BAD_ARGUMENT) return complain_status(status);
+    if (a->budget_given && rule_decides(a->name))
+        return complain(END_USAGE, "Leave --budget out.", "%s", cull_last_error());
     /* Between two selections over the pool nothing is needed: ask about a later epoch. */
     if (cull_selector_needs(r->selector, a->step, a->epoch, &needs) == CULL_OK &&
         (needs.action == CULL_TRAIN_ALL || needs.action == CULL_KEEP_SUBSET))
@@ -264,6 +278,7 @@ static int decide(const struct arguments *a, struct run *r)
                             .seed = a->seed,
                             .backend = r->backend};
     cull_status  status = CULL_OK;
+    cull_needs   needs = {0};
     int          end = END_WELL;
 
     if (a->budget > r->in.signals.count)
@@ -280,6 +295,8 @@ static int decide(const struct arguments *a, struct run *r)
     if (end) return end;
     r->in.signals.step = a->step;
     r->in.signals.epoch = a->epoch;
+    if (cull_selector_needs(r->selector, a->step, a->epoch, &needs) == CULL_OK)
+        r->plain = needs.action == CULL_TRAIN_ALL;
     status = cull_select(r->selector, &r->in.signals, a->budget, &r->subset);
     if (status != CULL_OK) return bad_selection(a, r, status);
     return a->diagnose || a->overlap ? diagnose(a, &setting, r) : END_WELL;
@@ -289,7 +306,7 @@ static int decide(const struct arguments *a, struct run *r)
 static int answer(const struct arguments *a, const struct run *r)
 {
     const decision d = {r->selector, &r->in.signals, &r->subset,
-                        a->diagnose || a->overlap ? &r->diagnosis : NULL};
+                        a->diagnose || a->overlap ? &r->diagnosis : NULL, r->plain};
     bool           file = a->out && strcmp(a->out, "-") != 0;
     int            end = END_WELL;
 

@@ -33,7 +33,7 @@ static void summarise(const decision *d)
                   s->count, d->signals->count, sum);
     for (size_t i = 0; i < FLAGS; i++)
         if (s->flags & flag_words[i].flag) (void)fprintf(stderr, ", %s", flag_words[i].word);
-    (void)fputc('\n', stderr);
+    (void)fprintf(stderr, "%s\n", d->plain ? "; a plain step, at which nothing is selected" : "");
     if (!d->diagnosis) return;
     (void)fprintf(stderr,
                   "gradient error %g (full %g), cosine %g, effective sample size %g, overlap %g\n",

@@ -16,7 +16,8 @@ typedef struct decision {
     const cull_selector  *selector;
     const cull_signals   *signals;
     const cull_subset    *subset;
-    const cull_diagnosis *diagnosis; /* NULL: not asked for */
+    const cull_diagnosis *diagnosis; /* NULL: not asked for         */
+    bool                  plain;     /* nothing was to be selected  */
 } decision;
 
 /* select_output.c */
