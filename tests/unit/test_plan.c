@@ -1,78 +1,10 @@
 /*
- * tests/unit/test_plan.c - plans on the reference backend: gradients, kept rows, statistics.
+ * tests/unit/test_plan.c - plans on the reference backend: gradients, statistics, refusals.
  *
  * Networks are small and in double, with GELU in place of ReLU where a derivative is taken, so
  * that finite differences are good to about 1e-8.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "nn/nn.h"
-#include "support.h"
-#include "tensor/tensor.h"
-
-enum { CLASSES = 5, BATCH = 6 };
-
-struct net {
-    cull_backend *backend;
-    cull_model   *model;
-    cull_params  *params;
-    double       *inputs;
-    int32_t       label[BATCH];
-    uint32_t      place[BATCH];
-    double        weight[BATCH];
-    cull_batch    batch;
-};
-
-static struct net *make(const char *name, int64_t channels, int64_t extent, double dropout)
-{
-    struct net        *n = calloc(1, sizeof *n);
-    cull_model_options options = {.channels = channels,
-                                  .height = extent,
-                                  .width = extent,
-                                  .classes = CLASSES,
-                                  .dropout = dropout,
-                                  .activation = CULL_GELU};
-
-    assert_non_null(n);
-    assert_ok(cull_backend_open("ref", 1, &n->backend));
-    assert_ok(cull_nn_model_by_name(name, &options, &n->model));
-    assert_ok(cull_nn_params_create(n->model, CULL_F64, &n->params));
-    cull_nn_params_init(n->params, n->model, 7);
-    n->inputs = normals_f64(11, (size_t)(BATCH * channels * extent * extent));
-    for (int i = 0; i < BATCH; i++) {
-        n->label[i] = i % CLASSES;
-        n->place[i] = (uint32_t)(100 + 3 * i);
-        n->weight[i] = 0.25 + 0.5 * i;
-    }
-    n->batch = (cull_batch){.count = BATCH,
-                            .inputs = n->inputs,
-                            .label = n->label,
-                            .weight = n->weight,
-                            .place = n->place,
-                            .step = 3,
-                            .key = cull_key_make(1, "dropout")};
-    return n;
-}
-
-static void drop(struct net *n)
-{
-    free(n->inputs);
-    cull_nn_params_destroy(n->params);
-    cull_nn_model_destroy(n->model);
-    cull_backend_close(n->backend);
-    free(n);
-}
-
-static cull_plan *plan_of(struct net *n, cull_plan_mode mode, size_t batch)
-{
-    cull_plan *plan = NULL;
-
-    assert_ok(cull_nn_plan_create(n->model, n->params, n->backend, mode, batch, 0.1, &plan));
-    return plan;
-}
+#include "plan_support.h"
 
 static double weighted_loss(cull_plan *plan, const struct net *n)
 {
@@ -135,94 +67,6 @@ static void gradients_match_finite_differences(void **state)
     check_gradient("mobilenetv2", 3, 8, 0);
 }
 
-static void compare(const double *a, const double *b, size_t count, double tolerance,
-                    const char *what)
-{
-    double error = 0, norm = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        error += (a[i] - b[i]) * (a[i] - b[i]);
-        norm += b[i] * b[i];
-    }
-    if (!(sqrt(error) <= tolerance * sqrt(norm)))
-        fail_msg("%s: relative error %g", what, sqrt(error / norm));
-}
-
-/* Rows 1, 2 and 4 with unequal weights, by way of the scoring pass's own activations. */
-static double *kept_gradient(struct net *n, const uint32_t *row, const double *weight, size_t m)
-{
-    cull_plan   *score = plan_of(n, CULL_PLAN_SCORE_AND_KEEP, BATCH);
-    cull_plan   *learn = plan_of(n, CULL_PLAN_LEARN_FROM_KEPT, m);
-    cull_subset  subset = {0};
-    cull_signals seen, trained;
-    double      *g = malloc(n->params->count * sizeof *g);
-
-    assert_ok(cull_subset_resize(&subset, m));
-    memcpy(subset.index, row, m * sizeof *row);
-    memcpy(subset.weight, weight, m * sizeof *weight);
-    assert_ok(cull_nn_score(score, &n->batch, CULL_STATS_UPDATE, CULL_SIGNAL_LOSS, &seen));
-    assert_ok(cull_nn_learn_kept(learn, score, &subset, &trained));
-    for (size_t i = 0; i < m; i++)
-        assert_true(cull_tensor_get(&trained.loss, i) == cull_tensor_get(&seen.loss, row[i]));
-    memcpy(g, n->params->gradient, n->params->count * sizeof *g);
-    cull_subset_clear(&subset);
-    cull_nn_plan_destroy(score);
-    cull_nn_plan_destroy(learn);
-    return g;
-}
-
-static void kept_rows_give_the_gradient_of_a_separate_pass(void **state)
-{
-    static const char *const names[] = {"mlp", "lenet5"};
-    const uint32_t           row[] = {1, 2, 4};
-    const double             weight[] = {0.5, 2, 0.25};
-
-    (void)state;
-    for (size_t k = 0; k < 2; k++) {
-        struct net  *n = make(names[k], 1, 16, 0);
-        double      *kept = kept_gradient(n, row, weight, 3);
-        cull_plan   *plan = plan_of(n, CULL_PLAN_LEARN, 3);
-        double      *inputs = malloc(3 * 256 * sizeof *inputs);
-        int32_t      label[3];
-        cull_batch   batch = {.count = 3, .label = label, .weight = weight};
-        cull_signals seen;
-
-        for (size_t i = 0; i < 3; i++) {
-            memcpy(inputs + i * 256, n->inputs + row[i] * 256, 256 * sizeof *inputs);
-            label[i] = n->label[row[i]];
-        }
-        batch.inputs = inputs;
-        assert_ok(cull_nn_learn(plan, &batch, &seen));
-        compare(kept, n->params->gradient, n->params->count, 1e-12, names[k]);
-        free(inputs);
-        free(kept);
-        cull_nn_plan_destroy(plan);
-        drop(n);
-    }
-}
-
-static void keeping_everything_is_plain_training(void **state)
-{
-    static const char *const names[] = {"resnet20", "wrn-10-1", "densenet-bc-10-4", "mobilenetv2"};
-    const uint32_t           row[] = {0, 1, 2, 3, 4, 5};
-    const double             one[] = {1, 1, 1, 1, 1, 1};
-
-    (void)state;
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        struct net  *n = make(names[k], 3, 8, k == 1 ? 0.4 : 0);
-        double      *kept = kept_gradient(n, row, one, BATCH);
-        cull_plan   *plan = plan_of(n, CULL_PLAN_LEARN, BATCH);
-        cull_signals seen;
-
-        n->batch.weight = NULL;
-        assert_ok(cull_nn_learn(plan, &n->batch, &seen));
-        compare(kept, n->params->gradient, n->params->count, 1e-13, names[k]);
-        free(kept);
-        cull_nn_plan_destroy(plan);
-        drop(n);
-    }
-}
-
 static void scoring_leaves_running_averages_alone(void **state)
 {
     struct net  *n = make("resnet20", 3, 8, 0);
@@ -254,22 +98,6 @@ static void scoring_leaves_running_averages_alone(void **state)
     drop(n);
 }
 
-static void a_warm_step_allocates_nothing(void **state)
-{
-    struct net  *n = make("resnet20", 3, 8, 0);
-    cull_plan   *plan = plan_of(n, CULL_PLAN_LEARN, BATCH);
-    cull_signals seen;
-    size_t       before = 0;
-
-    (void)state;
-    assert_ok(cull_nn_learn(plan, &n->batch, &seen));
-    before = cull_base_alloc_count();
-    assert_ok(cull_nn_learn(plan, &n->batch, &seen));
-    assert_int_equal(before, cull_base_alloc_count());
-    cull_nn_plan_destroy(plan);
-    drop(n);
-}
-
 static void wrong_batches_are_refused(void **state)
 {
     struct net  *n = make("mlp", 1, 4, 0);
@@ -286,6 +114,21 @@ static void wrong_batches_are_refused(void **state)
                  cull_nn_score(plan, &n->batch, CULL_STATS_BATCH, 0, &seen));
     cull_nn_plan_destroy(plan);
     drop(n);
+}
+
+static void a_node_that_leads_nowhere_is_refused(void **state)
+{
+    cull_model *m = NULL;
+    int         x = 0;
+
+    (void)state;
+    assert_ok(cull_nn_model_create("branch", 3, 4, 4, &m));
+    x = cull_nn_conv(m, 0, "conv", 2, 3, 1, 1, 1, false, CULL_INIT_HE_IN);
+    (void)cull_nn_batchnorm(m, x, "aside");
+    x = cull_nn_pool(m, x, CULL_POOL_GLOBAL, 0, 0, 0);
+    x = cull_nn_dense(m, x, "fc", CLASSES, true, CULL_INIT_TORCH);
+    assert_fails(CULL_BAD_ARGUMENT, "batchnorm aside", cull_nn_model_finish(m, x));
+    cull_nn_model_destroy(m);
 }
 
 static void planning_survives_every_allocation_failure(void **state)
@@ -310,11 +153,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_match_finite_differences),
-        cmocka_unit_test(kept_rows_give_the_gradient_of_a_separate_pass),
-        cmocka_unit_test(keeping_everything_is_plain_training),
         cmocka_unit_test(scoring_leaves_running_averages_alone),
-        cmocka_unit_test(a_warm_step_allocates_nothing),
         cmocka_unit_test(wrong_batches_are_refused),
+        cmocka_unit_test(a_node_that_leads_nowhere_is_refused),
         cmocka_unit_test(planning_survives_every_allocation_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
