@@ -10,6 +10,8 @@
  * Beyond it, the Gram matrix (A, A) is made from pairs of blocks of G, and G is never whole.
  * G and the Gram matrix have H's type.
  */
+#include <float.h>
+
 #include "select/classes.h"
 #include "select/matching.h"
 
@@ -205,6 +207,7 @@ static cull_status match_blocks(struct pool *pool, cull_omp_problem *problem)
     TRY(make_gram(pool, block));
     problem->k = cull_matrix(pool->k, type, atoms, atoms);
     problem->t = pool->t;
+    problem->noise = type == CULL_F32 ? FLT_EPSILON : 0;
     for (size_t i = 0; i < pool->size; i++) problem->b2 += pool->b[i] * pool->b[i];
 done:
     return status;

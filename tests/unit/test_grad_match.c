@@ -421,6 +421,38 @@ static void minibatches_beyond_the_memory_limit_give_the_same_picks(void **state
     free(h);
 }
 
+/* Minibatches of a few examples that come again and again span as many dimensions; beyond them
+ * there is only the rounding of a float32 Gram matrix, which the whole of G does not have. */
+static void rounding_of_blocks_of_minibatches_is_not_matched(void **state)
+{
+    enum { N = 160, D = 2000, C = 4 };
+
+    (void)state;
+    for (size_t distinct = 8; distinct <= 24; distinct += 4) {
+        struct data data = data_make(distinct, N, D, C);
+        float      *h = malloc(sizeof *h * N * D);
+        struct run  run = {
+             .options = {{"scope", "batch"}, {"memory", "1"}, {"ridge", "0"}, {"short", "accept"}},
+             .batch = 4};
+        cull_subset  blocks = {0}, whole = {0};
+        cull_signals signals = data.signals;
+
+        for (size_t i = 0; i < (size_t)N * D; i++)
+            h[i] = (float)data.h[i / D % distinct * D + i % D];
+        for (size_t i = distinct * C; i < (size_t)N * C; i++) data.p[i] = data.p[i - distinct * C];
+        signals.h = cull_matrix(h, CULL_F32, N, D);
+        blocks = select_with(run, &signals, N - 4);
+        run.options[1].value = "1024";
+        whole = select_with(run, &signals, N - 4);
+        assert_true(whole.groups > 1 && whole.groups <= distinct);
+        assert_same(&whole, &blocks, 1e-3);
+        cull_subset_clear(&blocks);
+        cull_subset_clear(&whole);
+        data_free(&data);
+        free(h);
+    }
+}
+
 static void work_beyond_the_memory_limit_is_refused(void **state)
 {
     struct data data = data_make(12, 1000, 130, 2);
@@ -701,6 +733,7 @@ int main(void)
         cmocka_unit_test(minibatches_come_out_whole_with_one_weight_each),
         cmocka_unit_test(the_cut_into_minibatches_is_another_each_epoch),
         cmocka_unit_test(minibatches_beyond_the_memory_limit_give_the_same_picks),
+        cmocka_unit_test(rounding_of_blocks_of_minibatches_is_not_matched),
         cmocka_unit_test(work_beyond_the_memory_limit_is_refused),
         cmocka_unit_test(zero_gradients_give_a_random_subset_or_none),
         cmocka_unit_test(scaling_all_gradients_changes_nothing),
