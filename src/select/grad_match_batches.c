@@ -8,12 +8,16 @@
  * While they fit the memory limit, the g_a are rows of one matrix G, handed to the solver as
  * the P of last-layer gradients with H = 0, whose inner products are those of G's rows.
  * Beyond it, the Gram matrix (A, A) is made from pairs of blocks of G, and G is never whole.
- * G and the Gram matrix have H's type.
+ * G and the Gram matrix have H's type; G is scaled by a power of two, as the squares of small
+ * gradients would leave float32, and only ratios matter.
  */
 #include <float.h>
+#include <math.h>
 
 #include "select/classes.h"
 #include "select/matching.h"
+
+enum { SMALLEST = -1000 }; /* an exponent whose inverse is still a number */
 
 struct pool {
     const cull_self        *self;
@@ -23,6 +27,7 @@ struct pool {
     size_t                  size;   /* C (D+1)                                    */
     size_t                  bytes;  /* of one number of G                         */
     size_t                  memory; /* most bytes to take                         */
+    double                  scale;  /* of G                                       */
     double                 *b;      /* (C, D+1) what is matched                   */
     double                 *sum;    /* (C, D+1) of one minibatch                  */
     void                   *g;      /* (A, C (D+1)), or two blocks of it          */
@@ -101,7 +106,8 @@ static cull_status make_means(struct pool *pool, size_t first, size_t count, siz
         args.gradient.rows = start[a + 1] - start[a];
         TRY(cull_op_run(pool->gradient, &args));
         for (size_t i = 0; i < pool->size; i++)
-            put(pool, pool->g, at * pool->size + i, pool->sum[i] / (double)args.gradient.rows);
+            put(pool, pool->g, at * pool->size + i,
+                pool->sum[i] * pool->scale / (double)args.gradient.rows);
     }
 done:
     return status;
@@ -251,6 +257,7 @@ cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *si
     pool.size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
     pool.bytes = cull_dtype_size(signals->h.dtype);
     pool.memory = options->memory;
+    pool.scale = ldexp(1, -(int)fmax(cull_sel_exponent(&signals->p), SMALLEST));
     TRY(cull_sel_minibatches_make(signals, self->setting->batch, budget, self->setting->seed,
                                   &pool.cut));
     TRY(pick_minibatches(&pool, budget / pool.cut.batch));

@@ -182,22 +182,30 @@ done:
     return status;
 }
 
-/* P divided by a power of two, so that its largest entry lies between 1/2 and 1. */
-static cull_status rescale(cull_sel_minibatch *batch, const cull_tensor *p, cull_tensor *out)
+int cull_sel_exponent(const cull_tensor *p)
 {
-    cull_status status = CULL_OK;
-    size_t      rows = (size_t)p->shape[0], columns = (size_t)p->shape[1];
-    double      largest = 0;
-    int         exponent = 0;
+    size_t rows = (size_t)p->shape[0], columns = (size_t)p->shape[1];
+    double largest = 0;
+    int    exponent = 0;
 
-    TRY(bytes_for(&batch->p, &batch->p_room, rows * columns * cull_dtype_size(p->dtype)));
-    *out = cull_matrix(batch->p, p->dtype, rows, columns);
     for (size_t i = 0; i < rows; i++) {
         cull_tensor row = cull_vector(cull_tensor_row(p, i), p->dtype, columns);
         for (size_t j = 0; j < columns; j++)
             largest = fmax(largest, fabs(cull_tensor_get(&row, j)));
     }
     (void)frexp(largest, &exponent);
+    return exponent;
+}
+
+/* P divided by a power of two, so that its largest entry lies between 1/2 and 1. */
+static cull_status rescale(cull_sel_minibatch *batch, const cull_tensor *p, cull_tensor *out)
+{
+    cull_status status = CULL_OK;
+    size_t      rows = (size_t)p->shape[0], columns = (size_t)p->shape[1];
+    int         exponent = cull_sel_exponent(p);
+
+    TRY(bytes_for(&batch->p, &batch->p_room, rows * columns * cull_dtype_size(p->dtype)));
+    *out = cull_matrix(batch->p, p->dtype, rows, columns);
     for (size_t i = 0; i < rows; i++) {
         cull_tensor row = cull_vector(cull_tensor_row(p, i), p->dtype, columns);
         for (size_t j = 0; j < columns; j++) {

@@ -109,6 +109,9 @@ cull_status cull_sel_minibatch_run(cull_sel_minibatch *batch, const cull_self *s
                                    const cull_signals *signals, const cull_omp_options *options,
                                    bool unit, size_t budget, cull_subset *out);
 
+/* e, so that the largest entry of P lies between 2^(e-1) and 2^e; 0 when all are zero. */
+int cull_sel_exponent(const cull_tensor *p);
+
 /* Adjust needs for match=validation. */
 void cull_sel_matching_needs(const cull_values *values, cull_needs *needs);
 

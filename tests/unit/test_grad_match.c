@@ -421,6 +421,37 @@ static void minibatches_beyond_the_memory_limit_give_the_same_picks(void **state
     free(h);
 }
 
+/* Gradients shrink as training goes on; the squares of these leave float32 on either side. */
+static void blocks_of_minibatches_of_any_size_give_the_same_bits(void **state)
+{
+    enum { N = 160, D = 2000, C = 4 };
+    struct data  data = data_make(12, N, D, C);
+    float       *h = malloc(sizeof *h * N * D), *p = malloc(sizeof *p * N * C);
+    struct run   run = {.options = {{"scope", "batch"}, {"memory", "1"}}, .batch = 4};
+    cull_signals signals = data.signals;
+    cull_subset  plain = {0};
+
+    (void)state;
+    for (size_t i = 0; i < (size_t)N * D; i++) h[i] = (float)data.h[i];
+    for (size_t i = 0; i < (size_t)N * C; i++) p[i] = (float)data.p[i];
+    signals.h = cull_matrix(h, CULL_F32, N, D);
+    signals.p = cull_matrix(p, CULL_F32, N, C);
+    plain = select_with(run, &signals, 60);
+    for (int exponent = -100; exponent <= 100; exponent += 40) {
+        cull_subset scaled = {0};
+
+        for (size_t i = 0; i < (size_t)N * C; i++)
+            p[i] = (float)ldexp((double)(float)data.p[i], exponent);
+        scaled = select_with(run, &signals, 60);
+        assert_same(&plain, &scaled, 0);
+        cull_subset_clear(&scaled);
+    }
+    cull_subset_clear(&plain);
+    data_free(&data);
+    free(h);
+    free(p);
+}
+
 /* Minibatches of a few examples that come again and again span as many dimensions; beyond them
  * there is only the rounding of a float32 Gram matrix, which the whole of G does not have. */
 static void rounding_of_blocks_of_minibatches_is_not_matched(void **state)
@@ -733,6 +764,7 @@ int main(void)
         cmocka_unit_test(minibatches_come_out_whole_with_one_weight_each),
         cmocka_unit_test(the_cut_into_minibatches_is_another_each_epoch),
         cmocka_unit_test(minibatches_beyond_the_memory_limit_give_the_same_picks),
+        cmocka_unit_test(blocks_of_minibatches_of_any_size_give_the_same_bits),
         cmocka_unit_test(rounding_of_blocks_of_minibatches_is_not_matched),
         cmocka_unit_test(work_beyond_the_memory_limit_is_refused),
         cmocka_unit_test(zero_gradients_give_a_random_subset_or_none),
