@@ -307,6 +307,37 @@ static void pool_mean_back(size_t n, float factor, const float *restrict dy, flo
     for (size_t j = 0; j < n; j++) dx[j] += dy[j] * factor;
 }
 
+/* Nothing here may become a branch: which of four is largest cannot be foreseen. */
+static void pool_four(size_t n, const int32_t *restrict first, const int32_t step[4],
+                      const float *restrict x, float *restrict y, uint8_t *restrict winner)
+{
+    int32_t s1 = step[1], s2 = step[2], s3 = step[3];
+
+    for (size_t i = 0; i < n; i++) {
+        float   a = x[first[i]], b = x[first[i] + s1], c = x[first[i] + s2], d = x[first[i] + s3];
+        float   left = b > a ? b : a, right = d > c ? d : c;
+        int32_t from_left = b > a, from_right = 2 + (d > c);
+        int32_t take = -(int32_t)(right > left);
+
+        y[i] = right > left ? right : left;
+        if (winner) winner[i] = (uint8_t)((from_right & take) | (from_left & ~take));
+    }
+}
+
+static void pool_four_back(size_t n, const int32_t *restrict first, const int32_t step[4],
+                           const uint8_t *restrict winner, const float *restrict dy,
+                           float *restrict dx, bool add)
+{
+    for (size_t i = 0; i < n; i++) {
+        float *to = dx + first[i];
+
+        for (int k = 0; k < 4; k++) {
+            float gradient = dy[i] * (float)(winner[i] == k);
+            to[step[k]] = add ? to[step[k]] + gradient : gradient;
+        }
+    }
+}
+
 const cull_layer_loops EXPAND(cull_layer_loops_, CULL_KERNELS) = {
     .moments = moments,
     .norm = norm,
@@ -319,4 +350,6 @@ const cull_layer_loops EXPAND(cull_layer_loops_, CULL_KERNELS) = {
     .pool_mean = pool_mean,
     .pool_max_back = pool_max_back,
     .pool_mean_back = pool_mean_back,
+    .pool_four = pool_four,
+    .pool_four_back = pool_four_back,
 };

@@ -50,6 +50,12 @@ struct cull_layer_loops {
     /* dx += dy where the winner is tap; dx += dy factor */
     void (*pool_max_back)(size_t n, uint8_t tap, const uint8_t *winner, const float *dy, float *dx);
     void (*pool_mean_back)(size_t n, float factor, const float *dy, float *dx);
+    /* The maximum of four, for n outputs of few channels: output i looks at x[first[i] + step[k]].
+     * back: dx there = dy for the winner, 0 for the others, or added with `add`. */
+    void (*pool_four)(size_t n, const int32_t *first, const int32_t step[4], const float *x,
+                      float *y, uint8_t *winner);
+    void (*pool_four_back)(size_t n, const int32_t *first, const int32_t step[4],
+                           const uint8_t *winner, const float *dy, float *dx, bool add);
 };
 
 /* Pixels of x and dy that meet under one tap of a convolution; distances in floats. */

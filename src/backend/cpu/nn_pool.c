@@ -19,6 +19,9 @@ struct pool {
     struct window *window; /* [pixels of y]                              */
     ptrdiff_t     *at;     /* offsets of the taps of all windows, in x's panel */
     uint8_t       *tap;    /* and their numbers within the window        */
+    int32_t       *first;  /* [y's panel] first tap of every output, where windows are four pixels
+                              that do not overlap and channels are few; else NULL */
+    int32_t step[4];
 };
 
 struct job {
@@ -34,6 +37,7 @@ static void destroy(cull_layer_op *op)
     cull_base_free(pool->window);
     cull_base_free(pool->at);
     cull_base_free(pool->tap);
+    cull_base_free(pool->first);
     cull_base_free(pool);
 }
 
@@ -62,6 +66,27 @@ static void follow(cull_cpu_view *pixel, const cull_cpu_view *other)
     pixel->block = pixel->panel = other->block;
 }
 
+/* Few channels fill no vector: then all outputs of a panel are one line. */
+static cull_status make_line(struct pool *pool, const cull_layer_desc *d)
+{
+    cull_status status = CULL_OK;
+    size_t      block = pool->x.block, row = (size_t)d->x.w * block;
+
+    if (d->pooling != CULL_POOL_MAX || block >= CULL_LAYER_STRIP || d->kernel[0] != 2 ||
+        d->kernel[1] != 2 || d->stride[0] < 2 || d->stride[1] < 2 || d->pad[0] || d->pad[1] ||
+        pool->x.panel > INT32_MAX)
+        return CULL_OK;
+    TRY(cull_base_alloc(pool->y.panel, sizeof *pool->first, "pooling", &pool->first));
+    for (size_t i = 0; i < pool->y.panel; i++)
+        pool->first[i] =
+            (int32_t)(pool->at[pool->window[i / block].first] + (ptrdiff_t)(i % block));
+    pool->step[1] = (int32_t)block;
+    pool->step[2] = (int32_t)row;
+    pool->step[3] = (int32_t)(row + block);
+done:
+    return status;
+}
+
 static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cull_layer_op **out)
 {
     cull_status  status = CULL_OK;
@@ -85,6 +110,7 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     TRY(cull_base_alloc(taps, sizeof *pool->tap, "pooling", &pool->tap));
     for (int64_t p = 0; p < desc->y.h; p++)
         for (int64_t q = 0; q < desc->y.w; q++) add_window(pool, desc, p, q, &used);
+    TRY(make_line(pool, desc));
     *out = &pool->base;
     pool = NULL;
 done:
@@ -103,15 +129,20 @@ static void forward_part(void *context, size_t task, unsigned worker)
     cull_cpu_part(pool->y.rows * pool->y.blocks, job->parts, task, &first, &last);
     for (size_t panel = first; panel < last; panel++) {
         const float *x = (const float *)job->args->x + panel * pool->x.panel;
-        for (size_t i = 0; i < pool->y.area; i++) {
+        uint8_t     *states = job->args->state;
+
+        if (pool->first)
+            loops->pool_four(pool->y.panel, pool->first, pool->step, x,
+                             (float *)job->args->y + panel * pool->y.panel,
+                             states ? states + panel * pool->y.panel : NULL);
+        for (size_t i = 0; !pool->first && i < pool->y.area; i++) {
             const struct window *w = &pool->window[i];
             size_t               at = panel * pool->y.panel + i * block;
             float               *y = (float *)job->args->y + at;
-            uint8_t             *state = job->args->state;
 
             if (pool->base.desc.pooling == CULL_POOL_MAX)
                 loops->pool_max(block, w->taps, pool->at + w->first, pool->tap + w->first, x, y,
-                                state ? state + at : NULL);
+                                states ? states + at : NULL);
             else
                 loops->pool_mean(block, w->taps, pool->at + w->first, x, y);
         }
@@ -131,8 +162,13 @@ static void backward_part(void *context, size_t task, unsigned worker)
     for (size_t panel = first; panel < last; panel++) {
         float *dx = (float *)a->dx + panel * pool->x.panel;
 
-        if (!a->accumulate) memset(dx, 0, pool->x.panel * sizeof *dx);
-        for (size_t i = 0; i < pool->y.area; i++) {
+        if (!a->accumulate && !(pool->first && pool->x.area == 4 * pool->y.area))
+            memset(dx, 0, pool->x.panel * sizeof *dx);
+        if (pool->first)
+            loops->pool_four_back(pool->y.panel, pool->first, pool->step,
+                                  (const uint8_t *)a->state + panel * pool->y.panel,
+                                  (const float *)a->dy + panel * pool->y.panel, dx, a->accumulate);
+        for (size_t i = 0; !pool->first && i < pool->y.area; i++) {
             const struct window *w = &pool->window[i];
             size_t               at = panel * pool->y.panel + i * block;
             const float         *dy = (const float *)a->dy + at;
