@@ -23,7 +23,7 @@ int cull_model_densenet(cull_model *m, const cull_model_options *options)
     int64_t growth = options->widen, channels = 2 * growth;
     int     layers = (options->depth - 4) / 6;
     int     x = cull_nn_conv(m, 0, "conv1", channels, 3, 1, 1, 1, false, CULL_INIT_HE_OUT);
-    char    prefix[28];
+    char    prefix[40];
 
     for (int b = 1; b <= 3; b++) {
         for (int i = 0; i < layers; i++) {

@@ -25,7 +25,7 @@ int cull_model_mobilenet1(cull_model *m, const cull_model_options *options)
 
     x = cull_nn_activate(m, x, options->activation);
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
-        char prefix[28];
+        char prefix[40];
 
         (void)snprintf(prefix, sizeof prefix, "layers.%zu", i);
         x = conv_norm(m, x, cull_model_join(&a, prefix, "conv1"),
@@ -83,7 +83,7 @@ int cull_model_mobilenet2(cull_model *m, const cull_model_options *options)
     x = cull_nn_activate(m, x, activation);
     for (size_t s = 0; s < sizeof stages / sizeof *stages; s++) {
         for (int64_t i = 0; i < stages[s].repeat; i++, number++) {
-            char    prefix[28];
+            char    prefix[40];
             int64_t stride = i == 0 && (s != 1 || options->imagenet_stem) ? stages[s].stride : 1;
 
             (void)snprintf(prefix, sizeof prefix, "features.%d", (int)number);

@@ -79,7 +79,7 @@ int cull_model_resnet(cull_model *m, const cull_model_options *options)
     if (options->imagenet_stem) x = cull_nn_pool(m, x, CULL_POOL_MAX, 3, 2, 1);
     for (int stage = 0; family && stage < 4; stage++) {
         for (int i = 0; i < family->blocks[stage]; i++) {
-            char prefix[28];
+            char prefix[40];
             bool first = i == 0;
 
             (void)snprintf(prefix, sizeof prefix, "layer%d.%d", stage + 1, i);

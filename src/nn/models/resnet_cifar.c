@@ -30,7 +30,7 @@ int cull_model_resnet_cifar(cull_model *m, const cull_model_options *options)
     x = cull_nn_activate(m, x, options->activation);
     for (int stage = 0; stage < 3; stage++) {
         for (int i = 0; i < blocks; i++) {
-            char prefix[28];
+            char prefix[40];
             bool widens = stage > 0 && i == 0;
 
             (void)snprintf(prefix, sizeof prefix, "layer%d.%d", stage + 1, i);

@@ -35,7 +35,7 @@ int cull_model_wideresnet(cull_model *m, const cull_model_options *options)
         int64_t width = ((int64_t)16 << stage) * options->widen;
 
         for (int i = 0; i < blocks; i++) {
-            char prefix[28];
+            char prefix[40];
             bool changes = i == 0 && (stage > 0 || width != 16);
 
             (void)snprintf(prefix, sizeof prefix, "block%d.layer.%d", stage + 1, i);
