@@ -55,8 +55,14 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each
 	$(MAKE) --no-print-directory build-fuzz
 	tools/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
-docs: build-release ## print docs/strategies.md anew from the code
+demo: all ## train LeNet on Fashion-MNIST and say how well it does; a few minutes on two cores
+	tools/setup.sh demo
+	rm -rf build/demo
+	build/cull train recipes/lenet-fashion.yaml --out build/demo
+
+docs: build-release ## print docs/strategies.md and docs/recipes.md anew from the code
 	build/tools/strategy_docs > docs/strategies.md
+	build/tools/recipe_docs > docs/recipes.md
 
 format: ## lay the sources out as .clang-format says
 	tools/check_format.sh --fix

@@ -1,8 +1,10 @@
 # Tests that look at the tree and at what is built and installed, not at single functions. They say
 # the same for every compiler and sanitizer, so they run with the plain release build alone.
-add_executable(strategy_docs tools/strategy_docs.c)
-target_link_libraries(strategy_docs PRIVATE cull_flags cull_static)
-set_target_properties(strategy_docs PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+foreach(printer strategy_docs recipe_docs)
+  add_executable(${printer} tools/${printer}.c)
+  target_link_libraries(${printer} PRIVATE cull_flags cull_static)
+  set_target_properties(${printer} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+endforeach()
 
 file(GLOB example_sources CONFIGURE_DEPENDS examples/example_*.c)
 foreach(source ${example_sources})
@@ -29,6 +31,8 @@ add_test(NAME check_readme_commands COMMAND /usr/bin/python3 ${tools}/check_read
   ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_BINARY_DIR})
 add_test(NAME check_strategies_page COMMAND ${tools}/check_stale.sh
   ${PROJECT_SOURCE_DIR}/docs/strategies.md $<TARGET_FILE:strategy_docs>)
+add_test(NAME check_recipes_page COMMAND ${tools}/check_stale.sh
+  ${PROJECT_SOURCE_DIR}/docs/recipes.md $<TARGET_FILE:recipe_docs>)
 add_test(NAME check_install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/run.sh
   ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 

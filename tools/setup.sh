@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing to build, check, bench or fuzz, and names it before it does.
+# Installs what is missing to build, check, demonstrate, bench or fuzz, and names it before it does.
 #
-#     tools/setup.sh [build|check|bench|fuzz]...
+#     tools/setup.sh [build|check|demo|bench|fuzz]...
 #
 # On Debian and its relatives, as root, missing packages are installed with apt-get. Elsewhere it
 # says what is wanted and goes on: the build then names what it does not find.
@@ -11,6 +11,7 @@ declare -A packages=(
     [build]="gcc libc6-dev make cmake ninja-build pkgconf zlib1g-dev libyaml-dev libjansson-dev libcmocka-dev libmatio-dev libdnnl-dev"
     [check]="dataset-fashion-mnist g++ clang clang-format clang-tidy binutils python3 python3-numpy"
     [bench]="python3 python3-numpy python3-sklearn python3-torch"
+    [demo]="dataset-fashion-mnist"
     [fuzz]="clang libclang-rt-dev"
 )
 

@@ -1,5 +1,6 @@
 /* train/prepare.c - everything a run needs, opened and checked before its first step. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -32,12 +33,19 @@ static cull_status make_model(cull_trainer *t)
 {
     cull_status        status = CULL_OK;
     cull_model_options options = t->setup->model_options;
+    char               why[256];
 
     options.channels = (int64_t)t->train->channels;
     options.height = (int64_t)t->train->height;
     options.width = (int64_t)t->train->width;
     options.classes = t->train->classes;
-    TRY(cull_nn_model_by_name(t->setup->model, &options, &t->model));
+    status = cull_nn_model_by_name(t->setup->model, &options, &t->model);
+    if (status == CULL_BAD_ARGUMENT) {
+        (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        FAIL(status, "model.name=%s does not fit inputs of %lldx%lldx%lld: %s", t->setup->model,
+             (long long)options.channels, (long long)options.height, (long long)options.width, why);
+    }
+    TRY(status);
     TRY(cull_nn_params_create(t->model, CULL_F32, &t->params));
     cull_nn_params_init(t->params, t->model, t->setup->seed);
 done:

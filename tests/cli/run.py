@@ -80,6 +80,22 @@ def fixtures(folder):
         file.write(whole[:-8])
     with open(os.path.join(folder, "text.npy"), "w") as file:
         file.write("1\n2\n3\n")
+    make_set(folder)
+
+
+def make_set(folder):
+    """A small set of images, whose label shows in one row, and a recipe that learns it."""
+    rng = np.random.default_rng(8)
+    a = {}
+    for role in ("train", "test"):
+        labels = np.arange(60) % C
+        images = rng.integers(0, 256, (60, 1, 6, 6), dtype=np.uint8)
+        images[np.arange(60), 0, labels] = 225
+        a["x_" + role], a["y_" + role] = images, labels.astype("<i4")
+    np.savez(os.path.join(folder, "set.npz"), **a)
+    with open(os.path.join(folder, "tiny.yaml"), "w") as file:
+        file.write("data: {name: set.npz}\nmodel: {name: mlp}\n"
+                   "train: {epochs: 5, batch: 16, threads: 1, log: 2}\n")
 
 
 class Place:

@@ -122,7 +122,7 @@ static int remove_world(void **state)
 static const char base[] = "model: {name: mlp}\n"
                            "augment: {crop: 1, flip: true, cutout: 2}\n"
                            "optim: {lr: 0.05, momentum: 0.9, weight_decay: 0.001}\n"
-                           "train: {epochs: 2, batch: 16, backend: ref, threads: 1, log: 2, "
+                           "train: {epochs: 2, batch: 16, backend: cpu, threads: 1, log: 2, "
                            "checkpoint_steps: 3, evaluate_batch: 7}\n";
 
 static cull_recipe *recipe_in(const struct world *w, const char *changes)
