@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""Write tests/golden/model_*.txt: ten steps of training as PyTorch does them in double.
+
+    /usr/bin/python3 tools/make_golden.py [NAME ...]
+
+Needs torch (made with Debian's 1.13.1). Models are defined here from their papers and common
+implementations, independently of the C library, with the library's names for their layers.
+
+Every number both sides start from is a formula of a name and an element's number:
+
+    number(name, i)   FNV-1a (64 bits) of the name, plus (i + 1) 0x9e3779b97f4a7c15, then the
+                      finisher of splitmix64: z = (z ^ z>>30) 0xbf58476d1ce4e5b9,
+                      z = (z ^ z>>27) 0x94d049bb133111eb, z ^ z>>31     (all modulo 2^64)
+    even(name, i)     2 (number >> 11) / 2^53 - 1, from -1 to 1
+    weight            of a dense layer or convolution: even / sqrt(fan_in); a quarter of it where
+                      there is no bias, that is before a normalisation: small weights grow at the
+                      first step, and the steps after it then magnify rounding less
+    gamma             1 + even/4; every bias and beta: even/4
+    inputs            2 even("inputs", i), i over (example, channel, row, column)
+    labels            (number("labels", i) >> 32) mod 10, i over the examples
+    sign j            bit 56 + j of number("sign:" + parameter's name, i): + when set
+
+The name of a parameter is that of its layer and .weight or .bias. Ten steps of SGD, rate .1,
+momentum .9, mean loss over the same 8 examples of 16x16. A file holds, for relu and for gelu in its place:
+
+    model NAME ACTIVATION CHANNELS
+    loss            ten numbers
+    parameter NAME COUNT   the norm of its gradient at the first step, and its projections on the
+                           signs 0 .. 7 (gelu: 0 and 1)
+    average NAME COUNT     projections 0 .. 3 of a running mean or variance after the last step
+"""
+import math
+import os
+import sys
+
+import numpy
+import torch
+from torch import nn
+from torch.nn import functional
+
+STEPS, BATCH, EXTENT, CLASSES = 10, 8, 16, 10
+RATE, MOMENTUM = 0.1, 0.9
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "golden")
+
+
+# ---- the formulas -----------------------------------------------------------------------------
+def fnv(name):
+    value = 0xCBF29CE484222325
+    for byte in name.encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+def number(name, count):
+    i = numpy.arange(1, count + 1, dtype=numpy.uint64)
+    z = numpy.uint64(fnv(name)) + i * numpy.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
+    return z ^ (z >> numpy.uint64(31))
+
+
+def even(name, count):
+    return 2 * ((number(name, count) >> numpy.uint64(11)).astype(numpy.float64) / 2**53) - 1
+
+
+def initial(name, shape, biased):
+    count = math.prod(shape)
+    if name.endswith(".bias"):
+        return even(name, count) / 4
+    if len(shape) == 1:
+        return 1 + even(name, count) / 4
+    return even(name, count) / math.sqrt(count // shape[0]) / (1 if biased else 4)
+
+
+def signs(name, count, kinds):
+    z = number("sign:" + name, count) >> numpy.uint64(56)
+    for j in range(kinds):
+        yield ((z >> numpy.uint64(j)) & numpy.uint64(1)).astype(numpy.float64) * 2 - 1
+
+
+def batch(channels):
+    inputs = 2 * even("inputs", BATCH * channels * EXTENT * EXTENT)
+    labels = (number("labels", BATCH) >> numpy.uint64(32)) % numpy.uint64(CLASSES)
+    return (torch.from_numpy(inputs.reshape(BATCH, channels, EXTENT, EXTENT)),
+            torch.from_numpy(labels.astype(numpy.int64)))
+
+
+# ---- the models -------------------------------------------------------------------------------
+def conv(inputs, outputs, kernel, stride=1, groups=1):
+    return nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)
+
+
+class Mlp(nn.Module):
+    def __init__(self, act):
+        super().__init__()
+        self.act = act
+        self.fc1 = nn.Linear(3 * EXTENT * EXTENT, 256)
+        self.fc2 = nn.Linear(256, 256)
+        self.fc3 = nn.Linear(256, CLASSES)
+
+    def forward(self, x):
+        return self.fc3(self.act(self.fc2(self.act(self.fc1(x.flatten(1))))))
+
+
+class LeNet(nn.Module):
+    def __init__(self, act):
+        super().__init__()
+        self.act = act
+        side = (EXTENT // 2 - 4) // 2
+        self.conv1 = nn.Conv2d(1, 6, 5, padding=2)
+        self.conv2 = nn.Conv2d(6, 16, 5)
+        self.fc1 = nn.Linear(16 * side * side, 120)
+        self.fc2 = nn.Linear(120, 84)
+        self.fc3 = nn.Linear(84, CLASSES)
+
+    def forward(self, x):
+        x = functional.max_pool2d(self.act(self.conv1(x)), 2)
+        x = functional.max_pool2d(self.act(self.conv2(x)), 2)
+        return self.fc3(self.act(self.fc2(self.act(self.fc1(x.flatten(1))))))
+
+
+class Basic(nn.Module):
+    """Two 3x3 convolutions; the shortcut by option A (padded) or B (projected)."""
+
+    def __init__(self, inputs, outputs, stride, act, project):
+        super().__init__()
+        self.act, self.stride, self.extra = act, stride, outputs - inputs
+        if project and (stride != 1 or self.extra):
+            self.downsample = nn.Sequential(conv(inputs, outputs, 1, stride),
+                                            nn.BatchNorm2d(outputs))
+        self.conv1, self.bn1 = conv(inputs, outputs, 3, stride), nn.BatchNorm2d(outputs)
+        self.conv2, self.bn2 = conv(outputs, outputs, 3), nn.BatchNorm2d(outputs)
+
+    def skip(self, x):
+        if hasattr(self, "downsample"):
+            return self.downsample(x)
+        half = self.extra // 2
+        return functional.pad(x[:, :, ::self.stride, ::self.stride], (0, 0, 0, 0, half, half))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(self.act(self.bn1(self.conv1(x)))))
+        return self.act(y + self.skip(x))
+
+
+class ResNet(nn.Module):
+    def __init__(self, act, widths, blocks, project, last):
+        super().__init__()
+        self.act, self.last, self.stages = act, last, len(widths)
+        self.conv1, self.bn1 = conv(3, widths[0], 3), nn.BatchNorm2d(widths[0])
+        before = widths[0]
+        for stage, width in enumerate(widths):
+            layer = []
+            for i in range(blocks):
+                layer.append(Basic(before, width, 2 if stage and not i else 1, act, project))
+                before = width
+            setattr(self, f"layer{stage + 1}", nn.Sequential(*layer))
+        setattr(self, last, nn.Linear(before, CLASSES))
+
+    def forward(self, x):
+        x = self.act(self.bn1(self.conv1(x)))
+        for stage in range(self.stages):
+            x = getattr(self, f"layer{stage + 1}")(x)
+        return getattr(self, self.last)(x.mean((2, 3)))
+
+
+class WideBlock(nn.Module):
+    def __init__(self, inputs, outputs, stride, act):
+        super().__init__()
+        self.act, self.same = act, inputs == outputs
+        self.bn1 = nn.BatchNorm2d(inputs)
+        if not self.same:
+            self.convShortcut = conv(inputs, outputs, 1, stride)
+        self.conv1 = conv(inputs, outputs, 3, stride)
+        self.bn2, self.conv2 = nn.BatchNorm2d(outputs), conv(outputs, outputs, 3)
+
+    def forward(self, x):
+        a = self.act(self.bn1(x))
+        y = self.conv2(self.act(self.bn2(self.conv1(a))))
+        return (x if self.same else self.convShortcut(a)) + y
+
+
+class Layers(nn.Module):
+    """A list of blocks that is called `layer`."""
+
+    def __init__(self, blocks):
+        super().__init__()
+        self.layer = nn.Sequential(*blocks)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class WideResNet(nn.Module):
+    def __init__(self, act, depth=16, widen=4):
+        super().__init__()
+        self.act = act
+        self.conv1 = conv(3, 16, 3)
+        before = 16
+        for stage in range(3):
+            width, blocks = (16 << stage) * widen, []
+            for i in range((depth - 4) // 6):
+                blocks.append(WideBlock(before, width, 2 if stage and not i else 1, act))
+                before = width
+            setattr(self, f"block{stage + 1}", Layers(blocks))
+        self.bn1, self.fc = nn.BatchNorm2d(before), nn.Linear(before, CLASSES)
+
+    def forward(self, x):
+        x = self.block3(self.block2(self.block1(self.conv1(x))))
+        return self.fc(self.act(self.bn1(x)).mean((2, 3)))
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, inputs, growth, act):
+        super().__init__()
+        self.act = act
+        self.bn1, self.conv1 = nn.BatchNorm2d(inputs), conv(inputs, 4 * growth, 1)
+        self.bn2, self.conv2 = nn.BatchNorm2d(4 * growth), conv(4 * growth, growth, 3)
+
+    def forward(self, x):
+        y = self.conv1(self.act(self.bn1(x)))
+        return torch.cat([x, self.conv2(self.act(self.bn2(y)))], 1)
+
+
+class Transition(nn.Module):
+    def __init__(self, inputs, outputs, act):
+        super().__init__()
+        self.act = act
+        self.bn1, self.conv1 = nn.BatchNorm2d(inputs), conv(inputs, outputs, 1)
+
+    def forward(self, x):
+        return functional.avg_pool2d(self.conv1(self.act(self.bn1(x))), 2)
+
+
+class DenseNet(nn.Module):
+    def __init__(self, act, depth=100, growth=12):
+        super().__init__()
+        self.act = act
+        channels, parts = 2 * growth, []
+        self.conv1 = conv(3, channels, 3)
+        for b in range(1, 4):
+            blocks = []
+            for _ in range((depth - 4) // 6):
+                blocks.append(Bottleneck(channels, growth, act))
+                channels += growth
+            setattr(self, f"block{b}", Layers(blocks))
+            if b < 3:
+                setattr(self, f"trans{b}", Transition(channels, channels // 2, act))
+                channels //= 2
+        self.bn1, self.fc = nn.BatchNorm2d(channels), nn.Linear(channels, CLASSES)
+
+    def forward(self, x):
+        x = self.trans1(self.block1(self.conv1(x)))
+        x = self.block3(self.trans2(self.block2(x)))
+        return self.fc(self.act(self.bn1(x)).mean((2, 3)))
+
+
+class Pointwise(nn.Module):
+    """An activation as a module without parameters."""
+
+    def __init__(self, act):
+        super().__init__()
+        self.act = act
+
+    def forward(self, x):
+        return self.act(x)
+
+
+def conv_norm(inputs, outputs, kernel, stride, groups, act):
+    return nn.Sequential(conv(inputs, outputs, kernel, stride, groups), nn.BatchNorm2d(outputs),
+                         Pointwise(act))
+
+
+class Inverted(nn.Module):
+    def __init__(self, inputs, outputs, expand, stride, act):
+        super().__init__()
+        self.adds = stride == 1 and inputs == outputs
+        wide = inputs * expand
+        parts = [] if expand == 1 else [conv_norm(inputs, wide, 1, 1, 1, act)]
+        parts += [conv_norm(wide, wide, 3, stride, wide, act), conv(wide, outputs, 1),
+                  nn.BatchNorm2d(outputs)]
+        self.conv = nn.Sequential(*parts)
+
+    def forward(self, x):
+        return x + self.conv(x) if self.adds else self.conv(x)
+
+
+class MobileNetV2(nn.Module):
+    """torchvision's, with stride 1 in the stem and the second stage."""
+
+    STAGES = ((1, 16, 1, 1), (6, 24, 2, 1), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1),
+              (6, 160, 3, 2), (6, 320, 1, 1))
+
+    def __init__(self, act):
+        super().__init__()
+        before, parts = 32, [conv_norm(3, 32, 3, 1, 1, act)]
+        for expand, width, repeat, stride in self.STAGES:
+            for i in range(repeat):
+                parts.append(Inverted(before, width, expand, 1 if i else stride, act))
+                before = width
+        parts.append(conv_norm(before, 1280, 1, 1, 1, act))
+        self.features = nn.Sequential(*parts)
+        self.classifier = nn.Sequential(nn.Identity(), nn.Linear(1280, CLASSES))
+
+    def forward(self, x):
+        return self.classifier(self.features(x).mean((2, 3)))
+
+
+MODELS = {
+    "mlp": Mlp,
+    "lenet5": LeNet,
+    "resnet20": lambda act: ResNet(act, (16, 32, 64), 3, False, "linear"),
+    "resnet18": lambda act: ResNet(act, (64, 128, 256, 512), 2, True, "fc"),
+    "wrn-16-4": WideResNet,
+    "densenet-bc-100-12": DenseNet,
+    "mobilenetv2": MobileNetV2,
+}
+
+
+def make(name, activation):
+    relu = functional.relu6 if name == "mobilenetv2" else functional.relu
+    model = MODELS[name](relu if activation == "relu" else functional.gelu).double()
+    with torch.no_grad():
+        parameters = dict(model.named_parameters())
+        for key, value in parameters.items():
+            biased = key.replace(".weight", ".bias") in parameters
+            value.copy_(torch.from_numpy(initial(key, value.shape, biased).reshape(value.shape)))
+    return model
+
+
+# ---- the traces -------------------------------------------------------------------------------
+def text(values):
+    return " ".join(f"{value:.13g}" for value in values)
+
+
+def projections(name, tensor, kinds):
+    flat = tensor.detach().numpy().ravel()
+    return [float(numpy.dot(flat, sign)) for sign in signs(name, flat.size, kinds)]
+
+
+def gradient_lines(model, kinds):
+    for key, value in model.named_parameters():
+        norm = float(value.grad.norm())
+        yield (f"parameter {key} {value.numel()} "
+               f"{text([norm] + projections(key, value.grad, kinds))}")
+
+
+def average_lines(model):
+    for key, value in model.named_buffers():
+        if key.endswith("num_batches_tracked"):
+            continue
+        yield f"average {key} {value.numel()} {text(projections(key, value, 4))}"
+
+
+def trace(name, activation):
+    channels = 1 if name == "lenet5" else 3
+    model = make(name, activation)
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=MOMENTUM)
+    losses, gradients = [], []
+    inputs, labels = batch(channels)
+    for step in range(STEPS):
+        optimizer.zero_grad()
+        loss = functional.cross_entropy(model(inputs), labels)
+        loss.backward()
+        losses.append(loss.item())
+        if step == 0:
+            gradients = list(gradient_lines(model, 8 if activation == "relu" else 2))
+        optimizer.step()
+    averages = list(average_lines(model)) if activation == "relu" else []
+    return [f"model {name} {activation} {channels}", f"loss {text(losses)}"] + gradients + averages
+
+
+def main(names):
+    torch.set_num_threads(2)
+    for name in names or MODELS:
+        lines = trace(name, "relu") + trace(name, "gelu")
+        with open(os.path.join(FOLDER, f"model_{name}.txt"), "w", encoding="ascii") as file:
+            file.write("\n".join(lines) + "\n")
+        print(name, lines[1])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
