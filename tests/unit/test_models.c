@@ -10,18 +10,12 @@ static const struct {
     bool        imagenet;
     size_t      classes, parameters;
 } known[] = {
-    {"lenet5", 1, 28, false, 10, 61706},
-    {"resnet20", 3, 32, false, 10, 269722},
-    {"resnet56", 3, 32, false, 10, 853018},
-    {"resnet18", 3, 32, false, 10, 11173962},
-    {"resnet18", 3, 224, true, 1000, 11689512},
-    {"resnet34", 3, 224, true, 1000, 21797672},
-    {"resnet50", 3, 224, true, 1000, 25557032},
-    {"wrn-16-4", 3, 32, false, 10, 2748890},
-    {"wrn-28-10", 3, 32, false, 10, 36479194},
-    {"densenet-bc-100-12", 3, 32, false, 10, 769162},
-    {"mobilenetv1", 3, 32, false, 10, 3217226},
-    {"mobilenetv2", 3, 32, false, 10, 2236682},
+    {"lenet5", 1, 28, false, 10, 61706},          {"resnet20", 3, 32, false, 10, 269722},
+    {"resnet56", 3, 32, false, 10, 853018},       {"resnet18", 3, 32, false, 10, 11173962},
+    {"resnet18", 3, 224, true, 1000, 11689512},   {"resnet34", 3, 224, true, 1000, 21797672},
+    {"resnet50", 3, 224, true, 1000, 25557032},   {"wrn-16-4", 3, 32, false, 10, 2748890},
+    {"wrn-28-10", 3, 32, false, 10, 36479194},    {"densenet-bc-100-12", 3, 32, false, 10, 769162},
+    {"mobilenetv1", 3, 32, false, 10, 3217226},   {"mobilenetv2", 3, 32, false, 10, 2236682},
     {"mobilenetv2", 3, 224, true, 1000, 3504872},
 };
 
