@@ -125,7 +125,8 @@ int cull_dnnl_major(void)
 int64_t cull_dnnl_width(void)
 {
     /* every set of instructions with AVX-512 has this one's bits */
-    int core = dnnl_cpu_isa_avx512_core, has = dnnl_get_effective_cpu_isa();
+    unsigned core = (unsigned)dnnl_cpu_isa_avx512_core;
+    unsigned has = (unsigned)dnnl_get_effective_cpu_isa();
 
     return (has & core) == core ? 16 : 8;
 }
