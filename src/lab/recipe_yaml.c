@@ -165,11 +165,12 @@ done:
 static cull_status join_key(struct scan *s, const char *prefix, char out[MOST_KEY])
 {
     cull_status status = CULL_OK;
-    const char *word = (const char *)s->event.data.scalar.value;
+    const char *word = NULL;
     int         length = 0;
 
     if (s->event.type != YAML_SCALAR_EVENT)
         FAIL(CULL_BAD_OPTION, "%s:%lu: a key is a plain word", s->name, line_of(s));
+    word = (const char *)s->event.data.scalar.value;
     if (strlen(word) != s->event.data.scalar.length || word[0] == '\0')
         FAIL(CULL_BAD_OPTION, "%s:%lu: a key is a plain word", s->name, line_of(s));
     length = snprintf(out, MOST_KEY, "%s%s%s", prefix, prefix[0] ? "." : "", word);
@@ -183,7 +184,7 @@ done:
 static cull_status take_mapping(struct scan *s, const char *prefix, int depth)
 {
     cull_status status = CULL_OK;
-    char        key[MOST_KEY], where[256];
+    char        key[MOST_KEY] = "", where[256] = "";
 
     if (depth > MOST_DEPTH) FAIL(CULL_BAD_OPTION, "%s:%lu: mappings too deep", s->name, line_of(s));
     TRY(next(s));

@@ -78,10 +78,15 @@ struct scan {
     uint64_t    size;
 };
 
+/* The next character that is no white space; zero at the end. */
 static char peek(struct scan *s)
 {
-    while (s->at < s->end && memchr(" \t\r\n", *s->at, 4)) s->at++;
-    return s->at < s->end ? *s->at : '\0';
+    char next = '\0';
+
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r' || *s->at == '\n'))
+        s->at++;
+    if (s->at < s->end) next = *s->at;
+    return next;
 }
 
 static cull_status expect(struct scan *s, char wanted)

@@ -62,7 +62,7 @@ cull_status cull_weights_list(const cull_model *model, const cull_params *params
         const cull_node *node = &model->node[n];
         size_t           half = node->running_count / 2;
 
-        for (int i = 0; i < node->params; i++) {
+        for (int i = 0; i < node->params && i < CULL_NODE_PARAMS; i++) {
             shape_of(node, i, &next->tensor);
             next = add(next, node, suffixes[i], dtype,
                        element(params->value, dtype, node->param_at[i]));
