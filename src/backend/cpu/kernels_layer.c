@@ -1,8 +1,8 @@
 /*
  * backend/cpu/kernels_layer.c - inner loops of norms, activations and pooling (kernels_layer.h).
  *
- * A panel is walked in runs of RUN pixels, a run in strips of 16 channels whose parameters and
- * sums stay in registers. The moments of a run are taken about the mean m of its first pixels,
+ * A panel is walked in runs of RUN pixels, a run in strips of channels whose parameters and sums
+ * stay in registers. The moments of a run are taken about the mean m of its first pixels,
  * which keeps floats accurate however large the mean is:
  *
  *     r = sum (x - m), q = sum (x - m)^2     sum x = T m + r     sum x^2 = q + 2 m r + T m^2
@@ -14,11 +14,17 @@
 #define PASTE(a, b)  a##b
 #define EXPAND(a, b) PASTE(a, b)
 
-enum { STRIP = CULL_LAYER_STRIP, RUN = 64, PROBE = 4 };
-
-/* The compiler breaks these up where registers are shorter. */
-typedef float   lanes __attribute__((vector_size(64)));
-typedef int32_t masks __attribute__((vector_size(64)));
+/* A strip is one register; it divides CULL_LAYER_STRIP. */
+#if defined(__AVX512F__)
+enum { STRIP = 16 };
+#elif defined(__AVX2__)
+enum { STRIP = 8 };
+#else
+enum { STRIP = 4 };
+#endif
+enum { RUN = 64, PROBE = 4 };
+typedef float   lanes __attribute__((vector_size(STRIP * sizeof(float))));
+typedef int32_t masks __attribute__((vector_size(STRIP * sizeof(float))));
 
 #define LOAD(x, from) memcpy(&(x), (from), sizeof(lanes))
 #define STORE(to, x)  memcpy((to), &(x), sizeof(lanes))

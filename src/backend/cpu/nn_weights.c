@@ -6,8 +6,9 @@
 #include "backend/cpu/nn.h"
 #include "base/alloc.h"
 
-/* NEAR: what a near cache holds; TASKS: enough to share out; SMALL: pixels of a small image. */
-enum { NEAR = 256 * 1024 / sizeof(float), TASKS = 32, SMALL = 64 };
+/* NEAR: what a near cache holds; TASKS: enough to share out; SMALL, TINY: pixels of an
+ * image. */
+enum { NEAR = 256 * 1024 / sizeof(float), TASKS = 32, SMALL = 64, TINY = 16 };
 
 struct cull_cpu_weights {
     cull_backend   *backend;
@@ -35,16 +36,18 @@ static bool apart(const cull_layer_desc *desc)
     return desc->groups > 1 && desc->groups == desc->x.c && desc->groups == desc->y.c;
 }
 
-/* Strided walks over large images, and single taps, are memory more than arithmetic: oneDNN's. */
+/* Strided walks over large images, single taps, and large images where vectors are short are memory
+ * more than arithmetic: oneDNN's. */
 bool cull_cpu_weights_suit(const cull_backend *backend, const cull_layer_desc *desc)
 {
-    size_t width = cull_cpu_kernels(backend)->conv->width;
-    bool   strided = desc->stride[0] > 1 || desc->stride[1] > 1;
+    size_t  width = cull_cpu_kernels(backend)->conv->width;
+    bool    strided = desc->stride[0] > 1 || desc->stride[1] > 1;
+    int64_t area = desc->y.h * desc->y.w, most = strided ? SMALL : INT64_MAX;
 
     if (apart(desc)) return !desc->bias && desc->x.block == desc->y.block;
+    if (width < 16) most = TINY;
     return desc->groups == 1 && !desc->bias && desc->kernel[0] * desc->kernel[1] > 1 &&
-           (!strided || desc->y.h * desc->y.w <= SMALL) && blocked(&desc->x, width) &&
-           blocked(&desc->y, width);
+           area <= most && blocked(&desc->x, width) && blocked(&desc->y, width);
 }
 
 static size_t smaller(size_t a, size_t b)
