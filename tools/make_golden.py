@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write tests/golden/model_*.txt: ten steps of training as PyTorch does them in double.
+"""Write tests/golden/model_*.txt and float_*.txt: ten steps of training as PyTorch does them.
 
-    /usr/bin/python3 tools/make_golden.py [NAME ...]
+    /usr/bin/python3 tools/make_golden.py [--float] [NAME ...]
 
 Needs torch (made with Debian's 1.13.1). Models are defined here from their papers and common
 implementations, independently of the C library, with the library's names for their layers.
@@ -21,24 +21,39 @@ Every number both sides start from is a formula of a name and an element's numbe
     sign j            bit 56 + j of number("sign:" + parameter's name, i): + when set
 
 The name of a parameter is that of its layer and .weight or .bias. Ten steps of SGD, rate .1,
-momentum .9, mean loss over the same 8 examples of 16x16. A file holds, for relu and for gelu in its place:
+momentum .9, mean loss over the same 8 examples of 16x16, in double. A file model_*.txt holds, for
+relu and for gelu in its place:
 
     model NAME ACTIVATION CHANNELS
     loss            ten numbers
     parameter NAME COUNT   the norm of its gradient at the first step, and its projections on the
                            signs 0 .. 7 (gelu: 0 and 1)
     average NAME COUNT     projections 0 .. 3 of a running mean or variance after the last step
+
+With --float the same ten steps are done with 32 examples of 32x32 for the seeds 1 .. 5, in double
+and along PyTorch's float paths; "SEED:" then stands before every name in the formulas but the
+signs'. A file float_*.txt holds, a line a seed and step,
+
+    step SEED STEP         in double: the loss, the norm of the whole gradient, and the sums of its
+                           parameters' projections on the signs 0 .. 7
+    path NAME              the largest error of a loss, and of a gradient as a share of its norm
+                           (root mean square over the projections), over all seeds and steps
+
+where the paths are nchw, nhwc (channels-last) and plain (without oneDNN; not for mobilenetv2, whose
+depthwise layers would take hours).
 """
+import argparse
 import math
 import os
-import sys
 
 import numpy
 import torch
 from torch import nn
 from torch.nn import functional
 
-STEPS, BATCH, EXTENT, CLASSES = 10, 8, 16, 10
+STEPS, CLASSES = 10, 10
+SMALL, WIDE = (8, 16), (32, 32)  # examples and extent
+SEEDS = range(1, 6)
 RATE, MOMENTUM = 0.1, 0.9
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "golden")
 
@@ -78,23 +93,41 @@ def signs(name, count, kinds):
         yield ((z >> numpy.uint64(j)) & numpy.uint64(1)).astype(numpy.float64) * 2 - 1
 
 
-def batch(channels):
-    inputs = 2 * even("inputs", BATCH * channels * EXTENT * EXTENT)
-    labels = (number("labels", BATCH) >> numpy.uint64(32)) % numpy.uint64(CLASSES)
-    return (torch.from_numpy(inputs.reshape(BATCH, channels, EXTENT, EXTENT)),
+def batch(size, channels, prefix=""):
+    examples, extent = size
+    inputs = 2 * even(prefix + "inputs", examples * channels * extent * extent)
+    labels = (number(prefix + "labels", examples) >> numpy.uint64(32)) % numpy.uint64(CLASSES)
+    return (torch.from_numpy(inputs.reshape(examples, channels, extent, extent)),
             torch.from_numpy(labels.astype(numpy.int64)))
 
 
 # ---- the models -------------------------------------------------------------------------------
+class Depthwise(nn.Conv2d):
+    """Where `shifted`, as a sum over shifted images: PyTorch's own takes minutes a step in double."""
+
+    shifted = False
+
+    def forward(self, x):
+        if not self.shifted:
+            return super().forward(x)
+        stride, height, width = self.stride[0], x.shape[2], x.shape[3]
+        x, y = functional.pad(x, (1, 1, 1, 1)), 0
+        for r in range(3):
+            for s in range(3):
+                view = x[:, :, r:r + height:stride, s:s + width:stride]
+                y = y + view * self.weight[:, 0, r, s].view(1, -1, 1, 1)
+        return y
+
+
 def conv(inputs, outputs, kernel, stride=1, groups=1):
-    return nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)
+    return (Depthwise if groups > 1 else nn.Conv2d)(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)
 
 
 class Mlp(nn.Module):
-    def __init__(self, act):
+    def __init__(self, act, extent):
         super().__init__()
         self.act = act
-        self.fc1 = nn.Linear(3 * EXTENT * EXTENT, 256)
+        self.fc1 = nn.Linear(3 * extent * extent, 256)
         self.fc2 = nn.Linear(256, 256)
         self.fc3 = nn.Linear(256, CLASSES)
 
@@ -103,11 +136,12 @@ class Mlp(nn.Module):
 
 
 class LeNet(nn.Module):
-    def __init__(self, act):
+    def __init__(self, act, extent):
         super().__init__()
         self.act = act
-        side = (EXTENT // 2 - 4) // 2
-        self.conv1 = nn.Conv2d(1, 6, 5, padding=2)
+        pad = 2 if extent <= 28 else 0
+        side = ((extent + 2 * pad - 4) // 2 - 4) // 2
+        self.conv1 = nn.Conv2d(1, 6, 5, padding=pad)
         self.conv2 = nn.Conv2d(6, 16, 5)
         self.fc1 = nn.Linear(16 * side * side, 120)
         self.fc2 = nn.Linear(120, 84)
@@ -308,28 +342,33 @@ class MobileNetV2(nn.Module):
 MODELS = {
     "mlp": Mlp,
     "lenet5": LeNet,
-    "resnet20": lambda act: ResNet(act, (16, 32, 64), 3, False, "linear"),
-    "resnet18": lambda act: ResNet(act, (64, 128, 256, 512), 2, True, "fc"),
-    "wrn-16-4": WideResNet,
-    "densenet-bc-100-12": DenseNet,
-    "mobilenetv2": MobileNetV2,
+    "resnet20": lambda act, _: ResNet(act, (16, 32, 64), 3, False, "linear"),
+    "resnet18": lambda act, _: ResNet(act, (64, 128, 256, 512), 2, True, "fc"),
+    "wrn-16-4": lambda act, _: WideResNet(act),
+    "densenet-bc-100-12": lambda act, _: DenseNet(act),
+    "mobilenetv2": lambda act, _: MobileNetV2(act),
 }
 
 
-def make(name, activation):
+def channels_of(name):
+    return 1 if name == "lenet5" else 3
+
+
+def make(name, activation, extent, prefix=""):
     relu = functional.relu6 if name == "mobilenetv2" else functional.relu
-    model = MODELS[name](relu if activation == "relu" else functional.gelu).double()
+    model = MODELS[name](relu if activation == "relu" else functional.gelu, extent).double()
     with torch.no_grad():
         parameters = dict(model.named_parameters())
         for key, value in parameters.items():
             biased = key.replace(".weight", ".bias") in parameters
-            value.copy_(torch.from_numpy(initial(key, value.shape, biased).reshape(value.shape)))
+            start = initial(prefix + key, value.shape, biased)
+            value.copy_(torch.from_numpy(start.reshape(value.shape)))
     return model
 
 
-# ---- the traces -------------------------------------------------------------------------------
-def text(values):
-    return " ".join(f"{value:.13g}" for value in values)
+# ---- the traces in double ---------------------------------------------------------------------
+def text(values, digits=13):
+    return " ".join(f"{value:.{digits}g}" for value in values)
 
 
 def projections(name, tensor, kinds):
@@ -352,11 +391,11 @@ def average_lines(model):
 
 
 def trace(name, activation):
-    channels = 1 if name == "lenet5" else 3
-    model = make(name, activation)
+    channels = channels_of(name)
+    model = make(name, activation, SMALL[1])
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=MOMENTUM)
     losses, gradients = [], []
-    inputs, labels = batch(channels)
+    inputs, labels = batch(SMALL, channels)
     for step in range(STEPS):
         optimizer.zero_grad()
         loss = functional.cross_entropy(model(inputs), labels)
@@ -369,14 +408,85 @@ def trace(name, activation):
     return [f"model {name} {activation} {channels}", f"loss {text(losses)}"] + gradients + averages
 
 
-def main(names):
+# ---- the float paths --------------------------------------------------------------------------
+class Signs:
+    """The signs of every parameter, kept: one row a kind."""
+
+    def __init__(self, model):
+        self.of = {key: numpy.stack([sign.astype(numpy.int8) for sign in signs(key, value.numel(), 8)])
+                   for key, value in model.named_parameters()}
+
+    def project(self, model):
+        """The norm of the whole gradient, and its projections."""
+        square, sums = 0.0, numpy.zeros(8)
+        for key, value in model.named_parameters():
+            flat = value.grad.detach().contiguous().numpy().ravel().astype(numpy.float64)
+            square += float(flat @ flat)
+            sums += [float(flat @ row) for row in self.of[key]]
+        return math.sqrt(square), sums
+
+
+def ten_steps(name, seed, path, kept):
+    """Of each step the loss, the norm and the projections of the gradient."""
+    prefix = f"{seed}:"
+    model = make(name, "relu", WIDE[1], prefix)
+    inputs, labels = batch(WIDE, channels_of(name), prefix)
+    if not kept:
+        kept.append(Signs(model))
+    if path == "double":
+        for module in model.modules():
+            if isinstance(module, Depthwise):
+                module.shifted = True
+    else:
+        model, inputs = model.float(), inputs.float()
+    if path == "nhwc":
+        model = model.to(memory_format=torch.channels_last)
+        inputs = inputs.contiguous(memory_format=torch.channels_last)
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=MOMENTUM)
+    with torch.backends.mkldnn.flags(enabled=path != "plain"):
+        for _ in range(STEPS):
+            optimizer.zero_grad()
+            loss = functional.cross_entropy(model(inputs), labels)
+            loss.backward()
+            yield (loss.item(),) + kept[0].project(model)
+            optimizer.step()
+
+
+def float_lines(name):
+    paths = ["nchw", "nhwc"] + ([] if name == "mobilenetv2" else ["plain"])
+    worst, lines, kept = {path: [0.0, 0.0] for path in paths}, [], []
+    for seed in SEEDS:
+        double = list(ten_steps(name, seed, "double", kept))
+        lines += [f"step {seed} {step + 1} {text([loss, norm, *sums], 10)}"
+                  for step, (loss, norm, sums) in enumerate(double)]
+        for path in paths:
+            for (loss, norm, sums), (ours, _, theirs) in zip(
+                    double, ten_steps(name, seed, path, kept)):
+                error = math.sqrt(float(numpy.mean((sums - theirs) ** 2))) / norm
+                worst[path] = [max(worst[path][0], abs(loss - ours)), max(worst[path][1], error)]
+        print(name, seed, worst, flush=True)
+    return lines + [f"path {path} {text(worst[path], 6)}" for path in paths]
+
+
+def write(file_name, lines):
+    with open(os.path.join(FOLDER, file_name), "w", encoding="ascii") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="golden traces of models, as PyTorch has them")
+    parser.add_argument("--float", action="store_true", dest="floats", help="the float paths")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(MODELS))
+    options = parser.parse_args()
     torch.set_num_threads(2)
-    for name in names or MODELS:
+    for name in options.names or MODELS:
+        if options.floats:
+            write(f"float_{name}.txt", float_lines(name))
+            continue
         lines = trace(name, "relu") + trace(name, "gelu")
-        with open(os.path.join(FOLDER, f"model_{name}.txt"), "w", encoding="ascii") as file:
-            file.write("\n".join(lines) + "\n")
+        write(f"model_{name}.txt", lines)
         print(name, lines[1])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

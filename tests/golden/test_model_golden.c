@@ -8,19 +8,9 @@
  * the whole gradient and estimated from the projections: a projection of an error on random signs
  * has the error's squared norm as its mean square.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "golden/model_trace.h"
 
-#include "nn/nn.h"
-#include "support.h"
-#include "tensor/tensor.h"
-
-enum { STEPS = 10, BATCH = 8, EXTENT = 16, CLASSES = 10, SIGNS = 8, AVERAGES = 4, LINE = 512 };
-
-#define RATE     0.1
-#define MOMENTUM 0.9
+enum { EXAMPLES = 8, EXTENT = 16, AVERAGES = 4 };
 
 #define DOUBLE_ERROR 1e-9
 /* MobileNetV2 from the fourth step on: a step there magnifies rounding ten- to a hundredfold,
@@ -33,160 +23,6 @@ enum { PARTS_AFTER = 3 };
 /* A ReLU's gate flips where float rounding moves a value across zero, and a flipped gate changes
  * the gradient by a whole term; PyTorch's own float paths differ as much. */
 #define FLOAT_RELU_ERROR 5e-2
-
-/* ---- the formulas ---- */
-static uint64_t hash_name(const char *name)
-{
-    uint64_t value = 0xcbf29ce484222325u;
-
-    for (; *name; name++) value = (value ^ (uint8_t)*name) * 0x100000001b3u;
-    return value;
-}
-
-static uint64_t number(uint64_t name, uint64_t i)
-{
-    uint64_t z = name + (i + 1) * 0x9e3779b97f4a7c15u;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static double even(uint64_t name, uint64_t i)
-{
-    return 2 * ((double)(number(name, i) >> 11) * 0x1p-53) - 1;
-}
-
-static double initial(const cull_node *node, int part, uint64_t name, uint64_t i)
-{
-    if (part == 1) return even(name, i) / 4;
-    if (node->running_count) return 1 + even(name, i) / 4;
-    return even(name, i) / sqrt((double)(node->param_count[0] / (size_t)node->desc.y.c)) /
-           (node->params > 1 ? 1 : 4);
-}
-
-/* ---- a network in training ---- */
-struct net {
-    cull_backend *backend;
-    cull_model   *model;
-    cull_params  *params;
-    cull_plan    *plan;
-    double       *velocity;
-    cull_dtype    dtype;
-    size_t        row;
-};
-
-static double get(const void *block, cull_dtype dtype, size_t i)
-{
-    return dtype == CULL_F32 ? (double)((const float *)block)[i] : ((const double *)block)[i];
-}
-
-static void put(void *block, cull_dtype dtype, size_t i, double value)
-{
-    if (dtype == CULL_F32)
-        ((float *)block)[i] = (float)value;
-    else
-        ((double *)block)[i] = value;
-}
-
-static uint64_t parameter_name(const cull_node *node, int part, const char *prefix, char *name)
-{
-    (void)snprintf(name, LINE, "%s%s%s", prefix, node->name, part ? ".bias" : ".weight");
-    return hash_name(name);
-}
-
-static void set_parameters(struct net *n)
-{
-    char name[LINE];
-
-    for (int k = 1; k < n->model->nodes; k++) {
-        const cull_node *node = &n->model->node[k];
-        for (int part = 0; part < node->params; part++) {
-            uint64_t hash = parameter_name(node, part, "", name);
-            for (size_t i = 0; i < node->param_count[part]; i++)
-                put(n->params->value, n->dtype, node->param_at[part] + i,
-                    initial(node, part, hash, i));
-        }
-        for (size_t i = 0; i < node->running_count; i++)
-            put(n->params->running, n->dtype, node->running_at + i, i >= node->running_count / 2);
-    }
-}
-
-/* False where the backend has no layers. */
-static bool start(struct net *n, const char *backend, cull_dtype dtype, const char *model,
-                  bool gelu, int channels)
-{
-    cull_model_options options = {.channels = channels,
-                                  .height = EXTENT,
-                                  .width = EXTENT,
-                                  .classes = CLASSES,
-                                  .activation = gelu ? CULL_GELU : CULL_RELU};
-    cull_status        status = CULL_OK;
-
-    *n = (struct net){.dtype = dtype, .row = (size_t)(channels * EXTENT * EXTENT)};
-    assert_ok(cull_backend_open(backend, 0, &n->backend));
-    assert_ok(cull_nn_model_by_name(model, &options, &n->model));
-    assert_ok(cull_nn_params_create(n->model, dtype, &n->params));
-    set_parameters(n);
-    n->velocity = calloc(n->params->count, sizeof *n->velocity);
-    assert_non_null(n->velocity);
-    status =
-        cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_LEARN, BATCH, 0, &n->plan);
-    if (status != CULL_UNSUPPORTED) assert_ok(status);
-    return status == CULL_OK;
-}
-
-static void finish(struct net *n)
-{
-    free(n->velocity);
-    cull_nn_plan_destroy(n->plan);
-    cull_nn_params_destroy(n->params);
-    cull_nn_model_destroy(n->model);
-    cull_backend_close(n->backend);
-}
-
-/* Element i of an example, in the layout the plan wants, is element `from` in NCHW. */
-static size_t nchw(const cull_image *image, size_t i)
-{
-    size_t area = (size_t)(image->h * image->w), block = (size_t)image->block;
-    size_t channel = i / (area * block) * block + i % block, pixel = i / block % area;
-
-    return channel * area + pixel;
-}
-
-/* One pass forward and backward; the mean loss. */
-static double learn(struct net *n, uint64_t step)
-{
-    cull_image   image = cull_nn_plan_input(n->plan);
-    uint64_t     input = hash_name("inputs"), label = hash_name("labels");
-    double      *inputs = malloc(BATCH * n->row * sizeof *inputs), loss = 0;
-    int32_t      labels[BATCH];
-    cull_batch   batch = {.count = BATCH, .inputs = inputs, .label = labels, .step = step};
-    cull_signals seen;
-
-    assert_non_null(inputs);
-    for (size_t e = 0; e < BATCH; e++) {
-        labels[e] = (int32_t)((number(label, e) >> 32) % CLASSES);
-        for (size_t i = 0; i < n->row; i++)
-            put(inputs, n->dtype, e * n->row + i, 2 * even(input, e * n->row + nchw(&image, i)));
-    }
-    assert_ok(cull_nn_learn(n->plan, &batch, &seen));
-    for (size_t e = 0; e < BATCH; e++) loss += cull_tensor_get(&seen.loss, e) / BATCH;
-    free(inputs);
-    return loss;
-}
-
-/* SGD with momentum, by hand and in double: what is tested is the network. */
-static void descend(struct net *n)
-{
-    double       *value = n->params->value;
-    const double *gradient = n->params->gradient;
-
-    for (size_t i = 0; i < n->params->count; i++) {
-        n->velocity[i] = MOMENTUM * n->velocity[i] + gradient[i];
-        value[i] -= RATE * n->velocity[i];
-    }
-}
 
 /* ---- against the file ---- */
 struct golden {
@@ -218,20 +54,6 @@ static void read_line(struct golden *g, const char *kind, const char *name, size
     for (int i = 0; i < numbers; i++) assert_int_equal(1, fscanf(g->file, "%lf", &number_of[i]));
 }
 
-static void project(const double *values, size_t count, const char *name, int kinds, double *out)
-{
-    char     key[LINE];
-    uint64_t hash = 0;
-
-    (void)snprintf(key, sizeof key, "sign:%.400s", name);
-    hash = hash_name(key);
-    memset(out, 0, (size_t)kinds * sizeof *out);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t z = number(hash, i) >> 56;
-        for (int j = 0; j < kinds; j++) out[j] += (z >> j) & 1 ? values[i] : -values[i];
-    }
-}
-
 static double norm_of(const double *values, size_t count)
 {
     double sum = 0;
@@ -241,52 +63,52 @@ static double norm_of(const double *values, size_t count)
 }
 
 /* One parameter's gradient: adds to the squared error and to the squared norm. */
-static void check_parameter(struct golden *g, const struct net *n, const cull_node *node, int part,
-                            int kinds, double *error, double *whole)
+static void check_parameter(struct golden *g, const struct trace *t, const cull_node *node,
+                            int part, int kinds, double *error, double *whole)
 {
-    const double *gradient = (const double *)n->params->gradient + node->param_at[part];
-    size_t        count = node->param_count[part];
-    double        golden[1 + SIGNS], ours[SIGNS], norm = norm_of(gradient, count);
+    const double *gradient = t->params->gradient;
+    size_t        at = node->param_at[part], count = node->param_count[part];
+    double        golden[1 + SIGNS], ours[SIGNS] = {0}, norm = norm_of(gradient + at, count);
     char          name[LINE];
 
-    (void)parameter_name(node, part, "", name);
+    (void)snprintf(name, sizeof name, "%s%s", node->name, suffix_of(part));
     read_line(g, "parameter", name, count, golden, 1 + kinds);
-    project(gradient, count, name, kinds, ours);
+    project(gradient, CULL_F64, at, count, name, "", kinds, ours);
     for (int j = 0; j < kinds; j++)
         *error += (ours[j] - golden[1 + j]) * (ours[j] - golden[1 + j]) / kinds;
     *error += (norm - golden[0]) * (norm - golden[0]);
     *whole += golden[0] * golden[0];
 }
 
-static void check_gradient(struct golden *g, const struct net *n, int kinds)
+static void check_gradient(struct golden *g, const struct trace *t, int kinds)
 {
     double error = 0, whole = 0;
 
-    for (int k = 1; k < n->model->nodes; k++)
-        for (int part = 0; part < n->model->node[k].params; part++)
-            check_parameter(g, n, &n->model->node[k], part, kinds, &error, &whole);
+    for (int k = 1; k < t->net->nodes; k++)
+        for (int part = 0; part < t->net->node[k].params; part++)
+            check_parameter(g, t, &t->net->node[k], part, kinds, &error, &whole);
     print_message("%s %s: gradient to %.1e\n", g->name, g->activation, sqrt(error / whole));
     if (!(sqrt(error) <= DOUBLE_ERROR * sqrt(whole)))
         fail_msg("%s %s: gradient off by %g of its norm", g->name, g->activation,
                  sqrt(error / whole));
 }
 
-static void check_averages(struct golden *g, const struct net *n, double tolerance)
+static void check_averages(struct golden *g, const struct trace *t, double tolerance)
 {
     double worst = 0;
 
-    for (int k = 1; k < n->model->nodes; k++) {
-        const cull_node *node = &n->model->node[k];
+    for (int k = 1; k < t->net->nodes; k++) {
+        const cull_node *node = &t->net->node[k];
         size_t           count = node->running_count / 2;
 
         for (int half = 0; half < 2 && count; half++) {
-            double golden[AVERAGES], ours[AVERAGES];
+            double golden[AVERAGES], ours[AVERAGES] = {0};
             char   name[LINE];
 
             (void)snprintf(name, sizeof name, "%s.running_%s", node->name, half ? "var" : "mean");
             read_line(g, "average", name, count, golden, AVERAGES);
-            project((const double *)n->params->running + node->running_at + (half ? count : 0),
-                    count, name, AVERAGES, ours);
+            project(t->params->running, CULL_F64, node->running_at + (half ? count : 0), count,
+                    name, "", AVERAGES, ours);
             for (int j = 0; j < AVERAGES; j++) {
                 double error = fabs(ours[j] - golden[j]) / fmax(1, fabs(golden[j]));
                 if (!(error <= tolerance)) fail_msg("%s: %s off by %g", g->name, name, error);
@@ -302,21 +124,33 @@ static double tolerance_after(const struct golden *g, int steps)
     return strcmp(g->name, "mobilenetv2") == 0 && steps > PARTS_AFTER ? PARTED_ERROR : DOUBLE_ERROR;
 }
 
-/* `cpu` in float against `ref` in double, first step. */
-static void check_float(const struct golden *g, const struct net *ref, bool gelu)
+static struct trace trace_of(const struct golden *g, cull_dtype dtype)
 {
-    struct net n;
-    double     limit = gelu ? FLOAT_GELU_ERROR : FLOAT_RELU_ERROR, error = 0, whole = 0, loss = 0;
+    return (struct trace){.model = g->name,
+                          .prefix = "",
+                          .gelu = strcmp(g->activation, "gelu") == 0,
+                          .channels = g->channels,
+                          .extent = EXTENT,
+                          .examples = EXAMPLES,
+                          .dtype = dtype};
+}
 
-    if (!start(&n, "cpu", CULL_F32, g->name, gelu, g->channels)) {
+/* `cpu` in float against `ref` in double, first step. */
+static void check_float(const struct golden *g, const struct trace *ref)
+{
+    struct trace t = trace_of(g, CULL_F32);
+    double       limit = t.gelu ? FLOAT_GELU_ERROR : FLOAT_RELU_ERROR;
+    double       error = 0, whole = 0, loss = 0;
+
+    if (!start(&t, "cpu")) {
         print_message("%s %s: skipped on cpu: %s\n", g->name, g->activation, cull_last_error());
-        finish(&n);
+        finish(&t);
         return;
     }
-    loss = learn(&n, 0) - g->loss[0];
-    for (size_t i = 0; i < n.params->count; i++) {
+    loss = learn(&t) - g->loss[0];
+    for (size_t i = 0; i < t.params->count; i++) {
         double right = get(ref->params->gradient, CULL_F64, i);
-        double wrong = get(n.params->gradient, CULL_F32, i) - right;
+        double wrong = get(t.params->gradient, CULL_F32, i) - right;
         error += wrong * wrong;
         whole += right * right;
     }
@@ -325,30 +159,29 @@ static void check_float(const struct golden *g, const struct net *ref, bool gelu
     if (!(fabs(loss) <= FLOAT_LOSS_ERROR)) fail_msg("%s on cpu: loss off by %g", g->name, loss);
     if (!(sqrt(error) <= limit * sqrt(whole)))
         fail_msg("%s on cpu: gradient off by %g of its norm", g->name, sqrt(error / whole));
-    finish(&n);
+    finish(&t);
 }
 
 static void follow(struct golden *g)
 {
-    struct net n;
-    bool       gelu = strcmp(g->activation, "gelu") == 0;
-    int        steps = gelu ? 1 : STEPS;
-    double     worst = 0;
+    struct trace t = trace_of(g, CULL_F64);
+    int          steps = t.gelu ? 1 : STEPS;
+    double       worst = 0;
 
-    assert_true(start(&n, "ref", CULL_F64, g->name, gelu, g->channels));
+    assert_true(start(&t, "ref"));
     for (int step = 0; step < steps; step++) {
-        double error = fabs(learn(&n, (uint64_t)step) - g->loss[step]);
+        double error = fabs(learn(&t) - g->loss[step]);
 
         if (!(error <= tolerance_after(g, step + 1)))
             fail_msg("%s %s: loss of step %d off by %g", g->name, g->activation, step + 1, error);
         worst = fmax(worst, error);
-        if (step == 0) check_gradient(g, &n, gelu ? 2 : SIGNS);
-        if (step == 0) check_float(g, &n, gelu);
-        descend(&n);
+        if (step == 0) check_gradient(g, &t, t.gelu ? 2 : SIGNS);
+        if (step == 0) check_float(g, &t);
+        descend(&t);
     }
     print_message("%s %s: losses to %.1e\n", g->name, g->activation, worst);
-    if (!gelu) check_averages(g, &n, tolerance_after(g, STEPS));
-    finish(&n);
+    if (!t.gelu) check_averages(g, &t, tolerance_after(g, STEPS));
+    finish(&t);
 }
 
 static void follows_pytorch(void **state)

@@ -1,0 +1,211 @@
+/*
+ * tests/golden/model_trace.h - a network that starts from the formulas of tools/make_golden.py and
+ * descends by SGD with momentum; and random projections of what it computes.
+ */
+#ifndef CULL_TESTS_GOLDEN_MODEL_TRACE_H
+#define CULL_TESTS_GOLDEN_MODEL_TRACE_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/nn.h"
+#include "support.h"
+#include "tensor/tensor.h"
+
+enum { STEPS = 10, CLASSES = 10, SIGNS = 8, LINE = 512, MOST_EXAMPLES = 32 };
+
+#define RATE     0.1
+#define MOMENTUM 0.9
+
+/* ---- the formulas ---- */
+static inline uint64_t hash_name(const char *prefix, const char *name, const char *suffix)
+{
+    const char *parts[] = {prefix, name, suffix};
+    uint64_t    value = 0xcbf29ce484222325u;
+
+    for (int i = 0; i < 3; i++)
+        for (const char *c = parts[i]; *c; c++) value = (value ^ (uint8_t)*c) * 0x100000001b3u;
+    return value;
+}
+
+static inline uint64_t number(uint64_t name, uint64_t i)
+{
+    uint64_t z = name + (i + 1) * 0x9e3779b97f4a7c15u;
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static inline double even(uint64_t name, uint64_t i)
+{
+    return 2 * ((double)(number(name, i) >> 11) * 0x1p-53) - 1;
+}
+
+static inline double initial(const cull_node *node, int part, uint64_t name, uint64_t i)
+{
+    if (part == 1) return even(name, i) / 4;
+    if (node->running_count) return 1 + even(name, i) / 4;
+    return even(name, i) / sqrt((double)(node->param_count[0] / (size_t)node->desc.y.c)) /
+           (node->params > 1 ? 1 : 4);
+}
+
+static inline const char *suffix_of(int part)
+{
+    return part ? ".bias" : ".weight";
+}
+
+/* ---- a network in training ---- */
+struct trace {
+    const char   *model, *prefix; /* prefix: "", or "SEED:" */
+    bool          gelu;
+    int64_t       channels, extent;
+    size_t        examples;
+    cull_dtype    dtype;
+    cull_backend *backend;
+    cull_model   *net;
+    cull_params  *params;
+    cull_plan    *plan;
+    void         *velocity, *inputs; /* inputs in the plan's layout */
+    int32_t       label[MOST_EXAMPLES];
+};
+
+static inline double get(const void *block, cull_dtype dtype, size_t i)
+{
+    return dtype == CULL_F32 ? (double)((const float *)block)[i] : ((const double *)block)[i];
+}
+
+static inline void put(void *block, cull_dtype dtype, size_t i, double value)
+{
+    if (dtype == CULL_F32)
+        ((float *)block)[i] = (float)value;
+    else
+        ((double *)block)[i] = value;
+}
+
+static inline void set_parameters(struct trace *t)
+{
+    for (int k = 1; k < t->net->nodes; k++) {
+        const cull_node *node = &t->net->node[k];
+
+        for (int part = 0; part < node->params; part++) {
+            char     name[LINE];
+            uint64_t hash = 0;
+
+            (void)snprintf(name, sizeof name, "%s%s", t->prefix, node->name);
+            hash = hash_name(name, suffix_of(part), "");
+            for (size_t i = 0; i < node->param_count[part]; i++)
+                put(t->params->value, t->dtype, node->param_at[part] + i,
+                    initial(node, part, hash, i));
+        }
+        for (size_t i = 0; i < node->running_count; i++)
+            put(t->params->running, t->dtype, node->running_at + i, i >= node->running_count / 2);
+    }
+}
+
+static inline void set_batch(struct trace *t)
+{
+    cull_image image = cull_nn_plan_input(t->plan);
+    size_t     row = (size_t)cull_image_row(&image), area = (size_t)(image.h * image.w);
+    size_t     block = (size_t)image.block;
+    uint64_t input = hash_name(t->prefix, "inputs", ""), label = hash_name(t->prefix, "labels", "");
+
+    t->inputs = malloc(t->examples * row * cull_dtype_size(t->dtype));
+    assert_non_null(t->inputs);
+    for (size_t e = 0; e < t->examples; e++) {
+        t->label[e] = (int32_t)((number(label, e) >> 32) % CLASSES);
+        for (size_t i = 0; i < row; i++) {
+            size_t channel = i / (area * block) * block + i % block, pixel = i / block % area;
+            put(t->inputs, t->dtype, e * row + i,
+                2 * even(input, e * row + channel * area + pixel));
+        }
+    }
+}
+
+/* Needs the first two lines of the struct and dtype. False where the backend has no layers. */
+static inline bool start(struct trace *t, const char *backend)
+{
+    cull_model_options options = {.channels = t->channels,
+                                  .height = t->extent,
+                                  .width = t->extent,
+                                  .classes = CLASSES,
+                                  .activation = t->gelu ? CULL_GELU : CULL_RELU};
+    cull_status        status = CULL_OK;
+
+    assert_in_range(t->examples, 1, MOST_EXAMPLES);
+    assert_ok(cull_backend_open(backend, 0, &t->backend));
+    assert_ok(cull_nn_model_by_name(t->model, &options, &t->net));
+    assert_ok(cull_nn_params_create(t->net, t->dtype, &t->params));
+    set_parameters(t);
+    t->velocity = calloc(t->params->count, cull_dtype_size(t->dtype));
+    assert_non_null(t->velocity);
+    status = cull_nn_plan_create(t->net, t->params, t->backend, CULL_PLAN_LEARN, t->examples, 0,
+                                 &t->plan);
+    if (status == CULL_UNSUPPORTED) return false;
+    assert_ok(status);
+    set_batch(t);
+    return true;
+}
+
+static inline void finish(struct trace *t)
+{
+    free(t->velocity);
+    free(t->inputs);
+    cull_nn_plan_destroy(t->plan);
+    cull_nn_params_destroy(t->params);
+    cull_nn_model_destroy(t->net);
+    cull_backend_close(t->backend);
+}
+
+/* One pass forward and backward; the mean loss. */
+static inline double learn(struct trace *t)
+{
+    cull_batch   batch = {.count = t->examples, .inputs = t->inputs, .label = t->label};
+    cull_signals seen;
+    double       loss = 0;
+
+    assert_ok(cull_nn_learn(t->plan, &batch, &seen));
+    for (size_t e = 0; e < t->examples; e++)
+        loss += cull_tensor_get(&seen.loss, e) / (double)t->examples;
+    return loss;
+}
+
+/* By hand and in the network's own type: what is tested here is the network. */
+static inline void descend(struct trace *t)
+{
+    if (t->dtype == CULL_F32) {
+        float       *value = t->params->value, *velocity = t->velocity;
+        const float *gradient = t->params->gradient;
+
+        for (size_t i = 0; i < t->params->count; i++) {
+            velocity[i] = (float)MOMENTUM * velocity[i] + gradient[i];
+            value[i] -= (float)RATE * velocity[i];
+        }
+    } else {
+        double       *value = t->params->value, *velocity = t->velocity;
+        const double *gradient = t->params->gradient;
+
+        for (size_t i = 0; i < t->params->count; i++) {
+            velocity[i] = MOMENTUM * velocity[i] + gradient[i];
+            value[i] -= RATE * velocity[i];
+        }
+    }
+}
+
+/* Adds the projections of `count` elements from `at` on, on the signs of this name. */
+static inline void project(const void *block, cull_dtype dtype, size_t at, size_t count,
+                           const char *name, const char *suffix, int kinds, double *out)
+{
+    uint64_t hash = hash_name("sign:", name, suffix);
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = number(hash, i) >> 56;
+        double   value = get(block, dtype, at + i);
+
+        for (int j = 0; j < kinds; j++) out[j] += (bits >> j) & 1 ? value : -value;
+    }
+}
+
+#endif
