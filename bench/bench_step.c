@@ -169,7 +169,7 @@ int main(int argc, char **argv)
     struct work w = {0};
     unsigned    threads = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
     bool        serves = argc > 4 && strcmp(argv[4], "serve") == 0;
-    int         rounds = argc > 4 ? atoi(argv[4]) : 9;
+    int         rounds = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 9;
     int         failed = 1;
 
     if (argc < 4) return fprintf(stderr, "bench_step MODEL BATCH THREADS [ROUNDS|serve]\n"), 2;
