@@ -150,6 +150,9 @@ static int complain_train(const struct arguments *a, cull_status status)
     if (status == CULL_BAD_ARGUMENT && strstr(cull_last_error(), "already holds a run"))
         return complain(END_USAGE, "Give --resume to go on with it, or another --out.", "%s",
                         cull_last_error());
+    if (status == CULL_BAD_ARGUMENT && strstr(cull_last_error(), "another process"))
+        return complain(END_USAGE, "Wait until it has ended, or give another --out.", "%s",
+                        cull_last_error());
     if (status == CULL_BAD_OPTION && a->resume && strstr(cull_last_error(), "the run has"))
         return complain(END_USAGE,
                         "Resume with the recipe it was begun with, or give another --out.", "%s",

@@ -1,7 +1,9 @@
 /* lab/run.c - runs as the public API has them: a recipe, a folder, and what comes of it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +34,20 @@ static cull_status make_folder(const char *folder)
         *slash = '/';
     }
     if (stat(folder, &info) || !S_ISDIR(info.st_mode)) FAIL(CULL_IO, "%s: is not a folder", folder);
+done:
+    return status;
+}
+
+/* One run at a time: the folder is locked until *fd is closed, also by being killed. Where a file
+ * system has no such locks, that of the logs remains. */
+static cull_status lock(const char *folder, int *fd)
+{
+    cull_status status = CULL_OK;
+
+    *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd < 0) FAIL(CULL_IO, "%s: cannot open: %s", folder, strerror(errno));
+    if (flock(*fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        FAIL(CULL_BAD_ARGUMENT, "%s: another process is training there", folder);
 done:
     return status;
 }
@@ -70,10 +86,13 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
     cull_trainer *trainer = NULL;
     char          path[CULL_DATA_PATH];
     bool          there = false;
+    int           fd = -1;
 
     TRY(look(recipe, options, &there));
     TRY(cull_trainer_create(&recipe->setup, true, &trainer));
     TRY(make_folder(options->folder));
+    TRY(lock(options->folder, &fd));
+    TRY(look(recipe, options, &there)); /* another may have begun while the data was read */
     if (!there) {
         TRY(join(options->folder, "recipe.yaml", path));
         TRY(cull_file_write(path, recipe->text, strlen(recipe->text)));
@@ -81,6 +100,7 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
     TRY(cull_trainer_run(trainer, options, out));
 done:
     cull_trainer_destroy(trainer);
+    if (fd >= 0) (void)close(fd);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,12 +44,30 @@ done:
     return status;
 }
 
+static bool are_finite(const float *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(numbers[i])) return false;
+    return true;
+}
+
+/* Weights that cannot be gone on from must not take the place of those that can. */
+static cull_status check_finite(const cull_trainer *t)
+{
+    const cull_params *p = t->params;
+
+    if (are_finite(p->value, p->count) && are_finite(p->running, p->running_count)) return CULL_OK;
+    return cull_fail(CULL_NOT_FINITE, "the weights are no longer finite after step %" PRIu64,
+                     t->place.step);
+}
+
 cull_status cull_checkpoint_weights(cull_trainer *t, char name[CULL_STATE_NAME], uint64_t *hash)
 {
     cull_status status = CULL_OK;
     cull_writer bytes = {0};
     char        path[CULL_DATA_PATH];
 
+    TRY(check_finite(t));
     TRY(cull_weights_encode(t->model, t->params, &bytes));
     *hash = cull_base_hash(bytes.data, bytes.size);
     (void)snprintf(name, CULL_STATE_NAME, PREFIX "%" PRIu64 "-%016" PRIx64 ".safetensors",

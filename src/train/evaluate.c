@@ -99,6 +99,11 @@ cull_status cull_train_evaluate(cull_trainer *t, const cull_dataset *set, cull_e
         TRY(score(t, &next, &sums));
         at += next.count;
     }
+    if (!isfinite(sums.loss))
+        FAIL(CULL_NOT_FINITE, "the loss on the %s set is not finite",
+             set == t->test    ? "test"
+             : set == t->train ? "training"
+                               : "validation");
     *out = (cull_evaluation){.count = set->count,
                              .accuracy = (double)sums.correct / (double)set->count,
                              .loss = sums.loss / (double)set->count,
