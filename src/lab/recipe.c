@@ -1,13 +1,14 @@
 /* lab/recipe.c - a recipe from a file and changes to it, and as text again. */
 #include "lab/recipe.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
 
-static const cull_option_tables tables = {{cull_recipe_table}};
+#define STRATEGY "select.strategy"
 
 /* Changes go through the same checks, then take the place of what the file says. */
 static cull_status merge(cull_recipe_pairs *file, const cull_recipe_pairs *changes,
@@ -101,7 +102,21 @@ done:
     return status;
 }
 
-/* Every key, section by section. */
+static cull_status put_key(cull_writer *out, const cull_recipe *recipe,
+                           const cull_option_spec *spec)
+{
+    cull_status status = CULL_OK;
+
+    TRY(put_text(out, "  "));
+    TRY(put_text(out, strchr(spec->key, '.') + 1));
+    TRY(put_text(out, ": "));
+    TRY(put_value(out, spec, cull_value_text(recipe->values, spec->key)));
+    TRY(put_text(out, "\n"));
+done:
+    return status;
+}
+
+/* Every key, section by section; the strategy's options follow it. */
 static cull_status print(cull_recipe *recipe)
 {
     cull_status status = CULL_OK;
@@ -116,17 +131,39 @@ static cull_status print(cull_recipe *recipe)
             TRY(put_text(&out, section));
             TRY(put_text(&out, ":\n"));
         }
-        TRY(put_text(&out, "  "));
-        TRY(put_text(&out, spec->key + length + 1));
-        TRY(put_text(&out, ": "));
-        TRY(put_value(&out, spec, cull_value_text(recipe->values, spec->key)));
-        TRY(put_text(&out, "\n"));
+        TRY(put_key(&out, recipe, spec));
+        for (size_t i = 0; strcmp(spec->key, STRATEGY) == 0 && i < recipe->select.count; i++)
+            TRY(put_key(&out, recipe, &recipe->select.spec[i]));
     }
     TRY(cull_write(&out, "", 1));
     recipe->text = (char *)out.data;
     out = (cull_writer){0};
 done:
     cull_writer_clear(&out);
+    return status;
+}
+
+static const char *strategy_of(const cull_option *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(all[i].key, STRATEGY) == 0) return all[i].value;
+    for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++)
+        if (strcmp(spec->key, STRATEGY) == 0) return spec->fallback;
+    return "full";
+}
+
+static cull_status make_setup(cull_recipe *recipe, const char *name, const cull_option *all,
+                              size_t count)
+{
+    cull_option_tables tables = {{cull_recipe_table, recipe->select.spec}};
+    cull_status        status = CULL_OK;
+
+    TRY(cull_values_create(name, &tables, all, count, &recipe->values));
+    TRY(cull_recipe_fill(recipe->values, &recipe->setup));
+    cull_recipe_select_fill(&recipe->select, recipe->values);
+    recipe->setup.select = recipe->select.option;
+    recipe->setup.selects = recipe->select.count;
+done:
     return status;
 }
 
@@ -143,8 +180,12 @@ cull_status cull_recipe_parse(const char *name, const void *yaml, size_t bytes,
     for (size_t i = 0; i < count; i++) TRY(take_change(&changed, &changes[i]));
     TRY(merge(&file, &changed, &all, &n));
     TRY(cull_base_alloc(1, sizeof *recipe, "a recipe", &recipe));
-    TRY(cull_values_create(name, &tables, all, n, &recipe->values));
-    status = cull_recipe_fill(recipe->values, &recipe->setup);
+    status = cull_recipe_select_open(strategy_of(all, n), &recipe->select);
+    if (status == CULL_BAD_OPTION) TRY(blame(name, &file, &changed, status));
+    TRY(status);
+    TRY(cull_recipe_select_check(&recipe->select, &file));
+    TRY(cull_recipe_select_check(&recipe->select, &changed));
+    status = make_setup(recipe, name, all, n);
     if (status == CULL_BAD_OPTION) TRY(blame(name, &file, &changed, status));
     TRY(status);
     TRY(print(recipe));
@@ -176,6 +217,7 @@ void cull_recipe_close(cull_recipe *recipe)
 {
     if (!recipe) return;
     cull_values_destroy(recipe->values);
+    cull_recipe_select_close(&recipe->select);
     cull_base_free(recipe->text);
     cull_base_free(recipe);
 }
@@ -190,15 +232,23 @@ const char *cull_recipe_value(const cull_recipe *recipe, const char *key)
     return cull_values_has(recipe->values, key) ? cull_value_text(recipe->values, key) : NULL;
 }
 
+static bool differs(const cull_recipe *a, const cull_recipe *b, const cull_option_spec *spec)
+{
+    bool   number = spec->type == CULL_OPTION_INT || spec->type == CULL_OPTION_REAL;
+    double x = number ? cull_value_real(a->values, spec->key) : 0;
+    double y = number ? cull_value_real(b->values, spec->key) : 0;
+
+    /* a word in place of a number is read as NaN */
+    if (number && !isnan(x) && !isnan(y)) return x != y;
+    return strcmp(cull_value_text(a->values, spec->key), cull_value_text(b->values, spec->key)) !=
+           0;
+}
+
 const char *cull_recipe_difference(const cull_recipe *a, const cull_recipe *b)
 {
-    for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++) {
-        bool number = spec->type == CULL_OPTION_INT || spec->type == CULL_OPTION_REAL;
-        bool same =
-            number ? cull_value_real(a->values, spec->key) == cull_value_real(b->values, spec->key)
-                   : strcmp(cull_value_text(a->values, spec->key),
-                            cull_value_text(b->values, spec->key)) == 0;
-        if (!same) return spec->key;
-    }
+    for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++)
+        if (differs(a, b, spec)) return spec->key;
+    for (const cull_option_spec *spec = a->select.spec; spec->key; spec++)
+        if (differs(a, b, spec)) return spec->key;
     return NULL;
 }

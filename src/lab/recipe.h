@@ -10,10 +10,22 @@
 #include "base/options.h"
 #include "train/train.h"
 
+enum { CULL_RECIPE_KEY = 64 };
+
+/* The options of the recipe's strategy as keys of the recipe. */
+typedef struct cull_recipe_select {
+    void             *plugin; /* the strategy's shared object, or NULL                  */
+    size_t            count;
+    char             *key;    /* [count][CULL_RECIPE_KEY] "select.keep"                 */
+    cull_option_spec *spec;   /* [count + 1] under those keys; a NULL key ends it       */
+    cull_option      *option; /* [count] "keep" and its value, as selectors take them   */
+} cull_recipe_select;
+
 struct cull_recipe {
-    cull_values     *values;
-    char            *text; /* resolved, as YAML */
-    cull_train_setup setup;
+    cull_recipe_select select;
+    cull_values       *values;
+    char              *text; /* resolved, as YAML */
+    cull_train_setup   setup;
 };
 
 /* recipe_table.c: keys ascend by section; a NULL key ends it. */
@@ -21,8 +33,9 @@ extern const cull_option_spec cull_recipe_table[];
 
 /* One value as the file or the command line gave it. */
 typedef struct cull_recipe_pair {
-    char  key[64];
+    char  key[CULL_RECIPE_KEY];
     char *value;
+    bool  quoted;     /* a text, whatever it looks like     */
     char  where[256]; /* "recipe.yaml:7", or "command line" */
 } cull_recipe_pair;
 
@@ -31,12 +44,23 @@ typedef struct cull_recipe_pairs {
     cull_recipe_pair *pair;
 } cull_recipe_pairs;
 
-/* recipe_yaml.c: the values of a YAML text, each checked alone; `name` begins the sentences.
- * *out is zeros; ended with cull_recipe_pairs_clear(), also after a failure. */
+/* recipe_select.c: the table of a strategy; *out is zeros. CULL_BAD_OPTION, beginning with
+ * "select.strategy: ", when there is none of this name or modifier. */
+cull_status cull_recipe_select_open(const char *strategy, cull_recipe_select *out);
+void        cull_recipe_select_close(cull_recipe_select *select);
+/* Check those of the pairs that are options of the strategy. */
+cull_status cull_recipe_select_check(const cull_recipe_select *select,
+                                     const cull_recipe_pairs  *pairs);
+/* Take the options' values; texts stay the values'. */
+void cull_recipe_select_fill(cull_recipe_select *select, const cull_values *values);
+
+/* recipe_yaml.c: the values of a YAML text, each checked alone but for a strategy's options; `name`
+ * begins the sentences. *out is zeros; ended with cull_recipe_pairs_clear(), also after a failure.
+ */
 cull_status cull_recipe_scan(const char *name, const void *yaml, size_t bytes,
                              cull_recipe_pairs *out);
-/* Check one value and add it; CULL_BAD_OPTION, beginning with `where`, also for a key that is
- * there already. */
+/* Check one value (not a strategy's option) and add it; CULL_BAD_OPTION, beginning with `where`,
+ * also for a key that is there already. */
 cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const char *key,
                             const char *value, size_t length);
 void        cull_recipe_pairs_clear(cull_recipe_pairs *pairs);

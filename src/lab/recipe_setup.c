@@ -1,4 +1,5 @@
 /* lab/recipe_setup.c - what the values of a recipe mean to a trainer. */
+#include <math.h>
 #include <stdio.h>
 
 #include "lab/recipe.h"
@@ -63,21 +64,25 @@ static cull_status fill_schedule(const cull_values *v, cull_train_setup *s)
 {
     cull_status    status = CULL_OK;
     cull_schedule *c = &s->schedule;
+    double         stretch = cull_value_real(v, "schedule.stretch");
 
     *c = (cull_schedule){.shape = shape_of(v),
-                         .rate = cull_value_real(v, "optim.lr"),
-                         .low = cull_value_real(v, "schedule.low"),
+                         .rate = stretch * cull_value_real(v, "optim.lr"),
+                         .low = stretch * cull_value_real(v, "schedule.low"),
                          .gamma = cull_value_real(v, "schedule.gamma"),
                          .peak = cull_value_real(v, "schedule.peak"),
                          .divide = cull_value_real(v, "schedule.divide"),
                          .final_divide = cull_value_real(v, "schedule.final_divide"),
                          .warmup_start = cull_value_real(v, "schedule.warmup_start")};
-    s->warmup = cull_value_real(v, "schedule.warmup");
+    s->warmup = cull_value_real(v, "schedule.warmup") / stretch;
+    s->epochs = (uint64_t)fmax(1, round((double)s->epochs / stretch));
+    s->count_trained = cull_value_is(v, "schedule.count", "trained");
     c->milestones =
         cull_values_list(v, "schedule.milestones", c->milestone, CULL_SCHEDULE_MILESTONES);
     if (c->milestones > CULL_SCHEDULE_MILESTONES)
         FAIL(CULL_BAD_OPTION, "schedule.milestones: %zu of them, %d are possible", c->milestones,
              CULL_SCHEDULE_MILESTONES);
+    for (size_t i = 0; i < c->milestones; i++) c->milestone[i] /= stretch;
     for (size_t i = 1; i < c->milestones; i++)
         if (!(c->milestone[i] > c->milestone[i - 1]))
             FAIL(CULL_BAD_OPTION, "schedule.milestones: %g does not come after %g", c->milestone[i],
@@ -93,8 +98,58 @@ done:
     return status;
 }
 
+/* With reuse the scoring pass is the training pass, so nothing may set it apart. */
+static cull_status check_reuse(const cull_train_setup *s)
+{
+    cull_status status = CULL_OK;
+
+    if (s->score.running)
+        FAIL(CULL_BAD_OPTION, "score.norm: score.pass=reuse trains by the batch's statistics");
+    if (s->score.scale < 1)
+        FAIL(CULL_BAD_OPTION, "score.scale: score.pass=reuse trains what it scores, at full size");
+    if (s->score.clean)
+        FAIL(CULL_BAD_OPTION, "score.augment: score.pass=reuse trains what it scores, augmented");
+    if (s->score.pipelined)
+        FAIL(CULL_BAD_OPTION, "score.pipelined: score.pass=reuse scores by the newest weights");
+    if (s->score.proxy)
+        FAIL(CULL_BAD_OPTION, "score.proxy: score.pass=reuse trains the model that scores");
+done:
+    return status;
+}
+
+static cull_status fill_score(const cull_values *v, cull_train_setup *s)
+{
+    cull_status status = CULL_OK;
+
+    s->score = (cull_score_setup){
+        .reuse = cull_value_is(v, "score.pass", "reuse"),
+        .constants = cull_value_is(v, "reuse.batchnorm", "constants"),
+        .running = cull_value_is(v, "score.norm", "running"),
+        .clean = !cull_value_bool(v, "score.augment"),
+        .scale = cull_value_real(v, "score.scale"),
+        .pipelined = cull_value_bool(v, "score.pipelined"),
+        .proxy = text_or_none(v, "score.proxy"),
+        .irreducible = text_or_none(v, "score.irreducible"),
+    };
+    if (s->score.reuse) TRY(check_reuse(s));
+    if (s->score.constants && !s->score.reuse)
+        FAIL(CULL_BAD_OPTION, "reuse.batchnorm: goes with score.pass=reuse only");
+    if (s->score.pipelined && s->score.proxy)
+        FAIL(CULL_BAD_OPTION, "score.pipelined: a proxy is trained every step, so it cannot lag");
+    s->moments = cull_values_list(v, "train.evaluate_at", s->moment, CULL_TRAIN_MOMENTS);
+    if (s->moments > CULL_TRAIN_MOMENTS)
+        FAIL(CULL_BAD_OPTION, "train.evaluate_at: %zu of them, %d are possible", s->moments,
+             CULL_TRAIN_MOMENTS);
+    for (size_t i = 1; i < s->moments; i++)
+        if (!(s->moment[i] > s->moment[i - 1]))
+            FAIL(CULL_BAD_OPTION, "train.evaluate_at: %g does not come after %g", s->moment[i],
+                 s->moment[i - 1]);
+done:
+    return status;
+}
+
 /* A name nobody knows is told by building it for any images at all. */
-static cull_status check_model(const cull_train_setup *s)
+static cull_status check_model(const cull_train_setup *s, const char *name, const char *key)
 {
     cull_model_options options = s->model_options;
     cull_model        *model = NULL;
@@ -104,11 +159,11 @@ static cull_status check_model(const cull_train_setup *s)
     options.channels = 3;
     options.height = options.width = 32;
     options.classes = 10;
-    status = cull_nn_model_by_name(s->model, &options, &model);
+    status = cull_nn_model_by_name(name, &options, &model);
     cull_nn_model_destroy(model);
     if (status == CULL_BAD_OPTION) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
-        return cull_fail(status, "model.name: %s", why);
+        return cull_fail(status, "%s: %s", key, why);
     }
     return status == CULL_NO_MEMORY ? status : CULL_OK;
 }
@@ -133,12 +188,15 @@ cull_status cull_recipe_fill(const cull_values *v, cull_train_setup *out)
     s.target = cull_value_real(v, "train.target");
     s.most_seconds = cull_value_real(v, "train.seconds");
     s.most_cost = cull_value_real(v, "train.cost");
+    s.shorten = cull_value_real(v, "train.shorten");
     fill_data(v, &s);
     fill_model(v, &s);
     TRY(fill_schedule(v, &s));
     if (s.optim.rule == CULL_OPTIM_SGD && s.optim.nesterov && s.optim.momentum == 0)
         FAIL(CULL_BAD_OPTION, "optim.nesterov: needs optim.momentum above 0");
-    TRY(check_model(&s));
+    TRY(check_model(&s, s.model, "model.name"));
+    TRY(fill_score(v, &s));
+    if (s.score.proxy) TRY(check_model(&s, s.score.proxy, "score.proxy"));
     *out = s;
 done:
     return status;

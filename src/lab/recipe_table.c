@@ -73,9 +73,35 @@ const cull_option_spec cull_recipe_table[] = {
      "one-cycle: the rate begins at lr over this"},
     {"schedule.final_divide", CULL_OPTION_REAL, "10000", 1, 1e12, NULL,
      "one-cycle: and ends at its beginning over this"},
+    {"schedule.count", CULL_OPTION_CHOICE, "scored", 0, 0, "scored|trained",
+     "what the rate goes by: examples met, or examples trained"},
+    {"schedule.stretch", CULL_OPTION_REAL, "1", 0.1, 10, NULL,
+     "s: every rate times s, every epoch (also milestones and warm-up) over s"},
 
-    {"select.strategy", CULL_OPTION_CHOICE, "full", 0, 0, "full",
-     "which examples are trained"},
+    {"select.strategy", CULL_OPTION_TEXT, "full", 0, 0, NULL,
+     "which examples are trained: a strategy of docs/strategies.md, with `stale` or `remembered` "
+     "behind it if wanted, or the path of a plug-in. Its options are keys of this section too, "
+     "as select.keep"},
+
+    {"score.pass", CULL_OPTION_CHOICE, "separate", 0, 0, "separate|reuse",
+     "run the kept examples forward again, or go backward through the scoring pass itself"},
+    {"score.norm", CULL_OPTION_CHOICE, "batch", 0, 0, "batch|running",
+     "BatchNorm while scoring a batch: by the batch, or by its averages (over the pool always so)"},
+    {"score.precision", CULL_OPTION_CHOICE, "same", 0, 0, "same", "of scoring: as of training"},
+    {"score.scale", CULL_OPTION_REAL, "1", 0.05, 1, NULL,
+     "images are scored at this share of their height and width, by bilinear interpolation"},
+    {"score.augment", CULL_OPTION_BOOL, "true", 0, 0, NULL,
+     "score a batch as it will be trained; false: without augmentation (over the pool always so)"},
+    {"score.pipelined", CULL_OPTION_BOOL, "false", 0, 0, NULL,
+     "score the next batch on another thread, by weights one step old"},
+    {"score.proxy", CULL_OPTION_TEXT, "", 0, 0, NULL,
+     "a small model that scores and is trained along; none: the model scores"},
+    {"score.irreducible", CULL_OPTION_TEXT, "", 0, 0, NULL,
+     "a .npy or .npz file with a loss for each example in the order of the set's files, for `rho`"},
+
+    {"reuse.batchnorm", CULL_OPTION_CHOICE, "kept", 0, 0, "kept|constants",
+     "backward through BatchNorm with score.pass=reuse: by the kept rows, or statistics as "
+     "constants"},
 
     {"train.epochs", CULL_OPTION_INT, "5", 1, 1e6, NULL, "passes over the training set"},
     {"train.batch", CULL_OPTION_INT, "64", 1, 1e6, NULL, "examples a step"},
@@ -99,6 +125,10 @@ const cull_option_spec cull_recipe_table[] = {
      "stop after so much time; 0: never. The result then depends on the machine's speed"},
     {"train.cost", CULL_OPTION_REAL, "0", 0, 1e15, NULL,
      "stop after so much counted work, in examples forward and backward; 0: never"},
+    {"train.shorten", CULL_OPTION_REAL, "1", 1e-6, 1, NULL,
+     "end after this share of the steps, to the nearest; the schedule covers exactly these"},
+    {"train.evaluate_at", CULL_OPTION_LIST, "", 0, 1e6, NULL,
+     "epochs, also fractions of them, at which the watched and the test set are evaluated besides"},
     {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
 };
 // clang-format on

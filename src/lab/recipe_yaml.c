@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "lab/recipe.h"
 
-enum { MOST_KEY = 64, MOST_BYTES = 1 << 20, MOST_DEPTH = 8 };
+enum { MOST_KEY = CULL_RECIPE_KEY, MOST_BYTES = 1 << 20, MOST_DEPTH = 8 };
 
 struct scan {
     const char        *name;
@@ -26,6 +26,12 @@ static const cull_option_spec *find_spec(const char *key)
     for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++)
         if (strcmp(spec->key, key) == 0) return spec;
     return NULL;
+}
+
+/* Checked when the strategy is known, which may be said later. */
+static bool of_strategy(const char *key)
+{
+    return strncmp(key, "select.", strlen("select.")) == 0 && !find_spec(key);
 }
 
 cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const char *key,
@@ -54,7 +60,8 @@ cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const c
     memcpy(pair->value, value, length);
     (void)snprintf(pair->key, sizeof pair->key, "%s", key);
     (void)snprintf(pair->where, sizeof pair->where, "%s", where);
-    TRY(cull_values_create(where, &tables, &(cull_option){key, pair->value}, 1, &alone));
+    if (!of_strategy(key))
+        TRY(cull_values_create(where, &tables, &(cull_option){key, pair->value}, 1, &alone));
 done:
     cull_values_destroy(alone);
     return status;
@@ -127,6 +134,7 @@ static cull_status take_scalar(struct scan *s, const char *key, const char *wher
         FAIL(CULL_BAD_OPTION, "%s: %s=\"%.40s\" is a text in quotes, not a number or a truth value",
              where, key, value);
     TRY(cull_recipe_add(s->pairs, where, key, value, length));
+    s->pairs->pair[s->pairs->count - 1].quoted = !plain;
 done:
     return status;
 }

@@ -126,7 +126,8 @@ static cull_status make_selector(cull_trainer *t)
                             .seed = t->setup->seed,
                             .backend = t->backend};
 
-    return cull_selector_create(t->setup->strategy, NULL, 0, &setting, &t->selector);
+    return cull_selector_create(t->setup->strategy, t->setup->select, t->setup->selects, &setting,
+                                &t->selector);
 }
 
 /* The plans are made here, so that no step allocates. */

@@ -103,7 +103,9 @@ cull_status cull_train_step(cull_trainer *t)
     cull_status status = CULL_OK;
 
     TRY(cull_selector_needs(t->selector, t->place.step, t->place.epoch, &t->needs)); /* selection */
-    TRY(load(t));                                                                    /* data      */
+    if (t->needs.action != CULL_TRAIN_ALL)
+        FAIL(CULL_UNSUPPORTED, "%s: only full training is there", cull_selector_name(t->selector));
+    TRY(load(t));     /* data      */
     TRY(learn(t));    /* forward, backward */
     TRY(optimize(t)); /* optimizer         */
     TRY(observe(t));  /* selection         */

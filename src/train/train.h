@@ -21,6 +21,20 @@
 #include "train/log.h"
 #include "train/run_state.h"
 
+enum { CULL_TRAIN_MOMENTS = 256 };
+
+/* How candidates are scored; METHODS, "The scoring pass". */
+typedef struct cull_score_setup {
+    bool        reuse;       /* the scoring pass is the training pass              */
+    bool        constants;   /* reuse: statistics do not go backward               */
+    bool        running;     /* by BatchNorm's averages                            */
+    bool        clean;       /* without augmentation                               */
+    double      scale;       /* of height and width; 1: as they are                */
+    bool        pipelined;   /* ahead, by weights one step old                     */
+    const char *proxy;       /* the model that scores; NULL: the one that is trained */
+    const char *irreducible; /* a file of losses, by origin; NULL: none            */
+} cull_score_setup;
+
 /* All that decides a run. Texts are borrowed for as long as the trainer lives. */
 typedef struct cull_train_setup {
     const char          *data, *root, *test; /* root, test NULL: none given                    */
@@ -39,15 +53,23 @@ typedef struct cull_train_setup {
     cull_schedule      schedule;  /* steps are filled in                                   */
     double             warmup;    /* epochs                                                */
 
-    const char *strategy, *backend;
-    size_t      batch, evaluate_batch;
-    bool        drop_short;
-    uint64_t    epochs, seed;
-    unsigned    threads;
-    uint64_t    log_every;                          /* steps; 0: none                      */
-    uint64_t    evaluate_every;                     /* epochs; the last is always          */
-    uint64_t    checkpoint_every, checkpoint_steps; /* epochs; steps, 0: none              */
-    double      target, most_seconds, most_cost;    /* 0: none                             */
+    bool count_trained; /* the schedule goes by examples trained, not met    */
+
+    const char        *strategy, *backend;
+    const cull_option *select; /* [selects] the strategy's options */
+    size_t             selects;
+    cull_score_setup   score;
+    size_t             batch, evaluate_batch;
+    bool               drop_short;
+    uint64_t           epochs, seed;
+    unsigned           threads;
+    uint64_t           log_every;                          /* steps; 0: none                      */
+    uint64_t           evaluate_every;                     /* epochs; the last is always          */
+    uint64_t           checkpoint_every, checkpoint_steps; /* epochs; steps, 0: none              */
+    double             target, most_seconds, most_cost;    /* 0: none                             */
+    double             shorten;                            /* share of the steps that are run     */
+    double             moment[CULL_TRAIN_MOMENTS];         /* epochs of further evaluations       */
+    size_t             moments;
 } cull_train_setup;
 
 enum { CULL_TRAIN_PLANS = 16, CULL_TRAIN_DEPTH = 4 };

@@ -117,6 +117,25 @@ static void wrong_recipes_name_file_and_line(void **state)
         {"train: {epochs: ~}\n", "r.yaml:1: train.epochs has no value"},
         {"train: {epochs: [1, 2]}\n", "r.yaml:1: train.epochs takes one value, not a list"},
         {"train: {epochs: {a: 1}}\n", "r.yaml:1: train.epochs takes one value"},
+        {"select: {strategy: sbb}\n", "r.yaml:1: select.strategy: no strategy is called 'sbb'"},
+        {"select: {strategy: sb old}\n", "r.yaml:1: select.strategy: 'old' is no modifier"},
+        {"select: {strategy: full stale}\n", "r.yaml:1: select.strategy: full: no option is"},
+        {"select:\n  kep: 1\n  strategy: sb\n", "r.yaml:2: no option is called 'select.kep'"},
+        {"select:\n  keep: 2\n  strategy: sb\n", "r.yaml:2: select.keep=2 is outside"},
+        {"select:\n  keep: '1'\n  strategy: sb\n", "r.yaml:2: select.keep=\"1\" is a text in"},
+        {"select: {keep: 0.5}\n", "r.yaml:1: no option is called 'select.keep'"},
+        {"select: {strategy: sb, keep: .5}\nselect.keep: 1\n",
+         "r.yaml:2: select.keep is given twice"},
+        {"select: {strategy: sb stale, losses: stale}\n", "no option is called 'select.losses'"},
+        {"score:\n  pass: reuse\n  norm: running\n", "r.yaml:3: score.norm: score.pass=reuse"},
+        {"score:\n  pass: reuse\n  scale: 0.5\n", "r.yaml:3: score.scale: score.pass=reuse"},
+        {"score:\n  pass: reuse\n  augment: false\n", "r.yaml:3: score.augment: score.pass=reuse"},
+        {"score:\n  pass: reuse\n  pipelined: true\n", "r.yaml:3: score.pipelined: score.pass"},
+        {"score:\n  pass: reuse\n  proxy: mlp\n", "r.yaml:3: score.proxy: score.pass=reuse"},
+        {"score:\n  proxy: mpl\n", "r.yaml:2: score.proxy: "},
+        {"reuse: {batchnorm: constants}\n", "r.yaml:1: reuse.batchnorm: goes with score.pass"},
+        {"train: {evaluate_at: [1, 0.5]}\n",
+         "r.yaml:1: train.evaluate_at: 0.5 does not come after"},
         {"train:\n- 1\n", "r.yaml:1: no option is called 'train'"},
         {"optim: {nesterov: maybe}\n", "r.yaml:1: optim.nesterov=maybe is neither true nor false"},
         {"optim: {nesterov: yes}\n", "r.yaml:1: optim.nesterov=yes is neither true nor false"},
@@ -155,6 +174,58 @@ static void wrong_recipes_name_file_and_line(void **state)
         assert_fails(CULL_BAD_OPTION, cases[i].text, read_recipe(cases[i].yaml, &recipe));
         assert_null(recipe);
     }
+}
+
+static const char *value_of(const char *yaml, const char *key, char out[64])
+{
+    cull_recipe *recipe = NULL;
+
+    assert_ok(read_recipe(yaml, &recipe));
+    assert_non_null(cull_recipe_value(recipe, key));
+    (void)snprintf(out, 64, "%s", cull_recipe_value(recipe, key));
+    cull_recipe_close(recipe);
+    return out;
+}
+
+static void options_of_the_strategy_are_keys(void **state)
+{
+    cull_recipe *recipe = NULL, *again = NULL;
+    char         value[64];
+
+    (void)state;
+    assert_string_equal("0.25",
+                        value_of("select: {keep: 0.25, strategy: sb}\n", "select.keep", value));
+    assert_string_equal("0.5", value_of("select: {strategy: sb}\n", "select.keep", value));
+    assert_string_equal("auto", value_of("select.strategy: sb remembered\n", "select.beta", value));
+    assert_string_equal("20", value_of("select: {strategy: craig}\n", "select.period", value));
+    assert_ok(
+        read_recipe("select: {strategy: sb remembered, beta: balles, scope: pool}\n", &recipe));
+    assert_null(cull_recipe_value(recipe, "select.losses")); /* the modifier says it */
+    assert_ok(read_recipe(cull_recipe_text(recipe), &again));
+    assert_null(cull_recipe_difference(recipe, again));
+    for (size_t i = 0; i < recipe->setup.selects; i++)
+        if (strcmp(recipe->setup.select[i].key, "scope") == 0)
+            assert_string_equal("pool", recipe->setup.select[i].value);
+    cull_recipe_close(again);
+    assert_ok(read_recipe("select: {strategy: sb remembered, beta: 2, scope: pool}\n", &again));
+    assert_string_equal("select.beta", cull_recipe_difference(recipe, again));
+    cull_recipe_close(again);
+    cull_recipe_close(recipe);
+}
+
+static void a_stretched_schedule_has_fewer_epochs_at_higher_rates(void **state)
+{
+    cull_recipe *recipe = NULL;
+
+    (void)state;
+    assert_ok(read_recipe("train: {epochs: 10}\noptim: {lr: 0.1}\nschedule: {name: multi-step, "
+                          "milestones: [4, 8], warmup: 2, stretch: 2}\n",
+                          &recipe));
+    assert_int_equal(5, recipe->setup.epochs);
+    assert_true(recipe->setup.schedule.rate == .2 && recipe->setup.warmup == 1);
+    assert_true(recipe->setup.schedule.milestone[0] == 2 &&
+                recipe->setup.schedule.milestone[1] == 4);
+    cull_recipe_close(recipe);
 }
 
 static void a_difference_is_named_by_its_key(void **state)
@@ -227,6 +298,8 @@ int main(void)
         cmocka_unit_test(changes_take_the_place_of_the_file),
         cmocka_unit_test(wrong_changes_name_the_command_line),
         cmocka_unit_test(wrong_recipes_name_file_and_line),
+        cmocka_unit_test(options_of_the_strategy_are_keys),
+        cmocka_unit_test(a_stretched_schedule_has_fewer_epochs_at_higher_rates),
         cmocka_unit_test(a_difference_is_named_by_its_key),
         cmocka_unit_test(every_recipe_in_the_tree_is_right),
         cmocka_unit_test(the_table_is_sound),
