@@ -19,6 +19,7 @@
  *     diagnosis                      how good a subset is
  *     data sets                      what there is to train on
  *     recipes and runs               from a recipe to a trained network
+ *     probes                         the gradients of what strategies pick
  *
  * A complete program: keep the hardest 30 % of a batch, Selective-Backprop's way.
  *
@@ -761,6 +762,99 @@ typedef struct cull_bench_result {
 /* Where the time of a step of this recipe goes, over `rounds` steps after a warm one. Trains
  * nothing that is kept. */
 CULL_API cull_status cull_bench(const cull_recipe *recipe, size_t rounds, cull_bench_result *out);
+
+/* ---- probes ---------------------------------------------------------------------------- */
+
+/* Figures of many batches. low and high are at 5 and 95 % of them. */
+typedef struct cull_spread {
+    double mean, deviation, low, quarter, median, three_quarters, high;
+} cull_spread;
+
+/* hits of trials, with the 95 % interval of Wilson; NaN where there were no trials. */
+typedef struct cull_rate {
+    double hits, trials; /* a draw is half a hit */
+    double rate, low, high;
+} cull_rate;
+
+/* One gradient held against another. */
+typedef struct cull_probe_gap {
+    double error;  /* |a - b|^2                                                       */
+    double cosine; /* NaN when one is zero                                            */
+    double sign;   /* share of parameters whose sign agrees, zero being its own sign  */
+} cull_probe_gap;
+
+/* A subset's gradient is taken twice: with its own rows alone in the network, as it is trained;
+ * and with all rows of the batch there, so that BatchNorm normalises by the statistics of all.
+ * Without BatchNorm the two are the same. */
+enum { CULL_PROBE_TRAINED, CULL_PROBE_OF_BATCH, CULL_PROBE_WAYS };
+
+enum { CULL_PROBE_NAME = 128, CULL_PROBE_BINS = 25 };
+#define CULL_PROBE_BIN 0.25 /* width of a bin of weights; the last bin is open */
+
+/* What one arm chose of one batch. */
+typedef struct cull_probe_pick {
+    size_t         batch, kept, corrupted;
+    double         weight, corrupted_weight; /* sums                                  */
+    cull_probe_gap data[CULL_PROBE_WAYS];    /* against the gradient of all the data  */
+    cull_probe_gap whole[CULL_PROBE_WAYS];   /* against the gradient of its batch     */
+} cull_probe_pick;
+
+typedef struct cull_probe_arm {
+    char             strategy[CULL_PROBE_NAME]; /* as it was asked for                  */
+    double           keep, kept;                /* kept: examples a batch, the mean     */
+    cull_probe_pick *pick;                      /* [batches]                            */
+    cull_spread      error[CULL_PROBE_WAYS], cosine[CULL_PROBE_WAYS], sign[CULL_PROBE_WAYS];
+    cull_spread      batch_error[CULL_PROBE_WAYS], batch_cosine[CULL_PROBE_WAYS];
+    cull_spread      batch_sign[CULL_PROBE_WAYS];
+    cull_rate wins[CULL_PROBE_WAYS]; /* batches with a smaller error than `random` at this keep,
+                                        against all the data; no trials: random is no arm */
+    cull_rate batch_wins[CULL_PROBE_WAYS]; /* and against the batch                     */
+    cull_rate corrupted;                   /* of the picks, those with a wrong label    */
+    double    corrupted_weight;            /* their share of the weight                 */
+    size_t    weight[CULL_PROBE_BINS];     /* picks by weight                           */
+} cull_probe_arm;
+
+typedef struct cull_probe_result {
+    size_t          parameters, batch, batches;
+    size_t          data_batches; /* whose mean is the gradient of all the data; 0: not taken */
+    bool            batchnorm;
+    double          full;        /* |gradient of all the data|^2                         */
+    cull_spread     whole;       /* |gradient of a batch|^2                              */
+    cull_spread     whole_error; /* of the whole batches' gradients, against all the data */
+    cull_rate       base;        /* wrong labels among all that was there to pick        */
+    size_t          arms;
+    cull_probe_arm *arm; /* strategies in the order asked for, keeps within them          */
+} cull_probe_result;
+
+typedef struct cull_probe_options {
+    const char        *weights;  /* a .safetensors file; NULL: as the recipe's seed starts them */
+    const char *const *strategy; /* [strategies] "sb", "sb beta=balles", ...                    */
+    size_t             strategies;
+    const double      *keep; /* [keeps] of (0, 1]                                          */
+    size_t             keeps;
+    size_t             batches; /* minibatches to look at; 0: 200                             */
+    bool               picks;   /* only what is picked: no gradients, which is much faster    */
+    const char        *folder;  /* probe.jsonl goes there, line by line; NULL: nowhere        */
+    void (*tell)(void *context, size_t done, size_t all); /* in gradient passes; optional   */
+    bool (*stop)(void *context); /* asked after each batch; true: sum up what there is. Optional */
+    void *context;
+} cull_probe_options;
+
+/*
+ * How well the gradient of what a strategy picks stands for the batch and for the data set.
+ *
+ * Over the first minibatches of the recipe's run, inputs augmented as there, at fixed weights: each
+ * is scored (BatchNorm by the batch), every strategy picks at every keep, and the true gradient of
+ * the picks, over all parameters, is held against that of the whole batch and that of all the data:
+ * the mean over all whole minibatches of one epoch, BatchNorm by the batch. Weights and running
+ * averages are left as they are.
+ *
+ * CULL_BAD_OPTION when a strategy does not choose from a minibatch what a scoring pass can tell it.
+ * out ends with cull_probe_clear().
+ */
+CULL_API cull_status cull_probe(const cull_recipe *recipe, const cull_probe_options *options,
+                                cull_probe_result *out);
+CULL_API void        cull_probe_clear(cull_probe_result *result);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,7 @@ static const struct {
     {"select", "choose a weighted subset: arrays in, subset out", cmd_select, false},
     {"data", "list, inspect and convert data sets", cmd_data, false},
     {"bench", "where the time of a training step goes", cmd_bench, true},
+    {"probe", "how well the gradients of what strategies pick stand for all", cmd_probe, true},
     {"doctor", "what this build and machine can do, with a self-test", cmd_doctor, false},
 };
 
