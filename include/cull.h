@@ -20,6 +20,7 @@
  *     data sets                      what there is to train on
  *     recipes and runs               from a recipe to a trained network
  *     probes                         the gradients of what strategies pick
+ *     audits                         every example of a set, from easy to hard
  *
  * A complete program: keep the hardest 30 % of a batch, Selective-Backprop's way.
  *
@@ -855,6 +856,45 @@ typedef struct cull_probe_options {
 CULL_API cull_status cull_probe(const cull_recipe *recipe, const cull_probe_options *options,
                                 cull_probe_result *out);
 CULL_API void        cull_probe_clear(cull_probe_result *result);
+
+/* ---- audits ---------------------------------------------------------------------------- */
+
+enum { CULL_AUDIT_POINTS = 101, CULL_AUDIT_TENTHS = 10, CULL_AUDIT_BINS = 41 };
+
+typedef struct cull_audit_options {
+    const char *weights;   /* a .safetensors file; NULL: as the recipe's seed starts them       */
+    const char *set;       /* "train" (as NULL), "validation" or "test"                         */
+    const char *selection; /* a run's selection.npz, of the training set; NULL: none            */
+    size_t      examples;  /* easiest and hardest examples to show, each; 0: 24                 */
+    const char *path;      /* a .npz file to write, which docs/formats.md describes; NULL: none */
+} cull_audit_options;
+
+typedef struct cull_audit_result {
+    size_t count;
+    double accuracy, loss;
+    double confidence[CULL_AUDIT_POINTS]; /* in the true class, at 0, 1, .. 100 % of the examples,
+                                             ascending                                         */
+    double    tenth[CULL_AUDIT_TENTHS];   /* share classified right of each tenth by confidence */
+    cull_rate wrong_hard; /* wrong labels among the hardest tenth; base: among all              */
+    cull_rate base;
+
+    /* with a selection */
+    bool      selected;
+    size_t    never, most;            /* examples never trained; most times of one            */
+    size_t    width;                  /* counts to a bin; the last bin holds the most too      */
+    size_t    times[CULL_AUDIT_BINS]; /* examples by how often they were trained              */
+    cull_rate wrong_picks;            /* of all that was trained, what had a wrong label      */
+} cull_audit_result;
+
+/*
+ * Look at every example of a set by the network's running averages, without augmentation: how sure
+ * it is of the true class, which examples are the easiest and the hardest, and, where a run's
+ * selection is given, how often each was trained.
+ *
+ * CULL_BAD_FILE when the selection is not of this training set.
+ */
+CULL_API cull_status cull_audit(const cull_recipe *recipe, const cull_audit_options *options,
+                                cull_audit_result *out);
 
 #ifdef __cplusplus
 }

@@ -82,6 +82,9 @@ static cull_status check_needs(const struct work *w, const cull_probe_arm *arm,
     if (needs.action == CULL_SELECT_POOL || needs.action == CULL_KEEP_SUBSET)
         FAIL(CULL_BAD_OPTION, "%s chooses from the pool: a probe looks at minibatches",
              arm->strategy);
+    if (needs.action == CULL_TRAIN_ALL && arm->keep < 1 && strcmp(arm->strategy, "full") != 0)
+        FAIL(CULL_BAD_OPTION, "%s keeps all at the beginning of a run: nothing to probe",
+             arm->strategy);
     if (needs.candidates != w->prober.ground.batch)
         FAIL(CULL_BAD_OPTION, "%s scores %zu examples at once: a probe looks at minibatches of %zu",
              arm->strategy, needs.candidates, w->prober.ground.batch);
@@ -284,10 +287,9 @@ static cull_status take_batch(struct work *w, size_t b)
         for (size_t i = 0; i < r->parameters; i++)
             w->whole[b] += w->prober.whole[i] * w->prober.whole[i];
     }
-    for (size_t a = 0; a < r->arms; a++) {
-        TRY(measure_pick(w, &w->subset[a], &r->arm[a].pick[b]));
-        if (w->record) TRY(cull_probe_record_pick(w->record, r, &r->arm[a], &r->arm[a].pick[b]));
-    }
+    for (size_t a = 0; a < r->arms; a++) TRY(measure_pick(w, &w->subset[a], &r->arm[a].pick[b]));
+    for (size_t a = 0; w->record && a < r->arms; a++)
+        TRY(cull_probe_record_pick(w->record, r, &r->arm[a], &r->arm[a].pick[b]));
     if (w->options->picks) tell(w);
 done:
     return status;

@@ -107,7 +107,7 @@ static cull_spread spread_of(const cull_probe_arm *arm, size_t batches, int way,
     return cull_probe_spread(scratch, batches);
 }
 
-static const cull_probe_arm *control_of(const cull_probe_result *r, const cull_probe_arm *arm)
+const cull_probe_arm *cull_probe_control(const cull_probe_result *r, const cull_probe_arm *arm)
 {
     for (size_t i = 0; i < r->arms; i++)
         if (strcmp(r->arm[i].strategy, "random") == 0 && r->arm[i].keep == arm->keep)
@@ -156,7 +156,7 @@ cull_status cull_probe_summarise(cull_probe_result *r)
     TRY(cull_base_alloc(n, sizeof *scratch, "a probe's figures", &scratch));
     for (size_t a = 0; a < r->arms; a++) {
         cull_probe_arm       *arm = &r->arm[a];
-        const cull_probe_arm *control = control_of(r, arm);
+        const cull_probe_arm *control = cull_probe_control(r, arm);
 
         sum_picks(arm, n);
         for (int way = 0; way < CULL_PROBE_WAYS; way++) {

@@ -60,6 +60,7 @@ cull_status cull_probe_record_pick(cull_probe_record *r, const cull_probe_result
                                    const cull_probe_arm *arm, const cull_probe_pick *pick)
 {
     const cull_probe_gap *data = pick->data, *whole = pick->whole;
+    const cull_probe_arm *control = cull_probe_control(result, arm);
     cull_json            *json = &r->json;
 
     begin(json, "probe", arm);
@@ -76,6 +77,8 @@ cull_status cull_probe_record_pick(cull_probe_record *r, const cull_probe_result
         cull_json_number(json, "batch_cosine", whole[CULL_PROBE_TRAINED].cosine);
         cull_json_number(json, "batch_sign", whole[CULL_PROBE_TRAINED].sign);
         cull_json_number(json, "full", result->full);
+        if (control && control != arm)
+            cull_json_bool(json, "win", data->error < control->pick[pick->batch].data->error);
     }
     return finish(r);
 }
