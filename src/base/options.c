@@ -1,13 +1,12 @@
 /* base/options.c - parsing, bounds and lookup of text options. */
 #include "base/options.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 
 struct value {
     const cull_option_spec *spec;
@@ -60,13 +59,9 @@ static cull_status parse_number(const char *owner, const cull_option_spec *spec,
                                 double *out)
 {
     cull_status status = CULL_OK;
-    char       *end = NULL;
     bool        whole = spec->type == CULL_OPTION_INT;
 
-    errno = 0;
-    *out = strtod(text, &end);
-    if (end == text || *end || strpbrk(text, "xXpP \t\n") || !isfinite(*out) ||
-        (whole && *out != floor(*out)))
+    if (!cull_base_read_number(text, out) || (whole && *out != floor(*out)))
         FAIL(CULL_BAD_OPTION, "%s: %s=%s is not a%s number%s%s", owner, spec->key, text,
              whole ? " whole" : "", spec->words ? " nor one of " : "",
              spec->words ? spec->words : "");
@@ -115,7 +110,7 @@ size_t cull_values_list(const cull_values *values, const char *key, double *out,
     size_t      count = 0;
 
     while (next_item(&at, item)) {
-        if (count < room) out[count] = strtod(item, NULL);
+        if (count < room) (void)cull_base_read_number(item, &out[count]);
         count++;
     }
     return count;

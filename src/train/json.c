@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+
 static void put(cull_json *json, const char *text, size_t bytes)
 {
     if (json->status == CULL_OK) json->status = cull_write(&json->bytes, text, bytes);
@@ -72,11 +74,11 @@ void cull_json_bool(cull_json *json, const char *key, bool value)
 
 void cull_json_number(cull_json *json, const char *key, double value)
 {
-    char text[40];
+    char text[CULL_NUMBER_ROOM];
 
     begin(json, key);
     if (isfinite(value))
-        put(json, text, (size_t)snprintf(text, sizeof text, "%.17g", value));
+        put(json, text, cull_base_write_number(value, 17, text));
     else
         put(json, "null", 4);
 }
