@@ -18,6 +18,8 @@
  *     solvers                        orthogonal matching pursuit, facility location
  *     diagnosis                      how good a subset is
  *     data sets                      what there is to train on
+ *     models                         a network of one's own, layer by layer
+ *     networks                       score -> select -> learn -> step, and predict
  *     recipes and runs               from a recipe to a trained network
  *     probes                         the gradients of what strategies pick
  *     audits                         every example of a set, from easy to hard
@@ -140,6 +142,9 @@ typedef struct cull_tensor {
 /* Views of dense row-major arrays. The data is only read, whatever the cast says. */
 CULL_API cull_tensor cull_vector(const void *data, cull_dtype dtype, size_t count);
 CULL_API cull_tensor cull_matrix(const void *data, cull_dtype dtype, size_t rows, size_t columns);
+/* (count, channels, height, width). */
+CULL_API cull_tensor cull_images(const void *data, cull_dtype dtype, size_t count, size_t channels,
+                                 size_t height, size_t width);
 
 CULL_API size_t      cull_dtype_size(cull_dtype dtype); /* bytes of one element; 0 if unknown */
 CULL_API const char *cull_dtype_name(cull_dtype dtype); /* "float32" */
@@ -650,6 +655,195 @@ CULL_API cull_status cull_data_summarise(const char *name, cull_data_role role, 
 CULL_API cull_status cull_data_convert(const char *name, cull_data_role role, const char *root,
                                        const char *path);
 
+/* ---- models -------------------------------------------------------------------------- */
+
+/*
+ * A model describes a network and holds no weights. Its nodes are numbered in the order they
+ * are added; node 0 is the input. A call that adds a layer takes the numbers of the nodes it
+ * reads and returns its own, or -1 after a failure; the first failure is kept, later calls do
+ * nothing, and cull_model_finish() tells it. So only that one call needs a check:
+ *
+ *     cull_model *m = NULL;
+ *     cull_model_create("small", 1, 28, 28, &m);
+ *     int x = cull_model_conv(m, 0, "conv", &(cull_conv){.out = 8, .kernel = 5, .pad = 2});
+ *     x = cull_model_pool(m, cull_model_activate(m, x, CULL_RELU), &(cull_pool){.kernel = 2});
+ *     x = cull_model_dense(m, cull_model_flatten(m, x), "logits", &(cull_dense){.out = 10});
+ *     status = cull_model_finish(m, x);
+ */
+typedef struct cull_model cull_model;
+
+typedef enum cull_activation { CULL_RELU, CULL_RELU6, CULL_GELU } cull_activation;
+typedef enum cull_pooling { CULL_POOL_MAX, CULL_POOL_AVERAGE, CULL_POOL_GLOBAL } cull_pooling;
+
+/* How the weights of a layer begin, drawn from the seed of the network. */
+typedef enum cull_init {
+    CULL_INIT_TORCH, /* uniform within 1/sqrt(fan_in), the bias too, as PyTorch's layers */
+    CULL_INIT_HE_IN, /* normal, sqrt(2/fan_in); the bias as above                        */
+    CULL_INIT_HE_OUT /* normal, sqrt(2/fan_out); the bias zero                           */
+} cull_init;
+
+/* Layers with settings. Zeros are the usual choice. */
+typedef struct cull_dense {
+    int64_t   out; /* features */
+    bool      no_bias;
+    cull_init init;
+} cull_dense;
+
+typedef struct cull_conv {
+    int64_t   out;    /* channels                                                       */
+    int64_t   kernel; /* height and width                                               */
+    int64_t   stride; /* 0: 1                                                           */
+    int64_t   pad;    /* zeros on each side, fewer than kernel                          */
+    int64_t   groups; /* 0: 1; as many as channels: depthwise                           */
+    bool      no_bias;
+    cull_init init;
+} cull_conv;
+
+typedef struct cull_pool {
+    cull_pooling pooling; /* the global one averages each channel and reads no more fields */
+    int64_t      kernel;  /* 1 to 15                                                    */
+    int64_t      stride;  /* 0: kernel                                                  */
+    int64_t      pad;     /* at most half of kernel; not counted in an average          */
+} cull_pool;
+
+/*
+ * Begin a model of inputs (channels, height, width); features are (D, 1, 1).
+ *
+ * name      of the model, copied: up to 31 letters, digits, '.', '_' and '-'.
+ * out       a new model, ended with cull_model_destroy(). NULL on failure; the calls below
+ *           take NULL and do nothing, and cull_model_finish() then fails.
+ */
+CULL_API cull_status cull_model_create(const char *name, int64_t channels, int64_t height,
+                                       int64_t width, cull_model **out);
+CULL_API void        cull_model_destroy(cull_model *model);
+
+/* Layers with parameters have a name, copied: unique in the model, up to 47 letters, digits, '.',
+ * '_' and '-'. Weights files call its tensors NAME.weight, NAME.bias and so on. */
+CULL_API int cull_model_dense(cull_model *model, int x, const char *name, const cull_dense *layer);
+CULL_API int cull_model_conv(cull_model *model, int x, const char *name, const cull_conv *layer);
+CULL_API int cull_model_batchnorm(cull_model *model, int x, const char *name);
+CULL_API int cull_model_groupnorm(cull_model *model, int x, const char *name, int64_t groups);
+CULL_API int cull_model_layernorm(cull_model *model, int x, const char *name);
+CULL_API int cull_model_activate(cull_model *model, int x, cull_activation activation);
+CULL_API int cull_model_pool(cull_model *model, int x, const cull_pool *layer);
+CULL_API int cull_model_add(cull_model *model, int x, int x2);    /* of one shape          */
+CULL_API int cull_model_concat(cull_model *model, int x, int x2); /* channels of x, then x2's */
+CULL_API int cull_model_dropout(cull_model *model, int x, double probability);
+CULL_API int cull_model_flatten(cull_model *model, int x); /* (C, H, W) to C*H*W features */
+/* ResNet's without parameters: every stride-th pixel, zero channels on both sides. */
+CULL_API int cull_model_shortcut(cull_model *model, int x, int64_t channels, int64_t stride);
+
+/*
+ * End the description. Afterwards nothing can be added, and the model is only read.
+ *
+ * logits    the dense layer that was added last; its outputs are the classes.
+ *
+ * CULL_BAD_ARGUMENT, or whatever came first while building, with its sentence: a shape that
+ * does not fit, a node that is not there, a name given twice, a node that leads nowhere.
+ */
+CULL_API cull_status cull_model_finish(cull_model *model, int logits);
+
+/* One of the models that recipes name ("lenet5", "resnet20", "wrn-16-4"), finished.
+ * CULL_BAD_OPTION: no such name; CULL_BAD_ARGUMENT: it does not fit these inputs. */
+CULL_API cull_status cull_model_named(const char *name, int64_t channels, int64_t height,
+                                      int64_t width, size_t classes, cull_model **out);
+
+/* Of a finished model: how many numbers it learns, and how many classes it tells apart. */
+CULL_API size_t cull_model_parameters(const cull_model *model);
+CULL_API size_t cull_model_classes(const cull_model *model);
+
+/* (channels, height, width) of a node. CULL_BAD_ARGUMENT when it is not there. */
+CULL_API cull_status cull_model_shape(const cull_model *model, int node, int64_t shape[3]);
+
+/* ---- networks ------------------------------------------------------------------------ */
+
+/* A model with weights and an optimizer, for a training loop of one's own or to predict. The
+ * first batch of each size is prepared (tens of milliseconds for large models); sixteen sizes
+ * stay prepared, and a step at one of them allocates nothing. */
+typedef struct cull_network cull_network;
+
+/*
+ * Make a network with start weights.
+ *
+ * model     finished; copied.
+ * backend   borrowed, outlives the network; NULL: "cpu" on all cores.
+ * options   `count` pairs, with the keys and defaults of recipes: train.seed, model.smoothing
+ *           and optim.*, except optim.lr, which every step is given. CULL_BAD_OPTION names one
+ *           that is wrong.
+ */
+CULL_API cull_status cull_network_create(const cull_model *model, cull_backend *backend,
+                                         const cull_option *options, size_t count,
+                                         cull_network **out);
+CULL_API void        cull_network_destroy(cull_network *network);
+
+/* Examples as the caller has them; borrowed for the length of a call. */
+typedef struct cull_examples {
+    cull_tensor inputs;    /* [count] rows of channels * height * width numbers, in this order,
+                              each row dense, however many dimensions the view has: float32 or
+                              float64 as the network reads them, or uint8, of which 255 is 1 */
+    cull_tensor     label; /* (count) int32, int64 or uint8                                  */
+    const uint32_t *place; /* [count] place in the pool; NULL: 0 .. count-1                  */
+    uint64_t        step, epoch;
+} cull_examples;
+
+/*
+ * Forward: what a selector asks for.
+ *
+ * wanted    CULL_SIGNAL_LOSS, _H, _P and _LABEL, as in cull_needs.signals; 0: no forward pass,
+ *           only count, places, step and epoch are set.
+ * running   BatchNorm's running averages in place of the batch's own, as in cull_needs.running.
+ * out       borrows the network's memory until it scores, learns or predicts again.
+ *
+ * CULL_NOT_FINITE names an example whose inputs are not; CULL_BAD_ARGUMENT a shape or a label
+ * that the model does not have.
+ */
+CULL_API cull_status cull_network_score(cull_network *network, const cull_examples *examples,
+                                        unsigned wanted, bool running, cull_signals *out);
+
+/*
+ * Forward and backward over the chosen rows: the gradient of (1/count) sum w*loss, which takes
+ * the place of the one before. BatchNorm's averages move on.
+ *
+ * subset    of signals of these examples; NULL: all of them, weights 1. CULL_BAD_ARGUMENT when a
+ *           row is not among the examples, or the subset is in more than one group: those are
+ *           training batches, and each is learned by itself.
+ * trained   loss, H, P and label of what was trained, for cull_observe(); borrowed as above.
+ *           May be NULL.
+ *
+ * CULL_NOT_FINITE when a loss is not: there is then no gradient to step with.
+ */
+CULL_API cull_status cull_network_learn(cull_network *network, const cull_examples *examples,
+                                        const cull_subset *subset, cull_signals *trained);
+
+/* One step of the optimizer with the latest gradient, which is then used up. */
+CULL_API cull_status cull_network_step(cull_network *network, double rate);
+
+/*
+ * Run the network on examples without labels, any number of them, by BatchNorm's running averages.
+ *
+ * inputs         as in cull_examples.
+ * logits         [count * classes], the caller's; NULL: not wanted.
+ * probabilities  their softmax, the same.
+ */
+CULL_API cull_status cull_network_predict(cull_network *network, const cull_tensor *inputs,
+                                          float *logits, float *probabilities);
+
+/* Weights and running averages as a .safetensors file. read: CULL_BAD_FILE, and an unchanged
+ * network, when the file's tensors are not the model's; the optimizer begins anew. */
+CULL_API cull_status cull_network_write(const cull_network *network, const char *path);
+CULL_API cull_status cull_network_read(cull_network *network, const char *path);
+
+/*
+ * Save and restore all of a network: weights, averages and the optimizer, so that a loop goes on
+ * bit for bit.
+ *
+ * save      *bytes is a new block of *size bytes, released with cull_bytes_release().
+ * restore   CULL_BAD_STATE, and an unchanged network, when the bytes are damaged or of another
+ *           model or optimizer.
+ */
+CULL_API cull_status cull_network_save(const cull_network *network, void **bytes, size_t *size);
+CULL_API cull_status cull_network_restore(cull_network *network, const void *bytes, size_t size);
+
 /* ---- recipes and runs ----------------------------------------------------------------- */
 
 /* All that decides a run, from a YAML file; docs/recipes.md lists the keys. */
@@ -676,6 +870,34 @@ CULL_API const char *cull_recipe_value(const cull_recipe *recipe, const char *ke
 
 /* The table that recipes are checked against: i = 0, 1, ... until NULL. Keys are dotted. */
 CULL_API const cull_option_spec *cull_recipe_option_at(size_t i);
+
+/*
+ * Train a model or data of the program's own as the recipe says. What is given takes the place of
+ * model.name, data.name (CULL_DATA_TRAIN) and data.test (CULL_DATA_TEST), whose values then begin
+ * with "own/"; a run's folder tells them from others, and a run is not resumed with other ones.
+ *
+ * model     finished; copied.
+ * x, y      (N, D), (N, H, W) or (N, C, H, W) of uint8, float32 or float64, and (N) labels of
+ *           uint8, int32 or int64; both dense, borrowed until the recipe is closed. Inputs are
+ *           normalised by their own mean and deviation, test inputs by those of training.
+ *
+ * CULL_BAD_ARGUMENT for a model that is not finished, and for arrays that are not as above; an
+ * unchanged recipe then.
+ */
+CULL_API cull_status cull_recipe_set_model(cull_recipe *recipe, const cull_model *model);
+CULL_API cull_status cull_recipe_set_data(cull_recipe *recipe, cull_data_role role,
+                                          const cull_tensor *x, const cull_tensor *y);
+
+/*
+ * The network that a recipe trains, with weights that a run of it left: for predictions, or to
+ * train on in a loop of one's own. Inputs are given as the data set has them and normalised as the
+ * recipe does, for which the data set is read.
+ *
+ * weights   a .safetensors file; NULL: start weights. CULL_BAD_FILE when its tensors are not the
+ *           model's.
+ */
+CULL_API cull_status cull_network_open(const cull_recipe *recipe, const char *weights,
+                                       cull_network **out);
 
 typedef enum cull_run_end {
     CULL_RUN_GOES_ON, /* not ended                                    */

@@ -58,9 +58,6 @@ typedef enum cull_layer_kind {
     CULL_LAYER_KINDS
 } cull_layer_kind;
 
-typedef enum cull_activation { CULL_RELU, CULL_RELU6, CULL_GELU } cull_activation;
-typedef enum cull_pooling { CULL_POOL_MAX, CULL_POOL_AVERAGE, CULL_POOL_GLOBAL } cull_pooling;
-
 /* What an operation is prepared for. Fields a kind does not name are ignored. */
 typedef struct cull_layer_desc {
     cull_layer_kind kind;

@@ -142,6 +142,56 @@ done:
     return status;
 }
 
+static bool is_dense(const cull_tensor *t)
+{
+    int64_t size = 1;
+
+    for (int d = t->dims - 1; d >= 0; d--) {
+        if (t->shape[d] != 1 && t->stride[d] != size) return false;
+        size *= t->shape[d];
+    }
+    return true;
+}
+
+static cull_status check_own(const char *name, const cull_tensor *t, const char *what)
+{
+    cull_status status = CULL_OK;
+
+    if (!t->data || t->dims < 1 || t->dims > CULL_MAX_DIMS)
+        FAIL(CULL_BAD_ARGUMENT, "%s: there are no %s", name, what);
+    for (int d = 0; d < t->dims; d++)
+        if (t->shape[d] < 1 || t->shape[d] > CULL_DATA_MOST_ROW)
+            FAIL(CULL_BAD_ARGUMENT, "%s: %s have %lld in dimension %d", name, what,
+                 (long long)t->shape[d], d);
+    if (!is_dense(t)) FAIL(CULL_BAD_ARGUMENT, "%s: the %s are not dense", name, what);
+done:
+    return status;
+}
+
+cull_status cull_data_take(const char *name, const cull_tensor *x, const cull_tensor *y,
+                           cull_dataset **out)
+{
+    cull_status   status = CULL_OK;
+    cull_dataset *set = NULL;
+    char          why[256];
+
+    TRY(check_own(name, x, "inputs"));
+    TRY(check_own(name, y, "labels"));
+    TRY(cull_data_create(name, &set));
+    status = take_pair(name, x, y, set);
+    if (status == CULL_BAD_FILE) {
+        (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        FAIL(CULL_BAD_ARGUMENT, "%s", why);
+    }
+    TRY(status);
+    TRY(cull_data_measure(set));
+    *out = set;
+    set = NULL;
+done:
+    cull_data_close(set);
+    return status;
+}
+
 static cull_status read_npy_pair(const char *path, cull_arrays *inputs, cull_data_role role,
                                  cull_dataset *into)
 {

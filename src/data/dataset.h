@@ -62,6 +62,11 @@ cull_status cull_data_open(const char *name, cull_data_role role, const char *ro
                            cull_dataset **out);
 void        cull_data_close(cull_dataset *set);
 
+/* A new set from a copy of a program's own arrays, dense: x as in a .npz file of a set, y its
+ * labels. CULL_BAD_ARGUMENT, beginning with `name`, when they are not. */
+cull_status cull_data_take(const char *name, const cull_tensor *x, const cull_tensor *y,
+                           cull_dataset **out);
+
 /* Normalise `set` as `train` is, and count classes as there: for test and validation sets.
  * CULL_BAD_ARGUMENT when shapes or types differ, or a label is beyond train's classes. */
 cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train);

@@ -218,6 +218,7 @@ void cull_recipe_close(cull_recipe *recipe)
     if (!recipe) return;
     cull_values_destroy(recipe->values);
     cull_recipe_select_close(&recipe->select);
+    cull_nn_model_destroy(recipe->model);
     cull_base_free(recipe->text);
     cull_base_free(recipe);
 }

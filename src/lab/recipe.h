@@ -26,7 +26,13 @@ struct cull_recipe {
     cull_values       *values;
     char              *text; /* resolved, as YAML */
     cull_train_setup   setup;
+    cull_model        *model; /* a program's own; NULL: none */
 };
+
+/* own.c: compare the recipe's own model with the one that a run wrote down, or write it down; does
+ * nothing for other recipes. CULL_BAD_OPTION names what differs. */
+cull_status cull_recipe_match_model(const cull_recipe *recipe, const char *path);
+cull_status cull_recipe_note_model(const cull_recipe *recipe, const char *path);
 
 /* recipe_table.c: keys ascend by section; a NULL key ends it. */
 extern const cull_option_spec cull_recipe_table[];

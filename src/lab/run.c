@@ -74,6 +74,8 @@ static cull_status look(const cull_recipe *recipe, const cull_run_options *optio
     if (key)
         FAIL(CULL_BAD_OPTION, "%s: the run has %s=%s, the recipe %s", options->folder, key,
              cull_recipe_value(old, key), cull_recipe_value(recipe, key));
+    TRY(join(options->folder, "model.txt", path));
+    TRY(cull_recipe_match_model(recipe, path));
 done:
     cull_recipe_close(old);
     return status;
@@ -94,6 +96,8 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
     TRY(lock(options->folder, &fd));
     TRY(look(recipe, options, &there)); /* another may have begun while the data was read */
     if (!there) {
+        TRY(join(options->folder, "model.txt", path));
+        TRY(cull_recipe_note_model(recipe, path));
         TRY(join(options->folder, "recipe.yaml", path));
         TRY(cull_file_write(path, recipe->text, strlen(recipe->text)));
     }

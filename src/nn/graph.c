@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 
+enum { MOST_ROW = 0x7fffffff }; /* numbers in one example of any value */
+
 cull_status cull_nn_model_create(const char *name, int64_t channels, int64_t height, int64_t width,
                                  cull_model **out)
 {
@@ -13,7 +15,7 @@ cull_status cull_nn_model_create(const char *name, int64_t channels, int64_t hei
     cull_model *model = NULL;
 
     if (channels < 1 || height < 1 || width < 1 || channels > 1 << 24 || height > 1 << 16 ||
-        width > 1 << 16)
+        width > 1 << 16 || channels > MOST_ROW / (height * width))
         FAIL(CULL_BAD_ARGUMENT, "%s: inputs of %lldx%lldx%lld cannot be", name, (long long)channels,
              (long long)height, (long long)width);
     TRY(cull_base_alloc(1, sizeof *model, "a model", &model));
@@ -35,6 +37,24 @@ void cull_nn_model_destroy(cull_model *model)
     if (!model) return;
     cull_base_free(model->node);
     cull_base_free(model);
+}
+
+cull_status cull_nn_model_copy(const cull_model *model, cull_model **out)
+{
+    cull_status status = CULL_OK;
+    cull_model *copy = NULL;
+
+    TRY(cull_base_alloc(1, sizeof *copy, "a model", &copy));
+    *copy = *model;
+    copy->room = model->nodes;
+    copy->node = NULL;
+    TRY(cull_base_alloc((size_t)model->nodes, sizeof *copy->node, "a model", &copy->node));
+    memcpy(copy->node, model->node, (size_t)model->nodes * sizeof *copy->node);
+    *out = copy;
+    copy = NULL;
+done:
+    cull_nn_model_destroy(copy);
+    return status;
 }
 
 cull_node cull_nn_graph_node(const cull_node_class *class, cull_layer_kind kind, int x, int x2)
@@ -64,6 +84,26 @@ done:
     return status;
 }
 
+/* What a layer file says of its sizes, with the layer's name before it. */
+static cull_status check_shape(const cull_model *model, cull_node *node, const cull_image *in,
+                               const char *name)
+{
+    cull_status status = node->class->shape(node, in);
+    char        why[160];
+
+    if (status != CULL_OK) {
+        (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        FAIL(status, "%s: node %d%s%.48s: %s", model->name, model->nodes, name ? ", " : "",
+             name ? name : "", why);
+    }
+    if (cull_image_row(&node->desc.y) > MOST_ROW)
+        FAIL(CULL_TOO_LARGE, "%s: node %d%s%.48s: %lldx%lldx%lld is more than 2^31-1 numbers",
+             model->name, model->nodes, name ? ", " : "", name ? name : "",
+             (long long)node->desc.y.c, (long long)node->desc.y.h, (long long)node->desc.y.w);
+done:
+    return status;
+}
+
 static cull_status add(cull_model *model, const cull_node *given, const char *name)
 {
     cull_status status = CULL_OK;
@@ -78,7 +118,7 @@ static cull_status add(cull_model *model, const cull_node *given, const char *na
     }
     node.desc.x = in[0];
     node.desc.x2 = in[1];
-    TRY(node.class->shape(&node, in));
+    TRY(check_shape(model, &node, in, name));
     if (node.params) TRY(check_name(model, name ? name : ""));
     (void)snprintf(node.name, sizeof node.name, "%s", name ? name : "");
     for (int i = 0; i < node.params; i++) {
@@ -96,9 +136,16 @@ done:
     return status;
 }
 
+void cull_nn_graph_trouble(cull_model *model, cull_status status)
+{
+    if (status == CULL_OK || model->trouble != CULL_OK) return;
+    model->trouble = status;
+    (void)snprintf(model->why, sizeof model->why, "%s", cull_last_error());
+}
+
 int cull_nn_graph_add(cull_model *model, const cull_node *node, const char *name)
 {
-    if (model->trouble == CULL_OK) model->trouble = add(model, node, name);
+    if (model->trouble == CULL_OK) cull_nn_graph_trouble(model, add(model, node, name));
     return model->trouble == CULL_OK ? model->nodes - 1 : -1;
 }
 
@@ -115,7 +162,7 @@ cull_status cull_nn_model_finish(cull_model *m, int logits)
 {
     cull_status status = CULL_OK;
 
-    if (m->trouble != CULL_OK) return m->trouble; /* its sentence is the latest failure */
+    if (m->trouble != CULL_OK) FAIL(m->trouble, "%s", m->why);
     if (logits < 1 || logits != m->nodes - 1 || m->node[logits].desc.kind != CULL_LAYER_DENSE)
         FAIL(CULL_BAD_ARGUMENT, "%s: the last node must be the dense layer that gives the logits",
              m->name);
@@ -127,6 +174,6 @@ cull_status cull_nn_model_finish(cull_model *m, int logits)
     m->last_dense = logits;
     m->classes = (size_t)m->node[logits].desc.y.c;
 done:
-    m->trouble = status;
+    cull_nn_graph_trouble(m, status);
     return status;
 }

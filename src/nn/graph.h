@@ -8,6 +8,9 @@
  * out the parameters, copies the node. Its number, or -1 with model->trouble set. */
 int cull_nn_graph_add(cull_model *model, const cull_node *node, const char *name);
 
+/* Keep the first failure of building and the sentence behind it. */
+void cull_nn_graph_trouble(cull_model *model, cull_status status);
+
 /* A node of one or two inputs to begin with. */
 cull_node cull_nn_graph_node(const cull_node_class *class, cull_layer_kind kind, int x, int x2);
 

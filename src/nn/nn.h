@@ -31,19 +31,15 @@ typedef struct cull_node {
     int             params; /* 0, 1 (weight) or 2 (weight, bias)          */
     size_t          param_at[CULL_NODE_PARAMS], param_count[CULL_NODE_PARAMS];
     size_t          running_at, running_count; /* in the model's block of running averages   */
-    int             init;                      /* enum cull_init of the weight               */
+    int             init;                      /* cull_init, or one of the enum below         */
     double          init_value;
 } cull_node;
 
-/* How a weight starts; PyTorch's rules, drawn from our generator. */
-enum cull_init {
-    CULL_INIT_NONE,
-    CULL_INIT_TORCH,  /* uniform +-1/sqrt(fan_in), weight and bias (nn.Linear, nn.Conv2d)  */
-    CULL_INIT_HE_OUT, /* normal, sqrt(2/fan_out) (kaiming, fan_out); bias zero             */
-    CULL_INIT_HE_IN,  /* normal, sqrt(2/fan_in); bias as CULL_INIT_TORCH                   */
-    CULL_INIT_NORMAL, /* normal, init_value; bias zero                                     */
-    CULL_INIT_ONE,    /* norms: gamma 1 (or init_value if not 0), beta 0                   */
-    CULL_INIT_UNIFORM /* weight as CULL_INIT_TORCH; bias zero                              */
+/* How a weight starts, beyond cull_init: what only our own models use. */
+enum {
+    CULL_INIT_NORMAL = 16, /* normal, init_value; bias zero                                */
+    CULL_INIT_ONE,         /* norms: gamma 1 (or init_value if not 0), beta 0              */
+    CULL_INIT_UNIFORM      /* weight as CULL_INIT_TORCH; bias zero                         */
 };
 
 /* A kind of layer: one file each. */
@@ -55,7 +51,7 @@ struct cull_node_class {
     cull_status (*shape)(cull_node *node, const cull_image *in);
 };
 
-typedef struct cull_model {
+struct cull_model {
     char        name[48];
     cull_image  input; /* n = 0, block = 1 */
     size_t      classes;
@@ -63,13 +59,19 @@ typedef struct cull_model {
     cull_node  *node;       /* node 0 is the input itself (class NULL)               */
     int         last_dense; /* H is its input, its output are the logits             */
     size_t      param_count, running_count;
-    cull_status trouble; /* first failure while building; later calls do nothing  */
-} cull_model;
+    cull_status trouble;  /* first failure while building; later calls do nothing  */
+    char        why[256]; /* and its sentence                                      */
+};
 
 /* ---- building (graph.c and one file per layer) ---- */
 cull_status cull_nn_model_create(const char *name, int64_t channels, int64_t height, int64_t width,
                                  cull_model **out);
 void        cull_nn_model_destroy(cull_model *model);
+/* A model that shares nothing with this one, which is finished. */
+cull_status cull_nn_model_copy(const cull_model *model, cull_model **out);
+/* Every node as one line of text, so that two models can be told apart: in *out, ended by a zero,
+ * released with cull_writer_clear(). */
+cull_status cull_nn_model_text(const cull_model *model, cull_writer *out);
 /* Each adds a node and returns its number; after a failure -1, kept until finish says why.
  * name: unique within the model, NULL for nodes without parameters. */
 int cull_nn_dense(cull_model *m, int x, const char *name, int64_t out, bool bias, int init);
@@ -157,6 +159,9 @@ cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_signals
 /* Backward through rows of `kept` (a score-and-keep plan that has just run). */
 cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subset *subset,
                                cull_signals *trained);
+
+/* (batch, classes) of the latest forward pass, until the plan's next run. */
+const void *cull_nn_plan_logits(const cull_plan *plan);
 
 /* Implementation name of every operation: i = 0, 1, ... until NULL. For tests. */
 const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i);

@@ -81,6 +81,11 @@ cull_image cull_nn_plan_input(const cull_plan *plan)
     return plan->value[0].image;
 }
 
+const void *cull_nn_plan_logits(const cull_plan *plan)
+{
+    return plan->value[plan->value[plan->model->last_dense].home].data;
+}
+
 const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i)
 {
     return i < (size_t)plan->steps ? plan->step[i].op->implementation : NULL;

@@ -22,6 +22,18 @@ cull_tensor cull_matrix(const void *data, cull_dtype dtype, size_t rows, size_t 
                          .stride = {(int64_t)columns, 1}};
 }
 
+cull_tensor cull_images(const void *data, cull_dtype dtype, size_t count, size_t channels,
+                        size_t height, size_t width)
+{
+    return (cull_tensor){
+        .data = (void *)(uintptr_t)data,
+        .dtype = dtype,
+        .dims = 4,
+        .shape = {(int64_t)count, (int64_t)channels, (int64_t)height, (int64_t)width},
+        .stride = {(int64_t)(channels * height * width), (int64_t)(height * width), (int64_t)width,
+                   1}};
+}
+
 size_t cull_dtype_size(cull_dtype dtype)
 {
     switch (dtype) {

@@ -83,8 +83,8 @@ done:
 /* Files that a writer of this run was killed over: ".NAME.PID-N". */
 static bool is_remnant(const char *name)
 {
-    static const char *const files[] = {"." PREFIX, "." STATE_FILE ".", ".run.json.",
-                                        ".recipe.yaml.", ".corruption.npz."};
+    static const char *const files[] = {"." PREFIX,      "." STATE_FILE ".", ".run.json.",
+                                        ".recipe.yaml.", ".model.txt.",      ".corruption.npz."};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strncmp(name, files[i], strlen(files[i])) == 0) return true;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "data/split.h"
+#include "train/network.h"
 #include "train/train.h"
 
 static bool corrupts(const cull_data_corruption *c)
@@ -12,13 +13,41 @@ static bool corrupts(const cull_data_corruption *c)
     return c->imbalance > 0 || c->label_noise > 0 || c->duplicates > 1;
 }
 
+/* What a recipe calls its program's own must have been brought. */
+static cull_status check_own(const cull_train_setup *s)
+{
+    cull_status status = CULL_OK;
+    bool        train = s->own_data[CULL_DATA_TRAIN].x.data != NULL;
+
+    if (!s->own_model && cull_train_is_own(s->model))
+        FAIL(CULL_BAD_OPTION, "model.name=%s: only the program that made this model can bring it",
+             s->model);
+    if (!train && cull_train_is_own(s->data))
+        FAIL(CULL_BAD_OPTION, "data.name=%s: only the program that has these arrays can bring them",
+             s->data);
+    if (!s->own_data[CULL_DATA_TEST].x.data && s->test && cull_train_is_own(s->test))
+        FAIL(CULL_BAD_OPTION, "data.test=%s: only the program that has these arrays can bring them",
+             s->test);
+    if (train && !s->test)
+        FAIL(CULL_BAD_OPTION, "data.test: arrays to train on bring no test set; give one too");
+done:
+    return status;
+}
+
 static cull_status open_data(cull_trainer *t)
 {
     const cull_train_setup *s = t->setup;
     cull_status             status = CULL_OK;
 
-    TRY(cull_data_open(s->data, CULL_DATA_TRAIN, s->root, &t->train));
-    if (s->test)
+    if (s->own_data[CULL_DATA_TRAIN].x.data)
+        TRY(cull_data_take(s->data, &s->own_data[CULL_DATA_TRAIN].x,
+                           &s->own_data[CULL_DATA_TRAIN].y, &t->train));
+    else
+        TRY(cull_data_open(s->data, CULL_DATA_TRAIN, s->root, &t->train));
+    if (s->own_data[CULL_DATA_TEST].x.data)
+        TRY(cull_data_take(s->test, &s->own_data[CULL_DATA_TEST].x, &s->own_data[CULL_DATA_TEST].y,
+                           &t->test));
+    else if (s->test)
         TRY(cull_data_open(s->test, CULL_DATA_TRAIN, s->root, &t->test));
     else
         TRY(cull_data_open(s->data, CULL_DATA_TEST, s->root, &t->test));
@@ -29,7 +58,26 @@ done:
     return status;
 }
 
-static cull_status make_model(cull_trainer *t)
+/* A model of the program's own must read these examples and know their classes. */
+static cull_status take_model(cull_trainer *t)
+{
+    const cull_model *own = t->setup->own_model;
+    cull_status       status = CULL_OK;
+
+    if ((size_t)own->input.c != t->train->channels || (size_t)own->input.h != t->train->height ||
+        (size_t)own->input.w != t->train->width)
+        FAIL(CULL_BAD_ARGUMENT, "%s takes inputs of %lldx%lldx%lld, %s has %zux%zux%zu", own->name,
+             (long long)own->input.c, (long long)own->input.h, (long long)own->input.w,
+             t->train->name, t->train->channels, t->train->height, t->train->width);
+    if (own->classes < t->train->classes)
+        FAIL(CULL_BAD_ARGUMENT, "%s tells %zu classes apart, %s has %zu", own->name, own->classes,
+             t->train->name, t->train->classes);
+    TRY(cull_nn_model_copy(own, &t->model));
+done:
+    return status;
+}
+
+static cull_status name_model(cull_trainer *t)
 {
     cull_status        status = CULL_OK;
     cull_model_options options = t->setup->model_options;
@@ -45,7 +93,15 @@ static cull_status make_model(cull_trainer *t)
         FAIL(status, "model.name=%s does not fit inputs of %lldx%lldx%lld: %s", t->setup->model,
              (long long)options.channels, (long long)options.height, (long long)options.width, why);
     }
-    TRY(status);
+done:
+    return status;
+}
+
+static cull_status make_model(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+
+    TRY(t->setup->own_model ? take_model(t) : name_model(t));
     TRY(cull_nn_params_create(t->model, CULL_F32, &t->params));
     cull_nn_params_init(t->params, t->model, t->setup->seed);
 done:
@@ -83,22 +139,6 @@ cull_status cull_trainer_form(const cull_plan *plan, cull_data_form *out)
         return cull_fail(CULL_UNSUPPORTED, "inputs in blocks of %lld channels",
                          (long long)image.block);
     return CULL_OK;
-}
-
-/* Norms and biases, unless all weights decay. */
-static cull_status exempt(cull_trainer *t)
-{
-    cull_status status = CULL_OK;
-
-    for (int n = 1; !t->setup->decay_all && n < t->model->nodes; n++) {
-        const cull_node *node = &t->model->node[n];
-        bool weighs = node->desc.kind == CULL_LAYER_DENSE || node->desc.kind == CULL_LAYER_CONV;
-
-        for (int i = weighs ? 1 : 0; i < node->params; i++)
-            TRY(cull_optim_exempt(t->optim, node->param_at[i], node->param_count[i]));
-    }
-done:
-    return status;
 }
 
 static cull_status make_schedule(cull_trainer *t)
@@ -150,7 +190,7 @@ static cull_status make_learning(cull_trainer *t)
     TRY(make_selector(t));
     TRY(cull_optim_create(&s->optim, t->params->dtype, t->params->count, t->backend->team,
                           &t->optim));
-    TRY(exempt(t));
+    if (!s->decay_all) TRY(cull_train_exempt(t->model, t->optim));
     TRY(cull_trainer_plan(t, CULL_PLAN_LEARN, s->batch, &plan));
     TRY(cull_trainer_form(plan, &options.form));
     if (t->train->count % s->batch && !s->drop_short)
@@ -170,6 +210,7 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     t->metrics.fd = t->events.fd = -1;
     t->place.best = t->place.accuracy = t->place.watched = NAN;
     t->place.test = t->place.test_loss = NAN;
+    TRY(check_own(setup));
     TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
     TRY(open_data(t));
     TRY(make_model(t));

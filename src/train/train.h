@@ -12,6 +12,8 @@
 #ifndef CULL_TRAIN_TRAIN_H
 #define CULL_TRAIN_TRAIN_H
 
+#include <string.h>
+
 #include "data/corrupt.h"
 #include "data/loader.h"
 #include "data/order.h"
@@ -35,6 +37,18 @@ typedef struct cull_score_setup {
     const char *irreducible; /* a file of losses, by origin; NULL: none            */
 } cull_score_setup;
 
+/* Is this name that of a model or set which a program brings, not of one we know? */
+#define CULL_TRAIN_OWN "own/"
+static inline bool cull_train_is_own(const char *name)
+{
+    return strncmp(name, CULL_TRAIN_OWN, sizeof CULL_TRAIN_OWN - 1) == 0;
+}
+
+/* Arrays of a program's own, borrowed. */
+typedef struct cull_own_data {
+    cull_tensor x, y;
+} cull_own_data;
+
 /* All that decides a run. Texts are borrowed for as long as the trainer lives. */
 typedef struct cull_train_setup {
     const char          *data, *root, *test; /* root, test NULL: none given                    */
@@ -44,6 +58,8 @@ typedef struct cull_train_setup {
     bool                 augments;
     unsigned             workers; /* threads that load */
 
+    const cull_model  *own_model;   /* a program's own, in place of the named; NULL: none        */
+    cull_own_data      own_data[2]; /* by cull_data_role; absent where data says no "own/"      */
     const char        *model;
     cull_model_options model_options; /* shape and classes are the data's */
     double             smoothing;

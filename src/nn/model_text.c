@@ -1,0 +1,73 @@
+/* nn/model_text.c - a model as lines of text, the same for the same model and for no other. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/number.h"
+#include "nn/nn.h"
+
+enum { LINE = 320 };
+
+static int window(const cull_layer_desc *d, char *out, size_t room)
+{
+    return snprintf(out, room, " kernel %lld stride %lld pad %lld", (long long)d->kernel[0],
+                    (long long)d->stride[0], (long long)d->pad[0]);
+}
+
+/* What a kind of layer has beside its inputs and its output. */
+static int settings(const cull_node *node, char *out, size_t room)
+{
+    static const char *const pools[] = {"max", "average", "global"};
+    static const char *const inits[] = {"torch", "he-in", "he-out"};
+    const cull_layer_desc   *d = &node->desc;
+    const char              *init = node->init >= 0 && node->init < 3 ? inits[node->init] : "other";
+    const char              *bias = d->bias ? "" : " no-bias";
+    char                     number[CULL_NUMBER_ROOM];
+    int                      at = 0;
+
+    switch (d->kind) {
+    case CULL_LAYER_DENSE: return snprintf(out, room, "%s init %s", bias, init);
+    case CULL_LAYER_CONV:
+        at = window(d, out, room);
+        return at + snprintf(out + at, room - (size_t)at, " groups %lld%s init %s",
+                             (long long)d->groups, bias, init);
+    case CULL_LAYER_POOL:
+        at = d->pooling == CULL_POOL_GLOBAL ? 0 : window(d, out, room);
+        return at + snprintf(out + at, room - (size_t)at, " %s", pools[d->pooling]);
+    case CULL_LAYER_GROUPNORM: return snprintf(out, room, " groups %lld", (long long)d->groups);
+    case CULL_LAYER_SHORTCUT: return snprintf(out, room, " stride %lld", (long long)d->stride[0]);
+    case CULL_LAYER_DROPOUT:
+        (void)cull_base_write_number(d->probability, 17, number);
+        return snprintf(out, room, " probability %s", number);
+    default: return 0;
+    }
+}
+
+static cull_status put_node(const cull_model *model, int n, cull_writer *out)
+{
+    const cull_node  *node = &model->node[n];
+    const cull_image *y = &node->desc.y;
+    char              line[LINE];
+    int               at = 0;
+
+    at = snprintf(line, sizeof line, "%d %s%s%s", n, n ? node->class->name : "input",
+                  *node->name ? " " : "", node->name);
+    for (int i = 0; i < node->inputs; i++)
+        at +=
+            snprintf(line + at, sizeof line - (size_t)at, "%s%d", i ? "," : " of ", node->input[i]);
+    at += snprintf(line + at, sizeof line - (size_t)at, ": %lldx%lldx%lld", (long long)y->c,
+                   (long long)y->h, (long long)y->w);
+    if (n) at += settings(node, line + at, sizeof line - (size_t)at);
+    line[at++] = '\n';
+    return cull_write(out, line, (size_t)at);
+}
+
+cull_status cull_nn_model_text(const cull_model *model, cull_writer *out)
+{
+    cull_status status = CULL_OK;
+
+    for (int n = 0; n < model->nodes; n++) TRY(put_node(model, n, out));
+    TRY(cull_write(out, "", 1));
+done:
+    return status;
+}

@@ -1,0 +1,325 @@
+/* test_model.c - models of a program's own: what can be described, and how mistakes are told. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "nn/nn.h"
+#include "support.h"
+
+static cull_model *begin(int64_t channels, int64_t side)
+{
+    cull_model *m = NULL;
+
+    assert_ok(cull_model_create("mine", channels, side, side, &m));
+    return m;
+}
+
+/* Every kind of layer, joined both ways. */
+static cull_model *every_layer(void)
+{
+    cull_model *m = begin(2, 8);
+    int         x = cull_model_conv(m, 0, "stem", &(cull_conv){.out = 8, .kernel = 3, .pad = 1});
+    int         y = 0;
+
+    x = cull_model_activate(m, cull_model_batchnorm(m, x, "bn"), CULL_RELU);
+    y = cull_model_conv(
+        m, x, "deep", &(cull_conv){.out = 8, .kernel = 3, .pad = 1, .groups = 8, .no_bias = true});
+    y = cull_model_activate(m, cull_model_groupnorm(m, y, "gn", 4), CULL_RELU6);
+    x = cull_model_add(m, x, y);
+    x = cull_model_concat(m, x, cull_model_shortcut(m, x, 8, 1));
+    y = cull_model_pool(m, x, &(cull_pool){.kernel = 2});
+    x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_AVERAGE, .kernel = 2});
+    x = cull_model_add(m, x, y);
+    x = cull_model_activate(m, cull_model_layernorm(m, x, "ln"), CULL_GELU);
+    y = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    x = cull_model_concat(m, cull_model_flatten(m, x), y);
+    x = cull_model_dropout(m, x, 0.25);
+    x = cull_model_dense(m, x, "logits", &(cull_dense){.out = 3, .init = CULL_INIT_HE_IN});
+    assert_ok(cull_model_finish(m, x));
+    return m;
+}
+
+static void every_layer_can_be_described(void **state)
+{
+    cull_model *m = every_layer();
+    int64_t     shape[3] = {0};
+
+    (void)state;
+    assert_int_equal(3, cull_model_classes(m));
+    /* stem 8*2*9+8, bn 16, deep 8*9, gn 16, ln 2*256, logits 3*(256+16)+3 */
+    assert_int_equal(152 + 16 + 72 + 16 + 512 + 819, cull_model_parameters(m));
+    assert_ok(cull_model_shape(m, 0, shape));
+    assert_true(shape[0] == 2 && shape[1] == 8 && shape[2] == 8);
+    assert_ok(cull_model_shape(m, 9, shape));
+    assert_true(shape[0] == 16 && shape[1] == 8 && shape[2] == 8);
+    assert_fails(CULL_BAD_ARGUMENT, "node 99 is not there", cull_model_shape(m, 99, shape));
+    cull_model_destroy(m);
+}
+
+static void a_model_described_twice_is_the_same_and_a_copy_is_too(void **state)
+{
+    cull_model *a = every_layer(), *b = every_layer(), *c = NULL;
+    cull_writer text[3] = {{0}};
+
+    (void)state;
+    assert_ok(cull_nn_model_copy(a, &c));
+    assert_ok(cull_nn_model_text(a, &text[0]));
+    assert_ok(cull_nn_model_text(b, &text[1]));
+    assert_ok(cull_nn_model_text(c, &text[2]));
+    assert_string_equal((char *)text[0].data, (char *)text[1].data);
+    assert_string_equal((char *)text[0].data, (char *)text[2].data);
+    for (size_t i = 0; i < 3; i++) cull_writer_clear(&text[i]);
+    cull_model_destroy(a);
+    cull_model_destroy(b);
+    cull_model_destroy(c);
+}
+
+/* A change of any one setting changes the text. */
+static void a_model_s_text_tells_it_from_others(void **state)
+{
+    cull_conv   layers[] = {{.out = 4, .kernel = 3, .pad = 1},
+                            {.out = 6, .kernel = 3, .pad = 1},
+                            {.out = 4, .kernel = 5, .pad = 2},
+                            {.out = 4, .kernel = 3, .pad = 1, .groups = 2},
+                            {.out = 4, .kernel = 3, .pad = 1, .no_bias = true},
+                            {.out = 4, .kernel = 3, .pad = 1, .init = CULL_INIT_HE_OUT}};
+    cull_writer text[6] = {{0}};
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        cull_model *m = begin(2, 8);
+        int         x = cull_model_flatten(m, cull_model_conv(m, 0, "c", &layers[i]));
+
+        assert_ok(cull_model_finish(m, cull_model_dense(m, x, "d", &(cull_dense){.out = 2})));
+        assert_ok(cull_nn_model_text(m, &text[i]));
+        cull_model_destroy(m);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal((char *)text[i].data, (char *)text[j].data);
+    }
+    for (size_t i = 0; i < 6; i++) cull_writer_clear(&text[i]);
+}
+
+typedef int (*mistake)(cull_model *m);
+
+static int no_such_node(cull_model *m)
+{
+    return cull_model_activate(m, 7, CULL_RELU);
+}
+static int later_node(cull_model *m)
+{
+    return cull_model_add(m, 0, 1);
+}
+static int no_such_second(cull_model *m)
+{
+    return cull_model_concat(m, 0, -1);
+}
+static int sum_of_two_shapes(cull_model *m)
+{
+    return cull_model_add(m, 0, cull_model_pool(m, 0, &(cull_pool){.kernel = 2}));
+}
+static int concat_of_two_sizes(cull_model *m)
+{
+    return cull_model_concat(m, 0, cull_model_pool(m, 0, &(cull_pool){.kernel = 2}));
+}
+static int dense_of_images(cull_model *m)
+{
+    return cull_model_dense(m, 0, "d", &(cull_dense){.out = 2});
+}
+static int dense_of_none(cull_model *m)
+{
+    return cull_model_dense(m, cull_model_flatten(m, 0), "d", &(cull_dense){0});
+}
+static int wide_kernel(cull_model *m)
+{
+    return cull_model_conv(m, 0, "c", &(cull_conv){.out = 2, .kernel = 9});
+}
+static int huge_kernel(cull_model *m)
+{
+    return cull_model_conv(m, 0, "c",
+                           &(cull_conv){.out = 2, .kernel = INT64_MAX, .pad = INT64_MAX - 1});
+}
+static int odd_groups(cull_model *m)
+{
+    return cull_model_conv(m, 0, "c", &(cull_conv){.out = 3, .kernel = 1, .groups = 2});
+}
+static int odd_norm(cull_model *m)
+{
+    return cull_model_groupnorm(m, 0, "g", 3);
+}
+static int wide_pool(cull_model *m)
+{
+    return cull_model_pool(m, 0, &(cull_pool){.kernel = 16});
+}
+static int unknown_pool(cull_model *m)
+{
+    return cull_model_pool(m, 0, &(cull_pool){.pooling = (cull_pooling)9, .kernel = 2});
+}
+static int unknown_activation(cull_model *m)
+{
+    return cull_model_activate(m, 0, (cull_activation)9);
+}
+static int unknown_init(cull_model *m)
+{
+    return cull_model_conv(m, 0, "c", &(cull_conv){.out = 2, .kernel = 1, .init = (cull_init)16});
+}
+static int sure_dropout(cull_model *m)
+{
+    return cull_model_dropout(m, 0, 1);
+}
+static int narrow_shortcut(cull_model *m)
+{
+    return cull_model_shortcut(m, 0, 1, 1);
+}
+static int no_name(cull_model *m)
+{
+    return cull_model_batchnorm(m, 0, NULL);
+}
+static int name_with_a_space(cull_model *m)
+{
+    return cull_model_layernorm(m, 0, "a b");
+}
+static int name_twice(cull_model *m)
+{
+    return cull_model_batchnorm(m, cull_model_batchnorm(m, 0, "n"), "n");
+}
+static int too_many_weights(cull_model *m)
+{
+    int x = cull_model_conv(m, 0, "a", &(cull_conv){.out = 1 << 24, .kernel = 1});
+    return cull_model_conv(m, x, "b", &(cull_conv){.out = 1 << 24, .kernel = 3});
+}
+
+static void the_first_mistake_is_the_one_that_finish_tells(void **state)
+{
+    static const struct {
+        mistake     make;
+        cull_status status;
+        const char *told;
+    } cases[] = {
+        {no_such_node, CULL_BAD_ARGUMENT, "takes node 7, which is not there"},
+        {later_node, CULL_BAD_ARGUMENT, "takes node 1, which is not there"},
+        {no_such_second, CULL_BAD_ARGUMENT, "which is not there"},
+        {sum_of_two_shapes, CULL_BAD_ARGUMENT, "node 2: a sum of 2x8x8 and 2x4x4"},
+        {concat_of_two_sizes, CULL_BAD_ARGUMENT, "a concatenation of 2x8x8 and 2x4x4"},
+        {dense_of_images, CULL_BAD_ARGUMENT, "node 1, d: a dense layer takes features"},
+        {dense_of_none, CULL_BAD_ARGUMENT, "d: 0 outputs"},
+        {wide_kernel, CULL_BAD_ARGUMENT, "node 1, c: a convolution 9x9"},
+        {huge_kernel, CULL_BAD_ARGUMENT, "node 1: a window of kernel"},
+        {odd_groups, CULL_BAD_ARGUMENT, "from 2 to 3 channels in 2 groups"},
+        {odd_norm, CULL_BAD_ARGUMENT, "group norm of 2 channels in 3 groups"},
+        {wide_pool, CULL_BAD_ARGUMENT, "pooling 16x16"},
+        {unknown_pool, CULL_BAD_ARGUMENT, "no pooling is number 9"},
+        {unknown_activation, CULL_BAD_ARGUMENT, "no activation is number 9"},
+        {unknown_init, CULL_BAD_ARGUMENT, "c: no start of weights is number 16"},
+        {sure_dropout, CULL_BAD_ARGUMENT, "dropout with probability 1"},
+        {narrow_shortcut, CULL_BAD_ARGUMENT, "a shortcut from 2 to 1 channels"},
+        {no_name, CULL_BAD_ARGUMENT, "a layer's name is"},
+        {name_with_a_space, CULL_BAD_ARGUMENT, "a layer's name is"},
+        {name_twice, CULL_BAD_ARGUMENT, "two layers are called 'n'"},
+        {too_many_weights, CULL_TOO_LARGE, "b: more than 2^40 weights"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_model *m = begin(2, 8), *other = NULL;
+
+        assert_int_equal(-1, cases[i].make(m));
+        /* neither later layers nor another failure make it forget */
+        assert_int_equal(-1, cull_model_flatten(m, 0));
+        assert_int_equal(CULL_BAD_OPTION, cull_model_named("nothing", 1, 8, 8, 2, &other));
+        assert_fails(cases[i].status, cases[i].told, cull_model_finish(m, 1));
+        assert_fails(cases[i].status, cases[i].told, cull_model_finish(m, 1));
+        cull_model_destroy(m);
+    }
+}
+
+static void what_leads_nowhere_or_is_no_dense_layer_does_not_finish(void **state)
+{
+    cull_model *m = begin(2, 8);
+    int         x = cull_model_flatten(m, 0);
+
+    (void)state;
+    assert_fails(CULL_BAD_ARGUMENT, "the last node must be the dense layer",
+                 cull_model_finish(m, x));
+    cull_model_destroy(m);
+    m = begin(2, 8);
+    x = cull_model_flatten(m, 0);
+    (void)cull_model_activate(m, x, CULL_RELU);
+    x = cull_model_dense(m, x, "d", &(cull_dense){.out = 2});
+    assert_fails(CULL_BAD_ARGUMENT, "node 2 (relu) leads nowhere", cull_model_finish(m, x));
+    cull_model_destroy(m);
+}
+
+static void a_finished_model_takes_no_more_layers(void **state)
+{
+    cull_model *m = every_layer();
+
+    (void)state;
+    assert_int_equal(-1, cull_model_activate(m, 1, CULL_RELU));
+    assert_fails(CULL_BAD_ARGUMENT, "the model is finished", cull_model_finish(m, 1));
+    assert_int_equal(3, cull_model_classes(m));
+    cull_model_destroy(m);
+}
+
+static void bad_beginnings_give_no_model(void **state)
+{
+    cull_model *m = (cull_model *)(uintptr_t)1;
+
+    (void)state;
+    assert_fails(CULL_BAD_ARGUMENT, "a model's name", cull_model_create("", 1, 8, 8, &m));
+    assert_null(m);
+    assert_fails(CULL_BAD_ARGUMENT, "a model's name", cull_model_create("a/b", 1, 8, 8, &m));
+    assert_fails(CULL_BAD_ARGUMENT, "0x8x8", cull_model_create("a", 0, 8, 8, &m));
+    assert_fails(CULL_BAD_ARGUMENT, "cannot be", cull_model_create("a", 1 << 20, 1 << 16, 8, &m));
+    assert_int_equal(-1, cull_model_flatten(NULL, 0));
+    assert_int_equal(-1, cull_model_dense(NULL, 0, "d", &(cull_dense){.out = 2}));
+    assert_fails(CULL_BAD_ARGUMENT, "no model", cull_model_finish(NULL, 1));
+    cull_model_destroy(NULL);
+}
+
+static void models_that_recipes_name_can_be_had(void **state)
+{
+    cull_model *m = NULL;
+
+    (void)state;
+    assert_ok(cull_model_named("lenet5", 1, 28, 28, 10, &m));
+    assert_int_equal(61706, cull_model_parameters(m));
+    cull_model_destroy(m);
+    assert_fails(CULL_BAD_OPTION, "no model is called", cull_model_named("lenet", 1, 8, 8, 2, &m));
+    assert_null(m);
+    assert_int_equal(CULL_BAD_ARGUMENT, cull_model_named("lenet5", 1, 4, 4, 10, &m));
+}
+
+static void every_failing_allocation_is_told_by_finish(void **state)
+{
+    cull_status status = CULL_NO_MEMORY;
+
+    (void)state;
+    for (size_t n = 1; status != CULL_OK; n++) {
+        cull_model *m = NULL;
+        int         x = 0;
+
+        fail_nth_alloc(n);
+        (void)cull_model_create("mine", 1, 4, 4, &m);
+        for (int i = 0; i < 20; i++) x = cull_model_activate(m, x, CULL_RELU);
+        x = cull_model_dense(m, cull_model_flatten(m, x), "d", &(cull_dense){.out = 2});
+        status = cull_model_finish(m, x);
+        fail_nth_alloc(0);
+        assert_true(status == CULL_OK || (m ? status == CULL_NO_MEMORY : !m));
+        cull_model_destroy(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_layer_can_be_described),
+        cmocka_unit_test(a_model_described_twice_is_the_same_and_a_copy_is_too),
+        cmocka_unit_test(a_model_s_text_tells_it_from_others),
+        cmocka_unit_test(the_first_mistake_is_the_one_that_finish_tells),
+        cmocka_unit_test(what_leads_nowhere_or_is_no_dense_layer_does_not_finish),
+        cmocka_unit_test(a_finished_model_takes_no_more_layers),
+        cmocka_unit_test(bad_beginnings_give_no_model),
+        cmocka_unit_test(models_that_recipes_name_can_be_had),
+        cmocka_unit_test(every_failing_allocation_is_told_by_finish),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
