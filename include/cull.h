@@ -23,6 +23,7 @@
  *     recipes and runs               from a recipe to a trained network
  *     probes                         the gradients of what strategies pick
  *     audits                         every example of a set, from easy to hard
+ *     reproductions                  the papers' figures and tables
  *
  * A complete program: keep the hardest 30 % of a batch, Selective-Backprop's way.
  *
@@ -1117,6 +1118,50 @@ typedef struct cull_audit_result {
  */
 CULL_API cull_status cull_audit(const cull_recipe *recipe, const cull_audit_options *options,
                                 cull_audit_result *out);
+
+/* ---- reproductions --------------------------------------------------------------------- */
+
+/* How a figure or table of a paper is done again. */
+typedef enum cull_reproduction_kind {
+    CULL_REPRODUCE_COMPARE, /* runs of the strategies with controls of equal cost          */
+    CULL_REPRODUCE_PROBE,   /* gradients of what strategies pick, at start weights         */
+    CULL_REPRODUCE_WATCH,   /* runs that are looked at as they go                          */
+    CULL_REPRODUCE_TIME,    /* parts of a step, timed                                      */
+    CULL_REPRODUCE_NOT      /* needs what is not built; `missing` says what                */
+} cull_reproduction_kind;
+
+/* What is printed beside the paper's claim. */
+enum {
+    CULL_SHOW_BEST = 1,        /* highest accuracy of each arm, as the papers have it        */
+    CULL_SHOW_SPEED = 2,       /* cost to 1.1, 1.2 and 1.4 times the final error of full     */
+    CULL_SHOW_PHASES = 4,      /* seconds by phase                                           */
+    CULL_SHOW_ENERGY = 8,      /* joules, where the machine counts them                      */
+    CULL_SHOW_PARETO = 16,     /* who is on the frontier                                     */
+    CULL_SHOW_CURVES = 32,     /* curves: they are drawn by a report                         */
+    CULL_SHOW_CONFIDENCE = 64, /* confidence in the true class, from hard to easy           */
+    CULL_SHOW_EXAMPLES = 128,  /* the easiest and the hardest                                */
+    CULL_SHOW_CHANCES = 256,   /* how the chance of being picked moves                       */
+    CULL_SHOW_GRADIENTS = 512  /* gradients of the picks, epoch by epoch                     */
+};
+
+typedef struct cull_reproduction {
+    const char            *name;  /* "balles2023/fig1"                                      */
+    const char            *title; /* one line                                               */
+    const char            *claim; /* the paper's, in plain sentences                        */
+    cull_reproduction_kind kind;
+    const char            *recipe;     /* below recipes/reproduce/; NULL: none              */
+    const char            *changes;    /* "key=value key=value" to it; NULL: none           */
+    const char            *strategies; /* commas between; full training is always there     */
+    const char            *keep;       /* "0.1,0.3"; NULL: the strategies decide            */
+    const char            *vary;       /* "key=a,b,c": done for each value; NULL: once      */
+    unsigned               shows;      /* CULL_SHOW_*                                       */
+    unsigned               seeds;      /* of the paper                                      */
+    const char            *missing;    /* what is not there; NULL: nothing                  */
+} cull_reproduction;
+
+/* i = 0, 1, ... until NULL; and by name, NULL: none. */
+CULL_API const cull_reproduction *cull_reproduction_at(size_t i);
+CULL_API const cull_reproduction *cull_reproduction_find(const char *name);
 
 #ifdef __cplusplus
 }
