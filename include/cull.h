@@ -24,6 +24,7 @@
  *     probes                         the gradients of what strategies pick
  *     audits                         every example of a set, from easy to hard
  *     reproductions                  the papers' figures and tables
+ *     reports                        a page about runs and comparisons
  *
  * A complete program: keep the hardest 30 % of a batch, Selective-Backprop's way.
  *
@@ -1162,6 +1163,34 @@ typedef struct cull_reproduction {
 /* i = 0, 1, ... until NULL; and by name, NULL: none. */
 CULL_API const cull_reproduction *cull_reproduction_at(size_t i);
 CULL_API const cull_reproduction *cull_reproduction_find(const char *name);
+
+/* ---- reports ---------------------------------------------------------------------------- */
+
+typedef struct cull_report_options {
+    const char *output;  /* the page to write, replaced by one rename                      */
+    const char *gnuplot; /* the program that draws; NULL: gnuplot, where the system finds it */
+} cull_report_options;
+
+typedef struct cull_report_result {
+    size_t comparisons, runs; /* that the page is about                                  */
+    size_t skipped;           /* folders that could not be read; named on the page       */
+    size_t figures, undrawn;  /* drawn; not drawn, for want of gnuplot                   */
+    size_t problems;          /* sentences about damaged or missing files on the page    */
+    char   why[256];          /* the first of what was skipped or not drawn, else ""     */
+} cull_report_result;
+
+/*
+ * One HTML page about comparisons and runs: verdict, tables, figures. It needs no other file and
+ * no network; docs/report.md says what is on it.
+ *
+ * folders   `count` folders of comparisons (comparison.json) or of single runs (run.json).
+ *
+ * Damaged or missing parts are named on the page and left out. CULL_IO or CULL_BAD_FILE, and no
+ * page, when no folder can be read; CULL_IO when the page cannot be written. Starts gnuplot, once
+ * for each figure.
+ */
+CULL_API cull_status cull_report(const char *const *folders, size_t count,
+                                 const cull_report_options *options, cull_report_result *out);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 LIBC = set("""
     assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
     stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar
-    wchar wctype dirent dlfcn fcntl libgen pthread sched strings unistd sys/mman sys/resource
+    wchar wctype dirent dlfcn fcntl libgen pthread sched spawn strings unistd sys/mman sys/resource
     sys/stat sys/time sys/types sys/utsname sys/wait
 """.split())
 

@@ -20,6 +20,7 @@ static const struct {
     {"data", "list, inspect and convert data sets", cmd_data, false},
     {"bench", "where the time of a training step goes", cmd_bench, true},
     {"probe", "how well the gradients of what strategies pick stand for all", cmd_probe, true},
+    {"report", "one page about runs or a comparison: verdict, tables, figures", cmd_report, false},
     {"doctor", "what this build and machine can do, with a self-test", cmd_doctor, false},
 };
 

@@ -15,6 +15,7 @@ int cmd_select(int argc, char **argv);
 int cmd_data(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 /* Say on stderr what happened, then what to do about it; returns `end`. */

@@ -1,0 +1,93 @@
+/* cmd_report.c - cull report: one page about runs and comparisons. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flags.h"
+
+static int help(const flag *flags)
+{
+    (void)printf(
+        "usage: cull report DIR... [-o report.html]\n\n"
+        "Writes one HTML page about the comparisons (cull compare) and runs (cull train) in\n"
+        "the folders: the verdict, then tables and figures. The page needs no other file.\n"
+        "What is damaged or missing is named on it and left out. Figures need gnuplot;\n"
+        "without it the page is written all the same, and the exit status is 1.\n\n");
+    print_flags(stdout, flags);
+    return end_output(END_WELL);
+}
+
+static int complain_report(cull_status status)
+{
+    switch (status) {
+    case CULL_IO:
+        return complain(END_FAILED,
+                        "Give folders that cull compare or cull train wrote, and a page that can "
+                        "be written.",
+                        "%s", cull_last_error());
+    case CULL_BAD_FILE:
+        return complain(END_FAILED,
+                        "Run the same cull compare (or cull train) again with --resume, which "
+                        "writes the file anew.",
+                        "%s", cull_last_error());
+    default: return complain_status(status);
+    }
+}
+
+static int say(const cull_report_result *r, const char *output, bool json)
+{
+    if (json) {
+        json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "page", output, "comparisons",
+                              (json_int_t)r->comparisons, "runs", (json_int_t)r->runs, "skipped",
+                              (json_int_t)r->skipped, "figures", (json_int_t)r->figures, "undrawn",
+                              (json_int_t)r->undrawn, "problems", (json_int_t)r->problems);
+        return print_json(o);
+    }
+    (void)printf("%s: %zu figures", output, r->figures);
+    if (r->problems) (void)printf(", %zu problems named at its end", r->problems);
+    (void)printf("\n");
+    return end_output(END_WELL);
+}
+
+static int report(const char *const *folders, size_t count, const char *output, bool json)
+{
+    cull_report_options options = {.output = output};
+    cull_report_result  result = {0};
+    cull_status         status = cull_report(folders, count, &options, &result);
+    int                 end = END_WELL;
+
+    if (status != CULL_OK) return complain_report(status);
+    end = say(&result, output, json);
+    if (!end && result.undrawn)
+        end = complain(END_FAILED, "Install gnuplot (Debian: apt-get install gnuplot-nox).",
+                       "%zu figures are missing on the page: %s", result.undrawn, result.why);
+    else if (!end && result.skipped)
+        end = complain(END_FAILED, "Leave out what is no folder of cull compare or cull train.",
+                       "%zu of %zu folders were skipped: %s", result.skipped, count, result.why);
+    return end;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    const char  *output = "report.html";
+    bool         wants_help = false, json = false;
+    flag         flags[] = {{"-o", FLAG_TEXT, "FILE", "the page (report.html)", &output, 0},
+                            {"--json", FLAG_SWITCH, NULL, "say what is on it as JSON", &json, 0},
+                            {"--help", FLAG_SWITCH, NULL, "this text", &wants_help, 0},
+                            {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+    const char **words = calloc((size_t)argc + 1, sizeof *words);
+    size_t       count = 0;
+    int          end = END_WELL;
+
+    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
+    end = parse_flags("report", flags, argc, argv, words, &count);
+    if (!end && wants_help)
+        end = help(flags);
+    else if (!end && count == 0)
+        end =
+            complain(END_USAGE, "Give the folder of a comparison or a run.", "no folder is given");
+    else if (!end)
+        end = report(words, count, output, json);
+    free((void *)words);
+    return end;
+}

@@ -1,0 +1,336 @@
+/* report/page.c - the page: its frame, the part of a comparison, the part of runs. */
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "report/picture.h"
+#include "report/probes.h"
+
+enum { MOST_GALLERIES = 4, MOST_AUDITS = 64 };
+
+void cull_rep_page_begin(cull_rep_page *page, const char *title)
+{
+    cull_rep_text *html = &page->html;
+
+    cull_rep_put(html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+                       "<meta name=\"generator\" content=\"cull\">"
+                       "<link rel=\"icon\" href=\"data:,\"><title>");
+    cull_rep_escape(html, title, CULL_REP_NAME);
+    cull_rep_put(html, "</title>\n<style>\n");
+    for (size_t i = 0; cull_rep_style_sheet[i]; i++) cull_rep_put(html, cull_rep_style_sheet[i]);
+    cull_rep_put(html, "</style></head><body>\n");
+    cull_rep_put(html, cull_rep_symbols);
+    cull_rep_put(html, "<main>\n");
+}
+
+void cull_rep_page_end(cull_rep_page *page)
+{
+    cull_rep_print(&page->html,
+                   "</main><footer>Written by cull %s. All on this page is in this file.</footer>"
+                   "</body></html>\n",
+                   cull_version());
+}
+
+void cull_rep_heading(cull_rep_page *page, int below, const char *words)
+{
+    cull_rep_print(&page->html, "<h%d>%s</h%d>\n", page->level + below, words, page->level + below);
+}
+
+static void put_title(cull_rep_page *page, const char *title)
+{
+    cull_rep_print(&page->html, "<h%d>", page->level);
+    cull_rep_escape(&page->html, title, CULL_REP_SENTENCE);
+    cull_rep_print(&page->html, "</h%d>\n", page->level);
+}
+
+/* Seeds, margin and test in a line, and what is missing. */
+static void put_sureness(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    size_t         planned = 0, there = 0, arms = 0;
+    cull_rep_text *html = &page->html;
+
+    for (size_t i = 0; i < c->arms; i++) {
+        arms += cull_rep_is_arm(&c->arm[i]) && cull_rep_primary(&c->arm[i]);
+        if (strcmp(c->arm[i].role, "early-stop") == 0) continue;
+        planned += c->arm[i].runs;
+        there += c->arm[i].finished;
+    }
+    cull_rep_print(html, "<p class=\"sure\"><b>How sure:</b> %zu %s; ", c->seeds,
+                   c->seeds == 1 ? "seed" : "seeds");
+    if (c->seeds < 2)
+        cull_rep_put(html, "with one there is no spread to test against, so nothing is decided");
+    else
+        cull_rep_print(html,
+                       "paired t-tests against uniform sampling at the same cost, adjusted after "
+                       "Holm over %zu %s; differences within ",
+                       arms, arms == 1 ? "arm" : "arms");
+    if (c->seeds >= 2 && isfinite(c->margin))
+        cull_rep_print(html, "±%.3g points count as none", c->margin);
+    else if (c->seeds >= 2)
+        cull_rep_put(html, "the margin count as none");
+    cull_rep_put(html, c->seeds >= 2 && c->seeds <= 3 ? ". So few seeds decide little.</p>\n"
+                                                      : ".</p>\n");
+    if (!c->finished || there < planned)
+        cull_rep_print(html,
+                       "<p class=\"note\">%s: %zu of %zu runs are there. What is "
+                       "said below is about those.</p>\n",
+                       c->finished ? "Some runs are missing" : "Not finished", there, planned);
+}
+
+static cull_status put_galleries(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    cull_status status = CULL_OK;
+    size_t      shown = 0;
+
+    for (size_t i = 0; i < c->arms && c->folder && shown < MOST_GALLERIES; i++) {
+        bool there = false;
+
+        for (size_t j = 0; j < c->arm[i].runs && !there; j++) {
+            char   path[CULL_DATA_PATH], heading[CULL_REP_NAME];
+            size_t before = page->html.size;
+
+            if (!c->arm[i].run[j].there) continue;
+            (void)snprintf(path, sizeof path, "%.500s/%.500s", c->folder, c->arm[i].run[j].folder);
+            cull_rep_print(&page->html, "<h%d>Easiest and hardest for ", page->level + 2);
+            cull_rep_short_name(&c->arm[i], heading, sizeof heading);
+            cull_rep_escape(&page->html, heading, CULL_REP_NAME);
+            cull_rep_print(&page->html, "</h%d>\n", page->level + 2);
+            status = cull_rep_pictures(&page->html, path, &there);
+            if (!there && page->html.data) page->html.size = before;
+            if (status == CULL_NO_MEMORY) goto done;
+            if (status != CULL_OK)
+                TRY(cull_rep_problem(&page->problems, "%.500s", cull_last_error()));
+        }
+        shown += there;
+    }
+done:
+    return status;
+}
+
+static cull_status put_audits(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    cull_status     status = CULL_OK;
+    cull_rep_picked row[MOST_AUDITS];
+    size_t          rows = 0;
+
+    for (size_t i = 0; i < c->arms && rows < MOST_AUDITS; i++) {
+        const cull_rep_audit *audit = cull_rep_first_audit(&c->arm[i]);
+
+        if (audit) row[rows++] = (cull_rep_picked){c->arm[i].name, &c->arm[i].style, audit};
+    }
+    if (rows == 0) goto done;
+    cull_rep_heading(page, 1, "What was picked");
+    cull_rep_table_audit(page, row, rows);
+    cull_rep_put(&page->html, "<div class=\"figures\">");
+    TRY(cull_rep_draw_picks(page, c));
+    cull_rep_put(&page->html, "</div>");
+done:
+    return status;
+}
+
+static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    cull_status status = CULL_OK;
+
+    cull_rep_heading(page, 1, "In pictures");
+    cull_rep_put(&page->html, "<div class=\"figures\">\n");
+    TRY(cull_rep_draw_differences(page, c));
+    TRY(cull_rep_draw_pareto(page, c));
+    TRY(cull_rep_draw_keep(page, c));
+    TRY(cull_rep_draw_phases(page, c));
+    TRY(cull_rep_draw_errors(page, c));
+    cull_rep_put(&page->html, "</div>\n");
+done:
+    return status;
+}
+
+static cull_status gather_problems(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t i = 0; i < json_array_size(c->problems); i++) {
+        const char *words = json_string_value(json_array_get(c->problems, i));
+        if (words) TRY(cull_rep_problem(&page->problems, "%s", words));
+    }
+    for (size_t i = 0; i < c->arms; i++)
+        for (size_t j = 0; j < c->arm[i].runs; j++) {
+            const cull_rep_run *run = &c->arm[i].run[j];
+            bool                said = !run->why[0] || strcmp(c->arm[i].role, "early-stop") == 0;
+
+            for (size_t k = 0; k < page->problems.count && run->folder[0]; k++)
+                said = said || strstr(page->problems.text[k], run->folder);
+            if (!said)
+                TRY(cull_rep_problem(&page->problems, "%.200s: %.40s: %.600s", run->folder,
+                                     run->status, run->why));
+        }
+done:
+    return status;
+}
+
+cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    cull_status     status = CULL_OK;
+    cull_rep_text  *html = &page->html;
+    cull_rep_probes probes = {0};
+
+    put_title(page, c->title[0] ? c->title : "A comparison");
+    cull_rep_put(html, "<p class=\"verdict\">");
+    cull_rep_escape(html, c->verdict[0] ? c->verdict : "There is no verdict yet.",
+                    2 * CULL_REP_SENTENCE);
+    cull_rep_put(html, "</p>\n");
+    put_sureness(page, c);
+    TRY(gather_problems(page, c));
+    if (page->problems.count)
+        cull_rep_print(html,
+                       "<p class=\"note\">%zu %s while reading, <a href=\"#problems\">listed "
+                       "at the end</a>.</p>\n",
+                       page->problems.count + page->problems.unsaid,
+                       page->problems.count == 1 ? "problem" : "problems");
+    cull_rep_table_verdicts(page, c);
+    TRY(put_figures(page, c));
+    cull_rep_heading(page, 1, "Against the other controls");
+    cull_rep_put(html, "<p class=\"small\">Differences in points with plain 95 % intervals; no "
+                       "verdict hangs on them.</p>\n");
+    cull_rep_table_controls(page, c);
+    cull_rep_heading(page, 1, "What it costs to get there");
+    cull_rep_table_costs(page, c);
+    for (size_t i = 0; i < c->arms; i++)
+        for (size_t j = 0; j < c->arm[i].runs; j++)
+            TRY(cull_rep_probes_add(&probes, &c->arm[i].run[j].metrics, c));
+    TRY(cull_rep_put_probes(page, &probes));
+    TRY(put_audits(page, c));
+    TRY(put_galleries(page, c));
+    cull_rep_heading(page, 1, "Every arm and control");
+    cull_rep_table_every(page, c);
+    cull_rep_table_setup(page, c);
+    status = html->status;
+done:
+    cull_rep_probes_clear(&probes);
+    return status;
+}
+
+/* "Test accuracy 91.23 % after 3 epochs of lenet5 on fashion-mnist, strategy full." */
+static void put_outcome(cull_rep_page *page, const cull_rep_single *s)
+{
+    cull_rep_text *html = &page->html;
+    bool           ended = isfinite(s->test);
+
+    cull_rep_put(html, "<p class=\"verdict\">");
+    if (strcmp(s->run.status, "finished") != 0) {
+        cull_rep_put(html, "The run is ");
+        cull_rep_escape(html, s->run.status[0] ? s->run.status : "of unknown status", 40);
+        cull_rep_put(html, ". ");
+    }
+    cull_rep_put(html, ended ? "Test accuracy " : "Accuracy so far ");
+    cull_rep_number(html, 100 * (ended ? s->test : s->run.accuracy), 2);
+    cull_rep_put(html, " % after ");
+    cull_rep_number(html, s->epoch, floor(s->epoch) == s->epoch ? 0 : 2);
+    cull_rep_put(html, s->epoch == 1 ? " epoch" : " epochs");
+    if (s->model[0]) {
+        cull_rep_put(html, " of ");
+        cull_rep_escape(html, s->model, CULL_REP_NAME);
+    }
+    if (s->data[0]) {
+        cull_rep_put(html, " on ");
+        cull_rep_escape(html, s->data, CULL_REP_NAME);
+    }
+    if (s->strategy[0]) {
+        cull_rep_put(html, ", strategy ");
+        cull_rep_escape(html, s->strategy, CULL_REP_NAME);
+    }
+    cull_rep_put(html, ".</p>\n<p class=\"sure\"><b>How sure:</b> one seed says how this run went, "
+                       "not whether its strategy pays: for that, cull compare.</p>\n");
+}
+
+static cull_status put_run_audit(cull_rep_page *page, const cull_rep_single *runs, size_t count)
+{
+    cull_status     status = CULL_OK;
+    cull_rep_picked row[MOST_AUDITS];
+    size_t          rows = 0;
+
+    for (size_t i = 0; i < count && rows < MOST_AUDITS; i++)
+        if (runs[i].run.audit.there)
+            row[rows++] = (cull_rep_picked){runs[i].folder, NULL, &runs[i].run.audit};
+    if (rows) {
+        cull_rep_heading(page, 1, "What was picked");
+        cull_rep_table_audit(page, row, rows);
+        cull_rep_put(&page->html, "<div class=\"figures\">");
+        TRY(cull_rep_draw_run_picks(page, runs, count));
+        cull_rep_put(&page->html, "</div>");
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool shown = false;
+
+        status = cull_rep_pictures(&page->html, runs[i].folder ? runs[i].folder : "", &shown);
+        if (status == CULL_NO_MEMORY) goto done;
+        if (status != CULL_OK) TRY(cull_rep_problem(&page->problems, "%.500s", cull_last_error()));
+    }
+done:
+    return status;
+}
+
+cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count)
+{
+    cull_status     status = CULL_OK;
+    cull_rep_probes probes = {0};
+
+    put_title(page, count == 1 ? runs[0].folder : "Runs");
+    if (count == 1) put_outcome(page, &runs[0]);
+    cull_rep_table_runs(page, runs, count);
+    cull_rep_put(&page->html, "<div class=\"figures\">\n");
+    TRY(cull_rep_draw_run_curves(page, runs, count));
+    TRY(cull_rep_draw_run_phases(page, runs, count));
+    cull_rep_put(&page->html, "</div>\n");
+    for (size_t i = 0; i < count; i++)
+        TRY(cull_rep_probes_add(&probes, &runs[i].run.metrics, NULL));
+    TRY(cull_rep_put_probes(page, &probes));
+    TRY(put_run_audit(page, runs, count));
+    cull_rep_heading(page, 1, "Set-up");
+    for (size_t i = 0; i < count; i++) {
+        cull_rep_table_machine(page, runs[i].machine);
+        if (!runs[i].recipe) continue;
+        cull_rep_heading(page, 2, "Recipe");
+        cull_rep_put(&page->html, "<pre>");
+        for (char *line = runs[i].recipe; line && *line;) {
+            size_t length = strcspn(line, "\n");
+            char   end = line[length];
+
+            line[length] = '\0';
+            cull_rep_escape(&page->html, line, CULL_REP_SENTENCE);
+            line[length] = end;
+            cull_rep_put(&page->html, "\n");
+            line += length + (end != '\0');
+        }
+        cull_rep_put(&page->html, "</pre>\n");
+    }
+    status = page->html.status;
+done:
+    cull_rep_probes_clear(&probes);
+    return status;
+}
+
+void cull_rep_put_problems(cull_rep_page *page)
+{
+    cull_rep_text *html = &page->html;
+
+    if (page->undrawn) {
+        cull_rep_print(html, "<p class=\"note\">%zu %s not drawn: ", page->undrawn,
+                       page->undrawn == 1 ? "figure was" : "figures were");
+        cull_rep_escape(html, page->why, CULL_REP_SENTENCE);
+        cull_rep_put(html, ".</p>\n");
+    }
+    if (!page->problems.count) return;
+    cull_rep_put(html, "<h2 id=\"problems\">Problems</h2>\n<ul class=\"problems\">");
+    for (size_t i = 0; i < page->problems.count; i++) {
+        cull_rep_put(html, "<li>");
+        cull_rep_escape(html, page->problems.text[i], CULL_REP_SENTENCE);
+        cull_rep_put(html, "</li>\n");
+    }
+    if (page->problems.unsaid)
+        cull_rep_print(html, "<li>and %zu more</li>\n", page->problems.unsaid);
+    cull_rep_put(html, "</ul>\n");
+}

@@ -1,0 +1,89 @@
+/* report/page.h - the page while it is written, and the parts it is made of. */
+#ifndef CULL_REPORT_PAGE_H
+#define CULL_REPORT_PAGE_H
+
+#include "report/records.h"
+#include "report/text.h"
+
+typedef struct cull_rep_page {
+    cull_rep_text     html;
+    cull_rep_problems problems;
+    const char       *gnuplot; /* the program that draws */
+    size_t            figures, undrawn;
+    char              why[256]; /* the first figure was not drawn */
+    int               level;    /* of a part's first heading      */
+    /* The table that is being written. */
+    const struct cull_rep_column *columns;
+    bool                          row, cards;
+} cull_rep_page;
+
+/* The frame around all parts. */
+void cull_rep_page_begin(cull_rep_page *page, const char *title);
+void cull_rep_page_end(cull_rep_page *page);
+
+/* A heading, `below` levels under the part's first; our own words. */
+void cull_rep_heading(cull_rep_page *page, int below, const char *words);
+
+/* Parts. */
+cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparison *comparison);
+cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count);
+void        cull_rep_put_problems(cull_rep_page *page);
+
+/* Tables of a comparison. */
+void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c);
+void cull_rep_table_controls(cull_rep_page *page, const cull_rep_comparison *c);
+void cull_rep_table_costs(cull_rep_page *page, const cull_rep_comparison *c);
+void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c);
+void cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison *c);
+/* Of runs. */
+void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count);
+void cull_rep_table_machine(cull_rep_page *page, const json_t *machine);
+/* What was picked. */
+typedef struct cull_rep_picked {
+    const char           *name;
+    const cull_rep_style *style; /* NULL: none */
+    const cull_rep_audit *audit;
+} cull_rep_picked;
+void cull_rep_table_audit(cull_rep_page *page, const cull_rep_picked *row, size_t count);
+
+/* A table's frame. Where `cards`, a narrow screen shows a card for every row; other tables
+ * scroll inside their box. */
+typedef struct cull_rep_column {
+    const char *title, *explain; /* our own words; explain: one line below the table */
+    bool        words;           /* left-aligned                                     */
+} cull_rep_column;
+void cull_rep_table_begin(cull_rep_page *page, const char *name, const cull_rep_column *columns,
+                          size_t count, bool cards);
+void cull_rep_table_end(cull_rep_page *page, const cull_rep_column *columns, size_t count);
+/* The next cell is of this column; the first column begins a row. */
+void cull_rep_cell(cull_rep_page *page, const cull_rep_column *column);
+
+/* Figures of a comparison and of runs; those without data draw nothing. */
+cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_draw_errors(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_draw_picks(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_draw_run_curves(cull_rep_page *page, const cull_rep_single *runs,
+                                     size_t count);
+cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single *runs,
+                                     size_t count);
+cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *runs, size_t count);
+
+/* A strategy with its modifier, share and pass, short enough for a figure; owned by the caller's
+ * buffer. */
+void cull_rep_short_name(const cull_rep_arm *arm, char *out, size_t room);
+
+bool cull_rep_is_arm(const cull_rep_arm *arm); /* its role is arm, not control or full */
+/* Against uniform with the whole budget: what the verdict is on. NULL: none. */
+const cull_rep_versus *cull_rep_primary(const cull_rep_arm *arm);
+
+/* The audit of the first run that has one; NULL: none. */
+const cull_rep_audit *cull_rep_first_audit(const cull_rep_arm *arm);
+
+/* The style sheet, in pieces until NULL, and the markers, once a page. */
+extern const char *const cull_rep_style_sheet[];
+extern const char *const cull_rep_symbols;
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * report/page_style.c - how the page looks: light, dark, narrow and on paper.
+ *
+ * Colours of strategies (--k16 uniform, --k17 full, --k18 ...) are Okabe and Ito's, which people
+ * with colour-blindness tell apart, darkened or lightened until they stand at least 3:1 against
+ * the paper; each goes with a marker of its own. Phases are --k8 ... --k12.
+ */
+#include "report/page.h"
+
+const char *const cull_rep_style_sheet[] = {
+    ":root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#59636e;--line:#d5dae0;"
+    "--card:#f5f7f9;--k1:#59636e;--k2:#dfe3e8;--k3:#e6edf6;--good:#0a6b3d;--goodbg:#dcf3e6;"
+    "--bad:#a4281b;--badbg:#fbe3e0;--even:#454d56;--evenbg:#e7eaee;--open:#7a5200;--openbg:#fdefcf;"
+    "--k8:#8b949e;--k9:#d55e00;--k10:#b3568b;--k11:#0072b2;--k12:#009e73;"
+    "--k16:#6e7781;--k17:#1b1f24;--k18:#0072b2;--k19:#d55e00;--k20:#00805d;--k21:#b3568b;"
+    "--k22:#a87000;--k23:#3f8fc5}\n",
+    "@media (prefers-color-scheme:dark){:root{--paper:#11151a;--ink:#e7ebf0;--soft:#a3adb8;"
+    "--line:#333b45;--card:#1a2027;--k1:#a3adb8;--k2:#2b323b;--k3:#1f2a38;--good:#6fdba3;"
+    "--goodbg:#0f3524;--bad:#ff9d8f;--badbg:#45201b;--even:#c7cfd8;--evenbg:#2b323b;--open:#f3c766;"
+    "--openbg:#3d3014;--k8:#7d8894;--k9:#ff8a4c;--k10:#e79cc7;--k11:#5aaef0;--k12:#2fcf9f;"
+    "--k16:#9aa5b1;--k17:#e7ebf0;--k18:#5aaef0;--k19:#ff8a4c;--k20:#2fcf9f;--k21:#e79cc7;"
+    "--k22:#f2b632;--k23:#a8dcff}}\n",
+    "*{box-sizing:border-box}\n",
+    "body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"
+    "'Segoe UI',Roboto,'Liberation Sans','DejaVu Sans',sans-serif}\n",
+    "main,footer{max-width:1320px;margin:0 auto;padding:0 clamp(14px,3vw,40px)}\n",
+    "main{padding-top:28px}\n",
+    "h1,h2,h3,h4{line-height:1.25;text-wrap:balance;overflow-wrap:anywhere}\n",
+    "h1{font-size:1rem;font-weight:600;color:var(--soft);margin:0 0 10px}\n",
+    "h2{font-size:1.3rem;margin:2.6em 0 .6em}h3{font-size:1.08rem;margin:1.9em 0 .5em}\n",
+    "h4{font-size:1rem;margin:1.6em 0 .4em}\n",
+    ".verdict{font-size:clamp(1.35rem,1rem + 1.6vw,2.05rem);line-height:1.28;font-weight:650;"
+    "margin:0 0 14px;max-width:34em;text-wrap:pretty;overflow-wrap:anywhere}\n",
+    ".sure{color:var(--soft);margin:0 0 24px;max-width:62em}\n",
+    ".note{border-left:4px solid var(--open);background:var(--openbg);color:var(--ink);"
+    "padding:8px 14px;margin:0 0 20px;border-radius:0 6px 6px 0;overflow-wrap:anywhere}\n",
+    ".part{border-top:1px solid var(--line);margin-top:48px;padding-top:28px}\n",
+    ".part>h2:first-child{margin-top:0;font-size:1rem;color:var(--soft)}\n",
+    ".scroll{overflow-x:auto;max-width:100%;margin:0 0 10px;border:1px solid var(--line);"
+    "border-radius:8px}\n",
+    "table{border-collapse:collapse;width:100%;font-size:.93rem;font-variant-numeric:tabular-nums}"
+    "\n",
+    "th,td{padding:7px 12px;text-align:right;border-bottom:1px solid var(--line);"
+    "white-space:nowrap;vertical-align:top}\n",
+    "tbody tr:last-child>*{border-bottom:0}\n",
+    "thead th{background:var(--card);font-weight:600;font-size:.84rem;color:var(--soft)}\n",
+    "th.w,td.w{text-align:left}\n",
+    "tbody th{font-weight:600;position:sticky;left:0;background:var(--paper);min-width:9em;"
+    "max-width:22em;white-space:normal;overflow-wrap:anywhere}\n",
+    "small,.small{font-size:.86em;color:var(--soft)}.warn{color:var(--open)}\n",
+    ".pill{display:inline-block;padding:1px 9px;border-radius:99px;font-weight:600;font-size:.9em;"
+    "color:var(--open);background:var(--openbg)}\n",
+    ".pill.better{color:var(--good);background:var(--goodbg)}"
+    ".pill.worse{color:var(--bad);background:var(--badbg)}"
+    ".pill.same{color:var(--even);background:var(--evenbg)}\n",
+    "dl.columns{margin:0 0 28px;font-size:.84rem;color:var(--soft);display:grid;gap:2px 28px;"
+    "grid-template-columns:repeat(auto-fit,minmax(min(100%,27em),1fr))}\n",
+    "dl.columns dt{display:inline;font-weight:600}dl.columns dt:after{content:': '}"
+    "dl dd{display:inline;margin:0}\n",
+    "dl.pairs{display:grid;gap:2px 32px;grid-template-columns:repeat(auto-fill,minmax(min(100%,"
+    "22em),1fr));font-size:.9rem}"
+    "dl.pairs>div{display:flex;gap:1em;justify-content:space-between;border-bottom:1px dotted "
+    "var(--line);min-width:0}"
+    "dl.pairs dt{color:var(--soft);overflow-wrap:anywhere}"
+    "dl.pairs dd{text-align:right;overflow-wrap:anywhere;min-width:0}\n",
+    "dl.recipe{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.78rem}\n",
+    "pre{background:var(--card);padding:10px 14px;border-radius:8px;font-size:.82rem;"
+    "white-space:pre-wrap;overflow-wrap:anywhere}\n",
+    ".figures{display:grid;gap:26px;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),"
+    "1fr));align-items:start;margin:0 0 24px}\n",
+    "figure{margin:0;min-width:0;max-width:620px}\n",
+    "svg.plot{display:block;width:100%;height:auto;overflow:visible}"
+    "svg.plot text{font:14px system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',"
+    "'DejaVu Sans',sans-serif;font-variant-numeric:tabular-nums}\n",
+    "figcaption{font-size:.88rem;color:var(--soft);margin-top:6px}figcaption b{color:var(--ink)}\n",
+    "ul.key{list-style:none;margin:4px 0 0;padding:0;display:flex;flex-wrap:wrap;gap:2px 16px;"
+    "font-size:.85rem}ul.key li{overflow-wrap:anywhere;min-width:0}\n",
+    "ul.key i{display:inline-block;width:12px;height:12px;margin-right:6px;border-radius:2px}\n",
+    ".swatch{height:.82em;width:auto;margin-right:6px;overflow:visible;vertical-align:-.03em}\n",
+    ".gallery{max-width:none;margin:0 0 18px}.gallery ul{list-style:none;margin:0;padding:0;"
+    "display:flex;flex-wrap:wrap;gap:12px}\n",
+    ".gallery "
+    "li{display:flex;flex-direction:column;font-size:.78rem;line-height:1.35;width:76px}\n",
+    ".gallery img{image-rendering:pixelated;width:72px;height:auto;border:2px solid var(--line);"
+    "border-radius:4px}.gallery .harmed img{border-color:var(--bad)}"
+    ".gallery .harmed b{color:var(--bad)}\n",
+    ".problems li{overflow-wrap:anywhere}\n",
+    "footer{padding-top:40px;padding-bottom:40px;color:var(--soft);font-size:.85rem}\n",
+    "a{color:inherit}.symbols{position:absolute;width:0;height:0;overflow:hidden}\n",
+    "@media (max-width:760px){\n",
+    "table.cards,table.cards tbody,table.cards tr,table.cards th,table.cards td{display:block}\n",
+    "table.cards thead{display:none}table.cards tr{padding:8px 12px;border-bottom:1px solid "
+    "var(--line)}table.cards tr:last-child{border-bottom:0}\n",
+    "table.cards th,table.cards td{border:0;padding:1px 0;white-space:normal;max-width:none;"
+    "text-align:right;display:flex;justify-content:space-between;gap:1em}\n",
+    "table.cards tbody th{position:static;display:block;text-align:left;padding-bottom:4px;"
+    "font-size:1rem}\n",
+    "table.cards td:before{content:attr(data-label);color:var(--soft);text-align:left;flex:none}\n",
+    ".figures{gap:30px}tbody th{min-width:7em;max-width:11em}th,td{padding:6px 9px}}\n",
+    "@media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;"
+    "--card:#f2f2f2;--k1:#444;--k2:#ddd;--k3:#e6edf6;--good:#0a6b3d;--goodbg:#fff;--bad:#a4281b;"
+    "--badbg:#fff;--even:#333;--evenbg:#fff;--open:#7a5200;--openbg:#fff;--k8:#8b949e;--k9:#d55e00;"
+    "--k10:#b3568b;--k11:#0072b2;--k12:#009e73;--k16:#6e7781;--k17:#000;--k18:#0072b2;"
+    "--k19:#d55e00;--k20:#00805d;--k21:#b3568b;--k22:#a87000;--k23:#3f8fc5}\n",
+    "body{font-size:10pt}main{padding-top:0;max-width:none}.scroll{overflow:visible;border:0}"
+    "th,td{padding:3px 5px;white-space:normal}table{font-size:7.6pt}tbody th{position:static;"
+    "min-width:0}figure,tr,.gallery li{break-inside:avoid}h2,h3,h4{break-after:avoid}"
+    ".figures{grid-template-columns:1fr 1fr;gap:14px}"
+    "thead th,.pill,ul.key i{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n",
+    NULL};
+
+/* gnuplot's markers by the names its figures use, of the shapes that figures here choose from. */
+const char *const cull_rep_symbols =
+    "<svg class=\"symbols\" aria-hidden=\"true\"><defs>"
+    "<path id=\"gpPt3\" stroke=\"currentColor\" stroke-width=\".35\" "
+    "d=\"M-.95-.95h1.9v1.9h-1.9z\"/>"
+    "<path id=\"gpPt4\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
+    "d=\"M-.95-.95h1.9v1.9h-1.9z\"/>"
+    "<circle id=\"gpPt5\" stroke=\"currentColor\" stroke-width=\".35\" r=\"1.05\"/>"
+    "<circle id=\"gpPt6\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
+    "r=\"1.05\"/>"
+    "<path id=\"gpPt7\" stroke=\"currentColor\" stroke-width=\".35\" d=\"M0-1.33L-1.33.8H1.33z\"/>"
+    "<path id=\"gpPt8\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
+    "d=\"M0-1.33L-1.33.8H1.33z\"/>"
+    "<path id=\"gpPt9\" stroke=\"currentColor\" stroke-width=\".35\" d=\"M0 1.33L-1.33-.8H1.33z\"/>"
+    "<path id=\"gpPt10\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
+    "d=\"M0 1.33L-1.33-.8H1.33z\"/>"
+    "<path id=\"gpPt11\" stroke=\"currentColor\" stroke-width=\".35\" d=\"M0-1.4L1.4 0 0 1.4-1.4 "
+    "0z\"/>"
+    "<path id=\"gpPt12\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
+    "d=\"M0-1.4L1.4 0 0 1.4-1.4 0z\"/>"
+    "<path id=\"gpPt13\" stroke=\"currentColor\" stroke-width=\".35\" "
+    "d=\"M0-1.33L1.27-.41.78 1.08H-.78L-1.27-.41z\"/>"
+    "<path id=\"gpPt14\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
+    "d=\"M0-1.33L1.27-.41.78 1.08H-.78L-1.27-.41z\"/>"
+    "</defs></svg>\n";

@@ -1,0 +1,376 @@
+/* report/plot_arms.c - figures with a mark or a bar for every arm. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/figure.h"
+
+enum { MOST_ROWS = 40, ROW = 24, FRAME = 78, MOST_KEEPS = 64 };
+
+void cull_rep_short_name(const cull_rep_arm *arm, char *out, size_t room)
+{
+    if (strcmp(arm->role, "full") == 0)
+        (void)snprintf(out, room, "full training");
+    else if (strcmp(arm->role, "shortened") == 0)
+        (void)snprintf(out, room, "full, shortened");
+    else if (strcmp(arm->role, "early-stop") == 0)
+        (void)snprintf(out, room, "full, stopped early");
+    else if (isnan(arm->keep))
+        (void)snprintf(out, room, "%.80s", arm->strategy);
+    else
+        (void)snprintf(out, room, "%.80s %.3g%s", arm->strategy, arm->keep,
+                       strcmp(arm->pass, "reuse") == 0 ? " reuse" : "");
+}
+
+const cull_rep_versus *cull_rep_primary(const cull_rep_arm *arm)
+{
+    for (size_t i = 0; i < arm->controls; i++)
+        if (strcmp(arm->versus[i].kind, "whole-budget") == 0) return &arm->versus[i];
+    return NULL;
+}
+
+bool cull_rep_is_arm(const cull_rep_arm *arm)
+{
+    return strcmp(arm->role, "arm") == 0;
+}
+
+/* Names down the left side, in rows 1, 2, ... from the top. */
+static void name_rows(cull_rep_figure *f, char names[][CULL_REP_NAME], size_t rows)
+{
+    cull_rep_print(&f->script,
+                   "set lmargin at screen .40\nset yrange [0.4:%zu.6] reverse\nunset grid\n"
+                   "set grid x lt 1 lw 1 lc rgb '#0102%02x'\nset ytics scale 0 (",
+                   rows, CULL_REP_GRID);
+    for (size_t i = 0; i < rows; i++)
+        cull_rep_print(&f->script, "%s'~k%d~' %zu", i ? "," : "",
+                       cull_rep_figure_label(f, names[i], false), i + 1);
+    cull_rep_put(&f->script, ")\n");
+}
+
+cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    const cull_rep_arm *row[MOST_ROWS];
+    char                names[MOST_ROWS][CULL_REP_NAME];
+    size_t              rows = 0;
+    cull_rep_figure     f = {0};
+
+    for (size_t i = 0; i < c->arms && rows < MOST_ROWS; i++) {
+        const cull_rep_versus *v = cull_rep_primary(&c->arm[i]);
+
+        if (!v || !isfinite(v->difference)) continue;
+        cull_rep_short_name(&c->arm[i], names[rows], sizeof names[rows]);
+        row[rows++] = &c->arm[i];
+    }
+    cull_rep_figure_begin(&f, "difference to uniform at the same cost (points)", "",
+                          FRAME + ROW * (int)rows);
+    name_rows(&f, names, rows);
+    if (isfinite(c->margin))
+        cull_rep_print(&f.script,
+                       "set object 1 rectangle from %.6g, graph 0 to %.6g, graph 1 behind fc rgb "
+                       "'#0102%02x' fs solid noborder\n",
+                       -c->margin, c->margin, CULL_REP_SHADE);
+    cull_rep_print(&f.script,
+                   "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#0102%02x'\n"
+                   "set offsets graph .04, graph .04, 0, 0\n",
+                   CULL_REP_AXIS);
+    for (size_t i = 0; i < rows; i++) {
+        const cull_rep_versus *v = cull_rep_primary(row[i]);
+        bool                   whiskers = isfinite(v->low) && isfinite(v->high);
+        size_t                 block = cull_rep_figure_rows(&f);
+
+        cull_rep_print(&f.script, "%.9g %zu %.9g %.9g\n", v->difference, i + 1,
+                       whiskers ? v->low : v->difference, whiskers ? v->high : v->difference);
+        cull_rep_figure_end_rows(&f);
+        cull_rep_print(cull_rep_figure_plot(&f, (int)i),
+                       "$d%zu using 1:2:3:4 with xerrorbars lw 2 pt %d ps 1 lc rgb '#0102%02x'",
+                       block, cull_rep_marker(&row[i]->style),
+                       CULL_REP_SERIES + row[i]->style.colour);
+    }
+    return cull_rep_figure_draw(
+        page, &f, "Difference of each arm to uniform sampling at the same cost, with its interval",
+        "<b>Does it beat uniform at the same cost?</b> Mean difference and its interval, pair by "
+        "pair; right of zero is better. Inside the shaded margin a difference counts as none.");
+}
+
+/* One line of the figure below: the arms of a strategy and pass, by rising keep. */
+static size_t gather(const cull_rep_comparison *c, size_t first, bool *taken,
+                     const cull_rep_arm **out)
+{
+    const cull_rep_arm *head = &c->arm[first];
+    bool                uniform = strcmp(head->strategy, "random") == 0;
+    size_t              count = 0;
+
+    for (size_t i = first; i < c->arms && count < MOST_KEEPS; i++) {
+        const cull_rep_arm *arm = &c->arm[i];
+        size_t              at = count;
+
+        if (taken[i] || strcmp(arm->strategy, head->strategy) != 0 || !isfinite(arm->keep) ||
+            !isfinite(arm->mean))
+            continue;
+        if (!uniform && (!cull_rep_is_arm(arm) || strcmp(arm->pass, head->pass) != 0)) continue;
+        taken[i] = true;
+        for (; at > 0 && out[at - 1]->keep > arm->keep; at--) out[at] = out[at - 1];
+        out[at] = arm;
+        count++;
+    }
+    return count;
+}
+
+static void series_name(const cull_rep_arm *arm, char *out, size_t room)
+{
+    if (strcmp(arm->strategy, "random") == 0)
+        (void)snprintf(out, room, "uniform (random)");
+    else
+        (void)snprintf(out, room, "%.80s%s", arm->strategy,
+                       strcmp(arm->pass, "reuse") == 0 ? " reuse" : "");
+}
+
+static void plot_band(cull_rep_figure *f, const cull_rep_arm **arm, size_t count)
+{
+    char           name[CULL_REP_NAME];
+    cull_rep_style style = arm[0]->style;
+    int            title = 0, colour = 0;
+    size_t         block = 0;
+
+    if (style.colour == 0) style.hollow = false;
+    colour = CULL_REP_SERIES + style.colour;
+    series_name(arm[0], name, sizeof name);
+    title = cull_rep_figure_label(f, name, true);
+    block = cull_rep_figure_rows(f);
+    for (size_t i = 0; i < count; i++)
+        cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", 100 * arm[i]->keep, arm[i]->mean,
+                       isfinite(arm[i]->low) ? arm[i]->low : arm[i]->mean,
+                       isfinite(arm[i]->high) ? arm[i]->high : arm[i]->mean);
+    cull_rep_figure_end_rows(f);
+    cull_rep_print(cull_rep_figure_plot(f, -1),
+                   "$d%zu using 1:3:4 with filledcurves fs transparent solid .14 noborder lc rgb "
+                   "'#0102%02x'",
+                   block, colour);
+    cull_rep_print(cull_rep_figure_plot(f, -1),
+                   "$d%zu using 1:2:3:4 with yerrorbars lw 1 pt 0 lc rgb '#0102%02x'", block,
+                   colour);
+    cull_rep_print(cull_rep_figure_plot(f, title),
+                   "$d%zu using 1:2 with linespoints lw 2 pt %d ps 1 lc rgb '#0102%02x'%s", block,
+                   cull_rep_marker(&style), colour, style.hollow ? " dt (8,5)" : "");
+    cull_rep_figure_key(
+        f, name,
+        &(cull_rep_key){.style = style, .line = true, .dashed = style.hollow, .phase = -1});
+}
+
+/* A dashed line at the accuracy of full training. */
+static void plot_full(cull_rep_figure *f, const cull_rep_comparison *c)
+{
+    for (size_t i = 0; i < c->arms; i++) {
+        const cull_rep_arm *arm = &c->arm[i];
+
+        if (strcmp(arm->role, "full") != 0 || !isfinite(arm->mean)) continue;
+        cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, "full training", true)),
+                       "%.9g with lines lw 2 dt (3,4) lc rgb '#0102%02x'", arm->mean,
+                       CULL_REP_SERIES + arm->style.colour);
+        cull_rep_figure_key(
+            f, "full training, cost 100 %",
+            &(cull_rep_key){.style = arm->style, .line = true, .dashed = true, .phase = -1});
+        return;
+    }
+}
+
+cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    const cull_rep_arm *arm[MOST_KEEPS];
+    bool                taken[512] = {false};
+    cull_rep_figure     f = {0};
+
+    cull_rep_figure_begin(&f, "kept share ρ (%)", "test accuracy (%)", 0);
+    cull_rep_put(&f.script, "set offsets graph .05, graph .05, graph .05, graph .05\n");
+    for (size_t i = 0; i < c->arms && i < sizeof taken; i++) {
+        size_t count = 0;
+
+        if (taken[i] || c->arm[i].style.colour == 1) continue;
+        count = gather(c, i, taken, arm);
+        if (count) plot_band(&f, arm, count);
+    }
+    if (f.plots) plot_full(&f, c);
+    return cull_rep_figure_draw(
+        page, &f, "Test accuracy against the kept share of every minibatch, one line a strategy",
+        "<b>Accuracy against ρ.</b> Mean over seeds; band and whiskers: least to most. Arms at "
+        "one ρ differ in cost, so this is not yet a fair comparison.");
+}
+
+static const char *role_name(const cull_rep_arm *arm)
+{
+    if (strcmp(arm->role, "whole-budget") == 0) return "uniform, whole budget";
+    if (strcmp(arm->role, "same-m") == 0) return "uniform, same m";
+    if (strcmp(arm->role, "shortened") == 0) return "full, shortened schedule";
+    if (strcmp(arm->role, "early-stop") == 0) return "full, stopped early";
+    return "full training";
+}
+
+static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
+{
+    char           name[CULL_REP_NAME], key[CULL_REP_NAME];
+    cull_rep_style style = arm->style;
+    int            title = 0;
+    size_t         block = cull_rep_figure_rows(f);
+
+    if (strcmp(arm->role, "same-m") == 0) style.marker = 2;
+    if (cull_rep_is_arm(arm))
+        series_name(arm, key, sizeof key);
+    else
+        (void)snprintf(key, sizeof key, "%s", role_name(arm));
+    cull_rep_short_name(arm, name, sizeof name);
+    title = cull_rep_figure_label(f, name, true);
+    cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", 100 * arm->cost, arm->mean,
+                   isfinite(arm->low) ? arm->low : arm->mean,
+                   isfinite(arm->high) ? arm->high : arm->mean);
+    cull_rep_figure_end_rows(f);
+    cull_rep_print(cull_rep_figure_plot(f, title),
+                   "$d%zu using 1:2:3:4 with yerrorbars lw 1 pt %d ps %s lc rgb '#0102%02x'", block,
+                   cull_rep_marker(&style), cull_rep_is_arm(arm) ? "1.1" : ".9",
+                   CULL_REP_SERIES + style.colour);
+    cull_rep_figure_key(f, key, &(cull_rep_key){.style = style, .phase = -1});
+}
+
+cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    const cull_rep_arm *front[MOST_ROWS];
+    size_t              count = 0, block = 0;
+    cull_rep_figure     f = {0};
+
+    cull_rep_figure_begin(&f, "cost (% of the full run)", "test accuracy (%)", 0);
+    cull_rep_put(&f.script, "set offsets graph .05, graph .05, graph .05, graph .05\n");
+    for (size_t i = 0; i < c->arms; i++) {
+        const cull_rep_arm *arm = &c->arm[i];
+        size_t              at = count;
+
+        if (!arm->pareto || !isfinite(arm->cost) || !isfinite(arm->mean) || count == MOST_ROWS)
+            continue;
+        for (; at > 0 && front[at - 1]->cost > arm->cost; at--) front[at] = front[at - 1];
+        front[at] = arm;
+        count++;
+    }
+    if (count) {
+        block = cull_rep_figure_rows(&f);
+        for (size_t i = 0; i < count; i++)
+            cull_rep_print(&f.script, "%.9g %.9g\n", 100 * front[i]->cost, front[i]->mean);
+        cull_rep_figure_end_rows(&f);
+        cull_rep_print(cull_rep_figure_plot(&f, cull_rep_figure_label(&f, "Pareto frontier", true)),
+                       "$d%zu using 1:2 with steps lw 2 lc rgb '#0102%02x'", block, CULL_REP_GRID);
+    }
+    for (size_t i = 0; i < c->arms && f.plots < CULL_REP_LABELS / 2; i++)
+        if (isfinite(c->arm[i].cost) && isfinite(c->arm[i].mean)) plot_mark(&f, &c->arm[i]);
+    return cull_rep_figure_draw(
+        page, &f, "Test accuracy against cost, one mark an arm or control, with the frontier",
+        "<b>What a cost buys.</b> Mean and least to most over seeds. Left of and above the grey "
+        "stair nothing was reached.");
+}
+
+/* Mean seconds of the phases over finished runs; false when some are not known. */
+static bool mean_seconds(const cull_rep_arm *arm, double out[CULL_REP_PHASES])
+{
+    size_t count = 0;
+
+    for (int p = 0; p < CULL_REP_PHASES; p++) out[p] = 0;
+    for (size_t i = 0; i < arm->runs; i++) {
+        if (strcmp(arm->run[i].status, "finished") != 0) continue;
+        for (int p = 0; p < CULL_REP_PHASES; p++) out[p] += arm->run[i].seconds[p];
+        count++;
+    }
+    for (int p = 0; p < CULL_REP_PHASES; p++) {
+        out[p] /= count ? (double)count : NAN;
+        if (!isfinite(out[p]) || out[p] < 0) return false;
+    }
+    return true;
+}
+
+static double sum(const double *seconds)
+{
+    double total = 0;
+
+    for (int p = 0; p < CULL_REP_PHASES; p++) total += seconds[p];
+    return total;
+}
+
+/* Stacked bars, phase by phase, of seconds times scale; the sums stand behind them. */
+static void plot_bars(cull_rep_figure *f, double seconds[][CULL_REP_PHASES], size_t rows,
+                      double scale, const char *unit)
+{
+    size_t block = 0;
+
+    for (int p = 0; p < CULL_REP_PHASES; p++) {
+        block = cull_rep_figure_rows(f);
+        for (size_t i = 0; i < rows; i++) {
+            double from = 0;
+            for (int q = 0; q < p; q++) from += scale * seconds[i][q];
+            cull_rep_print(&f->script, "%.9g %zu %.9g %.9g %g %g\n", from, i + 1, from,
+                           from + scale * seconds[i][p], (double)i + .64, (double)i + 1.36);
+        }
+        cull_rep_figure_end_rows(f);
+        cull_rep_print(
+            cull_rep_figure_plot(f, cull_rep_figure_label(f, cull_rep_phase_names[p], true)),
+            "$d%zu using 1:2:3:4:5:6 with boxxyerror fs solid noborder lc rgb '#0102%02x'", block,
+            CULL_REP_PHASE + p);
+        cull_rep_figure_key(f, cull_rep_phase_names[p], &(cull_rep_key){.phase = p});
+    }
+    block = cull_rep_figure_rows(f);
+    for (size_t i = 0; i < rows; i++)
+        cull_rep_print(&f->script, "%.9g %zu %.*f\n", scale * sum(seconds[i]), i + 1,
+                       scale * sum(seconds[i]) < 10 ? 1 : 0, scale * sum(seconds[i]));
+    cull_rep_figure_end_rows(f);
+    cull_rep_print(cull_rep_figure_plot(f, -1),
+                   "$d%zu using 1:2:(strcol(3).'%s') with labels left offset .4,0 tc rgb "
+                   "'#0102%02x'",
+                   block, unit, CULL_REP_AXIS);
+}
+
+cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    double          seconds[MOST_ROWS][CULL_REP_PHASES] = {0}, full = NAN;
+    char            names[MOST_ROWS][CULL_REP_NAME];
+    size_t          rows = 0;
+    cull_rep_figure f = {0};
+
+    for (size_t i = 0; i < c->arms && rows < MOST_ROWS; i++) {
+        bool whole = strcmp(c->arm[i].role, "full") == 0;
+
+        if ((!whole && !cull_rep_is_arm(&c->arm[i])) || !mean_seconds(&c->arm[i], seconds[rows]))
+            continue;
+        if (whole) full = sum(seconds[rows]);
+        cull_rep_short_name(&c->arm[i], names[rows], sizeof names[rows]);
+        rows++;
+    }
+    if (rows == 0) return CULL_OK;
+    cull_rep_figure_begin(&f, full > 0 ? "time (% of the full run)" : "time (s)", "",
+                          FRAME + ROW * (int)rows);
+    name_rows(&f, names, rows);
+    cull_rep_put(&f.script, "set xrange [0:*]\nset offsets 0, graph .14, 0, 0\n");
+    plot_bars(&f, seconds, rows, full > 0 ? 100 / full : 1, full > 0 ? " %" : " s");
+    return cull_rep_figure_draw(page, &f, "Time of each arm by phase",
+                                "<b>Where the time goes.</b> Measured, mean over seeds. Scoring "
+                                "and selecting are what a strategy must earn back.");
+}
+
+cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single *runs, size_t count)
+{
+    double          seconds[MOST_ROWS][CULL_REP_PHASES];
+    char            names[MOST_ROWS][CULL_REP_NAME];
+    size_t          rows = 0;
+    cull_rep_figure f = {0};
+
+    for (size_t i = 0; i < count && rows < MOST_ROWS; i++) {
+        const char *slash = strrchr(runs[i].folder, '/');
+
+        for (int p = 0; p < CULL_REP_PHASES; p++) seconds[rows][p] = runs[i].run.seconds[p];
+        if (!isfinite(sum(seconds[rows]))) continue;
+        (void)snprintf(names[rows], sizeof names[rows], "%.100s",
+                       slash && slash[1] ? slash + 1 : runs[i].folder);
+        rows++;
+    }
+    if (rows == 0) return CULL_OK;
+    cull_rep_figure_begin(&f, "time (s)", "", FRAME + ROW * (int)rows);
+    name_rows(&f, names, rows);
+    cull_rep_put(&f.script, "set xrange [0:*]\nset offsets 0, graph .14, 0, 0\n");
+    plot_bars(&f, seconds, rows, 1, " s");
+    return cull_rep_figure_draw(page, &f, "Time of each run by phase",
+                                "<b>Where the time goes.</b> Measured; evaluation and checkpoints "
+                                "are left out.");
+}

@@ -1,0 +1,215 @@
+/* report/plot_curves.c - figures of what happened in the course of runs. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/figure.h"
+
+enum { MOST_KEEPS = 4, MOST_LINES = 12 };
+
+/* The set whose curve stands for the run. */
+static const cull_rep_curve *shown(const cull_rep_run *run)
+{
+    const cull_rep_curve *test = &run->metrics.curve[CULL_REP_TEST];
+
+    return test->count > 1 ? test : &run->metrics.curve[CULL_REP_VALIDATION];
+}
+
+/* Looks that all finished runs of an arm share; 0: too few for a line. */
+static size_t looks(const cull_rep_arm *arm)
+{
+    size_t least = SIZE_MAX;
+
+    for (size_t i = 0; i < arm->runs; i++) {
+        size_t count = shown(&arm->run[i])->count;
+        if (strcmp(arm->run[i].status, "finished") == 0 && count > 0 && count < least)
+            least = count;
+    }
+    return least == SIZE_MAX || least < 2 ? 0 : least;
+}
+
+/* Mean place and error of look i over the runs that have one. */
+static bool mean_look(const cull_rep_arm *arm, size_t i, bool time, double *x, double *error)
+{
+    size_t count = 0;
+
+    *x = *error = 0;
+    for (size_t r = 0; r < arm->runs; r++) {
+        const cull_rep_curve *curve = shown(&arm->run[r]);
+        const cull_rep_point *point = NULL;
+
+        if (strcmp(arm->run[r].status, "finished") != 0 || curve->count <= i) continue;
+        point = &curve->point[i];
+        *x += time ? point->seconds
+                   : 100 * arm->cost * point->work / curve->point[curve->count - 1].work;
+        *error += 100 * (1 - point->accuracy);
+        count++;
+    }
+    *x /= (double)count;
+    *error /= (double)count;
+    return count && isfinite(*x) && isfinite(*error) && *error > 0;
+}
+
+static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, const char *key)
+{
+    size_t count = looks(arm), rows = 0, block = 0;
+    double x = 0, error = 0;
+    char   name[CULL_REP_NAME];
+    int    colour = CULL_REP_SERIES + arm->style.colour;
+    bool   main_line = cull_rep_is_arm(arm) || arm->style.colour == 1;
+
+    for (size_t i = 0; i < count; i++) rows += mean_look(arm, i, time, &x, &error);
+    if (rows < 2) return;
+    cull_rep_short_name(arm, name, sizeof name);
+    block = cull_rep_figure_rows(f);
+    for (size_t i = 0; i < count; i++)
+        if (mean_look(arm, i, time, &x, &error))
+            cull_rep_print(&f->script, "%.9g %.9g\n", x, error);
+    cull_rep_figure_end_rows(f);
+    cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, name, true)),
+                   "$d%zu using 1:2 with lines lw %s lc rgb '#0102%02x'%s", block,
+                   main_line ? "2" : "1", colour, arm->style.hollow ? " dt (8,5)" : "");
+    cull_rep_print(cull_rep_figure_plot(f, -1),
+                   "$d%zu using 1:2 every ::%zu with points pt %d ps 1 lc rgb '#0102%02x'", block,
+                   rows - 1, cull_rep_marker(&arm->style), colour);
+    cull_rep_figure_key(
+        f, key,
+        &(cull_rep_key){
+            .style = arm->style, .line = true, .dashed = arm->style.hollow, .phase = -1});
+}
+
+static const cull_rep_arm *named(const cull_rep_comparison *c, const char *name)
+{
+    for (size_t i = 0; i < c->arms; i++)
+        if (name[0] && strcmp(c->arm[i].name, name) == 0) return &c->arm[i];
+    return NULL;
+}
+
+/* The arms that keep this share, their controls of the same cost, and full training. */
+static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double keep, bool time)
+{
+    const cull_rep_arm *drawn[64];
+    size_t              count = 0;
+
+    for (size_t i = 0; i < c->arms; i++)
+        if (strcmp(c->arm[i].role, "full") == 0) plot_line(f, &c->arm[i], time, "full training");
+    for (size_t i = 0; i < c->arms; i++) {
+        const cull_rep_versus *v = cull_rep_primary(&c->arm[i]);
+        const cull_rep_arm    *control = v ? named(c, v->control) : NULL;
+        bool                   again = false;
+
+        if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].keep != keep || !control) continue;
+        for (size_t j = 0; j < count; j++) again = again || drawn[j] == control;
+        if (again || count == sizeof drawn / sizeof *drawn || cull_rep_is_arm(control)) continue;
+        drawn[count++] = control;
+        plot_line(f, control, time, "uniform, whole budget");
+    }
+    for (size_t i = 0; i < c->arms && f->plots < CULL_REP_LABELS / 2; i++) {
+        char key[CULL_REP_NAME];
+
+        if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].keep != keep) continue;
+        (void)snprintf(key, sizeof key, "%.80s%s", c->arm[i].strategy,
+                       strcmp(c->arm[i].pass, "reuse") == 0 ? " reuse" : "");
+        plot_line(f, &c->arm[i], time, key);
+    }
+}
+
+static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, double keep,
+                             bool time)
+{
+    char            caption[400], what[160];
+    cull_rep_figure f = {0};
+
+    cull_rep_figure_begin(&f, time ? "time (s)" : "cost (% of the full run)",
+                          "test error (%), log scale", 0);
+    cull_rep_put(&f.script, "set logscale y\nset ytics (.01,.02,.05,.1,.2,.3,.5,.7,1,2,3,4,5,6,8,"
+                            "10,12,15,20,25,30,40,50,60,80,100)\nset xrange [0:*]\n"
+                            "set offsets 0, graph .03, graph .04, graph .04\n");
+    plot_keep(&f, c, keep, time);
+    (void)snprintf(what, sizeof what, "Test error against %s for the arms that keep %.3g %%",
+                   time ? "time" : "cost", 100 * keep);
+    (void)snprintf(caption, sizeof caption,
+                   time ? "<b>Error against time, ρ = %.3g.</b> Seconds of loading, scoring, "
+                          "selecting and learning as they passed here, mean over seeds."
+                        : "<b>Error against cost, ρ = %.3g.</b> Mean over seeds; lower and further "
+                          "left is better. Inside a run cost grows with counted work.",
+                   keep);
+    return cull_rep_figure_draw(page, &f, what, caption);
+}
+
+cull_status cull_rep_draw_errors(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    cull_status status = CULL_OK;
+    double      keep[MOST_KEEPS];
+    size_t      count = 0;
+
+    for (size_t i = 0; i < c->arms && count < MOST_KEEPS; i++) {
+        bool again = !cull_rep_is_arm(&c->arm[i]) || !isfinite(c->arm[i].keep);
+
+        for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].keep;
+        if (!again) keep[count++] = c->arm[i].keep;
+    }
+    for (size_t i = 0; i < count; i++) {
+        TRY(draw_keep(page, c, keep[i], false));
+        TRY(draw_keep(page, c, keep[i], true));
+    }
+done:
+    return status;
+}
+
+static void plot_curve(cull_rep_figure *f, const cull_rep_curve *curve, const char *name, int turn,
+                       bool loss)
+{
+    cull_rep_style style = {.colour = 2 + turn % 6, .marker = (turn + 1 + turn / 6) % 6};
+    size_t         block = 0, rows = 0;
+
+    for (size_t i = 0; i < curve->count; i++)
+        rows += isfinite(loss ? curve->point[i].loss : curve->point[i].accuracy);
+    if (rows == 0) return;
+    block = cull_rep_figure_rows(f);
+    for (size_t i = 0; i < curve->count; i++) {
+        double y = loss ? curve->point[i].loss : 100 * curve->point[i].accuracy;
+        if (isfinite(y)) cull_rep_print(&f->script, "%.9g %.9g\n", curve->point[i].epoch, y);
+    }
+    cull_rep_figure_end_rows(f);
+    cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, name, true)),
+                   "$d%zu using 1:2 with linespoints lw 2 pt %d ps .9 pi %zu lc rgb '#0102%02x'",
+                   block, cull_rep_marker(&style), rows / 20 + 1, CULL_REP_SERIES + style.colour);
+    cull_rep_figure_key(f, name, &(cull_rep_key){.style = style, .line = true, .phase = -1});
+}
+
+static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count,
+                             bool loss)
+{
+    static const char *const sets[] = {"training", "validation", "test"};
+
+    cull_rep_figure f = {0};
+
+    cull_rep_figure_begin(&f, "epoch", loss ? "loss" : "accuracy (%)", 0);
+    cull_rep_put(&f.script, "set offsets graph .04, graph .04, graph .05, graph .05\n");
+    for (int s = 0; count == 1 && s < CULL_REP_SETS; s++)
+        plot_curve(&f, &runs[0].run.metrics.curve[s], sets[s], s, loss);
+    for (size_t i = 0; count > 1 && i < count && i < MOST_LINES; i++) {
+        const cull_rep_metrics *m = &runs[i].run.metrics;
+        plot_curve(&f, shown(&runs[i].run)->count ? shown(&runs[i].run) : &m->curve[CULL_REP_TEST],
+                   runs[i].folder, (int)i, loss);
+    }
+    return cull_rep_figure_draw(
+        page, &f, loss ? "Loss by epoch" : "Accuracy by epoch",
+        count > 1 ? (loss ? "<b>Loss</b> on the test set (validation where that was watched)."
+                          : "<b>Accuracy</b> on the test set (validation where that was watched).")
+                  : (loss ? "<b>Loss</b>: training as a mean over the epoch's examples, the sets "
+                            "when they were looked at."
+                          : "<b>Accuracy</b>: training while it was learning, the sets when they "
+                            "were looked at."));
+}
+
+cull_status cull_rep_draw_run_curves(cull_rep_page *page, const cull_rep_single *runs, size_t count)
+{
+    cull_status status = CULL_OK;
+
+    TRY(draw_runs(page, runs, count, false));
+    TRY(draw_runs(page, runs, count, true));
+done:
+    return status;
+}

@@ -1,0 +1,32 @@
+/* report/probes.h - gradient errors gathered over runs, by kept share and strategy. */
+#ifndef CULL_REPORT_PROBES_H
+#define CULL_REPORT_PROBES_H
+
+#include "report/page.h"
+
+typedef struct cull_rep_probe_group {
+    const char    *strategy; /* borrowed */
+    double         keep;
+    cull_rep_style style;
+    double        *error; /* [count] > 0, ascending */
+    size_t         count, room;
+    size_t         wins, contests; /* minibatches below uniform's error, of those compared */
+} cull_rep_probe_group;
+
+typedef struct cull_rep_probes {
+    cull_rep_probe_group *group; /* ascending by keep */
+    size_t                count;
+} cull_rep_probes;
+
+/* `styles` NULL: in the order they come. */
+cull_status cull_rep_probes_add(cull_rep_probes *probes, const cull_rep_metrics *metrics,
+                                const cull_rep_comparison *styles);
+void        cull_rep_probes_sort(cull_rep_probes *probes);
+void        cull_rep_probes_clear(cull_rep_probes *probes);
+
+/* Figures and table of what was gathered; nothing where nothing was. */
+cull_status cull_rep_draw_probes(cull_rep_page *page, const cull_rep_probe_group *groups,
+                                 size_t count);
+cull_status cull_rep_put_probes(cull_rep_page *page, cull_rep_probes *probes);
+
+#endif

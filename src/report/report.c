@@ -1,0 +1,138 @@
+/* report/report.c - the public call: folders in, one page out. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "report/page.h"
+
+/* Everything that was read. */
+struct book {
+    cull_rep_comparison *comparison;
+    cull_rep_single     *single;
+    size_t               comparisons, singles, skipped;
+};
+
+static bool holds(const char *folder, const char *name)
+{
+    char        path[CULL_DATA_PATH];
+    struct stat info = {0};
+    int         length = snprintf(path, sizeof path, "%s/%s", folder, name);
+
+    return length > 0 && (size_t)length < sizeof path && stat(path, &info) == 0;
+}
+
+static cull_status read_folder(const char *folder, struct book *book, cull_rep_problems *problems)
+{
+    cull_status status = CULL_OK;
+
+    if (holds(folder, "comparison.json")) {
+        status = cull_rep_comparison_read(folder, &book->comparison[book->comparisons], problems);
+        if (status == CULL_OK)
+            book->comparisons++;
+        else
+            cull_rep_comparison_clear(&book->comparison[book->comparisons]);
+    } else if (holds(folder, "run.json")) {
+        status = cull_rep_single_read(folder, &book->single[book->singles], problems);
+        if (status == CULL_OK)
+            book->singles++;
+        else
+            cull_rep_single_clear(&book->single[book->singles]);
+    } else {
+        status = cull_fail(CULL_IO, "%.300s: holds neither comparison.json nor run.json", folder);
+    }
+    return status;
+}
+
+static cull_status read_all(const char *const *folders, size_t count, struct book *book,
+                            cull_rep_problems *problems)
+{
+    cull_status status = CULL_OK, first = CULL_OK;
+
+    TRY(cull_base_alloc(count, sizeof *book->comparison, "comparisons", &book->comparison));
+    TRY(cull_base_alloc(count, sizeof *book->single, "runs", &book->single));
+    for (size_t i = 0; i < count; i++) {
+        status = read_folder(folders[i], book, problems);
+        if (status == CULL_NO_MEMORY || (status != CULL_OK && count == 1)) goto done;
+        if (status == CULL_OK) continue;
+        first = first == CULL_OK ? status : first;
+        book->skipped++;
+        TRY(cull_rep_problem(problems, "%.900s", cull_last_error()));
+    }
+    if (book->skipped == count)
+        FAIL(first, "none of %zu folders can be read; the first: %.400s", count, problems->text[0]);
+done:
+    return status;
+}
+
+static const char *title_of(const struct book *book)
+{
+    if (book->comparisons && book->comparison[0].title[0]) return book->comparison[0].title;
+    return book->comparisons ? "cull: a comparison" : "cull: a run";
+}
+
+static cull_status write_page(const struct book *book, cull_rep_page *page)
+{
+    cull_status    status = CULL_OK;
+    size_t         parts = book->comparisons + (book->singles > 0);
+    cull_rep_text *html = &page->html;
+
+    cull_rep_page_begin(page, title_of(book));
+    page->level = parts > 1 ? 2 : 1;
+    if (parts > 1)
+        cull_rep_print(html, "<h1>%zu comparisons, %zu runs</h1>\n", book->comparisons,
+                       book->singles);
+    for (size_t i = 0; i < book->comparisons; i++) {
+        cull_rep_put(html, parts > 1 ? "<section class=\"part\">" : "<section>");
+        TRY(cull_rep_put_comparison(page, &book->comparison[i]));
+        cull_rep_put(html, "</section>\n");
+    }
+    if (book->singles) {
+        cull_rep_put(html, parts > 1 ? "<section class=\"part\">" : "<section>");
+        TRY(cull_rep_put_runs(page, book->single, book->singles));
+        cull_rep_put(html, "</section>\n");
+    }
+    cull_rep_put_problems(page);
+    cull_rep_page_end(page);
+    status = html->status;
+done:
+    return status;
+}
+
+static void clear_book(struct book *book)
+{
+    for (size_t i = 0; i < book->comparisons; i++) cull_rep_comparison_clear(&book->comparison[i]);
+    for (size_t i = 0; i < book->singles; i++) cull_rep_single_clear(&book->single[i]);
+    cull_base_free(book->comparison);
+    cull_base_free(book->single);
+}
+
+cull_status cull_report(const char *const *folders, size_t count,
+                        const cull_report_options *options, cull_report_result *out)
+{
+    cull_status   status = CULL_OK;
+    struct book   book = {0};
+    cull_rep_page page = {.gnuplot = options && options->gnuplot ? options->gnuplot : "gnuplot"};
+
+    *out = (cull_report_result){0};
+    if (count == 0 || !options || !options->output)
+        FAIL(CULL_BAD_ARGUMENT, "a report needs a folder to read and a file to write");
+    TRY(read_all(folders, count, &book, &page.problems));
+    TRY(write_page(&book, &page));
+    TRY(cull_file_write(options->output, page.html.data, page.html.size));
+    out->comparisons = book.comparisons;
+    out->runs = book.singles;
+    out->skipped = book.skipped;
+    out->figures = page.figures;
+    out->undrawn = page.undrawn;
+    out->problems = page.problems.count + page.problems.unsaid;
+    (void)snprintf(out->why, sizeof out->why, "%s",
+                   page.undrawn   ? page.why
+                   : book.skipped ? page.problems.text[0]
+                                  : "");
+done:
+    cull_rep_text_clear(&page.html);
+    cull_rep_problems_clear(&page.problems);
+    clear_book(&book);
+    return status;
+}

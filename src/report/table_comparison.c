@@ -1,0 +1,343 @@
+/* report/table_comparison.c - the tables of a comparison. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/figure.h"
+
+static void put_percent(cull_rep_text *html, double share, int digits)
+{
+    cull_rep_number(html, 100 * share, digits);
+    if (isfinite(share)) cull_rep_put(html, " %");
+}
+
+static void put_name(cull_rep_page *page, const cull_rep_arm *arm)
+{
+    cull_rep_swatch(&page->html, &arm->style, false, false);
+    cull_rep_escape(&page->html, arm->name[0] ? arm->name : "(no name)", CULL_REP_NAME);
+}
+
+/* 90.12 ± 0.20 */
+static void put_accuracy(cull_rep_text *html, const cull_rep_arm *arm)
+{
+    cull_rep_number(html, arm->mean, 2);
+    if (isfinite(arm->mean) && isfinite(arm->sd)) {
+        cull_rep_put(html, " <small>± ");
+        cull_rep_number(html, arm->sd, 2);
+        cull_rep_put(html, "</small>");
+    }
+    if (arm->finished < arm->runs)
+        cull_rep_print(html, " <small class=\"warn\">(%zu of %zu runs)</small>", arm->finished,
+                       arm->runs);
+}
+
+static void put_interval(cull_rep_text *html, const cull_rep_versus *v)
+{
+    if (!v || !isfinite(v->low) || !isfinite(v->high)) {
+        cull_rep_put(html, "–");
+        return;
+    }
+    cull_rep_signed(html, v->low, 2);
+    cull_rep_put(html, " to ");
+    cull_rep_signed(html, v->high, 2);
+}
+
+static void put_p(cull_rep_text *html, double p)
+{
+    if (p >= 0 && p < 0.0001)
+        cull_rep_put(html, "&lt;&thinsp;.0001");
+    else
+        cull_rep_number(html, p, p < 0.01 ? 4 : 3);
+}
+
+static void put_verdict(cull_rep_text *html, const cull_rep_versus *v)
+{
+    static const struct {
+        const char *word, *mark, *class;
+    } words[] = {{"better", "▲", "better"},
+                 {"worse", "▼", "worse"},
+                 {"no different", "=", "same"},
+                 {"undecided", "?", "open"}};
+
+    for (size_t i = 0; v && i < sizeof words / sizeof *words; i++) {
+        if (strcmp(v->verdict, words[i].word) != 0) continue;
+        cull_rep_print(html, "<span class=\"pill %s\">%s&nbsp;%s</span>", words[i].class,
+                       words[i].mark, words[i].word);
+        if (i == 3 && v->more_seeds > 0) {
+            cull_rep_put(html, " <small>about ");
+            cull_rep_count(html, v->more_seeds);
+            cull_rep_put(html, " more seeds</small>");
+        }
+        return;
+    }
+    cull_rep_put(html, "<span class=\"pill open\">–&nbsp;none yet</span>");
+}
+
+void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    static const cull_rep_column columns[] = {
+        {"Arm", "strategy, share kept and how it scores", true},
+        {"ρ", "share of every minibatch that is trained on", false},
+        {"Pass",
+         "separate: scoring costs a forward pass of its own; reuse: learning goes on "
+         "from it; –: nothing is scored",
+         true},
+        {"Cost",
+         "time of the run as a share of the full run’s, by the step times measured "
+         "beforehand",
+         false},
+        {"Work", "the same in counted work: a forward pass ⅓, a backward pass ⅔ of an example",
+         false},
+        {"Accuracy %",
+         "on the test set at the end of the run, mean ± standard deviation over "
+         "seeds",
+         false},
+        {"Difference",
+         "in points, to uniform sampling that may spend the same cost on more "
+         "examples; mean over pairs of the same seed",
+         false},
+        {"Interval", "of that difference, from the paired t distribution", false},
+        {"p", "of the paired t-test, adjusted over all arms after Holm", false},
+        {"Verdict",
+         "better or worse: adjusted p below .05; no different: the 90 % interval lies "
+         "inside the margin; else undecided",
+         true},
+    };
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    cull_rep_text *html = &page->html;
+
+    cull_rep_table_begin(page, "Verdicts", columns, COLUMNS, true);
+    for (size_t i = 0; i < c->arms; i++) {
+        const cull_rep_arm    *arm = &c->arm[i];
+        const cull_rep_versus *v = cull_rep_primary(arm);
+
+        if (!cull_rep_is_arm(arm)) continue;
+        cull_rep_cell(page, &columns[0]);
+        put_name(page, arm);
+        cull_rep_cell(page, &columns[1]);
+        cull_rep_number(html, arm->keep, arm->keep < .1 ? 3 : 2);
+        cull_rep_cell(page, &columns[2]);
+        cull_rep_escape(html, arm->pass[0] ? arm->pass : "–", 20);
+        cull_rep_cell(page, &columns[3]);
+        put_percent(html, arm->cost, 1);
+        cull_rep_cell(page, &columns[4]);
+        put_percent(html, arm->counted, 1);
+        cull_rep_cell(page, &columns[5]);
+        put_accuracy(html, arm);
+        cull_rep_cell(page, &columns[6]);
+        cull_rep_signed(html, v ? v->difference : NAN, 2);
+        cull_rep_cell(page, &columns[7]);
+        put_interval(html, v);
+        if (v && isfinite(v->level))
+            cull_rep_print(html, " <small>%.0f&thinsp;%%</small>", 100 * v->level);
+        cull_rep_cell(page, &columns[8]);
+        put_p(html, v ? (isfinite(v->p_holm) ? v->p_holm : v->p) : NAN);
+        cull_rep_cell(page, &columns[9]);
+        put_verdict(html, v);
+    }
+    cull_rep_table_end(page, columns, COLUMNS);
+}
+
+static void put_against(cull_rep_text *html, const cull_rep_arm *arm, const char *kind)
+{
+    for (size_t i = 0; i < arm->controls; i++) {
+        const cull_rep_versus *v = &arm->versus[i];
+
+        if (strcmp(v->kind, kind) != 0) continue;
+        cull_rep_signed(html, v->difference, 2);
+        if (isfinite(v->low) && isfinite(v->high)) {
+            cull_rep_put(html, " <small>(");
+            put_interval(html, v);
+            cull_rep_put(html, ")</small>");
+        }
+        return;
+    }
+    cull_rep_put(html, "–");
+}
+
+void cull_rep_table_controls(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    static const cull_rep_column columns[] = {
+        {"Arm", NULL, true},
+        {"Uniform, same m",
+         "uniform sampling of as many examples a step: cheaper than the arm "
+         "where scoring is paid for",
+         false},
+        {"Full, shortened",
+         "full training on a schedule that ends, fully decayed, at the arm’s "
+         "cost",
+         false},
+        {"Full, stopped early", "the full run, read off where it has spent the arm’s cost", false},
+        {"Wilcoxon p", "signed-rank test against uniform with the whole budget, from 6 pairs on",
+         false},
+    };
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    cull_rep_text *html = &page->html;
+
+    cull_rep_table_begin(page, "Other controls", columns, COLUMNS, false);
+    for (size_t i = 0; i < c->arms; i++) {
+        const cull_rep_arm    *arm = &c->arm[i];
+        const cull_rep_versus *v = cull_rep_primary(arm);
+
+        if (!cull_rep_is_arm(arm)) continue;
+        cull_rep_cell(page, &columns[0]);
+        put_name(page, arm);
+        cull_rep_cell(page, &columns[1]);
+        put_against(html, arm, "same-m");
+        cull_rep_cell(page, &columns[2]);
+        put_against(html, arm, "shortened");
+        cull_rep_cell(page, &columns[3]);
+        put_against(html, arm, "early-stop");
+        cull_rep_cell(page, &columns[4]);
+        put_p(html, v ? v->wilcoxon : NAN);
+    }
+    cull_rep_table_end(page, columns, COLUMNS);
+}
+
+void cull_rep_table_costs(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    static const char *const explain[CULL_REP_FACTORS] = {
+        "cost, as a share of the full run’s, at which the arm’s error is down to so many times "
+        "the full run’s final error; –: never",
+        NULL, NULL, NULL};
+
+    char            titles[CULL_REP_FACTORS][32];
+    cull_rep_column columns[3 + CULL_REP_FACTORS] = {{"Arm", NULL, true}};
+    size_t          factors = 0, count = 1;
+    cull_rep_text  *html = &page->html;
+
+    for (size_t i = 0; i < c->arms && !factors; i++)
+        while (factors < CULL_REP_FACTORS && isfinite(c->arm[i].factor[factors])) {
+            (void)snprintf(titles[factors], sizeof titles[0], "× %.3g error",
+                           c->arm[i].factor[factors]);
+            columns[count++] = (cull_rep_column){titles[factors], explain[factors], false};
+            factors++;
+        }
+    columns[count++] = (cull_rep_column){"Saving, predicted",
+                                         "one less the cost: what the step times promised", false};
+    columns[count++] = (cull_rep_column){
+        "measured", "one less the run’s own seconds as a share of the full run’s", false};
+    cull_rep_table_begin(page, "Cost to an error, and savings", columns, count, false);
+    for (size_t i = 0; i < c->arms; i++) {
+        const cull_rep_arm *arm = &c->arm[i];
+
+        if (!cull_rep_is_arm(arm)) continue;
+        cull_rep_cell(page, &columns[0]);
+        put_name(page, arm);
+        for (size_t j = 0; j < factors; j++) {
+            cull_rep_cell(page, &columns[1 + j]);
+            put_percent(html, arm->to_error[j], 0);
+        }
+        cull_rep_cell(page, &columns[1 + factors]);
+        put_percent(html, arm->predicted, 1);
+        cull_rep_cell(page, &columns[2 + factors]);
+        put_percent(html, arm->measured, 1);
+    }
+    cull_rep_table_end(page, columns, count);
+}
+
+/* Mean over finished runs. */
+static double mean_of(const cull_rep_arm *arm, double (*value)(const cull_rep_run *))
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < arm->runs; i++) {
+        if (strcmp(arm->run[i].status, "finished") != 0) continue;
+        sum += value(&arm->run[i]);
+        count++;
+    }
+    return count ? sum / (double)count : NAN;
+}
+
+static double run_seconds(const cull_rep_run *run)
+{
+    double sum = 0;
+
+    for (int p = 0; p < CULL_REP_PHASES; p++) sum += run->seconds[p];
+    return sum;
+}
+
+static double run_trained(const cull_rep_run *run)
+{
+    return run->trained;
+}
+
+static double run_joules(const cull_rep_run *run)
+{
+    return run->joules;
+}
+
+static const char *role_words(const char *role)
+{
+    static const char *const words[][2] = {
+        {"full", "full training"},        {"arm", "arm"},
+        {"same-m", "uniform, same m"},    {"whole-budget", "uniform, whole budget"},
+        {"shortened", "full, shortened"}, {"early-stop", "full, stopped early"},
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(role, words[i][0]) == 0) return words[i][1];
+    return "–";
+}
+
+void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    static const cull_rep_column columns[] = {
+        {"Arm or control", NULL, true},
+        {"Role", NULL, true},
+        {"Runs", "finished, of those planned", false},
+        {"Cost", NULL, false},
+        {"Work", NULL, false},
+        {"Accuracy %", NULL, false},
+        {"Least", "of the seeds", false},
+        {"Most", "of the seeds", false},
+        {"Best %", "highest accuracy in the course of the run, mean: what papers often report",
+         false},
+        {"Trained", "examples, mean over seeds", false},
+        {"Time s", "loading, scoring, selecting, learning and optimizer; mean over seeds", false},
+        {"Energy J", "of the same phases", false},
+    };
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    cull_rep_text *html = &page->html;
+    bool           energy = false;
+    size_t         count = 0;
+
+    for (size_t i = 0; i < c->arms; i++)
+        energy = energy || isfinite(mean_of(&c->arm[i], run_joules));
+    count = energy ? COLUMNS : COLUMNS - 1;
+    cull_rep_table_begin(page, "Every arm and control", columns, count, false);
+    for (size_t i = 0; i < c->arms; i++) {
+        const cull_rep_arm *arm = &c->arm[i];
+
+        cull_rep_cell(page, &columns[0]);
+        put_name(page, arm);
+        cull_rep_cell(page, &columns[1]);
+        cull_rep_put(html, role_words(arm->role));
+        cull_rep_cell(page, &columns[2]);
+        cull_rep_print(html, "%s%zu of %zu%s",
+                       arm->finished < arm->runs ? "<span class=\"warn\">" : "", arm->finished,
+                       arm->runs, arm->finished < arm->runs ? "</span>" : "");
+        cull_rep_cell(page, &columns[3]);
+        put_percent(html, arm->cost, 1);
+        cull_rep_cell(page, &columns[4]);
+        put_percent(html, arm->counted, 1);
+        cull_rep_cell(page, &columns[5]);
+        cull_rep_number(html, arm->mean, 2);
+        cull_rep_cell(page, &columns[6]);
+        cull_rep_number(html, arm->low, 2);
+        cull_rep_cell(page, &columns[7]);
+        cull_rep_number(html, arm->high, 2);
+        cull_rep_cell(page, &columns[8]);
+        cull_rep_number(html, arm->best, 2);
+        cull_rep_cell(page, &columns[9]);
+        cull_rep_count(html, mean_of(arm, run_trained));
+        cull_rep_cell(page, &columns[10]);
+        cull_rep_number(html, mean_of(arm, run_seconds), 1);
+        if (!energy) continue;
+        cull_rep_cell(page, &columns[11]);
+        cull_rep_number(html, mean_of(arm, run_joules), 0);
+    }
+    cull_rep_table_end(page, columns, count);
+    if (!energy) cull_rep_put(html, "<p class=\"small\">Energy: not available here.</p>\n");
+}

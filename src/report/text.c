@@ -1,0 +1,166 @@
+/* report/text.c - text that grows, escapes what files say, and prints numbers for people. */
+#include "report/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static bool make_room(cull_rep_text *text, size_t bytes)
+{
+    size_t room = 0;
+
+    if (text->status != CULL_OK) return false;
+    if (bytes < text->room - text->size) return true;
+    room = 2 * (text->size + bytes) + 256;
+    text->status = cull_base_grow(room, 1, "the page", &text->data);
+    if (text->status == CULL_OK) text->room = room;
+    return text->status == CULL_OK;
+}
+
+void cull_rep_bytes(cull_rep_text *text, const void *data, size_t bytes)
+{
+    if (!make_room(text, bytes)) return;
+    if (bytes) memcpy(text->data + text->size, data, bytes);
+    text->size += bytes;
+    text->data[text->size] = '\0';
+}
+
+void cull_rep_put(cull_rep_text *text, const char *words)
+{
+    cull_rep_bytes(text, words, strlen(words));
+}
+
+void cull_rep_print(cull_rep_text *text, const char *format, ...)
+{
+    va_list args, again;
+    int     length = 0;
+
+    va_start(args, format);
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    if (length > 0 && make_room(text, (size_t)length)) {
+        (void)vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
+        text->size += (size_t)length;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+/* Bytes of the UTF-8 character that begins here; 0: none does. */
+static size_t character(const unsigned char *at)
+{
+    size_t   length = at[0] < 0x80 ? 1 : at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
+    uint32_t code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
+
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+
+    if (at[0] >= 0xf8 || (at[0] >= 0x80 && at[0] < 0xc0)) return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80) return 0; /* the ending zero among them */
+        code = code << 6 | (at[i] & 0x3fu);
+    }
+    if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return 0;
+    return length;
+}
+
+/* Turns the direction of writing, or hides: with these a name could show as another. */
+static bool misleads(const unsigned char *at, size_t length)
+{
+    if (length == 2) return at[0] == 0xc2 && at[1] < 0xa0;
+    if (length != 3 || at[0] != 0xe2) return false;
+    return (at[1] == 0x80 && (at[2] >= 0xa8 || (at[2] >= 0x8b && at[2] <= 0x8f))) ||
+           (at[1] == 0x81 && at[2] >= 0xa0 && at[2] <= 0xaf);
+}
+
+static const char *entity(unsigned char c)
+{
+    switch (c) {
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '&': return "&amp;";
+    case '"': return "&quot;";
+    case '\'': return "&#39;";
+    default: return NULL;
+    }
+}
+
+void cull_rep_escape(cull_rep_text *text, const char *words, size_t most)
+{
+    const unsigned char *at = (const unsigned char *)(words ? words : "");
+
+    for (size_t count = 0; *at; count++) {
+        size_t      length = character(at);
+        const char *name = entity(*at);
+
+        if (count == most) {
+            cull_rep_put(text, "…");
+            return;
+        }
+        if (name)
+            cull_rep_put(text, name);
+        else if (length == 0)
+            cull_rep_put(text, "?");
+        else if (*at < 0x20 || *at == 0x7f || misleads(at, length))
+            cull_rep_put(text, " ");
+        else
+            cull_rep_bytes(text, at, length);
+        at += length ? length : 1;
+    }
+}
+
+static void number(cull_rep_text *text, double value, int digits, bool always)
+{
+    char   words[64];
+    double least = 0.5 * pow(10, -digits);
+
+    if (!isfinite(value)) {
+        cull_rep_put(text, "–");
+        return;
+    }
+    if (fabs(value) < least) value = 0; /* no "−0.0" */
+    if (value < 0)
+        cull_rep_put(text, "−");
+    else if (always && value > 0)
+        cull_rep_put(text, "+");
+    if (fabs(value) < 1e9)
+        (void)snprintf(words, sizeof words, "%.*f", digits, fabs(value));
+    else
+        (void)snprintf(words, sizeof words, "%.3g", fabs(value));
+    cull_rep_put(text, words);
+}
+
+void cull_rep_number(cull_rep_text *text, double value, int digits)
+{
+    number(text, value, digits, false);
+}
+
+void cull_rep_signed(cull_rep_text *text, double value, int digits)
+{
+    number(text, value, digits, true);
+}
+
+void cull_rep_count(cull_rep_text *text, double value)
+{
+    char   digits[32];
+    size_t length = 0;
+
+    if (!(fabs(value) < 1e18)) {
+        cull_rep_put(text, "–");
+        return;
+    }
+    if (value < 0) cull_rep_put(text, "−");
+    length = (size_t)snprintf(digits, sizeof digits, "%.0f", fabs(value));
+    for (size_t i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0) cull_rep_put(text, ",");
+        cull_rep_bytes(text, digits + i, 1);
+    }
+}
+
+void cull_rep_text_clear(cull_rep_text *text)
+{
+    cull_base_free(text->data);
+    *text = (cull_rep_text){0};
+}

@@ -1,0 +1,303 @@
+#!/usr/bin/python3
+"""Folders for the report's tests: comparisons and runs as cull writes them, whole and damaged.
+
+    tests/report/make_samples.py OUT        (writes OUT/full, OUT/unfinished, ...)
+
+Everything is drawn from fixed seeds, so that the same folders come out everywhere. The numbers are
+invented; their shapes are those of real runs.
+"""
+import json
+import math
+import os
+import random
+import sys
+
+import numpy as np
+
+PHASES = ["load", "score", "select", "learn", "optim"]
+HOSTILE = "<script>alert(1)</script><img src=x onerror='alert(2)'>\"&amp;\u202eEOD\nplot 1 `touch x`"
+GAIN = {"random": 0, "sb": -.15, "sb remembered": .75, "gradmatch": -.3, "grad-match": -1.2}
+
+
+def json_file(path, value):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(value, file, ensure_ascii=False, indent=1)
+
+
+def accuracy_at(work, final, classes=10):
+    """Percent after `work` of the full run's counted work: quick first, then slower."""
+    start = 100 / classes
+    return final - (final - start) * math.exp(-5 * work ** .5)
+
+
+def seconds_of(cost, keep, strategy, total=52.0):
+    """A run's seconds by phase."""
+    pays = strategy not in ("random", "full", "sb remembered")
+    all_ = total * cost
+    score = .30 * total if pays else 0
+    select = {"gradmatch": .02, "grad-match": .04, "sb": .002}.get(strategy, .0005) * total
+    load, optim = .04 * total * max(keep, .3), .015 * total
+    return dict(load=load, score=score, select=select,
+                learn=max(all_ - score - select - load - optim, .01 * total), optim=optim)
+
+
+def write_run(folder, rng, name, strategy, keep, final, work, seconds, seed, examples=6000,
+              noise=0, points=12, probes=False, audit=False):
+    os.makedirs(folder, exist_ok=True)
+    lines, accuracy = [], 0
+    for i in range(points + 1):
+        share = i / points
+        if i and i % 4 == 0:
+            lines.append(dict(kind="epoch", step=i * 39, epoch=i // 4, loss=1.9 * math.exp(-3 * share),
+                              accuracy=min(.99, accuracy / 100 + .01), rate=.1, scored=0,
+                              trained=int(examples * share), thirds=int(3 * examples * work * share)))
+        accuracy = accuracy_at(share * work, final) + rng.gauss(0, .25 * (i < points))
+        accuracy = accuracy if i < points else final
+        record = dict(kind="evaluate", step=i * 39, epoch=3 * share, set="test", loss=2.3 * (1 - accuracy / 110),
+                      accuracy=accuracy / 100, best=True, scored=0, trained=int(examples * 3 * share),
+                      thirds=int(3 * 3 * examples * work * share))
+        record.update({"seconds_" + k: v * share for k, v in seconds.items()})
+        record["seconds"] = sum(seconds.values()) * share
+        lines.append(record)
+    with open(os.path.join(folder, "metrics.jsonl"), "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    json_file(os.path.join(folder, "run.json"), dict(
+        status="finished", version="0.1.0", seed=seed, model="lenet5", parameters=61706,
+        machine=dict(system="Linux", release="6.1.0", processor="x86_64", cores=2, backend="cpu avx2 1 thread"),
+        data=dict(name="fashion-mnist", train=examples, validation=0, test=10000, classes=10,
+                  dropped=0, relabelled=int(noise * examples), wrong=int(noise * examples), copies=0),
+        strategy=strategy, watched="test", step=points * 39, epoch=3, accuracy=final / 100,
+        best=final / 100 + .001, best_epoch=3, test=final / 100, seconds=sum(seconds.values()),
+        **{"seconds_" + k: v for k, v in seconds.items()}))
+    with open(os.path.join(folder, "recipe.yaml"), "w", encoding="utf-8") as file:
+        file.write("model: lenet5\ndata:\n  name: fashion-mnist\nselect:\n  strategy: %s\n  keep: %g\n" % (strategy, keep))
+    write_selection(folder, seed, strategy, keep, examples, noise)
+    if probes:
+        write_probes(folder, rng)
+    if audit:
+        write_audit(folder, seed)
+
+
+def write_selection(folder, seed, strategy, keep, examples, noise):
+    rng = np.random.default_rng(seed)
+    hardness = rng.gamma(1.2, 1, examples)
+    wrong = rng.permutation(examples)[:int(noise * examples)]
+    hardness[wrong] += 3
+    rate = hardness ** 1.5 if strategy in ("sb", "sb remembered", "top-loss") else np.ones(examples)
+    count = rng.poisson(np.minimum(30 * keep * rate / rate.mean(), 30)).astype(np.int32)
+    np.savez(os.path.join(folder, "selection.npz"), count=count, weight=count.astype(float),
+             loss=hardness.astype(np.float32), first=np.where(count > 0, 0, -1).astype(np.int32),
+             label=rng.integers(0, 10, examples).astype(np.int32))
+    if noise:
+        label = rng.integers(0, 10, len(wrong))
+        np.savez(os.path.join(folder, "corruption.npz"), dropped=np.zeros(0, np.int64),
+                 relabelled=np.stack([wrong, label, (label + 1) % 10], 1).astype(np.int64))
+
+
+def write_probes(folder, rng):
+    with open(os.path.join(folder, "probe.jsonl"), "w", encoding="utf-8") as file:
+        for keep in (.1, .3):
+            for i in range(200):
+                base = rng.lognormvariate(-1.5, .5) * (1 / keep - 1)
+                for strategy, factor in (("random", 1), ("sb", 2.2), ("gradmatch", .55)):
+                    error = base * factor * rng.lognormvariate(0, .45)
+                    record = dict(kind="probe", strategy=strategy, keep=keep, batch=i, error=error)
+                    if strategy != "random":
+                        record["win"] = error < base
+                    file.write(json.dumps(record) + "\n")
+
+
+def write_audit(folder, seed, side=28, channels=1, count=10):
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[0:side, 0:side] / side - .5
+    images = np.zeros((2 * count, side, side, channels), np.uint8)
+    for i in range(2 * count):
+        a, b = rng.uniform(.1, .4, 2)
+        shape = np.clip(1.2 - ((x / a) ** 2 + (y / b) ** 2), 0, 1)
+        images[i] = (200 * shape + 50 * rng.random((side, side)) * (i >= count))[..., None].astype(np.uint8)
+    kind = (np.arange(2 * count) >= count).astype(np.uint8)
+    label = rng.integers(0, 10, 2 * count).astype(np.int32)
+    np.savez(os.path.join(folder, "audit.npz"), images=images, label=label,
+             predicted=np.where(kind, (label + 3) % 10, label).astype(np.int32),
+             loss=np.where(kind, rng.uniform(3, 9, 2 * count), rng.uniform(1e-5, 1e-3, 2 * count)), kind=kind,
+             corrupted=((np.arange(2 * count) % 3 == 0) & (kind == 1)).astype(np.uint8))
+
+
+def t_interval(values):
+    n = len(values)
+    mean = sum(values) / n
+    if n < 2:
+        return mean, None, None, None, None
+    sd = math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1))
+    t = {2: 12.7, 3: 4.30, 6: 2.57}.get(n, 2.2)
+    half = t * sd / math.sqrt(n)
+    p = min(1, math.exp(-abs(mean) / (sd / math.sqrt(n) + 1e-9) * .9))
+    return mean, sd, mean - half, mean + half, p
+
+
+class Comparison:
+    """A comparison's folder, arm by arm."""
+
+    def __init__(self, folder, title, seeds, noise=0):
+        self.folder, self.seeds, self.noise, self.arms = folder, seeds, noise, []
+        self.rng = random.Random(title)
+        self.title, self.problems = title, []
+        self.shift = {s: self.rng.gauss(0, .22) for s in seeds}
+
+    def arm(self, name, role, strategy, keep, pass_, cost, counted, final, files=True, **extra):
+        folder = "".join(c if c.isalnum() or c in ".-" else "-" for c in name)[:60]
+        seconds = seconds_of(cost, keep or 1, strategy)
+        runs = []
+        for seed in self.seeds:
+            accuracy = final + self.shift[seed] + self.rng.gauss(0, .12)
+            path = "runs/%s/seed-%d" % (folder, seed)
+            measured = {k: v * self.rng.uniform(.98, 1.04) for k, v in seconds.items()}
+            if files:
+                write_run(os.path.join(self.folder, path), self.rng, name, strategy, keep or 1, accuracy,
+                          counted, measured, seed, noise=self.noise,
+                          probes=seed == self.seeds[0] and name == self.arms[0]["name"] if self.arms else False,
+                          audit=seed == self.seeds[0] and strategy == "sb" and keep == .1)
+            runs.append(dict(seed=seed, folder=path, status="finished", why=None, accuracy=accuracy,
+                             best=accuracy + .1, scored=0 if pass_ is None else 180000, trained=int(180000 * (keep or 1)),
+                             thirds=int(540000 * counted), seconds=measured, joules=None))
+        values = [r["accuracy"] for r in runs]
+        mean, sd, *_ = t_interval(values)
+        full = sum(self.arms[0]["runs"][0]["seconds"].values()) if self.arms else sum(seconds.values())
+        measured_saving = 1 - sum(runs[0]["seconds"].values()) / full
+        arm = dict(name=name, folder=folder, role=role, strategy=strategy, keep=keep, cost=cost, counted=counted,
+                   predicted_saving=1 - cost, measured_saving=measured_saving, mean=mean, sd=sd, best_mean=mean + .1,
+                   runs=runs, pareto=False)
+        arm["pass"] = pass_
+        arm.update(extra)
+        self.arms.append(arm)
+        return arm
+
+    def versus(self, arm, control, kind):
+        pairs = [a["accuracy"] - b["accuracy"] for a, b in zip(arm["runs"], control["runs"])]
+        mean, sd, low, high, p = t_interval(pairs)
+        entry = dict(control=control["name"], kind=kind, pairs=len(pairs), difference=mean, sd=sd, low=low,
+                     high=high, level=.95, p=p, p_holm=None, wilcoxon=None, verdict=None, more_seeds=None, sentence="")
+        if kind == "whole-budget":
+            entry["p_holm"] = min(1, 4 * p) if p is not None else None
+            decided = entry["p_holm"] is not None and entry["p_holm"] < .05
+            entry["verdict"] = ("better" if mean > 0 else "worse") if decided else \
+                "no different" if low is not None and abs(mean) + .6 * (high - mean) < .5 else "undecided"
+            entry["more_seeds"] = 14 if entry["verdict"] == "undecided" else None
+        arm.setdefault("versus", []).append(entry)
+
+    def frontier(self):
+        best = -1
+        for arm in sorted((a for a in self.arms if a["mean"] is not None), key=lambda a: (a["cost"], -a["mean"])):
+            arm["pareto"] = arm["mean"] > best
+            best = max(best, arm["mean"])
+
+    def write(self, **changes):
+        self.frontier()
+        whole = dict(
+            version=1, title=self.title, created="2026-01-05T10:00:00Z", finished=True,
+            command="cull compare recipes/lenet-fashion.yaml --strategies random,sb,gradmatch --keep 0.1,0.3 --seeds %d" % len(self.seeds),
+            machine=dict(cpu="Example CPU @ 2.1 GHz", cores=2, backend="cpu avx2 1 thread", version="0.1.0"),
+            threads=1, jobs=2, seeds=self.seeds, margin=.5, classes=10,
+            recipe={"model": "lenet5", "data.name": "fashion-mnist", "data.batch": 128, "train.epochs": 3,
+                    "optim.lr": .05, "optim.nesterov": True, "schedule.name": "one-cycle"},
+            costs=dict(full_step=.0081, rows=[dict(what="learn 128", seconds=.0081), dict(what="learn 39", seconds=.0029),
+                                              dict(what="score 128", seconds=.0026), dict(what="decide sb 0.3", seconds=2e-5)]),
+            verdict="Remembered losses are better than uniform sampling at the same cost, by 0.8 points at ρ = 0.1; "
+                    "no strategy that pays for a scoring pass is.",
+            arms=self.arms, problems=self.problems)
+        whole.update(changes)
+        json_file(os.path.join(self.folder, "comparison.json"), whole)
+
+
+def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("separate",), rename=lambda s: s):
+    c = Comparison(folder, title, seeds, noise)
+    full = c.arm("full", "full", "full", 1.0, None, 1.0, 1.0, 90.6, files)
+    controls = {}
+
+    def control(role, strategy, cost, keep, final):
+        key = (role, round(cost, 2))
+        if key not in controls:
+            controls[key] = c.arm("%s at %.0f %%" % (role, 100 * cost), role, strategy, keep, None, cost, cost, final,
+                                  files and role != "early-stop")
+        return controls[key]
+
+    for keep in keeps:
+        for strategy in strategies:
+            for pass_ in passes:
+                pays = strategy not in ("random", "sb remembered")
+                cost = keep + (.34 if pays and pass_ == "separate" else .22 if pays else .01)
+                level = 86.0 + 4.4 * min(cost, 1) ** .5
+                final = level - (1.6 if pays else 0) * (keep < .2) + GAIN.get(strategy, c.rng.gauss(0, .3))
+                name = rename("%s keep=%g%s" % (strategy, keep, " " + pass_ if pays else ""))
+                arm = c.arm(name, "arm", rename(strategy), keep, pass_ if pays else None, cost,
+                            keep + (1 / 3 if pays else 0), final, files)
+                arm["to_error"] = [dict(factor=f, cost=cost * s if cost * s < 1 and final > 88 else None)
+                                   for f, s in ((1.1, .97), (1.2, .83), (1.4, .61))]
+                whole = control("whole-budget", "random", cost, cost - .01, level)
+                same = control("same-m", "random", keep + .01, keep, level - .5)
+                short = control("shortened", "full", cost, 1.0, level - .3)
+                early = control("early-stop", "full", cost, 1.0, level - 1.5)
+                arm["controls"] = {"whole-budget": whole["name"], "same-m": same["name"], "shortened": short["name"],
+                                   "early-stop": early["name"]}
+                for kind, other in (("whole-budget", whole), ("same-m", same), ("shortened", short), ("early-stop", early)):
+                    c.versus(arm, other, kind)
+    full["to_error"] = []
+    return c
+
+
+def samples(out):
+    """{name: folder}, all written."""
+    at = {name: os.path.join(out, name) for name in
+          ("full", "unfinished", "corrupt", "one_seed", "many_arms", "long_names", "hostile", "truncated", "run", "empty")}
+    usual = list(GAIN)
+    make(at["full"], "LeNet-5 on fashion-mnist, 3 epochs, batch 128", [1, 2, 3], usual, [.1, .3], noise=.1).write()
+
+    c = make(at["unfinished"], "LeNet-5 on fashion-mnist, half-way", [1, 2, 3], usual, [.1, .3])
+    for arm in c.arms[4:]:
+        for run in arm["runs"][1:]:
+            run.update(status="missing", accuracy=None, best=None, seconds={p: None for p in PHASES})
+        arm.update(sd=None, mean=None if arm is c.arms[-1] else arm["runs"][0]["accuracy"])
+        for v in arm.get("versus", []):
+            v.update(sd=None, low=None, high=None, p=None, p_holm=None, verdict=None, more_seeds=None)
+    c.write(finished=False, verdict="")
+
+    c = make(at["corrupt"], "With damaged runs", [1, 2, 3], usual[:3], [.3])
+    first, second, third = c.arms[1]["runs"], c.arms[2]["runs"], c.arms[4]["runs"]
+    with open(os.path.join(at["corrupt"], first[0]["folder"], "metrics.jsonl"), "a", encoding="utf-8") as file:
+        file.write('{"kind":"evaluate","set":"te')
+    with open(os.path.join(at["corrupt"], first[1]["folder"], "metrics.jsonl"), "wb") as file:
+        file.write(bytes(range(256)) * 3)
+    os.remove(os.path.join(at["corrupt"], second[0]["folder"], "metrics.jsonl"))
+    with open(os.path.join(at["corrupt"], second[1]["folder"], "selection.npz"), "wb") as file:
+        file.write(b"PK\x05\x06 no archive")
+    second[2].update(status="failed", why="the loss is no longer finite", accuracy=None)
+    third[0].update(status="corrupt", why="run.json: line 1 is no JSON", accuracy=None)
+    third[1]["folder"] = "../../etc"
+    c.problems.append("%s: run.json is no JSON; skipped" % third[0]["folder"])
+    c.write(verdict="Undecided: about 14 more seeds needed.")
+
+    make(at["one_seed"], "One seed", [7], usual[:3], [.3]).write(
+        verdict="One seed decides nothing: there is no spread to test against.")
+    many = ["strategy-%d" % i for i in range(10)]
+    make(at["many_arms"], "Thirty arms", [1, 2], many, [.05, .2, .5]).write()
+    make(at["long_names"], "A title that goes on " * 12, [1, 2], usual[:3], [.3],
+         rename=lambda s: s + " with-an-option=of-very-great-length-that-nobody-would-type" * 4).write(
+        verdict="A verdict of many words. " * 60)
+    c = make(at["hostile"], HOSTILE, [1, 2], usual[:3], [.3], rename=lambda s: HOSTILE + s)
+    c.problems.append(HOSTILE)
+    c.write(verdict=HOSTILE, command=[HOSTILE, {"a": 1}], created=HOSTILE, recipe={HOSTILE: HOSTILE, "list": [1, [2], "x"]},
+            margin="wide", seeds={"a": 1}, machine=[1, 2])
+    os.makedirs(at["truncated"])
+    with open(os.path.join(at["full"], "comparison.json"), "rb") as whole, \
+            open(os.path.join(at["truncated"], "comparison.json"), "wb") as cut:
+        cut.write(whole.read()[:5000])
+    write_run(at["run"], random.Random(5), "sb", "sb", .3, 89.7, .6, seconds_of(.6, .3, "sb"), 5, noise=.1, probes=True,
+              audit=True)
+    os.makedirs(at["empty"])
+    return at
+
+
+if __name__ == "__main__":
+    for sample, place in samples(sys.argv[1]).items():
+        print(sample, place)
