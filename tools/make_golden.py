@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write tests/golden/model_*.txt and float_*.txt: ten steps of training as PyTorch does them.
 
-    /usr/bin/python3 tools/make_golden.py [--float] [NAME ...]
+    /usr/bin/python3 tools/make_golden.py [--float [--seed N]] [NAME ...]
 
 Needs torch (made with Debian's 1.13.1). Models are defined here from their papers and common
 implementations, independently of the C library, with the library's names for their layers.
@@ -12,35 +12,47 @@ Every number both sides start from is a formula of a name and an element's numbe
                       finisher of splitmix64: z = (z ^ z>>30) 0xbf58476d1ce4e5b9,
                       z = (z ^ z>>27) 0x94d049bb133111eb, z ^ z>>31     (all modulo 2^64)
     even(name, i)     2 (number >> 11) / 2^53 - 1, from -1 to 1
-    weight            of a dense layer or convolution: even / sqrt(fan_in); a quarter of it where
-                      there is no bias, that is before a normalisation: small weights grow at the
-                      first step, and the steps after it then magnify rounding less
-    gamma             1 + even/4; every bias and beta: even/4
-    inputs            2 even("inputs", i), i over (example, channel, row, column)
-    labels            (number("labels", i) >> 32) mod 10, i over the examples
+    weight            of a dense layer or convolution: even / sqrt(fan_in); four times that where
+                      there is no bias, that is before a normalisation
+    gamma, beta       1 + even/4 and even/4; an eighth of these in the last normalisation
+    bias              even/4
+    inputs            2 even("STEP:inputs", i), i over (example, channel, row, column)
+    labels            (number("STEP:labels", i) >> 32) mod 10, i over the examples
     sign j            bit 56 + j of number("sign:" + parameter's name, i): + when set
 
-The name of a parameter is that of its layer and .weight or .bias. Ten steps of SGD, rate .1,
-momentum .9, mean loss over the same 8 examples of 16x16, in double. A file model_*.txt holds, for
-relu and for gelu in its place:
+with STEP from 1 to 10, so that no two steps see the same examples. The name of a parameter is that
+of its layer and .weight or .bias.
+
+The factors 4 and 1/8 make ten steps at rate .1 a question with an answer. Without them rounding
+grows a hundredfold a step in MobileNetV2: PyTorch's own layouts, in double, part by 1 in the loss
+of step 10 (docs/testing.md has the figures). A normalisation divides the size of the weights before
+it out again, and the larger they are the less a step turns them; and the classifier's curvature
+goes with the square of what the last normalisation hands it.
+
+Ten steps of SGD, rate .1, momentum .9, mean loss over 8 examples of 16x16, in double. A file
+model_*.txt holds, for relu and then (one step only) for gelu in its place:
 
     model NAME ACTIVATION CHANNELS
-    loss            ten numbers
+    loss            ten numbers; gelu: one
     parameter NAME COUNT   the norm of its gradient at the first step, and its projections on the
                            signs 0 .. 7 (gelu: 0 and 1)
     average NAME COUNT     projections 0 .. 3 of a running mean or variance after the last step
+    path NAME              how far another way of PyTorch's through the same steps parts from this
+                           one: the largest difference of a loss; of the first gradient, as a share
+                           of its norm; of a projection of an average, as a share of max(1, value).
+                           nhwc: channels-last; shifted: see Depthwise
 
 With --float the same ten steps are done with 32 examples of 32x32 for the seeds 1 .. 5, in double
 and along PyTorch's float paths; "SEED:" then stands before every name in the formulas but the
-signs'. A file float_*.txt holds, a line a seed and step,
+signs'. A file float_*.txt holds for each seed
 
     step SEED STEP         in double: the loss, the norm of the whole gradient, and the sums of its
                            parameters' projections on the signs 0 .. 7
-    path NAME              the largest error of a loss, and of a gradient as a share of its norm
-                           (root mean square over the projections), over all seeds and steps
+    path SEED NAME         the largest error of a loss, and of a gradient as a share of its norm
+                           (root mean square over the projections), over all steps
 
 where the paths are nchw, nhwc (channels-last) and plain (without oneDNN; not for mobilenetv2, whose
-depthwise layers would take hours).
+depthwise layers would take hours). Seeds that the file has already are kept.
 """
 import argparse
 import math
@@ -55,7 +67,8 @@ STEPS, CLASSES = 10, 10
 SMALL, WIDE = (8, 16), (32, 32)  # examples and extent
 SEEDS = range(1, 6)
 RATE, MOMENTUM = 0.1, 0.9
-FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "golden")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.path.join(ROOT, "tests", "golden")
 
 
 # ---- the formulas -----------------------------------------------------------------------------
@@ -78,13 +91,15 @@ def even(name, count):
     return 2 * ((number(name, count) >> numpy.uint64(11)).astype(numpy.float64) / 2**53) - 1
 
 
-def initial(name, shape, biased):
-    count = math.prod(shape)
-    if name.endswith(".bias"):
-        return even(name, count) / 4
+def initial(key, shape, prefix, keys, last):
+    """keys: of all parameters; last: the layer that normalises last."""
+    count, layer = math.prod(shape), key.rsplit(".", 1)[0]
+    values = even(prefix + key, count)
+    if key.endswith(".bias"):
+        return values / 4 / (8 if layer == last else 1)
     if len(shape) == 1:
-        return 1 + even(name, count) / 4
-    return even(name, count) / math.sqrt(count // shape[0]) / (1 if biased else 4)
+        return (1 + values / 4) / (8 if layer == last else 1)
+    return values / math.sqrt(count // shape[0]) * (1 if layer + ".bias" in keys else 4)
 
 
 def signs(name, count, kinds):
@@ -93,8 +108,10 @@ def signs(name, count, kinds):
         yield ((z >> numpy.uint64(j)) & numpy.uint64(1)).astype(numpy.float64) * 2 - 1
 
 
-def batch(size, channels, prefix=""):
+def batch(size, channels, step, prefix=""):
+    """step: from 0."""
     examples, extent = size
+    prefix += f"{step + 1}:"
     inputs = 2 * even(prefix + "inputs", examples * channels * extent * extent)
     labels = (number(prefix + "labels", examples) >> numpy.uint64(32)) % numpy.uint64(CLASSES)
     return (torch.from_numpy(inputs.reshape(examples, channels, extent, extent)),
@@ -103,7 +120,7 @@ def batch(size, channels, prefix=""):
 
 # ---- the models -------------------------------------------------------------------------------
 class Depthwise(nn.Conv2d):
-    """Where `shifted`, as a sum over shifted images: PyTorch's own takes minutes a step in double."""
+    """Where `shifted`, as a sum over shifted images."""
 
     shifted = False
 
@@ -120,7 +137,8 @@ class Depthwise(nn.Conv2d):
 
 
 def conv(inputs, outputs, kernel, stride=1, groups=1):
-    return (Depthwise if groups > 1 else nn.Conv2d)(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)
+    kind = Depthwise if groups > 1 else nn.Conv2d
+    return kind(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)
 
 
 class Mlp(nn.Module):
@@ -357,13 +375,43 @@ def channels_of(name):
 def make(name, activation, extent, prefix=""):
     relu = functional.relu6 if name == "mobilenetv2" else functional.relu
     model = MODELS[name](relu if activation == "relu" else functional.gelu, extent).double()
+    norms = [key for key, module in model.named_modules() if isinstance(module, nn.BatchNorm2d)]
+    parameters = dict(model.named_parameters())
     with torch.no_grad():
-        parameters = dict(model.named_parameters())
         for key, value in parameters.items():
-            biased = key.replace(".weight", ".bias") in parameters
-            start = initial(prefix + key, value.shape, biased)
+            start = initial(key, value.shape, prefix, parameters, norms[-1] if norms else "")
             value.copy_(torch.from_numpy(start.reshape(value.shape)))
     return model
+
+
+class Walk:
+    """A network and its inputs on one of PyTorch's paths; steps through the ten batches."""
+
+    def __init__(self, name, activation, size, path, prefix=""):
+        self.name, self.size, self.path, self.prefix = name, size, path, prefix
+        self.model = make(name, activation, size[1], prefix)
+        for module in self.model.modules():
+            if isinstance(module, Depthwise):
+                module.shifted = path in ("shifted", "double")
+        self.floats = prefix and path != "double"
+        if self.floats:
+            self.model = self.model.float()
+        if path == "nhwc":
+            self.model = self.model.to(memory_format=torch.channels_last)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=RATE, momentum=MOMENTUM)
+
+    def learn(self, step):
+        """The loss of a step; its gradient is then in the model."""
+        inputs, labels = batch(self.size, channels_of(self.name), step, self.prefix)
+        if self.floats:
+            inputs = inputs.float()
+        if self.path == "nhwc":
+            inputs = inputs.contiguous(memory_format=torch.channels_last)
+        with torch.backends.mkldnn.flags(enabled=self.path != "plain"):
+            self.optimizer.zero_grad()
+            loss = functional.cross_entropy(self.model(inputs), labels)
+            loss.backward()
+        return loss.item()
 
 
 # ---- the traces in double ---------------------------------------------------------------------
@@ -376,36 +424,51 @@ def projections(name, tensor, kinds):
     return [float(numpy.dot(flat, sign)) for sign in signs(name, flat.size, kinds)]
 
 
-def gradient_lines(model, kinds):
-    for key, value in model.named_parameters():
-        norm = float(value.grad.norm())
-        yield (f"parameter {key} {value.numel()} "
-               f"{text([norm] + projections(key, value.grad, kinds))}")
+def gradient_rows(model, kinds):
+    return [(key, value.numel(), [float(value.grad.norm())] + projections(key, value.grad, kinds))
+            for key, value in model.named_parameters()]
 
 
-def average_lines(model):
-    for key, value in model.named_buffers():
-        if key.endswith("num_batches_tracked"):
-            continue
-        yield f"average {key} {value.numel()} {text(projections(key, value, 4))}"
+def average_rows(model):
+    return [(key, value.numel(), projections(key, value, 4))
+            for key, value in model.named_buffers() if not key.endswith("num_batches_tracked")]
+
+
+def walk(name, activation, path):
+    """Losses, rows of the first gradient, rows of the last averages."""
+    here, losses, gradient = Walk(name, activation, SMALL, path), [], []
+    for step in range(STEPS if activation == "relu" else 1):
+        losses.append(here.learn(step))
+        if step == 0:
+            gradient = gradient_rows(here.model, 8 if activation == "relu" else 2)
+        here.optimizer.step()
+    return losses, gradient, average_rows(here.model) if activation == "relu" else []
+
+
+def table(rows):
+    return numpy.array([row[2] for row in rows])
+
+
+def parted(one, other):
+    """How far two walks part: losses, first gradient, averages."""
+    losses = max(abs(a - b) for a, b in zip(one[0], other[0]))
+    error = table(one[1])[:, 1:] - table(other[1])[:, 1:]
+    gradient = math.sqrt((error ** 2).mean(1).sum()) / numpy.linalg.norm(table(one[1])[:, 0])
+    if not one[2]:
+        return losses, gradient, 0.0
+    scale = numpy.maximum(1, abs(table(one[2])))
+    return losses, gradient, float((abs(table(one[2]) - table(other[2])) / scale).max())
 
 
 def trace(name, activation):
-    channels = channels_of(name)
-    model = make(name, activation, SMALL[1])
-    optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=MOMENTUM)
-    losses, gradients = [], []
-    inputs, labels = batch(SMALL, channels)
-    for step in range(STEPS):
-        optimizer.zero_grad()
-        loss = functional.cross_entropy(model(inputs), labels)
-        loss.backward()
-        losses.append(loss.item())
-        if step == 0:
-            gradients = list(gradient_lines(model, 8 if activation == "relu" else 2))
-        optimizer.step()
-    averages = list(average_lines(model)) if activation == "relu" else []
-    return [f"model {name} {activation} {channels}", f"loss {text(losses)}"] + gradients + averages
+    seen = walk(name, activation, "nchw")
+    lines = [f"model {name} {activation} {channels_of(name)}", f"loss {text(seen[0])}"]
+    lines += [f"parameter {key} {count} {text(values)}" for key, count, values in seen[1]]
+    lines += [f"average {key} {count} {text(values)}" for key, count, values in seen[2]]
+    if activation == "relu":
+        for path in ["nhwc"] + (["shifted"] if name == "mobilenetv2" else []):
+            lines.append(f"path {path} {text(parted(seen, walk(name, activation, path)), 3)}")
+    return lines
 
 
 # ---- the float paths --------------------------------------------------------------------------
@@ -413,7 +476,8 @@ class Signs:
     """The signs of every parameter, kept: one row a kind."""
 
     def __init__(self, model):
-        self.of = {key: numpy.stack([sign.astype(numpy.int8) for sign in signs(key, value.numel(), 8)])
+        self.of = {key: numpy.stack([sign.astype(numpy.int8)
+                                     for sign in signs(key, value.numel(), 8)])
                    for key, value in model.named_parameters()}
 
     def project(self, model):
@@ -428,64 +492,60 @@ class Signs:
 
 def ten_steps(name, seed, path, kept):
     """Of each step the loss, the norm and the projections of the gradient."""
-    prefix = f"{seed}:"
-    model = make(name, "relu", WIDE[1], prefix)
-    inputs, labels = batch(WIDE, channels_of(name), prefix)
+    here = Walk(name, "relu", WIDE, path, f"{seed}:")
     if not kept:
-        kept.append(Signs(model))
-    if path == "double":
-        for module in model.modules():
-            if isinstance(module, Depthwise):
-                module.shifted = True
-    else:
-        model, inputs = model.float(), inputs.float()
-    if path == "nhwc":
-        model = model.to(memory_format=torch.channels_last)
-        inputs = inputs.contiguous(memory_format=torch.channels_last)
-    optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=MOMENTUM)
-    with torch.backends.mkldnn.flags(enabled=path != "plain"):
-        for _ in range(STEPS):
-            optimizer.zero_grad()
-            loss = functional.cross_entropy(model(inputs), labels)
-            loss.backward()
-            yield (loss.item(),) + kept[0].project(model)
-            optimizer.step()
+        kept.append(Signs(here.model))
+    for step in range(STEPS):
+        loss = here.learn(step)
+        yield (loss,) + kept[0].project(here.model)
+        here.optimizer.step()
 
 
-def float_lines(name):
-    paths = ["nchw", "nhwc"] + ([] if name == "mobilenetv2" else ["plain"])
-    worst, lines, kept = {path: [0.0, 0.0] for path in paths}, [], []
-    for seed in SEEDS:
-        double = list(ten_steps(name, seed, "double", kept))
-        lines += [f"step {seed} {step + 1} {text([loss, norm, *sums], 10)}"
-                  for step, (loss, norm, sums) in enumerate(double)]
-        for path in paths:
-            for (loss, norm, sums), (ours, _, theirs) in zip(
-                    double, ten_steps(name, seed, path, kept)):
-                error = math.sqrt(float(numpy.mean((sums - theirs) ** 2))) / norm
-                worst[path] = [max(worst[path][0], abs(loss - ours)), max(worst[path][1], error)]
-        print(name, seed, worst, flush=True)
-    return lines + [f"path {path} {text(worst[path], 6)}" for path in paths]
+def float_lines(name, seed, kept):
+    double = list(ten_steps(name, seed, "double", kept))
+    lines = [f"step {seed} {step + 1} {text([loss, norm, *sums], 10)}"
+             for step, (loss, norm, sums) in enumerate(double)]
+    for path in ["nchw", "nhwc"] + ([] if name == "mobilenetv2" else ["plain"]):
+        worst = [0.0, 0.0]
+        for (loss, norm, sums), (ours, _, theirs) in zip(double,
+                                                         ten_steps(name, seed, path, kept)):
+            error = math.sqrt(float(numpy.mean((sums - theirs) ** 2))) / norm
+            worst = [max(worst[0], abs(loss - ours)), max(worst[1], error)]
+        lines.append(f"path {seed} {path} {text(worst, 6)}")
+        print(name, lines[-1], flush=True)
+    return lines
 
 
-def write(file_name, lines):
-    with open(os.path.join(FOLDER, file_name), "w", encoding="ascii") as file:
+def write_floats(name, seeds):
+    path, lines, kept = os.path.join(FOLDER, f"float_{name}.txt"), [], []
+    if os.path.exists(path):
+        with open(path, encoding="ascii") as file:
+            lines = file.read().splitlines()
+    for seed in seeds:
+        if not any(line.startswith(f"step {seed} ") for line in lines):
+            lines += float_lines(name, seed, kept)
+            write(path, lines)
+
+
+def write(path, lines):
+    with open(path, "w", encoding="ascii") as file:
         file.write("\n".join(lines) + "\n")
 
 
 def main():
     parser = argparse.ArgumentParser(description="golden traces of models, as PyTorch has them")
     parser.add_argument("--float", action="store_true", dest="floats", help="the float paths")
+    parser.add_argument("--seed", type=int, choices=SEEDS, help="of the float paths this one alone")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(MODELS))
     options = parser.parse_args()
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)  # on a busy machine two wait for each other more than they work
     for name in options.names or MODELS:
         if options.floats:
-            write(f"float_{name}.txt", float_lines(name))
+            write_floats(name, [options.seed] if options.seed else SEEDS)
             continue
         lines = trace(name, "relu") + trace(name, "gelu")
-        write(f"model_{name}.txt", lines)
-        print(name, lines[1])
+        write(os.path.join(FOLDER, f"model_{name}.txt"), lines)
+        print(name, lines[1], *[line for line in lines if line.startswith("path")], sep="\n  ")
 
 
 if __name__ == "__main__":

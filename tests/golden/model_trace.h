@@ -44,11 +44,14 @@ static inline double even(uint64_t name, uint64_t i)
     return 2 * ((double)(number(name, i) >> 11) * 0x1p-53) - 1;
 }
 
-static inline double initial(const cull_node *node, int part, uint64_t name, uint64_t i)
+/* last: this node is the network's last normalisation. */
+static inline double initial(const cull_node *node, int part, bool last, double value)
 {
-    if (part == 1) return even(name, i) / 4;
-    if (node->running_count) return 1 + even(name, i) / 4;
-    return even(name, i) / sqrt((double)(node->param_count[0] / (size_t)node->desc.y.c)) /
+    double scale = last ? 0.125 : 1;
+
+    if (part == 1) return scale * (value / 4);
+    if (node->running_count) return scale * (1 + value / 4);
+    return value / sqrt((double)(node->param_count[0] / (size_t)node->desc.y.c)) *
            (node->params > 1 ? 1 : 4);
 }
 
@@ -85,35 +88,46 @@ static inline void put(void *block, cull_dtype dtype, size_t i, double value)
         ((double *)block)[i] = value;
 }
 
+static inline int last_normalisation(const cull_model *net)
+{
+    int last = 0;
+
+    for (int k = 1; k < net->nodes; k++)
+        if (net->node[k].running_count) last = k;
+    return last;
+}
+
 static inline void set_parameters(struct trace *t)
 {
+    int last = last_normalisation(t->net);
+
     for (int k = 1; k < t->net->nodes; k++) {
         const cull_node *node = &t->net->node[k];
 
         for (int part = 0; part < node->params; part++) {
-            char     name[LINE];
-            uint64_t hash = 0;
+            uint64_t hash = hash_name(t->prefix, node->name, suffix_of(part));
 
-            (void)snprintf(name, sizeof name, "%s%s", t->prefix, node->name);
-            hash = hash_name(name, suffix_of(part), "");
             for (size_t i = 0; i < node->param_count[part]; i++)
                 put(t->params->value, t->dtype, node->param_at[part] + i,
-                    initial(node, part, hash, i));
+                    initial(node, part, k == last, even(hash, i)));
         }
         for (size_t i = 0; i < node->running_count; i++)
             put(t->params->running, t->dtype, node->running_at + i, i >= node->running_count / 2);
     }
 }
 
-static inline void set_batch(struct trace *t)
+/* Every step, counted from 1, has examples of its own. */
+static inline void set_batch(struct trace *t, int step)
 {
     cull_image image = cull_nn_plan_input(t->plan);
     size_t     row = (size_t)cull_image_row(&image), area = (size_t)(image.h * image.w);
     size_t     block = (size_t)image.block;
-    uint64_t input = hash_name(t->prefix, "inputs", ""), label = hash_name(t->prefix, "labels", "");
+    char       number_of[16];
+    uint64_t   input = 0, label = 0;
 
-    t->inputs = malloc(t->examples * row * cull_dtype_size(t->dtype));
-    assert_non_null(t->inputs);
+    (void)snprintf(number_of, sizeof number_of, "%d:", step);
+    input = hash_name(t->prefix, number_of, "inputs");
+    label = hash_name(t->prefix, number_of, "labels");
     for (size_t e = 0; e < t->examples; e++) {
         t->label[e] = (int32_t)((number(label, e) >> 32) % CLASSES);
         for (size_t i = 0; i < row; i++) {
@@ -122,6 +136,17 @@ static inline void set_batch(struct trace *t)
                 2 * even(input, e * row + channel * area + pixel));
         }
     }
+}
+
+static inline void make_room(struct trace *t)
+{
+    cull_image image = cull_nn_plan_input(t->plan);
+    size_t     size = cull_dtype_size(t->dtype);
+
+    t->velocity = calloc(t->params->count, size);
+    t->inputs = calloc(t->examples * (size_t)cull_image_row(&image), size);
+    assert_non_null(t->velocity);
+    assert_non_null(t->inputs);
 }
 
 /* Needs the first two lines of the struct and dtype. False where the backend has no layers. */
@@ -139,13 +164,11 @@ static inline bool start(struct trace *t, const char *backend)
     assert_ok(cull_nn_model_by_name(t->model, &options, &t->net));
     assert_ok(cull_nn_params_create(t->net, t->dtype, &t->params));
     set_parameters(t);
-    t->velocity = calloc(t->params->count, cull_dtype_size(t->dtype));
-    assert_non_null(t->velocity);
     status = cull_nn_plan_create(t->net, t->params, t->backend, CULL_PLAN_LEARN, t->examples, 0,
                                  &t->plan);
     if (status == CULL_UNSUPPORTED) return false;
     assert_ok(status);
-    set_batch(t);
+    make_room(t);
     return true;
 }
 
@@ -159,13 +182,14 @@ static inline void finish(struct trace *t)
     cull_backend_close(t->backend);
 }
 
-/* One pass forward and backward; the mean loss. */
-static inline double learn(struct trace *t)
+/* One pass forward and backward over the examples of a step; the mean loss. */
+static inline double learn(struct trace *t, int step)
 {
     cull_batch   batch = {.count = t->examples, .inputs = t->inputs, .label = t->label};
     cull_signals seen;
     double       loss = 0;
 
+    set_batch(t, step);
     assert_ok(cull_nn_learn(t->plan, &batch, &seen));
     for (size_t e = 0; e < t->examples; e++)
         loss += cull_tensor_get(&seen.loss, e) / (double)t->examples;
