@@ -160,6 +160,10 @@ cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_signals
 cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subset *subset,
                                cull_signals *trained);
 
+/* Learn-from-kept: BatchNorm's statistics are constants on the way back (A = B = 0 in METHODS'
+ * rule), in place of what the kept rows say. */
+void cull_nn_plan_constants(cull_plan *plan);
+
 /* (batch, classes) of the latest forward pass, until the plan's next run. */
 const void *cull_nn_plan_logits(const cull_plan *plan);
 

@@ -47,6 +47,7 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
     plan->size = cull_dtype_size(params->dtype);
     TRY(cull_base_alloc(batch, sizeof *plan->loss, "a plan", &plan->loss));
     TRY(cull_base_alloc(batch, sizeof *plan->weight, "a plan", &plan->weight));
+    TRY(cull_base_alloc(batch, sizeof *plan->share, "a plan", &plan->share));
     TRY(cull_base_alloc(batch, sizeof *plan->label, "a plan", &plan->label));
     TRY(cull_base_alloc(batch, sizeof *plan->place, "a plan", &plan->place));
     TRY(cull_base_alloc_aligned(batch * model->classes, plan->size, "a plan", &plan->p));
@@ -69,6 +70,7 @@ void cull_nn_plan_destroy(cull_plan *plan)
     cull_base_free_aligned(plan->p);
     cull_base_free(plan->loss);
     cull_base_free(plan->weight);
+    cull_base_free(plan->share);
     cull_base_free(plan->label);
     cull_base_free(plan->place);
     cull_base_free(plan->value);
@@ -79,6 +81,11 @@ void cull_nn_plan_destroy(cull_plan *plan)
 cull_image cull_nn_plan_input(const cull_plan *plan)
 {
     return plan->value[0].image;
+}
+
+void cull_nn_plan_constants(cull_plan *plan)
+{
+    plan->constants = true;
 }
 
 const void *cull_nn_plan_logits(const cull_plan *plan)
@@ -245,6 +252,7 @@ static void kept_loss(cull_plan *plan, const cull_plan *kept, const cull_subset 
         plan->place[i] = kept->place[from];
         plan->loss[i] = kept->loss[from];
         plan->weight[i] = subset->weight[i];
+        plan->share[i] = plan->constants ? 0 : subset->weight[i];
         for (size_t k = 0; k < classes; k++) {
             size_t at = i * classes + k, source = from * classes + k;
             if (plan->params->dtype == CULL_F32) {
@@ -277,7 +285,7 @@ cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subs
     kept_loss(plan, kept, subset);
     plan->run_step = kept->run_step;
     plan->run_epoch = kept->run_epoch;
-    TRY(backward(plan, plan->weight));
+    TRY(backward(plan, plan->share));
     give_signals(plan, CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P, trained);
 done:
     return status;

@@ -44,8 +44,10 @@ struct cull_plan {
     double           *loss;   /* [batch] */
     void             *p;      /* [batch * classes] */
     double           *weight; /* [batch] of the loss: given weights, or those of kept rows */
-    int32_t          *label;  /* [batch] copied, so that signals outlive the batch */
-    uint32_t         *place;  /* [batch] */
+    double           *share;  /* [batch] learn-from-kept: a row's weight in BatchNorm's backward */
+    bool              constants; /* those are 0                            */
+    int32_t          *label;     /* [batch] copied, so that signals outlive the batch */
+    uint32_t         *place;     /* [batch] */
     uint64_t          run_step, run_epoch;
     cull_key          run_key;
 };

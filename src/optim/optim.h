@@ -89,10 +89,12 @@ enum { CULL_SCHEDULE_MILESTONES = 64 };
  *
  *     warm-up      for t < W     rate (start + (1 - start) t / W); then the shape begins, with
  *                                t and T less W (milestones stay where they are)
- *     multi-step   rate gamma^(milestones m with m <= epoch)
+ *     multi-step   rate gamma^(milestones m with m <= t / steps per epoch)
  *     cosine       low + (rate - low) (1 + cos(pi t / T)) / 2
  *     one-cycle    from rate/div up to rate at step pct T - 1, down to rate/div/final at T - 1,
  *                  both along half a cosine, as PyTorch's OneCycleLR
+ *
+ * Behind the last step the rate stays what it ended at.
  */
 typedef struct cull_schedule {
     cull_schedule_shape shape;
@@ -110,5 +112,7 @@ typedef struct cull_schedule {
 /* CULL_BAD_ARGUMENT when no such schedule can be followed; names the setting. */
 cull_status cull_schedule_check(const cull_schedule *schedule);
 double      cull_schedule_rate(const cull_schedule *schedule, uint64_t step);
+/* Between steps too. */
+double cull_schedule_rate_at(const cull_schedule *schedule, double position);
 
 #endif

@@ -29,12 +29,11 @@ static double half_cosine(double from, double to, double part)
     return to + (from - to) / 2 * (1 + cos(PI * part));
 }
 
-static double multi_step(const cull_schedule *s, uint64_t step)
+static double multi_step(const cull_schedule *s, double step)
 {
-    uint64_t epoch = step / s->steps_per_epoch;
-    double   rate = s->rate;
+    double epoch = step / (double)s->steps_per_epoch, rate = s->rate;
 
-    for (size_t i = 0; i < s->milestones && s->milestone[i] <= (double)epoch; i++) rate *= s->gamma;
+    for (size_t i = 0; i < s->milestones && s->milestone[i] <= epoch; i++) rate *= s->gamma;
     return rate;
 }
 
@@ -47,21 +46,25 @@ static double one_cycle(const cull_schedule *s, double t, double total)
 
     if (top > 0 && t <= top) return half_cosine(start, s->rate, t / top);
     if (top < 0) top = 0;
-    return last > top ? half_cosine(s->rate, end, (t - top) / (last - top)) : s->rate;
+    return last > top ? half_cosine(s->rate, end, fmin(1, (t - top) / (last - top))) : s->rate;
+}
+
+double cull_schedule_rate_at(const cull_schedule *s, double position)
+{
+    double t = position - (double)s->warmup, total = (double)(s->steps - s->warmup);
+
+    if (t < 0)
+        return s->rate * (s->warmup_start + (1 - s->warmup_start) * position / (double)s->warmup);
+    switch (s->shape) {
+    case CULL_SCHEDULE_CONSTANT: return s->rate;
+    case CULL_SCHEDULE_MULTI_STEP: return multi_step(s, position);
+    case CULL_SCHEDULE_COSINE: return half_cosine(s->rate, s->low, fmin(1, t / total));
+    case CULL_SCHEDULE_ONE_CYCLE: return one_cycle(s, t, total);
+    }
+    return s->rate;
 }
 
 double cull_schedule_rate(const cull_schedule *s, uint64_t step)
 {
-    double t = (double)step - (double)s->warmup, total = (double)(s->steps - s->warmup);
-
-    if (step < s->warmup)
-        return s->rate *
-               (s->warmup_start + (1 - s->warmup_start) * (double)step / (double)s->warmup);
-    switch (s->shape) {
-    case CULL_SCHEDULE_CONSTANT: return s->rate;
-    case CULL_SCHEDULE_MULTI_STEP: return multi_step(s, step);
-    case CULL_SCHEDULE_COSINE: return half_cosine(s->rate, s->low, t / total);
-    case CULL_SCHEDULE_ONE_CYCLE: return one_cycle(s, t, total);
-    }
-    return s->rate;
+    return cull_schedule_rate_at(s, (double)step);
 }

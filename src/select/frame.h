@@ -49,6 +49,11 @@ bool cull_sel_plain(const cull_selector *s, uint64_t step, uint64_t epoch);
 /* Stale losses: is this epoch one that scores? */
 bool   cull_sel_scores_now(const cull_selector *s, uint64_t epoch);
 size_t cull_sel_own_budget(const cull_selector *s, size_t count);
+/* May a subset hold examples of earlier signals? */
+static inline bool cull_sel_carries(const cull_selector *s)
+{
+    return s->strategy->flush != NULL;
+}
 /* As cull_selector_needs(), but with what the rule reads even where the plan is not to ask it. */
 void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, cull_needs *out);
 

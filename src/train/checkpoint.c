@@ -83,8 +83,9 @@ done:
 /* Files that a writer of this run was killed over: ".NAME.PID-N". */
 static bool is_remnant(const char *name)
 {
-    static const char *const files[] = {"." PREFIX,      "." STATE_FILE ".", ".run.json.",
-                                        ".recipe.yaml.", ".model.txt.",      ".corruption.npz."};
+    static const char *const files[] = {"." PREFIX,        "." STATE_FILE ".", ".run.json.",
+                                        ".recipe.yaml.",   ".model.txt.",      ".corruption.npz.",
+                                        ".selection.npz.", ".subset.npz."};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strncmp(name, files[i], strlen(files[i])) == 0) return true;
@@ -109,32 +110,66 @@ static void prune(const cull_trainer *t)
     if (folder) (void)closedir(folder);
 }
 
+/* What each part of the trainer saves of itself. */
+struct parts {
+    cull_writer optim, tally, subset, scorer;
+    void       *selector;
+    size_t      selector_size;
+};
+
+static void clear_parts(struct parts *p)
+{
+    cull_writer_clear(&p->optim);
+    cull_writer_clear(&p->tally);
+    cull_writer_clear(&p->subset);
+    cull_writer_clear(&p->scorer);
+    cull_bytes_release(p->selector);
+}
+
+static cull_reader reader_of(const cull_writer *writer)
+{
+    return (cull_reader){writer->data, writer->size, 0};
+}
+
+static cull_status save_parts(const cull_trainer *t, struct parts *p, cull_run_state *state)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_optim_save(t->optim, &p->optim));
+    TRY(cull_tally_save(&t->tally, &p->tally));
+    if (t->pool.count) TRY(cull_tally_save_subset(&t->pool, t->pool_epoch, &p->subset));
+    TRY(cull_scorer_save(t, &p->scorer));
+    TRY(cull_selector_save(t->selector, &p->selector, &p->selector_size));
+    state->optim = reader_of(&p->optim);
+    state->tally = reader_of(&p->tally);
+    state->subset = reader_of(&p->subset);
+    state->scorer = reader_of(&p->scorer);
+    state->selector = (cull_reader){p->selector, p->selector_size, 0};
+done:
+    return status;
+}
+
 cull_status cull_checkpoint_save(cull_trainer *t)
 {
     cull_status    status = CULL_OK;
     cull_run_state state = {0};
-    cull_writer    optim = {0}, bytes = {0};
-    void          *selector = NULL;
-    size_t         size = 0;
+    struct parts   parts = {0};
+    cull_writer    bytes = {0};
     char           path[CULL_DATA_PATH];
 
     TRY(cull_record_sync(t));
     TRY(cull_checkpoint_weights(t, t->place.weights, &t->place.weights_hash));
-    TRY(cull_optim_save(t->optim, &optim));
-    TRY(cull_selector_save(t->selector, &selector, &size));
+    TRY(save_parts(t, &parts, &state));
     state.place = t->place;
     state.meter = t->meter;
-    state.optim = (cull_reader){optim.data, optim.size, 0};
-    state.selector = (cull_reader){selector, size, 0};
     TRY(cull_run_state_encode(&state, &bytes));
     TRY(join(t, STATE_FILE, path));
     TRY(write_whole(path, &bytes));
     prune(t);
     cull_meter_lap(&t->meter, CULL_PHASE_CHECKPOINT);
 done:
-    cull_writer_clear(&optim);
+    clear_parts(&parts);
     cull_writer_clear(&bytes);
-    cull_bytes_release(selector);
     return status;
 }
 
@@ -155,6 +190,20 @@ done:
     return status;
 }
 
+static cull_status load_parts(cull_trainer *t, cull_run_state *state)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_optim_restore(t->optim, &state->optim));
+    TRY(cull_tally_restore(&t->tally, &state->tally));
+    if (state->subset.size)
+        TRY(cull_tally_restore_subset(&state->subset, t->train->count, &t->pool, &t->pool_epoch));
+    TRY(cull_scorer_restore(t, &state->scorer));
+    TRY(cull_selector_restore(t->selector, state->selector.data, state->selector.size));
+done:
+    return status;
+}
+
 cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
 {
     cull_status    status = CULL_OK;
@@ -168,12 +217,10 @@ cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
     if (access(path, F_OK) != 0 && errno == ENOENT) goto done;
     TRY(cull_file_read(path, &data, &bytes));
     TRY(cull_run_state_decode(path, data, bytes, &state));
-    if (state.place.epoch > t->setup->epochs || state.place.step > t->schedule.steps ||
-        state.place.batch > t->schedule.steps_per_epoch)
+    if (state.place.epoch > t->epochs || state.place.at > t->train->count)
         FAIL(CULL_BAD_STATE, "%s: of a longer run", path);
     TRY(load_weights(t, &state.place));
-    TRY(cull_optim_restore(t->optim, &state.optim));
-    TRY(cull_selector_restore(t->selector, state.selector.data, state.selector.size));
+    TRY(load_parts(t, &state));
     t->place = state.place;
     t->meter = state.meter;
     prune(t); /* the run may have been killed between commit and this */

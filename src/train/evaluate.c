@@ -38,8 +38,9 @@ struct sums {
     size_t correct;
 };
 
-static cull_status score(cull_trainer *t, const cull_data_batch *batch, struct sums *sums)
+static cull_status score(void *context, cull_trainer *t, const cull_data_batch *batch)
 {
+    struct sums *sums = context;
     cull_status  status = CULL_OK;
     cull_plan   *plan = NULL;
     cull_signals signals = {0};
@@ -74,18 +75,19 @@ done:
     return status;
 }
 
-cull_status cull_train_evaluate(cull_trainer *t, const cull_dataset *set, cull_evaluation *out)
+cull_status cull_train_sweep(cull_trainer *t, const cull_dataset *set,
+                             cull_status (*see)(void *context, cull_trainer *trainer,
+                                                const cull_data_batch *batch),
+                             void *context)
 {
     cull_status status = CULL_OK;
     size_t batch = t->setup->evaluate_batch < set->count ? t->setup->evaluate_batch : set->count;
     size_t asked = 0;
-    double start = cull_base_seconds();
     cull_loader_options options = {
         .set = set, .batch = batch, .depth = CULL_TRAIN_DEPTH, .threads = t->setup->workers};
     cull_loader *loader = NULL;
     cull_plan   *plan = NULL;
     uint32_t    *places = NULL;
-    struct sums  sums = {0};
 
     TRY(cull_trainer_plan(t, CULL_PLAN_SCORE, batch, &plan));
     TRY(cull_trainer_form(plan, &options.form));
@@ -96,9 +98,22 @@ cull_status cull_train_evaluate(cull_trainer *t, const cull_dataset *set, cull_e
 
         TRY(submit(loader, set, batch, places, &asked));
         TRY(cull_data_loader_take(loader, &next));
-        TRY(score(t, &next, &sums));
+        TRY(see(context, t, &next));
         at += next.count;
     }
+done:
+    cull_data_loader_destroy(loader);
+    cull_base_free(places);
+    return status;
+}
+
+cull_status cull_train_evaluate(cull_trainer *t, const cull_dataset *set, cull_evaluation *out)
+{
+    cull_status status = CULL_OK;
+    double      start = cull_base_seconds();
+    struct sums sums = {0};
+
+    TRY(cull_train_sweep(t, set, score, &sums));
     if (!isfinite(sums.loss))
         FAIL(CULL_NOT_FINITE, "the loss on the %s set is not finite",
              set == t->test    ? "test"
@@ -109,7 +124,5 @@ cull_status cull_train_evaluate(cull_trainer *t, const cull_dataset *set, cull_e
                              .loss = sums.loss / (double)set->count,
                              .seconds = cull_base_seconds() - start};
 done:
-    cull_data_loader_destroy(loader);
-    cull_base_free(places);
     return status;
 }

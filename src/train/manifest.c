@@ -50,6 +50,32 @@ static void put_data(cull_json *json, const cull_trainer *t)
     cull_json_close(json, '}');
 }
 
+static void put_phases(cull_json *json, const cull_trainer *t)
+{
+    cull_json_open(json, "seconds_by_phase", '{');
+    for (int i = 0; i < CULL_PHASES; i++)
+        cull_json_number(json, cull_phase_name((cull_phase)i), t->meter.seconds[i]);
+    cull_json_close(json, '}');
+}
+
+/* What decides which examples are picked besides the rule: never implied. */
+static void put_selection(cull_json *json, const cull_trainer *t)
+{
+    const cull_score_setup *score = &t->setup->score;
+
+    cull_json_text(json, "strategy", cull_selector_name(t->selector));
+    cull_json_text(json, "options", cull_selector_options(t->selector));
+    cull_json_open(json, "score", '{');
+    cull_json_text(json, "pass", score->reuse ? "reuse" : "separate");
+    cull_json_text(json, "norm", score->running ? "running" : "batch");
+    cull_json_text(json, "precision", "same");
+    cull_json_number(json, "scale", score->scale);
+    cull_json_bool(json, "augment", !score->clean);
+    cull_json_bool(json, "pipelined", score->pipelined);
+    cull_json_text(json, "proxy", score->proxy ? score->proxy : "");
+    cull_json_close(json, '}');
+}
+
 static void put_outcome(cull_json *json, const cull_trainer *t)
 {
     cull_json_text(json, "watched", cull_trainer_watched(t));
@@ -59,7 +85,11 @@ static void put_outcome(cull_json *json, const cull_trainer *t)
     cull_json_number(json, "best", t->place.best);
     cull_json_count(json, "best_epoch", t->place.best_epoch);
     cull_json_number(json, "test", t->place.test);
+    cull_json_count(json, "scored", t->meter.scored);
+    cull_json_count(json, "trained", t->meter.trained);
+    cull_json_count(json, "thirds", t->meter.thirds);
     cull_json_number(json, "seconds", cull_meter_seconds(&t->meter));
+    put_phases(json, t);
     cull_json_text(json, "weights", t->place.weights);
     cull_json_text(json, "best_weights", t->place.best_weights);
 }
@@ -83,7 +113,7 @@ cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const c
     put_data(&json, t);
     cull_json_text(&json, "model", t->model->name);
     cull_json_count(&json, "parameters", t->params->count);
-    cull_json_text(&json, "strategy", cull_selector_name(t->selector));
+    put_selection(&json, t);
     put_outcome(&json, t);
     cull_json_close(&json, '}');
     cull_json_line(&json);
@@ -92,6 +122,22 @@ cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const c
     TRY(cull_file_write(path, json.bytes.data, json.bytes.size));
 done:
     cull_json_clear(&json);
+    return status;
+}
+
+cull_status cull_train_selection(cull_trainer *t, bool missing)
+{
+    cull_status status = CULL_OK;
+    char        path[CULL_DATA_PATH];
+
+    TRY(join(t, "selection.npz", path));
+    if (!missing || access(path, F_OK) != 0)
+        TRY(cull_tally_write(&t->tally, t->train->labels, path));
+    if (t->pool.count == 0) goto done;
+    TRY(join(t, "subset.npz", path));
+    if (!missing || access(path, F_OK) != 0)
+        TRY(cull_tally_write_subset(&t->pool, t->pool_epoch, path));
+done:
     return status;
 }
 

@@ -1,7 +1,6 @@
 /* train/prepare.c - everything a run needs, opened and checked before its first step. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "data/split.h"
@@ -104,30 +103,20 @@ static cull_status make_model(cull_trainer *t)
     TRY(t->setup->own_model ? take_model(t) : name_model(t));
     TRY(cull_nn_params_create(t->model, CULL_F32, &t->params));
     cull_nn_params_init(t->params, t->model, t->setup->seed);
+    t->plans = (cull_plans){.model = t->model,
+                            .params = t->params,
+                            .backend = t->backend,
+                            .constants = t->setup->score.constants};
 done:
     return status;
 }
 
 cull_status cull_trainer_plan(cull_trainer *t, cull_plan_mode mode, size_t batch, cull_plan **out)
 {
-    cull_status status = CULL_OK;
-    double      smoothing = mode == CULL_PLAN_SCORE ? 0 : t->setup->smoothing;
-    cull_plan  *plan = NULL;
+    /* Losses that are reported have no smoothing in them. */
+    double smoothing = mode == CULL_PLAN_SCORE ? 0 : t->setup->smoothing;
 
-    for (size_t i = 0; i < t->plans; i++)
-        if (t->plan[i].mode == mode && t->plan[i].batch == batch) {
-            *out = t->plan[i].plan;
-            return CULL_OK;
-        }
-    if (t->plans == CULL_TRAIN_PLANS)
-        FAIL(CULL_TOO_LARGE, "a run with more than %d plans", CULL_TRAIN_PLANS);
-    TRY(cull_nn_plan_create(t->model, t->params, t->backend, mode, batch, smoothing, &plan));
-    t->plan[t->plans].mode = mode;
-    t->plan[t->plans].batch = batch;
-    t->plan[t->plans++].plan = plan;
-    *out = plan;
-done:
-    return status;
+    return cull_plans_get(&t->plans, mode, batch, smoothing, out);
 }
 
 cull_status cull_trainer_form(const cull_plan *plan, cull_data_form *out)
@@ -141,61 +130,66 @@ cull_status cull_trainer_form(const cull_plan *plan, cull_data_form *out)
     return CULL_OK;
 }
 
+/* A shortened run decays as far as a whole one: what is counted in epochs shrinks with it. Counted
+ * in trained examples, a shape covers as many as are expected. */
 static cull_status make_schedule(cull_trainer *t)
 {
-    cull_status status = CULL_OK;
-    uint64_t    steps = 0;
+    cull_status    status = CULL_OK;
+    cull_schedule *c = &t->schedule;
+    double         steps = (double)c->steps_per_epoch, shorten = t->setup->shorten;
+    double         total = t->length * steps;
 
-    cull_data_order_epoch(&t->order, 0, NULL, t->train->count);
-    steps = cull_data_order_batches(&t->order);
-    t->schedule = t->setup->schedule;
-    t->schedule.steps_per_epoch = steps;
-    t->schedule.steps = steps * t->setup->epochs;
-    t->schedule.warmup = (uint64_t)llround(t->setup->warmup * (double)steps);
-    TRY(cull_schedule_check(&t->schedule));
+    if (t->setup->count_trained && t->expected.fixed)
+        total =
+            t->expected.trained * steps / (double)t->train->count * t->length / (double)t->epochs;
+    c->steps = (uint64_t)fmax(1, round(total));
+    c->warmup = (uint64_t)llround(t->setup->warmup * shorten * steps);
+    for (size_t i = 0; i < c->milestones; i++) c->milestone[i] *= shorten;
+    TRY(cull_schedule_check(c));
 done:
     return status;
 }
 
 static cull_status make_selector(cull_trainer *t)
 {
+    cull_status  status = CULL_OK;
+    double       epochs = t->setup->shorten * (double)t->setup->epochs;
     cull_setting setting = {.pool = t->train->count,
                             .batch = t->setup->batch,
-                            .epochs = t->setup->epochs,
-                            .steps = t->schedule.steps_per_epoch,
+                            .epochs = (uint64_t)ceil(epochs * (1 - 1e-12)),
                             .seed = t->setup->seed,
                             .backend = t->backend};
 
-    return cull_selector_create(t->setup->strategy, t->setup->select, t->setup->selects, &setting,
-                                &t->selector);
+    TRY(cull_selector_create(t->setup->strategy, t->setup->select, t->setup->selects, &setting,
+                             &t->selector));
+    t->epochs = cull_selector_epochs(t->selector);
+    t->length = t->setup->shorten < 1 ? fmin(epochs, (double)t->epochs) : (double)t->epochs;
+done:
+    return status;
 }
 
-/* The plans are made here, so that no step allocates. */
 static cull_status make_learning(cull_trainer *t)
 {
     const cull_train_setup *s = t->setup;
     cull_status             status = CULL_OK;
-    cull_plan              *plan = NULL;
-    cull_loader_options     options = {.set = t->train,
-                                       .augment = s->augments ? &s->augment : NULL,
-                                       .batch = s->batch,
-                                       .depth = CULL_TRAIN_DEPTH,
-                                       .threads = s->workers};
 
     if (s->batch > t->train->count)
         FAIL(CULL_BAD_OPTION, "train.batch=%zu, the training set has %zu examples", s->batch,
              t->train->count);
     TRY(cull_data_order_init(&t->order, t->train->count, s->batch, s->drop_short, s->seed));
-    TRY(make_schedule(t));
+    TRY(cull_tally_create(t->train->count, &t->tally));
+    cull_data_order_epoch(&t->order, 0, NULL, t->train->count);
+    t->schedule = s->schedule;
+    t->schedule.steps_per_epoch = cull_data_order_batches(&t->order);
     TRY(make_selector(t));
     TRY(cull_optim_create(&s->optim, t->params->dtype, t->params->count, t->backend->team,
                           &t->optim));
     if (!s->decay_all) TRY(cull_train_exempt(t->model, t->optim));
-    TRY(cull_trainer_plan(t, CULL_PLAN_LEARN, s->batch, &plan));
-    TRY(cull_trainer_form(plan, &options.form));
-    if (t->train->count % s->batch && !s->drop_short)
-        TRY(cull_trainer_plan(t, CULL_PLAN_LEARN, t->train->count % s->batch, &plan));
-    TRY(cull_data_loader_create(&options, &t->loader));
+    TRY(cull_scorer_open(t));
+    TRY(cull_train_expect(t));
+    TRY(make_schedule(t));
+    TRY(cull_trainer_form(t->plans.entry[0].plan, &t->form));
+    if (s->augments) TRY(cull_data_augment_check(&s->augment, t->form, t->train));
 done:
     return status;
 }
@@ -227,7 +221,13 @@ void cull_trainer_destroy(cull_trainer *t)
     if (!t) return;
     cull_data_loader_destroy(t->loader);
     cull_data_order_clear(&t->order);
-    for (size_t i = 0; i < t->plans; i++) cull_nn_plan_destroy(t->plan[i].plan);
+    cull_walk_clear(&t->walk);
+    cull_rows_clear(&t->rows);
+    cull_subset_clear(&t->chosen);
+    cull_subset_clear(&t->pool);
+    cull_tally_clear(&t->tally);
+    cull_scorer_close(&t->scorer);
+    cull_plans_clear(&t->plans);
     cull_optim_destroy(t->optim);
     cull_selector_destroy(t->selector);
     cull_nn_params_destroy(t->params);

@@ -4,6 +4,7 @@
  * Fields that hold times have names that begin with "seconds"; all others repeat, bit for bit,
  * when the run is repeated or resumed.
  */
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -56,13 +57,13 @@ static cull_status scalar(cull_trainer *t, const char *group, const char *name, 
         cull_tensorboard_scalar(wall_time(), t->place.step, tag, value, record));
 }
 
-static void begin(cull_trainer *t, const char *kind)
+static void begin(cull_trainer *t, const char *kind, double epoch)
 {
     cull_json_reset(&t->json);
     cull_json_open(&t->json, NULL, '{');
     cull_json_text(&t->json, "kind", kind);
     cull_json_count(&t->json, "step", t->place.step);
-    cull_json_count(&t->json, "epoch", t->place.epoch + 1);
+    cull_json_number(&t->json, "epoch", epoch);
 }
 
 static cull_status finish(cull_trainer *t)
@@ -81,21 +82,36 @@ static void put_counts(cull_trainer *t)
 {
     cull_json_count(&t->json, "scored", t->meter.scored);
     cull_json_count(&t->json, "trained", t->meter.trained);
+    cull_json_count(&t->json, "thirds", t->meter.thirds);
     cull_json_number(&t->json, "cost", cull_meter_cost(&t->meter));
     cull_json_number(&t->json, "seconds", cull_meter_seconds(&t->meter));
+}
+
+static void put_phases(cull_trainer *t)
+{
+    char name[32];
+
+    for (int i = 0; i < CULL_PHASES; i++) {
+        (void)snprintf(name, sizeof name, "seconds_%s", cull_phase_name((cull_phase)i));
+        cull_json_number(&t->json, name, t->meter.seconds[i]);
+    }
 }
 
 cull_status cull_record_step(cull_trainer *t)
 {
     cull_status status = CULL_OK;
 
-    begin(t, "step");
-    cull_json_number(&t->json, "loss", t->loss);
-    cull_json_number(&t->json, "rate", t->rate);
+    begin(t, "step", (double)t->place.epoch + 1);
+    /* A step may train nothing: the selector is still collecting. */
+    cull_json_number(&t->json, "loss", t->trained_now ? t->loss : NAN);
+    cull_json_number(&t->json, "rate", t->place.rate);
+    cull_json_count(&t->json, "met", t->seen.count);
+    cull_json_count(&t->json, "kept", t->trained_now);
     put_counts(t);
     TRY(finish(t));
+    if (t->trained_now == 0) goto done;
     TRY(scalar(t, "train", "loss", t->loss));
-    TRY(scalar(t, "train", "rate", t->rate));
+    TRY(scalar(t, "train", "rate", t->place.rate));
 done:
     return status;
 }
@@ -105,18 +121,13 @@ cull_status cull_record_epoch(cull_trainer *t)
     cull_status status = CULL_OK;
     double      seen = (double)t->place.seen;
     double      loss = t->place.loss / seen, accuracy = (double)t->place.correct / seen;
-    double      rate = cull_schedule_rate(&t->schedule, t->place.step - 1);
-    char        name[32];
 
-    begin(t, "epoch");
+    begin(t, "epoch", (double)t->place.epoch + 1);
     cull_json_number(&t->json, "loss", loss);
     cull_json_number(&t->json, "accuracy", accuracy);
-    cull_json_number(&t->json, "rate", rate);
+    cull_json_number(&t->json, "rate", t->place.rate);
     put_counts(t);
-    for (int i = 0; i < CULL_PHASES; i++) {
-        (void)snprintf(name, sizeof name, "seconds_%s", cull_phase_name((cull_phase)i));
-        cull_json_number(&t->json, name, t->meter.seconds[i]);
-    }
+    put_phases(t);
     TRY(finish(t));
     TRY(scalar(t, "epoch", "loss", loss));
     TRY(scalar(t, "epoch", "accuracy", accuracy));
@@ -129,12 +140,13 @@ cull_status cull_record_evaluation(cull_trainer *t, const char *set,
 {
     cull_status status = CULL_OK;
 
-    begin(t, "evaluate");
+    begin(t, "evaluate", cull_train_progress(t));
     cull_json_text(&t->json, "set", set);
     cull_json_number(&t->json, "loss", evaluation->loss);
     cull_json_number(&t->json, "accuracy", evaluation->accuracy);
     cull_json_bool(&t->json, "best", best);
     put_counts(t);
+    put_phases(t);
     cull_json_number(&t->json, "seconds_evaluation", evaluation->seconds);
     TRY(finish(t));
     TRY(scalar(t, set, "loss", evaluation->loss));

@@ -1,4 +1,4 @@
-/* train/run_state.c - the state file: fixed fields, two parts with a length, a checksum. */
+/* train/run_state.c - the state file: fixed fields, parts with a length, a checksum. */
 #include "train/run_state.h"
 
 #include <string.h>
@@ -19,10 +19,12 @@ done:
 /* The fields in the order of the file; one list for both directions. */
 // clang-format off
 #define FIELDS(X, p, m)                                                                            \
-    X(p.step) X(p.epoch) X(p.batch) X(p.end) X(p.metrics) X(p.events) X(p.seen) X(p.correct)       \
-    X(p.loss) X(p.best_epoch) X(p.best) X(p.accuracy) X(p.watched) X(p.test) X(p.test_loss)        \
+    X(p.step) X(p.epoch) X(p.batch) X(p.at) X(p.moments) X(p.rate) X(p.end) X(p.metrics)           \
+    X(p.events) X(p.seen) X(p.correct) X(p.loss) X(p.best_epoch) X(p.best) X(p.accuracy) X(p.watched) X(p.test)   \
+    X(p.test_loss)                                                                                 \
     X(p.weights_hash) X(p.best_hash) X(p.weights) X(p.best_weights)                                \
     X(m.scored) X(m.trained) X(m.thirds) X(m.seconds)
+#define PARTS(X) X(optim) X(selector) X(subset) X(tally) X(scorer)
 // clang-format on
 
 cull_status cull_run_state_encode(const cull_run_state *state, cull_writer *out)
@@ -36,8 +38,9 @@ cull_status cull_run_state_encode(const cull_run_state *state, cull_writer *out)
 #define PUT(field) TRY(cull_write(out, &state->field, sizeof state->field));
     FIELDS(PUT, place, meter)
 #undef PUT
-    TRY(put_part(out, &state->optim));
-    TRY(put_part(out, &state->selector));
+#define PUT_PART(part) TRY(put_part(out, &state->part));
+    PARTS(PUT_PART)
+#undef PUT_PART
     hash = cull_base_hash(out->data + begin, out->size - begin);
     TRY(cull_write(out, &hash, sizeof hash));
 done:
@@ -89,8 +92,9 @@ cull_status cull_run_state_decode(const char *path, const void *data, size_t byt
 #undef TAKE
     if (!ends(state.place.weights) || !ends(state.place.best_weights))
         FAIL(CULL_BAD_STATE, "%s: a weights file of an impossible name", path);
-    TRY(take_part(path, &in, &state.optim));
-    TRY(take_part(path, &in, &state.selector));
+#define TAKE_PART(part) TRY(take_part(path, &in, &state.part));
+    PARTS(TAKE_PART)
+#undef TAKE_PART
     if (in.at != in.size) FAIL(CULL_BAD_STATE, "%s: %zu bytes too long", path, in.size - in.at);
     *out = state;
 done:

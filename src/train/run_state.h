@@ -10,11 +10,14 @@
 #include "base/bytes.h"
 #include "train/meter.h"
 
-enum { CULL_STATE_NAME = 64, CULL_STATE_VERSION = 1 };
+enum { CULL_STATE_NAME = 64, CULL_STATE_VERSION = 2 };
 
 typedef struct cull_place {
     uint64_t step;              /* steps done                                           */
-    uint64_t epoch, batch;      /* the current epoch, batches of it done                */
+    uint64_t epoch, batch;      /* the current epoch, steps of it done                  */
+    uint64_t at;                /* examples of it met                                   */
+    uint64_t moments;           /* evaluations done that were asked for by their moment */
+    double   rate;              /* of the latest training batch                         */
     uint64_t end;               /* cull_run_end; 0: still running                       */
     uint64_t metrics, events;   /* bytes of the two logs at this moment                 */
     uint64_t seen, correct;     /* of this epoch's trained examples                     */
@@ -28,16 +31,18 @@ typedef struct cull_place {
 } cull_place;
 
 typedef struct cull_run_state {
-    cull_place  place;
-    cull_meter  meter;
-    cull_reader optim, selector; /* their own saved bytes, borrowed */
+    cull_place place;
+    cull_meter meter;
+    /* their own saved bytes, borrowed: subset of the pool, counts of examples, and what scoring
+     * keeps; each may be empty */
+    cull_reader optim, selector, subset, tally, scorer;
 } cull_run_state;
 
 /* A whole file as bytes. */
 cull_status cull_run_state_encode(const cull_run_state *state, cull_writer *out);
 
-/* CULL_BAD_STATE, beginning with `path`: damaged, or of another version. The optimizer's and
- * the selector's parts borrow `data`. */
+/* CULL_BAD_STATE, beginning with `path`: damaged, or of another version. The parts borrow
+ * `data`. */
 cull_status cull_run_state_decode(const char *path, const void *data, size_t bytes,
                                   cull_run_state *out);
 

@@ -1,115 +1,153 @@
 /* train/step.c - one step of training, in which every room has its line. */
 #include <math.h>
 
-#include "base/rng.h"
 #include "tensor/tensor.h"
 #include "train/train.h"
 
-static cull_status fill_loader(cull_trainer *t)
+static cull_status choose(cull_trainer *t)
 {
     cull_status status = CULL_OK;
-    size_t      batches = cull_data_order_batches(&t->order);
+    /* The budget is that of a whole step; a short one at the end of an epoch has its share. */
+    size_t budget = t->seen.count == t->needs.candidates ? t->needs.budget : 0;
 
-    while (t->submitted < batches && cull_data_loader_room(t->loader) > 0) {
-        size_t          count = 0;
-        const uint32_t *places = cull_data_order_batch(&t->order, t->submitted, &count);
-        TRY(cull_data_loader_submit(t->loader, places, count, t->place.epoch, t->setup->augments));
-        t->submitted++;
-    }
+    if (t->needs.action != CULL_SELECT_BATCH) return CULL_OK;
+    TRY(cull_select(t->selector, &t->signals, budget, &t->chosen));
+    cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
 done:
     return status;
 }
 
-void cull_train_begin_epoch(cull_trainer *t)
+static cull_status check_loss(cull_trainer *t)
 {
-    cull_data_loader_drop(t->loader);
-    cull_data_order_epoch(&t->order, t->place.epoch, NULL, t->train->count);
-    t->submitted = (size_t)t->place.batch;
-}
+    double sum = 0;
 
-static cull_status load(cull_trainer *t)
-{
-    cull_status     status = CULL_OK;
-    cull_data_batch batch = {0};
-
-    TRY(fill_loader(t));
-    TRY(cull_data_loader_take(t->loader, &batch));
-    TRY(fill_loader(t));
-    t->seen = (cull_batch){.count = batch.count,
-                           .inputs = batch.inputs.data,
-                           .label = batch.labels,
-                           .place = batch.places,
-                           .step = t->place.step,
-                           .epoch = t->place.epoch,
-                           .key = cull_key_make(t->setup->seed, "dropout")};
-    cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
-done:
-    return status;
-}
-
-static cull_status learn(cull_trainer *t)
-{
-    cull_status status = CULL_OK;
-    cull_plan  *plan = NULL;
-    double      sum = 0;
-
-    TRY(cull_trainer_plan(t, CULL_PLAN_LEARN, t->seen.count, &plan));
-    TRY(cull_nn_learn(plan, &t->seen, &t->trained));
     for (size_t i = 0; i < t->trained.count; i++) sum += cull_tensor_get(&t->trained.loss, i);
     t->loss = sum / (double)t->trained.count;
     if (!isfinite(t->loss))
-        FAIL(CULL_NOT_FINITE, "the loss is no longer finite at step %llu, in epoch %llu",
-             (unsigned long long)t->place.step + 1, (unsigned long long)t->place.epoch + 1);
-    cull_meter_lap(&t->meter, CULL_PHASE_LEARN);
-done:
-    return status;
+        return cull_fail(
+            CULL_NOT_FINITE, "the loss is no longer finite at step %llu, in epoch %llu",
+            (unsigned long long)t->place.step + 1, (unsigned long long)t->place.epoch + 1);
+    return CULL_OK;
 }
 
 static cull_status optimize(cull_trainer *t)
 {
     cull_status status = CULL_OK;
 
-    t->rate = cull_schedule_rate(&t->schedule, t->place.step);
+    cull_meter_lap(&t->meter, CULL_PHASE_LEARN);
+    t->rate = t->place.rate = cull_schedule_rate_at(&t->schedule, cull_train_position(t));
     TRY(cull_optim_step(t->optim, t->rate, t->params->value, t->params->gradient));
     cull_meter_lap(&t->meter, CULL_PHASE_OPTIM);
 done:
     return status;
 }
 
-static cull_status observe(cull_trainer *t)
+/* What training saw goes to the selector and into the books. thirds: of an example's work. */
+static cull_status account(cull_trainer *t, const double *weight, unsigned thirds)
 {
     cull_status status = CULL_OK;
+    size_t      count = t->trained.count;
 
     if (t->needs.observe) TRY(cull_observe(t->selector, &t->trained));
     cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
+    cull_tally_add(&t->tally, &t->trained, weight);
+    t->trained_now += count;
+    t->place.seen += count;
+    t->place.correct += cull_train_correct(&t->trained, t->setup->smoothing);
+    t->place.loss += t->loss * (double)count;
+    t->meter.trained += count;
+    t->meter.thirds += thirds * count;
+    cull_meter_lap(&t->meter, CULL_PHASE_CHECKPOINT);
 done:
     return status;
+}
+
+static cull_status learn_batch(cull_trainer *t, const cull_batch *batch)
+{
+    cull_status status = CULL_OK;
+    cull_plan  *plan = NULL;
+
+    TRY(cull_trainer_plan(t, CULL_PLAN_LEARN, batch->count, &plan));
+    TRY(cull_nn_learn(plan, batch, &t->trained));
+    TRY(check_loss(t));
+    TRY(optimize(t));
+    TRY(account(t, batch->weight, 3));
+done:
+    return status;
+}
+
+/* Backward alone, through the rows that the scoring pass kept. */
+static cull_status learn_kept(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+    cull_plan  *plan = NULL;
+
+    if (t->chosen.count == 0) return CULL_OK;
+    if (t->chosen.groups > 1)
+        FAIL(CULL_BAD_OPTION,
+             "score.pass: %s makes %zu training batches of one scoring pass, but "
+             "reuse ends with the first",
+             cull_selector_name(t->selector), t->chosen.groups);
+    TRY(cull_trainer_plan(t, CULL_PLAN_LEARN_FROM_KEPT, t->chosen.count, &plan));
+    TRY(cull_nn_learn_kept(plan, t->kept, &t->chosen, &t->trained));
+    TRY(check_loss(t));
+    TRY(optimize(t));
+    TRY(account(t, t->chosen.weight, 2));
+done:
+    return status;
+}
+
+/* A decision may fill no training batch, one, or several. */
+static cull_status learn_chosen(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+    cull_batch  batch = {0};
+
+    for (size_t from = 0, to = 0; from < t->chosen.count; from = to) {
+        while (to < t->chosen.count && t->chosen.group[to] == t->chosen.group[from]) to++;
+        TRY(cull_train_gather(t, from, to, &batch));
+        TRY(learn_batch(t, &batch));
+    }
+done:
+    return status;
+}
+
+static cull_status learn(cull_trainer *t)
+{
+    if (t->needs.action != CULL_SELECT_BATCH) return learn_batch(t, &t->seen);
+    return t->kept ? learn_kept(t) : learn_chosen(t);
 }
 
 static void count(cull_trainer *t)
 {
     t->place.step++;
     t->place.batch++;
-    t->place.seen += t->trained.count;
-    t->place.correct += cull_train_correct(&t->trained, t->setup->smoothing);
-    t->place.loss += t->loss * (double)t->trained.count;
-    t->meter.trained += t->trained.count;
-    t->meter.thirds += 3 * t->trained.count;
-    cull_meter_lap(&t->meter, CULL_PHASE_CHECKPOINT);
+    t->place.at += t->seen.count;
 }
 
 cull_status cull_train_step(cull_trainer *t)
 {
     cull_status status = CULL_OK;
 
+    t->trained_now = 0;
     TRY(cull_selector_needs(t->selector, t->place.step, t->place.epoch, &t->needs)); /* selection */
-    if (t->needs.action != CULL_TRAIN_ALL)
-        FAIL(CULL_UNSUPPORTED, "%s: only full training is there", cull_selector_name(t->selector));
-    TRY(load(t));     /* data      */
-    TRY(learn(t));    /* forward, backward */
-    TRY(optimize(t)); /* optimizer         */
-    TRY(observe(t));  /* selection         */
-    count(t);         /* metrics           */
+    TRY(cull_train_bring(t));                                                        /* data      */
+    TRY(cull_train_score(t)); /* forward             */
+    TRY(choose(t));           /* selection           */
+    TRY(learn(t));            /* backward, optimizer */
+    count(t);                 /* metrics             */
+done:
+    return status;
+}
+
+cull_status cull_train_flush(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_flush(t->selector, &t->chosen));
+    t->seen = (cull_batch){0};
+    TRY(learn_chosen(t));
+    if (t->chosen.count) t->place.step++;
 done:
     return status;
 }

@@ -1,12 +1,17 @@
 /*
  * train/train.h - a training run: the one room where data, networks, selection and optimizers meet.
  *
- *     prepare     open the sets, build the model, its plans, the optimizer and the selector
- *     step        data -> forward and backward -> new weights -> counts
+ *     prepare     open the sets, build the model, its plans, the optimizer
+ *     expect      what the selector will ask for, looked at before the first step
+ *     epoch       which examples an epoch meets, in which order; subsets of the pool
+ *     step        candidates -> signals -> subset -> gradients -> new weights -> counts
+ *     scoring     signals of a batch and of the pool
+ *     moment      where in the run a step is: the schedule's position, evaluations, the end
  *     evaluate    a set, by BatchNorm's running averages
  *     record      metrics.jsonl and TensorBoard events
  *     checkpoint  weights and state, committed by one rename
  *
+ * What a step does follows from cull_needs alone: no strategy is known here by its name.
  * A run is a function of its setup: what it draws is counted by seed, epoch, step and place.
  */
 #ifndef CULL_TRAIN_TRAIN_H
@@ -21,7 +26,9 @@
 #include "optim/optim.h"
 #include "train/json.h"
 #include "train/log.h"
+#include "train/plans.h"
 #include "train/run_state.h"
+#include "train/tally.h"
 
 enum { CULL_TRAIN_MOMENTS = 256 };
 
@@ -88,7 +95,76 @@ typedef struct cull_train_setup {
     size_t             moments;
 } cull_train_setup;
 
-enum { CULL_TRAIN_PLANS = 16, CULL_TRAIN_DEPTH = 4 };
+enum {
+    CULL_TRAIN_DEPTH = 4,
+    CULL_SIGNAL_FORWARD = CULL_SIGNAL_LOSS | CULL_SIGNAL_H | CULL_SIGNAL_P
+};
+
+/* The examples of an epoch in the order they are met. */
+typedef struct cull_walk {
+    size_t    count, room;
+    uint32_t *place;   /* [count]                                                     */
+    double   *weight;  /* [count] of a subset                                         */
+    size_t   *end;     /* [groups] where each training batch of a subset ends         */
+    size_t    groups;  /* 0: any batches will do                                      */
+    bool      weighs;  /* weight[] holds; else all 1                                  */
+    double    batches; /* training batches that it is, as the schedule counts         */
+} cull_walk;
+
+/* What the loader was asked for: examples from .. to of the walk, `size` at a time. */
+typedef struct cull_ahead {
+    size_t from, to, size;
+    bool   augment;
+} cull_ahead;
+
+/* Rows put together for a training batch. */
+typedef struct cull_rows {
+    size_t    room;
+    float    *inputs;
+    int32_t  *label;
+    uint32_t *place;
+} cull_rows;
+
+/* Signals of many examples, put together batch by batch. */
+typedef struct cull_signal_room {
+    unsigned wanted;
+    size_t   count, at, width, classes; /* examples, those there, D, C */
+    float   *h, *p, *logits;
+    double  *loss;
+    int32_t *label;
+} cull_signal_room;
+
+/* A part of the validation set, as the target of a step. */
+typedef struct cull_aim {
+    cull_signal_room signals;
+    float           *inputs;
+    int32_t         *label;
+    uint32_t        *place, *scratch;
+} cull_aim;
+
+/* Who scores, and what with. */
+typedef struct cull_scorer {
+    cull_plans *plans; /* the trainer's own, or those below                           */
+    cull_plans  own;   /* of a model for smaller images, which shares the parameters  */
+    cull_model *model;
+    int64_t     height, width; /* it reads                                            */
+    float      *small;         /* [small_room] examples scaled down                   */
+    size_t      small_room;
+    double     *irreducible; /* [pool] by place; NULL: none                           */
+    cull_aim    aim;
+
+    /* signals that come from no forward pass, of the candidates */
+    int32_t *label;
+    double  *known;
+    size_t   room;
+} cull_scorer;
+
+/* What the selector is expected to ask for, over the whole run. */
+typedef struct cull_expectation {
+    double steps, trained;
+    bool   fixed;      /* how many are trained is known beforehand */
+    size_t candidates; /* most of a step                           */
+} cull_expectation;
 
 typedef struct cull_trainer {
     const cull_train_setup *setup;
@@ -99,26 +175,37 @@ typedef struct cull_trainer {
     cull_data_record corruption;
     cull_model      *model;
     cull_params     *params;
-    struct {
-        cull_plan_mode mode;
-        size_t         batch;
-        cull_plan     *plan;
-    } plan[CULL_TRAIN_PLANS];
-    size_t          plans;
-    cull_optim     *optim;
-    cull_selector  *selector;
-    cull_schedule   schedule;
-    cull_data_order order;
-    cull_loader    *loader;
-    size_t          submitted; /* batches of this epoch asked of the loader */
+    cull_plans       plans;
+    cull_optim      *optim;
+    cull_selector   *selector;
+    cull_schedule    schedule;
+    uint64_t         epochs; /* that run, the last of them in part where  */
+    double           length; /* the run is shortened to so many           */
+    cull_expectation expected;
+    cull_data_order  order;
+    cull_walk        walk;
+    cull_data_form   form;
+    cull_loader     *loader;
+    size_t           loader_room;
+    cull_ahead       ahead;
+    cull_scorer      scorer;
 
-    cull_place place;
-    cull_meter meter;
+    cull_place  place;
+    cull_meter  meter;
+    cull_tally  tally;
+    cull_subset pool; /* chosen from the pool, and when */
+    uint64_t    pool_epoch;
 
     /* of the latest step */
     cull_needs   needs;
-    cull_batch   seen;
+    cull_batch   seen;      /* candidates; inputs NULL: not loaded         */
+    bool         augmented; /* the inputs are as they will be trained      */
+    cull_signals signals;   /* what is known of them                       */
+    cull_plan   *kept;      /* reuse: the plan that scored                 */
+    cull_subset  chosen;
+    cull_rows    rows;
     cull_signals trained;
+    size_t       trained_now; /* examples */
     double       rate, loss;
 
     cull_train_log metrics, events;
@@ -139,13 +226,75 @@ cull_status cull_trainer_plan(cull_trainer *trainer, cull_plan_mode mode, size_t
 /* How the network reads its inputs. */
 cull_status cull_trainer_form(const cull_plan *plan, cull_data_form *out);
 
-/* ---- step.c ---- */
+/* ---- expect.c ---- */
 
-/* Begin the current epoch, or go on with it behind place.batch. */
-void        cull_train_begin_epoch(cull_trainer *trainer);
+/* Ask the selector ahead for the whole run; refuse what cannot be followed, naming the key; make
+ * the plans of every step. */
+cull_status cull_train_expect(cull_trainer *trainer);
+
+/* ---- epoch.c ---- */
+
+/* Begin the current epoch, or go on with it behind place.at. */
+cull_status cull_train_begin_epoch(cull_trainer *trainer);
+bool        cull_train_epoch_over(const cull_trainer *trainer);
+/* Examples that the next step takes, by what the selector needs. */
+size_t cull_train_step_size(const cull_trainer *trainer, size_t at);
+void   cull_walk_clear(cull_walk *walk);
+
+/* ---- bring.c ---- */
+
+/* The next candidates, loaded where they are to be scored or all trained. */
+cull_status cull_train_bring(cull_trainer *trainer);
+/* Rows from .. to of the chosen as a training batch: gathered where they are loaded as they are
+ * trained, else made. */
+cull_status cull_train_gather(cull_trainer *trainer, size_t from, size_t to, cull_batch *out);
+void        cull_rows_clear(cull_rows *rows);
+
+/* ---- scoring.c ---- */
+cull_status cull_scorer_open(cull_trainer *trainer);
+void        cull_scorer_close(cull_scorer *scorer);
+/* Its part of a checkpoint; nothing where the model itself scores. */
+cull_status cull_scorer_save(const cull_trainer *trainer, cull_writer *out);
+cull_status cull_scorer_restore(cull_trainer *trainer, cull_reader *in);
+/* signals: what the selector needs to know of the candidates. */
+cull_status cull_train_score(cull_trainer *trainer);
+/* Inputs of `count` examples as the scorer reads them; valid until the next call. */
+cull_status cull_scorer_inputs(cull_trainer *trainer, size_t count, const void **inputs);
+
+/* ---- pool_signals.c ---- */
+
+/* Choose the subset of the pool anew. */
+cull_status cull_train_choose_pool(cull_trainer *trainer);
+/* The target block of a step: a part of the validation set. */
+cull_status cull_train_target(cull_trainer *trainer, cull_target *out);
+void        cull_signal_room_clear(cull_signal_room *room);
+void        cull_aim_clear(cull_aim *aim);
+
+/* ---- moment.c ---- */
+
+/* Where the step that comes next lies on the schedule, in ordinary steps; and in epochs. */
+double cull_train_position(const cull_trainer *trainer);
+double cull_train_progress(const cull_trainer *trainer);
+/* The shortened run is at its end. */
+bool cull_train_complete(const cull_trainer *trainer);
+/* Is an evaluation due that the recipe asks for by its moment? It then counts as done. */
+bool cull_train_moment(cull_trainer *trainer);
+
+/* About how many steps the run has. */
+uint64_t cull_train_steps(const cull_trainer *trainer);
+
+/* ---- step.c ---- */
 cull_status cull_train_step(cull_trainer *trainer);
+/* What the selector still holds when the last epoch is over. */
+cull_status cull_train_flush(cull_trainer *trainer);
 
 /* ---- evaluate.c ---- */
+
+/* Every example of a set once, in its order, without augmentation: `see` gets a batch at a time. */
+cull_status cull_train_sweep(cull_trainer *trainer, const cull_dataset *set,
+                             cull_status (*see)(void *context, cull_trainer *trainer,
+                                                const cull_data_batch *batch),
+                             void *context);
 cull_status cull_train_evaluate(cull_trainer *trainer, const cull_dataset *set,
                                 cull_evaluation *out);
 /* How many of these examples the network classifies right; p is softmax less target. */
@@ -175,6 +324,8 @@ cull_status cull_checkpoint_load(cull_trainer *trainer, bool *found);
 /* run.json: what ran where, and how it ended ("running", "finished", ...). why: NULL, or the
  * sentence of a failure. */
 cull_status cull_train_manifest(cull_trainer *trainer, const char *status, const char *why);
+/* selection.npz and subset.npz: what was trained. missing: only where they are not there. */
+cull_status cull_train_selection(cull_trainer *trainer, bool missing);
 /* corruption.npz: which examples were harmed; nothing when none was. */
 cull_status cull_train_harm(cull_trainer *trainer);
 

@@ -13,9 +13,9 @@ static void tell(cull_trainer *t, bool epoch_end, bool best)
 {
     cull_run_news news = {.epoch_end = epoch_end,
                           .step = t->place.step,
-                          .steps = t->schedule.steps,
+                          .steps = cull_train_steps(t),
                           .epoch = t->place.epoch,
-                          .epochs = t->setup->epochs,
+                          .epochs = t->epochs,
                           .loss = t->loss,
                           .rate = t->rate,
                           .seconds = cull_meter_seconds(&t->meter),
@@ -77,11 +77,37 @@ done:
     return status;
 }
 
+/* A reading between: neither the best nor the latest result is touched. */
+static cull_status evaluate_besides(cull_trainer *t, bool watched)
+{
+    cull_status     status = CULL_OK;
+    cull_evaluation e = {0};
+
+    if (watched) {
+        TRY(cull_train_evaluate(t, t->validation ? t->validation : t->test, &e));
+        cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
+        TRY(cull_record_evaluation(t, cull_trainer_watched(t), &e, false));
+    }
+    if (t->validation) {
+        TRY(cull_train_evaluate(t, t->test, &e));
+        cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
+        TRY(cull_record_evaluation(t, "test", &e, false));
+    }
+done:
+    return status;
+}
+
+/* All that was to be trained is. */
+static bool is_last(const cull_trainer *t)
+{
+    return cull_train_complete(t) || (t->place.epoch + 1 == t->epochs && cull_train_epoch_over(t));
+}
+
 static cull_run_end end_of(const cull_trainer *t, bool spent, bool evaluated)
 {
     if (evaluated && t->setup->target > 0 && t->place.accuracy >= t->setup->target)
         return CULL_RUN_TARGET;
-    if (t->place.epoch + 1 == t->setup->epochs && !spent) return CULL_RUN_EPOCHS;
+    if (is_last(t) && !spent) return CULL_RUN_EPOCHS;
     return spent ? CULL_RUN_BUDGET : CULL_RUN_GOES_ON;
 }
 
@@ -91,18 +117,39 @@ static cull_status end_epoch(cull_trainer *t, bool spent)
     const cull_train_setup *s = t->setup;
     cull_status             status = CULL_OK;
     uint64_t                done_now = t->place.epoch + 1;
-    bool last = done_now == s->epochs || spent, due = last || done_now % s->evaluate_every == 0;
-    bool best = false;
+    bool last = spent || is_last(t), due = last || done_now % s->evaluate_every == 0;
+    bool best = false, moment = cull_train_moment(t);
 
     TRY(cull_record_epoch(t));
     if (due) TRY(evaluate_watched(t, &best));
     t->place.end = end_of(t, spent, due);
-    if (t->place.end) TRY(evaluate_test(t));
+    if (t->place.end)
+        TRY(evaluate_test(t));
+    else if (moment)
+        TRY(evaluate_besides(t, !due));
     tell(t, true, best);
     t->place.epoch++;
-    t->place.batch = t->place.seen = t->place.correct = 0;
+    t->place.at = t->place.batch = t->place.seen = t->place.correct = 0;
     t->place.loss = 0;
     if (t->place.end || done_now % s->checkpoint_every == 0) TRY(cull_checkpoint_save(t));
+done:
+    return status;
+}
+
+/* What comes after a step: lines, a reading that is due, a checkpoint. */
+static cull_status follow_step(cull_trainer *t, bool *stop, bool *spent)
+{
+    const cull_train_setup *s = t->setup;
+    cull_status             status = CULL_OK;
+
+    if (s->log_every && t->place.step % s->log_every == 0) TRY(cull_record_step(t));
+    if (!cull_train_epoch_over(t) && !cull_train_complete(t) && cull_train_moment(t))
+        TRY(evaluate_besides(t, true));
+    tell(t, false, false);
+    *spent = out_of_budget(t);
+    *stop = !*spent && t->run.stop && t->run.stop(t->run.context);
+    if (*stop || (s->checkpoint_steps && t->place.step % s->checkpoint_steps == 0))
+        TRY(cull_checkpoint_save(t));
 done:
     return status;
 }
@@ -111,19 +158,14 @@ done:
  * used up. */
 static cull_status train_epoch(cull_trainer *t, bool *stop, bool *spent)
 {
-    const cull_train_setup *s = t->setup;
-    cull_status             status = CULL_OK;
+    cull_status status = CULL_OK;
 
-    cull_train_begin_epoch(t);
-    while (t->place.batch < t->schedule.steps_per_epoch && !*stop && !*spent) {
+    TRY(cull_train_begin_epoch(t));
+    while (!cull_train_epoch_over(t) && !cull_train_complete(t) && !*stop && !*spent) {
         TRY(cull_train_step(t));
-        if (s->log_every && t->place.step % s->log_every == 0) TRY(cull_record_step(t));
-        tell(t, false, false);
-        *spent = out_of_budget(t);
-        *stop = !*spent && t->run.stop && t->run.stop(t->run.context);
-        if (*stop || (s->checkpoint_steps && t->place.step % s->checkpoint_steps == 0))
-            TRY(cull_checkpoint_save(t));
+        TRY(follow_step(t, stop, spent));
     }
+    if (!*stop && !*spent && is_last(t)) TRY(cull_train_flush(t));
 done:
     return status;
 }
@@ -187,12 +229,14 @@ done:
 cull_status cull_trainer_run(cull_trainer *t, const cull_run_options *options, cull_run_result *out)
 {
     cull_status status = CULL_OK;
-    bool        found = false, stop = false;
+    bool        found = false, stop = false, done_before = false;
 
     t->run = *options;
     if (options->resume) TRY(cull_checkpoint_load(t, &found));
+    done_before = t->place.end != 0;
     if (!t->place.end) TRY(train_recorded(t, &stop));
     /* Also for a run that had ended: it may have been killed before this was written. */
+    TRY(cull_train_selection(t, done_before));
     TRY(cull_train_manifest(t, stop ? "stopped" : "finished", NULL));
     fill_result(t, found, stop, out);
 done:

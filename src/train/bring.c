@@ -1,0 +1,180 @@
+/*
+ * train/bring.c - examples for a step: candidates from the loader, and the rows of a training
+ * batch.
+ *
+ * Candidates that are scored, or all trained, are asked of the loader ahead, on the guess that the
+ * next steps take as many; when the guess is wrong, they are asked for again. What is chosen by
+ * places alone is made when it is known, and nothing else is.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "train/train.h"
+
+/* Is the forward pass of all candidates asked for? */
+static bool loads(const cull_trainer *t)
+{
+    return t->needs.action != CULL_SELECT_BATCH || t->needs.signals & CULL_SIGNAL_FORWARD;
+}
+
+/* Candidates that are only scored may be scored without augmentation. */
+static bool augments(const cull_trainer *t)
+{
+    return t->setup->augments && !(t->needs.action == CULL_SELECT_BATCH && t->setup->score.clean);
+}
+
+/* A loader for requests of so many. */
+static cull_status widen(cull_trainer *t, size_t size)
+{
+    const cull_train_setup *s = t->setup;
+    cull_status             status = CULL_OK;
+    cull_loader_options     options = {.set = t->train,
+                                       .augment = s->augments ? &s->augment : NULL,
+                                       .form = t->form,
+                                       .batch = size,
+                                       .depth = CULL_TRAIN_DEPTH,
+                                       .threads = s->workers};
+
+    if (size <= t->loader_room) return CULL_OK;
+    cull_data_loader_destroy(t->loader);
+    t->loader = NULL;
+    t->loader_room = 0;
+    TRY(cull_data_loader_create(&options, &t->loader));
+    t->loader_room = size;
+    t->ahead = (cull_ahead){0};
+done:
+    return status;
+}
+
+static cull_status fill_loader(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+    cull_ahead *a = &t->ahead;
+
+    while (a->to < t->walk.count && cull_data_loader_room(t->loader) > 0) {
+        size_t count = cull_train_step_size(t, a->to);
+
+        TRY(cull_data_loader_submit(t->loader, t->walk.place + a->to, count, t->place.epoch,
+                                    a->augment));
+        a->to += count;
+    }
+done:
+    return status;
+}
+
+static cull_status take(cull_trainer *t, size_t count, cull_batch *out)
+{
+    cull_status     status = CULL_OK;
+    size_t          at = (size_t)t->place.at;
+    cull_data_batch batch = {0};
+    /* Short only at the end of the walk, so there the size asked for tells nothing. */
+    bool guessed = t->ahead.from == at && t->ahead.to > at && t->ahead.augment == augments(t) &&
+                   (t->ahead.size == t->needs.candidates || t->walk.groups);
+
+    TRY(widen(t, count));
+    if (!guessed) {
+        cull_data_loader_drop(t->loader);
+        t->ahead = (cull_ahead){at, at, t->needs.candidates, augments(t)};
+    }
+    TRY(fill_loader(t));
+    TRY(cull_data_loader_take(t->loader, &batch));
+    t->ahead.from += batch.count;
+    TRY(fill_loader(t));
+    out->inputs = batch.inputs.data;
+    out->label = batch.labels;
+    out->place = batch.places;
+done:
+    return status;
+}
+
+cull_status cull_train_bring(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+    size_t      at = (size_t)t->place.at, count = cull_train_step_size(t, at);
+
+    t->seen = (cull_batch){.count = count,
+                           .place = t->walk.place + at,
+                           .weight = t->walk.weighs ? t->walk.weight + at : NULL,
+                           .step = t->place.step,
+                           .epoch = t->place.epoch,
+                           .key = cull_key_make(t->setup->seed, "dropout")};
+    t->augmented = augments(t);
+    if (loads(t)) TRY(take(t, count, &t->seen));
+    cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
+done:
+    return status;
+}
+
+void cull_rows_clear(cull_rows *rows)
+{
+    cull_base_free_aligned(rows->inputs);
+    cull_base_free(rows->label);
+    cull_base_free(rows->place);
+    *rows = (cull_rows){0};
+}
+
+static cull_status make_room(cull_trainer *t, size_t count)
+{
+    cull_status status = CULL_OK;
+    cull_rows   rows = {.room = count};
+
+    if (count <= t->rows.room) return CULL_OK;
+    TRY(cull_base_alloc_aligned(count, cull_data_row(t->train) * sizeof *rows.inputs, "a batch",
+                                &rows.inputs));
+    TRY(cull_base_alloc(count, sizeof *rows.label, "a batch", &rows.label));
+    TRY(cull_base_alloc(count, sizeof *rows.place, "a batch", &rows.place));
+    cull_rows_clear(&t->rows);
+    t->rows = rows;
+    rows = (cull_rows){0};
+done:
+    cull_rows_clear(&rows);
+    return status;
+}
+
+struct work {
+    cull_trainer *t;
+    size_t        from;
+};
+
+/* Row i of the training batch; which thread makes it does not matter. */
+static void make_row(void *context, size_t i, unsigned worker)
+{
+    const struct work      *work = context;
+    cull_trainer           *t = work->t;
+    const cull_train_setup *s = t->setup;
+    size_t                  width = cull_data_row(t->train);
+    float                  *to = t->rows.inputs + i * width;
+    uint32_t                row = t->chosen.index[work->from + i];
+
+    (void)worker;
+    if (row != CULL_NO_ROW && t->seen.inputs && t->augmented == s->augments)
+        memcpy(to, (const float *)t->seen.inputs + row * width, width * sizeof *to);
+    else
+        cull_data_transform(t->train, s->augments ? &s->augment : NULL, t->form, t->place.epoch,
+                            &t->rows.place[i], 1, to);
+}
+
+cull_status cull_train_gather(cull_trainer *t, size_t from, size_t to, cull_batch *out)
+{
+    cull_status status = CULL_OK;
+    struct work work = {t, from};
+
+    TRY(make_room(t, to - from));
+    for (size_t i = 0; i < to - from; i++) {
+        t->rows.place[i] = t->chosen.place[from + i];
+        t->rows.label[i] = t->train->labels[t->rows.place[i]];
+    }
+    cull_team_run(t->backend->team, to - from, make_row, &work);
+    *out = (cull_batch){.count = to - from,
+                        .inputs = t->rows.inputs,
+                        .label = t->rows.label,
+                        .weight = t->chosen.weight + from,
+                        .place = t->rows.place,
+                        .step = t->place.step,
+                        .epoch = t->place.epoch,
+                        .key = cull_key_make(t->setup->seed, "dropout")};
+    cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
+done:
+    return status;
+}

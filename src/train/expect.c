@@ -1,0 +1,142 @@
+/*
+ * train/expect.c - what the selector will ask for, looked at before the first step.
+ *
+ * Needs are a function of the selector's history, step and epoch; asked ahead, they tell how many
+ * steps a run has, how many examples it trains where that is fixed, which plans every step uses,
+ * and what of the recipe cannot be followed.
+ */
+#include <math.h>
+
+#include "select/frame.h"
+#include "train/train.h"
+
+/* More steps than this are looked at by epochs that stand for others. */
+#define MOST_QUESTIONS 1e6
+
+static cull_status check_reuse(const cull_trainer *t, const cull_needs *needs)
+{
+    cull_status status = CULL_OK;
+    const char *name = cull_selector_name(t->selector);
+
+    if (!t->setup->score.reuse || needs->action == CULL_TRAIN_ALL) return CULL_OK;
+    if (needs->action != CULL_SELECT_BATCH)
+        FAIL(CULL_BAD_OPTION,
+             "score.pass: %s chooses from the pool, reuse goes with choosing from "
+             "each batch",
+             name);
+    if (!(needs->signals & CULL_SIGNAL_FORWARD))
+        FAIL(CULL_BAD_OPTION, "score.pass: %s has steps without a scoring pass to reuse", name);
+done:
+    return status;
+}
+
+/* Keys that only mean something where a batch is scored. */
+static cull_status check_scoring(const cull_trainer *t, const cull_needs *needs)
+{
+    const cull_score_setup *score = &t->setup->score;
+    cull_status             status = CULL_OK;
+    const char             *name = cull_selector_name(t->selector);
+
+    TRY(check_reuse(t, needs));
+    if (needs->target && !t->validation)
+        FAIL(CULL_BAD_OPTION, "data.validation: %s aims at a validation set, and there is none",
+             name);
+    if (needs->signals & CULL_SIGNAL_IRREDUCIBLE && !score->irreducible)
+        FAIL(CULL_BAD_OPTION, "score.irreducible: %s needs a file of irreducible losses", name);
+done:
+    return status;
+}
+
+/* One plan of each size that steps have; the cache holds no more anyway. */
+static cull_status make_plan(cull_trainer *t, cull_plans *plans, cull_plan_mode mode, size_t size)
+{
+    cull_plan *plan = NULL;
+
+    if (plans->count == CULL_TRAIN_PLANS - 2 || size == 0) return CULL_OK;
+    return cull_plans_get(plans, mode, size, t->setup->smoothing, &plan);
+}
+
+static cull_status make_plans(cull_trainer *t, const cull_needs *needs, size_t size, size_t learns)
+{
+    cull_status status = CULL_OK;
+    bool forward = needs->action == CULL_SELECT_BATCH && needs->signals & CULL_SIGNAL_FORWARD;
+    bool reuse = forward && t->setup->score.reuse;
+
+    TRY(make_plan(t, &t->plans, reuse ? CULL_PLAN_LEARN_FROM_KEPT : CULL_PLAN_LEARN, learns));
+    if (forward)
+        TRY(make_plan(t, t->scorer.plans, reuse ? CULL_PLAN_SCORE_AND_KEEP : CULL_PLAN_SCORE,
+                      size));
+done:
+    return status;
+}
+
+/* How many of `size` examples are trained; 0: the rule decides. */
+static size_t learns_of(const cull_trainer *t, const cull_needs *needs, size_t size)
+{
+    if (needs->action != CULL_SELECT_BATCH) return size;
+    if (needs->budget == 0) return 0;
+    return size == needs->candidates ? needs->budget : cull_sel_own_budget(t->selector, size);
+}
+
+/* An epoch from `step` on, in which the first question was already answered. */
+static cull_status look_at_epoch(cull_trainer *t, uint64_t epoch, uint64_t step, size_t count,
+                                 double share)
+{
+    cull_status status = CULL_OK;
+    cull_needs  needs = {0};
+
+    for (size_t at = 0; at < count; step++) {
+        size_t size = 0, learns = 0;
+
+        TRY(cull_selector_needs(t->selector, step, epoch, &needs));
+        TRY(check_scoring(t, &needs));
+        size = needs.candidates;
+        if (needs.action != CULL_SELECT_BATCH && size > t->setup->batch) size = t->setup->batch;
+        if (size > count - at) size = count - at;
+        learns = learns_of(t, &needs, size);
+        TRY(make_plans(t, &needs, size, learns ? learns : t->setup->batch));
+        if (learns == 0) t->expected.fixed = false;
+        if (size > t->expected.candidates) t->expected.candidates = size;
+        t->expected.steps += share;
+        t->expected.trained += share * (double)learns;
+        at += size;
+        if (t->setup->drop_short && count - at < size) break;
+    }
+done:
+    return status;
+}
+
+/* Over the pool the number of examples is the subset's, where it is known. */
+static size_t count_of(cull_trainer *t, const cull_needs *needs)
+{
+    if (needs->action != CULL_SELECT_POOL && needs->action != CULL_KEEP_SUBSET)
+        return t->train->count;
+    if (needs->budget == 0) t->expected.fixed = false;
+    return needs->budget ? needs->budget : t->train->count;
+}
+
+cull_status cull_train_expect(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+    double      questions = (double)t->epochs * (double)t->schedule.steps_per_epoch;
+    uint64_t    stride = (uint64_t)ceil(questions / MOST_QUESTIONS), step = 0;
+    cull_needs  needs = {0};
+
+    t->expected = (cull_expectation){.fixed = true};
+    if (t->setup->score.reuse && cull_sel_carries(t->selector))
+        FAIL(CULL_BAD_OPTION,
+             "score.pass: %s carries examples over from earlier batches, whose "
+             "scoring pass is gone",
+             cull_selector_name(t->selector));
+    for (uint64_t epoch = 0; epoch < t->epochs; epoch += stride) {
+        uint64_t stands_for = t->epochs - epoch < stride ? t->epochs - epoch : stride;
+        double   before = t->expected.steps;
+
+        TRY(cull_selector_needs(t->selector, step, epoch, &needs));
+        TRY(check_scoring(t, &needs));
+        TRY(look_at_epoch(t, epoch, step, count_of(t, &needs), (double)stands_for));
+        step += (uint64_t)(t->expected.steps - before);
+    }
+done:
+    return status;
+}

@@ -1,0 +1,75 @@
+/*
+ * train/moment.c - where in the run a step is.
+ *
+ * The schedule has S = ceil(N/batch) positions an epoch, one a step of full training. With e the
+ * epoch, a the examples met in it and B the training batches it is made of,
+ *
+ *     scored     e S + (a / batch) (S / B)      a whole number a step for batches of the usual size
+ *     trained    S (examples trained) / N
+ *
+ * so an epoch over a subset, or one of scaled batches, passes over the same stretch of the
+ * schedule as a full one. A shortened run ends at the position that its schedule ends at.
+ */
+#include <math.h>
+
+#include "train/train.h"
+
+/* Training batches of this epoch that are done. */
+static double batches_done(const cull_trainer *t)
+{
+    return t->walk.groups ? (double)t->place.batch : (double)t->place.at / (double)t->setup->batch;
+}
+
+static double scored_position(const cull_trainer *t)
+{
+    double steps = (double)t->schedule.steps_per_epoch;
+    double part = steps;
+
+    if (t->place.at < t->walk.count) part = batches_done(t) * (steps / t->walk.batches);
+    return (double)t->place.epoch * steps + fmin(part, steps);
+}
+
+double cull_train_position(const cull_trainer *t)
+{
+    if (t->setup->count_trained)
+        return (double)t->meter.trained * (double)t->schedule.steps_per_epoch /
+               (double)t->train->count;
+    return scored_position(t);
+}
+
+double cull_train_progress(const cull_trainer *t)
+{
+    return scored_position(t) / (double)t->schedule.steps_per_epoch;
+}
+
+/* Progress, and half the way that a step goes in this epoch: what lies before is nearest to this
+ * step or an earlier one. */
+static double nearest(const cull_trainer *t)
+{
+    double now = cull_train_progress(t);
+
+    if (t->place.batch == 0) return now;
+    return now + (now - (double)t->place.epoch) / (double)t->place.batch / 2;
+}
+
+bool cull_train_complete(const cull_trainer *t)
+{
+    return t->setup->shorten < 1 && t->place.step > 0 && nearest(t) > t->length;
+}
+
+bool cull_train_moment(cull_trainer *t)
+{
+    bool due = false;
+
+    while (t->place.moments < t->setup->moments &&
+           t->setup->moment[t->place.moments] <= nearest(t)) {
+        due = true;
+        t->place.moments++;
+    }
+    return due;
+}
+
+uint64_t cull_train_steps(const cull_trainer *t)
+{
+    return (uint64_t)fmax(1, round(t->expected.steps * t->length / (double)t->epochs));
+}

@@ -1,0 +1,55 @@
+/* train/plans.c - a small cache of plans. */
+#include "train/plans.h"
+
+static size_t find(const cull_plans *p, cull_plan_mode mode, size_t batch, double smoothing)
+{
+    size_t i = 0;
+
+    while (i < p->count && (p->entry[i].mode != mode || p->entry[i].batch != batch ||
+                            p->entry[i].smoothing != smoothing))
+        i++;
+    return i;
+}
+
+/* Where a new plan goes: behind the others, or to the one that was not used for longest. */
+static size_t make_room(cull_plans *p)
+{
+    size_t oldest = 0;
+
+    if (p->count < CULL_TRAIN_PLANS) return p->count++;
+    for (size_t i = 1; i < p->count; i++)
+        if (p->entry[i].used < p->entry[oldest].used) oldest = i;
+    cull_nn_plan_destroy(p->entry[oldest].plan);
+    p->entry[oldest].plan = NULL;
+    return oldest;
+}
+
+cull_status cull_plans_get(cull_plans *p, cull_plan_mode mode, size_t batch, double smoothing,
+                           cull_plan **out)
+{
+    cull_status status = CULL_OK;
+    size_t      i = find(p, mode, batch, smoothing);
+
+    if (i == p->count) {
+        i = make_room(p);
+        /* Until it is made, nothing is to be found here. */
+        p->entry[i].batch = 0;
+        p->entry[i].used = 0;
+        TRY(cull_nn_plan_create(p->model, p->params, p->backend, mode, batch, smoothing,
+                                &p->entry[i].plan));
+        if (p->constants) cull_nn_plan_constants(p->entry[i].plan);
+        p->entry[i].mode = mode;
+        p->entry[i].batch = batch;
+        p->entry[i].smoothing = smoothing;
+    }
+    p->entry[i].used = ++p->clock;
+    *out = p->entry[i].plan;
+done:
+    return status;
+}
+
+void cull_plans_clear(cull_plans *p)
+{
+    for (size_t i = 0; i < p->count; i++) cull_nn_plan_destroy(p->entry[i].plan);
+    *p = (cull_plans){0};
+}
