@@ -33,6 +33,7 @@ add_test(NAME check_strategies_page COMMAND ${tools}/check_stale.sh
   ${PROJECT_SOURCE_DIR}/docs/strategies.md $<TARGET_FILE:strategy_docs>)
 add_test(NAME check_recipes_page COMMAND ${tools}/check_stale.sh
   ${PROJECT_SOURCE_DIR}/docs/recipes.md $<TARGET_FILE:recipe_docs>)
+add_test(NAME check_guide COMMAND ${tools}/check_guide.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 add_test(NAME check_install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/run.sh
   ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 
