@@ -1,15 +1,45 @@
 /*
  * select/random.c - uniformly without replacement, never asking for a scoring pass.
  *
- *     random            m of each minibatch
- *     adaptive-random   k of the pool, anew every R epochs
- *     fixed-random      k of the pool, once for the whole run
+ *     random            m of each minibatch; with rounding=alternate, where rho M is no whole
+ * number, m = floor((t+1) rho M) - floor(t rho M) at step t, at least 1 adaptive-random   k of the
+ * pool, anew every R epochs fixed-random      k of the pool, once for the whole run
  */
+#include <math.h>
+
 #include "select/select.h"
 
 struct uniform {
     cull_sel_draw draw;
 };
+
+static const cull_option_spec options[] = {
+    {"rounding", CULL_OPTION_CHOICE, "down", 0, 0, "down|alternate",
+     "mode=fixed, where rho of a batch is no whole number: the lower one, or both in turn"},
+    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+};
+
+/* floor(t rho M), safe against a product just below a whole number, as cull_budget() is. */
+static double drawn_before(double share, size_t candidates, uint64_t step)
+{
+    double all = (double)step * (double)candidates;
+
+    return floor(share * all + 1e-9 * (double)candidates);
+}
+
+static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
+{
+    double share = cull_value_real(self->values, "keep");
+    double m =
+        drawn_before(share, out->candidates, step + 1) - drawn_before(share, out->candidates, step);
+
+    (void)epoch;
+    if (out->action != CULL_SELECT_BATCH || cull_value_is(self->values, "mode", "scaled") ||
+        !cull_value_is(self->values, "rounding", "alternate"))
+        return;
+    out->budget = m >= 1 ? (size_t)m : 1;
+    if (out->budget > out->candidates) out->budget = out->candidates;
+}
 
 static cull_status draw(cull_self *self, const char *stream, uint64_t step,
                         const cull_signals *signals, size_t budget, cull_subset *out)
@@ -55,8 +85,10 @@ const cull_strategy cull_strategy_random = {
     .name = "random",
     .doc = "m of each batch uniformly without replacement; no scoring pass",
     .runs = CULL_RUNS_STEP,
+    .options = options,
     .state_size = sizeof(struct uniform),
     .destroy = destroy,
+    .needs = needs,
     .decide = decide_step,
 };
 

@@ -261,13 +261,15 @@ done:
     return status;
 }
 
-/* Without a budget: what was brought for a step that is trained plainly is kept whole. */
+/* Without a budget: what was brought for a step that is trained plainly is kept whole, of the
+ * number that was asked for as many as were told. */
 static size_t default_budget(const cull_selector *s, const cull_signals *signals)
 {
     cull_needs needs = {0};
 
     cull_sel_rule_needs(s, signals->step, signals->epoch, &needs);
     if (needs.action == CULL_TRAIN_ALL && signals->count <= needs.candidates) return signals->count;
+    if (needs.budget && signals->count == needs.candidates) return needs.budget;
     return cull_sel_own_budget(s, signals->count);
 }
 

@@ -111,6 +111,41 @@ static void adaptive_random_draws_anew_and_fixed_random_never(void **state)
     }
 }
 
+/* 0.29 of 100 lies below 29 in binary; 0.3 of 64 is 19.2. */
+static void alternating_budgets_add_up_to_the_share(void **state)
+{
+    static const struct {
+        const char *options;
+        size_t      batch, low, high, sum; /* over ten steps */
+    } cases[] = {{"keep=0.3 rounding=alternate", 64, 19, 20, 192},
+                 {"keep=0.29 rounding=alternate", 100, 29, 29, 290},
+                 {"keep=0.001 rounding=alternate", 64, 1, 1, 10},
+                 {"keep=1 rounding=alternate", 64, 64, 64, 640},
+                 {"keep=0.3", 64, 19, 19, 190}};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        cull_setting   setting = {.pool = 1000, .batch = cases[k].batch, .seed = 6};
+        cull_selector *selector = make_selector("random", cases[k].options, &setting);
+        cull_subset    subset = {0};
+        size_t         sum = 0;
+
+        for (uint64_t step = 0; step < 10; step++) {
+            cull_signals signals = {.count = cases[k].batch, .step = step};
+            cull_needs   needs = {0};
+
+            assert_ok(cull_selector_needs(selector, step, 0, &needs));
+            assert_true(needs.budget == cases[k].low || needs.budget == cases[k].high);
+            assert_ok(cull_select(selector, &signals, 0, &subset));
+            assert_int_equal(needs.budget, subset.count);
+            sum += subset.count;
+        }
+        assert_int_equal(cases[k].sum, sum);
+        cull_subset_clear(&subset);
+        cull_selector_destroy(selector);
+    }
+}
+
 static void a_warm_draw_allocates_nothing(void **state)
 {
     cull_setting   setting = {.pool = POOL, .seed = 6};
@@ -135,6 +170,7 @@ int main(void)
         cmocka_unit_test(no_random_strategy_asks_for_signals),
         cmocka_unit_test(a_draw_follows_places_not_rows),
         cmocka_unit_test(adaptive_random_draws_anew_and_fixed_random_never),
+        cmocka_unit_test(alternating_budgets_add_up_to_the_share),
         cmocka_unit_test(a_warm_draw_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
