@@ -38,8 +38,9 @@ check: ## everything: gcc and clang, sanitizers, all tests and checks
 	$(CTEST) build/asan -E golden
 	$(CTEST) build
 
-check-long: check ## check, then golden cases under sanitizers, and every fuzz target
+check-long: check ## check, then golden cases under sanitizers, real data (CULL_DATA), fuzz targets
 	$(CTEST) build/asan -R golden
+	/usr/bin/python3 tests/long/run.py --cull build/cull
 	$(MAKE) --no-print-directory fuzz
 
 install: all ## install under PREFIX (/usr/local), below DESTDIR if that is set

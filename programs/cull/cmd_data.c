@@ -14,8 +14,10 @@ static int help(const flag *flags)
     (void)printf("usage: cull data list [--root DIR] [--json]\n"
                  "       cull data info SET [--root DIR] [--json]\n"
                  "       cull data convert SET -o FILE.npz [--role train|test] [--root DIR]\n\n"
-                 "SET is a name that `cull data list` prints, or a .npz or .npy file. Sets are\n"
-                 "looked for below --root or $CULL_DATA.\n\n");
+                 "list prints every set that is known by name, and where its files were found;\n"
+                 "info reads one and says what is in it; convert writes it as a .npz file that is\n"
+                 "read faster. SET is a name that list prints, or a .npz or .npy file. Sets are\n"
+                 "looked for below --root or $CULL_DATA; docs/formats.md names their files.\n\n");
     print_flags(stdout, flags);
     return end_output(END_WELL);
 }
@@ -110,6 +112,9 @@ static int convert(const struct arguments *a, const char *name)
         return complain(END_USAGE, "See cull data --help.", "--role is train or test, not '%s'",
                         a->role_name);
     status = cull_data_convert(name, role, a->root, a->out);
+    if (status == CULL_IO)
+        return complain(END_FAILED, "Check both paths, their permissions and the space left.", "%s",
+                        cull_last_error());
     return status == CULL_OK ? END_WELL : complain_data(status);
 }
 

@@ -1,4 +1,5 @@
 /* cmd_eval.c - cull eval: how well saved weights do on a set. */
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,28 +20,58 @@ static int help(const flag *flags)
 {
     (void)printf(
         "usage: cull eval CHECKPOINT [key=value ...] [--set test|validation|train]\n\n"
-        "CHECKPOINT is a run's folder, of which the latest weights are taken (--best: the\n"
-        "best), or a .safetensors file. The recipe is recipe.yaml of that folder, or\n"
-        "--recipe; key=value changes it.\n\n");
+        "Classifies a set with saved weights and prints accuracy and mean loss. CHECKPOINT\n"
+        "is a run's folder, of which the latest weights are taken (--best: the best), or a\n"
+        ".safetensors file. The recipe is recipe.yaml of that folder, or --recipe;\n"
+        "key=value changes it.\n\n");
     print_flags(stdout, flags);
     return end_output(END_WELL);
 }
 
-/* The weights that run.json names. */
+/* The weights of the highest step in the folder, as weights-STEP-HASH.safetensors; false: none. */
+static bool find_newest(struct arguments *a)
+{
+    DIR                 *folder = opendir(a->folder);
+    const struct dirent *entry = NULL;
+    unsigned long long   newest = 0;
+
+    while (folder && (entry = readdir(folder))) {
+        const char        *digits = entry->d_name + strlen("weights-");
+        char              *end = NULL;
+        unsigned long long step = 0;
+
+        if (strncmp(entry->d_name, "weights-", strlen("weights-")) != 0) continue;
+        step = strtoull(digits, &end, 10);
+        if (end == digits || *end != '-' || (a->weights[0] && step < newest)) continue;
+        newest = step;
+        (void)snprintf(a->weights, sizeof a->weights, "%.900s/%.255s", a->folder, entry->d_name);
+    }
+    if (folder) (void)closedir(folder);
+    return a->weights[0] != '\0';
+}
+
+/* The weights that run.json names; while a run goes on, or after it was killed, those that are
+ * there. */
 static int find_weights(struct arguments *a)
 {
     char         path[MOST_PATH + 16];
     json_error_t error;
     json_t      *run = NULL;
-    const char  *name = NULL;
+    const char  *name = NULL, *state = NULL;
     int          end = END_WELL;
 
     (void)snprintf(path, sizeof path, "%s/run.json", a->folder);
     run = json_load_file(path, 0, &error);
     name = json_string_value(json_object_get(run, a->best ? "best_weights" : "weights"));
+    state = json_string_value(json_object_get(run, "status"));
     if (!run)
         end = complain(END_FAILED, "Give a run's folder or a .safetensors file.", "%s: %s", path,
                        error.text);
+    else if (state && strcmp(state, "running") == 0 && a->best)
+        end = complain(END_FAILED, "Resume it, or leave out --best for its latest weights.",
+                       "%s: the run has not ended, so its best weights are not known", a->folder);
+    else if (state && strcmp(state, "running") == 0 && find_newest(a))
+        end = END_WELL;
     else if (!name || !name[0])
         end = complain(END_FAILED, "Resume the run until its first checkpoint is there.",
                        "%s names no weights", path);
@@ -102,7 +133,12 @@ static int evaluate(struct arguments *a)
     if (status == CULL_IO)
         return complain(END_FAILED, "Name the recipe with --recipe FILE.", "%s", cull_last_error());
     if (status == CULL_OK) status = cull_evaluate(recipe, a->weights, a->set, &result);
-    end = status == CULL_OK ? say(a, &result) : complain_run(status);
+    if (status == CULL_BAD_ARGUMENT && strstr(cull_last_error(), "no set of this name"))
+        end = complain(END_USAGE,
+                       "--set is test, train, or validation where data.validation splits one off.",
+                       "%s", cull_last_error());
+    else
+        end = status == CULL_OK ? say(a, &result) : complain_run(status);
     cull_recipe_close(recipe);
     return end;
 }

@@ -1,5 +1,5 @@
 /* cmd_train.c - cull train: one run, from a recipe to a trained network. */
-#include <math.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,19 +20,28 @@ struct arguments {
     char        folder[MOST_PATH];
 };
 
-static void take_signal(int number)
+static void set_signals(void (*handler)(int))
 {
-    asked_to_end = number;
-}
+    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESTART};
 
-/* Once: a second signal ends the program as it would any other. */
-static void listen(void)
-{
-    struct sigaction action = {.sa_handler = take_signal, .sa_flags = (int)SA_RESETHAND};
-
-    (void)sigemptyset(&action.sa_mask);
+    (void)sigfillset(&action.sa_mask); /* the second waits until the first is dealt with */
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
+}
+
+/* Once: a second signal, of either kind, ends the program as it would any other. Loading and
+ * evaluating may take a while, in which silence would look like being stuck. */
+static void take_signal(int number)
+{
+    static const char said[] = "\ncull: will end after this step; a second signal ends it now.\n";
+    int               before = errno;
+    ssize_t           written = 0;
+
+    asked_to_end = number;
+    set_signals(SIG_DFL);
+    written = write(STDERR_FILENO, said, sizeof said - 1);
+    (void)written;
+    errno = before;
 }
 
 static bool should_stop(void *context)
@@ -49,9 +58,12 @@ static void tell(void *context, const cull_run_news *news)
 static int help(const flag *flags)
 {
     (void)printf("usage: cull train RECIPE.yaml [key=value ...] [--out DIR] [--resume]\n\n"
-                 "Trains as the recipe says. Its folder then holds recipe.yaml (every key),\n"
-                 "metrics.jsonl, TensorBoard events, run.json and the checkpoint; --resume goes\n"
-                 "on from there, bit for bit, after a kill or a stop.\n\n");
+                 "Trains as the recipe says; key=value takes the place of what it says. The run's\n"
+                 "folder then holds recipe.yaml (every key), metrics.jsonl, TensorBoard events,\n"
+                 "run.json and the checkpoint. Ctrl-C (or SIGTERM) ends the run after its step,\n"
+                 "with a checkpoint; the same command with --resume goes on from there, bit for\n"
+                 "bit, also after a kill. Exit status: 0 trained, 1 failed, 2 a wrong recipe or\n"
+                 "command, 130 and 143 stopped by a signal.\n\n");
     print_flags(stdout, flags);
     (void)printf("\nkeys of a recipe, with their defaults:\n");
     print_recipe_keys(stdout);
@@ -178,7 +190,7 @@ static int train(struct arguments *a)
         return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
                         cull_last_error());
     if (status != CULL_OK) return complain_run(status);
-    listen();
+    set_signals(take_signal);
     status = cull_train(recipe, &options, &result);
     progress_end(&bar);
     if (status != CULL_OK)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TEXT = 256 };
+enum { MOST_TEXT = 256, MOST_KEYS = 256 };
 
 int take_changes(const char *command, const char *const *words, size_t count, changes *out,
                  const char **path)
@@ -42,6 +42,32 @@ void clear_changes(changes *all)
     *all = (changes){0};
 }
 
+/* The key of a recipe nearest to the one that a sentence says there is not, or NULL. */
+static const char *nearest_key(const char *why)
+{
+    static const char       before[] = "no option is called '";
+    const char             *names[MOST_KEYS] = {NULL}, *at = strstr(why, before);
+    const cull_option_spec *option = NULL;
+    char                    wrong[MOST_TEXT];
+
+    if (!at) return NULL;
+    at += strlen(before);
+    (void)snprintf(wrong, sizeof wrong, "%.*s", (int)strcspn(at, "'"), at);
+    for (size_t i = 0; i + 1 < MOST_KEYS && (option = cull_recipe_option_at(i)); i++)
+        names[i] = option->key;
+    return nearest(wrong, names);
+}
+
+static int complain_recipe(const char *why)
+{
+    const char *near = nearest_key(why);
+    char        hint[MOST_TEXT];
+
+    (void)snprintf(hint, sizeof hint, "%s%s%sSee cull train --help for every key of a recipe.",
+                   near ? "Did you mean " : "", near ? near : "", near ? "? " : "");
+    return complain(END_USAGE, hint, "%s", why);
+}
+
 int complain_run(cull_status status)
 {
     const char *why = cull_last_error();
@@ -49,8 +75,7 @@ int complain_run(cull_status status)
     switch (status) {
     case CULL_OK: return END_WELL;
     case CULL_BAD_OPTION:
-    case CULL_BAD_ARGUMENT:
-        return complain(END_USAGE, "See cull train --help for every key of a recipe.", "%s", why);
+    case CULL_BAD_ARGUMENT: return complain_recipe(why);
     case CULL_NOT_FINITE:
         return complain(END_FAILED,
                         "Lower optim.lr, set optim.clip or schedule.warmup, and begin anew; the "

@@ -1,0 +1,238 @@
+#!/usr/bin/python3
+"""What takes too long for `make check`: training on real data, killing and resuming, threads.
+
+    /usr/bin/python3 tests/long/run.py --cull build/cull [--seed N] [PART ...]
+
+Parts are mnist, cifar10, killed and threads; without any, all. A part whose data set is not there is
+skipped and says so: the sets are looked for where $CULL_DATA points, as `cull data list` says.
+Needs nothing beyond Python's library.
+"""
+import argparse
+import json
+import os
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RECIPES = os.path.join(HERE, "..", "..", "recipes")
+
+# Few steps, each with a checkpoint; two epochs so that evaluations and a best are among them.
+KILLED = ["data.name=fashion-mnist", "model.name=lenet5", "augment.crop=2", "augment.flip=true",
+          "data.label_noise=0.1", "data.imbalance=1", "data.imbalance_keep=0.01",
+          "optim.weight_decay=0.001", "train.batch=50", "train.epochs=2", "train.log=1",
+          "train.checkpoint_steps=1"]
+KILLS = 12
+
+# Name, changes: enough steps that a difference in the last bit would show in the weights.
+THREADED = [("lenet5", ["data.name=fashion-mnist", "model.name=lenet5", "train.cost=3200"]),
+            ("resnet20", ["data.name=cifar10", "model.name=resnet20", "train.cost=640"]),
+            ("mobilenetv2", ["data.name=cifar10", "model.name=mobilenetv2", "train.cost=128"]),
+            ("wrn-16-4 with dropout", ["data.name=cifar10", "model.name=wrn-16-4",
+                                       "model.dropout=0.3", "train.cost=128"])]
+
+
+class Failed(Exception):
+    """A sentence that says what is not as it should be."""
+
+
+class Skipped(Exception):
+    """A sentence that says what is missing."""
+
+
+class Runs:
+    """The program, and a folder for what it writes."""
+
+    def __init__(self, cull, folder):
+        self.cull, self.folder = cull, folder
+        self.empty = self.path("empty.yaml")
+        with open(self.empty, "w", encoding="utf-8"):
+            pass
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def need(self, name):
+        listed = json.loads(subprocess.run([self.cull, "data", "list", "--json"], check=True,
+                                           capture_output=True).stdout)
+        if not any(s["name"] == name and s["train"] and s["test"] for s in listed):
+            raise Skipped("%s is not below $CULL_DATA" % name)
+
+    def command(self, out, recipe, changes):
+        return [self.cull, "train", recipe, "--out", self.path(out)] + changes
+
+    def train(self, out, changes, recipe=None, resume=False):
+        done = subprocess.run(self.command(out, recipe or self.empty, changes) +
+                              ["--resume"] * resume, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        if done.returncode:
+            raise Failed("exit status %d: %s" % (done.returncode, done.stderr.decode()))
+        return self.record(out)
+
+    def record(self, out):
+        with open(self.path(out, "run.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def bytes(self, out, name):
+        with open(self.path(out, name), "rb") as file:
+            return file.read()
+
+
+# ---- accuracy ----
+
+def reaches(runs, recipe, name, seed, bar):
+    runs.need(name)
+    run = runs.train(name, ["train.seed=%d" % seed], os.path.join(RECIPES, recipe))
+    said = "%s: %.2f %% on the test set in %.0f s" % (recipe, 100 * run["test"], run["seconds"])
+    if run["status"] != "finished" or not run["test"] >= bar:
+        raise Failed("%s; at least %.1f %% was to be reached" % (said, 100 * bar))
+    return said
+
+
+# ---- killed and resumed ----
+
+def metrics_of(runs, out):
+    """The lines without times, whose names begin with seconds."""
+    lines = runs.bytes(out, "metrics.jsonl").decode().splitlines()
+    return [{k: v for k, v in json.loads(line).items() if not k.startswith("seconds")}
+            for line in lines]
+
+
+def events_of(runs, out):
+    """The records without wall times (the first field, a double) and without checksums."""
+    data, at, events = runs.bytes(out, "events.out.tfevents.cull"), 0, []
+    while at < len(data):
+        (length,) = struct.unpack_from("<Q", data, at)
+        events.append(data[at + 12 + 9:at + 12 + length])
+        at += 16 + length
+    if at != len(data):
+        raise Failed("%s: the event file ends inside a record" % out)
+    return events
+
+
+def words_of(data):
+    return [data[i:i + 8] for i in range(0, len(data), 8)]
+
+
+def times_in_state(a, b):
+    """Words of the state that differ between runs that were left alone: times, the length of the
+    metrics (which hold times) and the checksum."""
+    return {i for i, (x, y) in enumerate(zip(words_of(a), words_of(b))) if x != y} | {6}
+
+
+def same_run(runs, a, b, times):
+    if sorted(os.listdir(runs.path(a))) != sorted(os.listdir(runs.path(b))):
+        raise Failed("%s holds other files than %s: %s" % (b, a, os.listdir(runs.path(b))))
+    for name in os.listdir(runs.path(a)):
+        if name.startswith("weights-") or name in ("recipe.yaml", "corruption.npz"):
+            if runs.bytes(a, name) != runs.bytes(b, name):
+                raise Failed("%s: %s differs" % (b, name))
+    x, y = runs.bytes(a, "state"), runs.bytes(b, "state")
+    if len(x) != len(y) or times_in_state(x, y) - times:
+        raise Failed("%s: the state differs in more than times" % b)
+    for part in (metrics_of, events_of):
+        if part(runs, a) != part(runs, b):
+            raise Failed("%s: %s differ" % (b, part.__name__[:-3]))
+    x, y = runs.record(a), runs.record(b)
+    if any(x[k] != y[k] for k in x if k not in ("written", "seconds")):
+        raise Failed("%s: run.json differs" % b)
+
+
+def is_writing(folder):
+    try:
+        return any(name.startswith((".weights", ".state")) for name in os.listdir(folder))
+    except FileNotFoundError:
+        return False
+
+
+def kill_and_resume(runs, out, moments):
+    """Kill the run at each moment in turn, resuming in between; then let it end. A moment is in
+    seconds; None is the next at which a checkpoint is being written."""
+    where = ""
+    for moment in moments:
+        child = subprocess.Popen(runs.command(out, runs.empty, KILLED + ["--resume"]),
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE)
+        if moment is None:
+            while child.poll() is None and not is_writing(runs.path(out)):
+                pass
+        else:
+            time.sleep(moment)
+        child.kill()
+        _, err = child.communicate()
+        if child.returncode not in (0, -signal.SIGKILL):
+            raise Failed("%s: exit status %d: %s" % (out, child.returncode, err.decode()))
+        where += "w" if is_writing(runs.path(out)) else "."
+    runs.train(out, KILLED, resume=True)
+    return where
+
+
+def killed(runs, seed):
+    runs.need("fashion-mnist")
+    rng = random.Random(seed)
+    began = time.monotonic()
+    runs.train("a", KILLED)
+    took = time.monotonic() - began
+    runs.train("b", KILLED)
+    times = times_in_state(runs.bytes("a", "state"), runs.bytes("b", "state"))
+    same_run(runs, "a", "b", times)
+    where = ""
+    for i in range(KILLS):
+        moments = [None if rng.random() < .5 else rng.uniform(0, took) for _ in range(1 + i % 3)]
+        where += " " + kill_and_resume(runs, "killed%d" % i, moments)
+        same_run(runs, "a", "killed%d" % i, times)
+    return "%d runs, killed%s (w: inside a checkpoint) and resumed, are the same bits" % (KILLS, where)
+
+
+# ---- threads ----
+
+def threads(runs, _):
+    for name in ("fashion-mnist", "cifar10"):
+        runs.need(name)
+    for name, changes in THREADED:
+        weights = {runs.train("%s-%d" % (name, n), changes + ["train.threads=%d" % n,
+                              "data.workers=%d" % (n - 1), "train.batch=64",
+                              "train.evaluate_batch=500"])["weights"] for n in (1, 2, 3)}
+        if len(weights) != 1:
+            raise Failed("%s: weights depend on the threads: %s" % (name, sorted(weights)))
+    return "1, 2 and 3 threads give the same weights: " + ", ".join(n for n, _ in THREADED)
+
+
+PARTS = {
+    "mnist": lambda runs, seed: reaches(runs, "lenet-mnist.yaml", "mnist", seed, .99),
+    "cifar10": lambda runs, seed: reaches(runs, "resnet20-cifar10.yaml", "cifar10", seed, .65),
+    "killed": killed,
+    "threads": threads,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="long tests of the program")
+    parser.add_argument("--cull", required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    arguments = parser.parse_args()
+    cull = os.path.abspath(arguments.cull)
+    wrong = [p for p in arguments.parts if p not in PARTS]
+    if wrong or not os.access(cull, os.X_OK):
+        parser.error("no part or no program: %s" % (wrong or cull))
+    failed = 0
+    for part in arguments.parts or PARTS:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                said = PARTS[part](Runs(cull, folder), arguments.seed)
+            except Skipped as missing:
+                said = "skipped: %s" % missing
+            except Failed as wrong:
+                said = "FAILED: %s" % wrong
+                failed += 1
+            print("long: %s: %s" % (part, said), flush=True)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
