@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "lab/audit.h"
 
-enum { MOST_ARRAYS = 12 };
+enum { MOST_ARRAYS = 13 };
 
 struct shown {
     size_t   count;
@@ -93,6 +93,7 @@ cull_status cull_audit_write(const cull_audit_work *w, const cull_audit_result *
     cull_array   array[MOST_ARRAYS] = {{0}};
     size_t       count = 0, never = 0;
     int32_t     *places = NULL;
+    double      *rank = NULL;
     int64_t      times[CULL_AUDIT_BINS] = {0};
 
     TRY(gather(w, examples, &s));
@@ -106,6 +107,10 @@ cull_status cull_audit_write(const cull_audit_work *w, const cull_audit_result *
     array[count++] =
         (cull_array){"confidence", cull_vector(r->confidence, CULL_F64, CULL_AUDIT_POINTS)};
     array[count++] = (cull_array){"tenth", cull_vector(r->tenth, CULL_F64, CULL_AUDIT_TENTHS)};
+    TRY(cull_base_alloc(w->set->count, sizeof *rank, "an audit", &rank));
+    for (size_t i = 0; i < w->set->count; i++)
+        rank[w->order[i]] = ((double)i + .5) / (double)w->set->count;
+    array[count++] = (cull_array){"rank", cull_vector(rank, CULL_F64, w->set->count)};
     if (w->times) {
         TRY(cull_base_alloc(w->set->count, sizeof *places, "an audit", &places));
         never = list_never(w, places);
@@ -116,6 +121,7 @@ cull_status cull_audit_write(const cull_audit_work *w, const cull_audit_result *
     TRY(cull_arrays_write(path, array, count));
 done:
     cull_base_free(places);
+    cull_base_free(rank);
     clear(&s);
     return status;
 }

@@ -17,6 +17,7 @@ static void fill_data(const cull_values *v, cull_train_setup *s)
     s->root = text_or_none(v, "data.root");
     s->test = text_or_none(v, "data.test");
     s->validation = cull_value_real(v, "data.validation");
+    s->subset = cull_value_real(v, "data.subset");
     s->workers = (unsigned)cull_value_int(v, "data.workers");
     s->corruption = (cull_data_corruption){
         .imbalance = cull_value_real(v, "data.imbalance"),

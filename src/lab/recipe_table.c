@@ -13,6 +13,8 @@ const cull_option_spec cull_recipe_table[] = {
      "a file with the test set, where it is not part of the set itself"},
     {"data.validation", CULL_OPTION_REAL, "0", 0, 0.9, NULL,
      "share of the training set to split off and watch; 0: the test set is watched"},
+    {"data.subset", CULL_OPTION_REAL, "1", 1e-6, 1, NULL,
+     "share of the training examples that are there at all, the same of every class"},
     {"data.imbalance", CULL_OPTION_REAL, "0", 0, 1, NULL,
      "share of the classes that lose most of their training examples"},
     {"data.imbalance_keep", CULL_OPTION_REAL, "0.1", 1e-6, 1, NULL,

@@ -37,6 +37,7 @@ static cull_status open_data(cull_trainer *t)
 {
     const cull_train_setup *s = t->setup;
     cull_status             status = CULL_OK;
+    cull_dataset           *left_out = NULL;
 
     if (s->own_data[CULL_DATA_TRAIN].x.data)
         TRY(cull_data_take(s->data, &s->own_data[CULL_DATA_TRAIN].x,
@@ -51,9 +52,12 @@ static cull_status open_data(cull_trainer *t)
     else
         TRY(cull_data_open(s->data, CULL_DATA_TEST, s->root, &t->test));
     if (s->validation > 0) TRY(cull_data_split(t->train, s->validation, s->seed, &t->validation));
+    if (s->subset > 0 && s->subset < 1)
+        TRY(cull_data_split(t->train, 1 - s->subset, s->seed, &left_out));
     TRY(cull_data_adopt(t->test, t->train));
     if (corrupts(&s->corruption)) TRY(cull_data_corrupt(&t->train, &s->corruption, &t->corruption));
 done:
+    cull_data_close(left_out);
     return status;
 }
 

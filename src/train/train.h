@@ -60,6 +60,7 @@ typedef struct cull_own_data {
 typedef struct cull_train_setup {
     const char          *data, *root, *test; /* root, test NULL: none given                    */
     double               validation;         /* share of the training set split off; 0: none   */
+    double               subset;             /* share of the rest that is used; 0 or 1: all    */
     cull_data_corruption corruption;
     cull_data_augment    augment;
     bool                 augments;

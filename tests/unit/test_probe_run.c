@@ -273,6 +273,22 @@ static void survives_every_allocation_failure(void **state)
     }
 }
 
+static void a_subset_leaves_the_same_share_of_every_class(void **state)
+{
+    struct world *w = *state;
+    cull_trainer *t = NULL;
+    size_t        of_class[CLASSES] = {0};
+
+    open_recipe(w, "data.subset", "0.5");
+    assert_ok(cull_trainer_create(&w->recipe->setup, false, &t));
+    assert_int_equal(POOL / 2, t->train->count);
+    assert_int_equal(POOL, t->test->count);
+    for (size_t i = 0; i < t->train->count; i++)
+        of_class[t->test->labels[t->train->origin[i]]]++; /* as before labels were harmed */
+    for (size_t k = 0; k < CLASSES; k++) assert_int_equal(POOL / 2 / CLASSES, of_class[k]);
+    cull_trainer_destroy(t);
+}
+
 /* ---- audits ---- */
 
 static void an_audit_ranks_every_example(void **state)
@@ -296,7 +312,7 @@ static void an_audit_ranks_every_example(void **state)
     assert_true(fabs(r.loss - e.loss) < 1e-9);
     for (size_t i = 1; i < CULL_AUDIT_POINTS; i++)
         assert_true(r.confidence[i] >= r.confidence[i - 1]);
-    assert_true(r.confidence[0] > 0 && r.confidence[100] < 1);
+    assert_true(r.confidence[0] > 0 && r.confidence[CULL_AUDIT_POINTS - 1] < 1);
     assert_true(r.base.hits == POOL / 4 && r.wrong_hard.trials == 10);
     assert_false(r.selected);
     cull_writer_clear(&bytes);
@@ -402,6 +418,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_folder_gets_a_line_for_every_pick_and_arm, begin, end),
         cmocka_unit_test_setup_teardown(a_stopped_probe_sums_up_what_there_is, begin, end),
         cmocka_unit_test_setup_teardown(what_cannot_be_probed_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(a_subset_leaves_the_same_share_of_every_class, begin, end),
         cmocka_unit_test_setup_teardown(survives_every_allocation_failure, begin, end),
         cmocka_unit_test_setup_teardown(an_audit_ranks_every_example, begin, end),
         cmocka_unit_test_setup_teardown(an_audit_shows_the_easiest_and_the_hardest, begin, end),
