@@ -269,6 +269,12 @@ static void add(size_t n, const float *x, const float *x2, float *y)
     for (size_t i = 0; i < n; i++) y[i] = x[i] + x2[i];
 }
 
+/* In a maximum NaN is greater than every number, and the last of them wins. */
+static inline bool beats(float value, float best)
+{
+    return (value > best) | (value != value);
+}
+
 static void pool_max(size_t n, size_t taps, const ptrdiff_t *at, const uint8_t *tap, const float *x,
                      float *restrict y, uint8_t *restrict winner)
 {
@@ -279,10 +285,10 @@ static void pool_max(size_t n, size_t taps, const ptrdiff_t *at, const uint8_t *
         uint8_t number = tap[k];
 
         if (!winner)
-            for (size_t j = 0; j < n; j++) y[j] = from[j] > y[j] ? from[j] : y[j];
+            for (size_t j = 0; j < n; j++) y[j] = beats(from[j], y[j]) ? from[j] : y[j];
         else
             for (size_t j = 0; j < n; j++) {
-                bool better = from[j] > y[j];
+                bool better = beats(from[j], y[j]);
 
                 y[j] = better ? from[j] : y[j];
                 winner[j] = better ? number : winner[j];
@@ -321,11 +327,11 @@ static void pool_four(size_t n, const int32_t *restrict first, const int32_t ste
 
     for (size_t i = 0; i < n; i++) {
         float   a = x[first[i]], b = x[first[i] + s1], c = x[first[i] + s2], d = x[first[i] + s3];
-        float   left = b > a ? b : a, right = d > c ? d : c;
-        int32_t from_left = b > a, from_right = 2 + (d > c);
-        int32_t take = -(int32_t)(right > left);
+        float   left = beats(b, a) ? b : a, right = beats(d, c) ? d : c;
+        int32_t from_left = beats(b, a), from_right = 2 + beats(d, c);
+        int32_t take = -(int32_t)beats(right, left);
 
-        y[i] = right > left ? right : left;
+        y[i] = beats(right, left) ? right : left;
         if (winner) winner[i] = (uint8_t)((from_right & take) | (from_left & ~take));
     }
 }

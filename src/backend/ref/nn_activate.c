@@ -4,6 +4,8 @@
  *     relu   max(x, 0)          gradient where y > 0
  *     relu6  min(max(x, 0), 6)  gradient where 0 < y < 6
  *     gelu   x Phi(x)           gradient Phi(x) + x phi(x), Phi and phi of the normal law
+ *
+ * NaN stays NaN: a network that has lost its numbers must not look sound.
  */
 #include <math.h>
 
@@ -15,8 +17,8 @@
 static double value(cull_activation kind, double x)
 {
     switch (kind) {
-    case CULL_RELU: return x > 0 ? x : 0;
-    case CULL_RELU6: return x > 0 ? (x < 6 ? x : 6) : 0;
+    case CULL_RELU: return x < 0 ? 0 : x;
+    case CULL_RELU6: return x < 0 ? 0 : (x > 6 ? 6 : x);
     case CULL_GELU: return 0.5 * x * (1 + erf(x * SQRT_HALF));
     }
     return x;

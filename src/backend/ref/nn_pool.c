@@ -3,7 +3,9 @@
  *
  * The maximum keeps the place of its winner inside the window (one byte, the first of equals) as
  * state, so that its rows can be gathered; padding never wins and is not counted in an average.
+ * NaN is greater than every number, and the last of them wins.
  */
+#include <math.h>
 #include <string.h>
 
 #include "backend/ref/nn.h"
@@ -35,9 +37,11 @@ static double maximum(const cull_layer_desc *d, const double *x, const struct wi
 
     for (int64_t r = w->r0; r < w->r1; r++) {
         for (int64_t s = w->s0; s < w->s1; s++) {
-            if (any && !(x[r * d->x.w + s] > best)) continue;
+            double value = x[r * d->x.w + s];
+
+            if (any && !(value > best || isnan(value))) continue;
             any = true;
-            best = x[r * d->x.w + s];
+            best = value;
             *winner = (uint8_t)((r - w->top) * d->kernel[1] + s - w->left);
         }
     }

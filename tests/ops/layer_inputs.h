@@ -1,0 +1,132 @@
+/*
+ * tests/ops/layer_inputs.h - what the layer cases are run with: numbers, layouts, backends.
+ */
+#ifndef CULL_TESTS_OPS_LAYER_INPUTS_H
+#define CULL_TESTS_OPS_LAYER_INPUTS_H
+
+#include "ops/layer_run.h"
+
+static const char *const others[] = {"cpu"}; /* whoever is compared with ref */
+enum { OTHERS = sizeof others / sizeof *others, LAYOUTS = 6 };
+
+/* ---- numbers to go in: all of them exact in float32 ---- */
+static inline void fill_normal(struct layer_data *data, int tensor, uint64_t seed, double mean,
+                               double scale)
+{
+    for (size_t i = 0; i < data->count[tensor]; i++)
+        data->t[tensor][i] =
+            (double)(float)(mean + scale * random_normal(seed * 100 + (uint64_t)tensor, i));
+}
+
+/* Kinks of an activation at zero and six, ties of a maximum: kept at a distance. */
+static inline void keep_away(const cull_layer_desc *d, double *x, size_t count)
+{
+    if (d->kind == CULL_LAYER_ACTIVATE && d->activation != CULL_GELU)
+        for (size_t i = 0; i < count; i++) {
+            x[i] += x[i] < 0 ? -0.125 : 0.125;
+            if (d->activation == CULL_RELU6) x[i] = (double)(float)(3 * x[i]);
+            if (fabs(x[i] - 6) < 0.125) x[i] += 0.25;
+        }
+    if (d->kind == CULL_LAYER_POOL && d->pooling == CULL_POOL_MAX)
+        for (size_t i = 0; i < count; i++)
+            x[i] = (double)((i * 7919 + 13) % count) / 64 - 2; /* 7919: prime, so all differ */
+}
+
+static inline void fill(const cull_layer_desc *d, uint64_t seed, struct layer_data *data)
+{
+    bool norm = d->epsilon > 0;
+
+    fill_normal(data, X, seed, norm ? 0.5 : 0, 1);
+    fill_normal(data, X2, seed, 0, 1);
+    fill_normal(data, W, seed, norm ? 1 : 0, 0.5);
+    fill_normal(data, B, seed, 0, 0.5);
+    fill_normal(data, RUNNING, seed, 0, 0.5);
+    fill_normal(data, DY, seed, 0, 1);
+    fill_normal(data, DX, seed, 0, 1);
+    fill_normal(data, DX2, seed, 0, 1);
+    keep_away(d, data->t[X], data->count[X]);
+    for (size_t i = data->count[RUNNING] / 2; i < data->count[RUNNING]; i++)
+        data->t[RUNNING][i] = (double)(float)(0.5 + data->t[RUNNING][i] * data->t[RUNNING][i]);
+}
+
+/* Is nothing a fused ReLU sees close to its kink? */
+static inline bool gates_are_clear(cull_backend *ref, const struct layer_case *t,
+                                   const struct layer_data *in)
+{
+    cull_layer_desc   d = complete_case(t, CULL_F64);
+    struct layer_data out = layer_data_make(&d);
+    struct layer_run  run;
+    bool              clear = true, add = d.fused_add;
+
+    d.fused_relu = d.fused_add = false;
+    assert_ok(layer_open(ref, t, &d, &run));
+    run.args.x2 = NULL;
+    layer_forward(&run, in, &out);
+    for (size_t i = 0; i < out.count[Y]; i++)
+        clear = clear && fabs(out.t[Y][i] + (add ? in->t[X2][i] : 0)) > 1e-3;
+    layer_close(&run);
+    layer_data_clear(&out);
+    return clear;
+}
+
+static inline struct layer_data make_input(cull_backend *ref, const struct layer_case *t)
+{
+    cull_layer_desc   d = complete_case(t, CULL_F64);
+    struct layer_data in = layer_data_make(&d);
+
+    for (uint64_t seed = 1;; seed++) {
+        fill(&d, seed, &in);
+        if (!d.fused_relu || gates_are_clear(ref, t, &in)) return in;
+    }
+}
+
+/* ---- layouts ---- */
+static inline int64_t block_of(cull_backend *backend, const cull_image *image, int layout,
+                               int64_t common)
+{
+    int64_t c = image->c;
+
+    if (!c || image->h * image->w == 1) return 1; /* as plans do: one pixel, one layout */
+    switch (layout) {
+    case 0: return 1;
+    case 1: return c;
+    case 2: return c % 8 ? 1 : 8;
+    case 3: return c % 16 ? 1 : 16;
+    default: return cull_layer_block(backend, c, common);
+    }
+}
+
+/* Layouts 0 to 3 a backend may decline; 4 and 5 are what its own `block` asks for. */
+static inline void set_layout(cull_backend *backend, int layout, cull_layer_desc *d)
+{
+    int64_t common = layout == 4 ? d->y.c : 8;
+
+    d->x.block = block_of(backend, &d->x, layout, common);
+    d->x2.block = block_of(backend, &d->x2, layout, common);
+    d->y.block = block_of(backend, &d->y, layout, common);
+    if (d->kind == CULL_LAYER_CONVERT) d->y.block = layout == 1 || d->y.c != d->x.c ? 1 : d->y.c;
+}
+
+/* Is this what some plan would ask for? Only then must a backend take it. */
+static inline bool must_take(int layout, const cull_layer_desc *d)
+{
+    return layout == 4 || (layout == 5 && (d->kind != CULL_LAYER_CONV || d->y.c % 8 == 0));
+}
+
+/* NULL where this build has no such backend, or it has no layers. */
+static inline cull_backend *open_other(const char *name, unsigned threads)
+{
+    cull_backend   *backend = NULL;
+    cull_layer_op  *op = NULL;
+    cull_layer_desc d = complete_case(&layer_cases[0], CULL_F32);
+
+    if (cull_backend_open(name, threads, &backend) != CULL_OK) return NULL;
+    if (cull_layer_create(backend, &d, &op) == CULL_OK) {
+        cull_layer_destroy(op);
+        return backend;
+    }
+    cull_backend_close(backend);
+    return NULL;
+}
+
+#endif
