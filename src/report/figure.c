@@ -23,9 +23,11 @@ void cull_rep_figure_begin(cull_rep_figure *f, const char *x, const char *y, int
                    "set encoding utf8\nset border 3 lc rgb '#0102%02x'\n"
                    "set tics out nomirror scale .6 tc rgb '#0102%02x'\n"
                    "set grid y lt 1 lw 1 lc rgb '#0102%02x'\n"
-                   "set bars small\nunset key\nset rmargin 2\nset tmargin 1\n",
+                   "set minussign\nset bars small\nunset key\nset rmargin 2\nset tmargin 1\n",
                    CULL_REP_WIDTH, f->height, CULL_REP_AXIS, CULL_REP_AXIS, CULL_REP_GRID);
-    cull_rep_print(&f->script, "set xlabel '%s'\nset ylabel '%s'\n", x, y);
+    cull_rep_print(
+        &f->script,
+        "set xlabel '%s' offset 0,.5\nset xtics offset 0,.35\nset ylabel '%s' offset .6,0\n", x, y);
 }
 
 int cull_rep_figure_label(cull_rep_figure *f, const char *words, bool whole)

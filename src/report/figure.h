@@ -13,7 +13,7 @@
 
 enum {
     CULL_REP_LABELS = 256,
-    CULL_REP_LABEL = 26, /* characters shown of a label inside a figure */
+    CULL_REP_LABEL = 22, /* characters shown of a label inside a figure */
     CULL_REP_WIDTH = 480,
     CULL_REP_HEIGHT = 340
 };

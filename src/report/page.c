@@ -59,9 +59,11 @@ static void put_sureness(cull_rep_page *page, const cull_rep_comparison *c)
         planned += c->arm[i].runs;
         there += c->arm[i].finished;
     }
-    cull_rep_print(html, "<p class=\"sure\"><b>How sure:</b> %zu %s; ", c->seeds,
-                   c->seeds == 1 ? "seed" : "seeds");
-    if (c->seeds < 2)
+    cull_rep_print(html, "<p class=\"sure\"><b>How sure:</b> ");
+    if (c->seeds) cull_rep_print(html, "%zu %s; ", c->seeds, c->seeds == 1 ? "seed" : "seeds");
+    if (c->seeds == 0)
+        cull_rep_put(html, "how many seeds were run is not recorded");
+    else if (c->seeds == 1)
         cull_rep_put(html, "with one there is no spread to test against, so nothing is decided");
     else
         cull_rep_print(html,
@@ -120,7 +122,8 @@ static cull_status put_audits(cull_rep_page *page, const cull_rep_comparison *c)
     for (size_t i = 0; i < c->arms && rows < MOST_AUDITS; i++) {
         const cull_rep_audit *audit = cull_rep_first_audit(&c->arm[i]);
 
-        if (audit) row[rows++] = (cull_rep_picked){c->arm[i].name, &c->arm[i].style, audit};
+        if (audit && cull_rep_is_arm(&c->arm[i]))
+            row[rows++] = (cull_rep_picked){c->arm[i].name, &c->arm[i].style, audit};
     }
     if (rows == 0) goto done;
     cull_rep_heading(page, 1, "What was picked");
@@ -178,7 +181,8 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
     cull_rep_probes probes = {0};
 
     put_title(page, c->title[0] ? c->title : "A comparison");
-    cull_rep_put(html, "<p class=\"verdict\">");
+    cull_rep_put(html,
+                 strlen(c->verdict) > 260 ? "<p class=\"verdict long\">" : "<p class=\"verdict\">");
     cull_rep_escape(html, c->verdict[0] ? c->verdict : "There is no verdict yet.",
                     2 * CULL_REP_SENTENCE);
     cull_rep_put(html, "</p>\n");

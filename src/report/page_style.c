@@ -31,6 +31,7 @@ const char *const cull_rep_style_sheet[] = {
     "h4{font-size:1rem;margin:1.6em 0 .4em}\n",
     ".verdict{font-size:clamp(1.35rem,1rem + 1.6vw,2.05rem);line-height:1.28;font-weight:650;"
     "margin:0 0 14px;max-width:34em;text-wrap:pretty;overflow-wrap:anywhere}\n",
+    ".verdict.long{font-size:1.15rem;font-weight:600;max-width:56em}\n",
     ".sure{color:var(--soft);margin:0 0 24px;max-width:62em}\n",
     ".note{border-left:4px solid var(--open);background:var(--openbg);color:var(--ink);"
     "padding:8px 14px;margin:0 0 20px;border-radius:0 6px 6px 0;overflow-wrap:anywhere}\n",
@@ -40,6 +41,7 @@ const char *const cull_rep_style_sheet[] = {
     "border-radius:8px}\n",
     "table{border-collapse:collapse;width:100%;font-size:.93rem;font-variant-numeric:tabular-nums}"
     "\n",
+    "table.slim{width:auto;min-width:min(100%,30em)}\n",
     "th,td{padding:7px 12px;text-align:right;border-bottom:1px solid var(--line);"
     "white-space:nowrap;vertical-align:top}\n",
     "tbody tr:last-child>*{border-bottom:0}\n",
@@ -53,8 +55,8 @@ const char *const cull_rep_style_sheet[] = {
     ".pill.better{color:var(--good);background:var(--goodbg)}"
     ".pill.worse{color:var(--bad);background:var(--badbg)}"
     ".pill.same{color:var(--even);background:var(--evenbg)}\n",
-    "dl.columns{margin:0 0 28px;font-size:.84rem;color:var(--soft);display:grid;gap:2px 28px;"
-    "grid-template-columns:repeat(auto-fit,minmax(min(100%,27em),1fr))}\n",
+    "dl.columns{margin:0 0 28px;font-size:.84rem;color:var(--soft);columns:26em auto;"
+    "column-gap:32px}dl.columns>div{break-inside:avoid;padding-bottom:3px}\n",
     "dl.columns dt{display:inline;font-weight:600}dl.columns dt:after{content:': '}"
     "dl dd{display:inline;margin:0}\n",
     "dl.pairs{display:grid;gap:2px 32px;grid-template-columns:repeat(auto-fill,minmax(min(100%,"
@@ -66,7 +68,7 @@ const char *const cull_rep_style_sheet[] = {
     "dl.recipe{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.78rem}\n",
     "pre{background:var(--card);padding:10px 14px;border-radius:8px;font-size:.82rem;"
     "white-space:pre-wrap;overflow-wrap:anywhere}\n",
-    ".figures{display:grid;gap:26px;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),"
+    ".figures{display:grid;gap:26px;grid-template-columns:repeat(auto-fill,minmax(min(100%,380px),"
     "1fr));align-items:start;margin:0 0 24px}\n",
     "figure{margin:0;min-width:0;max-width:620px}\n",
     "svg.plot{display:block;width:100%;height:auto;overflow:visible}"
@@ -87,24 +89,28 @@ const char *const cull_rep_style_sheet[] = {
     ".problems li{overflow-wrap:anywhere}\n",
     "footer{padding-top:40px;padding-bottom:40px;color:var(--soft);font-size:.85rem}\n",
     "a{color:inherit}.symbols{position:absolute;width:0;height:0;overflow:hidden}\n",
-    "@media (max-width:760px){\n",
+    "@media screen and (max-width:760px){\n",
     "table.cards,table.cards tbody,table.cards tr,table.cards th,table.cards td{display:block}\n",
-    "table.cards thead{display:none}table.cards tr{padding:8px 12px;border-bottom:1px solid "
-    "var(--line)}table.cards tr:last-child{border-bottom:0}\n",
+    "table.cards thead{display:none}table.cards tr{padding:10px 12px;border-bottom:1px solid "
+    "var(--line);display:grid;grid-template-columns:1fr 1fr;gap:0 20px}table.cards "
+    "tr:last-child{border-bottom:0}\n",
     "table.cards th,table.cards td{border:0;padding:1px 0;white-space:normal;max-width:none;"
     "text-align:right;display:flex;justify-content:space-between;gap:1em}\n",
     "table.cards tbody th{position:static;display:block;text-align:left;padding-bottom:4px;"
     "font-size:1rem}\n",
+    "table.cards tbody th,table.cards td:nth-child(n+6){grid-column:1/-1}\n",
     "table.cards td:before{content:attr(data-label);color:var(--soft);text-align:left;flex:none}\n",
-    ".figures{gap:30px}tbody th{min-width:7em;max-width:11em}th,td{padding:6px 9px}}\n",
+    ".figures{gap:30px}tbody th{min-width:8.5em;max-width:11em}th,td{padding:6px 9px}}\n",
     "@media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;"
     "--card:#f2f2f2;--k1:#444;--k2:#ddd;--k3:#e6edf6;--good:#0a6b3d;--goodbg:#fff;--bad:#a4281b;"
     "--badbg:#fff;--even:#333;--evenbg:#fff;--open:#7a5200;--openbg:#fff;--k8:#8b949e;--k9:#d55e00;"
     "--k10:#b3568b;--k11:#0072b2;--k12:#009e73;--k16:#6e7781;--k17:#000;--k18:#0072b2;"
     "--k19:#d55e00;--k20:#00805d;--k21:#b3568b;--k22:#a87000;--k23:#3f8fc5}\n",
-    "body{font-size:10pt}main{padding-top:0;max-width:none}.scroll{overflow:visible;border:0}"
-    "th,td{padding:3px 5px;white-space:normal}table{font-size:7.6pt}tbody th{position:static;"
-    "min-width:0}figure,tr,.gallery li{break-inside:avoid}h2,h3,h4{break-after:avoid}"
+    "html{font-size:11.5px}body{font-size:11.5px}dl.columns{columns:2}main{padding-top:0;max-width:"
+    "none}.scroll{overflow:visible;border:0}"
+    "th,td{padding:3px 5px;white-space:normal}table{font-size:10px}thead th{font-size:9.5px}"
+    "tbody th{position:static;min-width:0;max-width:13em}figure,tr,.gallery "
+    "li{break-inside:avoid}h2,h3,h4{break-after:avoid}"
     ".figures{grid-template-columns:1fr 1fr;gap:14px}"
     "thead th,.pill,ul.key i{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n",
     NULL};

@@ -38,7 +38,7 @@ bool cull_rep_is_arm(const cull_rep_arm *arm)
 static void name_rows(cull_rep_figure *f, char names[][CULL_REP_NAME], size_t rows)
 {
     cull_rep_print(&f->script,
-                   "set lmargin at screen .40\nset yrange [0.4:%zu.6] reverse\nunset grid\n"
+                   "set lmargin at screen .38\nset yrange [%zu.6:0.4]\nunset grid\n"
                    "set grid x lt 1 lw 1 lc rgb '#0102%02x'\nset ytics scale 0 (",
                    rows, CULL_REP_GRID);
     for (size_t i = 0; i < rows; i++)
@@ -47,22 +47,38 @@ static void name_rows(cull_rep_figure *f, char names[][CULL_REP_NAME], size_t ro
     cull_rep_put(&f->script, ")\n");
 }
 
+/* About five steps of 1, 2 or 5 times a power of ten across an axis. */
+static double step_of(double low, double high)
+{
+    double rough = (high - low) / 5, ten = 0;
+
+    if (!(rough > 0) || !isfinite(rough)) return 1;
+    ten = pow(10, floor(log10(rough)));
+    return rough < 1.5 * ten   ? ten
+           : rough < 3.5 * ten ? 2 * ten
+           : rough < 7.5 * ten ? 5 * ten
+                               : 10 * ten;
+}
+
 cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_comparison *c)
 {
     const cull_rep_arm *row[MOST_ROWS];
     char                names[MOST_ROWS][CULL_REP_NAME];
     size_t              rows = 0;
+    double              low = 0, high = 0;
     cull_rep_figure     f = {0};
 
+    if (isfinite(c->margin)) low = -c->margin, high = c->margin;
     for (size_t i = 0; i < c->arms && rows < MOST_ROWS; i++) {
         const cull_rep_versus *v = cull_rep_primary(&c->arm[i]);
 
         if (!v || !isfinite(v->difference)) continue;
         cull_rep_short_name(&c->arm[i], names[rows], sizeof names[rows]);
         row[rows++] = &c->arm[i];
+        low = fmin(low, fmin(v->low, v->difference));
+        high = fmax(high, fmax(v->high, v->difference));
     }
-    cull_rep_figure_begin(&f, "difference to uniform at the same cost (points)", "",
-                          FRAME + ROW * (int)rows);
+    cull_rep_figure_begin(&f, "points above uniform at the same cost", "", FRAME + ROW * (int)rows);
     name_rows(&f, names, rows);
     if (isfinite(c->margin))
         cull_rep_print(&f.script,
@@ -71,8 +87,9 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
                        -c->margin, c->margin, CULL_REP_SHADE);
     cull_rep_print(&f.script,
                    "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#0102%02x'\n"
-                   "set offsets graph .04, graph .04, 0, 0\n",
-                   CULL_REP_AXIS);
+                   "set xrange [%.6g:%.6g]\nset xtics %.6g\n",
+                   CULL_REP_AXIS, low - .06 * (high - low), high + .06 * (high - low),
+                   step_of(low, high));
     for (size_t i = 0; i < rows; i++) {
         const cull_rep_versus *v = cull_rep_primary(row[i]);
         bool                   whiskers = isfinite(v->low) && isfinite(v->high);

@@ -50,7 +50,13 @@ static bool mean_look(const cull_rep_arm *arm, size_t i, bool time, double *x, d
     return count && isfinite(*x) && isfinite(*error) && *error > 0;
 }
 
-static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, const char *key)
+/* The least and the largest error of a figure so far. */
+struct range {
+    double low, high;
+};
+
+static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, const char *key,
+                      struct range *range)
 {
     size_t count = looks(arm), rows = 0, block = 0;
     double x = 0, error = 0;
@@ -62,9 +68,12 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
     if (rows < 2) return;
     cull_rep_short_name(arm, name, sizeof name);
     block = cull_rep_figure_rows(f);
-    for (size_t i = 0; i < count; i++)
-        if (mean_look(arm, i, time, &x, &error))
-            cull_rep_print(&f->script, "%.9g %.9g\n", x, error);
+    for (size_t i = 0; i < count; i++) {
+        if (!mean_look(arm, i, time, &x, &error)) continue;
+        cull_rep_print(&f->script, "%.9g %.9g\n", x, error);
+        range->low = fmin(range->low, error);
+        range->high = fmax(range->high, error);
+    }
     cull_rep_figure_end_rows(f);
     cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, name, true)),
                    "$d%zu using 1:2 with lines lw %s lc rgb '#0102%02x'%s", block,
@@ -86,13 +95,15 @@ static const cull_rep_arm *named(const cull_rep_comparison *c, const char *name)
 }
 
 /* The arms that keep this share, their controls of the same cost, and full training. */
-static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double keep, bool time)
+static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double keep, bool time,
+                      struct range *range)
 {
     const cull_rep_arm *drawn[64];
     size_t              count = 0;
 
     for (size_t i = 0; i < c->arms; i++)
-        if (strcmp(c->arm[i].role, "full") == 0) plot_line(f, &c->arm[i], time, "full training");
+        if (strcmp(c->arm[i].role, "full") == 0)
+            plot_line(f, &c->arm[i], time, "full training", range);
     for (size_t i = 0; i < c->arms; i++) {
         const cull_rep_versus *v = cull_rep_primary(&c->arm[i]);
         const cull_rep_arm    *control = v ? named(c, v->control) : NULL;
@@ -102,7 +113,7 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
         for (size_t j = 0; j < count; j++) again = again || drawn[j] == control;
         if (again || count == sizeof drawn / sizeof *drawn || cull_rep_is_arm(control)) continue;
         drawn[count++] = control;
-        plot_line(f, control, time, "uniform, whole budget");
+        plot_line(f, control, time, "uniform, whole budget", range);
     }
     for (size_t i = 0; i < c->arms && f->plots < CULL_REP_LABELS / 2; i++) {
         char key[CULL_REP_NAME];
@@ -110,7 +121,7 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
         if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].keep != keep) continue;
         (void)snprintf(key, sizeof key, "%.80s%s", c->arm[i].strategy,
                        strcmp(c->arm[i].pass, "reuse") == 0 ? " reuse" : "");
-        plot_line(f, &c->arm[i], time, key);
+        plot_line(f, &c->arm[i], time, key, range);
     }
 }
 
@@ -118,14 +129,16 @@ static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, 
                              bool time)
 {
     char            caption[400], what[160];
+    struct range    range = {INFINITY, -INFINITY};
     cull_rep_figure f = {0};
 
     cull_rep_figure_begin(&f, time ? "time (s)" : "cost (% of the full run)",
                           "test error (%), log scale", 0);
     cull_rep_put(&f.script, "set logscale y\nset ytics (.01,.02,.05,.1,.2,.3,.5,.7,1,2,3,4,5,6,8,"
                             "10,12,15,20,25,30,40,50,60,80,100)\nset xrange [0:*]\n"
-                            "set offsets 0, graph .03, graph .04, graph .04\n");
-    plot_keep(&f, c, keep, time);
+                            "set offsets 0, graph .03, 0, 0\n");
+    plot_keep(&f, c, keep, time, &range);
+    cull_rep_print(&f.script, "set yrange [%.6g:%.6g]\n", range.low * .93, range.high * 1.07);
     (void)snprintf(what, sizeof what, "Test error against %s for the arms that keep %.3g %%",
                    time ? "time" : "cost", 100 * keep);
     (void)snprintf(caption, sizeof caption,
@@ -164,7 +177,7 @@ static void plot_curve(cull_rep_figure *f, const cull_rep_curve *curve, const ch
     size_t         block = 0, rows = 0;
 
     for (size_t i = 0; i < curve->count; i++)
-        rows += isfinite(loss ? curve->point[i].loss : curve->point[i].accuracy);
+        rows += isfinite(loss ? curve->point[i].loss : curve->point[i].accuracy) != 0;
     if (rows == 0) return;
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < curve->count; i++) {
@@ -186,7 +199,10 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
     cull_rep_figure f = {0};
 
     cull_rep_figure_begin(&f, "epoch", loss ? "loss" : "accuracy (%)", 0);
-    cull_rep_put(&f.script, "set offsets graph .04, graph .04, graph .05, graph .05\n");
+    cull_rep_put(&f.script, loss ? "set yrange [0:*]\nset xrange [0:*]\nset offsets 0, graph .03, "
+                                   "graph .05, 0\n"
+                                 : "set xrange [0:*]\nset offsets 0, graph .03, graph .05, graph "
+                                   ".05\n");
     for (int s = 0; count == 1 && s < CULL_REP_SETS; s++)
         plot_curve(&f, &runs[0].run.metrics.curve[s], sets[s], s, loss);
     for (size_t i = 0; count > 1 && i < count && i < MOST_LINES; i++) {

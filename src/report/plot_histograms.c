@@ -61,8 +61,7 @@ cull_status cull_rep_draw_probes(cull_rep_page *page, const cull_rep_probe_group
             }
         if (high - low < 1e-3) high = low + 1e-3;
         cull_rep_figure_begin(&f, "squared gradient error, log scale", "minibatches (%)", 0);
-        cull_rep_put(&f.script, "set logscale x\nset format x '10^{%T}'\nset xtics enhanced\n"
-                                "set yrange [0:*]\n");
+        cull_rep_put(&f.script, "set logscale x\nset format x '%g'\nset yrange [0:*]\n");
         for (size_t i = first; i < end; i++) plot_errors(&f, &groups[i], low, high);
         (void)snprintf(caption, sizeof caption,
                        "<b>Gradient error, ρ = %.3g.</b> Squared distance of the subset’s gradient "

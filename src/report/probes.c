@@ -69,7 +69,7 @@ cull_status cull_rep_probes_add(cull_rep_probes *probes, const cull_rep_metrics 
             group->room = room;
         }
         group->error[group->count++] = probe->error;
-        group->contests += isfinite(probe->win);
+        group->contests += isfinite(probe->win) != 0;
         group->wins += probe->win > 0;
     }
 done:

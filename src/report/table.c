@@ -13,7 +13,10 @@ void cull_rep_table_begin(cull_rep_page *page, const char *name, const cull_rep_
     cull_rep_print(&page->html,
                    "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\">"
                    "<table%s><thead%s><tr%s>",
-                   name, cards ? " class=\"cards\" role=\"table\"" : "",
+                   name,
+                   cards       ? " class=\"cards\" role=\"table\""
+                   : count < 3 ? " class=\"slim\""
+                               : "",
                    cards ? " role=\"rowgroup\"" : "", cards ? " role=\"row\"" : "");
     for (size_t i = 0; i < count; i++)
         cull_rep_print(&page->html, "<th scope=\"col\"%s%s>%s</th>",
@@ -27,14 +30,15 @@ void cull_rep_cell(cull_rep_page *page, const cull_rep_column *column)
     bool           first = column == page->columns;
     cull_rep_text *html = &page->html;
 
-    if (page->row) cull_rep_put(html, column - page->columns == 1 ? "</th>" : "</td>");
+    if (page->row) cull_rep_put(html, column - page->columns == 1 ? "</th>" : "</span></td>");
     if (first)
         cull_rep_print(html, "%s<tr%s><th scope=\"row\" class=\"w\"%s>", page->row ? "</tr>\n" : "",
                        page->cards ? " role=\"row\"" : "",
                        page->cards ? " role=\"rowheader\"" : "");
     else
-        cull_rep_print(html, "<td%s%s data-label=\"%s\">", column->words ? " class=\"w\"" : "",
-                       page->cards ? " role=\"cell\"" : "", column->title);
+        cull_rep_print(html, "<td%s%s data-label=\"%s\"><span>",
+                       column->words ? " class=\"w\"" : "", page->cards ? " role=\"cell\"" : "",
+                       column->title);
     page->row = true;
 }
 
@@ -42,8 +46,8 @@ void cull_rep_table_end(cull_rep_page *page, const cull_rep_column *columns, siz
 {
     cull_rep_text *html = &page->html;
 
-    cull_rep_put(html,
-                 page->row ? "</td></tr>\n</tbody></table></div>\n" : "</tbody></table></div>\n");
+    cull_rep_put(html, page->row ? "</span></td></tr>\n</tbody></table></div>\n"
+                                 : "</tbody></table></div>\n");
     cull_rep_put(html, "<dl class=\"columns\">");
     for (size_t i = 0; i < count; i++)
         if (columns[i].explain)

@@ -8,7 +8,7 @@
 static void put_percent(cull_rep_text *html, double share, int digits)
 {
     cull_rep_number(html, 100 * share, digits);
-    if (isfinite(share)) cull_rep_put(html, " %");
+    if (isfinite(share)) cull_rep_put(html, "&nbsp;%");
 }
 
 static void put_name(cull_rep_page *page, const cull_rep_arm *arm)
@@ -22,7 +22,7 @@ static void put_accuracy(cull_rep_text *html, const cull_rep_arm *arm)
 {
     cull_rep_number(html, arm->mean, 2);
     if (isfinite(arm->mean) && isfinite(arm->sd)) {
-        cull_rep_put(html, " <small>± ");
+        cull_rep_put(html, "&nbsp;<small>±&nbsp;");
         cull_rep_number(html, arm->sd, 2);
         cull_rep_put(html, "</small>");
     }
@@ -75,7 +75,7 @@ static void put_verdict(cull_rep_text *html, const cull_rep_versus *v)
 
 void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    static const cull_rep_column columns[] = {
+    static const cull_rep_column usual[] = {
         {"Arm", "strategy, share kept and how it scores", true},
         {"ρ", "share of every minibatch that is trained on", false},
         {"Pass",
@@ -103,8 +103,19 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
          "inside the margin; else undecided",
          true},
     };
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    cull_rep_text *html = &page->html;
+    enum { COLUMNS = sizeof usual / sizeof *usual, INTERVAL = 7 };
+    cull_rep_column columns[COLUMNS];
+    char            interval[40] = "Interval";
+    cull_rep_text  *html = &page->html;
+
+    memcpy(columns, usual, sizeof usual);
+    for (size_t i = 0; i < c->arms; i++) {
+        const cull_rep_versus *v = cull_rep_primary(&c->arm[i]);
+        if (!v || !(v->level > 0 && v->level < 1)) continue;
+        (void)snprintf(interval, sizeof interval, "%.3g %% interval", 100 * v->level);
+        break;
+    }
+    columns[INTERVAL].title = interval;
 
     cull_rep_table_begin(page, "Verdicts", columns, COLUMNS, true);
     for (size_t i = 0; i < c->arms; i++) {
@@ -128,8 +139,6 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_signed(html, v ? v->difference : NAN, 2);
         cull_rep_cell(page, &columns[7]);
         put_interval(html, v);
-        if (v && isfinite(v->level))
-            cull_rep_print(html, " <small>%.0f&thinsp;%%</small>", 100 * v->level);
         cull_rep_cell(page, &columns[8]);
         put_p(html, v ? (isfinite(v->p_holm) ? v->p_holm : v->p) : NAN);
         cull_rep_cell(page, &columns[9]);

@@ -25,10 +25,10 @@ def json_file(path, value):
         json.dump(value, file, ensure_ascii=False, indent=1)
 
 
-def accuracy_at(work, final, classes=10):
-    """Percent after `work` of the full run's counted work: quick first, then slower."""
+def accuracy_at(share, final, classes=10):
+    """Percent after a share of the run: quick first, then slower."""
     start = 100 / classes
-    return final - (final - start) * math.exp(-5 * work ** .5)
+    return start + (final - start) * (1 - math.exp(-4 * share ** .5)) / (1 - math.exp(-4))
 
 
 def seconds_of(cost, keep, strategy, total=52.0):
@@ -52,7 +52,7 @@ def write_run(folder, rng, name, strategy, keep, final, work, seconds, seed, exa
             lines.append(dict(kind="epoch", step=i * 39, epoch=i // 4, loss=1.9 * math.exp(-3 * share),
                               accuracy=min(.99, accuracy / 100 + .01), rate=.1, scored=0,
                               trained=int(examples * share), thirds=int(3 * examples * work * share)))
-        accuracy = accuracy_at(share * work, final) + rng.gauss(0, .25 * (i < points))
+        accuracy = accuracy_at(share, final) + rng.gauss(0, .25 * (i < points))
         accuracy = accuracy if i < points else final
         record = dict(kind="evaluate", step=i * 39, epoch=3 * share, set="test", loss=2.3 * (1 - accuracy / 110),
                       accuracy=accuracy / 100, best=True, scored=0, trained=int(examples * 3 * share),
@@ -80,7 +80,7 @@ def write_run(folder, rng, name, strategy, keep, final, work, seconds, seed, exa
 
 
 def write_selection(folder, seed, strategy, keep, examples, noise):
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, len(strategy), int(1000 * keep)])
     hardness = rng.gamma(1.2, 1, examples)
     wrong = rng.permutation(examples)[:int(noise * examples)]
     hardness[wrong] += 3
@@ -156,7 +156,7 @@ class Comparison:
             if files:
                 write_run(os.path.join(self.folder, path), self.rng, name, strategy, keep or 1, accuracy,
                           counted, measured, seed, noise=self.noise,
-                          probes=seed == self.seeds[0] and name == self.arms[0]["name"] if self.arms else False,
+                          probes=seed == self.seeds[0] and strategy == "gradmatch" and keep == .1,
                           audit=seed == self.seeds[0] and strategy == "sb" and keep == .1)
             runs.append(dict(seed=seed, folder=path, status="finished", why=None, accuracy=accuracy,
                              best=accuracy + .1, scored=0 if pass_ is None else 180000, trained=int(180000 * (keep or 1)),
