@@ -440,6 +440,48 @@ static void a_run_killed_after_any_step_goes_on_bit_for_bit(void **state)
     }
 }
 
+/* Every way of choosing, killed inside an epoch and resumed from its middle; a checkpoint every
+ * second step, so that odd ones are done again. */
+static void a_run_that_selects_killed_anywhere_goes_on_bit_for_bit(void **state)
+{
+    static const char *const kinds[] = {
+        "select.strategy=sb+stale select.keep=0.5 train.epochs=3",
+        "select.strategy=sb+remembered select.keep=0.5",
+        "select.strategy=sb+remembered select.scope=pool select.keep=0.6 train.epochs=3",
+        "select.strategy=sb-stream select.beta=2 select.history=64",
+        "select.strategy=sb-stream+stale select.history=64",
+        "select.strategy=grad-match select.keep=0.5 select.warm=0.5 select.period=2 train.epochs=4",
+        "select.strategy=grad-match select.scope=batch select.keep=0.5 select.period=2",
+        "select.strategy=glister select.keep=0.3 select.period=1 data.validation=0.2",
+        "select.strategy=infobatch train.epochs=3",
+        "select.strategy=kath18 select.variable=true select.score=loss",
+        "select.strategy=gradmatch select.keep=0.3 score.pass=reuse",
+        "select.strategy=sb select.keep=0.3 select.mode=scaled schedule.count=trained",
+        "select.strategy=random select.keep=0.33 select.rounding=alternate "
+        "train.evaluate_at=0.4,1.1,1.9 train.shorten=0.8",
+    };
+    const struct world *w = *state;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char           changes[400];
+        struct outcome whole, outcome;
+
+        (void)snprintf(changes, sizeof changes, "%s train.checkpoint_steps=2", kinds[k]);
+        whole = train_well(w, &(struct script){.changes = changes, .out = "whole"});
+        for (size_t step = 1 + k % 2; step <= whole.result.step; step += 3) {
+            assert_false(train_apart(
+                w, &(struct script){.changes = changes, .out = "killed", .kill_step = step},
+                &outcome));
+            outcome = train_well(
+                w, &(struct script){.changes = changes, .out = "killed", .resume = true});
+            assert_same_run(w, "whole", "killed", &outcome.result);
+            assert_same_file(w, "whole", "killed", "selection.npz", 0);
+            remove_folder(path_in(w->folder, "killed"));
+        }
+        remove_folder(path_in(w->folder, "whole"));
+    }
+}
+
 static void a_run_stopped_twice_goes_on_bit_for_bit_with_running_averages(void **state)
 {
     const struct world *w = *state;
@@ -675,6 +717,7 @@ int main(void)
         TEST(threads_and_loaders_change_nothing),
         TEST(a_run_killed_at_any_touch_of_a_file_goes_on_bit_for_bit),
         TEST(a_run_killed_after_any_step_goes_on_bit_for_bit),
+        TEST(a_run_that_selects_killed_anywhere_goes_on_bit_for_bit),
         TEST(a_run_stopped_twice_goes_on_bit_for_bit_with_running_averages),
         TEST(a_finished_run_is_not_run_again),
         TEST(a_folder_with_a_run_is_refused_without_resume),
