@@ -12,10 +12,9 @@ static cull_status change(cull_recipe *recipe, const char *key, const char *valu
 {
     cull_status status = CULL_OK;
     cull_option pair = {key, value};
-    cull_recipe *new = NULL, old = {0};
+    cull_recipe old = *recipe, *new = NULL;
 
     TRY(cull_recipe_parse("recipe", recipe->text, strlen(recipe->text), &pair, 1, &new));
-    old = *recipe;
     *recipe = *new;
     *new = old;
     recipe->model = old.model;

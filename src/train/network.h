@@ -56,12 +56,12 @@ cull_status cull_network_plan(cull_network *network, cull_plan_mode mode, size_t
                               cull_plan **out);
 
 /* ---- network_inputs.c ---- */
-cull_status cull_network_check(const cull_network *network, const cull_tensor *inputs);
+cull_status cull_network_check(const cull_network *network, const cull_tensor *x);
 /* Room for one batch; what was in it is gone. */
 cull_status cull_network_room(cull_network *network, size_t count);
 cull_status cull_network_form(const cull_plan *plan, cull_data_form *out);
-/* Example `from` of the inputs, in this form, into place `to` of the batch. */
-cull_status cull_network_take(cull_network *network, const cull_tensor *inputs, cull_data_form form,
+/* Example `from` of x, in this form, into place `to` of the batch. */
+cull_status cull_network_take(cull_network *network, const cull_tensor *x, cull_data_form form,
                               size_t from, size_t to);
 
 /* Leave norms and biases out of weight decay. */
