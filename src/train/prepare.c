@@ -27,6 +27,8 @@ static cull_status check_own(const cull_train_setup *s)
     if (!s->own_data[CULL_DATA_TEST].x.data && s->test && cull_train_is_own(s->test))
         FAIL(CULL_BAD_OPTION, "data.test=%s: only the program that has these arrays can bring them",
              s->test);
+    if (s->own_model && s->score.scale < 1)
+        FAIL(CULL_BAD_OPTION, "score.scale: a model of a program's own is known at one size only");
     if (train && !s->test)
         FAIL(CULL_BAD_OPTION, "data.test: arrays to train on bring no test set; give one too");
 done:

@@ -196,6 +196,22 @@ static void models_that_do_not_fit_the_data_are_refused(void **state)
     cull_recipe_close(recipe);
 }
 
+static void an_own_model_is_not_scored_at_another_size(void **state)
+{
+    cull_option     scale = {"score.scale", "0.5"};
+    cull_model     *m = half_model(4, CULL_RELU);
+    cull_recipe    *recipe = NULL;
+    cull_run_result result = {0};
+
+    (void)state;
+    assert_ok(cull_recipe_open(NULL, &scale, 1, &recipe));
+    assert_ok(cull_recipe_set_model(recipe, m));
+    assert_fails(CULL_BAD_OPTION, "score.scale: a model of a program's own",
+                 cull_train(recipe, &(cull_run_options){.folder = path_in(folder, "f")}, &result));
+    cull_recipe_close(recipe);
+    cull_model_destroy(m);
+}
+
 static void arrays_that_are_no_data_set_are_refused(void **state)
 {
     cull_recipe *recipe = NULL;
@@ -279,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_stopped_run_goes_on_to_the_same_weights),
         cmocka_unit_test(a_run_is_not_resumed_with_another_model_or_other_arrays),
         cmocka_unit_test(models_that_do_not_fit_the_data_are_refused),
+        cmocka_unit_test(an_own_model_is_not_scored_at_another_size),
         cmocka_unit_test(arrays_that_are_no_data_set_are_refused),
         cmocka_unit_test(failing_allocations_are_survived),
     };
