@@ -1,6 +1,6 @@
 /*
- * backend/cpu/nn_dnnl.h - convolutions by oneDNN; the one file that knows its versions is
- * nn_dnnl.c.
+ * backend/cpu/nn_dnnl.h - convolutions by oneDNN; what differs between its versions is in
+ * nn_dnnl.c, nn_reorder.c and nn_layout.h.
  *
  * Each way of a convolution is a primitive of its own, prepared for one batch size and layout, and
  * runs on the thread that calls it: nn_split.c shares a batch out among ours. Weights may have an
@@ -18,6 +18,8 @@ typedef enum cull_dnnl_way {
     CULL_DNNL_WAYS
 } cull_dnnl_way;
 
+enum { CULL_DNNL_PIECES = 4 }; /* most pieces that weights are cut into */
+
 typedef struct cull_dnnl cull_dnnl;
 
 cull_status cull_dnnl_create(const cull_layer_desc *desc, cull_dnnl_way way, cull_dnnl **out);
@@ -25,8 +27,11 @@ void        cull_dnnl_destroy(cull_dnnl *dnnl); /* NULL is fine */
 
 /* Bytes of the weights in the primitive's own order, at least those of the canonical one. */
 size_t cull_dnnl_weights(const cull_dnnl *dnnl);
-/* From canonical to own order, or for the weights' gradient from own to canonical. */
-cull_status cull_dnnl_bring(cull_dnnl *dnnl, void *canonical, void *own);
+bool   cull_dnnl_alike(const cull_dnnl *a, const cull_dnnl *b); /* is that order the same? */
+/* From canonical to own order, or for the weights' gradient from own to canonical, in pieces that
+ * different threads may take on. Both addresses are those of the whole. */
+size_t      cull_dnnl_pieces(const cull_dnnl *dnnl);
+cull_status cull_dnnl_bring(cull_dnnl *dnnl, size_t piece, void *canonical, void *own);
 /* x and y, or their gradients; w (in own order) and b, or theirs. What is read is not written. */
 cull_status cull_dnnl_run(cull_dnnl *dnnl, const void *x, void *w, const void *b, const void *y);
 

@@ -11,49 +11,57 @@ enum { PARTS = 8 };
 struct cull_cpu_split {
     cull_backend *backend;
     cull_dnnl_way way;
-    size_t        row_x, row_y, weights, bias; /* floats                                 */
-    size_t        total, rows, parts, threads; /* rows: of a part but the last           */
-    cull_dnnl   **body;                        /* [threads] for parts of `rows`          */
-    cull_dnnl    *rest;                        /* for the last part, when it is shorter  */
-    size_t        own;                         /* floats of weights in own order, padded */
-    float        *own_w;                       /* [2] body's and rest's; for the gradient
-                                                  [parts], then [1] canonical            */
-    float      *own_b;                         /* [parts] gradients of the bias          */
-    float      *aside;                         /* [threads] dx before it is added        */
+    size_t        row_x, row_y, weights, bias;  /* floats                           */
+    size_t        rows, longer, parts, threads; /* `longer` parts have `rows`, the
+                                                   others one less                  */
+    cull_dnnl **body, **rest;                   /* [threads] of long parts, short ones
+                                                   (none when all are alike)        */
+    size_t own;                                 /* floats of weights in own order, padded */
+    bool   alike;                               /* short parts have the order of long ones */
+    float *own_w;                               /* [2] body's and rest's; for the gradient
+                                                   [parts], then [1] canonical      */
+    float      *own_b;                          /* [parts] gradients of the bias    */
+    float      *aside;                          /* [threads] dx before it is added  */
     cull_status status[PARTS];
 };
 
 struct job {
     cull_cpu_split *split;
     const float    *x, *b, *y;
-    float          *sum; /* dx to add to, or NULL */
-    size_t          pieces;
+    float          *sum;                /* dx to add to, or NULL                        */
+    size_t          begin, end, pieces; /* parts whose weight gradients are added up   */
+};
+
+/* Weights on their way between the canonical and a primitive's order. */
+struct move {
+    cull_dnnl  *dnnl;
+    float      *canonical, *own;
+    cull_status status[CULL_DNNL_PIECES];
 };
 
 void cull_cpu_split_destroy(cull_cpu_split *split)
 {
     if (!split) return;
     for (size_t i = 0; split->body && i < split->threads; i++) cull_dnnl_destroy(split->body[i]);
-    cull_dnnl_destroy(split->rest);
+    for (size_t i = 0; split->rest && i < split->threads; i++) cull_dnnl_destroy(split->rest[i]);
     cull_base_free(split->body);
+    cull_base_free(split->rest);
     cull_base_free_aligned(split->own_w);
     cull_base_free_aligned(split->own_b);
     cull_base_free_aligned(split->aside);
     cull_base_free(split);
 }
 
-static cull_status make_primitives(cull_cpu_split *split, const cull_layer_desc *desc)
+static cull_status make_primitives(const cull_cpu_split *split, const cull_layer_desc *desc,
+                                   size_t rows, cull_dnnl ***out)
 {
     cull_status     status = CULL_OK;
     cull_layer_desc part = *desc;
-    size_t          n = (size_t)desc->x.n, last = n - split->rows * (split->parts - 1);
 
-    TRY(cull_base_alloc(split->threads, sizeof(cull_dnnl *), "a convolution", &split->body));
-    part.x.n = part.y.n = (int64_t)split->rows;
+    TRY(cull_base_alloc(split->threads, sizeof(cull_dnnl *), "a convolution", out));
+    part.x.n = part.y.n = (int64_t)rows;
     for (size_t i = 0; i < split->threads; i++)
-        TRY(cull_dnnl_create(&part, split->way, &split->body[i]));
-    part.x.n = part.y.n = (int64_t)last;
-    if (last < split->rows) TRY(cull_dnnl_create(&part, split->way, &split->rest));
+        TRY(cull_dnnl_create(&part, split->way, &(*out)[i]));
 done:
     return status;
 }
@@ -64,8 +72,9 @@ static cull_status make_room(cull_cpu_split *split)
     size_t      bytes = cull_dnnl_weights(split->body[0]), line = 64 / sizeof(float);
     size_t      copies = split->way == CULL_DNNL_WEIGHTS ? split->parts + 1 : 2;
 
-    if (split->rest && cull_dnnl_weights(split->rest) > bytes)
-        bytes = cull_dnnl_weights(split->rest);
+    if (split->rest && cull_dnnl_weights(split->rest[0]) > bytes)
+        bytes = cull_dnnl_weights(split->rest[0]);
+    split->alike = !split->rest || cull_dnnl_alike(split->body[0], split->rest[0]);
     split->own = (bytes / sizeof(float) + line) / line * line;
     TRY(cull_base_alloc_aligned(copies, split->own * sizeof(float), "weights", &split->own_w));
     if (split->way == CULL_DNNL_WEIGHTS)
@@ -93,12 +102,14 @@ cull_status cull_cpu_split_create(cull_backend *backend, const cull_layer_desc *
     split->weights =
         (size_t)(desc->y.c * (desc->x.c / desc->groups) * desc->kernel[0] * desc->kernel[1]);
     split->bias = desc->bias ? (size_t)desc->y.c : 0;
-    split->total = n;
     split->rows = (n + PARTS - 1) / PARTS;
     split->parts = (n + split->rows - 1) / split->rows;
+    split->longer = n - split->parts * (split->rows - 1);
     split->threads = cull_team_size(backend->team);
     if (split->threads > split->parts) split->threads = split->parts;
-    TRY(make_primitives(split, desc));
+    TRY(make_primitives(split, desc, split->rows, &split->body));
+    if (split->longer < split->parts)
+        TRY(make_primitives(split, desc, split->rows - 1, &split->rest));
     TRY(make_room(split));
     *out = split;
     split = NULL;
@@ -122,21 +133,20 @@ static void run_part(void *context, size_t part, unsigned worker)
 {
     const struct job *job = context;
     cull_cpu_split   *split = job->split;
-    bool              rest = split->rest && part == split->parts - 1;
-    bool              sums = split->way == CULL_DNNL_WEIGHTS;
-    size_t            slot = slot_of(split, part, worker), first = part * split->rows;
-    cull_dnnl        *dnnl = rest ? split->rest : split->body[slot];
+    bool              rest = part >= split->longer, sums = split->way == CULL_DNNL_WEIGHTS;
+    size_t            slot = slot_of(split, part, worker), count = split->rows - rest;
+    size_t            first = part * split->rows - (rest ? part - split->longer : 0);
+    cull_dnnl        *dnnl = rest ? split->rest[slot] : split->body[slot];
     const float      *x = job->x + first * split->row_x, *y = job->y + first * split->row_y;
     float            *aside = job->sum ? split->aside + slot * split->rows * split->row_x : NULL;
+    size_t            which = sums ? part : rest && !split->alike;
 
-    split->status[part] =
-        cull_dnnl_run(dnnl, aside ? aside : x, split->own_w + (sums ? part : rest) * split->own,
-                      sums ? split->own_b + part * split->bias : job->b, y);
+    split->status[part] = cull_dnnl_run(dnnl, aside ? aside : x, split->own_w + which * split->own,
+                                        sums ? split->own_b + part * split->bias : job->b, y);
     if (aside && split->status[part] == CULL_OK) {
-        size_t last = rest ? split->total : first + split->rows;
         float *to = job->sum + first * split->row_x;
 
-        cull_cpu_kernels(split->backend)->layer->add((last - first) * split->row_x, to, aside, to);
+        cull_cpu_kernels(split->backend)->layer->add(count * split->row_x, to, aside, to);
     }
 }
 
@@ -151,13 +161,35 @@ static cull_status run_all(struct job *job)
     return CULL_OK;
 }
 
+static void move_piece(void *context, size_t piece, unsigned worker)
+{
+    struct move *move = context;
+
+    (void)worker;
+    move->status[piece] = cull_dnnl_bring(move->dnnl, piece, move->canonical, move->own);
+}
+
+static cull_status move_weights(cull_cpu_split *split, cull_dnnl *dnnl, float *canonical,
+                                float *own)
+{
+    struct move move = {dnnl, canonical, own, {CULL_OK}};
+    size_t      pieces = cull_dnnl_pieces(dnnl);
+
+    cull_team_run(split->backend->team, pieces, move_piece, &move);
+    for (size_t i = 0; i < pieces; i++)
+        if (move.status[i] != CULL_OK)
+            return cull_fail(move.status[i], "oneDNN could not bring weights into order");
+    return CULL_OK;
+}
+
 static cull_status bring_weights(cull_cpu_split *split, const float *w)
 {
     cull_status status = CULL_OK;
-    void       *canonical = (void *)(uintptr_t)w;
+    float      *canonical = (float *)(uintptr_t)w; /* is only read */
 
-    TRY(cull_dnnl_bring(split->body[0], canonical, split->own_w));
-    if (split->rest) TRY(cull_dnnl_bring(split->rest, canonical, split->own_w + split->own));
+    TRY(move_weights(split, split->body[0], canonical, split->own_w));
+    if (!split->alike)
+        TRY(move_weights(split, split->rest[0], canonical, split->own_w + split->own));
 done:
     return status;
 }
@@ -186,21 +218,31 @@ done:
     return status;
 }
 
-/* A piece of the sum over all parts but a shorter last one, which has an order of its own. */
-static void add_parts(void *context, size_t task, unsigned worker)
+/* A piece of the sum over parts of one order, into the first of them. */
+static void add_piece(void *context, size_t task, unsigned worker)
 {
     const struct job     *job = context;
     const cull_cpu_split *split = job->split;
-    size_t                first = 0, last = 0, parts = split->parts - (split->rest != NULL);
+    size_t                first = 0, last = 0;
 
     (void)worker;
     cull_cpu_part(split->own, job->pieces, task, &first, &last);
-    for (size_t part = 1; part < parts; part++) {
+    for (size_t part = job->begin + 1; part < job->end; part++) {
         const float *from = split->own_w + part * split->own + first;
-        float       *to = split->own_w + first;
+        float       *to = split->own_w + job->begin * split->own + first;
 
         cull_cpu_kernels(split->backend)->layer->add(last - first, to, from, to);
     }
+}
+
+static void add_parts(struct job *job, size_t begin, size_t end)
+{
+    cull_cpu_split *split = job->split;
+
+    job->begin = begin;
+    job->end = end;
+    job->pieces = cull_cpu_parts(split->backend, split->own, end - begin);
+    cull_team_run(split->backend->team, job->pieces, add_piece, job);
 }
 
 cull_status cull_cpu_split_weights(cull_cpu_split *split, const float *x, const float *dy,
@@ -211,11 +253,11 @@ cull_status cull_cpu_split_weights(cull_cpu_split *split, const float *x, const 
     float      *spare = split->own_w + split->parts * split->own;
 
     TRY(run_all(&job));
-    job.pieces = cull_cpu_parts(split->backend, split->own, split->parts);
-    cull_team_run(split->backend->team, job.pieces, add_parts, &job);
-    TRY(cull_dnnl_bring(split->body[0], dw, split->own_w));
-    if (split->rest) {
-        TRY(cull_dnnl_bring(split->rest, spare, spare - split->own));
+    add_parts(&job, 0, split->alike ? split->parts : split->longer);
+    TRY(move_weights(split, split->body[0], dw, split->own_w));
+    if (!split->alike) {
+        add_parts(&job, split->longer, split->parts);
+        TRY(move_weights(split, split->rest[0], spare, split->own_w + split->longer * split->own));
         for (size_t i = 0; i < split->weights; i++) dw[i] += spare[i];
     }
     if (split->bias) memcpy(db, split->own_b, split->bias * sizeof *db);
