@@ -175,7 +175,8 @@ static cull_status train(cull_trainer *t, bool *stop)
     cull_status status = CULL_OK;
 
     while (!t->place.end && !*stop) {
-        bool spent = false;
+        /* A run may have been killed after the step that used its budget up. */
+        bool spent = t->place.batch > 0 && out_of_budget(t);
         TRY(train_epoch(t, stop, &spent));
         if (!*stop) TRY(end_epoch(t, spent));
     }

@@ -1,0 +1,81 @@
+/* test_run_budget.c - a run that is killed between its last step and its end is over when it is
+ * resumed: what was used up stays used up. */
+#include "files.h"
+#include "lab/recipe.h"
+
+enum { COUNT = 60, SIDE = 6, CLASSES = 3 };
+
+struct world {
+    char folder[64], command[256];
+    bool copied;
+};
+
+static int make_world(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+    cull_dataset *set = random_set(CULL_U8, COUNT, CLASSES, 1, SIDE, SIDE);
+
+    assert_non_null(w);
+    strcpy(w->folder, FOLDER_TEMPLATE);
+    assert_non_null(mkdtemp(w->folder));
+    assert_ok(cull_data_write(set, path_in(w->folder, "set.npz")));
+    cull_data_close(set);
+    *state = w;
+    return 0;
+}
+
+static int remove_world(void **state)
+{
+    struct world *w = *state;
+
+    remove_folder(w->folder);
+    free(w);
+    return 0;
+}
+
+/* What a kill at the end of the last epoch leaves: steps are committed, their end is not. */
+static void copy_at_end(void *context, const cull_run_news *news)
+{
+    struct world *w = context;
+
+    if (!news->epoch_end || w->copied) return;
+    w->copied = true;
+    (void)snprintf(w->command, sizeof w->command, "cp -r %s/run %s/killed", w->folder, w->folder);
+    assert_int_equal(0, system(w->command));
+}
+
+static void a_used_up_budget_stays_used_up_after_a_kill(void **state)
+{
+    struct world    *w = *state;
+    char             set[128];
+    cull_recipe     *recipe = NULL;
+    cull_run_result  whole = {0}, resumed = {0};
+    cull_option      changes[] = {{"data.name", set},     {"data.test", set},
+                                  {"model.name", "mlp"},  {"train.batch", "16"},
+                                  {"train.threads", "1"}, {"train.checkpoint_steps", "1"},
+                                  {"train.cost", "30"},   {"train.epochs", "9"}};
+    cull_run_options options = {.folder = path_in(w->folder, "run"), .tell = copy_at_end};
+
+    (void)snprintf(set, sizeof set, "%s/set.npz", w->folder);
+    options.context = w;
+    assert_ok(cull_recipe_open(NULL, changes, sizeof changes / sizeof *changes, &recipe));
+    assert_ok(cull_train(recipe, &options, &whole));
+    assert_int_equal(CULL_RUN_BUDGET, whole.end);
+    assert_int_equal(2, whole.step);
+    options = (cull_run_options){.folder = path_in(w->folder, "killed"), .resume = true};
+    assert_ok(cull_train(recipe, &options, &resumed));
+    assert_true(resumed.resumed);
+    assert_int_equal(CULL_RUN_BUDGET, resumed.end);
+    assert_int_equal(whole.step, resumed.step);
+    assert_int_equal(whole.trained, resumed.trained);
+    assert_string_equal(whole.weights, resumed.weights);
+    cull_recipe_close(recipe);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_used_up_budget_stays_used_up_after_a_kill),
+    };
+    return cmocka_run_group_tests(tests, make_world, remove_world);
+}
