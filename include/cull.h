@@ -22,6 +22,7 @@
  *     networks                       score -> select -> learn -> step, and predict
  *     recipes and runs               from a recipe to a trained network
  *     probes                         the gradients of what strategies pick
+ *     comparisons                    which strategy pays, at the same cost
  *     audits                         every example of a set, from easy to hard
  *     reproductions                  the papers' figures and tables
  *     reports                        a page about runs and comparisons
@@ -953,7 +954,8 @@ typedef struct cull_run_result {
  * the same weights, bit for bit, also when it was killed and resumed in between.
  *
  * CULL_BAD_OPTION     the recipe cannot be followed, or a resumed run has another one
- * CULL_BAD_ARGUMENT   the folder already holds a run, and resume is false
+ * CULL_BAD_ARGUMENT   the folder already holds a run, and resume is false; or another process
+ *                     is training there
  * CULL_NOT_FINITE     the loss diverged; the latest checkpoint stays
  * CULL_IO, CULL_BAD_FILE, CULL_BAD_STATE, CULL_NO_MEMORY as their sentence says
  */
@@ -1163,6 +1165,95 @@ typedef struct cull_reproduction {
 /* i = 0, 1, ... until NULL; and by name, NULL: none. */
 CULL_API const cull_reproduction *cull_reproduction_at(size_t i);
 CULL_API const cull_reproduction *cull_reproduction_find(const char *name);
+
+/* ---- comparisons ------------------------------------------------------------------------ */
+
+/*
+ * Is a strategy better than uniform choice at the same cost? docs/compare.md says what is run and
+ * how it is judged. The library makes the list of runs, prices them and judges what came of them;
+ * whoever calls it measures and trains, in processes of its own:
+ *
+ *     create -> folder -> measure until nothing is left -> begin -> train every run -> judge
+ */
+typedef struct cull_comparison cull_comparison;
+
+typedef struct cull_compare_options {
+    const char        *recipe; /* path; trains all examples                                  */
+    const cull_option *changes;
+    size_t             count;
+    const char        *strategies; /* "random,sb,sb remembered,grad-match period=1"          */
+    const char        *keep;       /* "0.1,0.3"                                              */
+    const char        *pass;       /* "separate,reuse", where a strategy scores every batch  */
+    uint64_t           seeds;      /* 1, 2, ...                                              */
+    unsigned           threads;    /* of a run                                               */
+    unsigned           jobs;       /* runs at once                                           */
+    double             margin;     /* points of accuracy that count as no difference         */
+    bool               anyway;     /* also what cannot save anything                         */
+} cull_compare_options;
+
+/* Everything is checked; texts are copied. CULL_BAD_OPTION names what is wrong. */
+CULL_API cull_status cull_comparison_create(const cull_compare_options *options,
+                                            cull_comparison           **out);
+CULL_API void        cull_comparison_destroy(cull_comparison *comparison);
+
+/*
+ * Take a folder for this comparison alone, until it is destroyed. With resume, what was measured
+ * there holds, and so does the plan, which must be of the same recipe and options (more seeds may
+ * be asked for, and another margin).
+ *
+ * CULL_BAD_ARGUMENT when it holds a comparison and resume is false, or another process is at it;
+ * CULL_BAD_OPTION, naming the difference, when it holds another one.
+ */
+CULL_API cull_status cull_comparison_folder(cull_comparison *comparison, const char *folder,
+                                            bool resume);
+
+/* Seconds, as medians of steps; loading on the same thread. */
+typedef struct cull_measured {
+    size_t pool, test, classes, parameters; /* examples of both sets, numbers        */
+    size_t steps;                           /* that were measured                    */
+    double start;                           /* reading the data, making the network  */
+    double load;                            /* an example                            */
+    double score, decide, learn, optim;     /* a step                                */
+    double pool_score, pool_solve;          /* a choice from the pool                */
+    double scored, trained;                 /* examples a step                       */
+    double waited; /* share of the time that other programs had; 0 with several threads */
+} cull_measured;
+
+/* Run steps of a recipe for about so many seconds and keep nothing of them. */
+CULL_API cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measured *out);
+
+/* The recipes that are to be measured next, i = 0, 1, ... until NULL; owned by the comparison.
+ * When all of them are handed in, others may follow; when there are none, the plan is made. */
+CULL_API const cull_recipe *cull_comparison_unmeasured(const cull_comparison *comparison, size_t i);
+/* all: [count][processes], what each of the processes that measured at once saw. */
+CULL_API cull_status cull_comparison_measured(cull_comparison *comparison, const cull_measured *all,
+                                              size_t count, size_t processes);
+
+/* The plan as JSON: arms, controls, runs, what they will take. Owned by the comparison. */
+CULL_API const char *cull_comparison_plan(const cull_comparison *comparison);
+
+/* Write the folder's files (not the runs'). */
+CULL_API cull_status cull_comparison_begin(cull_comparison *comparison);
+
+/* One run of the plan. Paths begin with the folder. */
+typedef struct cull_compare_run {
+    const char *name, *why; /* why: a sentence where status is failed or corrupt */
+    const char *status;     /* finished, running, missing, failed or corrupt     */
+    uint64_t    seed;
+    char        recipe[CULL_DATA_PATH]; /* the file to train, with train.seed=SEED           */
+    char        folder[CULL_DATA_PATH];
+    double      seconds; /* that it will take                                 */
+} cull_compare_run;
+
+/* The runs in the order they are best done, i = 0, 1, ... until false. */
+CULL_API bool cull_comparison_run(const cull_comparison *comparison, size_t i,
+                                  cull_compare_run *out);
+
+/* Look at every run's folder, judge, and write comparison.json. Damaged folders are named in it
+ * and left out. */
+CULL_API cull_status cull_comparison_judge(cull_comparison *comparison);
+/* What comparison.json holds; NULL before it was judged. Owned by the comparison. */
+CULL_API const char *cull_comparison_text(const cull_comparison *comparison);
 
 /* ---- reports ---------------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@ static const struct {
     bool trains; /* runs networks */
 } commands[] = {
     {"train", "train a network as a recipe says, or go on with a run", cmd_train, true},
+    {"compare", "the referee: which strategy pays, at the same cost", cmd_compare, true},
     {"eval", "how well saved weights do on a set", cmd_eval, true},
     {"select", "choose a weighted subset: arrays in, subset out", cmd_select, false},
     {"data", "list, inspect and convert data sets", cmd_data, false},

@@ -10,6 +10,7 @@ enum { END_WELL = 0, END_FAILED = 1, END_USAGE = 2 };
 
 /* One file each; argv without the names of program and command. Exit statuses. */
 int cmd_train(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
 int cmd_select(int argc, char **argv);
 int cmd_data(int argc, char **argv);

@@ -69,12 +69,10 @@ static void say_decided(const cull_stat_paired *test, double adjusted, double ma
 
     if (out->kind == CULL_VERDICT_NO_DIFFERENT)
         (void)snprintf(out->sentence, room,
-                       "No different: %s is within %.2g points of %s at the same cost (%+.2f over "
-                       "%zu seeds).%s",
+                       "No different: %s is within %.2g points of %s (%+.2f over %zu seeds).%s",
                        arm, margin, control, test->mean, test->n, certain);
     else
-        (void)snprintf(out->sentence, room,
-                       "%s: %s is %.2f points %s %s at the same cost (%zu seeds, p %s%.2g).%s",
+        (void)snprintf(out->sentence, room, "%s: %s is %.2f points %s %s (%zu seeds, p %s%.2g).%s",
                        out->kind == CULL_VERDICT_BETTER ? "Better" : "Worse", arm, fabs(test->mean),
                        out->kind == CULL_VERDICT_BETTER ? "above" : "below", control, test->n,
                        adjusted < 1e-4 ? "< " : "= ", fmax(adjusted, 1e-4), certain);

@@ -40,7 +40,8 @@ const char *cull_verdict_name(cull_verdict_kind kind); /* "no different" */
 /* The smallest number of pairs that would decide; 0: not known or beyond the most. */
 uint64_t cull_verdict_seeds(const cull_stat_paired *test, double margin);
 
-/* adjusted: Holm's p; arm and control: how the sentence calls them. */
+/* adjusted: Holm's p; arm and control: how the sentence calls them, "random keep=0.6 at the same
+ * cost". */
 void cull_verdict_judge(const cull_stat_paired *test, double adjusted, double margin,
                         const char *arm, const char *control, cull_verdict *out);
 

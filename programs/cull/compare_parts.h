@@ -1,0 +1,21 @@
+/* compare_parts.h - the parts of cull compare: measuring, running, printing. */
+#ifndef CULL_COMPARE_PARTS_H
+#define CULL_COMPARE_PARTS_H
+
+#include "program.h"
+
+/* Whether somebody asked the program to end; the signal, or 0. */
+int  compare_asked_to_end(void);
+void compare_listen(void);
+
+/* Measure all that the comparison asks for, in `jobs` processes at once. Exit status. */
+int compare_measure(cull_comparison *comparison, unsigned jobs, bool quiet);
+
+/* Train every run that is not finished, `jobs` at a time, and judge after each. Exit status. */
+int compare_train(cull_comparison *comparison, unsigned jobs, bool quiet);
+
+/* The plan, and the result, as tables within 80 columns. */
+int compare_print_plan(const cull_comparison *comparison, bool whole);
+int compare_print_result(const cull_comparison *comparison);
+
+#endif

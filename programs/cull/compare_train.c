@@ -1,0 +1,241 @@
+/*
+ * compare_train.c - the runs of a comparison: processes of this program, some at a time.
+ *
+ * A run's words go to output.txt in its folder. A run that fails is named and the rest goes on; a
+ * signal asks every run to end, which leaves its checkpoint, and starts no other.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "compare_parts.h"
+#include "run_parts.h"
+
+enum { MOST_JOBS = 256, MOST_WORDS = 200 };
+
+struct job {
+    pid_t            pid; /* 0: free */
+    cull_compare_run run;
+};
+
+struct yard {
+    cull_comparison *comparison;
+    struct job       job[MOST_JOBS];
+    unsigned         jobs, busy;
+    size_t           next, runs, done, failed;
+    double           all, passed; /* predicted seconds: of all runs to do, of those done */
+    double           begun;
+    bool             quiet, terminal, told;
+};
+
+static double now(void)
+{
+    struct timespec t = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The child becomes `cull train`; it is told to stop when its parent is gone. */
+static void become_train(const cull_compare_run *run, pid_t parent)
+{
+    char        seed[40], output[CULL_DATA_PATH + 16];
+    const char *argv[] = {"cull",      "train",    run->recipe, seed, "--out",
+                          run->folder, "--resume", "--json",    NULL};
+    int         to = -1;
+
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(END_FAILED);
+    (void)setpgid(0, 0); /* the terminal's interrupt is the parent's to pass on */
+    (void)snprintf(seed, sizeof seed, "train.seed=%llu", (unsigned long long)run->seed);
+    (void)snprintf(output, sizeof output, "%s/output.txt", run->folder);
+    to = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (to < 0 || dup2(to, STDOUT_FILENO) < 0 || dup2(to, STDERR_FILENO) < 0) _exit(END_FAILED);
+    (void)close(to);
+    (void)execv("/proc/self/exe", (char **)(uintptr_t)argv);
+    _exit(END_FAILED);
+}
+
+static bool start(struct yard *y, struct job *job)
+{
+    pid_t parent = getpid(), pid = 0;
+
+    for (char *slash = strchr(job->run.folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(job->run.folder, 0777);
+        *slash = '/';
+    }
+    (void)mkdir(job->run.folder, 0777);
+    pid = fork();
+    if (pid == 0) become_train(&job->run, parent);
+    if (pid < 0) return false;
+    job->pid = pid;
+    y->busy++;
+    return true;
+}
+
+/* The latest line of what a run said, where it says why it ended. */
+static void last_words(const cull_compare_run *run, char out[MOST_WORDS])
+{
+    char  path[CULL_DATA_PATH + 16], line[MOST_WORDS];
+    FILE *file = NULL;
+
+    (void)snprintf(out, MOST_WORDS, "it left no word");
+    (void)snprintf(path, sizeof path, "%s/output.txt", run->folder);
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "cull: ", 6) == 0) (void)snprintf(out, MOST_WORDS, "%s", line + 6);
+    }
+    if (file) (void)fclose(file);
+}
+
+static void draw(struct yard *y)
+{
+    double passed = now() - y->begun;
+    double left = y->passed > 0 ? passed / y->passed * (y->all - y->passed) : y->all / y->jobs;
+
+    if (!y->terminal) return;
+    (void)fprintf(stderr, "\r\033[K%zu of %zu runs done, %u at work, about %.0f s left", y->done,
+                  y->runs, y->busy, left);
+    (void)fflush(stderr);
+    y->told = true;
+}
+
+static void clear_line(struct yard *y)
+{
+    if (y->told) (void)fputs("\r\033[K", stderr);
+    y->told = false;
+}
+
+static void say_failed(struct yard *y, const struct job *job, int how)
+{
+    char words[MOST_WORDS];
+
+    if (compare_asked_to_end()) return;
+    last_words(&job->run, words);
+    clear_line(y);
+    y->failed++;
+    if (WIFSIGNALED(how))
+        (void)fprintf(stderr, "cull: %s: ended by signal %d; the other runs go on.\n",
+                      job->run.folder, WTERMSIG(how));
+    else
+        (void)fprintf(stderr, "cull: %s: %s\nThe other runs go on.\n", job->run.folder, words);
+}
+
+/* One run has ended: judge anew, so that comparison.json is never behind. */
+static int take_back(struct yard *y, pid_t pid, int how)
+{
+    for (unsigned i = 0; i < y->jobs; i++) {
+        struct job *job = &y->job[i];
+
+        if (job->pid != pid) continue;
+        job->pid = 0;
+        y->busy--;
+        if (WIFEXITED(how) && WEXITSTATUS(how) == 0) {
+            y->done++;
+            y->passed += job->run.seconds;
+            if (!y->quiet && !y->terminal) {
+                (void)printf("%zu of %zu: %s seed %llu\n", y->done, y->runs, job->run.name,
+                             (unsigned long long)job->run.seed);
+                (void)fflush(stdout);
+            }
+        } else {
+            say_failed(y, job, how);
+        }
+        if (cull_comparison_judge(y->comparison) != CULL_OK) return complain_run(CULL_IO);
+    }
+    return END_WELL;
+}
+
+/* Runs that are finished are left alone, damaged ones too. */
+static bool is_to_do(const cull_compare_run *run)
+{
+    return strcmp(run->status, "finished") != 0 && strcmp(run->status, "corrupt") != 0;
+}
+
+static int fill(struct yard *y)
+{
+    for (unsigned i = 0; i < y->jobs && !compare_asked_to_end(); i++) {
+        struct job *job = &y->job[i];
+
+        while (job->pid == 0 && cull_comparison_run(y->comparison, y->next, &job->run)) {
+            y->next++;
+            if (!is_to_do(&job->run)) continue;
+            if (!start(y, job))
+                return complain(END_FAILED, "Give fewer --jobs.", "no process for a run: %s",
+                                strerror(errno));
+        }
+    }
+    return END_WELL;
+}
+
+static void ask_all_to_end(const struct yard *y)
+{
+    for (unsigned i = 0; i < y->jobs; i++)
+        if (y->job[i].pid) (void)kill(y->job[i].pid, SIGTERM);
+}
+
+static int work(struct yard *y)
+{
+    int  end = fill(y), asked = 0;
+    bool told = false;
+
+    while (y->busy > 0) {
+        int   how = 0;
+        pid_t pid = 0;
+
+        if ((compare_asked_to_end() || end) && !told) {
+            ask_all_to_end(y);
+            told = true;
+        }
+        pid = waitpid(-1, &how, WNOHANG);
+        if (pid == 0 || (pid < 0 && errno == EINTR)) {
+            draw(y);
+            (void)nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+            continue;
+        }
+        if (pid < 0) break;
+        asked = take_back(y, pid, how);
+        if (!end) end = asked;
+        if (!end) end = fill(y);
+    }
+    clear_line(y);
+    return end;
+}
+
+int compare_train(cull_comparison *c, unsigned jobs, bool quiet)
+{
+    struct yard     *y = calloc(1, sizeof *y);
+    cull_compare_run run;
+    int              end = END_WELL;
+
+    if (!y) return complain(END_FAILED, "Give fewer --jobs.", "no memory");
+    *y = (struct yard){.comparison = c,
+                       .jobs = jobs,
+                       .begun = now(),
+                       .quiet = quiet,
+                       .terminal = !quiet && isatty(STDERR_FILENO)};
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
+        y->runs++;
+        if (is_to_do(&run))
+            y->all += run.seconds;
+        else
+            y->done++;
+    }
+    if (y->done && !quiet) (void)printf("%zu of %zu runs are there already\n", y->done, y->runs);
+    end = work(y);
+    if (!end && cull_comparison_judge(c) != CULL_OK) end = complain_run(CULL_IO);
+    if (!end && compare_asked_to_end()) end = 128 + compare_asked_to_end();
+    if (!end && y->failed) end = END_FAILED;
+    free(y);
+    return end;
+}

@@ -1,0 +1,350 @@
+/* lab/compare.c - a comparison from its options to its plan, by way of what is measured. */
+#include "lab/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "lab/statistics.h"
+
+enum { MOST_SEEDS = 1000, MOST_JOBS = 256, NEAR = 16 };
+
+/* ---- create ---- */
+
+static char *take_text(char **next, const char *text)
+{
+    char  *copy = *next;
+    size_t bytes = strlen(text) + 1;
+
+    memcpy(copy, text, bytes);
+    *next += bytes;
+    return copy;
+}
+
+/* The options outlive the caller's. */
+static cull_status copy_texts(cull_comparison *c, const cull_compare_options *o)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = strlen(o->strategies) + strlen(o->keep) + strlen(o->pass) + 4;
+    char       *next = NULL;
+
+    bytes += o->recipe ? strlen(o->recipe) : 0;
+    for (size_t i = 0; i < o->count; i++)
+        bytes += strlen(o->changes[i].key) + strlen(o->changes[i].value) + 2;
+    TRY(cull_base_alloc(bytes, 1, "a comparison", &c->text));
+    TRY(cull_base_alloc(o->count, sizeof *c->changes, "a comparison", &c->changes));
+    next = c->text;
+    if (o->recipe) c->base.path = take_text(&next, o->recipe);
+    c->wish.strategies = take_text(&next, o->strategies);
+    c->wish.keep = take_text(&next, o->keep);
+    c->wish.pass = take_text(&next, o->pass);
+    for (size_t i = 0; i < o->count; i++) {
+        c->changes[i].key = take_text(&next, o->changes[i].key);
+        c->changes[i].value = take_text(&next, o->changes[i].value);
+    }
+    c->base.changes = c->changes;
+    c->base.count = o->count;
+    c->base.threads = o->threads;
+    c->wish.anyway = o->anyway;
+done:
+    return status;
+}
+
+static cull_status check(const cull_compare_options *o)
+{
+    cull_status status = CULL_OK;
+
+    if (o->seeds < 1 || o->seeds > MOST_SEEDS)
+        FAIL(CULL_BAD_OPTION, "seeds: %llu, 1 to %d are possible", (unsigned long long)o->seeds,
+             MOST_SEEDS);
+    if (o->jobs < 1 || o->jobs > MOST_JOBS)
+        FAIL(CULL_BAD_OPTION, "jobs: %u, 1 to %d are possible", o->jobs, MOST_JOBS);
+    if (o->threads < 1) FAIL(CULL_BAD_OPTION, "threads: a run takes at least one");
+    if (!(o->margin >= 0) || o->margin > 100)
+        FAIL(CULL_BAD_OPTION, "margin: %g is not within 0 and 100 points", o->margin);
+done:
+    return status;
+}
+
+static cull_status ask_for(cull_comparison *c, cull_recipe *recipe, size_t arm)
+{
+    cull_status status = CULL_OK;
+
+    if (c->waiting == c->waiting_room) {
+        size_t room = c->waiting_room ? 2 * c->waiting_room : 16;
+        status = cull_base_grow(room, sizeof *c->unmeasured, "a comparison", &c->unmeasured);
+        if (status == CULL_OK) c->waiting_room = room;
+    }
+    if (status != CULL_OK)
+        cull_recipe_close(recipe);
+    else
+        c->unmeasured[c->waiting++] = (cull_unmeasured){recipe, arm};
+    return status;
+}
+
+static cull_status ask_for_size(cull_comparison *c, size_t m, size_t batch)
+{
+    cull_status  status = CULL_OK;
+    cull_recipe *recipe = NULL;
+
+    if (m < 1 || m >= batch) return CULL_OK;
+    for (size_t i = 0; i < c->costs.sizes; i++)
+        if (c->costs.learn[i].batch == m) return CULL_OK;
+    for (size_t i = 0; i < c->waiting; i++)
+        if (c->unmeasured[i].arm == SIZE_MAX &&
+            cull_budget(cull_value_real(c->unmeasured[i].recipe->values, "select.keep"),
+                        c->unmeasured[i].recipe->setup.batch) == m)
+            return CULL_OK;
+    TRY(cull_arm_uniform_of(&c->base, m, batch, &recipe));
+    TRY(ask_for(c, recipe, SIZE_MAX));
+done:
+    return status;
+}
+
+/* First: full training, what every strategy adds to it, and learning at the sizes that are known.
+ */
+static cull_status ask_first(cull_comparison *c)
+{
+    cull_status  status = CULL_OK;
+    size_t       batch = c->arms.arm[0].recipe->setup.batch;
+    cull_recipe *recipe = NULL;
+
+    for (size_t i = 0; i < c->arms.count; i++) {
+        cull_arm *arm = &c->arms.arm[i];
+
+        if (i == 0 || !arm->uniform) {
+            TRY(cull_arm_measured_as(&c->base, arm, &recipe));
+            TRY(ask_for(c, recipe, i));
+        }
+        if (i > 0 && arm->price.candidates && arm->price.fixed)
+            TRY(ask_for_size(c, arm->price.budget, arm->price.candidates));
+    }
+    TRY(ask_for_size(c, batch / 4, batch));
+    TRY(ask_for_size(c, batch / 2, batch));
+done:
+    return status;
+}
+
+/* Then: learning at the sizes of the controls with the whole budget, which the first table tells.
+ */
+static cull_status ask_again(cull_comparison *c)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t i = 1; i < c->arms.count; i++) {
+        cull_arm *arm = &c->arms.arm[i];
+        double    keep = 0;
+
+        if (arm->uniform) continue;
+        TRY(cull_arm_price(&c->costs, arm));
+        if (arm->price.pool) continue;
+        TRY(cull_arm_whole_budget(&c->base, &c->costs, arm, arm->price.seconds, &keep));
+        if (keep < 1)
+            TRY(ask_for_size(c, (size_t)llround(keep * (double)arm->price.candidates),
+                             arm->price.candidates));
+    }
+done:
+    return status;
+}
+
+cull_status cull_comparison_create(const cull_compare_options *options, cull_comparison **out)
+{
+    cull_status      status = CULL_OK;
+    cull_comparison *c = NULL;
+    time_t           now = time(NULL);
+    struct tm        parts;
+
+    TRY(check(options));
+    TRY(cull_base_alloc(1, sizeof *c, "a comparison", &c));
+    c->lock = -1;
+    c->seeds = options->seeds;
+    c->threads = options->threads;
+    c->jobs = options->jobs;
+    c->margin = options->margin;
+    if (gmtime_r(&now, &parts))
+        (void)strftime(c->created, sizeof c->created, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    TRY(copy_texts(c, options));
+    TRY(cull_arms_open(&c->base, &c->wish, &c->arms));
+    if (c->arms.count < 2)
+        FAIL(CULL_BAD_OPTION, "strategies: nothing to compare with full training");
+    TRY(ask_first(c));
+    *out = c;
+    c = NULL;
+done:
+    cull_comparison_destroy(c);
+    return status;
+}
+
+static void clear_unmeasured(cull_comparison *c)
+{
+    for (size_t i = 0; i < c->waiting; i++) cull_recipe_close(c->unmeasured[i].recipe);
+    c->waiting = 0;
+}
+
+void cull_comparison_destroy(cull_comparison *c)
+{
+    if (!c) return;
+    clear_unmeasured(c);
+    cull_base_free(c->unmeasured);
+    for (size_t i = 0; c->run && i < c->arms.count * c->seeds; i++) cull_compared_clear(&c->run[i]);
+    cull_base_free(c->run);
+    cull_base_free(c->judged);
+    cull_arms_close(&c->arms);
+    cull_json_clear(&c->plan);
+    cull_json_clear(&c->result);
+    cull_json_clear(&c->problems);
+    cull_base_free(c->changes);
+    cull_base_free(c->text);
+    if (c->lock >= 0) (void)close(c->lock);
+    cull_base_free(c);
+}
+
+/* ---- measure ---- */
+
+const cull_recipe *cull_comparison_unmeasured(const cull_comparison *c, size_t i)
+{
+    return i < c->waiting ? c->unmeasured[i].recipe : NULL;
+}
+
+/* The middle of what the processes saw, number by number. */
+static cull_measured middle(const cull_measured *all, size_t processes)
+{
+    cull_measured out = all[0];
+    size_t        first = offsetof(cull_measured, start) / sizeof(double);
+    size_t        numbers = sizeof out / sizeof(double);
+    double        seen[MOST_JOBS];
+
+    _Static_assert(sizeof(size_t) == sizeof(double), "fields are taken as numbers of one size");
+    for (size_t k = first; k < numbers; k++) {
+        for (size_t p = 0; p < processes; p++)
+            memcpy(&seen[p], (const char *)&all[p] + k * sizeof(double), sizeof(double));
+        seen[0] = cull_stat_median(seen, processes);
+        memcpy((char *)&out + k * sizeof(double), seen, sizeof(double));
+    }
+    return out;
+}
+
+static void take_full(cull_costs *costs, const cull_measured *m, size_t batch)
+{
+    costs->pool = m->pool;
+    costs->test = m->test;
+    costs->classes = m->classes;
+    costs->parameters = m->parameters;
+    costs->start = m->start;
+    costs->waited = m->waited;
+    costs->load = m->load;
+    costs->optim = m->optim;
+    (void)cull_costs_add(costs, batch < m->pool ? batch : m->pool, m->learn);
+}
+
+static void take_own(cull_arm *arm, const cull_measured *m)
+{
+    arm->own = (cull_arm_costs){.known = true,
+                                .score = m->scored > 0 ? m->score / m->scored : 0,
+                                .decide = m->decide,
+                                .learn_kept = m->learn,
+                                .pool_score = m->pool_score,
+                                .pool_solve = m->pool_solve};
+    if (!arm->price.fixed) arm->own.share = m->scored > 0 ? m->trained / m->scored : .75;
+}
+
+static cull_status take(cull_comparison *c, const cull_unmeasured *u, const cull_measured *m)
+{
+    cull_status status = CULL_OK;
+    size_t      batch = u->recipe->setup.batch;
+
+    if (!(m->learn > 0) || m->pool == 0)
+        FAIL(CULL_BAD_ARGUMENT, "%s: nothing was measured", u->recipe->setup.strategy);
+    if (u->arm == 0)
+        take_full(&c->costs, m, batch);
+    else if (u->arm != SIZE_MAX)
+        take_own(&c->arms.arm[u->arm], m);
+    else if (!cull_costs_add(&c->costs, (size_t)llround(m->trained), m->learn))
+        FAIL(CULL_TOO_LARGE, "more than %d sizes of training batches", CULL_COST_SIZES);
+done:
+    return status;
+}
+
+cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *all, size_t count,
+                                     size_t processes)
+{
+    cull_status status = CULL_OK;
+
+    if (count != c->waiting || processes < 1 || processes > MOST_JOBS)
+        FAIL(CULL_BAD_ARGUMENT, "%zu measurements, %zu were asked for", count, c->waiting);
+    for (size_t i = 0; i < count; i++) {
+        cull_measured m = middle(&all[i * processes], processes);
+        TRY(take(c, &c->unmeasured[i], &m));
+    }
+    clear_unmeasured(c);
+    if (c->round++ == 0) TRY(ask_again(c));
+    if (c->waiting == 0) TRY(cull_compare_make_plan(c));
+done:
+    return status;
+}
+
+/* ---- plan ---- */
+
+cull_status cull_compare_make_plan(cull_comparison *c)
+{
+    cull_status status = CULL_OK;
+
+    clear_unmeasured(c);
+    TRY(cull_arms_control(&c->base, &c->costs, &c->arms));
+    TRY(cull_base_alloc(c->arms.count * c->seeds, sizeof *c->run, "a comparison", &c->run));
+    TRY(cull_base_alloc(c->arms.count, sizeof *c->judged, "a comparison", &c->judged));
+    c->planned = true;
+    TRY(cull_compare_print_plan(c));
+done:
+    return status;
+}
+
+const char *cull_comparison_plan(const cull_comparison *c)
+{
+    return c->planned ? (const char *)c->plan.bytes.data : NULL;
+}
+
+void cull_compare_title(const cull_comparison *c, char *out, size_t room)
+{
+    const cull_train_setup *s = &c->arms.arm[0].recipe->setup;
+    const char             *slash = strrchr(s->data, '/');
+
+    (void)snprintf(out, room, "%.40s on %.60s, %llu epoch%s, batch %zu", s->model,
+                   slash ? slash + 1 : s->data, (unsigned long long)s->epochs,
+                   s->epochs == 1 ? "" : "s", s->batch);
+}
+
+/* Evaluations are no cost, but take their time; a forward pass is a third of learning. */
+double cull_compare_run_seconds(const cull_comparison *c, size_t arm)
+{
+    const cull_arm         *a = &c->arms.arm[arm];
+    const cull_train_setup *s = &c->arms.arm[0].recipe->setup;
+    double looks = (double)(s->epochs / s->evaluate_every), batch = (double)s->batch;
+    double forward = cull_costs_learn(&c->costs, batch) / batch / 3;
+
+    if (a->role == CULL_ROLE_EARLY_STOP) return 0;
+    if (arm == 0) looks += (double)s->moments;
+    if (a->role == CULL_ROLE_SHORTENED) looks *= a->share;
+    return c->costs.start + a->price.seconds +
+           fmax(1, looks) * (double)c->costs.test * (forward + c->costs.load);
+}
+
+double cull_compare_seconds(const cull_comparison *c)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < c->arms.count; i++) sum += cull_compare_run_seconds(c, i);
+    return sum * (double)c->seeds / c->jobs;
+}
+
+double cull_compare_bytes(const cull_comparison *c)
+{
+    /* weights, best weights, the optimizer's buffer; selection.npz, remembered losses; logs */
+    double run = 12. * (double)c->costs.parameters + 40. * (double)c->costs.pool + 65536;
+    size_t runs = 0;
+
+    for (size_t i = 0; i < c->arms.count; i++) runs += c->arms.arm[i].recipe != NULL;
+    return run * (double)(runs * c->seeds);
+}

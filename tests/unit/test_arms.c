@@ -1,0 +1,440 @@
+/* tests/unit/test_arms.c - who takes part in a comparison, what it costs, who controls whom. */
+#include "lab/arms.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+enum { POOL = 1280, BATCH = 128 };
+
+static const cull_option changes[] = {
+    {"model.name", "mlp"}, {"train.epochs", "4"}, {"train.batch", "128"}};
+static const cull_arm_base base = {.changes = changes, .count = 3, .threads = 1};
+
+/* A machine on which a step of m examples takes 1 + m ms, loading an example .01 ms. */
+static cull_costs table(void)
+{
+    cull_costs costs = {.pool = POOL, .test = 100, .classes = 10, .load = 1e-5, .optim = 5e-4};
+
+    for (size_t m = 8; m <= BATCH; m += 8)
+        assert_true(cull_costs_add(&costs, m, 1e-3 * (1 + (double)m)));
+    return costs;
+}
+
+static cull_arms open_arms(const char *strategies, const char *keep, const char *pass)
+{
+    cull_arms     arms = {0};
+    cull_arm_wish wish = {.strategies = strategies, .keep = keep, .pass = pass};
+
+    assert_ok(cull_arms_open(&base, &wish, &arms));
+    for (size_t i = 1; i < arms.count; i++)
+        arms.arm[i].own = (cull_arm_costs){.known = true,
+                                           .score = 3e-4,
+                                           .decide = 2e-4,
+                                           .learn_kept = 2e-2,
+                                           .pool_score = .4,
+                                           .pool_solve = .1,
+                                           .share = .5};
+    return arms;
+}
+
+static size_t find(const cull_arms *arms, const char *name)
+{
+    for (size_t i = 0; i < arms->count; i++)
+        if (strcmp(arms->arm[i].name, name) == 0) return i;
+    fail_msg("no arm is called %s", name);
+    return 0;
+}
+
+static const cull_arm *control(const cull_arms *arms, const char *name, cull_role role)
+{
+    size_t at = arms->arm[find(arms, name)].control[role];
+
+    assert_true(at != SIZE_MAX);
+    return &arms->arm[at];
+}
+
+/* ---- the table ---- */
+
+static void learning_between_sizes_lies_on_the_line_between_them(void **state)
+{
+    cull_costs costs = {0};
+
+    (void)state;
+    assert_true(cull_costs_add(&costs, 64, 6));
+    assert_true(cull_costs_learn(&costs, 32) == 3);
+    assert_true(cull_costs_add(&costs, 16, 3));
+    assert_true(cull_costs_add(&costs, 128, 8));
+    assert_true(cull_costs_add(&costs, 16, 2)); /* measured again */
+    assert_int_equal(3, costs.sizes);
+    assert_true(fabs(cull_costs_learn(&costs, 40) - 4) < 1e-12);
+    assert_true(fabs(cull_costs_learn(&costs, 96) - 7) < 1e-12);
+    assert_true(fabs(cull_costs_learn(&costs, 160) - 9) < 1e-12);
+    assert_true(cull_costs_learn(&costs, 1e-9) >= 0);
+}
+
+static void a_table_has_room_for_so_many_sizes(void **state)
+{
+    cull_costs costs = {0};
+
+    (void)state;
+    for (size_t i = 1; i <= CULL_COST_SIZES; i++) assert_true(cull_costs_add(&costs, i, 1));
+    assert_false(cull_costs_add(&costs, 1000, 1));
+    assert_true(cull_costs_add(&costs, 3, 2));
+}
+
+static void costs_near_each_other_form_groups_led_by_the_largest(void **state)
+{
+    double cost[] = {1, .98, .972, .5, .99, .96, .4999};
+    size_t key[] = {0, 0, 0, 0, 1, 0, 0}, leader[7], want[] = {0, 0, 0, 3, 4, 5, 3};
+
+    (void)state;
+    cull_costs_group(cost, key, 7, .03, leader);
+    for (size_t i = 0; i < 7; i++) assert_int_equal(want[i], leader[i]);
+}
+
+/* ---- prices ---- */
+
+static cull_price price(const char *strategy, const char *keep, const char *pass)
+{
+    cull_arms  arms = open_arms(strategy, keep, pass);
+    cull_costs costs = table();
+    cull_price out = {0};
+
+    assert_ok(cull_arm_price(&costs, &arms.arm[1]));
+    out = arms.arm[1].price;
+    cull_arms_close(&arms);
+    return out;
+}
+
+static void counted_work_is_the_papers_arithmetic(void **state)
+{
+    double examples = 4 * POOL, m = 38. / 128;
+
+    (void)state;
+    assert_true(fabs(price("random", "0.3", "separate").thirds - 3 * m * examples) < 1e-6);
+    assert_true(fabs(price("sb", "0.3", "separate").thirds - (1 + 3 * m) * examples) < 1e-6);
+    assert_true(fabs(price("sb", "0.3", "reuse").thirds - (1 + 2 * m) * examples) < 1e-6);
+    assert_true(fabs(price("sb remembered", "0.3", "separate").thirds - 3 * m * examples) < 1e-6);
+    /* half of the epochs score */
+    assert_true(fabs(price("sb stale", "0.3", "separate").thirds - (.5 + 3 * m) * examples) < 1e-6);
+    /* the pool is scored once in two epochs */
+    assert_true(fabs(price("grad-match period=2", "0.3", "separate").thirds -
+                     (.5 + 3 * .3) * examples) < 1e-6);
+}
+
+static void a_step_costs_what_its_parts_cost(void **state)
+{
+    cull_price p = price("sb", "0.25", "separate");
+    double     step = 128 * (1e-5 + 3e-4) + 2e-4 + 33e-3 + 5e-4;
+
+    (void)state;
+    assert_int_equal(40, p.steps);
+    assert_int_equal(40, p.scoring);
+    assert_int_equal(BATCH, p.candidates);
+    assert_int_equal(32, p.budget);
+    assert_true(p.fixed && !p.pool);
+    assert_true(fabs(p.seconds - 40 * step) < 1e-9);
+    p = price("sb", "0.25", "reuse");
+    assert_true(fabs(p.seconds - 40 * (step - 33e-3 + 2e-2)) < 1e-9);
+    p = price("sb remembered", "0.25", "separate");
+    assert_true(fabs(p.seconds - 40 * (32e-5 + 2e-4 + 33e-3 + 5e-4)) < 1e-9);
+    assert_int_equal(0, p.scoring);
+}
+
+static void costs_at_marks_are_what_was_spent_until_then(void **state)
+{
+    cull_arms    arms = open_arms("grad-match period=2", "0.5", "separate");
+    cull_costs   costs = table();
+    uint64_t     mark[] = {1, 5, 10, 20, 99};
+    double       at[5], step = 128e-5 + 129e-3 + 5e-4;
+    cull_price   p = {0};
+    cull_recipe *r = arms.arm[1].recipe;
+    cull_priced  run = {.setup = &r->setup,
+                        .strategy = r->setup.strategy,
+                        .options = r->setup.select,
+                        .count = r->setup.selects,
+                        .own = arms.arm[1].own};
+
+    (void)state;
+    assert_ok(cull_costs_price(&costs, &run, mark, 5, at, &p));
+    assert_true(p.pool);
+    assert_int_equal(20, p.steps);
+    assert_true(fabs(at[0] - (.5 + step)) < 1e-9);
+    assert_true(fabs(at[1] - (.5 + 5 * step)) < 1e-9);
+    assert_true(fabs(at[2] - (.5 + 10 * step)) < 1e-9);
+    assert_true(fabs(at[3] - (1 + 20 * step)) < 1e-9);
+    assert_true(at[4] == at[3] && p.seconds == at[3]);
+    cull_arms_close(&arms);
+}
+
+/* ---- arms ---- */
+
+static void strategies_shares_and_passes_make_arms(void **state)
+{
+    cull_arms arms =
+        open_arms("random,sb,top-loss+remembered,sb beta=2,full", "0.1,0.3", "separate,reuse");
+
+    (void)state;
+    assert_int_equal(1 + 2 + 4 + 2 + 4, arms.count);
+    assert_int_equal(CULL_ROLE_FULL, arms.arm[0].role);
+    (void)find(&arms, "random keep=0.1");
+    (void)find(&arms, "sb keep=0.3 reuse");
+    (void)find(&arms, "top-loss remembered keep=0.1");
+    assert_string_equal("sb-beta-2-0.3-separate",
+                        arms.arm[find(&arms, "sb beta=2 keep=0.3 separate")].folder);
+    assert_string_equal("none", arms.arm[find(&arms, "random keep=0.1")].pass);
+    cull_arms_close(&arms);
+}
+
+static void what_is_asked_for_twice_is_run_once(void **state)
+{
+    cull_arms arms = open_arms("sb,sb,sb beta=auto", "0.3,0.3", "separate");
+
+    (void)state;
+    assert_int_equal(2, arms.count);
+    cull_arms_close(&arms);
+}
+
+static void wrong_wishes_are_refused_in_a_sentence(void **state)
+{
+    static const struct {
+        const char *strategies, *keep, *pass, *says;
+    } cases[] = {{"sbx", "0.3", "separate", "no strategy is called 'sbx'"},
+                 {"sb,,random", "0.3", "separate", "missing between two commas"},
+                 {"sb beta=-1", "0.3", "separate", "beta"},
+                 {"sb gamma=1", "0.3", "separate", "gamma"},
+                 {"sb keep=0.2", "0.3", "separate", "--keep"},
+                 {"sb beta=1 stale", "0.3", "separate", "before the options"},
+                 {"sb", "0", "separate", "keep: '0'"},
+                 {"sb", "0.3,x", "separate", "keep: 'x'"},
+                 {"sb", "0.3", "twice", "pass: 'twice'"},
+                 {"sb", "0.7", "separate", "cannot save anything"}};
+    cull_arms arms = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_arm_wish wish = {cases[i].strategies, cases[i].keep, cases[i].pass, false};
+        assert_fails(CULL_BAD_OPTION, cases[i].says, cull_arms_open(&base, &wish, &arms));
+    }
+}
+
+static void what_cannot_save_is_refused_with_the_arithmetic_unless_wanted(void **state)
+{
+    cull_arms     arms = {0};
+    cull_arm_wish wish = {"sb", "0.67", "separate", false};
+
+    (void)state;
+    assert_fails(CULL_BAD_OPTION, "128/3 and training 67 % of them 85, together 127.7 of the 128",
+                 cull_arms_open(&base, &wish, &arms));
+    wish.anyway = true;
+    assert_ok(cull_arms_open(&base, &wish, &arms));
+    cull_arms_close(&arms);
+    wish = (cull_arm_wish){"sb,sb remembered,random", "0.9", "reuse", false};
+    assert_ok(cull_arms_open(&base, &wish, &arms)); /* these still can */
+    cull_arms_close(&arms);
+}
+
+static void a_recipe_that_selects_is_no_base(void **state)
+{
+    cull_option   own[] = {{"select.strategy", "sb"}};
+    cull_arm_base selects = {.changes = own, .count = 1};
+    cull_arm_wish wish = {"random", "0.3", "separate", false};
+    cull_arms     arms = {0};
+
+    (void)state;
+    assert_fails(CULL_BAD_OPTION, "trains all examples", cull_arms_open(&selects, &wish, &arms));
+}
+
+/* ---- controls ---- */
+
+static void every_arm_has_its_four_controls(void **state)
+{
+    cull_arms  arms = open_arms("sb", "0.25", "separate");
+    cull_costs costs = table();
+    double     full = 0, cost = 0;
+
+    (void)state;
+    assert_ok(cull_arms_control(&base, &costs, &arms));
+    full = arms.arm[0].price.seconds;
+    cost = arms.arm[1].price.seconds;
+    assert_string_equal("random keep=0.25",
+                        control(&arms, "sb keep=0.25 separate", CULL_ROLE_SAME_M)->name);
+    for (cull_role role = CULL_ROLE_WHOLE_BUDGET; role < CULL_ROLES; role++) {
+        const cull_arm *c = control(&arms, "sb keep=0.25 separate", role);
+        assert_int_equal(role, c->role);
+        /* within one example a step, the shortened within a step */
+        assert_true(fabs(c->price.seconds - cost) <= 40 * 1.1e-3);
+        assert_int_equal(role == CULL_ROLE_EARLY_STOP, c->recipe == NULL);
+    }
+    assert_true(fabs(control(&arms, "sb keep=0.25 separate", CULL_ROLE_SHORTENED)->share -
+                     cost / full) < 1e-3);
+    /* the full run is looked at where it is to be stopped */
+    assert_int_equal(1, arms.arm[0].recipe->setup.moments);
+    assert_true(fabs(arms.arm[0].recipe->setup.moment[0] - 4 * cost / full) < 4e-3);
+    cull_arms_close(&arms);
+}
+
+static void whole_budgets_cost_the_same_within_an_example_a_step(void **state)
+{
+    static const char *const strategies[] = {"sb",
+                                             "sb remembered",
+                                             "gradmatch every=2",
+                                             "sb mode=scaled",
+                                             "top-loss start=0.3 end=0.8",
+                                             "sb stale"};
+    cull_costs               costs = table();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+        cull_arms       arms = open_arms(strategies[i], "0.25", "separate");
+        const cull_arm *c = NULL;
+        double          example = 1.01e-3;
+
+        assert_ok(cull_arms_control(&base, &costs, &arms));
+        c = &arms.arm[arms.arm[1].control[CULL_ROLE_WHOLE_BUDGET]];
+        assert_int_equal(CULL_ROLE_WHOLE_BUDGET, c->role);
+        assert_int_equal(arms.arm[1].price.steps, c->price.steps);
+        assert_true(c->price.trained >= arms.arm[1].price.trained);
+        assert_true(c->price.seconds <= arms.arm[1].price.seconds * (1 + 1e-5));
+        assert_true(arms.arm[1].price.seconds - c->price.seconds <=
+                    (double)c->price.steps * example);
+        cull_arms_close(&arms);
+    }
+}
+
+static void pool_arms_are_controlled_by_subsets_of_the_pool(void **state)
+{
+    cull_arms       arms = open_arms("grad-match period=2 warm=0.5", "0.3", "separate");
+    cull_costs      costs = table();
+    const cull_arm *same = NULL, *whole = NULL;
+
+    (void)state;
+    assert_ok(cull_arms_control(&base, &costs, &arms));
+    same = &arms.arm[arms.arm[1].control[CULL_ROLE_SAME_M]];
+    whole = &arms.arm[arms.arm[1].control[CULL_ROLE_WHOLE_BUDGET]];
+    assert_string_equal("adaptive-random keep=0.3", same->name);
+    assert_string_equal("2", cull_recipe_value(whole->recipe, "select.period"));
+    assert_string_equal("0.5", cull_recipe_value(whole->recipe, "select.warm"));
+    assert_true(whole->keep > .3);
+    assert_true(fabs(whole->price.seconds - arms.arm[1].price.seconds) < .15);
+    cull_arms_close(&arms);
+}
+
+static void near_costs_share_a_control_at_the_larger(void **state)
+{
+    cull_arms  arms = open_arms("sb,gradmatch,top-loss", "0.25", "separate");
+    cull_costs costs = table();
+    size_t     whole = 0;
+
+    (void)state;
+    arms.arm[find(&arms, "gradmatch keep=0.25 separate")].own.decide = 1.5e-3; /* 2 % more */
+    arms.arm[find(&arms, "top-loss keep=0.25 separate")].own.decide = 8e-3;    /* 10 % more */
+    assert_ok(cull_arms_control(&base, &costs, &arms));
+    whole = arms.arm[find(&arms, "sb keep=0.25 separate")].control[CULL_ROLE_WHOLE_BUDGET];
+    assert_int_equal(
+        whole,
+        arms.arm[find(&arms, "gradmatch keep=0.25 separate")].control[CULL_ROLE_WHOLE_BUDGET]);
+    assert_true(arms.arm[whole].price.seconds >
+                arms.arm[find(&arms, "sb keep=0.25 separate")].price.seconds);
+    assert_true(
+        whole !=
+        arms.arm[find(&arms, "top-loss keep=0.25 separate")].control[CULL_ROLE_WHOLE_BUDGET]);
+    assert_int_equal(
+        arms.arm[find(&arms, "sb keep=0.25 separate")].control[CULL_ROLE_SHORTENED],
+        arms.arm[find(&arms, "gradmatch keep=0.25 separate")].control[CULL_ROLE_SHORTENED]);
+    cull_arms_close(&arms);
+}
+
+static void an_arm_that_is_a_control_is_run_once(void **state)
+{
+    cull_arms  arms = open_arms("random,sb", "0.25", "separate");
+    cull_costs costs = table();
+
+    (void)state;
+    assert_ok(cull_arms_control(&base, &costs, &arms));
+    assert_int_equal(find(&arms, "random keep=0.25"),
+                     arms.arm[find(&arms, "sb keep=0.25 separate")].control[CULL_ROLE_SAME_M]);
+    assert_int_equal(SIZE_MAX,
+                     arms.arm[find(&arms, "random keep=0.25")].control[CULL_ROLE_WHOLE_BUDGET]);
+    for (size_t i = 0; i < arms.count; i++)
+        for (size_t j = 0; j < i; j++) {
+            assert_string_not_equal(arms.arm[i].name, arms.arm[j].name);
+            assert_string_not_equal(arms.arm[i].folder, arms.arm[j].folder);
+        }
+    cull_arms_close(&arms);
+}
+
+static void whoever_costs_more_than_full_training_is_held_against_it(void **state)
+{
+    cull_arms  arms = open_arms("sb", "0.5", "separate");
+    cull_costs costs = table();
+
+    (void)state;
+    arms.arm[1].own.decide = 1;
+    assert_ok(cull_arms_control(&base, &costs, &arms));
+    assert_int_equal(0, arms.arm[1].control[CULL_ROLE_WHOLE_BUDGET]);
+    assert_int_equal(0, arms.arm[1].control[CULL_ROLE_SHORTENED]);
+    assert_int_equal(SIZE_MAX, arms.arm[1].control[CULL_ROLE_EARLY_STOP]);
+    cull_arms_close(&arms);
+}
+
+static void controls_can_be_made_again(void **state)
+{
+    cull_arms  arms = open_arms("random,sb,grad-match", "0.1,0.25", "separate");
+    cull_costs costs = table();
+    size_t     count = 0;
+
+    (void)state;
+    assert_ok(cull_arms_control(&base, &costs, &arms));
+    count = arms.count;
+    assert_ok(cull_arms_control(&base, &costs, &arms));
+    assert_int_equal(count, arms.count);
+    cull_arms_close(&arms);
+}
+
+static void survives_every_allocation_failure(void **state)
+{
+    cull_costs    costs = table();
+    cull_arm_wish wish = {"sb", "0.25", "separate", false};
+    cull_status   status = CULL_NO_MEMORY;
+
+    (void)state;
+    for (size_t n = 1; status != CULL_OK; n += 1 + n / 16) {
+        cull_arms arms = {0};
+
+        fail_nth_alloc(n);
+        status = cull_arms_open(&base, &wish, &arms);
+        if (status == CULL_OK) status = cull_arms_control(&base, &costs, &arms);
+        fail_nth_alloc(0);
+        assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
+        cull_arms_close(&arms);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(learning_between_sizes_lies_on_the_line_between_them),
+        cmocka_unit_test(a_table_has_room_for_so_many_sizes),
+        cmocka_unit_test(costs_near_each_other_form_groups_led_by_the_largest),
+        cmocka_unit_test(counted_work_is_the_papers_arithmetic),
+        cmocka_unit_test(a_step_costs_what_its_parts_cost),
+        cmocka_unit_test(costs_at_marks_are_what_was_spent_until_then),
+        cmocka_unit_test(strategies_shares_and_passes_make_arms),
+        cmocka_unit_test(what_is_asked_for_twice_is_run_once),
+        cmocka_unit_test(wrong_wishes_are_refused_in_a_sentence),
+        cmocka_unit_test(what_cannot_save_is_refused_with_the_arithmetic_unless_wanted),
+        cmocka_unit_test(a_recipe_that_selects_is_no_base),
+        cmocka_unit_test(every_arm_has_its_four_controls),
+        cmocka_unit_test(whole_budgets_cost_the_same_within_an_example_a_step),
+        cmocka_unit_test(pool_arms_are_controlled_by_subsets_of_the_pool),
+        cmocka_unit_test(near_costs_share_a_control_at_the_larger),
+        cmocka_unit_test(an_arm_that_is_a_control_is_run_once),
+        cmocka_unit_test(whoever_costs_more_than_full_training_is_held_against_it),
+        cmocka_unit_test(controls_can_be_made_again),
+        cmocka_unit_test(survives_every_allocation_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
