@@ -13,7 +13,7 @@ struct conv {
     cull_layer_op     base;
     cull_cpu_split   *way[CULL_DNNL_WAYS];
     cull_cpu_weights *weights; /* in place of oneDNN's where they suit */
-    char              name[160];
+    char              name[208];
 };
 
 static void destroy(cull_layer_op *op)

@@ -1,6 +1,7 @@
 /* backend/cpu/nn_split.c - parts of a batch, one primitive each (see nn_split.h). */
 #include "backend/cpu/nn_split.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "backend/cpu/nn.h"
@@ -23,6 +24,7 @@ struct cull_cpu_split {
     float      *own_b;                          /* [parts] gradients of the bias    */
     float      *aside;                          /* [threads] dx before it is added  */
     cull_status status[PARTS];
+    char        name[64];
 };
 
 struct job {
@@ -111,6 +113,8 @@ cull_status cull_cpu_split_create(cull_backend *backend, const cull_layer_desc *
     if (split->longer < split->parts)
         TRY(make_primitives(split, desc, split->rows - 1, &split->rest));
     TRY(make_room(split));
+    (void)snprintf(split->name, sizeof split->name, "%s%s%s", cull_dnnl_name(split->body[0]),
+                   split->rest ? "|" : "", split->rest ? cull_dnnl_name(split->rest[0]) : "");
     *out = split;
     split = NULL;
 done:
@@ -120,7 +124,7 @@ done:
 
 const char *cull_cpu_split_name(const cull_cpu_split *split)
 {
-    return cull_dnnl_name(split->body[0]);
+    return split->name;
 }
 
 /* As many primitives as can run at once: one a thread, or one a part where those are fewer. */

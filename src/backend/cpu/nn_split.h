@@ -14,8 +14,8 @@ typedef struct cull_cpu_split cull_cpu_split;
 
 cull_status cull_cpu_split_create(cull_backend *backend, const cull_layer_desc *desc,
                                   cull_dnnl_way way, cull_cpu_split **out);
-void        cull_cpu_split_destroy(cull_cpu_split *split); /* NULL is fine */
-const char *cull_cpu_split_name(const cull_cpu_split *split);
+void        cull_cpu_split_destroy(cull_cpu_split *split);    /* NULL is fine */
+const char *cull_cpu_split_name(const cull_cpu_split *split); /* "long parts|short parts" */
 
 /* y = conv(x); dx [+]= ...; dW and db. Weights in canonical order. */
 cull_status cull_cpu_split_forward(cull_cpu_split *split, const float *x, const float *w,
