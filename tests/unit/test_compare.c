@@ -1,0 +1,510 @@
+/* tests/unit/test_compare.c - a comparison from options to comparison.json, with made-up runs. */
+#include "lab/compare.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <sys/wait.h>
+
+#include "files.h"
+
+static const cull_option changes[] = {{"model.name", "mlp"},
+                                      {"train.epochs", "4"},
+                                      {"train.batch", "128"},
+                                      {"data.name", "made-up.npz"}};
+
+static cull_compare_options options(const char *strategies)
+{
+    return (cull_compare_options){.changes = changes,
+                                  .count = 4,
+                                  .strategies = strategies,
+                                  .keep = "0.25",
+                                  .pass = "separate",
+                                  .seeds = 3,
+                                  .threads = 1,
+                                  .jobs = 2,
+                                  .margin = .5};
+}
+
+/* A machine on which a step of m examples takes 1 + m ms. */
+static cull_measured measured(const cull_recipe *recipe)
+{
+    const char   *strategy = recipe->setup.strategy;
+    double        batch = (double)recipe->setup.batch;
+    bool          full = strcmp(strategy, "full") == 0, random = strcmp(strategy, "random") == 0;
+    const char   *keep = cull_recipe_value(recipe, "select.keep");
+    cull_measured m = {.pool = 1280, .test = 100, .classes = 10, .parameters = 1000, .steps = 9};
+
+    m.trained = full ? batch : (double)cull_budget(strtod(keep, NULL), recipe->setup.batch);
+    m.learn = 1e-3 * (1 + m.trained);
+    m.load = 1e-5;
+    m.optim = 5e-4;
+    m.start = .1;
+    if (full || random) return m;
+    m.decide = 2e-4;
+    if (strstr(strategy, "remembered")) return m;
+    m.scored = batch;
+    m.score = batch * 3e-4;
+    return m;
+}
+
+/* Hand in both processes' measurements until nothing is asked for. */
+static void measure_all(cull_comparison *c)
+{
+    size_t rounds = 0;
+
+    while (cull_comparison_unmeasured(c, 0)) {
+        cull_measured all[2 * 64];
+        size_t        count = 0;
+
+        for (; cull_comparison_unmeasured(c, count); count++) {
+            all[2 * count] = all[2 * count + 1] = measured(cull_comparison_unmeasured(c, count));
+            all[2 * count].learn *= 1.1; /* the middle of the two is what counts */
+            all[2 * count + 1].learn *= .9;
+        }
+        assert_ok(cull_comparison_measured(c, all, count, 2));
+        assert_true(++rounds <= 3);
+    }
+}
+
+static cull_comparison *make(const char *strategies)
+{
+    cull_compare_options o = options(strategies);
+    cull_comparison     *c = NULL;
+
+    assert_ok(cull_comparison_create(&o, &c));
+    return c;
+}
+
+static cull_comparison *begin(const char *strategies, const char *folder)
+{
+    cull_comparison *c = make(strategies);
+
+    assert_ok(cull_comparison_folder(c, folder, false));
+    measure_all(c);
+    assert_ok(cull_comparison_begin(c));
+    return c;
+}
+
+/* A run as the trainer would leave it: accuracy on the way and at the end. */
+static void leave_run(const cull_comparison *c, const cull_compare_run *run, const char *how,
+                      double accuracy)
+{
+    char   text[2048], path[CULL_DATA_PATH + 32];
+    double thirds = 0;
+
+    for (size_t i = 0; i < c->arms.count; i++)
+        if (strcmp(c->arms.arm[i].name, run->name) == 0) thirds = c->arms.arm[i].price.thirds;
+
+    (void)snprintf(text, sizeof text, "mkdir -p '%s'", run->folder);
+    assert_int_equal(0, system(text));
+    (void)snprintf(text, sizeof text,
+                   "{\"status\":\"%s\",\"test\":%.4f,\"best\":%.4f,\"scored\":0,\"trained\":3840,"
+                   "\"thirds\":%.0f,\"seconds_by_phase\":{\"load\":1,\"score\":1,\"select\":1,"
+                   "\"learn\":1,\"optim\":1,\"evaluate\":1,\"checkpoint\":1}}\n",
+                   how, accuracy, accuracy + .01, thirds);
+    (void)snprintf(path, sizeof path, "%s/run.json", run->folder);
+    put_file(path, text, strlen(text));
+    (void)snprintf(text, sizeof text,
+                   "{\"kind\":\"evaluate\",\"set\":\"test\",\"step\":10,\"accuracy\":%.4f}\n"
+                   "{\"kind\":\"evaluate\",\"set\":\"test\",\"step\":17,\"accuracy\":%.4f}\n"
+                   "{\"kind\":\"evaluate\",\"set\":\"test\",\"step\":40,\"accuracy\":%.4f}\n",
+                   accuracy - .2, accuracy - .1, accuracy);
+    (void)snprintf(path, sizeof path, "%s/metrics.jsonl", run->folder);
+    put_file(path, text, strlen(text));
+}
+
+/* Selection is a point above all controls, seeds differ by a little. */
+static double accuracy_of(const cull_compare_run *run)
+{
+    double seed = .001 * (double)run->seed;
+
+    if (strncmp(run->name, "sb", 2) == 0) return .91 + seed + .0001 * (double)(run->seed % 2);
+    return .90 + seed;
+}
+
+static json_t *judge(cull_comparison *c)
+{
+    json_t *out = NULL;
+
+    assert_ok(cull_comparison_judge(c));
+    out = json_loads(cull_comparison_text(c), 0, NULL);
+    assert_non_null(out);
+    return out;
+}
+
+static const json_t *arm_of(const json_t *comparison, const char *name)
+{
+    size_t        i = 0;
+    const json_t *arm = NULL;
+
+    json_array_foreach(json_object_get(comparison, "arms"), i, arm)
+    {
+        if (strcmp(json_string_value(json_object_get(arm, "name")), name) == 0) return arm;
+    }
+    fail_msg("no arm is called %s", name);
+    return NULL;
+}
+
+static const json_t *versus_of(const json_t *arm, const char *kind)
+{
+    size_t        i = 0;
+    const json_t *versus = NULL;
+
+    json_array_foreach(json_object_get(arm, "versus"), i, versus)
+    {
+        if (strcmp(json_string_value(json_object_get(versus, "kind")), kind) == 0) return versus;
+    }
+    fail_msg("there is no %s", kind);
+    return NULL;
+}
+
+static double number(const json_t *object, const char *key)
+{
+    assert_true(json_is_number(json_object_get(object, key)));
+    return json_number_value(json_object_get(object, key));
+}
+
+static int make_folder(void **state)
+{
+    char *folder = strdup(FOLDER_TEMPLATE);
+
+    assert_non_null(mkdtemp(folder));
+    *state = folder;
+    return 0;
+}
+
+static int drop_folder(void **state)
+{
+    remove_folder(*state);
+    free(*state);
+    return 0;
+}
+
+static void the_plan_counts_runs_time_and_disk(void **state)
+{
+    cull_comparison *c = make("sb,random");
+    json_t          *plan = NULL;
+
+    (void)state;
+    assert_null(cull_comparison_plan(c));
+    measure_all(c);
+    plan = json_loads(cull_comparison_plan(c), 0, NULL);
+    assert_non_null(plan);
+    /* full, sb, random as arm and control, whole budget; full shortened to each of two costs */
+    assert_int_equal(3 * 6, json_integer_value(json_object_get(plan, "runs")));
+    assert_true(number(plan, "seconds") > 0 && number(plan, "bytes") > 0);
+    assert_string_equal("mlp on made-up.npz, 4 epochs, batch 128",
+                        json_string_value(json_object_get(plan, "title")));
+    json_decref(plan);
+    cull_comparison_destroy(c);
+}
+
+static void wrong_options_are_named(void **state)
+{
+    cull_compare_options o = options("sb");
+    cull_comparison     *c = NULL;
+
+    (void)state;
+    o.seeds = 0;
+    assert_fails(CULL_BAD_OPTION, "seeds", cull_comparison_create(&o, &c));
+    o = options("sb");
+    o.jobs = 0;
+    assert_fails(CULL_BAD_OPTION, "jobs", cull_comparison_create(&o, &c));
+    o = options("sb");
+    o.margin = NAN;
+    assert_fails(CULL_BAD_OPTION, "margin", cull_comparison_create(&o, &c));
+    o = options("full");
+    assert_fails(CULL_BAD_OPTION, "nothing to compare", cull_comparison_create(&o, &c));
+}
+
+static void a_finished_comparison_says_who_pays(void **state)
+{
+    cull_comparison *c = begin("sb,random", *state);
+    cull_compare_run run;
+    json_t          *j = NULL;
+    const json_t    *arm = NULL, *versus = NULL;
+
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
+        assert_string_equal("missing", run.status);
+        assert_int_equal(0, access(run.recipe, R_OK));
+        leave_run(c, &run, "finished", accuracy_of(&run));
+    }
+    j = judge(c);
+    assert_true(json_is_true(json_object_get(j, "finished")));
+    assert_int_equal(10, json_integer_value(json_object_get(j, "classes")));
+    assert_non_null(strstr(json_string_value(json_object_get(j, "verdict")),
+                           "pays here: sb keep=0.25 separate"));
+    arm = arm_of(j, "sb keep=0.25 separate");
+    assert_true(fabs(number(arm, "mean") - (91.2 + .02 / 3)) < 1e-9);
+    assert_true(number(arm, "cost") > .5 && number(arm, "cost") < .65);
+    versus = versus_of(arm, "whole-budget");
+    assert_string_equal("better", json_string_value(json_object_get(versus, "verdict")));
+    assert_true(fabs(number(versus, "difference") - (1 + .02 / 3)) < 1e-9);
+    assert_int_equal(3, json_integer_value(json_object_get(versus, "pairs")));
+    assert_null(json_object_get(versus_of(arm, "same-m"), "verdict"));
+    assert_true(json_is_null(json_object_get(versus_of(arm, "same-m"), "p_holm")));
+    assert_true(json_is_null(json_object_get(versus, "wilcoxon"))); /* from six on */
+    (void)versus_of(arm, "shortened");
+    assert_int_equal(json_array_size(json_object_get(arm_of(j, "random keep=0.25"), "versus")), 2);
+    json_decref(j);
+    cull_comparison_destroy(c);
+}
+
+static void early_stops_are_read_off_the_full_runs_curve_where_it_was_looked_at(void **state)
+{
+    cull_comparison *c = begin("sb", *state);
+    cull_compare_run run;
+    json_t          *j = NULL;
+    const json_t    *early = NULL;
+    const char      *name = NULL;
+    double           at = 0;
+
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) leave_run(c, &run, "finished", .9);
+    at = c->arms.arm[c->arms.arm[1].control[CULL_ROLE_EARLY_STOP]].share * 40;
+    j = judge(c);
+    name = json_string_value(json_object_get(
+        json_object_get(arm_of(j, "sb keep=0.25 separate"), "controls"), "early-stop"));
+    early = json_array_get(json_object_get(arm_of(j, name), "runs"), 0);
+    assert_string_equal("runs/full/seed-1", json_string_value(json_object_get(early, "folder")));
+    /* the made-up curve has points at 10, 17 and 40 steps */
+    if (fabs(at - 17) <= 1)
+        assert_true(fabs(number(early, "accuracy") - 80) < 1e-9);
+    else
+        assert_string_equal("corrupt", json_string_value(json_object_get(early, "status")));
+    json_decref(j);
+    cull_comparison_destroy(c);
+}
+
+static void damaged_runs_are_named_and_left_out(void **state)
+{
+    cull_comparison *c = begin("sb", *state);
+    cull_compare_run run;
+    json_t          *j = NULL;
+    char             path[CULL_DATA_PATH + 32];
+    size_t           missing = 0;
+
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
+        leave_run(c, &run, "finished", accuracy_of(&run));
+        if (strcmp(run.name, "sb keep=0.25 separate") != 0) continue;
+        (void)snprintf(path, sizeof path, "%s/%s", run.folder,
+                       run.seed == 1 ? "metrics.jsonl" : "run.json");
+        if (run.seed == 3)
+            assert_int_equal(0, unlink(path));
+        else
+            put_file(path, "{}\n{}\nno\n", 9);
+    }
+    j = judge(c);
+    assert_false(json_is_true(json_object_get(j, "finished")));
+    assert_int_equal(2, json_array_size(json_object_get(j, "problems")));
+    assert_string_equal("runs/sb-0.25-separate/seed-1: metrics.jsonl line 3 is no JSON; skipped",
+                        json_string_value(json_array_get(json_object_get(j, "problems"), 0)));
+    assert_string_equal("runs/sb-0.25-separate/seed-2: run.json is no JSON; skipped",
+                        json_string_value(json_array_get(json_object_get(j, "problems"), 1)));
+    assert_non_null(
+        strstr(json_string_value(json_object_get(j, "verdict")), "Nothing can be said"));
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
+        missing += strcmp(run.status, "missing") == 0;
+    assert_int_equal(1, missing);
+    json_decref(j);
+    cull_comparison_destroy(c);
+}
+
+static void a_run_that_did_other_work_than_was_priced_is_a_problem(void **state)
+{
+    cull_comparison *c = begin("sb", *state);
+    cull_compare_run run;
+    json_t          *j = NULL;
+
+    c->arms.arm[1].price.thirds *= 1.04;
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
+        leave_run(c, &run, "finished", accuracy_of(&run));
+    c->arms.arm[1].price.thirds /= 1.04;
+    j = judge(c);
+    assert_int_equal(1, json_array_size(json_object_get(j, "problems")));
+    assert_non_null(strstr(
+        json_string_value(json_array_get(json_object_get(j, "problems"), 0)),
+        "sb keep=0.25 separate took 0.607 of full training's counted work, its controls were "
+        "made for 0.583"));
+    json_decref(j);
+    cull_comparison_destroy(c);
+}
+
+static void half_done_and_failed_runs_are_told_apart(void **state)
+{
+    cull_comparison *c = begin("sb", *state);
+    cull_compare_run run;
+    json_t          *j = NULL;
+
+    assert_true(cull_comparison_run(c, 0, &run));
+    leave_run(c, &run, "stopped", .9);
+    assert_true(cull_comparison_run(c, 1, &run));
+    leave_run(c, &run, "failed", .9);
+    j = judge(c);
+    assert_true(cull_comparison_run(c, 0, &run));
+    assert_string_equal("running", run.status);
+    assert_true(cull_comparison_run(c, 1, &run));
+    assert_string_equal("failed", run.status);
+    json_decref(j);
+    cull_comparison_destroy(c);
+}
+
+static void a_resumed_comparison_keeps_costs_and_plan(void **state)
+{
+    cull_comparison *c = begin("sb,sb remembered", *state);
+    char            *plan = strdup(cull_comparison_plan(c));
+
+    cull_comparison_destroy(c);
+    c = make("sb,sb remembered");
+    assert_fails(CULL_BAD_ARGUMENT, "already holds a comparison",
+                 cull_comparison_folder(c, *state, false));
+    cull_comparison_destroy(c);
+    c = make("sb,sb remembered");
+    assert_ok(cull_comparison_folder(c, *state, true));
+    assert_null(cull_comparison_unmeasured(c, 0));
+    assert_string_equal(plan, cull_comparison_plan(c));
+    cull_comparison_destroy(c);
+    free(plan);
+}
+
+static void another_comparison_is_not_resumed(void **state)
+{
+    cull_comparison     *c = begin("sb", *state);
+    cull_compare_options o = options("sb");
+    cull_option          other[4];
+
+    cull_comparison_destroy(c);
+    c = make("gradmatch");
+    assert_fails(CULL_BAD_OPTION, "strategies=sb, this one gradmatch",
+                 cull_comparison_folder(c, *state, true));
+    cull_comparison_destroy(c);
+    o.jobs = 1;
+    assert_ok(cull_comparison_create(&o, &c));
+    assert_fails(CULL_BAD_OPTION, "jobs=2, this one 1", cull_comparison_folder(c, *state, true));
+    cull_comparison_destroy(c);
+    o = options("sb");
+    memcpy(other, changes, sizeof other);
+    other[1].value = "5";
+    o.changes = other;
+    assert_ok(cull_comparison_create(&o, &c));
+    assert_fails(CULL_BAD_OPTION, "train.epochs=4, this one 5",
+                 cull_comparison_folder(c, *state, true));
+    cull_comparison_destroy(c);
+    o = options("sb");
+    o.seeds = 2;
+    assert_ok(cull_comparison_create(&o, &c));
+    assert_fails(CULL_BAD_OPTION, "seeds=3, this one 2", cull_comparison_folder(c, *state, true));
+    cull_comparison_destroy(c);
+    o.seeds = 8; /* more may be asked for, and another margin */
+    o.margin = 1;
+    assert_ok(cull_comparison_create(&o, &c));
+    assert_ok(cull_comparison_folder(c, *state, true));
+    cull_comparison_destroy(c);
+}
+
+static void damaged_costs_are_refused(void **state)
+{
+    cull_comparison         *c = begin("sb", *state);
+    static const char *const wrong[] = {"no", "{\"version\":1}", "{\"version\":2}", "[]"};
+
+    cull_comparison_destroy(c);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        put_file(path_in(*state, "costs.json"), wrong[i], strlen(wrong[i]));
+        c = make("sb");
+        assert_fails(CULL_BAD_FILE, "costs.json", cull_comparison_folder(c, *state, true));
+        cull_comparison_destroy(c);
+    }
+}
+
+static void a_folder_is_one_process_s_at_a_time(void **state)
+{
+    cull_comparison *c = begin("sb", *state), *other = NULL;
+    int              how = 0;
+    pid_t            pid = fork();
+
+    if (pid == 0) {
+        other = make("sb");
+        _exit(cull_comparison_folder(other, *state, true) == CULL_BAD_ARGUMENT &&
+                      strstr(cull_last_error(), "another comparison is at work")
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(pid, waitpid(pid, &how, 0));
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    cull_comparison_destroy(c);
+}
+
+static void six_pairs_get_wilcoxons_test_too(void **state)
+{
+    cull_compare_options o = options("sb");
+    cull_comparison     *c = NULL;
+    cull_compare_run     run;
+    json_t              *j = NULL;
+
+    o.seeds = 6;
+    assert_ok(cull_comparison_create(&o, &c));
+    assert_ok(cull_comparison_folder(c, *state, false));
+    measure_all(c);
+    assert_ok(cull_comparison_begin(c));
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
+        leave_run(c, &run, "finished", accuracy_of(&run));
+    j = judge(c);
+    assert_true(
+        fabs(number(versus_of(arm_of(j, "sb keep=0.25 separate"), "whole-budget"), "wilcoxon") -
+             .03125) < 1e-12);
+    assert_null(strstr(json_string_value(json_object_get(j, "verdict")), "decide little"));
+    json_decref(j);
+    cull_comparison_destroy(c);
+}
+
+static void survives_every_allocation_failure(void **state)
+{
+    cull_compare_options o = options("sb");
+    cull_comparison     *c = begin("sb", *state);
+    cull_compare_run     run;
+    cull_status          status = CULL_NO_MEMORY;
+
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
+        leave_run(c, &run, "finished", accuracy_of(&run));
+    cull_comparison_destroy(c);
+    for (size_t n = 1; status != CULL_OK; n += 1 + n / 24) {
+        c = NULL;
+        fail_nth_alloc(n);
+        status = cull_comparison_create(&o, &c);
+        if (status == CULL_OK) status = cull_comparison_folder(c, *state, true);
+        if (status == CULL_OK) status = cull_comparison_begin(c);
+        if (status == CULL_OK) status = cull_comparison_judge(c);
+        fail_nth_alloc(0);
+        assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
+        cull_comparison_destroy(c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_plan_counts_runs_time_and_disk),
+        cmocka_unit_test(wrong_options_are_named),
+        cmocka_unit_test_setup_teardown(a_finished_comparison_says_who_pays, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(
+            early_stops_are_read_off_the_full_runs_curve_where_it_was_looked_at, make_folder,
+            drop_folder),
+        cmocka_unit_test_setup_teardown(damaged_runs_are_named_and_left_out, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(a_run_that_did_other_work_than_was_priced_is_a_problem,
+                                        make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(half_done_and_failed_runs_are_told_apart, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(a_resumed_comparison_keeps_costs_and_plan, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(another_comparison_is_not_resumed, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(damaged_costs_are_refused, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(a_folder_is_one_process_s_at_a_time, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(six_pairs_get_wilcoxons_test_too, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(survives_every_allocation_failure, make_folder,
+                                        drop_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
