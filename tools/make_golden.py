@@ -14,7 +14,8 @@ Every number both sides start from is a formula of a name and an element's numbe
     even(name, i)     2 (number >> 11) / 2^53 - 1, from -1 to 1
     weight            of a dense layer or convolution: even / sqrt(fan_in); four times that where
                       there is no bias, that is before a normalisation
-    gamma, beta       1 + even/4 and even/4; an eighth of these in the last normalisation
+    gamma, beta       1 + even/4 and even/4; an eighth of these where no other normalisation lies
+                      between this one and the classifier
     bias              even/4
     inputs            2 even("STEP:inputs", i), i over (example, channel, row, column)
     labels            (number("STEP:labels", i) >> 32) mod 10, i over the examples
@@ -27,7 +28,7 @@ The factors 4 and 1/8 make ten steps at rate .1 a question with an answer. Witho
 grows a hundredfold a step in MobileNetV2: PyTorch's own layouts, in double, part by 1 in the loss
 of step 10 (docs/testing.md has the figures). A normalisation divides the size of the weights before
 it out again, and the larger they are the less a step turns them; and the classifier's curvature
-goes with the square of what the last normalisation hands it.
+goes with the square of what the last normalisations hand it.
 
 Ten steps of SGD, rate .1, momentum .9, mean loss over 8 examples of 16x16, in double. A file
 model_*.txt holds, for relu and then (one step only) for gelu in its place:
@@ -57,6 +58,7 @@ depthwise layers would take hours). Seeds that the file has already are kept.
 import argparse
 import math
 import os
+import re
 
 import numpy
 import torch
@@ -92,13 +94,13 @@ def even(name, count):
 
 
 def initial(key, shape, prefix, keys, last):
-    """keys: of all parameters; last: the layer that normalises last."""
+    """keys: of all parameters; last: the layers that normalise last."""
     count, layer = math.prod(shape), key.rsplit(".", 1)[0]
     values = even(prefix + key, count)
     if key.endswith(".bias"):
-        return values / 4 / (8 if layer == last else 1)
+        return values / 4 / (8 if layer in last else 1)
     if len(shape) == 1:
-        return (1 + values / 4) / (8 if layer == last else 1)
+        return (1 + values / 4) / (8 if layer in last else 1)
     return values / math.sqrt(count // shape[0]) * (1 if layer + ".bias" in keys else 4)
 
 
@@ -372,14 +374,24 @@ def channels_of(name):
     return 1 if name == "lenet5" else 3
 
 
+def last_norms(model):
+    """Normalisations whose outputs reach the classifier without meeting another."""
+    norms = [key for key, module in model.named_modules() if isinstance(module, nn.BatchNorm2d)]
+    if not isinstance(model, ResNet):
+        return norms[-1:]
+    if any("downsample" in key for key in norms):  # the last projection normalises what came before
+        return [key for key in norms if re.fullmatch(r"layer4\.\d\.(bn2|downsample\.1)", key)]
+    return [key for key in norms if key == "bn1" or key.endswith("bn2")]
+
+
 def make(name, activation, extent, prefix=""):
     relu = functional.relu6 if name == "mobilenetv2" else functional.relu
     model = MODELS[name](relu if activation == "relu" else functional.gelu, extent).double()
-    norms = [key for key, module in model.named_modules() if isinstance(module, nn.BatchNorm2d)]
+    last = last_norms(model)
     parameters = dict(model.named_parameters())
     with torch.no_grad():
         for key, value in parameters.items():
-            start = initial(key, value.shape, prefix, parameters, norms[-1] if norms else "")
+            start = initial(key, value.shape, prefix, parameters, last)
             value.copy_(torch.from_numpy(start.reshape(value.shape)))
     return model
 

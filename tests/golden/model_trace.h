@@ -14,7 +14,7 @@
 #include "support.h"
 #include "tensor/tensor.h"
 
-enum { STEPS = 10, CLASSES = 10, SIGNS = 8, LINE = 512, MOST_EXAMPLES = 32 };
+enum { STEPS = 10, CLASSES = 10, SIGNS = 8, LINE = 512, MOST_EXAMPLES = 32, MOST_NODES = 1024 };
 
 #define RATE     0.1
 #define MOMENTUM 0.9
@@ -44,7 +44,7 @@ static inline double even(uint64_t name, uint64_t i)
     return 2 * ((double)(number(name, i) >> 11) * 0x1p-53) - 1;
 }
 
-/* last: this node is the network's last normalisation. */
+/* last: no other normalisation lies between this one and the classifier. */
 static inline double initial(const cull_node *node, int part, bool last, double value)
 {
     double scale = last ? 0.125 : 1;
@@ -88,28 +88,32 @@ static inline void put(void *block, cull_dtype dtype, size_t i, double value)
         ((double *)block)[i] = value;
 }
 
-static inline int last_normalisation(const cull_model *net)
+/* Does a way lead from here to the network's end that meets no normalisation? */
+static inline void find_last(const cull_model *net, bool *last)
 {
-    int last = 0;
-
-    for (int k = 1; k < net->nodes; k++)
-        if (net->node[k].running_count) last = k;
-    return last;
+    memset(last, 0, (size_t)net->nodes * sizeof *last);
+    last[net->nodes - 1] = true;
+    for (int k = net->nodes - 1; k > 0; k--)
+        for (int i = 0; last[k] && !net->node[k].running_count && i < net->node[k].inputs; i++)
+            last[net->node[k].input[i]] = true;
 }
 
 static inline void set_parameters(struct trace *t)
 {
-    int last = last_normalisation(t->net);
+    bool last[MOST_NODES];
 
+    assert_in_range(t->net->nodes, 2, MOST_NODES);
+    find_last(t->net, last);
     for (int k = 1; k < t->net->nodes; k++) {
         const cull_node *node = &t->net->node[k];
+        bool             small = last[k] && node->running_count;
 
         for (int part = 0; part < node->params; part++) {
             uint64_t hash = hash_name(t->prefix, node->name, suffix_of(part));
 
             for (size_t i = 0; i < node->param_count[part]; i++)
                 put(t->params->value, t->dtype, node->param_at[part] + i,
-                    initial(node, part, k == last, even(hash, i)));
+                    initial(node, part, small, even(hash, i)));
         }
         for (size_t i = 0; i < node->running_count; i++)
             put(t->params->running, t->dtype, node->running_at + i, i >= node->running_count / 2);
