@@ -1,0 +1,116 @@
+/* tests/unit/policy_support.h - a small set on disk, and runs on it by "key=value key=value". */
+#ifndef CULL_TESTS_POLICY_SUPPORT_H
+#define CULL_TESTS_POLICY_SUPPORT_H
+
+#include <math.h>
+
+#include "files.h"
+#include "lab/recipe.h"
+
+enum { COUNT = 60, SIDE = 16, CLASSES = 3, BATCH = 16 };
+
+struct world {
+    char folder[64];
+};
+
+static inline void write_set(const struct world *w, const char *name, uint64_t seed)
+{
+    cull_dataset *set = random_set(CULL_U8, COUNT, CLASSES, 1, SIDE, SIDE);
+
+    /* The label shows in one row of pixels, so that there is something to learn. */
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t x = 0; x < SIDE; x++)
+            ((uint8_t *)set->inputs)[i * SIDE * SIDE + (size_t)set->labels[i] * SIDE + x] =
+                (uint8_t)(200 + 50 * random_uniform(seed, i));
+    assert_ok(cull_data_write(set, path_in(w->folder, name)));
+    cull_data_close(set);
+}
+
+/* Irreducible losses of every example, in the order of the file. */
+static inline void write_losses(const struct world *w)
+{
+    double loss[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++) loss[i] = random_uniform(7, i);
+    assert_ok(cull_arrays_write(path_in(w->folder, "irreducible.npz"),
+                                &(cull_array){"loss", cull_vector(loss, CULL_F64, COUNT)}, 1));
+}
+
+static inline int make_world(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+
+    assert_non_null(w);
+    strcpy(w->folder, FOLDER_TEMPLATE);
+    assert_non_null(mkdtemp(w->folder));
+    write_set(w, "train.npz", 1);
+    write_set(w, "test.npz", 2);
+    write_losses(w);
+    *state = w;
+    return 0;
+}
+
+static inline int remove_world(void **state)
+{
+    struct world *w = *state;
+
+    remove_folder(w->folder);
+    free(w);
+    return 0;
+}
+
+static const char base_recipe[] = "model: {name: mlp}\n"
+                                  "augment: {crop: 1, flip: true}\n"
+                                  "optim: {lr: 0.05, momentum: 0.9}\n"
+                                  "train: {epochs: 2, batch: 16, threads: 1, log: 0}\n";
+
+static inline cull_status try_recipe(const struct world *w, const char *changes, cull_recipe **out)
+{
+    char        train[128], test[128], words[512];
+    cull_option option[24] = {{"data.name", train}, {"data.test", test}};
+    size_t      count = 2;
+
+    (void)snprintf(train, sizeof train, "%s/train.npz", w->folder);
+    (void)snprintf(test, sizeof test, "%s/test.npz", w->folder);
+    (void)snprintf(words, sizeof words, "%s", changes);
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+        char *equals = strchr(word, '=');
+        *equals = '\0';
+        option[count++] = (cull_option){word, equals + 1};
+    }
+    return cull_recipe_parse("test", base_recipe, strlen(base_recipe), option, count, out);
+}
+
+static inline cull_recipe *recipe_of(const struct world *w, const char *changes)
+{
+    cull_recipe *recipe = NULL;
+
+    assert_ok(try_recipe(w, changes, &recipe));
+    return recipe;
+}
+
+/* A whole run in folder `out`. */
+static inline cull_run_result run_of(const struct world *w, const char *changes, const char *out)
+{
+    cull_recipe     *recipe = recipe_of(w, changes);
+    cull_run_result  result = {0};
+    cull_run_options options = {.folder = path_in(w->folder, out)};
+    cull_status      status = cull_train(recipe, &options, &result);
+
+    if (status != CULL_OK) fail_msg("%s: %s", changes, cull_last_error());
+    cull_recipe_close(recipe);
+    return result;
+}
+
+/* The same where only the result counts. */
+static inline cull_run_result result_of(const struct world *w, const char *changes)
+{
+    cull_run_result result = run_of(w, changes, "run");
+
+    remove_folder(path_in(w->folder, "run"));
+    return result;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, remove_world)
+
+#endif
