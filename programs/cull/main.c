@@ -20,6 +20,7 @@ static const struct {
     {"select", "choose a weighted subset: arrays in, subset out", cmd_select, false},
     {"data", "list, inspect and convert data sets", cmd_data, false},
     {"bench", "where the time of a training step goes", cmd_bench, true},
+    {"reproduce", "a paper's figure or table, with its claim beside ours", cmd_reproduce, true},
     {"probe", "how well the gradients of what strategies pick stand for all", cmd_probe, true},
     {"report", "one page about runs or a comparison: verdict, tables, figures", cmd_report, false},
     {"doctor", "what this build and machine can do, with a self-test", cmd_doctor, false},
@@ -32,7 +33,7 @@ static int help(FILE *to)
                   "usage: cull COMMAND [ARGUMENTS]\n\ncommands:\n",
                   cull_version());
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        (void)fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].doc);
+        (void)fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].doc);
     (void)fputs("\noptions:\n"
                 "  --help     this text; cull COMMAND --help for a command's own\n"
                 "  --version  the version\n",
