@@ -2,6 +2,7 @@
  * bench/bench_step.c - a whole training step (forward, backward, SGD with momentum) of one model on
  * made-up data, as one JSON line with what each kind of layer takes of it.
  *
+ *     bench_step                                 a few cases on two threads
  *     bench_step MODEL BATCH THREADS [ROUNDS]    median and least of so many steps (9)
  *     bench_step MODEL BATCH THREADS serve       a step for every line read, its milliseconds
  *                                                written back (bench/vs_pytorch.py)
@@ -164,23 +165,33 @@ done:
     return status;
 }
 
-int main(int argc, char **argv)
+static int run(const char *name, size_t batch, unsigned threads, int rounds, bool serves)
 {
     struct work w = {0};
-    unsigned    threads = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
-    bool        serves = argc > 4 && strcmp(argv[4], "serve") == 0;
-    int         rounds = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 9;
     int         failed = 1;
 
-    if (argc < 4) return fprintf(stderr, "bench_step MODEL BATCH THREADS [ROUNDS|serve]\n"), 2;
+    if (make(&w, name, batch, threads) == CULL_OK)
+        failed = (serves ? serve(&w) : report(&w, name, threads, rounds)) != CULL_OK;
+    if (failed) (void)fprintf(stderr, "bench_step: %s\n", cull_last_error());
+    clear(&w);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    bool serves = argc > 4 && strcmp(argv[4], "serve") == 0;
+    int  rounds = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 9;
+
+    if (argc > 1 && argc < 4)
+        return fprintf(stderr, "bench_step [MODEL BATCH THREADS [ROUNDS|serve]]\n"), 2;
     if (!getenv("OMP_WAIT_POLICY")) {
         (void)setenv("OMP_WAIT_POLICY", "passive", 1);
         (void)execv("/proc/self/exe", argv);
     }
     if (rounds < 1 || rounds > MOST_ROUNDS) rounds = 9;
-    if (make(&w, argv[1], strtoul(argv[2], NULL, 10), threads) == CULL_OK)
-        failed = (serves ? serve(&w) : report(&w, argv[1], threads, rounds)) != CULL_OK;
-    if (failed) (void)fprintf(stderr, "bench_step: %s\n", cull_last_error());
-    clear(&w);
-    return failed;
+    if (argc == 1)
+        return run("lenet5", 128, 2, rounds, false) | run("resnet20", 128, 2, rounds, false) |
+               run("wrn-16-4", 39, 2, rounds, false) | run("resnet18", 39, 2, rounds, false);
+    return run(argv[1], strtoul(argv[2], NULL, 10), (unsigned)strtoul(argv[3], NULL, 10), rounds,
+               serves);
 }

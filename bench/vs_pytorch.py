@@ -22,7 +22,8 @@ import subprocess
 import sys
 
 CASES = ["resnet18 b128", "resnet18 b39", "wrn-16-4 b128", "wrn-16-4 b39", "lenet5 b128"]
-FLOOR = {"resnet18": 1.0, "wrn-16-4": 1.0, "lenet5": 1.5}
+FLOOR = {"resnet18": 1.0, "wrn-16-4": 1.0, "lenet5": 1.5}      # of the faster build
+EACH = {"resnet18": 0.95, "wrn-16-4": 0.95, "lenet5": 0}       # of every build
 LAYOUTS = ["contiguous", "channels_last"]
 
 # Runs under the peer's interpreter: the same protocol as bench_step serve.
@@ -189,7 +190,8 @@ def run_case(case, options):
                                      "least": round(min(side.times), 2)}
                         for side in ours + peers}}
     print(json.dumps(result), flush=True)
-    return result["speedup"] >= FLOOR[name]
+    slowest = max(statistics.median(side.times) for side in ours)
+    return result["speedup"] >= FLOOR[name] and peer_ms / slowest >= EACH[name]
 
 
 def main():
