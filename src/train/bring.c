@@ -114,7 +114,7 @@ void cull_rows_clear(cull_rows *rows)
     *rows = (cull_rows){0};
 }
 
-static cull_status make_room(cull_trainer *t, size_t count)
+cull_status cull_train_reserve(cull_trainer *t, size_t count)
 {
     cull_status status = CULL_OK;
     cull_rows   rows = {.room = count};
@@ -160,7 +160,7 @@ cull_status cull_train_gather(cull_trainer *t, size_t from, size_t to, cull_batc
     cull_status status = CULL_OK;
     struct work work = {t, from};
 
-    TRY(make_room(t, to - from));
+    TRY(cull_train_reserve(t, to - from));
     for (size_t i = 0; i < to - from; i++) {
         t->rows.place[i] = t->chosen.place[from + i];
         t->rows.label[i] = t->train->labels[t->rows.place[i]];

@@ -78,6 +78,13 @@ static size_t learns_of(const cull_trainer *t, const cull_needs *needs, size_t s
     return size == needs->candidates ? needs->budget : cull_sel_own_budget(t->selector, size);
 }
 
+static void note_sizes(cull_trainer *t, const cull_needs *needs, size_t size, size_t learns)
+{
+    if (needs->action != CULL_SELECT_BATCH) return;
+    if (size > t->expected.candidates) t->expected.candidates = size;
+    if (learns > t->expected.learns) t->expected.learns = learns;
+}
+
 /* An epoch from `step` on, in which the first question was already answered. */
 static cull_status look_at_epoch(cull_trainer *t, uint64_t epoch, uint64_t step, size_t count,
                                  double share)
@@ -94,9 +101,9 @@ static cull_status look_at_epoch(cull_trainer *t, uint64_t epoch, uint64_t step,
         if (needs.action != CULL_SELECT_BATCH && size > t->setup->batch) size = t->setup->batch;
         if (size > count - at) size = count - at;
         learns = learns_of(t, &needs, size);
-        TRY(make_plans(t, &needs, size, learns ? learns : t->setup->batch));
         if (learns == 0) t->expected.fixed = false;
-        if (size > t->expected.candidates) t->expected.candidates = size;
+        note_sizes(t, &needs, size, learns ? learns : t->setup->batch);
+        TRY(make_plans(t, &needs, size, learns ? learns : t->setup->batch));
         t->expected.steps += share;
         t->expected.trained += share * (double)learns;
         at += size;
@@ -137,6 +144,8 @@ cull_status cull_train_expect(cull_trainer *t)
         TRY(look_at_epoch(t, epoch, step, count_of(t, &needs), (double)stands_for));
         step += (uint64_t)(t->expected.steps - before);
     }
+    TRY(cull_train_reserve(t, t->expected.learns));
+    TRY(cull_subset_resize(&t->chosen, t->expected.candidates));
 done:
     return status;
 }

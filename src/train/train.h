@@ -164,7 +164,8 @@ typedef struct cull_scorer {
 typedef struct cull_expectation {
     double steps, trained;
     bool   fixed;      /* how many are trained is known beforehand */
-    size_t candidates; /* most of a step                           */
+    size_t candidates; /* most that a step chooses from; 0: never  */
+    size_t learns;     /* most that are put together for training  */
 } cull_expectation;
 
 typedef struct cull_trainer {
@@ -249,6 +250,8 @@ cull_status cull_train_bring(cull_trainer *trainer);
 /* Rows from .. to of the chosen as a training batch: gathered where they are loaded as they are
  * trained, else made. */
 cull_status cull_train_gather(cull_trainer *trainer, size_t from, size_t to, cull_batch *out);
+/* Room for training batches of so many. */
+cull_status cull_train_reserve(cull_trainer *trainer, size_t count);
 void        cull_rows_clear(cull_rows *rows);
 
 /* ---- scoring.c ---- */
