@@ -22,6 +22,7 @@ static const struct {
     {"bench", "where the time of a training step goes", cmd_bench, true},
     {"reproduce", "a paper's figure or table, with its claim beside ours", cmd_reproduce, true},
     {"probe", "how well the gradients of what strategies pick stand for all", cmd_probe, true},
+    {"audit", "every example of a run's set, from easy to hard", cmd_audit, true},
     {"report", "one page about runs or a comparison: verdict, tables, figures", cmd_report, false},
     {"doctor", "what this build and machine can do, with a self-test", cmd_doctor, false},
 };

@@ -126,9 +126,11 @@ int print_probe_json(const cull_probe_result *r)
             (void)json_object_set_new(o, "trained", way_json(r, a, CULL_PROBE_TRAINED));
             (void)json_object_set_new(o, "of_batch", way_json(r, a, CULL_PROBE_OF_BATCH));
         }
-        end = print_json(o);
+        if (!o || json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) || putchar('\n') < 0)
+            end = complain(END_FAILED, "Look at fewer strategies.", "the result cannot be printed");
+        json_decref(o);
     }
-    return end;
+    return end ? end : end_output(END_WELL);
 }
 
 int take_list(const char *text, char **copy, const char ***out, size_t *count)
