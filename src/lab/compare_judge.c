@@ -91,10 +91,11 @@ static void correct_cost(cull_comparison *c, size_t arm)
         }
     if (runs == 0) return;
     counted /= (double)runs;
-    if (fabs(counted / a->price.thirds - 1) > OFF) {
+    /* a shortened run ends at the nearest step */
+    if (fabs(counted - a->price.thirds) >
+        fmax(OFF * a->price.thirds, 3. * (double)c->arms.arm[0].recipe->setup.batch)) {
         (void)snprintf(text, sizeof text,
-                       "%s took %.3f of full training's counted work, its controls were made for "
-                       "%.3f",
+                       "%s took %.3f of full training's counted work and was matched at %.3f",
                        a->name, counted / c->arms.arm[0].price.thirds, j->counted);
         problem(c, text);
     }
