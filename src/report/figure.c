@@ -62,9 +62,11 @@ void cull_rep_figure_key(cull_rep_figure *f, const char *words, const cull_rep_k
 {
     cull_rep_text mine = {0};
 
+    if (f->words.status != CULL_OK) return;
     cull_rep_escape(&mine, words, CULL_REP_NAME);
     for (size_t i = 0; i < f->keys && mine.status == CULL_OK; i++) {
-        if (strcmp(mine.data ? mine.data : "", f->words.data + f->label[f->key[i].label])) continue;
+        if (strcmp(mine.data ? mine.data : "", f->words.data + f->label[f->key[i].label]) != 0)
+            continue;
         cull_rep_text_clear(&mine);
         return;
     }

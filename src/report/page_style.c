@@ -117,7 +117,7 @@ const char *const cull_rep_style_sheet[] = {
 
 /* gnuplot's markers by the names its figures use, of the shapes that figures here choose from. */
 const char *const cull_rep_symbols =
-    "<svg class=\"symbols\" aria-hidden=\"true\"><defs>"
+    "<svg class=\"symbols\" aria-hidden=\"true\"><defs><circle id=\"gpDot\" r=\".5\"/>"
     "<path id=\"gpPt3\" stroke=\"currentColor\" stroke-width=\".35\" "
     "d=\"M-.95-.95h1.9v1.9h-1.9z\"/>"
     "<path id=\"gpPt4\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "

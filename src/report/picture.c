@@ -175,6 +175,15 @@ done:
     return status;
 }
 
+static bool has(const cull_arrays *arrays, const char *name)
+{
+    bool named = false;
+
+    for (size_t i = 0; cull_arrays_name(arrays, i) && !named; i++)
+        named = strcmp(cull_arrays_name(arrays, i), name) == 0;
+    return named;
+}
+
 cull_status cull_rep_pictures(cull_rep_text *text, const char *folder, bool *shown)
 {
     cull_status  status = CULL_OK;
@@ -186,6 +195,7 @@ cull_status cull_rep_pictures(cull_rep_text *text, const char *folder, bool *sho
 
     if (length < 0 || (size_t)length >= sizeof path || stat(path, &info)) goto done;
     TRY(cull_arrays_open(path, &arrays));
+    if (!has(arrays, "images")) goto done; /* features: nothing to look at */
     TRY(open_audit(path, arrays, &audit));
     TRY(put_kind(text, &audit, 0, "Easiest examples"));
     TRY(put_kind(text, &audit, 1, "Hardest examples"));

@@ -18,9 +18,9 @@ typedef struct cull_rep_probes {
     size_t                count;
 } cull_rep_probes;
 
-/* `styles` NULL: in the order they come. */
+/* `c`, where not NULL, says how its strategies are drawn. */
 cull_status cull_rep_probes_add(cull_rep_probes *probes, const cull_rep_metrics *metrics,
-                                const cull_rep_comparison *styles);
+                                const cull_rep_comparison *c);
 void        cull_rep_probes_sort(cull_rep_probes *probes);
 void        cull_rep_probes_clear(cull_rep_probes *probes);
 

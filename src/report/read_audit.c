@@ -17,19 +17,23 @@ static int64_t whole(const cull_tensor *t, size_t i)
     return t->dtype == CULL_I64 ? ((const int64_t *)t->data)[i] : ((const int32_t *)t->data)[i];
 }
 
-/* A vector (or, with columns, a matrix) of whole numbers; false when there is none. */
-static bool get_whole(cull_arrays *arrays, const char *name, int64_t columns, cull_tensor *out)
+/* A vector (or, with columns, a matrix) of whole numbers; *found stays false when there is none. */
+static cull_status get_whole(cull_arrays *arrays, const char *name, int64_t columns,
+                             cull_tensor *out, bool *found)
 {
-    bool named = false;
+    cull_status status = CULL_OK;
+    bool        named = false;
 
     for (size_t i = 0; cull_arrays_name(arrays, i) && !named; i++)
         named = strcmp(cull_arrays_name(arrays, i), name) == 0;
-    return named && cull_arrays_get(arrays, name, out) == CULL_OK &&
-           (out->dtype == CULL_I64 || out->dtype == CULL_I32) && out->dims == (columns ? 2 : 1) &&
-           (!columns || out->shape[1] == columns);
+    if (!named) goto done;
+    TRY(cull_arrays_get(arrays, name, out));
+    *found = (out->dtype == CULL_I64 || out->dtype == CULL_I32) && out->dims == (columns ? 2 : 1) &&
+             (!columns || out->shape[1] == columns);
+done:
+    return status;
 }
 
-/* 1: there, 0: not. */
 static bool find(const char *folder, const char *name, char path[CULL_DATA_PATH])
 {
     struct stat info = {0};
@@ -104,9 +108,12 @@ static cull_status match(cull_arrays *selection, const cull_tensor *count, cull_
     int64_t    *place_of = NULL, largest = -1;
     size_t      examples = out->examples, harmed = 0;
     double      all = 0, picked = 0;
-    bool mapped = get_whole(selection, "origin", 0, &origin) && (size_t)origin.shape[0] == examples;
+    bool        mapped = false, changed = false;
 
-    if (!get_whole(corruption, "relabelled", 3, &changes) || changes.shape[0] == 0) goto done;
+    TRY(get_whole(selection, "origin", 0, &origin, &mapped));
+    mapped = mapped && (size_t)origin.shape[0] == examples;
+    TRY(get_whole(corruption, "relabelled", 3, &changes, &changed));
+    if (!changed || changes.shape[0] == 0) goto done;
     if (!mapped && !untouched(info, examples)) goto done;
     for (size_t i = 0; mapped && i < examples; i++)
         if (whole(&origin, i) > largest) largest = whole(&origin, i);

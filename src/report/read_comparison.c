@@ -204,7 +204,8 @@ static cull_status read_run(const char *folder, const cull_rep_arm *arm, cull_re
     char        path[CULL_DATA_PATH];
     int         length = 0;
 
-    if (strcmp(run->status, "missing") == 0 || strcmp(arm->role, "early-stop") == 0) goto done;
+    /* What has no end of its own has no curve either; why is in the comparison. */
+    if (strcmp(run->status, "finished") != 0 || strcmp(arm->role, "early-stop") == 0) goto done;
     length = snprintf(path, sizeof path, "%s/%s", folder, run->folder);
     if (!stays_inside(run->folder) || length < 0 || (size_t)length >= sizeof path) {
         TRY(cull_rep_problem(problems, "%.80s: '%.80s' is no folder of this comparison", arm->name,

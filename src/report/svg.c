@@ -31,7 +31,7 @@ static const struct {
     {" font-size=\"14.00\"", ""},
     {" shape-rendering='crispEdges'", ""},
     {"\t", ""},
-    {"xlink:href='#gpPt", "href='#gpPt"},
+    {"xlink:href='#gp", "href='#gp"},
 };
 
 static bool begins(const char *at, const char *with)

@@ -1,0 +1,65 @@
+/* fuzz/fuzz_report.c - any bytes as comparison.json, run.json or metrics.jsonl: a page that is
+ * whole and holds no markup of theirs, or a sentence. The first byte says which:
+ * 0 metrics, 1 a comparison, 2 a run. */
+#include <stdlib.h>
+
+#include "fuzz.h"
+#include "report/page.h"
+
+static void check_page(cull_rep_page *page)
+{
+    static const char end[] = "</html>\n";
+
+    cull_rep_put_problems(page);
+    cull_rep_page_end(page);
+    if (page->html.status != CULL_OK) abort();
+    if (strlen(page->html.data) != page->html.size) abort(); /* a zero inside */
+    if (strcmp(page->html.data + page->html.size - strlen(end), end) != 0) abort();
+    if (strstr(page->html.data, "<script") || strstr(page->html.data, "<x")) abort();
+}
+
+static void try_comparison(cull_rep_page *page, const uint8_t *data, size_t size)
+{
+    cull_rep_comparison c = {0};
+
+    if (cull_rep_comparison_decode("fuzz", data, size, &c, &page->problems) != CULL_OK) {
+        if (cull_last_error()[0] == '\0') abort();
+    } else {
+        cull_rep_page_begin(page, c.title);
+        if (cull_rep_put_comparison(page, &c) != CULL_OK) abort();
+        check_page(page);
+    }
+    cull_rep_comparison_clear(&c);
+}
+
+static void try_run(cull_rep_page *page, const uint8_t *info, size_t info_size,
+                    const uint8_t *lines, size_t size)
+{
+    cull_rep_single s = {.folder = "fuzz"};
+
+    if (cull_rep_single_decode("fuzz", info, info_size, &s) == CULL_OK) {
+        if (cull_rep_metrics_decode("fuzz", lines, size, &s.run.metrics, &page->problems) !=
+            CULL_OK)
+            abort();
+        cull_rep_page_begin(page, "fuzz");
+        if (cull_rep_put_runs(page, &s, 1) != CULL_OK) abort();
+        check_page(page);
+    }
+    cull_rep_single_clear(&s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const uint8_t info[] = "{\"status\":\"finished\",\"test\":0.5}";
+    cull_rep_page        page = {.gnuplot = "/no/gnuplot", .level = 1, .undrawn = 1};
+
+    if (size == 0) return 0;
+    switch (data[0] % 3) {
+    case 0: try_run(&page, info, sizeof info - 1, data + 1, size - 1); break;
+    case 1: try_comparison(&page, data + 1, size - 1); break;
+    default: try_run(&page, data + 1, size - 1, (const uint8_t *)"", 0); break;
+    }
+    cull_rep_text_clear(&page.html);
+    cull_rep_problems_clear(&page.problems);
+    return 0;
+}

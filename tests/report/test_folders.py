@@ -1,0 +1,164 @@
+#!/usr/bin/python3
+"""cull report on whole and damaged folders: exit status, what is said, and what the page holds.
+
+    tests/report/test_folders.py --cull build/cull
+
+Skipped (77) where numpy or gnuplot is missing.
+"""
+import argparse
+import html.parser
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import make_samples
+except ImportError as error:
+    print("skipped: %s" % error)
+    sys.exit(77)
+
+VOID = {"meta", "link", "img", "br", "circle", "path", "use", "rect"}
+
+
+class Outline(html.parser.HTMLParser):
+    """Tags that close in order, headings that descend a level at a time, no script, nothing fetched."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.problems, self.level, self.count, self.ids = [], [], 0, {}, set()
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.count[tag] = self.count.get(tag, 0) + 1
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "script" or any(name.startswith("on") for name in attrs):
+            self.problems.append("script: %s %s" % (tag, attrs))
+        for name in ("src", "href", "xlink:href"):
+            value = attrs.get(name, "#")
+            if not value.startswith(("#", "data:")):
+                self.problems.append("fetches %s" % value[:80])
+        if "id" in attrs:
+            if attrs["id"] in self.ids:
+                self.problems.append("id %s twice" % attrs["id"])
+            self.ids.add(attrs["id"])
+        if tag == "img" and not attrs.get("alt"):
+            self.problems.append("a picture without words")
+        if tag == "svg" and "plot" in attrs.get("class", "") and not attrs.get("aria-label"):
+            self.problems.append("a figure without words")
+        if re.fullmatch("h[1-6]", tag):
+            if int(tag[1]) > self.level + 1:
+                self.problems.append("%s after h%d" % (tag, self.level))
+            self.level = int(tag[1])
+
+    handle_startendtag = lambda self, tag, attrs: (self.handle_starttag(tag, attrs),
+                                                   tag not in VOID and self.handle_endtag(tag))
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self.open or self.open[-1] != tag:
+            self.problems.append("</%s> inside %s" % (tag, self.open[-3:]))
+        else:
+            self.open.pop()
+
+
+class Case:
+    """Runs the program and collects what is wrong."""
+
+    def __init__(self, cull, folder):
+        self.cull, self.folder, self.wrong = cull, folder, []
+
+    def expect(self, holds, words):
+        if not holds:
+            self.wrong.append(words)
+
+    def report(self, *arguments, end=0, says="", environment=None):
+        done = subprocess.run([self.cull, "report", *arguments], cwd=self.folder, capture_output=True, text=True,
+                              env=environment, check=False)
+        said = done.stdout + done.stderr
+        self.expect(done.returncode == end, "%s: exit %d, not %d: %s" % (arguments, done.returncode, end, said))
+        self.expect(says in said, "%s: does not say '%s': %s" % (arguments, says, said))
+
+    def page(self, name, *holds):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            text = file.read()
+        outline = Outline()
+        outline.feed(text)
+        self.expect(not outline.problems and not outline.open,
+                    "%s: %s %s" % (name, outline.problems[:5], outline.open))
+        for words in holds:
+            self.expect(words in text, "%s: does not hold '%s'" % (name, words))
+        self.expect("http" not in text, "%s: names an address" % name)
+        return text, outline.count
+
+
+def run(cull, folder):
+    case = Case(cull, folder)
+    make_samples.samples(folder)
+
+    case.report("full", "-o", "full.html", says="12 figures")
+    text, count = case.page("full.html", "Remembered losses are better", "3 seeds", "±0.5 points", "95 % interval",
+                            "sb keep=0.1 separate", "label changed", "Wrong labels", "Example CPU", "lenet5",
+                            "Easiest examples", "cull compare recipes")
+    case.expect(count["figure"] == 14 and count["figcaption"] == 14, "full: figures %s" % count.get("figure"))
+    case.expect(text.index('class="verdict"') < text.index("<table"), "the verdict does not come first")
+    for verdict in ("better", "worse", "no different", "undecided"):
+        case.expect('class="pill %s"' % {"no different": "same", "undecided": "open"}.get(verdict, verdict) in text,
+                    "no verdict is '%s'" % verdict)
+    case.report("full", "-o", "again.html")
+    with open(os.path.join(folder, "again.html"), encoding="utf-8") as again:
+        case.expect(again.read() == text, "the same folder gives another page")
+
+    case.report("unfinished", "-o", "unfinished.html")
+    case.page("unfinished.html", "There is no verdict yet.", "Not finished", "none yet", "(1 of 3 runs)")
+    case.report("corrupt", "-o", "corrupt.html", says="problems named at its end")
+    case.page("corrupt.html", "is no JSON; skipped", "is not there; its curve is left out", "the loss is no longer finite",
+              "no folder of this comparison", "selection.npz", "about 14 more seeds")
+    case.report("one_seed", "-o", "one_seed.html")
+    case.page("one_seed.html", "no spread to test against")
+    case.report("many_arms", "-o", "many_arms.html", says="13 figures")
+    case.page("many_arms.html", "strategy-9 keep=0.5")
+    case.report("long_names", "-o", "long_names.html")
+    text, _ = case.page("long_names.html", "…")
+    case.report("hostile", "-o", "hostile.html", says="1 problems")
+    text, _ = case.page("hostile.html", "&lt;script&gt;alert(1)&lt;/script&gt;")
+    case.expect("\u202e" not in text and not os.path.exists(os.path.join(folder, "x")), "hostile: something came through")
+    case.report("run", "-o", "run.html", "--json", says='"runs": 1')
+    case.page("run.html", "Test accuracy 89.70 %", "strategy sb", "never picked", "Recipe")
+    case.report("run", "full", "-o", "both.html", says="18 figures")
+    case.page("both.html", "1 comparisons, 1 runs")
+
+    case.report("truncated", "-o", "none.html", end=1, says="comparison.json: line")
+    case.report("empty", "-o", "none.html", end=1, says="holds neither")
+    case.report("nowhere", "-o", "none.html", end=1, says="holds neither")
+    case.report(end=2, says="no folder is given")
+    case.report("run", "-o", "no/where.html", end=1, says="no/where.html")
+    case.expect(not os.path.exists(os.path.join(folder, "none.html")), "a page about nothing was written")
+    case.report("run", "empty", "-o", "some.html", end=1, says="1 of 2 folders were skipped")
+    case.page("some.html", "holds neither")
+    bare = dict(os.environ, PATH=os.path.join(folder, "empty"))
+    case.report("run", "-o", "bare.html", end=1, says="Install gnuplot", environment=bare)
+    _, count = case.page("bare.html", "were not drawn: gnuplot is not installed", "Test accuracy")
+    case.expect(not any(name.startswith(".") for name in os.listdir(folder)), "a temporary file was left")
+    return case.wrong
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cull", required=True)
+    cull = os.path.abspath(parser.parse_args().cull)
+    if not shutil.which("gnuplot"):
+        print("skipped: gnuplot is not installed")
+        return 77
+    with tempfile.TemporaryDirectory(prefix="cull_report_") as folder:
+        wrong = run(cull, folder)
+    print("\n".join(wrong) or "all pages as they should be")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+"""The report in a browser: nothing complains, every figure is drawn, nothing sticks out at 400 or 1400 px.
+
+    tests/report/test_page.py --cull build/cull [--keep FOLDER] [DIR...]
+
+DIRs are folders of cull compare or cull train; without any, those of make_samples.py are taken. With
+--keep, pictures of the pages stay in FOLDER. Skipped (77) where Chromium, gnuplot or numpy is missing.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import browser
+
+try:
+    import make_samples
+except ImportError as error:
+    print("skipped: %s" % error)
+    sys.exit(77)
+
+WIDTHS = (400, 1400)
+# What is there, and what sticks out of the page or lies above something else.
+LOOK = """(() => {
+  const plots = [...document.querySelectorAll('svg.plot')];
+  const wide = document.documentElement.clientWidth;
+  const drawn = plot => {
+    const box = plot.getBoundingClientRect(), inner = plot.querySelector('g').getBBox();
+    return box.width > 200 && box.height > 40 && inner.width > 200 && plot.querySelectorAll('path,polygon,use').length > 3;
+  };
+  const inScroll = e => e.closest('.scroll') !== null;
+  const out = [...document.querySelectorAll('main *')].filter(e => !inScroll(e) && !e.closest('svg')
+      && e.getBoundingClientRect().right > wide + 1).map(e => e.tagName + '.' + e.className).slice(0, 5);
+  const sunk = [...document.querySelectorAll('.scroll')].filter(e => e.getBoundingClientRect().right > wide + 1).length;
+  const texts = plots.flatMap(p => [...p.querySelectorAll('text')]);
+  const small = texts.filter(t => t.getBoundingClientRect().height < 8 && t.textContent.trim()
+      && Math.min(t.getBoundingClientRect().width, t.getBoundingClientRect().height) < 8).length;
+  const verdict = document.querySelector('.verdict'), table = document.querySelector('table');
+  const colour = getComputedStyle(document.body);
+  return {
+    plots: plots.length, undrawn: plots.filter(p => !drawn(p)).length, out, sunk, small,
+    blind: [...document.images].filter(i => !i.complete || i.naturalWidth === 0).length,
+    scroll: document.documentElement.scrollWidth, wide,
+    verdict: verdict ? verdict.textContent.trim().length : 0,
+    size: verdict ? parseFloat(getComputedStyle(verdict).fontSize) : 0,
+    first: verdict && table ? verdict.getBoundingClientRect().top < table.getBoundingClientRect().top : false,
+    rows: table ? table.querySelectorAll('tbody tr').length : 0,
+    unlabelled: plots.filter(p => !p.getAttribute('aria-label')).length,
+    captions: document.querySelectorAll('figure').length - document.querySelectorAll('figcaption').length,
+    unresolved: [...document.querySelectorAll('use')].filter(u => !document.querySelector(u.getAttribute('href'))).length,
+    paper: colour.backgroundColor, ink: colour.color,
+  };
+})()"""
+
+
+def brightness(colour):
+    return sum(float(part) for part in colour[colour.index("(") + 1:-1].split(",")[:3])
+
+
+def look(page, window, path, width, dark):
+    """What is wrong with one page at one width, as sentences."""
+    window.open(path, width, dark)
+    seen, name = window.ask(LOOK), "%s at %d px%s" % (page, width, ", dark" if dark else "")
+    wrong = ["%s: %s" % (name, words) for words in window.complaints()]
+    checks = [
+        (seen["plots"] > 0 and seen["undrawn"] == 0, "%(undrawn)d of %(plots)d figures are not drawn"),
+        (seen["unlabelled"] == 0 and seen["captions"] == 0, "a figure without label or caption"),
+        (seen["unresolved"] == 0, "%(unresolved)d markers are not defined"),
+        (seen["blind"] == 0, "%(blind)d pictures cannot be shown"),
+        (seen["verdict"] > 20 and seen["size"] >= 18 and seen["first"], "no verdict before the table"),
+        (seen["rows"] > 0, "an empty table"),
+        (seen["scroll"] <= seen["wide"] == width, "the page is %(scroll)d px wide"),
+        (not seen["out"] and not seen["sunk"], "sticks out: %(out)s"),
+        (seen["small"] == 0, "%(small)d words are too small to read"),
+        ((brightness(seen["paper"]) < brightness(seen["ink"])) == dark, "light and dark are mixed up"),
+    ]
+    return wrong + ["%s: %s" % (name, words % seen) for holds, words in checks if not holds]
+
+
+def run(cull, program, folder, given, keep):
+    wrong = []
+    pages = {os.path.basename(os.path.normpath(p)): os.path.abspath(p) for p in given}
+    if not pages:
+        pages = make_samples.samples(folder)
+        for name in ("truncated", "empty"):
+            del pages[name]
+    window = browser.Browser(program)
+    try:
+        for page, source in pages.items():
+            path = os.path.join(folder, page + ".html")
+            done = subprocess.run([cull, "report", source, "-o", path], capture_output=True, text=True, check=False)
+            if done.returncode:
+                wrong.append("%s: %s" % (page, done.stderr))
+                continue
+            for width in WIDTHS:
+                for dark in (False, True) if page == "full" or given else (False,):
+                    wrong += look(page, window, path, width, dark)
+                    if keep:
+                        window.picture(os.path.join(keep, "%s-%d%s.png" % (page, width, "-dark" if dark else "")))
+            if page == "full" and not window.paper().startswith(b"%PDF"):
+                wrong.append("full: cannot be printed")
+    finally:
+        window.close()
+    print("%d pages looked at" % len(pages))
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cull", required=True)
+    parser.add_argument("--keep")
+    parser.add_argument("folders", nargs="*")
+    arguments = parser.parse_args()
+    program = browser.find()
+    if not program or not shutil.which("gnuplot"):
+        print("skipped: %s is not installed" % ("gnuplot" if program else "chromium"))
+        return 77
+    with tempfile.TemporaryDirectory(prefix="cull_page_") as folder:
+        wrong = run(os.path.abspath(arguments.cull), program, folder, arguments.folders, arguments.keep)
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

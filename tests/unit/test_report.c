@@ -1,0 +1,469 @@
+/* tests/unit/test_report.c - what a report reads, what it makes safe, and how it fails. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "files.h"
+#include "report/figure.h"
+#include "report/picture.h"
+
+#define HOSTILE "<script>alert(1)</script>&\\\"' \\u202e"
+
+static const char comparison[] =
+    "{\"version\":1,\"title\":\"T\",\"finished\":true,\"seeds\":[1,2],\"margin\":0.5,"
+    "\"verdict\":\"Better by far.\",\"machine\":{\"cpu\":\"C\"},\"recipe\":{\"a\":1,\"b\":[1,2]},"
+    "\"costs\":{\"rows\":[{\"what\":\"learn\",\"seconds\":0.5}]},\"arms\":["
+    "{\"name\":\"full\",\"role\":\"full\",\"strategy\":\"full\",\"keep\":1,\"cost\":1,\"mean\":90,"
+    "\"runs\":[{\"seed\":1,\"folder\":\"runs/full/seed-1\",\"status\":\"finished\",\"accuracy\":90,"
+    "\"seconds\":{\"load\":1,\"score\":0,\"select\":0,\"learn\":8,\"optim\":1}}]},"
+    "{\"name\":\"sb\",\"role\":\"arm\",\"strategy\":\"sb\",\"keep\":0.3,\"pass\":\"separate\","
+    "\"cost\":0.64,\"mean\":89.5,\"sd\":0.1,\"pareto\":true,"
+    "\"runs\":[{\"seed\":1,\"folder\":\"runs/sb/seed-1\",\"status\":\"finished\",\"accuracy\":89,"
+    "\"seconds\":{\"load\":1,\"score\":2,\"select\":0,\"learn\":3,\"optim\":0.5}},"
+    "{\"seed\":2,\"folder\":\"../out\",\"status\":\"finished\",\"accuracy\":90},"
+    "{\"seed\":3,\"folder\":\"runs/sb/seed-3\",\"status\":\"failed\",\"why\":\"diverged\"}],"
+    "\"versus\":[{\"control\":\"u\",\"kind\":\"whole-budget\",\"difference\":0.4,\"low\":-0.1,"
+    "\"high\":0.9,\"level\":0.95,\"p\":0.04,\"p_holm\":0.08,\"verdict\":\"undecided\","
+    "\"more_seeds\":7}],\"to_error\":[{\"factor\":1.1,\"cost\":null}]}],"
+    "\"problems\":[\"" HOSTILE "\"]}";
+
+static const char metrics[] =
+    "{\"kind\":\"evaluate\",\"epoch\":0.5,\"set\":\"test\",\"accuracy\":0.5,\"loss\":1,\"thirds\":"
+    "30,"
+    "\"seconds_load\":1,\"seconds_score\":1,\"seconds_select\":0,\"seconds_learn\":2,"
+    "\"seconds_optim\":1}\n"
+    "{\"kind\":\"evaluate\",\"epoch\":1,\"set\":\"test\",\"accuracy\":0.9,\"loss\":null,"
+    "\"thirds\":60}\n"
+    "{\"kind\":\"epoch\",\"epoch\":1,\"accuracy\":0.8,\"loss\":0.7}\n"
+    "{\"kind\":\"probe\",\"strategy\":\"sb\",\"keep\":0.3,\"error\":2.5,\"win\":true}\n"
+    "{\"kind\":\"evaluate\",\"epoch\":1,\"se\n";
+
+static const char run[] = "{\"status\":\"finished\",\"seed\":1,\"model\":\"m\",\"strategy\":\"sb\","
+                          "\"data\":{\"name\":\"d\",\"train\":4,\"validation\":0,\"dropped\":0,"
+                          "\"copies\":0},\"epoch\":2,\"test\":0.9,\"accuracy\":0.9}";
+
+struct place {
+    char folder[64];
+};
+
+static void put_text(const char *path, const char *text)
+{
+    put_file(path, text, strlen(text));
+}
+
+static int set_up(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+    char          command[256];
+    int32_t       count[] = {0, 3, 1, 4};
+    int64_t       dropped[1] = {0}, relabelled[] = {3, 1, 2, 1, 5, 5};
+
+    assert_non_null(p);
+    (void)snprintf(p->folder, sizeof p->folder, "%s", FOLDER_TEMPLATE);
+    assert_non_null(mkdtemp(p->folder));
+    (void)snprintf(command, sizeof command,
+                   "mkdir -p %s/c/runs/full/seed-1 %s/c/runs/sb/seed-1 %s/r", p->folder, p->folder,
+                   p->folder);
+    assert_int_equal(0, system(command));
+    put_text(path_in(p->folder, "c/comparison.json"), comparison);
+    put_text(path_in(p->folder, "c/runs/full/seed-1/metrics.jsonl"), metrics);
+    put_text(path_in(p->folder, "c/runs/sb/seed-1/metrics.jsonl"), metrics);
+    put_text(path_in(p->folder, "r/run.json"), run);
+    put_text(path_in(p->folder, "r/metrics.jsonl"), metrics);
+    put_text(path_in(p->folder, "r/recipe.yaml"), "a: <b>\n");
+    assert_ok(cull_arrays_write(path_in(p->folder, "r/selection.npz"),
+                                &(cull_array){"count", cull_vector(count, CULL_I32, 4)}, 1));
+    assert_ok(
+        cull_arrays_write(path_in(p->folder, "r/corruption.npz"),
+                          (cull_array[]){{"dropped", cull_vector(dropped, CULL_I64, 0)},
+                                         {"relabelled", cull_matrix(relabelled, CULL_I64, 2, 3)}},
+                          2));
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *p = *state;
+
+    remove_folder(p->folder);
+    free(p);
+    return 0;
+}
+
+/* The page as text; the caller frees it. */
+static char *read_page(const char *path)
+{
+    void  *data = NULL;
+    size_t bytes = 0;
+    char  *text = NULL;
+
+    assert_ok(cull_file_read(path, &data, &bytes));
+    text = malloc(bytes + 1);
+    assert_non_null(text);
+    memcpy(text, data, bytes);
+    text[bytes] = '\0';
+    cull_bytes_release(data);
+    return text;
+}
+
+static void words_of_files_cannot_become_markup(void **state)
+{
+    cull_rep_text t = {0};
+
+    (void)state;
+    cull_rep_escape(&t, "<a href='x'>\"&\n\x01\xe2\x80\xae", 100);
+    assert_string_equal("&lt;a href=&#39;x&#39;&gt;&quot;&amp;   ", t.data);
+    cull_rep_text_clear(&t);
+    cull_rep_escape(&t, "abcdef", 3);
+    assert_string_equal("abc…", t.data);
+    cull_rep_text_clear(&t);
+    cull_rep_escape(&t, "ä\xc3", 100); /* cut in the middle of a character */
+    assert_string_equal("ä?", t.data);
+    cull_rep_text_clear(&t);
+    cull_rep_escape(&t, "\xed\xa0\x80\xc0\xaf\xf8", 100); /* a surrogate, a long form, no UTF-8 */
+    assert_null(strpbrk(t.data, "\xed\xc0\xf8/"));
+    cull_rep_text_clear(&t);
+}
+
+static void numbers_read_well(void **state)
+{
+    static const struct {
+        double      value;
+        int         digits;
+        const char *plain, *with_sign;
+    } cases[] = {{1.005, 1, "1.0", "+1.0"}, {-0.04, 1, "0.0", "0.0"}, {-2.5, 2, "−2.50", "−2.50"},
+                 {NAN, 2, "–", "–"},        {INFINITY, 0, "–", "–"},  {0, 0, "0", "0"}};
+    cull_rep_text t = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_rep_number(&t, cases[i].value, cases[i].digits);
+        assert_string_equal(cases[i].plain, t.data);
+        cull_rep_text_clear(&t);
+        cull_rep_signed(&t, cases[i].value, cases[i].digits);
+        assert_string_equal(cases[i].with_sign, t.data);
+        cull_rep_text_clear(&t);
+    }
+    cull_rep_count(&t, 1234567);
+    assert_string_equal("1,234,567", t.data);
+    cull_rep_text_clear(&t);
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static void a_picture_unpacks_to_its_pixels(void **state)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    enum { HEIGHT = 5, WIDTH = 7, ROW = 3 * WIDTH };
+    uint8_t       pixels[HEIGHT * ROW], file[2048], rows[HEIGHT * (ROW + 1)];
+    uLongf        unpacked = sizeof rows;
+    size_t        bytes = 0;
+    const char   *at = NULL;
+    cull_rep_text t = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(256 * random_uniform(3, i));
+    assert_ok(cull_rep_png(&t, pixels, HEIGHT, WIDTH, 3));
+    at = strchr(t.data, ',') + 1;
+    for (; *at && *at != '='; at += 4) {
+        uint32_t four = 0;
+        for (int j = 0; j < 4; j++)
+            four = four << 6 | (at[j] == '=' ? 0u : (uint32_t)(strchr(letters, at[j]) - letters));
+        for (int j = 2; j >= 0; j--) file[bytes++] = (uint8_t)(four >> (8 * j));
+    }
+    assert_memory_equal("\x89PNG\r\n\x1a\n", file, 8);
+    assert_int_equal(WIDTH, get32(file + 16));
+    assert_int_equal(HEIGHT, get32(file + 20));
+    assert_int_equal(get32(file + 29), crc32(crc32(0, NULL, 0), file + 12, 17));
+    assert_memory_equal("IDAT", file + 37, 4);
+    assert_int_equal(Z_OK, uncompress(rows, &unpacked, file + 41, get32(file + 33)));
+    assert_int_equal(sizeof rows, unpacked);
+    for (size_t y = 0; y < HEIGHT; y++) {
+        assert_int_equal(0, rows[y * (ROW + 1)]);
+        assert_memory_equal(pixels + y * ROW, rows + y * (ROW + 1) + 1, ROW);
+    }
+    cull_rep_text_clear(&t);
+}
+
+static void a_comparison_is_read_as_it_was_written(void **state)
+{
+    const struct place    *p = *state;
+    cull_rep_comparison    c = {0};
+    cull_rep_problems      problems = {0};
+    const cull_rep_versus *v = NULL;
+
+    assert_ok(cull_rep_comparison_read(path_in(p->folder, "c"), &c, &problems));
+    assert_int_equal(2, c.arms);
+    assert_int_equal(2, c.seeds);
+    assert_string_equal("Better by far.", c.verdict);
+    assert_int_equal(3, c.arm[1].runs);
+    assert_int_equal(2, c.arm[1].finished);
+    assert_true(c.arm[1].low == 89 && c.arm[1].high == 90);
+    assert_true(isnan(c.arm[1].run[1].seconds[0]) && isnan(c.arm[1].run[2].accuracy));
+    v = cull_rep_primary(&c.arm[1]);
+    assert_non_null(v);
+    assert_true(v->difference == 0.4 && v->more_seeds == 7 && isnan(v->wilcoxon));
+    assert_true(c.arm[1].factor[0] == 1.1 && isnan(c.arm[1].to_error[0]));
+    assert_int_equal(2, c.arm[1].run[0].metrics.curve[CULL_REP_TEST].count);
+    assert_true(c.arm[1].run[0].metrics.curve[CULL_REP_TEST].point[0].seconds == 5);
+    assert_int_equal(1, c.arm[1].run[0].metrics.probes);
+    /* Two broken last lines, and a folder outside. */
+    assert_int_equal(3, problems.count);
+    assert_non_null(strstr(problems.text[0], "line 5 is no JSON"));
+    assert_non_null(strstr(problems.text[2], "'../out' is no folder of this comparison"));
+    assert_true(c.arm[0].style.colour == 1 && c.arm[1].style.colour == 2);
+    cull_rep_comparison_clear(&c);
+    cull_rep_problems_clear(&problems);
+}
+
+static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
+{
+    static const struct {
+        const char *text, *sentence;
+    } cases[] = {{"", "is no JSON"},
+                 {"[1]", "no list of arms"},
+                 {"{\"version\":1}", "no list of arms"},
+                 {"{\"version\":2,\"arms\":[]}", "another version"},
+                 {"{\"version\":1,\"arms\":[{\"name\":", "line 1 is no JSON"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_rep_comparison c = {0};
+        cull_rep_problems   problems = {0};
+
+        assert_fails(
+            CULL_BAD_FILE, cases[i].sentence,
+            cull_rep_comparison_decode("x", cases[i].text, strlen(cases[i].text), &c, &problems));
+        cull_rep_comparison_clear(&c);
+        cull_rep_problems_clear(&problems);
+    }
+}
+
+static void every_cut_of_a_comparison_is_read_or_refused(void **state)
+{
+    (void)state;
+    for (size_t bytes = 0; bytes < sizeof comparison; bytes += 7) {
+        cull_rep_comparison c = {0};
+        cull_rep_problems   problems = {0};
+
+        assert_int_equal(CULL_BAD_FILE,
+                         cull_rep_comparison_decode("x", comparison, bytes, &c, &problems));
+        cull_rep_comparison_clear(&c);
+        cull_rep_problems_clear(&problems);
+    }
+}
+
+static void an_audit_counts_what_was_picked(void **state)
+{
+    const struct place *p = *state;
+    cull_rep_audit      audit = {0};
+    json_t             *info = json_loads(run, 0, NULL);
+
+    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), info, &audit));
+    assert_true(audit.there && audit.corruption);
+    assert_int_equal(4, audit.examples);
+    assert_int_equal(1, audit.never);
+    assert_int_equal(4, audit.most);
+    assert_int_equal(1, audit.median); /* of 0 1 3 4, the lower middle */
+    /* Example 3 has a wrong label; that of example 1 was drawn again and came out the same. */
+    assert_true(audit.base_rate == 0.25 && audit.picked_rate == 0.5);
+    assert_true(audit.bin[0] == 1 && audit.bin[1] == 1 && audit.bin[2] == 0 && audit.bin[4] == 1);
+    /* With examples split off, places are not those of the file: nothing is claimed. */
+    assert_int_equal(
+        0, json_object_set_new(json_object_get(info, "data"), "validation", json_integer(1)));
+    audit = (cull_rep_audit){0};
+    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), info, &audit));
+    assert_true(audit.there && !audit.corruption);
+    json_decref(info);
+}
+
+static void an_origin_maps_places_to_the_file(void **state)
+{
+    const struct place *p = *state;
+    int32_t             count[] = {5, 0, 0};
+    int64_t             origin[] = {3, 7, 0};
+    cull_rep_audit      audit = {0};
+
+    assert_ok(cull_arrays_write(path_in(p->folder, "r/selection.npz"),
+                                (cull_array[]){{"count", cull_vector(count, CULL_I32, 3)},
+                                               {"origin", cull_vector(origin, CULL_I64, 3)}},
+                                2));
+    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), NULL, &audit));
+    assert_true(audit.corruption && audit.picked_rate == 1);
+    assert_true(fabs(audit.base_rate - 1.0 / 3) < 1e-15);
+}
+
+static void figures_take_the_colours_of_the_page(void **state)
+{
+    static const char svg[] =
+        "<?xml?><svg viewBox=\"0 0 1 1\"><title>Gnuplot</title><g id=\"gnuplot_canvas\"><defs>"
+        "<circle id='gpDot'/></defs>"
+        "<g fill=\"none\" color=\"black\" stroke=\"currentColor\" stroke-width=\"1.00\" "
+        "stroke-linecap=\"butt\" stroke-linejoin=\"miter\">\n</g>\n"
+        "<path stroke='rgb(  1,   2,  16)' d='M0,0'/><path stroke='rgb(9,9,9)'/>"
+        "<text fill=\"black\">~k0~</text><g id=\"gnuplot_plot_1\" ><title>gnuplot_plot_1</title>"
+        "</g></g>\n</svg>";
+    cull_rep_figure f = {0};
+    cull_rep_text   t = {0};
+
+    (void)state;
+    cull_rep_figure_begin(&f, "x", "y", 0);
+    assert_int_equal(0, cull_rep_figure_label(&f, "<b>", true));
+    (void)cull_rep_figure_plot(&f, 0);
+    assert_ok(cull_rep_svg(&t, &f, "a \"picture\"", svg));
+    assert_non_null(strstr(t.data, "aria-label=\"a &quot;picture&quot;\""));
+    assert_non_null(strstr(t.data, "stroke='var(--k16)'"));
+    assert_non_null(strstr(t.data, "rgb(9,9,9)"));
+    assert_non_null(strstr(t.data, "<text fill=\"currentColor\">&lt;b&gt;</text>"));
+    assert_non_null(strstr(t.data, "<title>&lt;b&gt;</title>"));
+    assert_null(strstr(t.data, "gnuplot"));
+    assert_null(strstr(t.data, "miter"));
+    cull_rep_text_clear(&t);
+    assert_fails(CULL_BAD_FILE, "no picture", cull_rep_svg(&t, &f, "", "<svg></svg>"));
+    cull_rep_text_clear(&t);
+    cull_rep_figure_clear(&f);
+}
+
+/* A program that draws the same picture whatever it is asked. */
+static void put_program(const char *path, const char *script)
+{
+    put_text(path, script);
+    assert_int_equal(0, chmod(path, 0755));
+}
+
+static void a_page_has_verdict_table_and_figures(void **state)
+{
+    const struct place *p = *state;
+    const char         *folders[] = {path_in(p->folder, "c"), path_in(p->folder, "r")};
+    const char         *program = path_in(p->folder, "draw");
+    cull_report_result  result = {0};
+    char                output[128];
+    char               *page = NULL;
+
+    (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
+    put_program(program, "#!/bin/sh\necho '<svg><g id=\"gnuplot_canvas\"><defs></defs><path "
+                         "d=\"M0,0\"/></g></svg>'\n");
+    assert_ok(cull_report(folders, 2, &(cull_report_options){output, program}, &result));
+    assert_int_equal(1, result.comparisons);
+    assert_int_equal(1, result.runs);
+    assert_int_equal(0, result.undrawn);
+    assert_true(result.figures >= 8);
+    page = read_page(output);
+    assert_non_null(strstr(page, "<p class=\"verdict\">Better by far.</p>"));
+    assert_non_null(strstr(page, "undecided"));
+    assert_non_null(strstr(page, "about 7 more seeds"));
+    assert_non_null(strstr(page, "diverged"));
+    assert_non_null(strstr(page, "a: &lt;b&gt;"));
+    assert_null(strstr(page, "<script"));
+    assert_null(strstr(page, "http"));
+    free(page);
+}
+
+static void without_a_program_that_draws_the_page_says_so(void **state)
+{
+    const struct place *p = *state;
+    const char         *folder = path_in(p->folder, "c"), *program = path_in(p->folder, "draw");
+    cull_report_result  result = {0};
+    char                output[128];
+    char               *page = NULL;
+
+    (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
+    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, "/no/gnuplot"}, &result));
+    assert_int_equal(0, result.figures);
+    assert_true(result.undrawn >= 4);
+    assert_string_equal("gnuplot is not installed", result.why);
+    page = read_page(output);
+    assert_non_null(strstr(page, "were not drawn: gnuplot is not installed"));
+    assert_non_null(strstr(page, "Better by far."));
+    free(page);
+
+    put_program(program, "#!/bin/sh\necho 'line 7: <odd>' >&2\nexit 3\n");
+    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_non_null(strstr(result.why, "status 3: line 7"));
+    put_program(program, "#!/bin/sh\necho nothing\n");
+    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_non_null(strstr(result.why, "no picture"));
+}
+
+static void folders_that_cannot_be_read_are_named(void **state)
+{
+    const struct place *p = *state;
+    const char         *folders[] = {path_in(p->folder, "r"), path_in(p->folder, "nothing")};
+    cull_report_result  result = {0};
+    char                output[128];
+    char               *page = NULL;
+
+    (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
+    assert_fails(CULL_IO, "holds neither comparison.json nor run.json",
+                 cull_report(folders + 1, 1, &(cull_report_options){output, "/no"}, &result));
+    assert_int_equal(-1, access(output, F_OK));
+    assert_ok(cull_report(folders, 2, &(cull_report_options){output, "/no"}, &result));
+    assert_int_equal(1, result.skipped);
+    page = read_page(output);
+    assert_non_null(strstr(page, "holds neither"));
+    free(page);
+    assert_fails(CULL_BAD_ARGUMENT, "a folder to read",
+                 cull_report(folders, 0, &(cull_report_options){output, "/no"}, &result));
+}
+
+static void a_page_that_cannot_be_written_leaves_the_old_one(void **state)
+{
+    const struct place *p = *state;
+    const char         *folder = path_in(p->folder, "r");
+    cull_report_result  result = {0};
+    char                output[128];
+
+    (void)snprintf(output, sizeof output, "%s/none/page.html", p->folder);
+    assert_fails(CULL_IO, "none/page.html",
+                 cull_report(&folder, 1, &(cull_report_options){output, "/no"}, &result));
+    assert_fails(CULL_IO, "/dev/full",
+                 cull_report(&folder, 1, &(cull_report_options){"/dev/full", "/no"}, &result));
+}
+
+static void survives_every_allocation_failure(void **state)
+{
+    const struct place *p = *state;
+    const char         *folders[] = {path_in(p->folder, "c"), path_in(p->folder, "r")};
+    cull_status         status = CULL_NO_MEMORY;
+    cull_report_result  result = {0};
+    char                output[128];
+
+    (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
+    for (size_t n = 1; status != CULL_OK; n++) {
+        fail_nth_alloc(n);
+        status = cull_report(folders, 2, &(cull_report_options){output, "/no"}, &result);
+        fail_nth_alloc(0);
+        assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
+        assert_true((status == CULL_OK) == (access(output, F_OK) == 0));
+    }
+    assert_false(alloc_has_failed());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_of_files_cannot_become_markup),
+        cmocka_unit_test(numbers_read_well),
+        cmocka_unit_test(a_picture_unpacks_to_its_pixels),
+        cmocka_unit_test_setup_teardown(a_comparison_is_read_as_it_was_written, set_up, tear_down),
+        cmocka_unit_test(what_is_no_comparison_is_refused_with_a_sentence),
+        cmocka_unit_test(every_cut_of_a_comparison_is_read_or_refused),
+        cmocka_unit_test_setup_teardown(an_audit_counts_what_was_picked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_origin_maps_places_to_the_file, set_up, tear_down),
+        cmocka_unit_test(figures_take_the_colours_of_the_page),
+        cmocka_unit_test_setup_teardown(a_page_has_verdict_table_and_figures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_a_program_that_draws_the_page_says_so, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(folders_that_cannot_be_read_are_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_page_that_cannot_be_written_leaves_the_old_one, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(survives_every_allocation_failure, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
