@@ -4,7 +4,7 @@ JOBS         ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 # The tests with threads in them, for the thread sanitizer.
-THREADED = test_(base|craig|diagnose|every|facility|gain|glister|grad_?match|gram|loader|omp_calls|omp_forms)$$
+THREADED = test_(base|craig|diagnose|every|facility|gain|glister|grad_?match|gram|loader|omp_calls|omp_forms|run_threads)$$
 
 PROGRAM = program cull cull_static select select_static
 CTEST   = ctest --output-on-failure --no-tests=error -j $(JOBS) --test-dir
@@ -39,6 +39,7 @@ check: ## everything: gcc and clang, sanitizers, all tests and checks
 	$(CTEST) build
 
 check-long: check ## check, then golden cases under sanitizers, real data (CULL_DATA), fuzz targets
+	CULL_LONG=1 $(CTEST) build -R float_golden
 	$(CTEST) build/asan -R golden
 	/usr/bin/python3 tests/long/run.py --cull build/cull
 	$(MAKE) --no-print-directory fuzz
@@ -56,10 +57,13 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each
 	$(MAKE) --no-print-directory build-fuzz
 	tools/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
-demo: all ## train LeNet on Fashion-MNIST and say how well it does; a few minutes on two cores
+demo: all ## train LeNet on Fashion-MNIST, then ask the referee which selection pays there; leaves a page
 	tools/setup.sh demo
 	rm -rf build/demo
-	build/cull train recipes/lenet-fashion.yaml --out build/demo
+	build/cull train recipes/lenet-fashion.yaml --out build/demo/full
+	build/cull compare recipes/demo-fashion.yaml --keep 0.1,0.3 --seeds 3 --threads 1 --jobs 2 \
+	    --strategies 'random,sb,sb remembered,gradmatch,grad-match period=1' --out build/demo/compare
+	build/cull report build/demo/compare -o build/demo/report.html
 
 docs: build-release ## print docs/strategies.md and docs/recipes.md anew from the code
 	build/tools/strategy_docs > docs/strategies.md

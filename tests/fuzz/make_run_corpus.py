@@ -43,6 +43,62 @@ def recipes():
         put("recipe", name, text if isinstance(text, bytes) else text.encode())
 
 
+def options():
+    texts = {
+        "empty": "",
+        "good": "optim.lr=0.1\ntrain.epochs=3\naugment.flip=true\n",
+        "list": "schedule.milestones=[1,2.5]\nschedule.name=multi-step\n",
+        "list_bare": "schedule.milestones=1,2\n",
+        "list_of_none": "schedule.milestones=[,]\n",
+        "brackets": "data.name=[\n",
+        "text": "data.name=a 'b' = c.npz\n",
+        "twice": "optim.lr=1\noptim.lr=1\n",
+        "unknown": "optim.rate=1\n",
+        "no_key": "=1\n",
+        "no_value": "optim.lr=\n",
+        "not_finite": "optim.lr=nan\noptim.clip=inf\n",
+        "hexadecimal": "optim.lr=0x1p-3\n",
+        "huge": "train.epochs=99999999999999999999999\noptim.lr=1e-400\n",
+        "strategy": "select.strategy=sb remembered\nselect.beta=2\n",
+        "strategy_option": "select.strategy=gradmatch\nselect.keep=0.1\nselect.ridge=1e-3\n",
+        "control": "data.name=a\tb\x01\n",
+    }
+    for name, text in texts.items():
+        put("options", name, text.encode())
+
+
+def reports():
+    """The first byte says what: 0 metrics, 1 a comparison, 2 a run."""
+    line = {"kind": "evaluate", "step": 1, "epoch": 1, "set": "test", "loss": .5, "accuracy": .9,
+            "best": True, "thirds": 30, "seconds_load": .1, "seconds_learn": 1}
+    probe = {"kind": "probe", "strategy": "sb", "keep": .1, "error": .5, "win": 1}
+    epoch = {"kind": "epoch", "step": 1, "epoch": 1, "loss": .4, "accuracy": .8}
+    lines = "\n".join(json.dumps(x) for x in (epoch, line, probe)) + "\n"
+    put("report", "metrics", b"\0" + lines.encode())
+    put("report", "metrics_cut", b"\0" + lines.encode()[:-9])
+    put("report", "metrics_odd", b"\0" + b'[]\n{}\n\n{"kind":3}\n{"kind":"evaluate","set":7}\nx\n')
+    put("report", "metrics_null", b"\0" + b'{"kind":"evaluate","set":"test","accuracy":null,"loss":"x"}\n')
+    run = {"folder": "a/1", "status": "finished", "seed": 1, "accuracy": .9, "thirds": 9,
+           "seconds": {"load": 1}}
+    versus = {"control": "uniform", "kind": "cost", "verdict": "better", "sentence": "s", "p": .01}
+    arm = {"name": "sb .1", "role": "strategy", "strategy": "sb", "keep": .1, "mean": 90,
+           "runs": [run, dict(run, status="odd"), 5], "versus": [versus, None],
+           "to_error": [{"factor": 1.1, "cost": .5}]}
+    whole = {"version": 1, "title": "t", "arms": [arm, dict(arm, name="uniform"), {}, []],
+             "seeds": [1, 2], "machine": {}, "problems": ["x"]}
+    put("report", "comparison", b"\1" + json.dumps(whole).encode())
+    put("report", "comparison_cut", b"\1" + json.dumps(whole).encode()[:-3])
+    put("report", "comparison_old", b"\1" + json.dumps(dict(whole, version=2)).encode())
+    put("report", "comparison_deep", b"\1" + b"[" * 3000)
+    put("report", "comparison_many", b"\1" + json.dumps(dict(whole, arms=[{}] * 3000)).encode())
+    single = {"status": "finished", "seed": 1, "model": "mlp", "strategy": "full", "test": .9,
+              "machine": {"cores": 2}, "data": {"name": "x", "train": 60, "test": 60}}
+    put("report", "run", b"\2" + json.dumps(single).encode())
+    put("report", "run_list", b"\2" + b"[1]")
+    put("report", "run_odd", b"\2" + json.dumps(dict(single, data=3, machine=[])).encode())
+    put("report", "run_utf8", b"\2" + b'{"model":"\xff\xfe"}')
+
+
 def tensors(header, data=b""):
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + data
@@ -87,5 +143,7 @@ def states():
 
 
 recipes()
+options()
+reports()
 weights()
 states()
