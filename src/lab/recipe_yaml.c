@@ -34,6 +34,39 @@ static bool of_strategy(const char *key)
     return strncmp(key, "select.", strlen("select.")) == 0 && !find_spec(key);
 }
 
+/* What YAML would not give back as it was written, on one line. */
+static bool is_lost(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+           (code >= 0xd800 && code < 0xe000) || code == 0xfeff || code == 0xfffe ||
+           code == 0xffff || code > 0x10ffff;
+}
+
+/* How many of these bytes are one such character of UTF-8; 0: none. */
+static size_t character(const unsigned char *at, size_t left)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t                bytes = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    uint32_t              code = at[0];
+
+    if (bytes > left || (bytes > 1 && (code < 0xc0 || code >= 0xf8))) return 0;
+    if (bytes > 1) code &= 0x7fu >> bytes;
+    for (size_t i = 1; i < bytes; i++) {
+        if ((at[i] & 0xc0) != 0x80) return 0;
+        code = code << 6 | (at[i] & 0x3fu);
+    }
+    return code < least[bytes] || is_lost(code) ? 0 : bytes;
+}
+
+static bool is_text(const char *value, size_t length)
+{
+    size_t at = 0, bytes = 1;
+
+    for (; at < length && bytes; at += bytes)
+        bytes = character((const unsigned char *)value + at, length - at);
+    return bytes != 0;
+}
+
 cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const char *key,
                             const char *value, size_t length)
 {
@@ -46,8 +79,8 @@ cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const c
         if (strcmp(pairs->pair[i].key, key) == 0)
             FAIL(CULL_BAD_OPTION, "%s: %s is given twice, first at %s", where, key,
                  pairs->pair[i].where);
-    if (memchr(value, '\0', length))
-        FAIL(CULL_BAD_OPTION, "%s: %s holds a control character", where, key);
+    if (!is_text(value, length))
+        FAIL(CULL_BAD_OPTION, "%s: %s holds a control character or is not UTF-8", where, key);
     if (pairs->count == pairs->room) {
         size_t room = pairs->room ? pairs->room * 2 : 32;
         TRY(cull_base_grow(room, sizeof *pairs->pair, "a recipe", &pairs->pair));

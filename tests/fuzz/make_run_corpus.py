@@ -65,6 +65,11 @@ def options():
     }
     for name, text in texts.items():
         put("options", name, text.encode())
+    for name, data in (("latin1", b"\xe9"), ("long", b"\xc0\xaf"), ("cut", b"\xe2\x82"), ("tail", b"\x80"),
+                       ("surrogate", b"\xed\xa0\x80"), ("beyond", b"\xf4\x90\x80\x80"),
+                       ("line", "\u2028".encode()), ("next_line", "\x85".encode()),
+                       ("mark", "\ufeff".encode()), ("fine", "\u00e9\u20ac\U0001f600".encode())):
+        put("options", "utf8_" + name, b"data.name=a" + data + b"b\n")
 
 
 def reports():
