@@ -157,7 +157,7 @@ int take_keeps(const char *text, double **out, size_t *count)
     const char **word = NULL;
     int          end = take_list(text, &copy, &word, count);
 
-    *out = end ? NULL : calloc(*count, sizeof **out);
+    *out = end ? NULL : calloc(*count + 1, sizeof **out);
     if (!end && !*out) end = complain(END_FAILED, "Give fewer arguments.", "no memory");
     for (size_t i = 0; !end && i < *count; i++) {
         char *rest = NULL;
