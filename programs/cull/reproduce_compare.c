@@ -108,6 +108,48 @@ static int add_changes(const reproduction *r, const char *vary, words *all)
     return !end && vary ? add_value(r, vary, all) : end;
 }
 
+/* The share that a strategy keeps by its own rule (sb-stream), or NaN. */
+static double own_share(const char *strategy)
+{
+    const char *beta = strstr(strategy, " beta=");
+    char       *rest = NULL;
+
+    if (strncmp(strategy, "sb-stream", strlen("sb-stream")) != 0) return NAN;
+    return 1 / (1 + (beta ? strtod(beta + strlen(" beta="), &rest) : 1));
+}
+
+/* A scoring pass before every step costs a third of what training all would. */
+static void warn_of(const char *strategy, double share)
+{
+    char                 name[64];
+    const cull_strategy *found = NULL;
+
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(strategy, " "), strategy);
+    found = cull_strategy_find(name);
+    if (!found || found->runs != CULL_RUNS_STEP || found->signals == 0 ||
+        strstr(strategy, "stale") || strstr(strategy, "remembered") || !(share > 2. / 3 - 1e-9))
+        return;
+    (void)printf(
+        "warning: %s cannot save anything: scoring a batch costs a third of training it, and "
+        "%.0f %% of it is then trained\n",
+        strategy, 100 * share);
+}
+
+static void warn(const reproduction *r)
+{
+    char  strategy[MOST_WORD / 2], keep[32];
+    char *rest = NULL;
+
+    for (size_t i = 0; list_part(r->entry->strategies, i, strategy, sizeof strategy); i++) {
+        double own = own_share(strategy);
+
+        if (!isnan(own)) warn_of(strategy, own);
+        for (size_t k = 0;
+             isnan(own) && r->entry->keep && list_part(r->entry->keep, k, keep, sizeof keep); k++)
+            warn_of(strategy, strtod(keep, &rest));
+    }
+}
+
 static int compare(const reproduction *r, const char *vary, const char *folder)
 {
     char        file[MOST_WORD + 32];
@@ -142,6 +184,7 @@ int reproduce_compare(const reproduction *r)
     char        value[128], one[MOST_WORD / 2], folder[MOST_WORD];
     int         end = END_WELL;
 
+    warn(r);
     if (!vary) end = compare(r, NULL, r->out);
     for (size_t i = 0; vary && !end && list_part(strchr(vary, '=') + 1, i, value, sizeof value);
          i++) {
