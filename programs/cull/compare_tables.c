@@ -115,9 +115,10 @@ int compare_print_plan(const cull_comparison *comparison, bool whole)
     }
     print_total(plan);
     if (number(plan, "waited") > BUSY)
-        (void)printf("Other programs had %.0f %% of the time while costs were measured: they are "
-                     "not to be\ntrusted. Begin anew on a quiet machine.\n",
-                     100 * number(plan, "waited"));
+        (void)printf(
+            "Other programs had %.0f %% of the time while costs were measured, which makes "
+            "them\nless exact, and the time to come longer.\n",
+            100 * number(plan, "waited"));
     json_decref(plan);
     return end_output(END_WELL);
 }

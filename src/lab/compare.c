@@ -267,6 +267,37 @@ done:
     return status;
 }
 
+static bool score_alike(const cull_arm *a, const cull_arm *b)
+{
+    return a->own.known && b->own.known && a->price.pool == b->price.pool &&
+           a->price.signals == b->price.signals && a->price.candidates == b->price.candidates &&
+           a->recipe->setup.score.reuse == b->recipe->setup.score.reuse;
+}
+
+/* The same scoring pass was measured once an arm: all get the middle of it. */
+static void share_scores(cull_arms *arms)
+{
+    double score[CULL_ARM_MOST], pool[CULL_ARM_MOST];
+
+    for (size_t i = 1; i < arms->count; i++) {
+        double seen[CULL_ARM_MOST], seen_pool[CULL_ARM_MOST];
+        size_t count = 0;
+
+        for (size_t j = 1; j < arms->count; j++)
+            if (score_alike(&arms->arm[i], &arms->arm[j])) {
+                seen[count] = arms->arm[j].own.score;
+                seen_pool[count++] = arms->arm[j].own.pool_score;
+            }
+        score[i] = cull_stat_median(seen, count);
+        pool[i] = cull_stat_median(seen_pool, count);
+    }
+    for (size_t i = 1; i < arms->count; i++)
+        if (arms->arm[i].own.known) {
+            arms->arm[i].own.score = score[i];
+            arms->arm[i].own.pool_score = pool[i];
+        }
+}
+
 cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *all, size_t count,
                                      size_t processes)
 {
@@ -279,6 +310,8 @@ cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *al
         TRY(take(c, &c->unmeasured[i], &m));
     }
     clear_unmeasured(c);
+    cull_costs_smooth(&c->costs);
+    if (c->round == 0) share_scores(&c->arms);
     if (c->round++ == 0) TRY(ask_again(c));
     if (c->waiting == 0) TRY(cull_compare_make_plan(c));
 done:

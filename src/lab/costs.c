@@ -22,6 +22,28 @@ bool cull_costs_add(cull_costs *costs, size_t batch, double seconds)
     return true;
 }
 
+void cull_costs_smooth(cull_costs *costs)
+{
+    size_t first[CULL_COST_SIZES + 1], blocks = 0; /* where each block of equal sizes begins */
+    double mean[CULL_COST_SIZES];
+
+    for (size_t i = 0; i < costs->sizes; i++) {
+        first[blocks] = i;
+        mean[blocks++] = costs->learn[i].seconds;
+        while (blocks > 1 && mean[blocks - 2] > mean[blocks - 1]) {
+            double left = (double)(first[blocks - 1] - first[blocks - 2]);
+            double right = (double)(i + 1 - first[blocks - 1]);
+
+            mean[blocks - 2] =
+                (left * mean[blocks - 2] + right * mean[blocks - 1]) / (left + right);
+            blocks--;
+        }
+    }
+    first[blocks] = costs->sizes;
+    for (size_t b = 0; b < blocks; b++)
+        for (size_t i = first[b]; i < first[b + 1]; i++) costs->learn[i].seconds = mean[b];
+}
+
 double cull_costs_learn(const cull_costs *costs, double m)
 {
     size_t at = 1;
@@ -91,6 +113,7 @@ static void select_step(struct pricing *p, const cull_needs *needs, size_t count
         p->price->budget = needs->budget;
     }
     p->price->scoring += scored;
+    p->price->signals |= needs->signals & CULL_SIGNAL_FORWARD;
     if (needs->budget == 0) {
         /* What is kept collects until a training batch is full. */
         double batch = (double)p->run->setup->batch;
@@ -116,6 +139,7 @@ static void subset_epoch(struct pricing *p, const cull_needs *needs, uint64_t ep
         p->price->scored += scored ? (double)pool : 0;
         p->price->thirds += scored ? (double)pool : 0;
         p->price->scoring += scored;
+        p->price->signals |= needs->signals & CULL_SIGNAL_FORWARD;
         /* Nothing is chosen here, but the selector's rhythm goes by what was. */
         p->selector->decided = true;
         p->selector->decided_epoch = epoch;

@@ -37,6 +37,9 @@ typedef struct cull_costs {
 /* Put a measurement in its place; a size that is there gets the new one. False: no room. */
 bool cull_costs_add(cull_costs *costs, size_t batch, double seconds);
 
+/* A larger batch never costs less: sizes measured so are noise, and share their mean. */
+void cull_costs_smooth(cull_costs *costs);
+
 /* A step of forward and backward over m examples, also for a fraction that alternates: straight
  * lines between the sizes measured, carried on beyond the outer ones, never below 0. */
 double cull_costs_learn(const cull_costs *costs, double m);
@@ -68,6 +71,7 @@ typedef struct cull_price {
     uint64_t steps, scoring; /* steps, and those with a scoring pass      */
     size_t   candidates;     /* most of a step that selects; 0: none does */
     size_t   budget;         /* kept of them                              */
+    unsigned signals;        /* CULL_SIGNAL_* of scoring passes           */
     bool     pool;           /* chooses from the pool                     */
     bool     fixed;          /* how many are kept is known beforehand     */
 } cull_price;

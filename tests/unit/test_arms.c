@@ -74,6 +74,20 @@ static void learning_between_sizes_lies_on_the_line_between_them(void **state)
     assert_true(cull_costs_learn(&costs, 1e-9) >= 0);
 }
 
+static void a_larger_batch_never_costs_less(void **state)
+{
+    static const double seconds[] = {1, 3, 2, 4, 3.5, 3, 6},
+                        want[] = {1, 2.5, 2.5, 3.5, 3.5, 3.5, 6};
+    cull_costs costs = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 7; i++) assert_true(cull_costs_add(&costs, i + 1, seconds[i]));
+    cull_costs_smooth(&costs);
+    for (size_t i = 0; i < 7; i++) assert_true(fabs(costs.learn[i].seconds - want[i]) < 1e-12);
+    costs.sizes = 0;
+    cull_costs_smooth(&costs);
+}
+
 static void a_table_has_room_for_so_many_sizes(void **state)
 {
     cull_costs costs = {0};
@@ -417,6 +431,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(learning_between_sizes_lies_on_the_line_between_them),
+        cmocka_unit_test(a_larger_batch_never_costs_less),
         cmocka_unit_test(a_table_has_room_for_so_many_sizes),
         cmocka_unit_test(costs_near_each_other_form_groups_led_by_the_largest),
         cmocka_unit_test(counted_work_is_the_papers_arithmetic),

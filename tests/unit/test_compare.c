@@ -199,6 +199,26 @@ static void the_plan_counts_runs_time_and_disk(void **state)
     cull_comparison_destroy(c);
 }
 
+static void the_same_scoring_pass_costs_every_arm_the_same(void **state)
+{
+    cull_comparison *c = make("sb,top-loss,gradmatch");
+    cull_measured    all[64];
+    size_t           count = 0, arm[4] = {0};
+
+    (void)state;
+    for (; cull_comparison_unmeasured(c, count); count++) {
+        all[count] = measured(cull_comparison_unmeasured(c, count));
+        if (c->unmeasured[count].arm < 4) arm[c->unmeasured[count].arm] = count;
+    }
+    all[arm[2]].score *= 3; /* top-loss reads losses as sb does, gradmatch H and P */
+    all[arm[3]].score *= 1.5;
+    assert_ok(cull_comparison_measured(c, all, count, 1));
+    assert_true(fabs(c->arms.arm[1].own.score - 6e-4) < 1e-12);
+    assert_true(fabs(c->arms.arm[2].own.score - 6e-4) < 1e-12);
+    assert_true(fabs(c->arms.arm[3].own.score - 4.5e-4) < 1e-12);
+    cull_comparison_destroy(c);
+}
+
 static void wrong_options_are_named(void **state)
 {
     cull_compare_options o = options("sb");
@@ -483,6 +503,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_plan_counts_runs_time_and_disk),
+        cmocka_unit_test(the_same_scoring_pass_costs_every_arm_the_same),
         cmocka_unit_test(wrong_options_are_named),
         cmocka_unit_test_setup_teardown(a_finished_comparison_says_who_pays, make_folder,
                                         drop_folder),
