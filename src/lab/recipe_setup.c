@@ -137,6 +137,10 @@ static cull_status fill_score(const cull_values *v, cull_train_setup *s)
         FAIL(CULL_BAD_OPTION, "reuse.batchnorm: goes with score.pass=reuse only");
     if (s->score.pipelined && s->score.proxy)
         FAIL(CULL_BAD_OPTION, "score.pipelined: a proxy is trained every step, so it cannot lag");
+    if (s->score.pipelined && s->score.scale < 1)
+        FAIL(CULL_BAD_OPTION, "score.pipelined: scores images as they are, score.scale=1");
+    if (s->score.scale < 1 && s->score.proxy)
+        FAIL(CULL_BAD_OPTION, "score.scale: a proxy reads images as they are");
     s->moments = cull_values_list(v, "train.evaluate_at", s->moment, CULL_TRAIN_MOMENTS);
     if (s->moments > CULL_TRAIN_MOMENTS)
         FAIL(CULL_BAD_OPTION, "train.evaluate_at: %zu of them, %d are possible", s->moments,

@@ -63,10 +63,9 @@ done:
     return status;
 }
 
-static cull_status take(cull_trainer *t, size_t count, cull_batch *out)
+cull_status cull_train_take(cull_trainer *t, size_t at, size_t count, cull_batch *out)
 {
     cull_status     status = CULL_OK;
-    size_t          at = (size_t)t->place.at;
     cull_data_batch batch = {0};
     /* Short only at the end of the walk, so there the size asked for tells nothing. */
     bool guessed = t->ahead.from == at && t->ahead.to > at && t->ahead.augment == augments(t) &&
@@ -92,6 +91,7 @@ cull_status cull_train_bring(cull_trainer *t)
 {
     cull_status status = CULL_OK;
     size_t      at = (size_t)t->place.at, count = cull_train_step_size(t, at);
+    bool        ahead = false;
 
     t->seen = (cull_batch){.count = count,
                            .place = t->walk.place + at,
@@ -100,7 +100,10 @@ cull_status cull_train_bring(cull_trainer *t)
                            .epoch = t->place.epoch,
                            .key = cull_key_make(t->setup->seed, "dropout")};
     t->augmented = augments(t);
-    if (loads(t)) TRY(take(t, count, &t->seen));
+    ahead = t->pipeline && t->needs.action == CULL_SELECT_BATCH && loads(t);
+    if (loads(t) && !(ahead && cull_pipeline_has(t, count)))
+        TRY(cull_train_take(t, at, count, &t->seen));
+    if (ahead) TRY(cull_pipeline_hold(t, &t->seen));
     cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
 done:
     return status;

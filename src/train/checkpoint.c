@@ -222,6 +222,7 @@ cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
     TRY(load_weights(t, &state.place));
     TRY(load_parts(t, &state));
     t->place = state.place;
+    state.meter.energy = t->meter.energy;
     t->meter = state.meter;
     prune(t); /* the run may have been killed between commit and this */
     *found = true;

@@ -30,14 +30,25 @@ done:
     return status;
 }
 
+/* One that trains plainly and watches may score once it has seen enough. */
+static void note_scoring(cull_trainer *t, const cull_needs *needs)
+{
+    bool may = needs->action == CULL_TRAIN_ALL && needs->observe;
+
+    if (!may && !(needs->signals & CULL_SIGNAL_FORWARD)) return;
+    t->expected.scores = true;
+    if (may || needs->action == CULL_SELECT_BATCH) t->expected.scores_batches = true;
+}
+
 /* Keys that only mean something where a batch is scored. */
-static cull_status check_scoring(const cull_trainer *t, const cull_needs *needs)
+static cull_status check_scoring(cull_trainer *t, const cull_needs *needs)
 {
     const cull_score_setup *score = &t->setup->score;
     cull_status             status = CULL_OK;
     const char             *name = cull_selector_name(t->selector);
 
     TRY(check_reuse(t, needs));
+    note_scoring(t, needs);
     if (needs->target && !t->validation)
         FAIL(CULL_BAD_OPTION, "data.validation: %s aims at a validation set, and there is none",
              name);
@@ -63,6 +74,7 @@ static cull_status make_plans(cull_trainer *t, const cull_needs *needs, size_t s
     bool reuse = forward && t->setup->score.reuse;
 
     TRY(make_plan(t, &t->plans, reuse ? CULL_PLAN_LEARN_FROM_KEPT : CULL_PLAN_LEARN, learns));
+    if (t->scorer.params) TRY(make_plan(t, t->scorer.plans, CULL_PLAN_LEARN, learns));
     if (forward)
         TRY(make_plan(t, t->scorer.plans, reuse ? CULL_PLAN_SCORE_AND_KEEP : CULL_PLAN_SCORE,
                       size));
@@ -122,6 +134,19 @@ static size_t count_of(cull_trainer *t, const cull_needs *needs)
     return needs->budget ? needs->budget : t->train->count;
 }
 
+/* A scorer that never scores is a mistake. */
+static cull_status check_used(const cull_trainer *t)
+{
+    const cull_score_setup *score = &t->setup->score;
+    const char             *name = cull_selector_name(t->selector);
+
+    if (score->proxy && !t->expected.scores)
+        return cull_fail(CULL_BAD_OPTION, "score.proxy: %s has no scoring pass", name);
+    if (score->pipelined && !t->expected.scores_batches)
+        return cull_fail(CULL_BAD_OPTION, "score.pipelined: %s scores no batches", name);
+    return CULL_OK;
+}
+
 cull_status cull_train_expect(cull_trainer *t)
 {
     cull_status status = CULL_OK;
@@ -144,6 +169,7 @@ cull_status cull_train_expect(cull_trainer *t)
         TRY(look_at_epoch(t, epoch, step, count_of(t, &needs), (double)stands_for));
         step += (uint64_t)(t->expected.steps - before);
     }
+    TRY(check_used(t));
     TRY(cull_train_reserve(t, t->expected.learns));
     TRY(cull_subset_resize(&t->chosen, t->expected.candidates));
 done:

@@ -1,4 +1,5 @@
 /* train/manifest.c - run.json and corruption.npz: what a run was, for those who read it later. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -50,12 +51,21 @@ static void put_data(cull_json *json, const cull_trainer *t)
     cull_json_close(json, '}');
 }
 
+static void put_by_phase(cull_json *json, const char *key, const double *value)
+{
+    cull_json_open(json, key, '{');
+    for (int i = 0; i < CULL_PHASES; i++)
+        cull_json_number(json, cull_phase_name((cull_phase)i), value[i]);
+    cull_json_close(json, '}');
+}
+
 static void put_phases(cull_json *json, const cull_trainer *t)
 {
-    cull_json_open(json, "seconds_by_phase", '{');
-    for (int i = 0; i < CULL_PHASES; i++)
-        cull_json_number(json, cull_phase_name((cull_phase)i), t->meter.seconds[i]);
-    cull_json_close(json, '}');
+    put_by_phase(json, "seconds_by_phase", t->meter.seconds);
+    if (t->meter.energy)
+        put_by_phase(json, "joules_by_phase", t->meter.joules);
+    else
+        cull_json_text(json, "joules_by_phase", "not available here");
 }
 
 /* What decides which examples are picked besides the rule: never implied. */
@@ -76,6 +86,17 @@ static void put_selection(cull_json *json, const cull_trainer *t)
     cull_json_close(json, '}');
 }
 
+/* How much of the scoring was done while a step was learning, in this sitting. */
+static void put_overlap(cull_json *json, const cull_pipeline *p)
+{
+    cull_json_open(json, "pipeline", '{');
+    cull_json_number(json, "seconds_busy", p->seconds_busy);
+    cull_json_number(json, "seconds_waited", p->seconds_waited);
+    cull_json_number(json, "overlap",
+                     p->seconds_busy > 0 ? fmax(0, 1 - p->seconds_waited / p->seconds_busy) : 0);
+    cull_json_close(json, '}');
+}
+
 static void put_outcome(cull_json *json, const cull_trainer *t)
 {
     cull_json_text(json, "watched", cull_trainer_watched(t));
@@ -88,8 +109,10 @@ static void put_outcome(cull_json *json, const cull_trainer *t)
     cull_json_count(json, "scored", t->meter.scored);
     cull_json_count(json, "trained", t->meter.trained);
     cull_json_count(json, "thirds", t->meter.thirds);
+    if (t->setup->score.proxy) cull_json_count(json, "proxy_thirds", t->meter.proxy);
     cull_json_number(json, "seconds", cull_meter_seconds(&t->meter));
     put_phases(json, t);
+    if (t->pipeline) put_overlap(json, t->pipeline);
     cull_json_text(json, "weights", t->place.weights);
     cull_json_text(json, "best_weights", t->place.best_weights);
 }

@@ -13,6 +13,7 @@ const char *cull_phase_name(cull_phase phase)
 void cull_meter_start(cull_meter *meter)
 {
     meter->mark = cull_base_seconds();
+    if (meter->energy) (void)cull_energy_lap(meter->energy);
 }
 
 void cull_meter_lap(cull_meter *meter, cull_phase phase)
@@ -21,6 +22,7 @@ void cull_meter_lap(cull_meter *meter, cull_phase phase)
 
     meter->seconds[phase] += now - meter->mark;
     meter->mark = now;
+    if (meter->energy) meter->joules[phase] += cull_energy_lap(meter->energy);
 }
 
 double cull_meter_seconds(const cull_meter *meter)

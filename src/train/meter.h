@@ -1,8 +1,9 @@
-/* train/meter.h - what a run has cost: examples, counted work, seconds by phase. */
+/* train/meter.h - what a run has cost: examples, counted work, seconds and joules by phase. */
 #ifndef CULL_TRAIN_METER_H
 #define CULL_TRAIN_METER_H
 
 #include "base/status.h"
+#include "train/energy.h"
 
 typedef enum cull_phase {
     CULL_PHASE_LOAD,       /* waiting for a batch            */
@@ -19,8 +20,12 @@ typedef struct cull_meter {
     uint64_t scored, trained; /* examples                                          */
     uint64_t thirds;          /* counted work: a forward pass of an example is 1,
                                  a backward pass 2                                 */
-    double seconds[CULL_PHASES];
-    double mark; /* when the current phase began                      */
+    uint64_t proxy;           /* the same of a proxy, in its own thirds            */
+    double   seconds[CULL_PHASES];
+    double   joules[CULL_PHASES]; /* 0 where no energy is measured                 */
+    double   mark;                /* when the current phase began                  */
+
+    cull_energy *energy; /* borrowed; NULL: none is measured */
 } cull_meter;
 
 const char *cull_phase_name(cull_phase phase);

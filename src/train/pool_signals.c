@@ -23,25 +23,36 @@ void cull_signal_room_clear(cull_signal_room *s)
     *s = (cull_signal_room){0};
 }
 
-static cull_status make_room(const cull_trainer *t, unsigned wanted, size_t count,
-                             cull_signal_room *s)
+static cull_status make_arrays(cull_signal_room *s)
 {
-    const cull_model *m = t->model;
-    cull_status       status = CULL_OK;
+    cull_status status = CULL_OK;
 
+    TRY(cull_base_alloc(s->count, sizeof *s->loss, "signals", &s->loss));
+    TRY(cull_base_alloc(s->count, sizeof *s->label, "signals", &s->label));
+    if (s->wanted & CULL_SIGNAL_H)
+        TRY(cull_base_alloc(s->count, s->width * sizeof *s->h, "signals", &s->h));
+    if (s->wanted & CULL_SIGNAL_P)
+        TRY(cull_base_alloc(s->count, s->classes * sizeof *s->p, "signals", &s->p));
+    if (s->wanted & CULL_SIGNAL_LOGITS)
+        TRY(cull_base_alloc(s->count, s->classes * sizeof *s->logits, "signals", &s->logits));
+done:
+    return status;
+}
+
+cull_status cull_signal_room_make(const cull_model *m, unsigned wanted, size_t count,
+                                  cull_signal_room *s)
+{
+    cull_status status = CULL_OK;
+
+    s->at = 0;
+    if (s->loss && s->wanted == wanted && s->count == count) return CULL_OK;
+    cull_signal_room_clear(s);
     s->wanted = wanted;
     s->count = count;
     s->classes = m->classes;
     s->width = (size_t)cull_image_row(&m->node[m->node[m->last_dense].input[0]].desc.y);
-    TRY(cull_base_alloc(count, sizeof *s->loss, "signals of the pool", &s->loss));
-    TRY(cull_base_alloc(count, sizeof *s->label, "signals of the pool", &s->label));
-    if (wanted & CULL_SIGNAL_H)
-        TRY(cull_base_alloc(count, s->width * sizeof *s->h, "signals of the pool", &s->h));
-    if (wanted & CULL_SIGNAL_P)
-        TRY(cull_base_alloc(count, s->classes * sizeof *s->p, "signals of the pool", &s->p));
-    if (wanted & CULL_SIGNAL_LOGITS)
-        TRY(cull_base_alloc(count, s->classes * sizeof *s->logits, "signals", &s->logits));
-done:
+    status = make_arrays(s);
+    if (status != CULL_OK) cull_signal_room_clear(s);
     return status;
 }
 
@@ -49,6 +60,21 @@ static void copy_rows(const cull_tensor *from, float *to, size_t at, size_t widt
 {
     for (size_t i = 0; i < (size_t)from->shape[0]; i++)
         memcpy(to + (at + i) * width, cull_tensor_row(from, i), width * sizeof *to);
+}
+
+void cull_signal_room_put(cull_signal_room *s, const cull_plan *plan, const cull_signals *seen,
+                          const int32_t *label)
+{
+    if (s->h) copy_rows(&seen->h, s->h, s->at, s->width);
+    if (s->p) copy_rows(&seen->p, s->p, s->at, s->classes);
+    if (s->logits)
+        memcpy(s->logits + s->at * s->classes, cull_nn_plan_logits(plan),
+               seen->count * s->classes * sizeof *s->logits);
+    for (size_t i = 0; i < seen->count; i++) {
+        s->loss[s->at + i] = cull_tensor_get(&seen->loss, i);
+        s->label[s->at + i] = label[i];
+    }
+    s->at += seen->count;
 }
 
 /* Score a batch and put its signals behind the others. */
@@ -59,21 +85,11 @@ static cull_status add(cull_trainer *t, cull_batch in, cull_statistics statistic
     cull_plan   *plan = NULL;
     cull_signals seen = {0};
 
-    TRY(cull_scorer_inputs(t, in.count, &in.inputs));
     TRY(cull_plans_get(t->scorer.plans, CULL_PLAN_SCORE, in.count, t->setup->smoothing, &plan));
+    TRY(cull_scorer_inputs(t, plan, in.count, &in.inputs));
     TRY(cull_nn_score(plan, &in, statistics, s->wanted | CULL_SIGNAL_LOSS, &seen));
-    if (s->h) copy_rows(&seen.h, s->h, s->at, s->width);
-    if (s->p) copy_rows(&seen.p, s->p, s->at, s->classes);
-    if (s->logits)
-        memcpy(s->logits + s->at * s->classes, cull_nn_plan_logits(plan),
-               in.count * s->classes * sizeof *s->logits);
-    for (size_t i = 0; i < in.count; i++) {
-        s->loss[s->at + i] = cull_tensor_get(&seen.loss, i);
-        s->label[s->at + i] = in.label[i];
-    }
-    s->at += in.count;
-    t->meter.scored += in.count;
-    t->meter.thirds += in.count;
+    cull_signal_room_put(s, plan, &seen, in.label);
+    cull_scorer_count(t, in.count);
 done:
     return status;
 }
@@ -91,6 +107,13 @@ static cull_status add_batch(void *context, cull_trainer *t, const cull_data_bat
 static cull_tensor rows_of(const cull_signal_room *s, const float *data, size_t width)
 {
     return data ? cull_matrix(data, CULL_F32, s->count, width) : (cull_tensor){0};
+}
+
+void cull_signal_room_view(const cull_signal_room *s, cull_signals *out)
+{
+    out->loss = cull_vector(s->loss, CULL_F64, s->count);
+    out->h = rows_of(s, s->h, s->width);
+    out->p = rows_of(s, s->p, s->classes);
 }
 
 static void as_target(const cull_signal_room *s, cull_target *out)
@@ -125,11 +148,13 @@ cull_status cull_train_choose_pool(cull_trainer *t)
     cull_target      target = {0};
 
     if (t->needs.signals & CULL_SIGNAL_FORWARD) {
-        TRY(make_room(t, t->needs.signals, t->train->count, &pool));
+        TRY(cull_signal_room_make(t->scorer.plans->model, t->needs.signals, t->train->count,
+                                  &pool));
         TRY(cull_train_sweep(t, t->train, add_batch, &pool));
     }
     if (t->needs.target) {
-        TRY(make_room(t, t->needs.target, t->validation->count, &aim));
+        TRY(cull_signal_room_make(t->scorer.plans->model, t->needs.target, t->validation->count,
+                                  &aim));
         TRY(cull_train_sweep(t, t->validation, add_batch, &aim));
         as_target(&aim, &target);
     }
@@ -148,7 +173,7 @@ static cull_status open_aim(cull_trainer *t, cull_aim *aim, size_t count)
     cull_status status = CULL_OK;
 
     if (aim->inputs) return CULL_OK;
-    TRY(make_room(t, t->needs.target, count, &aim->signals));
+    TRY(cull_signal_room_make(t->scorer.plans->model, t->needs.target, count, &aim->signals));
     TRY(cull_base_alloc(count, sizeof *aim->label, "a target", &aim->label));
     TRY(cull_base_alloc(count, sizeof *aim->place, "a target", &aim->place));
     TRY(cull_base_alloc(t->validation->count, sizeof *aim->scratch, "a target", &aim->scratch));

@@ -210,6 +210,8 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     t->metrics.fd = t->events.fd = -1;
     t->place.best = t->place.accuracy = t->place.watched = NAN;
     t->place.test = t->place.test_loss = NAN;
+    cull_energy_open(CULL_ENERGY_ROOT, &t->energy);
+    if (t->energy.count) t->meter.energy = &t->energy;
     TRY(check_own(setup));
     TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
     TRY(open_data(t));
@@ -232,6 +234,7 @@ void cull_trainer_destroy(cull_trainer *t)
     cull_subset_clear(&t->chosen);
     cull_subset_clear(&t->pool);
     cull_tally_clear(&t->tally);
+    cull_pipeline_close(t->pipeline);
     cull_scorer_close(&t->scorer);
     cull_plans_clear(&t->plans);
     cull_optim_destroy(t->optim);
@@ -245,6 +248,7 @@ void cull_trainer_destroy(cull_trainer *t)
     cull_train_log_close(&t->metrics);
     cull_train_log_close(&t->events);
     cull_json_clear(&t->json);
+    cull_energy_close(&t->energy);
     cull_backend_close(t->backend);
     cull_base_free(t);
 }

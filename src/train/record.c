@@ -1,8 +1,8 @@
 /*
  * train/record.c - what a run leaves to read: a line of JSON and some scalars at a time.
  *
- * Fields that hold times have names that begin with "seconds"; all others repeat, bit for bit,
- * when the run is repeated or resumed.
+ * Fields that hold times have names that begin with "seconds", those that hold energies with
+ * "joules"; all others repeat, bit for bit, when the run is repeated or resumed.
  */
 #include <math.h>
 #include <stdio.h>
@@ -83,18 +83,25 @@ static void put_counts(cull_trainer *t)
     cull_json_count(&t->json, "scored", t->meter.scored);
     cull_json_count(&t->json, "trained", t->meter.trained);
     cull_json_count(&t->json, "thirds", t->meter.thirds);
+    if (t->setup->score.proxy) cull_json_count(&t->json, "proxy_thirds", t->meter.proxy);
     cull_json_number(&t->json, "cost", cull_meter_cost(&t->meter));
     cull_json_number(&t->json, "seconds", cull_meter_seconds(&t->meter));
 }
 
-static void put_phases(cull_trainer *t)
+static void put_by_phase(cull_trainer *t, const char *what, const double *value)
 {
-    char name[32];
+    char name[40];
 
     for (int i = 0; i < CULL_PHASES; i++) {
-        (void)snprintf(name, sizeof name, "seconds_%s", cull_phase_name((cull_phase)i));
-        cull_json_number(&t->json, name, t->meter.seconds[i]);
+        (void)snprintf(name, sizeof name, "%s_%s", what, cull_phase_name((cull_phase)i));
+        cull_json_number(&t->json, name, value[i]);
     }
+}
+
+static void put_phases(cull_trainer *t)
+{
+    put_by_phase(t, "seconds", t->meter.seconds);
+    if (t->meter.energy) put_by_phase(t, "joules", t->meter.joules);
 }
 
 cull_status cull_record_step(cull_trainer *t)

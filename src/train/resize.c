@@ -46,14 +46,15 @@ void cull_train_resize(const cull_resize *r, const float *from, size_t count, fl
            small = r->channels * r->to_height * r->to_width;
     size_t pixel = r->channels_last ? r->channels : 1;
     size_t plane = r->channels_last ? 1 : r->height * r->width;
-    size_t small_plane = r->channels_last ? 1 : r->to_height * r->to_width;
+    size_t small_pixel = r->to_channels_last ? r->channels : 1;
+    size_t small_plane = r->to_channels_last ? 1 : r->to_height * r->to_width;
 
     for (size_t y = 0; y < r->to_height; y++) {
         struct tap row = tap_of(y, r->height, r->to_height);
 
         for (size_t x = 0; x < r->to_width; x++) {
             struct tap column = tap_of(x, r->width, r->to_width);
-            size_t     at = (y * r->to_width + x) * pixel;
+            size_t     at = (y * r->to_width + x) * small_pixel;
 
             for (size_t n = 0; n < count; n++)
                 for (size_t c = 0; c < r->channels; c++)

@@ -1,4 +1,4 @@
-/* train/resize.h - images made smaller for scoring. */
+/* train/resize.h - images made smaller, or laid out anew, for the network that scores. */
 #ifndef CULL_TRAIN_RESIZE_H
 #define CULL_TRAIN_RESIZE_H
 
@@ -7,7 +7,7 @@
 
 typedef struct cull_resize {
     size_t channels, height, width, to_height, to_width;
-    bool   channels_last; /* (n, h, w, c); else (n, c, h, w) */
+    bool   channels_last, to_channels_last; /* (n, h, w, c); else (n, c, h, w) */
 } cull_resize;
 
 /* `count` images, dense; to is not from. Cannot fail, allocates nothing. */

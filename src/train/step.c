@@ -71,6 +71,7 @@ static cull_status learn_batch(cull_trainer *t, const cull_batch *batch)
     TRY(cull_nn_learn(plan, batch, &t->trained));
     TRY(check_loss(t));
     TRY(optimize(t));
+    TRY(cull_scorer_learn(t, batch, t->rate));
     TRY(account(t, batch->weight, 3));
 done:
     return status;

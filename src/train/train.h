@@ -26,6 +26,7 @@
 #include "optim/optim.h"
 #include "train/json.h"
 #include "train/log.h"
+#include "train/pipeline.h"
 #include "train/plans.h"
 #include "train/run_state.h"
 #include "train/tally.h"
@@ -126,15 +127,6 @@ typedef struct cull_rows {
     uint32_t *place;
 } cull_rows;
 
-/* Signals of many examples, put together batch by batch. */
-typedef struct cull_signal_room {
-    unsigned wanted;
-    size_t   count, at, width, classes; /* examples, those there, D, C */
-    float   *h, *p, *logits;
-    double  *loss;
-    int32_t *label;
-} cull_signal_room;
-
 /* A part of the validation set, as the target of a step. */
 typedef struct cull_aim {
     cull_signal_room signals;
@@ -146,13 +138,16 @@ typedef struct cull_aim {
 /* Who scores, and what with. */
 typedef struct cull_scorer {
     cull_plans *plans; /* the trainer's own, or those below                           */
-    cull_plans  own;   /* of a model for smaller images, which shares the parameters  */
-    cull_model *model;
-    int64_t     height, width; /* it reads                                            */
-    float      *small;         /* [small_room] examples scaled down                   */
-    size_t      small_room;
-    double     *irreducible; /* [pool] by place; NULL: none                           */
-    cull_aim    aim;
+    cull_plans  own;   /* of a model for smaller images, with the same parameters, or
+                          of a proxy, which has its own                               */
+    cull_model  *model;
+    cull_params *params; /* of a proxy; NULL: none */
+    cull_optim  *optim;
+    int64_t      height, width; /* of what it reads                                   */
+    float       *small;         /* [small_room] examples as it reads them             */
+    size_t       small_room;
+    double      *irreducible; /* [pool] by place; NULL: none                          */
+    cull_aim     aim;
 
     /* signals that come from no forward pass, of the candidates */
     int32_t *label;
@@ -163,12 +158,13 @@ typedef struct cull_scorer {
 /* What the selector is expected to ask for, over the whole run. */
 typedef struct cull_expectation {
     double steps, trained;
-    bool   fixed;      /* how many are trained is known beforehand */
+    bool   fixed; /* how many are trained is known beforehand */
+    bool   scores, scores_batches;
     size_t candidates; /* most that a step chooses from; 0: never  */
     size_t learns;     /* most that are put together for training  */
 } cull_expectation;
 
-typedef struct cull_trainer {
+struct cull_trainer {
     const cull_train_setup *setup;
     cull_run_options        run;
 
@@ -191,9 +187,11 @@ typedef struct cull_trainer {
     size_t           loader_room;
     cull_ahead       ahead;
     cull_scorer      scorer;
+    cull_pipeline   *pipeline; /* NULL: nothing is scored ahead */
 
     cull_place  place;
     cull_meter  meter;
+    cull_energy energy;
     cull_tally  tally;
     cull_subset pool; /* chosen from the pool, and when */
     uint64_t    pool_epoch;
@@ -212,7 +210,7 @@ typedef struct cull_trainer {
 
     cull_train_log metrics, events;
     cull_json      json;
-} cull_trainer;
+};
 
 /* ---- prepare.c ---- */
 
@@ -247,6 +245,8 @@ void   cull_walk_clear(cull_walk *walk);
 
 /* The next candidates, loaded where they are to be scored or all trained. */
 cull_status cull_train_bring(cull_trainer *trainer);
+/* Examples `at` .. of the walk from the loader, borrowed until the next. */
+cull_status cull_train_take(cull_trainer *trainer, size_t at, size_t count, cull_batch *out);
 /* Rows from .. to of the chosen as a training batch: gathered where they are loaded as they are
  * trained, else made. */
 cull_status cull_train_gather(cull_trainer *trainer, size_t from, size_t to, cull_batch *out);
@@ -254,16 +254,24 @@ cull_status cull_train_gather(cull_trainer *trainer, size_t from, size_t to, cul
 cull_status cull_train_reserve(cull_trainer *trainer, size_t count);
 void        cull_rows_clear(cull_rows *rows);
 
-/* ---- scoring.c ---- */
+/* ---- scorer.c ---- */
 cull_status cull_scorer_open(cull_trainer *trainer);
 void        cull_scorer_close(cull_scorer *scorer);
 /* Its part of a checkpoint; nothing where the model itself scores. */
 cull_status cull_scorer_save(const cull_trainer *trainer, cull_writer *out);
 cull_status cull_scorer_restore(cull_trainer *trainer, cull_reader *in);
+/* Inputs of `count` examples as a plan of the scorer reads them; valid until the next call. */
+cull_status cull_scorer_inputs(cull_trainer *trainer, const cull_plan *plan, size_t count,
+                               const void **inputs);
+/* So many examples were scored. */
+void cull_scorer_count(cull_trainer *trainer, size_t examples);
+/* A proxy learns what the model has learned. */
+cull_status cull_scorer_learn(cull_trainer *trainer, const cull_batch *batch, double rate);
+
+/* ---- scoring.c ---- */
+
 /* signals: what the selector needs to know of the candidates. */
 cull_status cull_train_score(cull_trainer *trainer);
-/* Inputs of `count` examples as the scorer reads them; valid until the next call. */
-cull_status cull_scorer_inputs(cull_trainer *trainer, size_t count, const void **inputs);
 
 /* ---- pool_signals.c ---- */
 
@@ -272,7 +280,14 @@ cull_status cull_train_choose_pool(cull_trainer *trainer);
 /* The target block of a step: a part of the validation set. */
 cull_status cull_train_target(cull_trainer *trainer, cull_target *out);
 void        cull_signal_room_clear(cull_signal_room *room);
-void        cull_aim_clear(cull_aim *aim);
+/* Room for signals of `count` examples; kept where it fits already. */
+cull_status cull_signal_room_make(const cull_model *model, unsigned wanted, size_t count,
+                                  cull_signal_room *room);
+/* The signals of a batch behind those that are there; and all of them as a selector reads them. */
+void cull_signal_room_put(cull_signal_room *room, const cull_plan *plan, const cull_signals *seen,
+                          const int32_t *label);
+void cull_signal_room_view(const cull_signal_room *room, cull_signals *out);
+void cull_aim_clear(cull_aim *aim);
 
 /* ---- moment.c ---- */
 

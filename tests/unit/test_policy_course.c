@@ -306,7 +306,7 @@ static void scaling_down_is_bilinear(void **state)
                                 {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
     /* halves are means of two by two; thirds of a ramp lie on the ramp, (y + 1/2) 4/3 - 1/2 */
     const float half[] = {2.5F, 4.5F, 10.5F, 12.5F};
-    float       out[2 * 9], last[32], small[8];
+    float       out[2 * 9], last[32], small[8], whole[32];
     cull_resize r = {.channels = 1, .height = 4, .width = 4, .to_height = 2, .to_width = 2};
 
     (void)state;
@@ -325,9 +325,15 @@ static void scaling_down_is_bilinear(void **state)
                       .width = 4,
                       .to_height = 2,
                       .to_width = 2,
-                      .channels_last = true};
+                      .channels_last = true,
+                      .to_channels_last = true};
     cull_train_resize(&r, last, 1, small);
     for (size_t i = 0; i < 4; i++) assert_true(small[2 * i] == half[i] && small[2 * i + 1] == 1);
+    /* the same size in another order is exact */
+    r.to_height = r.to_width = 4;
+    r.to_channels_last = false;
+    cull_train_resize(&r, last, 1, whole);
+    assert_memory_equal(image, whole, sizeof whole);
 }
 
 int main(void)

@@ -1,0 +1,265 @@
+/*
+ * test_policy_scorer.c - other ways to score: a proxy, ahead on another thread, without
+ * augmentation; and energy, where a machine counts it.
+ */
+#include <errno.h>
+
+#include "policy_support.h"
+
+static cull_trainer *trained_with(const struct world *w, const char *changes, cull_recipe **recipe)
+{
+    cull_trainer    *t = NULL;
+    cull_run_result  result;
+    cull_run_options options = {.folder = path_in(w->folder, "run")};
+
+    *recipe = recipe_of(w, changes);
+    assert_int_equal(0, mkdir(options.folder, 0777));
+    assert_ok(cull_trainer_create(&(*recipe)->setup, true, &t));
+    assert_ok(cull_trainer_run(t, &options, &result));
+    remove_folder(path_in(w->folder, "run"));
+    return t;
+}
+
+static void end(cull_trainer *t, cull_recipe *recipe)
+{
+    cull_trainer_destroy(t);
+    cull_recipe_close(recipe);
+}
+
+/* A proxy that is the model itself, from the same start, must stay the model itself. */
+static void a_proxy_learns_what_the_model_learns(void **state)
+{
+    static const char *const kinds[] = {
+        "model.name=lenet5 select.strategy=sb",
+        "model.name=resnet20 train.epochs=1 select.strategy=gradmatch select.keep=0.3",
+        "model.name=lenet5 select.strategy=grad-match select.period=1",
+        "model.name=lenet5 select.strategy=sb-stream select.history=64 optim.name=adamw",
+    };
+    const struct world *w = *state;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char          changes[300], model[16] = "";
+        cull_recipe  *recipe[2];
+        cull_trainer *plain = NULL, *proxy = NULL;
+
+        assert_int_equal(1, sscanf(kinds[k], "model.name=%15s", model));
+        (void)snprintf(changes, sizeof changes, "%s score.proxy=%s", kinds[k], model);
+        plain = trained_with(w, kinds[k], &recipe[0]);
+        proxy = trained_with(w, changes, &recipe[1]);
+        assert_memory_equal(plain->params->value, proxy->params->value,
+                            plain->params->count * sizeof(float));
+        assert_memory_equal(plain->params->value, proxy->scorer.params->value,
+                            plain->params->count * sizeof(float));
+        assert_memory_equal(plain->params->running, proxy->scorer.params->running,
+                            plain->params->running_count * sizeof(float));
+        /* its work is counted apart */
+        assert_int_equal(3 * proxy->meter.trained, proxy->meter.thirds);
+        assert_int_equal(proxy->meter.scored + 3 * proxy->meter.trained, proxy->meter.proxy);
+        assert_int_equal(plain->meter.scored, proxy->meter.scored);
+        end(plain, recipe[0]);
+        end(proxy, recipe[1]);
+    }
+}
+
+static void a_smaller_proxy_scores_for_a_larger_model(void **state)
+{
+    const struct world *w = *state;
+    cull_run_result     run =
+        result_of(w, "model.name=lenet5 select.strategy=sb score.proxy=mlp train.epochs=25 "
+                     "augment.crop=0 augment.flip=false");
+
+    assert_true(run.test > .6);
+    assert_int_equal(25 * 30, run.trained);
+}
+
+/* ---- ahead ---- */
+
+static void advance(cull_trainer *t, cull_signals *seen)
+{
+    assert_ok(cull_selector_needs(t->selector, t->place.step, t->place.epoch, &t->needs));
+    assert_ok(cull_train_bring(t));
+    assert_ok(cull_train_score(t));
+    *seen = t->signals;
+}
+
+/* Step 0 by the newest weights; step 1 by those that step 0 began with. */
+static void scored_ahead_is_scored_by_weights_one_step_old(void **state)
+{
+    const struct world *w = *state;
+    cull_recipe        *recipe[2];
+    cull_trainer       *now = NULL, *ahead = NULL;
+    cull_signals        old, seen;
+    double              expected[BATCH];
+
+    recipe[0] = recipe_of(w, "model.name=lenet5 select.strategy=gradmatch optim.lr=1");
+    recipe[1] =
+        recipe_of(w, "model.name=lenet5 select.strategy=gradmatch optim.lr=1 score.pipelined=true");
+    assert_ok(cull_trainer_create(&recipe[0]->setup, true, &now));
+    assert_ok(cull_trainer_create(&recipe[1]->setup, true, &ahead));
+    assert_ok(cull_train_begin_epoch(now));
+    assert_ok(cull_train_begin_epoch(ahead));
+    assert_ok(cull_train_step(ahead));
+    /* without learning, the other one's second batch is scored by the first weights */
+    now->place.step = 1;
+    now->place.batch = 1;
+    now->place.at = BATCH;
+    advance(now, &old);
+    for (size_t i = 0; i < BATCH; i++) expected[i] = ((const double *)old.loss.data)[i];
+    advance(ahead, &seen);
+    for (size_t i = 0; i < BATCH; i++) {
+        assert_true(((const double *)seen.loss.data)[i] == expected[i]);
+        assert_int_equal(old.place[i], seen.place[i]);
+    }
+    assert_memory_equal(old.p.data, seen.p.data, BATCH * CLASSES * sizeof(float));
+    assert_int_equal(2 * BATCH, ahead->meter.scored);
+    end(now, recipe[0]);
+    end(ahead, recipe[1]);
+}
+
+static void scoring_ahead_repeats_bit_for_bit_on_any_threads(void **state)
+{
+    static const char *const kinds[] = {
+        "select.strategy=sb score.pipelined=true model.name=lenet5",
+        "select.strategy=sb+stale score.pipelined=true train.epochs=3",
+        "select.strategy=sb select.mode=scaled score.pipelined=true score.augment=false",
+        "select.strategy=kath18 select.score=loss score.pipelined=true train.epochs=4",
+    };
+    const struct world *w = *state;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char            changes[300], first[64] = "";
+        cull_run_result run;
+
+        for (int threads = 1; threads <= 3; threads++) {
+            (void)snprintf(changes, sizeof changes, "%s train.threads=%d data.workers=%d", kinds[k],
+                           threads, threads - 1);
+            run = result_of(w, changes);
+            if (threads == 1) (void)snprintf(first, sizeof first, "%s", run.weights);
+            assert_string_equal(first, run.weights);
+        }
+    }
+}
+
+/* Which examples are kept must not matter where all are. */
+static void keeping_all_ahead_or_by_proxy_is_full_training(void **state)
+{
+    static const char *const kinds[] = {"score.pipelined=true", "score.proxy=mlp",
+                                        "score.augment=false", "score.norm=running"};
+    const struct world      *w = *state;
+    cull_run_result          full = result_of(w, "model.name=lenet5");
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char changes[200];
+
+        (void)snprintf(changes, sizeof changes,
+                       "model.name=lenet5 select.strategy=sb "
+                       "select.keep=1 %s",
+                       kinds[k]);
+        assert_string_equal(full.weights, result_of(w, changes).weights);
+    }
+}
+
+static void what_never_scores_takes_no_scorer(void **state)
+{
+    static const struct {
+        const char *changes, *text;
+    } cases[] = {
+        {"select.strategy=random score.proxy=mlp", "score.proxy: random has no scoring pass"},
+        {"select.strategy=sb+remembered score.pipelined=true", "score.pipelined: sb remembered"},
+        {"select.strategy=grad-match score.pipelined=true", "score.pipelined: grad-match scores"},
+    };
+    const struct world *w = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_recipe     *recipe = recipe_of(w, cases[i].changes);
+        cull_run_result  result;
+        cull_run_options options = {.folder = path_in(w->folder, "refused")};
+
+        assert_fails(CULL_BAD_OPTION, cases[i].text, cull_train(recipe, &options, &result));
+        cull_recipe_close(recipe);
+    }
+}
+
+/* ---- what the scoring pass sees ---- */
+
+static void clean_scoring_sees_examples_without_augmentation(void **state)
+{
+    const struct world *w = *state;
+    cull_recipe        *recipe[2];
+    cull_trainer       *clean = NULL, *plain = NULL;
+    cull_signals        a, b;
+    cull_batch          batch = {0};
+
+    recipe[0] = recipe_of(w, "model.name=lenet5 select.strategy=sb score.augment=false");
+    recipe[1] = recipe_of(w, "model.name=lenet5 select.strategy=sb augment.crop=0 "
+                             "augment.flip=false");
+    assert_ok(cull_trainer_create(&recipe[0]->setup, true, &clean));
+    assert_ok(cull_trainer_create(&recipe[1]->setup, true, &plain));
+    assert_ok(cull_train_begin_epoch(clean));
+    assert_ok(cull_train_begin_epoch(plain));
+    advance(clean, &a);
+    advance(plain, &b);
+    assert_memory_equal(a.loss.data, b.loss.data, BATCH * sizeof(double));
+    /* but trains them with it */
+    assert_ok(cull_select(clean->selector, &a, 0, &clean->chosen));
+    assert_ok(cull_train_gather(clean, 0, clean->chosen.count, &batch));
+    assert_memory_not_equal(batch.inputs,
+                            (const float *)plain->seen.inputs +
+                                clean->chosen.index[0] * (size_t)(SIDE * SIDE),
+                            SIDE * SIDE * sizeof(float));
+    end(clean, recipe[0]);
+    end(plain, recipe[1]);
+}
+
+/* ---- energy ---- */
+
+static void set_counter(const struct world *w, size_t package, const char *name, const char *text)
+{
+    char path[200];
+
+    (void)snprintf(path, sizeof path, "%s/intel-rapl:%zu", w->folder, package);
+    if (mkdir(path, 0777)) assert_int_equal(EEXIST, errno);
+    (void)snprintf(path, sizeof path, "%s/intel-rapl:%zu/%s", w->folder, package, name);
+    put_file(path, text, strlen(text));
+}
+
+static void energy_is_the_sum_of_packages_and_survives_their_range(void **state)
+{
+    const struct world *w = *state;
+    cull_energy         energy;
+    cull_meter          meter = {.energy = &energy};
+
+    cull_energy_open(w->folder, &energy);
+    assert_int_equal(0, energy.count); /* not available here, and no failure */
+    cull_energy_close(&energy);
+    set_counter(w, 0, "energy_uj", "9000000\n");
+    set_counter(w, 0, "max_energy_range_uj", "10000000\n");
+    set_counter(w, 1, "energy_uj", "5\n");
+    set_counter(w, 1, "max_energy_range_uj", "10000000\n");
+    cull_energy_open(w->folder, &energy);
+    assert_int_equal(2, energy.count);
+    cull_meter_start(&meter);
+    set_counter(w, 0, "energy_uj", "9500000\n");
+    set_counter(w, 1, "energy_uj", "250005\n");
+    cull_meter_lap(&meter, CULL_PHASE_LEARN);
+    set_counter(w, 0, "energy_uj", "500000\n"); /* went past its range */
+    cull_meter_lap(&meter, CULL_PHASE_SCORE);
+    assert_true(fabs(meter.joules[CULL_PHASE_LEARN] - .75) < 1e-9);
+    assert_true(fabs(meter.joules[CULL_PHASE_SCORE] - 1) < 1e-9);
+    cull_energy_close(&energy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_proxy_learns_what_the_model_learns),
+        TEST(a_smaller_proxy_scores_for_a_larger_model),
+        TEST(scored_ahead_is_scored_by_weights_one_step_old),
+        TEST(scoring_ahead_repeats_bit_for_bit_on_any_threads),
+        TEST(keeping_all_ahead_or_by_proxy_is_full_training),
+        TEST(what_never_scores_takes_no_scorer),
+        TEST(clean_scoring_sees_examples_without_augmentation),
+        TEST(energy_is_the_sum_of_packages_and_survives_their_range),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
