@@ -3,11 +3,11 @@
  *
  * The trainer itself runs a few steps, so that what is measured is what a run does; a second way
  * of writing a step would drift from the first. Loading is done on the same thread here, so that
- * it shows as what it costs and not as what was waited for. Where a run has one thread, time that
- * other programs had is taken out: each step's by its own share of processor time.
+ * it shows as what it costs and not as what was waited for. Where a run has one thread, the
+ * meter goes by processor time, which on a quiet machine is the time that passes, and on a busy one
+ * leaves out what other programs had.
  */
 #include <math.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -24,28 +24,6 @@ struct laps {
     size_t  count;
 };
 
-/* Clocks that run together. */
-struct moment {
-    double wall, used;
-};
-
-static struct moment now(void)
-{
-    struct timespec used = {0};
-
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (struct moment){cull_base_seconds(), (double)used.tv_sec + 1e-9 * (double)used.tv_nsec};
-}
-
-/* The share of the time since then that this process had; 1 where several threads share it. */
-static double share_since(const cull_trainer *t, struct moment then)
-{
-    struct moment at = now();
-
-    if (t->setup->threads != 1 || !(at.wall > then.wall)) return 1;
-    return fmin(1, (at.used - then.used) / (at.wall - then.wall));
-}
-
 static void clear(struct laps *laps)
 {
     for (int i = 0; i < CULL_PHASES; i++) cull_base_free(laps->of[i]);
@@ -54,21 +32,16 @@ static void clear(struct laps *laps)
 /* begin_epoch is where a subset of the pool is chosen. */
 static cull_status choose(cull_trainer *t, cull_measured *out)
 {
-    cull_status   status = CULL_OK;
-    cull_meter    before = t->meter;
-    struct moment then = now();
-    double        share = 1;
+    cull_status status = CULL_OK;
+    cull_meter  before = t->meter;
 
     cull_meter_start(&t->meter);
     TRY(cull_train_begin_epoch(t));
     cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
-    share = share_since(t, then);
     if (t->meter.scored > before.scored)
-        out->pool_score =
-            share * (t->meter.seconds[CULL_PHASE_SCORE] - before.seconds[CULL_PHASE_SCORE] +
-                     t->meter.seconds[CULL_PHASE_LOAD] - before.seconds[CULL_PHASE_LOAD]);
-    out->pool_solve =
-        share * (t->meter.seconds[CULL_PHASE_SELECT] - before.seconds[CULL_PHASE_SELECT]);
+        out->pool_score = t->meter.seconds[CULL_PHASE_SCORE] - before.seconds[CULL_PHASE_SCORE] +
+                          t->meter.seconds[CULL_PHASE_LOAD] - before.seconds[CULL_PHASE_LOAD];
+    out->pool_solve = t->meter.seconds[CULL_PHASE_SELECT] - before.seconds[CULL_PHASE_SELECT];
 done:
     return status;
 }
@@ -94,25 +67,22 @@ done:
 
 static cull_status measure_step(cull_trainer *t, struct laps *laps, cull_measured *out, bool keep)
 {
-    cull_status   status = CULL_OK;
-    cull_meter    before = {0};
-    struct moment then = {0};
-    double        scored = 0, trained = 0, share = 1;
+    cull_status status = CULL_OK;
+    cull_meter  before = {0};
+    double      scored = 0, trained = 0;
 
     if (cull_train_epoch_over(t)) { /* the same epoch again: a small set has few steps */
         t->place.at = t->place.batch = t->place.seen = t->place.correct = 0;
         TRY(cull_train_begin_epoch(t));
     }
     before = t->meter;
-    then = now();
     cull_meter_start(&t->meter);
     TRY(cull_train_step(t));
     if (!keep) goto done;
-    share = share_since(t, then);
     scored = (double)(t->meter.scored - before.scored);
     trained = (double)(t->meter.trained - before.trained);
     for (int i = 0; i < CULL_PHASES; i++)
-        laps->of[i][laps->count] = share * (t->meter.seconds[i] - before.seconds[i]);
+        laps->of[i][laps->count] = t->meter.seconds[i] - before.seconds[i];
     laps->loaded[laps->count] =
         laps->of[CULL_PHASE_LOAD][laps->count] / fmax(1, fmax(scored, trained));
     laps->count++;
@@ -128,22 +98,25 @@ cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measure
     cull_train_setup setup = recipe->setup;
     cull_trainer    *t = NULL;
     struct laps      laps = {0};
-    struct moment    begun = {0};
+    double           begun = 0, used = 0;
 
     *out = (cull_measured){0};
     for (int i = 0; i < CULL_PHASES; i++)
         TRY(cull_base_alloc(MOST, sizeof(double), "a measurement", &laps.of[i]));
     setup.workers = 0;
-    begun = now();
+    begun = cull_base_processor_seconds();
     TRY(cull_trainer_create(&setup, true, &t));
-    out->start = (now().wall - begun.wall) * share_since(t, begun);
+    out->start = cull_base_processor_seconds() - begun;
+    t->meter.processor = setup.threads == 1;
     TRY(measure_choice(t, out));
     /* The first steps make plans and warm caches. */
     for (int i = 0; i < 2; i++) TRY(measure_step(t, &laps, out, false));
-    begun = now();
-    while (laps.count < FEWEST || (laps.count < MOST && now().wall - begun.wall < seconds))
+    begun = cull_base_seconds();
+    used = cull_base_processor_seconds();
+    while (laps.count < FEWEST || (laps.count < MOST && cull_base_seconds() - begun < seconds))
         TRY(measure_step(t, &laps, out, true));
-    out->waited = 1 - share_since(t, begun);
+    used = cull_base_processor_seconds() - used;
+    if (setup.threads == 1) out->waited = fmax(0, 1 - used / (cull_base_seconds() - begun));
     out->pool = t->train->count;
     out->test = t->test->count;
     out->classes = t->train->classes;

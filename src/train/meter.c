@@ -10,15 +10,20 @@ const char *cull_phase_name(cull_phase phase)
     return names[phase];
 }
 
+static double read_clock(const cull_meter *meter)
+{
+    return meter->processor ? cull_base_processor_seconds() : cull_base_seconds();
+}
+
 void cull_meter_start(cull_meter *meter)
 {
-    meter->mark = cull_base_seconds();
+    meter->mark = read_clock(meter);
     if (meter->energy) (void)cull_energy_lap(meter->energy);
 }
 
 void cull_meter_lap(cull_meter *meter, cull_phase phase)
 {
-    double now = cull_base_seconds();
+    double now = read_clock(meter);
 
     meter->seconds[phase] += now - meter->mark;
     meter->mark = now;

@@ -25,7 +25,8 @@ typedef struct cull_meter {
     double   joules[CULL_PHASES]; /* 0 where no energy is measured                 */
     double   mark;                /* when the current phase began                  */
 
-    cull_energy *energy; /* borrowed; NULL: none is measured */
+    cull_energy *energy;    /* borrowed; NULL: none is measured */
+    bool         processor; /* seconds are of processor time: other programs' do not count */
 } cull_meter;
 
 const char *cull_phase_name(cull_phase phase);
