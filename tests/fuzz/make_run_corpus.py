@@ -27,6 +27,9 @@ def recipes():
         "list": "schedule: {name: multi-step, milestones: [1, 2.5, 1e3]}\n",
         "list_of_none": "schedule: {milestones: ['', ',', 1]}\n",
         "unknown": "optim: {rate: 1}\n",
+        "strategy": "select: {keep: 0.3, strategy: sb remembered, scope: pool}\nscore: {augment: false}\n",
+        "strategy_unknown": "select: {strategy: 'sb  x', keep: 1}\n",
+        "strategy_text": "select: {strategy: sb-stream, history: '64', bet: 1}\n",
         "twice": "optim: {lr: 1}\noptim.lr: 1\n",
         "anchor": "a: &x {b: *x}\n",
         "tag": "train: {epochs: !!int 1}\n",
@@ -132,14 +135,16 @@ def weights():
 
 
 def states():
-    fields = struct.pack("<8Q", 7, 2, 1, 0, 100, 200, 30, 20) + struct.pack("<d", 1.5)
+    fields = struct.pack("<5Q", 7, 2, 1, 16, 0) + struct.pack("<d", .05)
+    fields += struct.pack("<5Q", 0, 100, 200, 30, 20) + struct.pack("<d", 1.5)
     fields += struct.pack("<Q", 1) + struct.pack("<5d", .5, .5, .7, .4, .9) + struct.pack("<2Q", 1, 2)
     names = b"weights-7".ljust(64, b"\0") + b"weights-3".ljust(64, b"\0")
-    meter = struct.pack("<3Q", 0, 30, 90) + struct.pack("<7d", *range(7))
-    head = b"CULLRUN\0" + struct.pack("<Q", 1) + fields + names + meter
-    parts = struct.pack("<Q", 5) + b"optim" + struct.pack("<Q", 3) + b"sel"
+    meter = struct.pack("<4Q", 0, 30, 90, 0) + struct.pack("<14d", *range(14))
+    head = b"CULLRUN\0" + struct.pack("<Q", 2) + fields + names + meter
+    parts = struct.pack("<Q", 5) + b"optim" + struct.pack("<Q", 3) + b"sel" + bytes(8) + \
+        struct.pack("<Q", 2) + b"ta" + bytes(8)
     put("state", "good_unsigned", head + parts)  # the target signs it
-    put("state", "version", b"CULLRUN\0" + struct.pack("<Q", 2) + bytes(400))
+    put("state", "version", b"CULLRUN\0" + struct.pack("<Q", 1) + bytes(400))
     put("state", "long_part", head + struct.pack("<Q", 1 << 63) + b"x")
     put("state", "cut", (head + parts)[:100])
     put("state", "behind", head + parts + b"more")

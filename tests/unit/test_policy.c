@@ -287,8 +287,8 @@ static void threads_change_nothing_where_examples_are_chosen(void **state)
 {
     static const char *const kinds[] = {
         "select.strategy=sb+remembered select.keep=0.3",
-        "select.strategy=gradmatch select.keep=0.3 score.pass=reuse model.name=resnet20 "
-        "train.epochs=1",
+        ("select.strategy=gradmatch select.keep=0.3 score.pass=reuse model.name=resnet20 "
+         "train.epochs=1"),
         "select.strategy=craig select.keep=0.3 select.period=1 model.name=lenet5",
         "select.strategy=sb-stream select.history=64 score.augment=false",
         "select.strategy=sb select.keep=0.3 model.name=resnet20 score.scale=0.5 train.epochs=1",
