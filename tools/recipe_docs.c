@@ -20,6 +20,40 @@ static const char opening[] =
     "refused. `key=value`\non the command line replaces what the file says. Bounds are "
     "inclusive.\n";
 
+static const char closing[] =
+    "\n## While training\n\n"
+    "What a step does follows from what the strategy asks for, and nothing else is paid for.\n\n"
+    "- *Scored batches.* The next candidates are loaded and scored (dropout off, BatchNorm's "
+    "averages\n  untouched), the strategy chooses, and the chosen are trained with their weights: "
+    "again from the\n  inputs (`score.pass: separate`, M + 3m thirds of an example's work), or "
+    "backward through the scoring\n  pass itself (`reuse`, M + 2m thirds; then that pass has "
+    "dropout "
+    "and updates the averages, once).\n"
+    "- *Unscored batches* (`random`, stale epochs, `remembered`). The choice is made by places; "
+    "only "
+    "what is\n  chosen is loaded and augmented (3m thirds).\n"
+    "- *Streams* (`sb-stream`). A step may fill no training batch, one or several; examples that "
+    "wait "
+    "for\n  later are made again then, with the augmentation of the epoch they are trained in. "
+    "What "
+    "waits when\n  the last epoch ends is trained as a short batch.\n"
+    "- *Subsets of the pool* are chosen when an epoch begins, from signals of all examples "
+    "without\n  "
+    "augmentation by BatchNorm's averages, and trained in shuffled batches; subsets made of "
+    "whole\n  "
+    "batches are trained batch by batch, in shuffled order.\n"
+    "- *Targets.* Strategies that aim at a validation set get all of it for a choice from the "
+    "pool, "
+    "and for\n  a step a random part as large as a batch, scored at the current weights.\n"
+    "- *The schedule* has as many positions an epoch as full training has steps; an epoch of a "
+    "subset, or\n  of scaled batches, passes over as many. `train.shorten` scales milestones and "
+    "warm-up too.\n"
+    "- *Scored ahead* (`score.pipelined`). The first step of an epoch is scored by the newest "
+    "weights, the\n  others by those the step before began with.\n"
+    "- *A proxy* (`score.proxy`) starts from the same seed, has the same optimizer settings and "
+    "rates, and is\n  trained on every batch that the model is trained on. Its work is counted "
+    "apart.\n";
+
 /* Text for a table's cell, where a bar would end it. */
 static void print_cell(const char *text)
 {
@@ -59,5 +93,6 @@ int main(void)
         print_cell(option->doc);
         fputs(" |\n", stdout);
     }
+    fputs(closing, stdout);
     return fflush(stdout) != 0;
 }
