@@ -9,6 +9,7 @@
  *     full          learn M, optimizer
  *     forward       score M                                              f <= .36
  *     separate      score M, decide, gather, learn m, optimizer          <= f + m/M + .03
+ *     int8          the same with score M in int8: forward less than f, separate within its limit
  *     reuse         score and keep M, decide, gather and learn from
  *                   what was kept of m, optimizer                        <= f + (1 - f) m/M + .04
  *     remembered    decide by remembered losses, gather, learn m,
@@ -44,14 +45,15 @@ struct work {
     cull_model    *model;
     cull_params   *params;
     cull_optim    *optim;
-    cull_plan     *full, *score, *keep, *learn[SHARES], *kept[SHARES];
+    cull_plan     *full, *score, *int8, *keep, *learn[SHARES], *kept[SHARES];
     cull_selector *selector[STRATEGIES];
     cull_subset    subset;
     float         *inputs, *gathered;
     int32_t        label[BATCH], gathered_label[BATCH];
     uint64_t       step;
-    times          full_ms, forward_ms;
+    times          full_ms, forward_ms, int8_ms;
     times          separate_ms[SHARES][STRATEGIES]; /* for REMEMBERED without the pass */
+    times          separate_int8_ms[SHARES][STRATEGIES];
     times          reuse_ms[SHARES][STRATEGIES];
     times          decide_ms[SHARES][STRATEGIES];
 };
@@ -64,6 +66,7 @@ static void clear(struct work *w)
     for (int i = 0; i < SHARES; i++) cull_nn_plan_destroy(w->kept[i]);
     cull_nn_plan_destroy(w->full);
     cull_nn_plan_destroy(w->score);
+    cull_nn_plan_destroy(w->int8);
     cull_nn_plan_destroy(w->keep);
     cull_optim_destroy(w->optim);
     cull_nn_params_destroy(w->params);
@@ -106,6 +109,7 @@ static cull_status make(struct work *w)
     TRY(cull_optim_create(&sgd, CULL_F32, w->params->count, w->backend->team, &w->optim));
     TRY(make_plan(w, CULL_PLAN_LEARN, BATCH, &w->full));
     TRY(make_plan(w, CULL_PLAN_SCORE, BATCH, &w->score));
+    TRY(make_plan(w, CULL_PLAN_SCORE_INT8, BATCH, &w->int8));
     TRY(make_plan(w, CULL_PLAN_SCORE_AND_KEEP, BATCH, &w->keep));
     for (int i = 0; i < SHARES; i++) {
         TRY(make_plan(w, CULL_PLAN_LEARN, counts[i], &w->learn[i]));
@@ -182,13 +186,13 @@ static cull_status learn_gathered(struct work *w, int share, cull_signals *train
     return cull_nn_learn(w->learn[share], &batch, trained);
 }
 
-static cull_status separate_step(struct work *w, int share, int strategy, double *decided,
-                                 cull_signals *trained)
+static cull_status separate_step(struct work *w, cull_plan *score, int share, int strategy,
+                                 double *decided, cull_signals *trained)
 {
     cull_status  status = CULL_OK;
     cull_signals signals = {.count = BATCH}; /* all that remembered losses need */
 
-    if (strategy != REMEMBERED) TRY(forward(w, w->score, &signals));
+    if (strategy != REMEMBERED) TRY(forward(w, score, &signals));
     TRY(decide(w, share, strategy, &signals, decided));
     TRY(learn_gathered(w, share, trained));
     TRY(optimize(w));
@@ -291,14 +295,20 @@ static cull_status time_round(struct work *w, int r)
     begin = cull_base_seconds();
     TRY(forward(w, w->score, &signals));
     w->forward_ms[r] = 1e3 * (cull_base_seconds() - begin);
+    begin = cull_base_seconds();
+    TRY(forward(w, w->int8, &signals));
+    w->int8_ms[r] = 1e3 * (cull_base_seconds() - begin);
     for (int i = 0; i < SHARES; i++) {
         for (int s = 0; s < STRATEGIES; s++) {
             w->step++;
             begin = cull_base_seconds();
-            TRY(separate_step(w, i, s, &decided, &signals));
+            TRY(separate_step(w, w->score, i, s, &decided, &signals));
             w->separate_ms[i][s][r] = 1e3 * (cull_base_seconds() - begin);
             w->decide_ms[i][s][r] = 1e3 * decided;
             if (s == REMEMBERED) continue;
+            begin = cull_base_seconds();
+            TRY(separate_step(w, w->int8, i, s, &decided, &signals));
+            w->separate_int8_ms[i][s][r] = 1e3 * (cull_base_seconds() - begin);
             begin = cull_base_seconds();
             TRY(reuse_step(w, i, s, &decided, &signals));
             w->reuse_ms[i][s][r] = 1e3 * (cull_base_seconds() - begin);
@@ -344,6 +354,8 @@ static void tell_share(struct work *w, int i, int rounds, double full, double f)
         (void)snprintf(what, sizeof what, "m=%zu decide %s", counts[i], strategies[s]);
         tell(w, what, median(w->decide_ms[i][s], rounds), full, 0.01);
         if (s == REMEMBERED) continue;
+        (void)snprintf(what, sizeof what, "m=%zu separate int8 %s", counts[i], strategies[s]);
+        tell(w, what, median(w->separate_int8_ms[i][s], rounds), full, limit);
         (void)snprintf(what, sizeof what, "m=%zu reuse %s", counts[i], strategies[s]);
         tell(w, what, median(w->reuse_ms[i][s], rounds), full, f + (1 - f) * part + 0.04);
     }
@@ -362,6 +374,7 @@ static cull_status measure(struct work *w, int rounds)
     f = median(w->forward_ms, rounds) / full;
     tell(w, "full", full, full, 1);
     tell(w, "forward", f * full, full, 0.36);
+    tell(w, "forward int8", median(w->int8_ms, rounds), full, f);
     for (int i = 0; i < SHARES; i++) tell_share(w, i, rounds, full, f);
 done:
     return status;

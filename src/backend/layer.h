@@ -76,6 +76,7 @@ typedef struct cull_layer_desc {
     double          smoothing;      /* loss                                      */
     bool            learn;          /* backward will be run too                  */
     bool            input_gradient; /* and dx is wanted                          */
+    bool            int8;           /* conv: x is never negative and 8 bits will do */
 } cull_layer_desc;
 
 /* Where BatchNorm takes its statistics from. */
@@ -142,6 +143,7 @@ typedef struct cull_layer_table {
     const cull_layer_class *layer[CULL_LAYER_KINDS];
     int64_t (*block)(cull_backend *backend, int64_t c, int64_t common);
     bool fuses; /* plans should fuse batchnorm, add and relu */
+    bool int8;  /* convolutions can be asked for in 8 bits   */
 } cull_layer_table;
 
 extern const cull_layer_table cull_layers_ref;
@@ -153,5 +155,6 @@ cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc
 void        cull_layer_destroy(cull_layer_op *op); /* NULL is fine */
 int64_t     cull_layer_block(cull_backend *backend, int64_t c, int64_t common);
 bool        cull_layer_fuses(const cull_backend *backend);
+bool        cull_layer_int8(const cull_backend *backend);
 
 #endif

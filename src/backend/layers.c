@@ -41,6 +41,12 @@ bool cull_layer_fuses(const cull_backend *backend)
     return table && table->fuses;
 }
 
+bool cull_layer_int8(const cull_backend *backend)
+{
+    const cull_layer_table *table = find(backend);
+    return table && table->int8;
+}
+
 int64_t cull_layer_block(cull_backend *backend, int64_t c, int64_t common)
 {
     const cull_layer_table *table = find(backend);

@@ -106,6 +106,8 @@ static cull_status check_reuse(const cull_train_setup *s)
 
     if (s->score.running)
         FAIL(CULL_BAD_OPTION, "score.norm: score.pass=reuse trains by the batch's statistics");
+    if (s->score.int8)
+        FAIL(CULL_BAD_OPTION, "score.precision: score.pass=reuse trains what it scores, in full");
     if (s->score.scale < 1)
         FAIL(CULL_BAD_OPTION, "score.scale: score.pass=reuse trains what it scores, at full size");
     if (s->score.clean)
@@ -126,6 +128,7 @@ static cull_status fill_score(const cull_values *v, cull_train_setup *s)
         .reuse = cull_value_is(v, "score.pass", "reuse"),
         .constants = cull_value_is(v, "reuse.batchnorm", "constants"),
         .running = cull_value_is(v, "score.norm", "running"),
+        .int8 = cull_value_is(v, "score.precision", "int8"),
         .clean = !cull_value_bool(v, "score.augment"),
         .scale = cull_value_real(v, "score.scale"),
         .pipelined = cull_value_bool(v, "score.pipelined"),

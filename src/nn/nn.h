@@ -7,6 +7,8 @@
  * allocates nothing and chooses nothing. Plans share the parameters.
  *
  *     score             forward only: losses, H, P; keeps nothing
+ *     score-int8        the same, its convolutions in 8 bits where inputs are never negative and
+ *                       the backend gains by it; all else as it was
  *     learn             forward and backward
  *     score-and-keep    forward at M, keeping what backward will need
  *     learn-from-kept   backward at m through rows gathered from a score-and-keep plan
@@ -126,7 +128,8 @@ typedef enum cull_plan_mode {
     CULL_PLAN_SCORE,
     CULL_PLAN_LEARN,
     CULL_PLAN_SCORE_AND_KEEP,
-    CULL_PLAN_LEARN_FROM_KEPT
+    CULL_PLAN_LEARN_FROM_KEPT,
+    CULL_PLAN_SCORE_INT8 /* CULL_UNSUPPORTED where the backend cannot */
 } cull_plan_mode;
 
 typedef struct cull_plan cull_plan;

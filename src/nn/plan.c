@@ -21,6 +21,8 @@ static cull_status make_operations(cull_plan *plan, double smoothing)
 
         step->desc.learn = cull_plan_learns(plan->mode);
         step->desc.input_gradient = step->desc.learn && cull_plan_home(plan, step->in[0])->carries;
+        step->desc.int8 =
+            plan->mode == CULL_PLAN_SCORE_INT8 && cull_plan_home(plan, step->in[0])->positive;
         TRY(cull_layer_create(plan->backend, &step->desc, &step->op));
     }
     TRY(cull_layer_create(plan->backend, &loss, &plan->loss_op));
@@ -38,6 +40,8 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
     if (batch < 1 || batch > 1 << 24) FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples", batch);
     if (model->last_dense < 1)
         FAIL(CULL_BAD_ARGUMENT, "%s: the model is not finished", model->name);
+    if (mode == CULL_PLAN_SCORE_INT8 && !cull_layer_int8(backend))
+        FAIL(CULL_UNSUPPORTED, "networks on the %s backend have no int8", backend->class->name);
     TRY(cull_base_alloc(1, sizeof *plan, "a plan", &plan));
     plan->model = model;
     plan->params = params;
@@ -186,7 +190,7 @@ cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statist
 {
     cull_status status = CULL_OK;
 
-    if (plan->mode != CULL_PLAN_SCORE && plan->mode != CULL_PLAN_SCORE_AND_KEEP)
+    if (!cull_plan_scores(plan->mode) && plan->mode != CULL_PLAN_SCORE_AND_KEEP)
         FAIL(CULL_BAD_ARGUMENT, "this plan does not score");
     TRY(take_batch(plan, batch));
     TRY(forward(plan, statistics));

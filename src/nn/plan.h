@@ -14,9 +14,10 @@
 
 typedef struct cull_value {
     cull_image image;
-    int        home;    /* value whose memory it is: itself unless shared       */
-    bool       kept;    /* backward reads it                                    */
-    bool       carries; /* a gradient flows back through it                     */
+    int        home;     /* value whose memory it is: itself unless shared       */
+    bool       kept;     /* backward reads it                                    */
+    bool       carries;  /* a gradient flows back through it                     */
+    bool       positive; /* never negative: behind a ReLU                      */
     char      *data, *gradient;
 } cull_value;
 
@@ -62,10 +63,16 @@ static inline bool cull_plan_forwards(cull_plan_mode mode)
     return mode != CULL_PLAN_LEARN_FROM_KEPT;
 }
 
+/* Does the plan only score? */
+static inline bool cull_plan_scores(cull_plan_mode mode)
+{
+    return mode == CULL_PLAN_SCORE || mode == CULL_PLAN_SCORE_INT8;
+}
+
 /* Does the plan keep what backward reads? */
 static inline bool cull_plan_keeps(cull_plan_mode mode)
 {
-    return mode != CULL_PLAN_SCORE;
+    return !cull_plan_scores(mode);
 }
 
 /* plan_steps.c: values and steps from the model's nodes, layouts chosen, BatchNorm fused. */

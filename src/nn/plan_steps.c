@@ -94,7 +94,7 @@ static void fuse(const cull_plan *plan, int norm, bool *absorbed, int *out, int 
 static bool hands_on(const cull_plan *plan, const cull_node *node)
 {
     if (node->desc.kind == CULL_LAYER_DROPOUT)
-        return plan->mode == CULL_PLAN_SCORE || node->desc.probability == 0;
+        return cull_plan_scores(plan->mode) || node->desc.probability == 0;
     if (node->desc.kind != CULL_LAYER_CONVERT) return false;
     return plan->value[node->input[0]].image.block == 1;
 }
@@ -125,7 +125,27 @@ static void add_step(cull_plan *plan, const cull_node *node, int out, int added)
     step->desc.y = plan->value[out].image;
 }
 
-/* Which values backward reads, and through which a gradient flows. */
+/* Can what a step gives never be negative? */
+static bool is_positive(cull_plan *plan, const cull_step *step)
+{
+    const cull_layer_desc *d = &step->desc;
+
+    switch (d->kind) {
+    case CULL_LAYER_ACTIVATE: return d->activation != CULL_GELU;
+    case CULL_LAYER_BATCHNORM: return d->fused_relu;
+    case CULL_LAYER_ADD:
+    case CULL_LAYER_CONCAT:
+        return cull_plan_home(plan, step->in[0])->positive &&
+               cull_plan_home(plan, step->in[1])->positive;
+    case CULL_LAYER_POOL:
+    case CULL_LAYER_SHORTCUT:
+    case CULL_LAYER_DROPOUT:
+    case CULL_LAYER_CONVERT: return cull_plan_home(plan, step->in[0])->positive;
+    default: return false;
+    }
+}
+
+/* Which values backward reads, through which a gradient flows, and which are never negative. */
 static void mark(cull_plan *plan)
 {
     for (int s = 0; s < plan->steps; s++) {
@@ -135,6 +155,7 @@ static void mark(cull_plan *plan)
         for (int k = 0; k < step->inputs; k++)
             carries = carries || cull_plan_home(plan, step->in[k])->carries;
         cull_plan_home(plan, step->out)->carries = carries;
+        cull_plan_home(plan, step->out)->positive = is_positive(plan, step);
         if (!cull_plan_keeps(plan->mode)) continue;
         if (step->keeps & CULL_KEEP_X) cull_plan_home(plan, step->in[0])->kept = true;
         if (step->keeps & CULL_KEEP_Y) cull_plan_home(plan, step->out)->kept = true;

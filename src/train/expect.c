@@ -75,9 +75,7 @@ static cull_status make_plans(cull_trainer *t, const cull_needs *needs, size_t s
 
     TRY(make_plan(t, &t->plans, reuse ? CULL_PLAN_LEARN_FROM_KEPT : CULL_PLAN_LEARN, learns));
     if (t->scorer.params) TRY(make_plan(t, t->scorer.plans, CULL_PLAN_LEARN, learns));
-    if (forward)
-        TRY(make_plan(t, t->scorer.plans, reuse ? CULL_PLAN_SCORE_AND_KEEP : CULL_PLAN_SCORE,
-                      size));
+    if (forward) TRY(make_plan(t, t->scorer.plans, cull_score_mode(&t->setup->score), size));
 done:
     return status;
 }

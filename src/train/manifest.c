@@ -78,7 +78,7 @@ static void put_selection(cull_json *json, const cull_trainer *t)
     cull_json_open(json, "score", '{');
     cull_json_text(json, "pass", score->reuse ? "reuse" : "separate");
     cull_json_text(json, "norm", score->running ? "running" : "batch");
-    cull_json_text(json, "precision", "same");
+    cull_json_text(json, "precision", score->int8 ? "int8" : "same");
     cull_json_number(json, "scale", score->scale);
     cull_json_bool(json, "augment", !score->clean);
     cull_json_bool(json, "pipelined", score->pipelined);

@@ -210,7 +210,8 @@ cull_status cull_pipeline_ahead(cull_trainer *t)
     wait_idle(p);
     copy_batch(t, !p->current, &next);
     view(p, !p->current, &next);
-    TRY(cull_plans_get(&p->plans, CULL_PLAN_SCORE, next.count, t->setup->smoothing, &p->plan));
+    TRY(cull_plans_get(&p->plans, cull_score_mode(&t->setup->score), next.count,
+                       t->setup->smoothing, &p->plan));
     memcpy(p->params->value, t->params->value, t->params->count * sizeof(float));
     memcpy(p->params->running, t->params->running, t->params->running_count * sizeof(float));
     p->batch = next;

@@ -81,11 +81,12 @@ void cull_signal_room_put(cull_signal_room *s, const cull_plan *plan, const cull
 static cull_status add(cull_trainer *t, cull_batch in, cull_statistics statistics,
                        cull_signal_room *s)
 {
-    cull_status  status = CULL_OK;
-    cull_plan   *plan = NULL;
-    cull_signals seen = {0};
+    cull_status    status = CULL_OK;
+    cull_plan_mode mode = t->setup->score.int8 ? CULL_PLAN_SCORE_INT8 : CULL_PLAN_SCORE;
+    cull_plan     *plan = NULL;
+    cull_signals   seen = {0};
 
-    TRY(cull_plans_get(t->scorer.plans, CULL_PLAN_SCORE, in.count, t->setup->smoothing, &plan));
+    TRY(cull_plans_get(t->scorer.plans, mode, in.count, t->setup->smoothing, &plan));
     TRY(cull_scorer_inputs(t, plan, in.count, &in.inputs));
     TRY(cull_nn_score(plan, &in, statistics, s->wanted | CULL_SIGNAL_LOSS, &seen));
     cull_signal_room_put(s, plan, &seen, in.label);

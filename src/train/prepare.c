@@ -214,6 +214,8 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     if (t->energy.count) t->meter.energy = &t->energy;
     TRY(check_own(setup));
     TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
+    if (setup->score.int8 && !cull_layer_int8(t->backend))
+        FAIL(CULL_BAD_OPTION, "score.precision: backend %s has no int8", setup->backend);
     TRY(open_data(t));
     TRY(make_model(t));
     if (learns) TRY(make_learning(t));

@@ -11,12 +11,12 @@ static cull_status forward(cull_trainer *t)
     cull_status             status = CULL_OK;
     cull_statistics         stats =
         score->running || t->needs.running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
-    cull_plan_mode mode = score->reuse ? CULL_PLAN_SCORE_AND_KEEP : CULL_PLAN_SCORE;
-    cull_batch     batch = t->seen;
-    cull_plan     *plan = NULL;
+    cull_batch batch = t->seen;
+    cull_plan *plan = NULL;
 
     batch.weight = NULL;
-    TRY(cull_plans_get(t->scorer.plans, mode, batch.count, t->setup->smoothing, &plan));
+    TRY(cull_plans_get(t->scorer.plans, cull_score_mode(score), batch.count, t->setup->smoothing,
+                       &plan));
     TRY(cull_scorer_inputs(t, plan, batch.count, &batch.inputs));
     TRY(cull_nn_score(plan, &batch, score->reuse ? CULL_STATS_UPDATE : stats,
                       t->needs.signals | CULL_SIGNAL_LOSS, &t->signals));

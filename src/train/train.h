@@ -38,12 +38,19 @@ typedef struct cull_score_setup {
     bool        reuse;       /* the scoring pass is the training pass              */
     bool        constants;   /* reuse: statistics do not go backward               */
     bool        running;     /* by BatchNorm's averages                            */
+    bool        int8;        /* convolutions in 8 bits where they gain by it       */
     bool        clean;       /* without augmentation                               */
     double      scale;       /* of height and width; 1: as they are                */
     bool        pipelined;   /* ahead, by weights one step old                     */
     const char *proxy;       /* the model that scores; NULL: the one that is trained */
     const char *irreducible; /* a file of losses, by origin; NULL: none            */
 } cull_score_setup;
+
+static inline cull_plan_mode cull_score_mode(const cull_score_setup *score)
+{
+    if (score->reuse) return CULL_PLAN_SCORE_AND_KEEP;
+    return score->int8 ? CULL_PLAN_SCORE_INT8 : CULL_PLAN_SCORE;
+}
 
 /* Is this name that of a model or set which a program brings, not of one we know? */
 #define CULL_TRAIN_OWN "own/"

@@ -5,8 +5,13 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/kernels_layer.h"
 
-static const cull_kernels base = {"base",          &cull_products_base,    &cull_pursuit_base,
-                                  &cull_sums_base, &cull_layer_loops_base, &cull_conv_loops_base};
+static const cull_kernels base = {"base",
+                                  &cull_products_base,
+                                  &cull_pursuit_base,
+                                  &cull_sums_base,
+                                  &cull_layer_loops_base,
+                                  &cull_conv_loops_base,
+                                  &cull_int8_loops_base};
 
 const cull_kernels *cull_kernels_choose(void)
 {
@@ -14,12 +19,20 @@ const cull_kernels *cull_kernels_choose(void)
 
     if (asked && strcmp(asked, "base") == 0) return &base;
 #if defined(__x86_64__)
-    static const cull_kernels avx2 = {
-        "avx2",          &cull_products_avx2,    &cull_pursuit_avx2,
-        &cull_sums_avx2, &cull_layer_loops_avx2, &cull_conv_loops_avx2};
-    static const cull_kernels avx512 = {
-        "avx512",          &cull_products_avx512,    &cull_pursuit_avx512,
-        &cull_sums_avx512, &cull_layer_loops_avx512, &cull_conv_loops_avx512};
+    static const cull_kernels avx2 = {"avx2",
+                                      &cull_products_avx2,
+                                      &cull_pursuit_avx2,
+                                      &cull_sums_avx2,
+                                      &cull_layer_loops_avx2,
+                                      &cull_conv_loops_avx2,
+                                      &cull_int8_loops_avx2};
+    static const cull_kernels avx512 = {"avx512",
+                                        &cull_products_avx512,
+                                        &cull_pursuit_avx512,
+                                        &cull_sums_avx512,
+                                        &cull_layer_loops_avx512,
+                                        &cull_conv_loops_avx512,
+                                        &cull_int8_loops_avx512};
 
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return &base;

@@ -40,6 +40,7 @@ typedef struct cull_pursuit cull_pursuit;
 /* Inner loops of the layers, kernels_layer.h. */
 typedef struct cull_layer_loops cull_layer_loops;
 typedef struct cull_conv_loops  cull_conv_loops;
+typedef struct cull_int8_loops  cull_int8_loops;
 
 typedef struct cull_kernels {
     const char             *name; /* "base", "avx2", "avx512" */
@@ -48,6 +49,7 @@ typedef struct cull_kernels {
     const cull_sums        *sums;
     const cull_layer_loops *layer;
     const cull_conv_loops  *conv;
+    const cull_int8_loops  *int8;
 } cull_kernels;
 
 extern const cull_products cull_products_base, cull_products_avx2, cull_products_avx512;

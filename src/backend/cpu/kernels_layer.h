@@ -74,6 +74,20 @@ struct cull_conv_loops {
                   float *sum);
 };
 
+struct cull_int8_loops {
+    /* The largest |x| as its bits, which order floats as their values do, NaN above all. */
+    uint32_t (*largest)(size_t n, const float *x);
+    /* q = x factor to the nearest, all within 0 .. 255: `pixels` of n channels, in q `step` bytes
+     * from one to the next. */
+    void (*to_bytes)(size_t pixels, size_t n, size_t step, const float *x, float factor,
+                     uint8_t *q);
+    void (*to_signed)(size_t n, const float *x, float factor, int8_t *q); /* within +-127 */
+    /* y = sum scale + shift, by channel; `step` sums from pixel to pixel. */
+    void (*from_sums)(size_t pixels, size_t n, size_t step, const int32_t *sum, const float *scale,
+                      const float *shift, float *y);
+};
+
+extern const cull_int8_loops  cull_int8_loops_base, cull_int8_loops_avx2, cull_int8_loops_avx512;
 extern const cull_conv_loops  cull_conv_loops_base, cull_conv_loops_avx2, cull_conv_loops_avx512;
 extern const cull_layer_loops cull_layer_loops_base, cull_layer_loops_avx2, cull_layer_loops_avx512;
 

@@ -69,4 +69,5 @@ const cull_layer_table cull_layers_cpu = {
               [CULL_LAYER_CONVERT] = &cull_cpu_convert},
     .block = block,
     .fuses = true,
+    .int8 = true,
 };

@@ -1,10 +1,12 @@
 /*
  * backend/cpu/nn_conv.c - convolution: forward and the input's gradient by oneDNN, the weights'
- * gradient by our own sums where they suit and by oneDNN elsewhere.
+ * gradient by our own sums where they suit and by oneDNN elsewhere. Where 8 bits will do, forward
+ * is that of nn_int8.h.
  */
 #include <stdio.h>
 
 #include "backend/cpu/nn.h"
+#include "backend/cpu/nn_int8.h"
 #include "backend/cpu/nn_split.h"
 #include "backend/cpu/nn_weights.h"
 #include "base/alloc.h"
@@ -13,6 +15,7 @@ struct conv {
     cull_layer_op     base;
     cull_cpu_split   *way[CULL_DNNL_WAYS];
     cull_cpu_weights *weights; /* in place of oneDNN's where they suit */
+    cull_cpu_int8    *int8;    /* in place of the forward pass in float32 */
     char              name[208];
 };
 
@@ -22,6 +25,7 @@ static void destroy(cull_layer_op *op)
 
     for (int i = 0; i < CULL_DNNL_WAYS; i++) cull_cpu_split_destroy(conv->way[i]);
     cull_cpu_weights_destroy(conv->weights);
+    cull_cpu_int8_destroy(conv->int8);
     cull_base_free(conv);
 }
 
@@ -38,14 +42,17 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
 
     TRY(cull_cpu_layer_new(desc, sizeof *conv, &conv));
     way = conv->way;
-    TRY(cull_cpu_split_create(backend, desc, CULL_DNNL_FORWARD, &way[CULL_DNNL_FORWARD]));
+    if (cull_cpu_int8_suits(desc)) TRY(cull_cpu_int8_create(backend, desc, &conv->int8));
+    if (!conv->int8)
+        TRY(cull_cpu_split_create(backend, desc, CULL_DNNL_FORWARD, &way[CULL_DNNL_FORWARD]));
     if (desc->learn && cull_cpu_weights_suit(backend, desc))
         TRY(cull_cpu_weights_create(backend, desc, &conv->weights));
     else if (desc->learn)
         TRY(cull_cpu_split_create(backend, desc, CULL_DNNL_WEIGHTS, &way[CULL_DNNL_WEIGHTS]));
     if (desc->learn && desc->input_gradient)
         TRY(cull_cpu_split_create(backend, desc, CULL_DNNL_DATA, &way[CULL_DNNL_DATA]));
-    (void)snprintf(conv->name, sizeof conv->name, "%s %s %s", name_of(way[CULL_DNNL_FORWARD]),
+    (void)snprintf(conv->name, sizeof conv->name, "%s%s %s %s", conv->int8 ? "int8 " : "",
+                   conv->int8 ? cull_cpu_int8_name(conv->int8) : name_of(way[CULL_DNNL_FORWARD]),
                    name_of(way[CULL_DNNL_DATA]),
                    conv->weights ? "own" : name_of(way[CULL_DNNL_WEIGHTS]));
     conv->base.implementation = conv->name;
@@ -60,6 +67,7 @@ static cull_status forward(cull_layer_op *op, const cull_layer_args *args)
 {
     struct conv *conv = (struct conv *)op;
 
+    if (conv->int8) return cull_cpu_int8_forward(conv->int8, args->x, args->w, args->b, args->y);
     return cull_cpu_split_forward(conv->way[CULL_DNNL_FORWARD], args->x, args->w, args->b, args->y);
 }
 

@@ -36,14 +36,13 @@ struct shape {
 };
 
 static cull_status describe(cull_layout *out, int dims, const dnnl_dims_t size,
-                            dnnl_format_tag_t tag)
+                            dnnl_data_type_t type, dnnl_format_tag_t tag)
 {
 #if DNNL_VERSION_MAJOR >= 3
-    return cull_dnnl_check(dnnl_memory_desc_create_with_tag(out, dims, size, dnnl_f32, tag),
+    return cull_dnnl_check(dnnl_memory_desc_create_with_tag(out, dims, size, type, tag),
                            "a layout");
 #else
-    return cull_dnnl_check(dnnl_memory_desc_init_by_tag(out, dims, size, dnnl_f32, tag),
-                           "a layout");
+    return cull_dnnl_check(dnnl_memory_desc_init_by_tag(out, dims, size, type, tag), "a layout");
 #endif
 }
 
@@ -63,7 +62,7 @@ static cull_status make_descriptor(dnnl_primitive_desc_t *out, cull_dnnl_way way
     cull_layout_ref b = s->bias ? REF(s->b) : NULL;
     dnnl_status_t   status = dnnl_success;
 #if DNNL_VERSION_MAJOR >= 3
-    if (way == CULL_DNNL_FORWARD)
+    if (way == CULL_DNNL_FORWARD || way == CULL_DNNL_INT8)
         status = dnnl_convolution_forward_primitive_desc_create(
             out, engine, dnnl_forward_training, dnnl_convolution_direct, s->x, s->w, b, s->y,
             s->stride, s->dilate, s->pad, s->pad, attr);
@@ -78,7 +77,7 @@ static cull_status make_descriptor(dnnl_primitive_desc_t *out, cull_dnnl_way way
 #else
     dnnl_convolution_desc_t conv;
 
-    if (way == CULL_DNNL_FORWARD)
+    if (way == CULL_DNNL_FORWARD || way == CULL_DNNL_INT8)
         status = dnnl_convolution_forward_desc_init(&conv, dnnl_forward_training,
                                                     dnnl_convolution_direct, &s->x, &s->w, b, &s->y,
                                                     s->stride, s->pad, s->pad);
@@ -110,6 +109,16 @@ int64_t cull_dnnl_width(void)
     unsigned has = (unsigned)dnnl_get_effective_cpu_isa();
 
     return (has & core) == core ? 16 : 8;
+}
+
+/* Without VNNI two products are first added in 16 bits, which saturate: 2 * 255 * 64 < 2^15. */
+int cull_dnnl_largest_weight(void)
+{
+    unsigned wide = (unsigned)dnnl_cpu_isa_avx512_core_vnni,
+             narrow = (unsigned)dnnl_cpu_isa_avx2_vnni;
+    unsigned has = (unsigned)dnnl_get_effective_cpu_isa();
+
+    return (has & wide) == wide || (has & narrow) == narrow ? 127 : 64;
 }
 
 /* ---- what follows is the same for both versions ------------------------------------------ */
@@ -144,26 +153,32 @@ static cull_status image_layout(cull_layout *out, const cull_image *image, const
     if (tag == dnnl_format_tag_undef)
         return cull_fail(CULL_UNSUPPORTED, "no convolution takes blocks of %lld channels",
                          (long long)image->block);
-    return describe(out, 4, size, tag);
+    return describe(out, 4, size, dnnl_f32, tag);
 }
 
-static cull_status make_shape(const cull_layer_desc *d, struct shape *s)
+static cull_status image_bytes(cull_layout *out, const cull_image *image, dnnl_data_type_t type)
 {
-    cull_status status = CULL_OK;
-    bool        grouped = d->groups > 1;
-    dnnl_dims_t plain = {d->y.c, d->x.c, d->kernel[0], d->kernel[1]};
-    dnnl_dims_t parts = {d->groups, d->y.c / d->groups, d->x.c / d->groups, d->kernel[0],
-                         d->kernel[1]};
-    dnnl_dims_t bias = {d->y.c};
+    return describe(out, 4, (dnnl_dims_t){image->n, image->c, image->h, image->w}, type, dnnl_nhwc);
+}
+
+static cull_status make_shape(const cull_layer_desc *d, cull_dnnl_way way, struct shape *s)
+{
+    cull_status      status = CULL_OK;
+    bool             grouped = d->groups > 1, bytes = way == CULL_DNNL_INT8;
+    dnnl_dims_t      plain = {d->y.c, d->x.c, d->kernel[0], d->kernel[1]};
+    dnnl_dims_t      parts = {d->groups, d->y.c / d->groups, d->x.c / d->groups, d->kernel[0],
+                              d->kernel[1]};
+    dnnl_dims_t      bias = {d->y.c};
+    dnnl_data_type_t type = bytes ? dnnl_s8 : dnnl_f32;
 
     s->dims = grouped ? 5 : 4;
     memcpy(s->size, grouped ? parts : plain, sizeof s->size);
-    TRY(image_layout(&s->x, &d->x, &d->y));
-    TRY(image_layout(&s->y, &d->y, &d->x));
-    TRY(describe(&s->w, s->dims, s->size, dnnl_format_tag_any));
-    TRY(describe(&s->canonical, s->dims, s->size, grouped ? dnnl_abcde : dnnl_abcd));
-    TRY(describe(&s->b, 1, bias, dnnl_a));
-    s->bias = d->bias;
+    TRY(bytes ? image_bytes(&s->x, &d->x, dnnl_u8) : image_layout(&s->x, &d->x, &d->y));
+    TRY(bytes ? image_bytes(&s->y, &d->y, dnnl_s32) : image_layout(&s->y, &d->y, &d->x));
+    TRY(describe(&s->w, s->dims, s->size, type, dnnl_format_tag_any));
+    TRY(describe(&s->canonical, s->dims, s->size, type, grouped ? dnnl_abcde : dnnl_abcd));
+    TRY(describe(&s->b, 1, bias, dnnl_f32, dnnl_a));
+    s->bias = d->bias && !bytes;
     for (int i = 0; i < 2; i++) {
         s->stride[i] = d->stride[i];
         s->pad[i] = d->pad[i];
@@ -204,7 +219,8 @@ static cull_status add_tensors(cull_dnnl *dnnl, dnnl_primitive_desc_t pd, const 
 {
     cull_status     status = CULL_OK;
     cull_layout_ref scratch = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
-    bool            forward = dnnl->way == CULL_DNNL_FORWARD, out = dnnl->way == CULL_DNNL_WEIGHTS;
+    bool            out = dnnl->way == CULL_DNNL_WEIGHTS;
+    bool            forward = dnnl->way != CULL_DNNL_DATA && !out;
 
     TRY(add_tensor(dnnl, X, dnnl->way == CULL_DNNL_DATA ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC,
                    REF(s->x), DNNL_MEMORY_NONE));
@@ -232,7 +248,7 @@ static cull_status prepare(cull_dnnl *dnnl, const struct shape *s)
     TRY(cull_dnnl_check(dnnl_primitive_attr_create(&attr), "attributes"));
     TRY(cull_dnnl_check(dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user),
                         "attributes"));
-    if (dnnl->way != CULL_DNNL_FORWARD)
+    if (dnnl->way == CULL_DNNL_DATA || dnnl->way == CULL_DNNL_WEIGHTS)
         TRY(make_descriptor(&hint, CULL_DNNL_FORWARD, dnnl->engine, s, NULL, attr));
     TRY(make_descriptor(&pd, dnnl->way, dnnl->engine, s, hint, attr));
     TRY(cull_dnnl_check(dnnl_primitive_create(&dnnl->primitive, pd), "this convolution"));
@@ -256,7 +272,7 @@ cull_status cull_dnnl_create(const cull_layer_desc *desc, cull_dnnl_way way, cul
     omp_set_num_threads(1);
     TRY(cull_base_alloc(1, sizeof *dnnl, "a convolution", &dnnl));
     dnnl->way = way;
-    TRY(make_shape(desc, &shape));
+    TRY(make_shape(desc, way, &shape));
     TRY(prepare(dnnl, &shape));
     *out = dnnl;
     dnnl = NULL;

@@ -15,6 +15,7 @@ typedef enum cull_dnnl_way {
     CULL_DNNL_FORWARD, /* y from x, W, b    */
     CULL_DNNL_DATA,    /* dx from dy, W     */
     CULL_DNNL_WEIGHTS, /* dW, db from x, dy */
+    CULL_DNNL_INT8,    /* whole sums (int32, NHWC) from unsigned x (NHWC) and signed W of 8 bits */
     CULL_DNNL_WAYS
 } cull_dnnl_way;
 
@@ -38,5 +39,6 @@ cull_status cull_dnnl_run(cull_dnnl *dnnl, const void *x, void *w, const void *b
 const char *cull_dnnl_name(const cull_dnnl *dnnl); /* "jit:avx2" */
 int         cull_dnnl_major(void);                 /* version of the library in use: 2 or 3 */
 int64_t     cull_dnnl_width(void);                 /* floats of its vectors: 8 or 16        */
+int         cull_dnnl_largest_weight(void);        /* in 8 bits with which sums are exact   */
 
 #endif
