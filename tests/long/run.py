@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECIPES = os.path.join(HERE, "..", "..", "recipes")
@@ -28,12 +29,15 @@ KILLED = ["data.name=fashion-mnist", "model.name=lenet5", "augment.crop=2", "aug
           "train.checkpoint_steps=1"]
 KILLS = 12
 
-# Name, changes: enough steps that a difference in the last bit would show in the weights.
-THREADED = [("lenet5", ["data.name=fashion-mnist", "model.name=lenet5", "train.cost=3200"]),
-            ("resnet20", ["data.name=cifar10", "model.name=resnet20", "train.cost=640"]),
-            ("mobilenetv2", ["data.name=cifar10", "model.name=mobilenetv2", "train.cost=128"]),
-            ("wrn-16-4 with dropout", ["data.name=cifar10", "model.name=wrn-16-4",
-                                       "model.dropout=0.3", "train.cost=128"])]
+# Name, shape of an example, changes: a few steps, in which a difference in any bit would spread.
+THREADED = [("lenet5", (1, 28, 28),
+             ["data.name=fashion-mnist", "model.name=lenet5", "train.cost=3200"]),
+            ("resnet20", (3, 32, 32),
+             ["data.name=cifar10", "model.name=resnet20", "train.cost=640"]),
+            ("mobilenetv2", (3, 32, 32),
+             ["data.name=cifar10", "model.name=mobilenetv2", "train.cost=128"]),
+            ("wrn-16-4 with dropout", (3, 32, 32),
+             ["data.name=cifar10", "model.name=wrn-16-4", "model.dropout=0.3", "train.cost=128"])]
 
 
 class Failed(Exception):
@@ -193,16 +197,34 @@ def killed(runs, seed):
 
 # ---- threads ----
 
+def array(kind, shape, data):
+    """A .npy file's bytes."""
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (kind, tuple(shape))
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + data
+
+
+def blank_test(runs, shape):
+    """A test set of a few black images, so that no time goes into evaluations."""
+    count, size = 10, shape[0] * shape[1] * shape[2]
+    path = runs.path("test-%d.npz" % size)
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("x.npy", array("|u1", (count,) + shape, bytes(count * size)))
+        file.writestr("y.npy", array("|u1", (count,), bytes(range(count))))
+    return path
+
+
 def threads(runs, _):
     for name in ("fashion-mnist", "cifar10"):
         runs.need(name)
-    for name, changes in THREADED:
-        weights = {runs.train("%s-%d" % (name, n), changes + ["train.threads=%d" % n,
-                              "data.workers=%d" % (n - 1), "train.batch=64",
-                              "train.evaluate_batch=500"])["weights"] for n in (1, 2, 3)}
+    for name, shape, changes in THREADED:
+        test = "data.test=" + blank_test(runs, shape)
+        weights = {runs.train("%s-%d" % (name, n), changes + [
+            test, "train.batch=64", "train.threads=%d" % n, "data.workers=%d" % (n - 1)])["weights"]
+                   for n in (1, 2, 3)}
         if len(weights) != 1:
             raise Failed("%s: weights depend on the threads: %s" % (name, sorted(weights)))
-    return "1, 2 and 3 threads give the same weights: " + ", ".join(n for n, _ in THREADED)
+    return "1, 2 and 3 threads give the same weights: " + ", ".join(t[0] for t in THREADED)
 
 
 PARTS = {
