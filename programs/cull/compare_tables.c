@@ -145,7 +145,7 @@ static void print_arm(const json_t *arm)
     put(number(arm, "mean"), 7, 2, "");
     put(number(arm, "sd"), 5, 2, "");
     put(number(versus, "difference"), 6, 2, "+");
-    (void)printf(" %s", versus ? word(versus, "verdict") : "");
+    if (versus) (void)printf(" %s", word(versus, "verdict"));
     if (isfinite(more)) (void)printf(" +%.0f", more);
     (void)putchar('\n');
 }

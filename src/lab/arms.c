@@ -207,7 +207,7 @@ static cull_status check_saving(const cull_arm *arm, const cull_arm_wish *wish,
     double batch = (double)look->candidates;
 
     if (wish->anyway || look->pool || look->scoring < look->steps ||
-        strcmp(arm->pass, "separate") != 0 || arm->keep < 2. / 3)
+        strcmp(arm->pass, "separate") != 0 || !(arm->keep >= 2. / 3))
         return CULL_OK;
     return cull_fail(CULL_BAD_OPTION,
                      "%s cannot save anything: scoring %.0f examples costs %.0f/3 and training "

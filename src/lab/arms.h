@@ -55,7 +55,6 @@ typedef struct cull_arm_base {
 typedef struct cull_arms {
     cull_arm *arm; /* [count] the full run first */
     size_t    count, room;
-    char      note[512]; /* what a reader should know; "" */
 } cull_arms;
 
 /* What a user asks for, as text with commas between. */

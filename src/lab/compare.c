@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "lab/statistics.h"
 
-enum { MOST_SEEDS = 1000, MOST_JOBS = 256, NEAR = 16 };
+enum { MOST_SEEDS = 1000, MOST_JOBS = 256 };
 
 /* ---- create ---- */
 
@@ -89,7 +89,8 @@ static cull_status ask_for_size(cull_comparison *c, size_t m, size_t batch)
     cull_status  status = CULL_OK;
     cull_recipe *recipe = NULL;
 
-    if (m < 1 || m >= batch) return CULL_OK;
+    /* full training measures its own batch */
+    if (m < 1 || m > batch || m == c->arms.arm[0].recipe->setup.batch) return CULL_OK;
     for (size_t i = 0; i < c->costs.sizes; i++)
         if (c->costs.learn[i].batch == m) return CULL_OK;
     for (size_t i = 0; i < c->waiting; i++)
@@ -120,6 +121,11 @@ static cull_status ask_first(cull_comparison *c)
         }
         if (i > 0 && arm->price.candidates && arm->price.fixed)
             TRY(ask_for_size(c, arm->price.budget, arm->price.candidates));
+        if (i > 0 && arm->price.candidates > batch) { /* a control may train as many */
+            TRY(ask_for_size(c, (arm->price.budget + arm->price.candidates) / 2,
+                             arm->price.candidates));
+            TRY(ask_for_size(c, arm->price.candidates, arm->price.candidates));
+        }
     }
     TRY(ask_for_size(c, batch / 4, batch));
     TRY(ask_for_size(c, batch / 2, batch));
@@ -255,7 +261,8 @@ static cull_status take(cull_comparison *c, const cull_unmeasured *u, const cull
     cull_status status = CULL_OK;
     size_t      batch = u->recipe->setup.batch;
 
-    if (!(m->learn > 0) || m->pool == 0)
+    /* a step that collects may train nothing */
+    if (m->pool == 0 || ((u->arm == 0 || u->arm == SIZE_MAX) && !(m->learn > 0)))
         FAIL(CULL_BAD_ARGUMENT, "%s: nothing was measured", u->recipe->setup.strategy);
     if (u->arm == 0)
         take_full(&c->costs, m, batch);

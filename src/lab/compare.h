@@ -18,7 +18,6 @@
 #include "train/json.h"
 
 enum { CULL_COMPARE_WHY = 240, CULL_COMPARE_VERSION = 1, CULL_COMPARE_FACTORS = 3 };
-#define CULL_COMPARE_SHORT 4 /* digits of shares in names */
 
 typedef enum cull_run_status {
     CULL_COMPARED_MISSING,

@@ -74,8 +74,11 @@ cull_status cull_arm_whole_budget(const cull_arm_base *base, const cull_costs *c
     cull_priced    run = {0};
     double         least = 0;
 
+    if (!arm->price.fixed)
+        least =
+            fmin(1, arm->price.trained / ((double)costs->pool * (double)arm->recipe->setup.epochs));
     if (arm->price.fixed && arm->price.pool) least = arm->keep;
-    if (arm->price.fixed && !arm->price.pool)
+    if (arm->price.fixed && !arm->price.pool && arm->price.candidates)
         least = (double)arm->price.budget / (double)arm->price.candidates;
     describe(&u, arm, .5, true);
     TRY(cull_arm_recipe(base, u.option, u.count, &recipe));

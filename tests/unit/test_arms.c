@@ -245,6 +245,9 @@ static void what_cannot_save_is_refused_with_the_arithmetic_unless_wanted(void *
     wish.anyway = true;
     assert_ok(cull_arms_open(&base, &wish, &arms));
     cull_arms_close(&arms);
+    wish = (cull_arm_wish){"sb-stream,infobatch,kath18", "0.9", "separate", false};
+    assert_ok(cull_arms_open(&base, &wish, &arms)); /* how many these keep is not known */
+    cull_arms_close(&arms);
     wish = (cull_arm_wish){"sb,sb remembered,random", "0.9", "reuse", false};
     assert_ok(cull_arms_open(&base, &wish, &arms)); /* these still can */
     cull_arms_close(&arms);

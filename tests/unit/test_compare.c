@@ -219,6 +219,23 @@ static void the_same_scoring_pass_costs_every_arm_the_same(void **state)
     cull_comparison_destroy(c);
 }
 
+static void scaled_batches_are_controlled_at_the_size_they_have(void **state)
+{
+    cull_comparison *c = make("sb mode=scaled");
+    const cull_arm  *arm = NULL, *whole = NULL;
+
+    (void)state;
+    measure_all(c);
+    arm = &c->arms.arm[1];
+    assert_int_equal(512, arm->price.candidates);
+    assert_true(arm->control[CULL_ROLE_WHOLE_BUDGET] != 0);
+    whole = &c->arms.arm[arm->control[CULL_ROLE_WHOLE_BUDGET]];
+    assert_string_equal("512", cull_recipe_value(whole->recipe, "train.batch"));
+    assert_int_equal(arm->price.steps, whole->price.steps);
+    assert_true(fabs(whole->price.seconds / arm->price.seconds - 1) < 1e-3);
+    cull_comparison_destroy(c);
+}
+
 static void wrong_options_are_named(void **state)
 {
     cull_compare_options o = options("sb");
@@ -504,6 +521,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_plan_counts_runs_time_and_disk),
         cmocka_unit_test(the_same_scoring_pass_costs_every_arm_the_same),
+        cmocka_unit_test(scaled_batches_are_controlled_at_the_size_they_have),
         cmocka_unit_test(wrong_options_are_named),
         cmocka_unit_test_setup_teardown(a_finished_comparison_says_who_pays, make_folder,
                                         drop_folder),
