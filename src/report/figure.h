@@ -65,6 +65,9 @@ cull_rep_text *cull_rep_figure_plot(cull_rep_figure *figure, int title);
 /* A line of the legend, once per label. */
 void cull_rep_figure_key(cull_rep_figure *figure, const char *words, const cull_rep_key *key);
 
+/* About five steps of 1, 2 or 5 times a power of ten across an axis. */
+double cull_rep_step(double low, double high);
+
 /* gnuplot's number of a marker; and the symbol as HTML. */
 int  cull_rep_marker(const cull_rep_style *style);
 void cull_rep_swatch(cull_rep_text *html, const cull_rep_style *style, bool line, bool dashed);

@@ -47,8 +47,7 @@ static void name_rows(cull_rep_figure *f, char names[][CULL_REP_NAME], size_t ro
     cull_rep_put(&f->script, ")\n");
 }
 
-/* About five steps of 1, 2 or 5 times a power of ten across an axis. */
-static double step_of(double low, double high)
+double cull_rep_step(double low, double high)
 {
     double rough = (high - low) / 5, ten = 0;
 
@@ -89,7 +88,7 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
                    "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#0102%02x'\n"
                    "set xrange [%.6g:%.6g]\nset xtics %.6g\n",
                    CULL_REP_AXIS, low - .06 * (high - low), high + .06 * (high - low),
-                   step_of(low, high));
+                   cull_rep_step(low, high));
     for (size_t i = 0; i < rows; i++) {
         const cull_rep_versus *v = cull_rep_primary(row[i]);
         bool                   whiskers = isfinite(v->low) && isfinite(v->high);
@@ -114,7 +113,7 @@ static size_t gather(const cull_rep_comparison *c, size_t first, bool *taken,
                      const cull_rep_arm **out)
 {
     const cull_rep_arm *head = &c->arm[first];
-    bool                uniform = strcmp(head->strategy, "random") == 0;
+    bool                uniform = cull_rep_is_uniform(head);
     size_t              count = 0;
 
     for (size_t i = first; i < c->arms && count < MOST_KEEPS; i++) {
@@ -124,6 +123,7 @@ static size_t gather(const cull_rep_comparison *c, size_t first, bool *taken,
         if (taken[i] || strcmp(arm->strategy, head->strategy) != 0 || !isfinite(arm->keep) ||
             !isfinite(arm->mean))
             continue;
+        if (uniform != cull_rep_is_uniform(arm)) continue;
         if (!uniform && (!cull_rep_is_arm(arm) || strcmp(arm->pass, head->pass) != 0)) continue;
         taken[i] = true;
         for (; at > 0 && out[at - 1]->keep > arm->keep; at--) out[at] = out[at - 1];
@@ -135,8 +135,8 @@ static size_t gather(const cull_rep_comparison *c, size_t first, bool *taken,
 
 static void series_name(const cull_rep_arm *arm, char *out, size_t room)
 {
-    if (strcmp(arm->strategy, "random") == 0)
-        (void)snprintf(out, room, "uniform (random)");
+    if (cull_rep_is_uniform(arm))
+        (void)snprintf(out, room, "uniform (%.80s)", arm->strategy);
     else
         (void)snprintf(out, room, "%.80s%s", arm->strategy,
                        strcmp(arm->pass, "reuse") == 0 ? " reuse" : "");
@@ -312,7 +312,12 @@ static void plot_bars(cull_rep_figure *f, double seconds[][CULL_REP_PHASES], siz
                       double scale, const char *unit)
 {
     size_t block = 0;
+    double most = 0;
 
+    for (size_t i = 0; i < rows; i++) most = fmax(most, scale * sum(seconds[i]));
+    cull_rep_print(&f->script,
+                   "set xrange [0:*]\nset xtics 0,%.6g\nset offsets 0, graph .14, 0, 0\n",
+                   cull_rep_step(0, most));
     for (int p = 0; p < CULL_REP_PHASES; p++) {
         block = cull_rep_figure_rows(f);
         for (size_t i = 0; i < rows; i++) {
@@ -359,7 +364,6 @@ cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison 
     cull_rep_figure_begin(&f, full > 0 ? "time (% of the full run)" : "time (s)", "",
                           FRAME + ROW * (int)rows);
     name_rows(&f, names, rows);
-    cull_rep_put(&f.script, "set xrange [0:*]\nset offsets 0, graph .14, 0, 0\n");
     plot_bars(&f, seconds, rows, full > 0 ? 100 / full : 1, full > 0 ? " %" : " s");
     return cull_rep_figure_draw(page, &f, "Time of each arm by phase",
                                 "<b>Where the time goes.</b> Measured, mean over seeds. Scoring "
@@ -385,7 +389,6 @@ cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single 
     if (rows == 0) return CULL_OK;
     cull_rep_figure_begin(&f, "time (s)", "", FRAME + ROW * (int)rows);
     name_rows(&f, names, rows);
-    cull_rep_put(&f.script, "set xrange [0:*]\nset offsets 0, graph .14, 0, 0\n");
     plot_bars(&f, seconds, rows, 1, " s");
     return cull_rep_figure_draw(page, &f, "Time of each run by phase",
                                 "<b>Where the time goes.</b> Measured; evaluation and checkpoints "

@@ -7,25 +7,23 @@
 
 enum { MOST_KEEPS = 4, MOST_LINES = 12 };
 
-/* The set whose curve stands for the run. */
-static const cull_rep_curve *shown(const cull_rep_run *run)
+/* Comparisons are about the test set alone. */
+static const cull_rep_curve *tested(const cull_rep_run *run)
 {
-    const cull_rep_curve *test = &run->metrics.curve[CULL_REP_TEST];
-
-    return test->count > 1 ? test : &run->metrics.curve[CULL_REP_VALIDATION];
+    return &run->metrics.curve[CULL_REP_TEST];
 }
 
-/* Looks that all finished runs of an arm share; 0: too few for a line. */
+/* Looks that all finished runs of an arm share. */
 static size_t looks(const cull_rep_arm *arm)
 {
     size_t least = SIZE_MAX;
 
     for (size_t i = 0; i < arm->runs; i++) {
-        size_t count = shown(&arm->run[i])->count;
+        size_t count = tested(&arm->run[i])->count;
         if (strcmp(arm->run[i].status, "finished") == 0 && count > 0 && count < least)
             least = count;
     }
-    return least == SIZE_MAX || least < 2 ? 0 : least;
+    return least == SIZE_MAX ? 0 : least;
 }
 
 /* Mean place and error of look i over the runs that have one. */
@@ -35,7 +33,7 @@ static bool mean_look(const cull_rep_arm *arm, size_t i, bool time, double *x, d
 
     *x = *error = 0;
     for (size_t r = 0; r < arm->runs; r++) {
-        const cull_rep_curve *curve = shown(&arm->run[r]);
+        const cull_rep_curve *curve = tested(&arm->run[r]);
         const cull_rep_point *point = NULL;
 
         if (strcmp(arm->run[r].status, "finished") != 0 || curve->count <= i) continue;
@@ -65,7 +63,7 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
     bool   main_line = cull_rep_is_arm(arm) || arm->style.colour == 1;
 
     for (size_t i = 0; i < count; i++) rows += mean_look(arm, i, time, &x, &error);
-    if (rows < 2) return;
+    if (rows == 0) return;
     cull_rep_short_name(arm, name, sizeof name);
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < count; i++) {
@@ -191,6 +189,16 @@ static void plot_curve(cull_rep_figure *f, const cull_rep_curve *curve, const ch
     cull_rep_figure_key(f, name, &(cull_rep_key){.style = style, .line = true, .phase = -1});
 }
 
+/* The set whose curve stands for a run among others. */
+static const cull_rep_curve *shown(const cull_rep_run *run)
+{
+    const cull_rep_curve *test = &run->metrics.curve[CULL_REP_TEST];
+
+    const cull_rep_curve *validation = &run->metrics.curve[CULL_REP_VALIDATION];
+
+    return test->count > 1 || validation->count == 0 ? test : validation;
+}
+
 static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count,
                              bool loss)
 {
@@ -206,9 +214,7 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
     for (int s = 0; count == 1 && s < CULL_REP_SETS; s++)
         plot_curve(&f, &runs[0].run.metrics.curve[s], sets[s], s, loss);
     for (size_t i = 0; count > 1 && i < count && i < MOST_LINES; i++) {
-        const cull_rep_metrics *m = &runs[i].run.metrics;
-        plot_curve(&f, shown(&runs[i].run)->count ? shown(&runs[i].run) : &m->curve[CULL_REP_TEST],
-                   runs[i].folder, (int)i, loss);
+        plot_curve(&f, shown(&runs[i].run), runs[i].folder, (int)i, loss);
     }
     return cull_rep_figure_draw(
         page, &f, loss ? "Loss by epoch" : "Accuracy by epoch",

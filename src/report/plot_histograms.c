@@ -89,19 +89,28 @@ static size_t plot_picks(cull_rep_figure *f, const cull_rep_audit *a)
     return block;
 }
 
-static void begin_picks(cull_rep_figure *f)
+static void begin_picks(cull_rep_figure *f, size_t most)
 {
     cull_rep_figure_begin(f, "times trained", "examples (%) per count", 0);
-    cull_rep_put(&f->script, "set xrange [-.5:*]\nset yrange [0:*]\nset offsets 0, 0, graph .05, "
-                             "0\n");
+    cull_rep_print(&f->script,
+                   "set xrange [-.5:*]\nset xtics 0,%.6g\nset yrange [0:*]\n"
+                   "set offsets 0, 0, graph .05, 0\n",
+                   fmax(1, cull_rep_step(0, (double)most)));
 }
 
 static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c, double keep)
 {
     char            caption[300];
+    size_t          most = 0;
     cull_rep_figure f = {0};
 
-    begin_picks(&f);
+    for (size_t i = 0; i < c->arms; i++) {
+        const cull_rep_audit *audit = cull_rep_first_audit(&c->arm[i]);
+
+        if (cull_rep_is_arm(&c->arm[i]) && c->arm[i].keep == keep && audit && audit->most > most)
+            most = audit->most;
+    }
+    begin_picks(&f, most);
     for (size_t i = 0; i < c->arms && f.plots < CULL_REP_LABELS / 2; i++) {
         const cull_rep_audit *audit = cull_rep_first_audit(&c->arm[i]);
         char                  name[CULL_REP_NAME];
@@ -138,9 +147,12 @@ done:
 
 cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *runs, size_t count)
 {
+    size_t          most = 0;
     cull_rep_figure f = {0};
 
-    begin_picks(&f);
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].run.audit.most > most) most = runs[i].run.audit.most;
+    begin_picks(&f, most);
     for (size_t i = 0; i < count && i < 12; i++) {
         cull_rep_style style = {.colour = 2 + (int)i % 6, .marker = ((int)i + 1) % 6};
 

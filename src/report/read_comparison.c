@@ -244,6 +244,12 @@ static bool is_full(const cull_rep_arm *arm)
            strcmp(arm->role, "shortened") == 0 || strcmp(arm->role, "early-stop") == 0;
 }
 
+bool cull_rep_is_uniform(const cull_rep_arm *arm)
+{
+    return strcmp(arm->strategy, "random") == 0 || strcmp(arm->strategy, "adaptive-random") == 0 ||
+           strcmp(arm->role, "same-m") == 0 || strcmp(arm->role, "whole-budget") == 0;
+}
+
 void cull_rep_styles(cull_rep_comparison *c)
 {
     enum { COLOURS = 6, MARKERS = 6 };
@@ -260,12 +266,14 @@ void cull_rep_styles(cull_rep_comparison *c)
             arm->style = (cull_rep_style){1, stopped ? 2 : short_run ? 4 : 1, short_run || stopped};
             continue;
         }
-        if (strcmp(arm->strategy, "random") == 0) {
-            arm->style = (cull_rep_style){0, 0, arm->style.hollow};
+        if (cull_rep_is_uniform(arm)) {
+            bool pool = strcmp(arm->strategy, "random") != 0;
+            arm->style = (cull_rep_style){0, pool ? 5 : 0, arm->style.hollow};
             continue;
         }
         for (size_t j = 0; j < i && !known; j++) {
-            known = !is_full(&c->arm[j]) && strcmp(arm->strategy, c->arm[j].strategy) == 0;
+            known = !is_full(&c->arm[j]) && !cull_rep_is_uniform(&c->arm[j]) &&
+                    strcmp(arm->strategy, c->arm[j].strategy) == 0;
             if (known) {
                 arm->style.colour = c->arm[j].style.colour;
                 arm->style.marker = c->arm[j].style.marker;

@@ -161,6 +161,9 @@ void cull_rep_comparison_clear(cull_rep_comparison *comparison);
 void cull_rep_single_clear(cull_rep_single *single);
 void cull_rep_metrics_clear(cull_rep_metrics *metrics);
 
+/* Every example as likely as any other: of a minibatch (random) or of the pool. */
+bool cull_rep_is_uniform(const cull_rep_arm *arm);
+
 /* Colours and markers: uniform and full have their own, strategies in the order they come. */
 void cull_rep_styles(cull_rep_comparison *comparison);
 

@@ -80,7 +80,7 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
         {"ρ", "share of every minibatch that is trained on", false},
         {"Pass",
          "separate: scoring costs a forward pass of its own; reuse: learning goes on "
-         "from it; –: nothing is scored",
+         "from it; none: nothing is scored",
          true},
         {"Cost",
          "time of the run as a share of the full run’s, by the step times measured "
@@ -128,7 +128,7 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_cell(page, &columns[1]);
         cull_rep_number(html, arm->keep, arm->keep < .1 ? 3 : 2);
         cull_rep_cell(page, &columns[2]);
-        cull_rep_escape(html, arm->pass[0] ? arm->pass : "–", 20);
+        cull_rep_escape(html, arm->pass[0] ? arm->pass : "none", 20);
         cull_rep_cell(page, &columns[3]);
         put_percent(html, arm->cost, 1);
         cull_rep_cell(page, &columns[4]);

@@ -168,7 +168,7 @@ class Comparison:
         arm = dict(name=name, folder=folder, role=role, strategy=strategy, keep=keep, cost=cost, counted=counted,
                    predicted_saving=1 - cost, measured_saving=measured_saving, mean=mean, sd=sd, best_mean=mean + .1,
                    runs=runs, pareto=False)
-        arm["pass"] = pass_
+        arm["pass"] = pass_ or "none"
         arm.update(extra)
         self.arms.append(arm)
         return arm
