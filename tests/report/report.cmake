@@ -5,7 +5,7 @@ set_tests_properties(report_folders PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 if(NOT CULL_SANITIZE)
   add_test(NAME report_page COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/report/test_page.py
     --cull $<TARGET_FILE:program>)
-  set_tests_properties(report_page PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+  set_tests_properties(report_page PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200)
 endif()
 # Its PNGs are unpacked by zlib.
 target_link_libraries(test_report PRIVATE ZLIB::ZLIB)

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import browser
 
@@ -84,9 +85,9 @@ def run(cull, program, folder, given, keep):
     pages = {os.path.basename(os.path.normpath(p)): os.path.abspath(p) for p in given}
     if not pages:
         pages = make_samples.samples(folder)
-        for name in ("truncated", "empty"):
+        for name in ("truncated", "empty", "one_seed", "corrupt"):
             del pages[name]
-    window = browser.Browser(program)
+    start, window = time.monotonic(), browser.Browser(program)
     try:
         for page, source in pages.items():
             path = os.path.join(folder, page + ".html")
@@ -99,6 +100,7 @@ def run(cull, program, folder, given, keep):
                     wrong += look(page, window, path, width, dark)
                     if keep:
                         window.picture(os.path.join(keep, "%s-%d%s.png" % (page, width, "-dark" if dark else "")))
+            print("%s: %.1f s" % (page, time.monotonic() - start), flush=True)
             if page == "full" and not window.paper().startswith(b"%PDF"):
                 wrong.append("full: cannot be printed")
     finally:
