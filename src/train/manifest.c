@@ -154,8 +154,7 @@ cull_status cull_train_selection(cull_trainer *t, bool missing)
     char        path[CULL_DATA_PATH];
 
     TRY(join(t, "selection.npz", path));
-    if (!missing || access(path, F_OK) != 0)
-        TRY(cull_tally_write(&t->tally, t->train->labels, path));
+    if (!missing || access(path, F_OK) != 0) TRY(cull_tally_write(&t->tally, t->train, path));
     if (t->pool.count == 0) goto done;
     TRY(join(t, "subset.npz", path));
     if (!missing || access(path, F_OK) != 0)

@@ -129,15 +129,17 @@ done:
     return status;
 }
 
-cull_status cull_tally_write(const cull_tally *t, const int32_t *label, const char *path)
+cull_status cull_tally_write(const cull_tally *t, const cull_dataset *set, const char *path)
 {
-    return cull_arrays_write(path,
-                             (cull_array[]){{"count", cull_vector(t->count, CULL_I32, t->pool)},
-                                            {"weight", cull_vector(t->weight, CULL_F64, t->pool)},
-                                            {"loss", cull_vector(t->loss, CULL_F32, t->pool)},
-                                            {"first", cull_vector(t->first, CULL_I32, t->pool)},
-                                            {"label", cull_vector(label, CULL_I32, t->pool)}},
-                             5);
+    return cull_arrays_write(
+        path,
+        (cull_array[]){{"count", cull_vector(t->count, CULL_I32, t->pool)},
+                       {"weight", cull_vector(t->weight, CULL_F64, t->pool)},
+                       {"loss", cull_vector(t->loss, CULL_F32, t->pool)},
+                       {"first", cull_vector(t->first, CULL_I32, t->pool)},
+                       {"label", cull_vector(set->labels, CULL_I32, t->pool)},
+                       {"origin", cull_vector(set->origin, CULL_I32, t->pool)}},
+        6);
 }
 
 cull_status cull_tally_write_subset(const cull_subset *s, uint64_t epoch, const char *path)

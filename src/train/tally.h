@@ -6,6 +6,7 @@
 #define CULL_TRAIN_TALLY_H
 
 #include "base/bytes.h"
+#include "data/dataset.h"
 
 typedef struct cull_tally {
     size_t   pool;
@@ -30,7 +31,7 @@ cull_status cull_tally_restore_subset(cull_reader *in, size_t pool, cull_subset 
                                       uint64_t *epoch);
 
 /* selection.npz and subset.npz. */
-cull_status cull_tally_write(const cull_tally *tally, const int32_t *label, const char *path);
+cull_status cull_tally_write(const cull_tally *tally, const cull_dataset *set, const char *path);
 cull_status cull_tally_write_subset(const cull_subset *subset, uint64_t epoch, const char *path);
 
 #endif

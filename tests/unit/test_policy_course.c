@@ -192,7 +192,7 @@ static void a_run_leaves_what_became_of_each_example(void **state)
     const struct world *w = *state;
     cull_run_result     run = run_of(w, "select.strategy=kath18 select.variable=false", "run");
     cull_arrays        *file = NULL;
-    cull_tensor         count, weight, loss, first, label;
+    cull_tensor         count, weight, loss, first, label, origin;
     double              trained = 0, weights = 0;
 
     assert_ok(cull_arrays_open(path_in(w->folder, "run/selection.npz"), &file));
@@ -201,6 +201,7 @@ static void a_run_leaves_what_became_of_each_example(void **state)
     assert_ok(cull_arrays_get(file, "loss", &loss));
     assert_ok(cull_arrays_get(file, "first", &first));
     assert_ok(cull_arrays_get(file, "label", &label));
+    assert_ok(cull_arrays_get(file, "origin", &origin));
     for (size_t i = 0; i < COUNT; i++) {
         int32_t times = ((const int32_t *)count.data)[i], when = ((const int32_t *)first.data)[i];
 
@@ -209,6 +210,7 @@ static void a_run_leaves_what_became_of_each_example(void **state)
         assert_int_equal(times == 0, when == -1);
         assert_true(when < 2 && (times == 0) == isnan(((const float *)loss.data)[i]));
         assert_int_equal(i % CLASSES, ((const int32_t *)label.data)[i]);
+        assert_int_equal(i, ((const int32_t *)origin.data)[i]);
     }
     assert_true(trained == (double)run.trained && weights > 0 && weights != trained);
     cull_arrays_close(file);
