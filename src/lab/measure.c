@@ -68,7 +68,7 @@ done:
 static cull_status measure_step(cull_trainer *t, struct laps *laps, cull_measured *out, bool keep)
 {
     cull_status status = CULL_OK;
-    cull_meter  before = {0};
+    cull_meter  before;
     double      scored = 0, trained = 0;
 
     if (cull_train_epoch_over(t)) { /* the same epoch again: a small set has few steps */
