@@ -50,9 +50,9 @@ typedef struct cull_recipe_pairs {
     cull_recipe_pair *pair;
 } cull_recipe_pairs;
 
-/* recipe_select.c: the table of a strategy; *out is zeros. CULL_BAD_OPTION, beginning with
- * "select.strategy: ", when there is none of this name or modifier. */
-cull_status cull_recipe_select_open(const char *strategy, cull_recipe_select *out);
+/* recipe_select.c: the table of the strategy that `text` names; *out is zeros. CULL_BAD_OPTION,
+ * beginning with "select.strategy: ", when there is none of this name or modifier. */
+cull_status cull_recipe_select_open(const char *text, cull_recipe_select *out);
 void        cull_recipe_select_close(cull_recipe_select *select);
 /* Check those of the pairs that are options of the strategy. */
 cull_status cull_recipe_select_check(const cull_recipe_select *select,

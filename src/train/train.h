@@ -286,14 +286,14 @@ cull_status cull_train_score(cull_trainer *trainer);
 cull_status cull_train_choose_pool(cull_trainer *trainer);
 /* The target block of a step: a part of the validation set. */
 cull_status cull_train_target(cull_trainer *trainer, cull_target *out);
-void        cull_signal_room_clear(cull_signal_room *room);
+void        cull_signal_room_clear(cull_signal_room *signals);
 /* Room for signals of `count` examples; kept where it fits already. */
 cull_status cull_signal_room_make(const cull_model *model, unsigned wanted, size_t count,
-                                  cull_signal_room *room);
+                                  cull_signal_room *signals);
 /* The signals of a batch behind those that are there; and all of them as a selector reads them. */
-void cull_signal_room_put(cull_signal_room *room, const cull_plan *plan, const cull_signals *seen,
-                          const int32_t *label);
-void cull_signal_room_view(const cull_signal_room *room, cull_signals *out);
+void cull_signal_room_put(cull_signal_room *signals, const cull_plan *plan,
+                          const cull_signals *seen, const int32_t *label);
+void cull_signal_room_view(const cull_signal_room *signals, cull_signals *out);
 void cull_aim_clear(cull_aim *aim);
 
 /* ---- moment.c ---- */
