@@ -116,6 +116,27 @@ static void scored_ahead_is_scored_by_weights_one_step_old(void **state)
     end(ahead, recipe[1]);
 }
 
+/* While weights do not move, old ones are new ones: the same examples are chosen in every step. */
+static void scored_ahead_with_weights_that_stay_is_scored_now(void **state)
+{
+    const struct world *w = *state;
+    cull_recipe        *recipe[2];
+    cull_trainer       *now = trained_with(
+              w, "model.name=lenet5 select.strategy=sb select.keep=0.3 optim.lr=1e-12 train.epochs=4",
+              &recipe[0]);
+    cull_trainer *ahead = trained_with(
+        w,
+        "model.name=lenet5 select.strategy=sb select.keep=0.3 optim.lr=1e-12 train.epochs=4 "
+        "score.pipelined=true",
+        &recipe[1]);
+
+    assert_memory_equal(now->tally.count, ahead->tally.count, COUNT * sizeof(int32_t));
+    assert_int_equal(now->meter.thirds, ahead->meter.thirds);
+    assert_true(ahead->pipeline->seconds_busy > 0);
+    end(now, recipe[0]);
+    end(ahead, recipe[1]);
+}
+
 static void scoring_ahead_repeats_bit_for_bit_on_any_threads(void **state)
 {
     static const char *const kinds[] = {
@@ -255,6 +276,7 @@ int main(void)
         TEST(a_proxy_learns_what_the_model_learns),
         TEST(a_smaller_proxy_scores_for_a_larger_model),
         TEST(scored_ahead_is_scored_by_weights_one_step_old),
+        TEST(scored_ahead_with_weights_that_stay_is_scored_now),
         TEST(scoring_ahead_repeats_bit_for_bit_on_any_threads),
         TEST(keeping_all_ahead_or_by_proxy_is_full_training),
         TEST(what_never_scores_takes_no_scorer),
