@@ -67,7 +67,7 @@ const char *const cull_rep_style_sheet[] = {
     "dl.pairs dd{text-align:right;overflow-wrap:anywhere;min-width:0}\n",
     "dl.recipe{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.78rem}\n",
     "pre{background:var(--card);padding:10px 14px;border-radius:8px;font-size:.82rem;"
-    "white-space:pre-wrap;overflow-wrap:anywhere}\n",
+    "white-space:pre-wrap;overflow-wrap:anywhere}pre.command{user-select:all}\n",
     ".figures{display:grid;gap:26px;grid-template-columns:repeat(auto-fill,minmax(min(100%,380px),"
     "1fr));align-items:start;margin:0 0 24px}\n",
     "figure{margin:0;min-width:0;max-width:620px}\n",

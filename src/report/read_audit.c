@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -86,17 +87,35 @@ static bool untouched(const json_t *info, size_t examples)
            cull_rep_field(data, "copies") == 0;
 }
 
-/* Mark the places whose label was changed to a wrong one. */
-static void mark(const cull_tensor *changes, const cull_tensor *origin, size_t examples,
-                 const int64_t *place_of, size_t origins, uint8_t *wrong)
+static int by_value(const void *a, const void *b)
 {
-    for (size_t i = 0; i < (size_t)changes->shape[0]; i++) {
-        int64_t at = whole(changes, 3 * i);
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
-        if (whole(changes, 3 * i + 1) == whole(changes, 3 * i + 2) || at < 0) continue;
-        if (!origin && (size_t)at < examples) wrong[at] = 1;
-        if (origin && (size_t)at < origins && place_of[at] >= 0) wrong[place_of[at]] = 1;
+    return (x > y) - (x < y);
+}
+
+/* Mark the places whose label was changed to a wrong one: every copy of an example, where there
+ * are origins. */
+static cull_status mark(const cull_tensor *changes, const cull_tensor *origin, size_t examples,
+                        uint8_t *wrong)
+{
+    cull_status status = CULL_OK;
+    int64_t    *harmed = NULL;
+    size_t      count = 0;
+
+    TRY(cull_base_alloc((size_t)changes->shape[0], sizeof *harmed, "marks", &harmed));
+    for (size_t i = 0; i < (size_t)changes->shape[0]; i++)
+        if (whole(changes, 3 * i + 1) != whole(changes, 3 * i + 2))
+            harmed[count++] = whole(changes, 3 * i);
+    if (count) qsort(harmed, count, sizeof *harmed, by_value);
+    for (size_t i = 0; i < examples && count; i++) {
+        int64_t at = origin ? whole(origin, i) : (int64_t)i;
+
+        wrong[i] = bsearch(&at, harmed, count, sizeof *harmed, by_value) != NULL;
     }
+done:
+    cull_base_free(harmed);
+    return status;
 }
 
 static cull_status match(cull_arrays *selection, const cull_tensor *count, cull_arrays *corruption,
@@ -105,7 +124,6 @@ static cull_status match(cull_arrays *selection, const cull_tensor *count, cull_
     cull_status status = CULL_OK;
     cull_tensor changes = {0}, origin = {0};
     uint8_t    *wrong = NULL;
-    int64_t    *place_of = NULL, largest = -1;
     size_t      examples = out->examples, harmed = 0;
     double      all = 0, picked = 0;
     bool        mapped = false, changed = false;
@@ -115,15 +133,8 @@ static cull_status match(cull_arrays *selection, const cull_tensor *count, cull_
     TRY(get_whole(corruption, "relabelled", 3, &changes, &changed));
     if (!changed || changes.shape[0] == 0) goto done;
     if (!mapped && !untouched(info, examples)) goto done;
-    for (size_t i = 0; mapped && i < examples; i++)
-        if (whole(&origin, i) > largest) largest = whole(&origin, i);
-    if (largest >= (int64_t)1 << 32) goto done;
     TRY(cull_base_alloc(examples, 1, "marks", &wrong));
-    TRY(cull_base_alloc((size_t)(largest + 1), sizeof *place_of, "places", &place_of));
-    for (int64_t i = 0; i <= largest; i++) place_of[i] = -1;
-    for (size_t i = 0; mapped && i < examples; i++)
-        if (whole(&origin, i) >= 0) place_of[whole(&origin, i)] = (int64_t)i;
-    mark(&changes, mapped ? &origin : NULL, examples, place_of, (size_t)(largest + 1), wrong);
+    TRY(mark(&changes, mapped ? &origin : NULL, examples, wrong));
     for (size_t i = 0; i < examples; i++) {
         double value = (double)whole(count, i);
         harmed += wrong[i];
@@ -135,7 +146,6 @@ static cull_status match(cull_arrays *selection, const cull_tensor *count, cull_
     out->picked_rate = all > 0 ? picked / all : NAN;
 done:
     cull_base_free(wrong);
-    cull_base_free(place_of);
     return status;
 }
 

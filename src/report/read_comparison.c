@@ -139,6 +139,7 @@ static void decode_head(cull_rep_comparison *out)
     out->title = cull_rep_word(out->root, "title");
     out->created = cull_rep_word(out->root, "created");
     out->verdict = cull_rep_word(out->root, "verdict");
+    out->command = cull_rep_word(out->root, "command");
     out->finished = cull_rep_flag(out->root, "finished");
     out->margin = cull_rep_field(out->root, "margin");
     out->classes = cull_rep_field(out->root, "classes");
@@ -148,7 +149,6 @@ static void decode_head(cull_rep_comparison *out)
     out->machine = object_of(out->root, "machine");
     out->recipe = object_of(out->root, "recipe");
     out->costs = object_of(out->root, "costs");
-    out->command = json_object_get(out->root, "command");
     out->problems = json_object_get(out->root, "problems");
 }
 

@@ -111,11 +111,11 @@ typedef struct cull_rep_arm {
 /* comparison.json, and what its run folders hold. */
 typedef struct cull_rep_comparison {
     json_t       *root; /* owned: the strings */
-    const char   *folder, *title, *created, *verdict;
+    const char   *folder, *title, *created, *verdict, *command;
     bool          finished;
     double        margin, classes, threads, jobs;
     size_t        seeds;
-    json_t       *machine, *recipe, *costs, *command; /* borrowed, may be NULL */
+    json_t       *machine, *recipe, *costs; /* borrowed, may be NULL */
     cull_rep_arm *arm;
     size_t        arms;
     json_t       *problems; /* borrowed array or NULL */

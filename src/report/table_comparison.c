@@ -66,7 +66,7 @@ static void put_verdict(cull_rep_text *html, const cull_rep_versus *v)
         if (i == 3 && v->more_seeds > 0) {
             cull_rep_put(html, " <small>about ");
             cull_rep_count(html, v->more_seeds);
-            cull_rep_put(html, " more seeds</small>");
+            cull_rep_put(html, v->more_seeds < 1.5 ? " more seed</small>" : " more seeds</small>");
         }
         return;
     }

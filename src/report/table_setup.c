@@ -4,7 +4,7 @@
 
 #include "report/figure.h"
 
-enum { MOST_ROWS = 200 };
+enum { MOST_ROWS = 200, MOST_COMMAND = 8000 };
 
 /* A value of any kind as text. */
 static void put_value(cull_rep_text *html, const json_t *value)
@@ -83,10 +83,11 @@ void cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison *c)
     cull_rep_text *html = &page->html;
 
     cull_rep_heading(page, 1, "Set-up");
-    if (c->command) {
-        cull_rep_put(html, "<pre>");
-        put_value(html, c->command);
-        cull_rep_put(html, "</pre>\n");
+    if (c->command[0]) {
+        cull_rep_heading(page, 2, "Command");
+        cull_rep_put(html, "<pre class=\"command\"><code>");
+        cull_rep_escape(html, c->command, MOST_COMMAND);
+        cull_rep_put(html, "</code></pre>\n");
     }
     cull_rep_table_machine(page, c->machine);
     cull_rep_put(html, "<p class=\"small\">");

@@ -183,7 +183,7 @@ class Comparison:
             decided = entry["p_holm"] is not None and entry["p_holm"] < .05
             entry["verdict"] = ("better" if mean > 0 else "worse") if decided else \
                 "no different" if low is not None and abs(mean) + .6 * (high - mean) < .5 else "undecided"
-            entry["more_seeds"] = 14 if entry["verdict"] == "undecided" else None
+            entry["more_seeds"] = (14 if "sb" in arm["name"] else 1) if entry["verdict"] == "undecided" else None
         arm.setdefault("versus", []).append(entry)
 
     def frontier(self):

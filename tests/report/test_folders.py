@@ -103,7 +103,7 @@ def run(cull, folder):
     case.report("full", "-o", "full.html", says="12 figures")
     text, count = case.page("full.html", "Remembered losses are better", "3 seeds", "±0.5 points", "95 % interval",
                             "sb keep=0.1 separate", "label changed", "Wrong labels", "Example CPU", "lenet5",
-                            "Easiest examples", "cull compare recipes")
+                            "Easiest examples", "<code>cull compare recipes", "about 1 more seed<", "about 14 more seeds<")
     case.expect(count["figure"] == 14 and count["figcaption"] == 14, "full: figures %s" % count.get("figure"))
     case.expect(text.index('class="verdict"') < text.index("<table"), "the verdict does not come first")
     for verdict in ("better", "worse", "no different", "undecided"):
