@@ -120,6 +120,7 @@ struct cull_backend {
     const cull_backend_class *class;
     cull_team *team;
     void      *device;              /* the class's own */
+    char       bus[16];             /* the device's PCI address; "": the processor itself */
     cull_op   *kept[CULL_OP_KINDS]; /* operations of public solver calls, ready for the next */
     char       description[64];
 };

@@ -61,11 +61,14 @@ static void put_by_phase(cull_json *json, const char *key, const double *value)
 
 static void put_phases(cull_json *json, const cull_trainer *t)
 {
+    char text[200];
+
     put_by_phase(json, "seconds_by_phase", t->meter.seconds);
+    (void)snprintf(text, sizeof text, "not available here: %s", t->energy.why);
     if (t->meter.energy)
         put_by_phase(json, "joules_by_phase", t->meter.joules);
     else
-        cull_json_text(json, "joules_by_phase", "not available here");
+        cull_json_text(json, "joules_by_phase", text);
 }
 
 /* What decides which examples are picked besides the rule: never implied. */

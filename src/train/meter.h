@@ -25,8 +25,10 @@ typedef struct cull_meter {
     double   joules[CULL_PHASES]; /* 0 where no energy is measured                 */
     double   mark;                /* when the current phase began                  */
 
-    cull_energy *energy;    /* borrowed; NULL: none is measured */
-    bool         processor; /* seconds are of processor time: other programs' do not count */
+    cull_energy *energy;        /* borrowed; NULL: none is measured */
+    double unread[CULL_PHASES]; /* seconds since the counters were read, by the wall's clock */
+    double wall;                /* when the current phase began, by that clock               */
+    bool   processor;           /* seconds are of processor time: other programs' do not count */
 } cull_meter;
 
 const char *cull_phase_name(cull_phase phase);

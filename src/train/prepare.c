@@ -210,10 +210,11 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     t->metrics.fd = t->events.fd = -1;
     t->place.best = t->place.accuracy = t->place.watched = NAN;
     t->place.test = t->place.test_loss = NAN;
-    cull_energy_open(CULL_ENERGY_ROOT, &t->energy);
-    if (t->energy.count) t->meter.energy = &t->energy;
     TRY(check_own(setup));
     TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
+    cull_energy_open(CULL_ENERGY_ROOT, CULL_ENERGY_NVML,
+                     t->backend->bus[0] ? t->backend->bus : NULL, &t->energy);
+    if (t->energy.count) t->meter.energy = &t->energy;
     if (setup->score.int8 && !cull_layer_int8(t->backend))
         FAIL(CULL_BAD_OPTION, "score.precision: backend %s has no int8", setup->backend);
     TRY(open_data(t));

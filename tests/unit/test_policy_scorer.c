@@ -1,9 +1,7 @@
 /*
  * test_policy_scorer.c - other ways to score: a proxy, ahead on another thread, without
- * augmentation; and energy, where a machine counts it.
+ * augmentation.
  */
-#include <errno.h>
-
 #include "policy_support.h"
 
 static cull_trainer *trained_with(const struct world *w, const char *changes, cull_recipe **recipe)
@@ -137,6 +135,92 @@ static void scored_ahead_with_weights_that_stay_is_scored_now(void **state)
     end(ahead, recipe[1]);
 }
 
+/* ---- the same by hand ---- */
+
+static void exchange(float *a, float *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        float kept = a[i];
+
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+/* A step of a plain trainer whose candidates are scored by `old`, except an epoch's first; `old`
+ * is then what the step began with. */
+static void step_scored_by(cull_trainer *t, cull_params *old)
+{
+    bool         behind = t->place.at > 0;
+    cull_plan   *plan = NULL;
+    cull_batch   batch = {0};
+    cull_signals seen;
+    size_t       budget = 0;
+
+    if (behind) exchange(t->params->value, old->value, old->count);
+    if (behind) exchange(t->params->running, old->running, old->running_count);
+    advance(t, &seen);
+    if (behind) exchange(t->params->value, old->value, old->count);
+    if (behind) exchange(t->params->running, old->running, old->running_count);
+    memcpy(old->value, t->params->value, old->count * sizeof(float));
+    memcpy(old->running, t->params->running, old->running_count * sizeof(float));
+    if (t->seen.count == t->needs.candidates) budget = t->needs.budget;
+    assert_ok(cull_select(t->selector, &seen, budget, &t->chosen));
+    assert_ok(cull_train_gather(t, 0, t->chosen.count, &batch));
+    assert_ok(cull_trainer_plan(t, CULL_PLAN_LEARN, batch.count, &plan));
+    assert_ok(cull_nn_learn(plan, &batch, &t->trained));
+    assert_ok(cull_optim_step(t->optim, cull_schedule_rate_at(&t->schedule, cull_train_position(t)),
+                              t->params->value, t->params->gradient));
+    t->place.step++;
+    t->place.batch++;
+    t->place.at += t->seen.count;
+}
+
+static void run_by_hand(cull_trainer *t)
+{
+    cull_params *old = NULL;
+
+    assert_ok(cull_nn_params_create(t->model, CULL_F32, &old));
+    for (; t->place.epoch < t->epochs; t->place.epoch++) {
+        t->place.at = t->place.batch = 0;
+        assert_ok(cull_train_begin_epoch(t));
+        while (!cull_train_epoch_over(t)) step_scored_by(t, old);
+    }
+    cull_nn_params_destroy(old);
+}
+
+/* Whole runs: short last batches, epoch borders, momentum, augmentation, averages. */
+static void scoring_ahead_is_scoring_by_hand_with_weights_one_step_old(void **state)
+{
+    static const char *const kinds[] = {
+        "model.name=lenet5 select.strategy=sb select.keep=0.3 train.epochs=3",
+        "model.name=lenet5 select.strategy=gradmatch select.keep=0.2 score.augment=false",
+        "model.name=lenet5 select.strategy=sb select.mode=scaled select.keep=0.5",
+        "model.name=resnet20 select.strategy=top-loss select.keep=0.3 score.norm=running",
+        "model.name=resnet20 select.strategy=sb select.keep=0.3",
+    };
+    const struct world *w = *state;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char          changes[300];
+        cull_recipe  *recipe[2];
+        cull_trainer *hand = NULL, *ahead = NULL;
+
+        (void)snprintf(changes, sizeof changes, "%s score.pipelined=true", kinds[k]);
+        recipe[0] = recipe_of(w, kinds[k]);
+        assert_ok(cull_trainer_create(&recipe[0]->setup, true, &hand));
+        run_by_hand(hand);
+        ahead = trained_with(w, changes, &recipe[1]);
+        assert_int_equal(hand->place.step, ahead->place.step);
+        assert_memory_equal(hand->params->value, ahead->params->value,
+                            hand->params->count * sizeof(float));
+        assert_memory_equal(hand->params->running, ahead->params->running,
+                            hand->params->running_count * sizeof(float));
+        end(hand, recipe[0]);
+        end(ahead, recipe[1]);
+    }
+}
+
 static void scoring_ahead_repeats_bit_for_bit_on_any_threads(void **state)
 {
     static const char *const kinds[] = {
@@ -232,44 +316,6 @@ static void clean_scoring_sees_examples_without_augmentation(void **state)
     end(plain, recipe[1]);
 }
 
-/* ---- energy ---- */
-
-static void set_counter(const struct world *w, size_t package, const char *name, const char *text)
-{
-    char path[200];
-
-    (void)snprintf(path, sizeof path, "%s/intel-rapl:%zu", w->folder, package);
-    if (mkdir(path, 0777)) assert_int_equal(EEXIST, errno);
-    (void)snprintf(path, sizeof path, "%s/intel-rapl:%zu/%s", w->folder, package, name);
-    put_file(path, text, strlen(text));
-}
-
-static void energy_is_the_sum_of_packages_and_survives_their_range(void **state)
-{
-    const struct world *w = *state;
-    cull_energy         energy;
-    cull_meter          meter = {.energy = &energy};
-
-    cull_energy_open(w->folder, &energy);
-    assert_int_equal(0, energy.count); /* not available here, and no failure */
-    cull_energy_close(&energy);
-    set_counter(w, 0, "energy_uj", "9000000\n");
-    set_counter(w, 0, "max_energy_range_uj", "10000000\n");
-    set_counter(w, 1, "energy_uj", "5\n");
-    set_counter(w, 1, "max_energy_range_uj", "10000000\n");
-    cull_energy_open(w->folder, &energy);
-    assert_int_equal(2, energy.count);
-    cull_meter_start(&meter);
-    set_counter(w, 0, "energy_uj", "9500000\n");
-    set_counter(w, 1, "energy_uj", "250005\n");
-    cull_meter_lap(&meter, CULL_PHASE_LEARN);
-    set_counter(w, 0, "energy_uj", "500000\n"); /* went past its range */
-    cull_meter_lap(&meter, CULL_PHASE_SCORE);
-    assert_true(fabs(meter.joules[CULL_PHASE_LEARN] - .75) < 1e-9);
-    assert_true(fabs(meter.joules[CULL_PHASE_SCORE] - 1) < 1e-9);
-    cull_energy_close(&energy);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,11 +323,11 @@ int main(void)
         TEST(a_smaller_proxy_scores_for_a_larger_model),
         TEST(scored_ahead_is_scored_by_weights_one_step_old),
         TEST(scored_ahead_with_weights_that_stay_is_scored_now),
+        TEST(scoring_ahead_is_scoring_by_hand_with_weights_one_step_old),
         TEST(scoring_ahead_repeats_bit_for_bit_on_any_threads),
         TEST(keeping_all_ahead_or_by_proxy_is_full_training),
         TEST(what_never_scores_takes_no_scorer),
         TEST(clean_scoring_sees_examples_without_augmentation),
-        TEST(energy_is_the_sum_of_packages_and_survives_their_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
