@@ -160,6 +160,7 @@ cull_status cull_checkpoint_save(cull_trainer *t)
     TRY(cull_record_sync(t));
     TRY(cull_checkpoint_weights(t, t->place.weights, &t->place.weights_hash));
     TRY(save_parts(t, &parts, &state));
+    cull_meter_settle(&t->meter);
     state.place = t->place;
     state.meter = t->meter;
     TRY(cull_run_state_encode(&state, &bytes));

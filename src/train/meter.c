@@ -16,33 +16,46 @@ static double read_clock(const cull_meter *meter)
 }
 
 /*
- * Counters of energy move in ticks, phases may be shorter: then what was drawn since the latest
- * reading is shared out by the time each phase took. The long and rare phases always read.
+ * Counters of energy move in ticks, phases may be shorter: what was drawn between two readings is
+ * shared out by the time each phase took.
  */
+static void read_energy(cull_meter *meter)
+{
+    double clock = read_clock(meter), wall = cull_base_seconds(), passed = 0, joules = 0;
+
+    for (int i = 0; i < CULL_PHASES; i++) passed += meter->unread[i];
+    if (!(passed > 0)) return;
+    joules = cull_energy_lap(meter->energy);
+    for (int i = 0; i < CULL_PHASES; i++) {
+        meter->joules[i] += joules * (meter->unread[i] / passed);
+        meter->unread[i] = 0;
+    }
+    meter->since = cull_base_seconds();
+    meter->wall += meter->since - wall; /* the reading itself is nobody's */
+    meter->mark += read_clock(meter) - clock;
+}
+
 static void lap_energy(cull_meter *meter, cull_phase phase)
 {
-    double now = cull_base_seconds(), passed = 0, joules = 0;
+    double now = cull_base_seconds();
 
     meter->unread[phase] += now - meter->wall;
     meter->wall = now;
-    for (int i = 0; i < CULL_PHASES; i++) passed += meter->unread[i];
-    if (phase < CULL_PHASE_EVALUATE && passed < meter->energy->tick) return;
-    joules = cull_energy_lap(meter->energy);
-    for (int i = 0; i < CULL_PHASES; i++) {
-        if (passed > 0) meter->joules[i] += joules * (meter->unread[i] / passed);
-        meter->unread[i] = 0;
-    }
-    meter->wall = cull_base_seconds(); /* the reading itself is nobody's */
-    meter->mark = read_clock(meter);
+    if (now - meter->since >= meter->energy->tick) read_energy(meter);
+}
+
+void cull_meter_settle(cull_meter *meter)
+{
+    if (meter->energy) read_energy(meter);
 }
 
 void cull_meter_start(cull_meter *meter)
 {
     meter->mark = read_clock(meter);
     if (!meter->energy) return;
-    meter->wall = cull_base_seconds();
     (void)cull_energy_lap(meter->energy);
     for (int i = 0; i < CULL_PHASES; i++) meter->unread[i] = 0;
+    meter->since = meter->wall = cull_base_seconds();
 }
 
 void cull_meter_lap(cull_meter *meter, cull_phase phase)

@@ -27,7 +27,7 @@ typedef struct cull_meter {
 
     cull_energy *energy;        /* borrowed; NULL: none is measured */
     double unread[CULL_PHASES]; /* seconds since the counters were read, by the wall's clock */
-    double wall;                /* when the current phase began, by that clock               */
+    double wall, since;         /* by that clock: when this phase began, when counters were read */
     bool   processor;           /* seconds are of processor time: other programs' do not count */
 } cull_meter;
 
@@ -36,7 +36,9 @@ const char *cull_phase_name(cull_phase phase);
 /* The clock starts; time before it belongs to nobody. */
 void cull_meter_start(cull_meter *meter);
 /* What passed since the latest mark was spent in this phase. */
-void   cull_meter_lap(cull_meter *meter, cull_phase phase);
+void cull_meter_lap(cull_meter *meter, cull_phase phase);
+/* Read what energy counters have not told yet: before joules are looked at. */
+void   cull_meter_settle(cull_meter *meter);
 double cull_meter_seconds(const cull_meter *meter); /* all phases */
 double cull_meter_cost(const cull_meter *meter);    /* in examples trained fully */
 

@@ -100,6 +100,7 @@ static void put_by_phase(cull_trainer *t, const char *what, const double *value)
 
 static void put_phases(cull_trainer *t)
 {
+    cull_meter_settle(&t->meter);
     put_by_phase(t, "seconds", t->meter.seconds);
     if (t->meter.energy) put_by_phase(t, "joules", t->meter.joules);
 }
