@@ -1264,6 +1264,7 @@ typedef struct cull_report_options {
 
 typedef struct cull_report_result {
     size_t comparisons, runs; /* that the page is about                                  */
+    size_t probes;            /* and these                                               */
     size_t skipped;           /* folders that could not be read; named on the page       */
     size_t figures, undrawn;  /* drawn; not drawn, for want of gnuplot                   */
     size_t problems;          /* sentences about damaged or missing files on the page    */
@@ -1274,7 +1275,8 @@ typedef struct cull_report_result {
  * One HTML page about comparisons and runs: verdict, tables, figures. It needs no other file and
  * no network; docs/report.md says what is on it.
  *
- * folders   `count` folders of comparisons (comparison.json) or of single runs (run.json).
+ * folders   `count` folders of comparisons (comparison.json), of single runs (run.json) or of
+ *           probes (probe.jsonl).
  *
  * Damaged or missing parts are named on the page and left out. CULL_IO or CULL_BAD_FILE, and no
  * page, when no folder can be read; CULL_IO when the page cannot be written. Starts gnuplot, once

@@ -9,8 +9,9 @@ static int help(const flag *flags)
 {
     (void)printf(
         "usage: cull report DIR... [-o report.html]\n\n"
-        "Writes one HTML page about the comparisons (cull compare) and runs (cull train) in\n"
-        "the folders: the verdict, then tables and figures. The page needs no other file.\n"
+        "Writes one HTML page about the comparisons (cull compare), runs (cull train) and\n"
+        "probes (cull probe) in the folders: the verdict, then tables and figures. The page\n"
+        "needs no other file.\n"
         "What is damaged or missing is named on it and left out. Figures need gnuplot;\n"
         "without it the page is written all the same, and the exit status is 1.\n\n");
     print_flags(stdout, flags);
@@ -22,13 +23,13 @@ static int complain_report(cull_status status)
     switch (status) {
     case CULL_IO:
         return complain(END_FAILED,
-                        "Give folders that cull compare or cull train wrote, and a page that can "
-                        "be written.",
+                        "Give folders that cull compare, cull train or cull probe wrote, and a "
+                        "page that can be written.",
                         "%s", cull_last_error());
     case CULL_BAD_FILE:
         return complain(END_FAILED,
-                        "Run the same cull compare (or cull train) again with --resume, which "
-                        "writes the file anew.",
+                        "Run what wrote the folder again (cull compare and cull train with "
+                        "--resume), which writes the file anew.",
                         "%s", cull_last_error());
     default: return complain_status(status);
     }
@@ -37,8 +38,9 @@ static int complain_report(cull_status status)
 static int say(const cull_report_result *r, const char *output, bool json)
 {
     if (json) {
-        json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "page", output, "comparisons",
-                              (json_int_t)r->comparisons, "runs", (json_int_t)r->runs, "skipped",
+        json_t *o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "page", output,
+                              "comparisons", (json_int_t)r->comparisons, "runs",
+                              (json_int_t)r->runs, "probes", (json_int_t)r->probes, "skipped",
                               (json_int_t)r->skipped, "figures", (json_int_t)r->figures, "undrawn",
                               (json_int_t)r->undrawn, "problems", (json_int_t)r->problems);
         return print_json(o);
@@ -62,8 +64,9 @@ static int report(const char *const *folders, size_t count, const char *output, 
         end = complain(END_FAILED, "Install gnuplot (Debian: apt-get install gnuplot-nox).",
                        "%zu figures are missing on the page: %s", result.undrawn, result.why);
     else if (!end && result.skipped)
-        end = complain(END_FAILED, "Leave out what is no folder of cull compare or cull train.",
-                       "%zu of %zu folders were skipped: %s", result.skipped, count, result.why);
+        end =
+            complain(END_FAILED, "Leave out what no cull compare, cull train or cull probe wrote.",
+                     "%zu of %zu folders were skipped: %s", result.skipped, count, result.why);
     return end;
 }
 
@@ -84,8 +87,8 @@ int cmd_report(int argc, char **argv)
     if (!end && wants_help)
         end = help(flags);
     else if (!end && count == 0)
-        end =
-            complain(END_USAGE, "Give the folder of a comparison or a run.", "no folder is given");
+        end = complain(END_USAGE, "Give the folder of a comparison, a run or a probe.",
+                       "no folder is given");
     else if (!end)
         end = report(words, count, output, json);
     free((void *)words);

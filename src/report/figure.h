@@ -12,7 +12,7 @@
 #include "report/page.h"
 
 enum {
-    CULL_REP_LABELS = 256,
+    CULL_REP_LABELS = 1024,
     CULL_REP_LABEL = 22, /* characters shown of a label inside a figure */
     CULL_REP_WIDTH = 480,
     CULL_REP_HEIGHT = 340
@@ -23,6 +23,7 @@ enum {
     CULL_REP_AXIS = 1,
     CULL_REP_GRID = 2,
     CULL_REP_SHADE = 3,
+    CULL_REP_FRONT = 4,
     CULL_REP_PHASE = 8,  /* + phase          */
     CULL_REP_SERIES = 16 /* + style's colour */
 };

@@ -40,10 +40,10 @@ void cull_rep_heading(cull_rep_page *page, int below, const char *words)
     cull_rep_print(&page->html, "<h%d>%s</h%d>\n", page->level + below, words, page->level + below);
 }
 
-static void put_title(cull_rep_page *page, const char *title)
+void cull_rep_title(cull_rep_page *page, const char *words)
 {
     cull_rep_print(&page->html, "<h%d>", page->level);
-    cull_rep_escape(&page->html, title, CULL_REP_SENTENCE);
+    cull_rep_escape(&page->html, words, CULL_REP_SENTENCE);
     cull_rep_print(&page->html, "</h%d>\n", page->level);
 }
 
@@ -180,7 +180,7 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
     cull_rep_text  *html = &page->html;
     cull_rep_probes probes = {0};
 
-    put_title(page, c->title[0] ? c->title : "A comparison");
+    cull_rep_title(page, c->title[0] ? c->title : "A comparison");
     cull_rep_put(html,
                  strlen(c->verdict) > 260 ? "<p class=\"verdict long\">" : "<p class=\"verdict\">");
     cull_rep_escape(html, c->verdict[0] ? c->verdict : "There is no verdict yet.",
@@ -210,7 +210,7 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
     TRY(put_galleries(page, c));
     cull_rep_heading(page, 1, "Every arm and control");
     cull_rep_table_every(page, c);
-    cull_rep_table_setup(page, c);
+    TRY(cull_rep_table_setup(page, c));
     status = html->status;
 done:
     cull_rep_probes_clear(&probes);
@@ -282,7 +282,7 @@ cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, 
     cull_status     status = CULL_OK;
     cull_rep_probes probes = {0};
 
-    put_title(page, count == 1 ? runs[0].folder : "Runs");
+    cull_rep_title(page, count == 1 ? runs[0].folder : "Runs");
     if (count == 1) put_outcome(page, &runs[0]);
     cull_rep_table_runs(page, runs, count);
     cull_rep_put(&page->html, "<div class=\"figures\">\n");

@@ -23,10 +23,13 @@ void cull_rep_page_end(cull_rep_page *page);
 
 /* A heading, `below` levels under the part's first; our own words. */
 void cull_rep_heading(cull_rep_page *page, int below, const char *words);
+/* A part's first heading; words of a file. */
+void cull_rep_title(cull_rep_page *page, const char *words);
 
 /* Parts. */
 cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparison *comparison);
 cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count);
+cull_status cull_rep_put_probed(cull_rep_page *page, const cull_rep_probed *probed);
 void        cull_rep_put_problems(cull_rep_page *page);
 
 /* Tables of a comparison. */
@@ -34,7 +37,10 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c);
 void cull_rep_table_controls(cull_rep_page *page, const cull_rep_comparison *c);
 void cull_rep_table_costs(cull_rep_page *page, const cull_rep_comparison *c);
 void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c);
-void cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison *c);
+
+/* What a comparison was made with: the command, the machine, step times, the recipe. */
+cull_status cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_table_times(cull_rep_page *page, const cull_rep_comparison *c);
 /* Of runs. */
 void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count);
 void cull_rep_table_machine(cull_rep_page *page, const json_t *machine);
@@ -74,6 +80,9 @@ cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *
 /* A strategy with its modifier, share and pass, short enough for a figure; owned by the caller's
  * buffer. */
 void cull_rep_short_name(const cull_rep_arm *arm, char *out, size_t room);
+
+/* The same without its share: a line of figures. */
+void cull_rep_series_name(const cull_rep_arm *arm, char *out, size_t room);
 
 bool cull_rep_is_arm(const cull_rep_arm *arm); /* its role is arm, not control or full */
 /* Against uniform with the whole budget: what the verdict is on. NULL: none. */

@@ -11,13 +11,14 @@ const char *const cull_rep_style_sheet[] = {
     ":root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#59636e;--line:#d5dae0;"
     "--card:#f5f7f9;--k1:#59636e;--k2:#dfe3e8;--k3:#e6edf6;--good:#0a6b3d;--goodbg:#dcf3e6;"
     "--bad:#a4281b;--badbg:#fbe3e0;--even:#454d56;--evenbg:#e7eaee;--open:#7a5200;--openbg:#fdefcf;"
-    "--k8:#8b949e;--k9:#d55e00;--k10:#b3568b;--k11:#0072b2;--k12:#009e73;"
+    "--k4:#8b949e;--k8:#9aa4ae;--k9:#44337f;--k10:#9d84dc;--k11:#dbe0e5;--k12:#59636e;"
     "--k16:#6e7781;--k17:#1b1f24;--k18:#0072b2;--k19:#d55e00;--k20:#00805d;--k21:#b3568b;"
     "--k22:#a87000;--k23:#3f8fc5}\n",
     "@media (prefers-color-scheme:dark){:root{--paper:#11151a;--ink:#e7ebf0;--soft:#a3adb8;"
     "--line:#333b45;--card:#1a2027;--k1:#a3adb8;--k2:#2b323b;--k3:#1f2a38;--good:#6fdba3;"
     "--goodbg:#0f3524;--bad:#ff9d8f;--badbg:#45201b;--even:#c7cfd8;--evenbg:#2b323b;--open:#f3c766;"
-    "--openbg:#3d3014;--k8:#7d8894;--k9:#ff8a4c;--k10:#e79cc7;--k11:#5aaef0;--k12:#2fcf9f;"
+    "--openbg:#3d3014;--k4:#7d8894;--k8:#7d8894;--k9:#cabcff;--k10:#7a63c4;--k11:#39434e;--k12:#"
+    "a3adb8;"
     "--k16:#9aa5b1;--k17:#e7ebf0;--k18:#5aaef0;--k19:#ff8a4c;--k20:#2fcf9f;--k21:#e79cc7;"
     "--k22:#f2b632;--k23:#a8dcff}}\n",
     "*{box-sizing:border-box}\n",
@@ -47,14 +48,15 @@ const char *const cull_rep_style_sheet[] = {
     "tbody tr:last-child>*{border-bottom:0}\n",
     "thead th{background:var(--card);font-weight:600;font-size:.84rem;color:var(--soft)}\n",
     "th.w,td.w{text-align:left}\n",
-    "tbody th{font-weight:600;position:sticky;left:0;background:var(--paper);min-width:9em;"
+    "tbody th{font-weight:600;position:sticky;left:0;background:var(--paper);min-width:11em;"
     "max-width:22em;white-space:normal;overflow-wrap:anywhere}\n",
-    "small,.small{font-size:.86em;color:var(--soft)}.warn{color:var(--open)}\n",
+    "small,.small{font-size:.86em;color:var(--soft)}.warn{color:var(--open)}"
+    ".over{display:block;font-weight:400;color:var(--bad)}\n",
     ".pill{display:inline-block;padding:1px 9px;border-radius:99px;font-weight:600;font-size:.9em;"
     "color:var(--open);background:var(--openbg)}\n",
     ".pill.better{color:var(--good);background:var(--goodbg)}"
     ".pill.worse{color:var(--bad);background:var(--badbg)}"
-    ".pill.same{color:var(--even);background:var(--evenbg)}\n",
+    ".pill.same{color:var(--even);background:var(--evenbg)}.pill+small{display:block}\n",
     "dl.columns{margin:0 0 28px;font-size:.84rem;color:var(--soft);columns:26em auto;"
     "column-gap:32px}dl.columns>div{break-inside:avoid;padding-bottom:3px}\n",
     "dl.columns dt{display:inline;font-weight:600}dl.columns dt:after{content:': '}"
@@ -68,9 +70,12 @@ const char *const cull_rep_style_sheet[] = {
     "dl.recipe{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:.78rem}\n",
     "pre{background:var(--card);padding:10px 14px;border-radius:8px;font-size:.82rem;"
     "white-space:pre-wrap;overflow-wrap:anywhere}pre.command{user-select:all}\n",
-    ".figures{display:grid;gap:26px;grid-template-columns:repeat(auto-fill,minmax(min(100%,380px),"
-    "1fr));align-items:start;margin:0 0 24px}\n",
+    ".figures{display:grid;gap:30px 44px;grid-template-columns:repeat(auto-fill,minmax(min(100%,"
+    "max(340px,40%)),1fr));align-items:start;margin:0 0 24px;max-width:1090px}\n",
     "figure{margin:0;min-width:0;max-width:620px}\n",
+    ".beside{display:flex;flex-wrap:wrap;gap:0 32px;align-items:flex-start}.beside>div{max-width:"
+    "100%;display:grid;grid-template-columns:minmax(0,max-content)}.beside dl.columns{columns:auto;"
+    "width:0;min-width:100%}\n",
     "svg.plot{display:block;width:100%;height:auto;overflow:visible}"
     "svg.plot text{font:14px system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',"
     "'DejaVu Sans',sans-serif;font-variant-numeric:tabular-nums}\n",
@@ -97,14 +102,14 @@ const char *const cull_rep_style_sheet[] = {
     "table.cards th,table.cards td{border:0;padding:1px 0;white-space:normal;max-width:none;"
     "text-align:right;display:flex;justify-content:space-between;gap:1em}\n",
     "table.cards tbody th{position:static;display:block;text-align:left;padding-bottom:4px;"
-    "font-size:1rem}\n",
-    "table.cards tbody th,table.cards td:nth-child(n+6){grid-column:1/-1}\n",
+    "font-size:1rem}.pill+small{display:inline}\n",
+    "table.cards tbody th,table.cards td:nth-child(-n+6){grid-column:1/-1}\n",
     "table.cards td:before{content:attr(data-label);color:var(--soft);text-align:left;flex:none}\n",
     ".figures{gap:30px}tbody th{min-width:8.5em;max-width:11em}th,td{padding:6px 9px}}\n",
     "@media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;"
     "--card:#f2f2f2;--k1:#444;--k2:#ddd;--k3:#e6edf6;--good:#0a6b3d;--goodbg:#fff;--bad:#a4281b;"
-    "--badbg:#fff;--even:#333;--evenbg:#fff;--open:#7a5200;--openbg:#fff;--k8:#8b949e;--k9:#d55e00;"
-    "--k10:#b3568b;--k11:#0072b2;--k12:#009e73;--k16:#6e7781;--k17:#000;--k18:#0072b2;"
+    "--badbg:#fff;--even:#333;--evenbg:#fff;--open:#7a5200;--openbg:#fff;--k4:#888;--k8:#9aa4ae;"
+    "--k9:#44337f;--k10:#9d84dc;--k11:#e3e7eb;--k12:#555;--k16:#6e7781;--k17:#000;--k18:#0072b2;"
     "--k19:#d55e00;--k20:#00805d;--k21:#b3568b;--k22:#a87000;--k23:#3f8fc5}\n",
     "html{font-size:11.5px}body{font-size:11.5px}dl.columns{columns:2}main{padding-top:0;max-width:"
     "none}.scroll{overflow:visible;border:0}"

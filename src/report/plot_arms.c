@@ -5,7 +5,7 @@
 
 #include "report/figure.h"
 
-enum { MOST_ROWS = 40, ROW = 24, FRAME = 78, MOST_KEEPS = 64 };
+enum { MOST_ROWS = 128, ROW = 24, FRAME = 78 };
 
 void cull_rep_short_name(const cull_rep_arm *arm, char *out, size_t room)
 {
@@ -32,6 +32,15 @@ const cull_rep_versus *cull_rep_primary(const cull_rep_arm *arm)
 bool cull_rep_is_arm(const cull_rep_arm *arm)
 {
     return strcmp(arm->role, "arm") == 0;
+}
+
+/* An upright line where a run costs as much as full training. */
+static void draw_full_cost(cull_rep_figure *f)
+{
+    cull_rep_print(&f->script,
+                   "set arrow from 100, graph 0 to 100, graph 1 nohead lw 1 lc rgb "
+                   "'#0102%02x'\n",
+                   CULL_REP_AXIS);
 }
 
 /* Names down the left side, in rows 1, 2, ... from the top. */
@@ -108,111 +117,6 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
         "pair; right of zero is better. Inside the shaded margin a difference counts as none.");
 }
 
-/* One line of the figure below: the arms of a strategy and pass, by rising keep. */
-static size_t gather(const cull_rep_comparison *c, size_t first, bool *taken,
-                     const cull_rep_arm **out)
-{
-    const cull_rep_arm *head = &c->arm[first];
-    bool                uniform = cull_rep_is_uniform(head);
-    size_t              count = 0;
-
-    for (size_t i = first; i < c->arms && count < MOST_KEEPS; i++) {
-        const cull_rep_arm *arm = &c->arm[i];
-        size_t              at = count;
-
-        if (taken[i] || strcmp(arm->strategy, head->strategy) != 0 || !isfinite(arm->keep) ||
-            !isfinite(arm->mean))
-            continue;
-        if (uniform != cull_rep_is_uniform(arm)) continue;
-        if (!uniform && (!cull_rep_is_arm(arm) || strcmp(arm->pass, head->pass) != 0)) continue;
-        taken[i] = true;
-        for (; at > 0 && out[at - 1]->keep > arm->keep; at--) out[at] = out[at - 1];
-        out[at] = arm;
-        count++;
-    }
-    return count;
-}
-
-static void series_name(const cull_rep_arm *arm, char *out, size_t room)
-{
-    if (cull_rep_is_uniform(arm))
-        (void)snprintf(out, room, "uniform (%.80s)", arm->strategy);
-    else
-        (void)snprintf(out, room, "%.80s%s", arm->strategy,
-                       strcmp(arm->pass, "reuse") == 0 ? " reuse" : "");
-}
-
-static void plot_band(cull_rep_figure *f, const cull_rep_arm **arm, size_t count)
-{
-    char           name[CULL_REP_NAME];
-    cull_rep_style style = arm[0]->style;
-    int            title = 0, colour = 0;
-    size_t         block = 0;
-
-    if (style.colour == 0) style.hollow = false;
-    colour = CULL_REP_SERIES + style.colour;
-    series_name(arm[0], name, sizeof name);
-    title = cull_rep_figure_label(f, name, true);
-    block = cull_rep_figure_rows(f);
-    for (size_t i = 0; i < count; i++)
-        cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", 100 * arm[i]->keep, arm[i]->mean,
-                       isfinite(arm[i]->low) ? arm[i]->low : arm[i]->mean,
-                       isfinite(arm[i]->high) ? arm[i]->high : arm[i]->mean);
-    cull_rep_figure_end_rows(f);
-    cull_rep_print(cull_rep_figure_plot(f, -1),
-                   "$d%zu using 1:3:4 with filledcurves fs transparent solid .14 noborder lc rgb "
-                   "'#0102%02x'",
-                   block, colour);
-    cull_rep_print(cull_rep_figure_plot(f, -1),
-                   "$d%zu using 1:2:3:4 with yerrorbars lw 1 pt 0 lc rgb '#0102%02x'", block,
-                   colour);
-    cull_rep_print(cull_rep_figure_plot(f, title),
-                   "$d%zu using 1:2 with linespoints lw 2 pt %d ps 1 lc rgb '#0102%02x'%s", block,
-                   cull_rep_marker(&style), colour, style.hollow ? " dt (8,5)" : "");
-    cull_rep_figure_key(
-        f, name,
-        &(cull_rep_key){.style = style, .line = true, .dashed = style.hollow, .phase = -1});
-}
-
-/* A dashed line at the accuracy of full training. */
-static void plot_full(cull_rep_figure *f, const cull_rep_comparison *c)
-{
-    for (size_t i = 0; i < c->arms; i++) {
-        const cull_rep_arm *arm = &c->arm[i];
-
-        if (strcmp(arm->role, "full") != 0 || !isfinite(arm->mean)) continue;
-        cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, "full training", true)),
-                       "%.9g with lines lw 2 dt (3,4) lc rgb '#0102%02x'", arm->mean,
-                       CULL_REP_SERIES + arm->style.colour);
-        cull_rep_figure_key(
-            f, "full training, cost 100 %",
-            &(cull_rep_key){.style = arm->style, .line = true, .dashed = true, .phase = -1});
-        return;
-    }
-}
-
-cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c)
-{
-    const cull_rep_arm *arm[MOST_KEEPS];
-    bool                taken[512] = {false};
-    cull_rep_figure     f = {0};
-
-    cull_rep_figure_begin(&f, "kept share ρ (%)", "test accuracy (%)", 0);
-    cull_rep_put(&f.script, "set offsets graph .05, graph .05, graph .05, graph .05\n");
-    for (size_t i = 0; i < c->arms && i < sizeof taken; i++) {
-        size_t count = 0;
-
-        if (taken[i] || c->arm[i].style.colour == 1) continue;
-        count = gather(c, i, taken, arm);
-        if (count) plot_band(&f, arm, count);
-    }
-    if (f.plots) plot_full(&f, c);
-    return cull_rep_figure_draw(
-        page, &f, "Test accuracy against the kept share of every minibatch, one line a strategy",
-        "<b>Accuracy against ρ.</b> Mean over seeds; band and whiskers: least to most. Arms at "
-        "one ρ differ in cost, so this is not yet a fair comparison.");
-}
-
 static const char *role_name(const cull_rep_arm *arm)
 {
     if (strcmp(arm->role, "whole-budget") == 0) return "uniform, whole budget";
@@ -231,7 +135,7 @@ static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
 
     if (strcmp(arm->role, "same-m") == 0) style.marker = 2;
     if (cull_rep_is_arm(arm))
-        series_name(arm, key, sizeof key);
+        cull_rep_series_name(arm, key, sizeof key);
     else
         (void)snprintf(key, sizeof key, "%s", role_name(arm));
     cull_rep_short_name(arm, name, sizeof name);
@@ -255,6 +159,7 @@ cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison 
 
     cull_rep_figure_begin(&f, "cost (% of the full run)", "test accuracy (%)", 0);
     cull_rep_put(&f.script, "set offsets graph .05, graph .05, graph .05, graph .05\n");
+    draw_full_cost(&f);
     for (size_t i = 0; i < c->arms; i++) {
         const cull_rep_arm *arm = &c->arm[i];
         size_t              at = count;
@@ -271,14 +176,16 @@ cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison 
             cull_rep_print(&f.script, "%.9g %.9g\n", 100 * front[i]->cost, front[i]->mean);
         cull_rep_figure_end_rows(&f);
         cull_rep_print(cull_rep_figure_plot(&f, cull_rep_figure_label(&f, "Pareto frontier", true)),
-                       "$d%zu using 1:2 with steps lw 2 lc rgb '#0102%02x'", block, CULL_REP_GRID);
+                       "$d%zu using 1:2 with steps lw 1.5 lc rgb '#0102%02x'", block,
+                       CULL_REP_FRONT);
     }
     for (size_t i = 0; i < c->arms && f.plots < CULL_REP_LABELS / 2; i++)
         if (isfinite(c->arm[i].cost) && isfinite(c->arm[i].mean)) plot_mark(&f, &c->arm[i]);
     return cull_rep_figure_draw(
         page, &f, "Test accuracy against cost, one mark an arm or control, with the frontier",
         "<b>What a cost buys.</b> Mean and least to most over seeds. Left of and above the grey "
-        "stair nothing was reached.");
+        "stair nothing was reached; right of the upright line a run costs more than full "
+        "training.");
 }
 
 /* Mean seconds of the phases over finished runs; false when some are not known. */
@@ -329,14 +236,15 @@ static void plot_bars(cull_rep_figure *f, double seconds[][CULL_REP_PHASES], siz
         cull_rep_figure_end_rows(f);
         cull_rep_print(
             cull_rep_figure_plot(f, cull_rep_figure_label(f, cull_rep_phase_names[p], true)),
-            "$d%zu using 1:2:3:4:5:6 with boxxyerror fs solid noborder lc rgb '#0102%02x'", block,
-            CULL_REP_PHASE + p);
+            "$d%zu using 1:2:3:4:5:6 with boxxyerror fs solid border rgb '#0102%02x' lw .5 lc "
+            "rgb '#0102%02x'",
+            block, CULL_REP_AXIS, CULL_REP_PHASE + p);
         cull_rep_figure_key(f, cull_rep_phase_names[p], &(cull_rep_key){.phase = p});
     }
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < rows; i++)
         cull_rep_print(&f->script, "%.9g %zu %.*f\n", scale * sum(seconds[i]), i + 1,
-                       scale * sum(seconds[i]) < 10 ? 1 : 0, scale * sum(seconds[i]));
+                       scale * sum(seconds[i]) < 9.95 ? 1 : 0, scale * sum(seconds[i]));
     cull_rep_figure_end_rows(f);
     cull_rep_print(cull_rep_figure_plot(f, -1),
                    "$d%zu using 1:2:(strcol(3).'%s') with labels left offset .4,0 tc rgb "
@@ -364,6 +272,7 @@ cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison 
     cull_rep_figure_begin(&f, full > 0 ? "time (% of the full run)" : "time (s)", "",
                           FRAME + ROW * (int)rows);
     name_rows(&f, names, rows);
+    if (full > 0) draw_full_cost(&f);
     plot_bars(&f, seconds, rows, full > 0 ? 100 / full : 1, full > 0 ? " %" : " s");
     return cull_rep_figure_draw(page, &f, "Time of each arm by phase",
                                 "<b>Where the time goes.</b> Measured, mean over seeds. Scoring "

@@ -7,40 +7,93 @@
 #include "report/figure.h"
 #include "report/probes.h"
 
-enum { MOST_KEEPS = 4, LOG_BINS = 28 };
+enum { MOST_KEEPS = 4, LEAST_BINS = 8, MOST_BINS = 28 };
 
-static void plot_steps(cull_rep_figure *f, size_t block, const char *name,
-                       const cull_rep_style *style)
+/* Bins of a histogram over powers of ten. */
+struct powers {
+    double low, high; /* log10 */
+    size_t bins;
+};
+
+/* A line with marks, few enough to be told apart; `turn` moves them along it. */
+static void plot_spread(cull_rep_figure *f, size_t block, size_t rows, size_t turn,
+                        const char *name, const cull_rep_style *style)
 {
-    int colour = CULL_REP_SERIES + style->colour;
+    int    colour = CULL_REP_SERIES + style->colour;
+    size_t every = rows / 12 + 1;
 
-    cull_rep_print(cull_rep_figure_plot(f, -1),
-                   "$d%zu using 1:2 with filledcurves y=0 fs transparent solid .12 noborder lc rgb "
-                   "'#0102%02x'",
-                   block, colour);
     cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, name, true)),
-                   "$d%zu using 1:2 with lines lw 2 lc rgb '#0102%02x'%s", block, colour,
+                   "$d%zu using 1:2 with lines lw 1.5 lc rgb '#0102%02x'%s", block, colour,
                    style->hollow ? " dt (8,5)" : "");
+    cull_rep_print(cull_rep_figure_plot(f, -1),
+                   "$d%zu using 1:2 every %zu::%zu with points pt %d ps .9 lc rgb '#0102%02x'",
+                   block, every, turn % every, cull_rep_marker(style), colour);
     cull_rep_figure_key(
         f, name,
         &(cull_rep_key){.style = *style, .line = true, .dashed = style->hollow, .phase = -1});
 }
 
-static void plot_errors(cull_rep_figure *f, const cull_rep_probe_group *g, double low, double high)
+/* Bins that are empty, and between empty ones, are left out: lines end on the ground. */
+static void plot_errors(cull_rep_figure *f, const cull_rep_probe_group *g, size_t turn,
+                        const struct powers *p)
 {
-    double bin[LOG_BINS] = {0}, width = (high - low) / LOG_BINS;
-    size_t block = 0;
+    double bin[MOST_BINS + 2] = {0}, width = (p->high - p->low) / (double)p->bins;
+    size_t block = 0, rows = 0;
 
+    if (!g->count) return;
     for (size_t i = 0; i < g->count; i++) {
-        double at = (log10(g->error[i]) - low) / width;
-        bin[at < 0 ? 0 : at >= LOG_BINS ? LOG_BINS - 1 : (size_t)at] += 100 / (double)g->count;
+        double at = (log10(g->error[i]) - p->low) / width;
+        size_t last = p->bins - 1;
+        bin[1 + (at < 0 ? 0 : at >= (double)last ? last : (size_t)at)] += 100 / (double)g->count;
     }
     block = cull_rep_figure_rows(f);
-    for (int i = 0; i < LOG_BINS; i++)
-        cull_rep_print(&f->script, "%.6g %.6g\n%.6g %.6g\n", pow(10, low + i * width), bin[i],
-                       pow(10, low + (i + 1) * width), bin[i]);
+    for (size_t i = 1; i <= p->bins; i++) {
+        if (bin[i - 1] == 0 && bin[i] == 0 && bin[i + 1] == 0) continue;
+        cull_rep_print(&f->script, "%.6g %.6g\n", pow(10, p->low + ((double)i - .5) * width),
+                       bin[i]);
+        rows++;
+    }
     cull_rep_figure_end_rows(f);
-    plot_steps(f, block, g->strategy, &g->style);
+    plot_spread(f, block, rows, turn, g->strategy, &g->style);
+}
+
+/* The range of a figure, and bins as many as the minibatches bear (twice the cube root). */
+static struct powers measure(const cull_rep_probe_group *groups, size_t first, size_t end)
+{
+    struct powers p = {INFINITY, -INFINITY, LEAST_BINS};
+
+    for (size_t g = first; g < end; g++) {
+        double bear = ceil(2 * cbrt((double)groups[g].count));
+
+        for (size_t i = 0; i < groups[g].count; i++) {
+            p.low = fmin(p.low, log10(groups[g].error[i]));
+            p.high = fmax(p.high, log10(groups[g].error[i]));
+        }
+        if (bear > (double)p.bins) p.bins = bear < MOST_BINS ? (size_t)bear : MOST_BINS;
+    }
+    if (p.high - p.low < 1e-3) p.high = p.low + 1e-3;
+    return p;
+}
+
+/* An axis from end to end, with 1, 2, 5 or, where it is long, only powers of ten. */
+static void set_powers(cull_rep_figure *f, const struct powers *p)
+{
+    static const double steps[] = {1, 2, 5};
+    double              span = p->high - p->low;
+    bool                any = false;
+
+    cull_rep_print(&f->script, "set logscale x\nset xrange [%.6g:%.6g]\nset xtics (",
+                   pow(10, p->low), pow(10, p->high));
+    for (double ten = floor(p->low); ten <= p->high; ten += ceil(span / 8))
+        for (size_t i = 0; i < (span < 2.5 ? 3 : 1); i++) {
+            double at = steps[i] * pow(10, ten);
+
+            if (log10(at) < p->low || log10(at) > p->high) continue;
+            cull_rep_print(&f->script, "%s'%g' %.6g", any ? "," : "", at, at);
+            any = true;
+        }
+    if (!any) cull_rep_print(&f->script, "'%.3g' %.6g", pow(10, p->low), pow(10, p->low));
+    cull_rep_put(&f->script, ")\n");
 }
 
 cull_status cull_rep_draw_probes(cull_rep_page *page, const cull_rep_probe_group *groups,
@@ -50,19 +103,17 @@ cull_status cull_rep_draw_probes(cull_rep_page *page, const cull_rep_probe_group
 
     for (size_t first = 0, end = 0, drawn = 0; first < count && drawn < MOST_KEEPS;
          first = end, drawn++) {
-        double          low = INFINITY, high = -INFINITY;
+        struct powers   powers = {0};
         char            caption[300];
         cull_rep_figure f = {0};
 
-        for (end = first; end < count && groups[end].keep == groups[first].keep; end++)
-            for (size_t i = 0; i < groups[end].count; i++) {
-                low = fmin(low, log10(groups[end].error[i]));
-                high = fmax(high, log10(groups[end].error[i]));
-            }
-        if (high - low < 1e-3) high = low + 1e-3;
+        for (end = first; end < count && groups[end].keep == groups[first].keep;) end++;
+        powers = measure(groups, first, end);
+        if (!isfinite(powers.high - powers.low)) continue;
         cull_rep_figure_begin(&f, "squared gradient error, log scale", "minibatches (%)", 0);
-        cull_rep_put(&f.script, "set logscale x\nset format x '%g'\nset yrange [0:*]\n");
-        for (size_t i = first; i < end; i++) plot_errors(&f, &groups[i], low, high);
+        set_powers(&f, &powers);
+        cull_rep_put(&f.script, "set yrange [0:*]\nset offsets 0, 0, graph .05, 0\n");
+        for (size_t i = first; i < end; i++) plot_errors(&f, &groups[i], i - first, &powers);
         (void)snprintf(caption, sizeof caption,
                        "<b>Gradient error, ρ = %.3g.</b> Squared distance of the subset’s gradient "
                        "to the full-data gradient, minibatch by minibatch; further left is better.",
@@ -74,34 +125,33 @@ done:
     return status;
 }
 
-static size_t plot_picks(cull_rep_figure *f, const cull_rep_audit *a)
+static void plot_picks(cull_rep_figure *f, const cull_rep_audit *a, size_t turn, const char *name,
+                       const cull_rep_style *style)
 {
     size_t block = cull_rep_figure_rows(f), bins = a->most / a->width + 1;
 
-    for (size_t i = 0; i < bins; i++) {
-        double share = 100 * a->bin[i] / (double)a->examples / (double)a->width;
-        double from = (double)(i * a->width) - .5;
-
-        cull_rep_print(&f->script, "%.6g %.6g\n%.6g %.6g\n", from, share, from + (double)a->width,
-                       share);
-    }
+    for (size_t i = 0; i < bins; i++)
+        cull_rep_print(&f->script, "%.6g %.6g\n",
+                       (double)(i * a->width) + .5 * (double)(a->width - 1),
+                       100 * a->bin[i] / (double)a->examples / (double)a->width);
     cull_rep_figure_end_rows(f);
-    return block;
+    plot_spread(f, block, bins, turn, name, style);
 }
 
 static void begin_picks(cull_rep_figure *f, size_t most)
 {
     cull_rep_figure_begin(f, "times trained", "examples (%) per count", 0);
     cull_rep_print(&f->script,
-                   "set xrange [-.5:*]\nset xtics 0,%.6g\nset yrange [0:*]\n"
+                   "set xrange [%.6g:%.6g]\nset xtics 0,%.6g\nset yrange [0:*]\n"
                    "set offsets 0, 0, graph .05, 0\n",
+                   -.04 * (double)most - .1, 1.04 * (double)most + .1,
                    fmax(1, cull_rep_step(0, (double)most)));
 }
 
 static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c, double keep)
 {
     char            caption[300];
-    size_t          most = 0;
+    size_t          most = 0, turn = 0;
     cull_rep_figure f = {0};
 
     for (size_t i = 0; i < c->arms; i++) {
@@ -118,12 +168,13 @@ static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c,
         if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].keep != keep || !audit) continue;
         (void)snprintf(name, sizeof name, "%.80s%s", c->arm[i].strategy,
                        strcmp(c->arm[i].pass, "reuse") == 0 ? " reuse" : "");
-        plot_steps(&f, plot_picks(&f, audit), name, &c->arm[i].style);
+        plot_picks(&f, audit, turn++, name, &c->arm[i].style);
     }
-    (void)snprintf(caption, sizeof caption,
-                   "<b>How often examples were trained, ρ = %.3g.</b> First seed; at 0 stand those "
-                   "never picked.",
-                   keep);
+    (void)snprintf(
+        caption, sizeof caption,
+        "<b>How often examples were trained, ρ = %.3g.</b> First seed; the table counts those "
+        "never picked.",
+        keep);
     return cull_rep_figure_draw(page, &f, "Histogram of how often each example was trained",
                                 caption);
 }
@@ -157,11 +208,11 @@ cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *
         cull_rep_style style = {.colour = 2 + (int)i % 6, .marker = ((int)i + 1) % 6};
 
         if (!runs[i].run.audit.there) continue;
-        plot_steps(&f, plot_picks(&f, &runs[i].run.audit), runs[i].folder, &style);
+        plot_picks(&f, &runs[i].run.audit, i, runs[i].folder, &style);
     }
     return cull_rep_figure_draw(page, &f, "Histogram of how often each example was trained",
-                                "<b>How often examples were trained.</b> At 0 stand those never "
-                                "picked.");
+                                "<b>How often examples were trained.</b> The table counts those "
+                                "never picked.");
 }
 
 const cull_rep_audit *cull_rep_first_audit(const cull_rep_arm *arm)

@@ -1,4 +1,5 @@
-/* report/probes.c - gathers gradient errors over runs, and says how often each strategy wins. */
+/* report/probes.c - gathers gradient errors over minibatches, and says how often each strategy
+ * wins. */
 #include "report/probes.h"
 
 #include <math.h>
@@ -60,15 +61,21 @@ cull_status cull_rep_probes_add(cull_rep_probes *probes, const cull_rep_metrics 
     for (size_t i = 0; i < metrics->probes; i++) {
         const cull_rep_probe *probe = &metrics->probe[i];
 
-        if (!(probe->error > 0) || !isfinite(probe->keep)) continue;
+        if (!isfinite(probe->keep)) continue;
         TRY(find_group(probes, probe, c, &group));
         if (!group) continue;
+        group->batches++;
+        group->picked += probe->picked;
+        group->corrupted += probe->corrupted;
+        if (!(probe->error > 0) || !isfinite(probe->error)) continue;
         if (group->count == group->room) {
             size_t room = 2 * group->room + 64;
             TRY(cull_base_grow(room, sizeof *group->error, "probes", &group->error));
             group->room = room;
         }
         group->error[group->count++] = probe->error;
+        group->cosine += probe->cosine;
+        group->full += probe->full;
         group->contests += isfinite(probe->win) != 0;
         group->wins += probe->win > 0;
     }
@@ -96,7 +103,8 @@ void cull_rep_probes_sort(cull_rep_probes *probes)
     if (!probes->count) return;
     qsort(probes->group, probes->count, sizeof *probes->group, by_keep);
     for (size_t i = 0; i < probes->count; i++)
-        qsort(probes->group[i].error, probes->group[i].count, sizeof(double), by_value);
+        if (probes->group[i].count)
+            qsort(probes->group[i].error, probes->group[i].count, sizeof(double), by_value);
 }
 
 void cull_rep_probes_clear(cull_rep_probes *probes)
@@ -117,58 +125,156 @@ static void wilson(double k, double n, double *low, double *high)
     *high = centre + half;
 }
 
-static void put_table(cull_rep_page *page, const cull_rep_probes *probes)
+static bool contested(const cull_rep_probe_group *g)
 {
-    static const cull_rep_column columns[] = {
+    return g->contests && g->style.colour != 0;
+}
+
+/* 85 % (71 to 93) */
+static void put_share(cull_rep_text *html, double hits, double trials, int digits)
+{
+    double low = 0, high = 0;
+
+    wilson(hits, trials, &low, &high);
+    cull_rep_print(html, "%.*f %% <small>(%.*f to %.*f)</small>", digits, 100 * hits / trials,
+                   digits, 100 * low, digits, 100 * high);
+}
+
+static void put_group(cull_rep_page *page, const cull_rep_probe_group *g,
+                      const cull_rep_column *column, bool gradients, bool labels)
+{
+    cull_rep_text *html = &page->html;
+
+    cull_rep_cell(page, column++);
+    cull_rep_swatch(html, &g->style, false, false);
+    cull_rep_escape(html, g->strategy, CULL_REP_NAME);
+    cull_rep_cell(page, column++);
+    cull_rep_print(html, "%.3g", g->keep);
+    cull_rep_cell(page, column++);
+    cull_rep_count(html, (double)g->batches);
+    if (gradients) {
+        double sum = 0;
+
+        for (size_t i = 0; i < g->count; i++) sum += g->error[i];
+        cull_rep_cell(page, column++);
+        cull_rep_print(html, g->count ? "%.3g" : "–", g->count ? g->error[g->count / 2] : 0);
+        cull_rep_cell(page, column++);
+        cull_rep_number(html, sum / g->full, sum < 9.95 * g->full ? 2 : 1);
+        cull_rep_cell(page, column++);
+        cull_rep_number(html, g->cosine / (double)g->count, 3);
+        cull_rep_cell(page, column++);
+        if (contested(g))
+            put_share(html, (double)g->wins, (double)g->contests, 0);
+        else
+            cull_rep_put(html, "–");
+    }
+    if (!labels) return;
+    cull_rep_cell(page, column);
+    if (g->corrupted >= 0 && g->corrupted <= g->picked)
+        put_share(html, g->corrupted, g->picked, 1);
+    else
+        cull_rep_put(html, "–");
+}
+
+static void put_table(cull_rep_page *page, const cull_rep_probes *probes, bool gradients)
+{
+    static const cull_rep_column usual[] = {
         {"Strategy", "what chose the subset", true},
         {"ρ", "share of the minibatch that is kept", false},
         {"Minibatches", "how many were probed", false},
         {"Median error", "squared distance to the full-data gradient", false},
+        {"÷ ‖g‖²", "mean error as a multiple of the full-data gradient’s squared norm", false},
+        {"Cosine", "mean, of the angle between the two gradients", false},
         {"Below uniform",
          "share of minibatches on which the error is below uniform’s, with its 95 "
          "% interval (Wilson)",
          false},
+        {"Wrong labels", "share of the picks whose label was changed on purpose, likewise", false},
     };
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    cull_rep_text *html = &page->html;
+    enum { COLUMNS = sizeof usual / sizeof *usual, FIRST = 3, OF_GRADIENTS = 4 };
+    cull_rep_column columns[COLUMNS];
+    size_t          count = 0;
+    bool            labels = false;
 
-    cull_rep_table_begin(page, "Gradient errors", columns, COLUMNS, false);
-    for (size_t i = 0; i < probes->count; i++) {
-        const cull_rep_probe_group *g = &probes->group[i];
-        double                      low = 0, high = 0;
+    for (size_t i = 0; i < probes->count; i++)
+        labels = labels || (probes->group[i].corrupted > 0 && probes->group[i].picked > 0);
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (i < FIRST || (i < FIRST + OF_GRADIENTS ? gradients : labels))
+            columns[count++] = usual[i];
+    cull_rep_table_begin(page, "Probed minibatches", columns, count, false);
+    for (size_t i = 0; i < probes->count; i++)
+        put_group(page, &probes->group[i], columns, gradients, labels);
+    cull_rep_table_end(page, columns, count);
+}
 
-        cull_rep_cell(page, &columns[0]);
-        cull_rep_swatch(html, &g->style, false, false);
-        cull_rep_escape(html, g->strategy, CULL_REP_NAME);
-        cull_rep_cell(page, &columns[1]);
-        cull_rep_print(html, "%.3g", g->keep);
-        cull_rep_cell(page, &columns[2]);
-        cull_rep_count(html, (double)g->count);
-        cull_rep_cell(page, &columns[3]);
-        cull_rep_print(html, "%.3g", g->error[g->count / 2]);
-        cull_rep_cell(page, &columns[4]);
-        if (g->contests && g->style.colour != 0) {
-            wilson((double)g->wins, (double)g->contests, &low, &high);
-            cull_rep_print(html, "%.0f %% <small>(%.0f to %.0f)</small>",
-                           100 * (double)g->wins / (double)g->contests, 100 * low, 100 * high);
-        } else {
-            cull_rep_put(html, "–");
-        }
-    }
-    cull_rep_table_end(page, columns, COLUMNS);
+static bool have_gradients(const cull_rep_probes *probes)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < probes->count; i++) any = any || probes->group[i].count > 0;
+    return any;
 }
 
 cull_status cull_rep_put_probes(cull_rep_page *page, cull_rep_probes *probes)
 {
     cull_status status = CULL_OK;
+    bool        gradients = have_gradients(probes);
 
     if (!probes->count) goto done;
     cull_rep_probes_sort(probes);
-    cull_rep_heading(page, 1, "How true the subsets’ gradients are");
-    cull_rep_put(&page->html, "<div class=\"figures\">");
-    TRY(cull_rep_draw_probes(page, probes->group, probes->count));
-    cull_rep_put(&page->html, "</div>");
-    put_table(page, probes);
+    cull_rep_heading(page, 1,
+                     gradients ? "How true the subsets’ gradients are" : "What the subsets hold");
+    if (gradients) {
+        cull_rep_put(&page->html, "<div class=\"figures\">");
+        TRY(cull_rep_draw_probes(page, probes->group, probes->count));
+        cull_rep_put(&page->html, "</div>");
+    }
+    put_table(page, probes, gradients);
 done:
+    return status;
+}
+
+/* The strategy that is below uniform's error most surely, and on how many minibatches. */
+static void put_finding(cull_rep_page *page, const cull_rep_probes *probes)
+{
+    const cull_rep_probe_group *best = NULL;
+    cull_rep_text              *html = &page->html;
+    double                      surest = -1, low = 0, high = 0;
+
+    for (size_t i = 0; i < probes->count; i++) {
+        const cull_rep_probe_group *g = &probes->group[i];
+
+        if (!contested(g)) continue;
+        wilson((double)g->wins, (double)g->contests, &low, &high);
+        if (low > surest) surest = low, best = g;
+    }
+    cull_rep_put(html, "<p class=\"verdict\">");
+    if (!best) {
+        cull_rep_put(html, "Minibatches were probed, and none compared with uniform choice.</p>\n");
+        return;
+    }
+    cull_rep_put(html, surest > .5 ? "The subsets’ gradients are truer than uniform choice’s with "
+                                   : "No strategy’s gradients are shown to be truer than uniform "
+                                     "choice’s; best is ");
+    cull_rep_escape(html, best->strategy, CULL_REP_NAME);
+    cull_rep_print(html, " at ρ = %.3g: a smaller error on %.0f %% of %zu minibatches.</p>\n",
+                   best->keep, 100 * (double)best->wins / (double)best->contests, best->contests);
+    cull_rep_put(html, "<p class=\"sure\"><b>How sure:</b> a probe looks at one network at one "
+                       "moment. Truer gradients are no higher accuracy yet: for that, cull "
+                       "compare.</p>\n");
+}
+
+cull_status cull_rep_put_probed(cull_rep_page *page, const cull_rep_probed *probed)
+{
+    cull_status     status = CULL_OK;
+    cull_rep_probes probes = {0};
+
+    TRY(cull_rep_probes_add(&probes, &probed->metrics, NULL));
+    cull_rep_title(page, probed->folder);
+    put_finding(page, &probes);
+    TRY(cull_rep_put_probes(page, &probes));
+    status = page->html.status;
+done:
+    cull_rep_probes_clear(&probes);
     return status;
 }

@@ -8,9 +8,12 @@ typedef struct cull_rep_probe_group {
     const char    *strategy; /* borrowed */
     double         keep;
     cull_rep_style style;
-    double        *error; /* [count] > 0, ascending */
+    size_t         batches; /* minibatches that were looked at               */
+    double        *error;   /* [count] > 0, ascending; of those with gradients */
     size_t         count, room;
-    size_t         wins, contests; /* minibatches below uniform's error, of those compared */
+    size_t         wins, contests;    /* below uniform's error, of those compared         */
+    double         cosine, full;      /* sums over the errors                             */
+    double         picked, corrupted; /* examples, and those of them with a changed label */
 } cull_rep_probe_group;
 
 typedef struct cull_rep_probes {

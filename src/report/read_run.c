@@ -62,12 +62,17 @@ static cull_status take_probe(const json_t *line, cull_rep_metrics *out)
     cull_status    status = CULL_OK;
     cull_rep_probe probe = {.keep = cull_rep_field(line, "keep"),
                             .error = cull_rep_field(line, "error"),
-                            .win = cull_rep_field(line, "win")};
+                            .win = cull_rep_field(line, "win"),
+                            .cosine = cull_rep_field(line, "cosine"),
+                            .full = cull_rep_field(line, "full"),
+                            .picked = cull_rep_field(line, "kept"),
+                            .corrupted = cull_rep_field(line, "corrupted")};
     const json_t  *win = json_object_get(line, "win");
 
     if (json_is_boolean(win)) probe.win = json_is_true(win);
     (void)snprintf(probe.strategy, sizeof probe.strategy, "%s", cull_rep_word(line, "strategy"));
-    if (!probe.strategy[0] || !isfinite(probe.error) || out->probes >= MOST_PROBES) goto done;
+    if (!probe.strategy[0] || (!isfinite(probe.error) && !isfinite(probe.picked))) goto done;
+    if (out->probes >= MOST_PROBES) goto done;
     if (out->probes == out->room) {
         size_t room = 2 * out->room + 64;
         TRY(cull_base_grow(room, sizeof *out->probe, "probes", &out->probe));
@@ -143,7 +148,7 @@ static cull_status forgive(cull_status status, cull_rep_problems *problems)
 }
 
 static cull_status read_lines(const char *folder, const char *file, bool expected,
-                              cull_rep_run *run, cull_rep_problems *problems)
+                              cull_rep_metrics *out, bool *there, cull_rep_problems *problems)
 {
     cull_status status = CULL_OK;
     char        name[CULL_DATA_PATH];
@@ -153,8 +158,8 @@ static cull_status read_lines(const char *folder, const char *file, bool expecte
     (void)snprintf(name, sizeof name, "%.900s/%s", folder, file);
     TRY(forgive(cull_rep_file(folder, file, &data, &bytes), problems));
     if (data) {
-        run->there = true;
-        TRY(cull_rep_metrics_decode(name, data, bytes, &run->metrics, problems));
+        *there = true;
+        TRY(cull_rep_metrics_decode(name, data, bytes, out, problems));
     } else if (expected) {
         TRY(cull_rep_problem(problems, "%s: is not there; its curve is left out", name));
     }
@@ -183,12 +188,26 @@ cull_status cull_rep_run_read(const char *folder, const json_t *info, cull_rep_r
     cull_status status = CULL_OK;
     json_t     *own = NULL;
 
-    TRY(read_lines(folder, "metrics.jsonl", true, run, problems));
-    TRY(read_lines(folder, "probe.jsonl", false, run, problems));
+    TRY(read_lines(folder, "metrics.jsonl", true, &run->metrics, &run->there, problems));
+    TRY(read_lines(folder, "probe.jsonl", false, &run->metrics, &run->there, problems));
     if (!info) TRY(read_info(folder, &own, problems));
     TRY(forgive(cull_rep_audit_read(folder, info ? info : own, &run->audit), problems));
 done:
     json_decref(own);
+    return status;
+}
+
+cull_status cull_rep_probed_read(const char *folder, cull_rep_probed *out,
+                                 cull_rep_problems *problems)
+{
+    cull_status status = CULL_OK;
+    bool        there = false;
+
+    out->folder = folder;
+    TRY(read_lines(folder, "probe.jsonl", false, &out->metrics, &there, problems));
+    if (!out->metrics.probes)
+        FAIL(CULL_BAD_FILE, "%.900s/probe.jsonl: no line is about a minibatch", folder);
+done:
     return status;
 }
 

@@ -15,7 +15,7 @@ enum {
     CULL_REP_PHASES = 5, /* load, score, select, learn, optim: what counts as cost */
     CULL_REP_FACTORS = 4,
     CULL_REP_BINS = 40,
-    CULL_REP_STRATEGY = 64
+    CULL_REP_STRATEGY = 128
 };
 
 extern const char *const cull_rep_phase_names[CULL_REP_PHASES];
@@ -49,10 +49,12 @@ typedef enum cull_rep_set {
     CULL_REP_SETS
 } cull_rep_set;
 
-/* One minibatch's gradient error. */
+/* What was picked of one minibatch; without gradients, error, cosine and full are NaN. */
 typedef struct cull_rep_probe {
     char   strategy[CULL_REP_STRATEGY];
-    double keep, error, win; /* win: 1 when below uniform's error on the same minibatch */
+    double keep, error, win;  /* win: 1 when below uniform's error on the same minibatch   */
+    double cosine, full;      /* full: squared norm of the full-data gradient              */
+    double picked, corrupted; /* examples kept, and those of them whose label was changed  */
 } cull_rep_probe;
 
 /* metrics.jsonl and probe.jsonl. */
@@ -131,6 +133,12 @@ typedef struct cull_rep_single {
     cull_rep_run run;
 } cull_rep_single;
 
+/* A probe's folder: probe.jsonl alone, as cull probe leaves it. */
+typedef struct cull_rep_probed {
+    const char      *folder;
+    cull_rep_metrics metrics;
+} cull_rep_probed;
+
 /* Fields of a JSON object (NULL is fine). */
 double      cull_rep_field(const json_t *object, const char *key);
 const char *cull_rep_word(const json_t *object, const char *key);
@@ -150,6 +158,9 @@ cull_status cull_rep_metrics_decode(const char *name, const void *data, size_t b
 cull_status cull_rep_comparison_read(const char *folder, cull_rep_comparison *out,
                                      cull_rep_problems *problems);
 cull_status cull_rep_single_read(const char *folder, cull_rep_single *out,
+                                 cull_rep_problems *problems);
+/* CULL_BAD_FILE when no line is about a minibatch. */
+cull_status cull_rep_probed_read(const char *folder, cull_rep_probed *out,
                                  cull_rep_problems *problems);
 /* Curves, probes and audit of a run's folder. What is not there is left out, what is damaged is
  * named. `info`: its run.json. */

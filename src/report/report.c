@@ -10,7 +10,8 @@
 struct book {
     cull_rep_comparison *comparison;
     cull_rep_single     *single;
-    size_t               comparisons, singles, skipped;
+    cull_rep_probed     *probed;
+    size_t               comparisons, singles, probes, skipped;
 };
 
 static bool holds(const char *folder, const char *name)
@@ -38,8 +39,15 @@ static cull_status read_folder(const char *folder, struct book *book, cull_rep_p
             book->singles++;
         else
             cull_rep_single_clear(&book->single[book->singles]);
+    } else if (holds(folder, "probe.jsonl")) {
+        status = cull_rep_probed_read(folder, &book->probed[book->probes], problems);
+        if (status == CULL_OK)
+            book->probes++;
+        else
+            cull_rep_metrics_clear(&book->probed[book->probes].metrics);
     } else {
-        status = cull_fail(CULL_IO, "%.300s: holds neither comparison.json nor run.json", folder);
+        status = cull_fail(CULL_IO, "%.300s: holds none of comparison.json, run.json, probe.jsonl",
+                           folder);
     }
     return status;
 }
@@ -51,6 +59,7 @@ static cull_status read_all(const char *const *folders, size_t count, struct boo
 
     TRY(cull_base_alloc(count, sizeof *book->comparison, "comparisons", &book->comparison));
     TRY(cull_base_alloc(count, sizeof *book->single, "runs", &book->single));
+    TRY(cull_base_alloc(count, sizeof *book->probed, "probes", &book->probed));
     for (size_t i = 0; i < count; i++) {
         status = read_folder(folders[i], book, problems);
         if (status == CULL_NO_MEMORY || (status != CULL_OK && count == 1)) goto done;
@@ -68,28 +77,51 @@ done:
 static const char *title_of(const struct book *book)
 {
     if (book->comparisons && book->comparison[0].title[0]) return book->comparison[0].title;
-    return book->comparisons ? "cull: a comparison" : "cull: a run";
+    return book->comparisons ? "cull: a comparison"
+           : book->singles   ? "cull: a run"
+                             : "cull: a probe";
+}
+
+/* "2 comparisons, 1 run" */
+static void put_counts(cull_rep_page *page, const struct book *book)
+{
+    static const char *const words[] = {"comparison", "run", "probe"};
+    const size_t             count[] = {book->comparisons, book->singles, book->probes};
+    bool                     any = false;
+
+    cull_rep_put(&page->html, "<h1>");
+    for (size_t i = 0; i < sizeof count / sizeof *count; i++) {
+        if (!count[i]) continue;
+        cull_rep_print(&page->html, "%s%zu %s%s", any ? ", " : "", count[i], words[i],
+                       count[i] == 1 ? "" : "s");
+        any = true;
+    }
+    cull_rep_put(&page->html, "</h1>\n");
 }
 
 static cull_status write_page(const struct book *book, cull_rep_page *page)
 {
     cull_status    status = CULL_OK;
-    size_t         parts = book->comparisons + (book->singles > 0);
+    size_t         parts = book->comparisons + (book->singles > 0) + book->probes;
+    const char    *section = parts > 1 ? "<section class=\"part\">" : "<section>";
     cull_rep_text *html = &page->html;
 
     cull_rep_page_begin(page, title_of(book));
     page->level = parts > 1 ? 2 : 1;
-    if (parts > 1)
-        cull_rep_print(html, "<h1>%zu comparisons, %zu runs</h1>\n", book->comparisons,
-                       book->singles);
+    if (parts > 1) put_counts(page, book);
     for (size_t i = 0; i < book->comparisons; i++) {
-        cull_rep_put(html, parts > 1 ? "<section class=\"part\">" : "<section>");
+        cull_rep_put(html, section);
         TRY(cull_rep_put_comparison(page, &book->comparison[i]));
         cull_rep_put(html, "</section>\n");
     }
     if (book->singles) {
-        cull_rep_put(html, parts > 1 ? "<section class=\"part\">" : "<section>");
+        cull_rep_put(html, section);
         TRY(cull_rep_put_runs(page, book->single, book->singles));
+        cull_rep_put(html, "</section>\n");
+    }
+    for (size_t i = 0; i < book->probes; i++) {
+        cull_rep_put(html, section);
+        TRY(cull_rep_put_probed(page, &book->probed[i]));
         cull_rep_put(html, "</section>\n");
     }
     cull_rep_put_problems(page);
@@ -103,8 +135,10 @@ static void clear_book(struct book *book)
 {
     for (size_t i = 0; i < book->comparisons; i++) cull_rep_comparison_clear(&book->comparison[i]);
     for (size_t i = 0; i < book->singles; i++) cull_rep_single_clear(&book->single[i]);
+    for (size_t i = 0; i < book->probes; i++) cull_rep_metrics_clear(&book->probed[i].metrics);
     cull_base_free(book->comparison);
     cull_base_free(book->single);
+    cull_base_free(book->probed);
 }
 
 cull_status cull_report(const char *const *folders, size_t count,
@@ -122,6 +156,7 @@ cull_status cull_report(const char *const *folders, size_t count,
     TRY(cull_file_write(options->output, page.html.data, page.html.size));
     out->comparisons = book.comparisons;
     out->runs = book.singles;
+    out->probes = book.probes;
     out->skipped = book.skipped;
     out->figures = page.figures;
     out->undrawn = page.undrawn;

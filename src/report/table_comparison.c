@@ -17,6 +17,28 @@ static void put_name(cull_rep_page *page, const cull_rep_arm *arm)
     cull_rep_escape(&page->html, arm->name[0] ? arm->name : "(no name)", CULL_REP_NAME);
 }
 
+/* By more than is shown as 100.0 %. */
+static bool costs_more(const cull_rep_arm *arm)
+{
+    return arm->cost >= 1.0005;
+}
+
+/* The arm's name, with a mark where it cannot pay. */
+static void put_arm(cull_rep_page *page, const cull_rep_arm *arm)
+{
+    put_name(page, arm);
+    if (costs_more(arm))
+        cull_rep_put(&page->html, "<small class=\"over\">▲&nbsp;costs more than full training"
+                                  "</small>");
+}
+
+static void put_cost(cull_rep_text *html, const cull_rep_arm *arm)
+{
+    if (costs_more(arm)) cull_rep_put(html, "<b class=\"over\">");
+    put_percent(html, arm->cost, 1);
+    if (costs_more(arm)) cull_rep_put(html, "</b>");
+}
+
 /* 90.12 ± 0.20 */
 static void put_accuracy(cull_rep_text *html, const cull_rep_arm *arm)
 {
@@ -77,33 +99,33 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
 {
     static const cull_rep_column usual[] = {
         {"Arm", "strategy, share kept and how it scores", true},
-        {"ρ", "share of every minibatch that is trained on", false},
-        {"Pass",
-         "separate: scoring costs a forward pass of its own; reuse: learning goes on "
-         "from it; none: nothing is scored",
+        {"Verdict",
+         "better or worse: adjusted p below .05; no different: the 90 % interval lies "
+         "inside the margin; else undecided",
          true},
-        {"Cost",
-         "time of the run as a share of the full run’s, by the step times measured "
-         "beforehand",
-         false},
-        {"Work", "the same in counted work: a forward pass ⅓, a backward pass ⅔ of an example",
-         false},
-        {"Accuracy %",
-         "on the test set at the end of the run, mean ± standard deviation over "
-         "seeds",
-         false},
         {"Difference",
          "in points, to uniform sampling that may spend the same cost on more "
          "examples; mean over pairs of the same seed",
          false},
         {"Interval", "of that difference, from the paired t distribution", false},
         {"p", "of the paired t-test, adjusted over all arms after Holm", false},
-        {"Verdict",
-         "better or worse: adjusted p below .05; no different: the 90 % interval lies "
-         "inside the margin; else undecided",
+        {"Accuracy %",
+         "on the test set at the end of the run, mean ± standard deviation over "
+         "seeds",
+         false},
+        {"Cost",
+         "time of the run as a share of the full run’s, by the step times measured "
+         "beforehand",
+         false},
+        {"Work", "the same in counted work: a forward pass ⅓, a backward pass ⅔ of an example",
+         false},
+        {"ρ", "share of every minibatch that is trained on", false},
+        {"Pass",
+         "separate: scoring costs a forward pass of its own; reuse: learning goes on "
+         "from it; none: nothing is scored",
          true},
     };
-    enum { COLUMNS = sizeof usual / sizeof *usual, INTERVAL = 7 };
+    enum { COLUMNS = sizeof usual / sizeof *usual, INTERVAL = 3 };
     cull_rep_column columns[COLUMNS];
     char            interval[40] = "Interval";
     cull_rep_text  *html = &page->html;
@@ -124,25 +146,25 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
 
         if (!cull_rep_is_arm(arm)) continue;
         cull_rep_cell(page, &columns[0]);
-        put_name(page, arm);
+        put_arm(page, arm);
         cull_rep_cell(page, &columns[1]);
-        cull_rep_number(html, arm->keep, arm->keep < .1 ? 3 : 2);
+        put_verdict(html, v);
         cull_rep_cell(page, &columns[2]);
-        cull_rep_escape(html, arm->pass[0] ? arm->pass : "none", 20);
+        cull_rep_signed(html, v ? v->difference : NAN, 2);
         cull_rep_cell(page, &columns[3]);
-        put_percent(html, arm->cost, 1);
+        put_interval(html, v);
         cull_rep_cell(page, &columns[4]);
-        put_percent(html, arm->counted, 1);
+        put_p(html, v ? (isfinite(v->p_holm) ? v->p_holm : v->p) : NAN);
         cull_rep_cell(page, &columns[5]);
         put_accuracy(html, arm);
         cull_rep_cell(page, &columns[6]);
-        cull_rep_signed(html, v ? v->difference : NAN, 2);
+        put_cost(html, arm);
         cull_rep_cell(page, &columns[7]);
-        put_interval(html, v);
+        put_percent(html, arm->counted, 1);
         cull_rep_cell(page, &columns[8]);
-        put_p(html, v ? (isfinite(v->p_holm) ? v->p_holm : v->p) : NAN);
+        cull_rep_number(html, arm->keep, arm->keep < .1 ? 3 : 2);
         cull_rep_cell(page, &columns[9]);
-        put_verdict(html, v);
+        cull_rep_escape(html, arm->pass[0] ? arm->pass : "none", 20);
     }
     cull_rep_table_end(page, columns, COLUMNS);
 }
@@ -232,7 +254,7 @@ void cull_rep_table_costs(cull_rep_page *page, const cull_rep_comparison *c)
 
         if (!cull_rep_is_arm(arm)) continue;
         cull_rep_cell(page, &columns[0]);
-        put_name(page, arm);
+        put_arm(page, arm);
         for (size_t j = 0; j < factors; j++) {
             cull_rep_cell(page, &columns[1 + j]);
             put_percent(html, arm->to_error[j], 0);
@@ -328,7 +350,7 @@ void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c)
                        arm->finished < arm->runs ? "<span class=\"warn\">" : "", arm->finished,
                        arm->runs, arm->finished < arm->runs ? "</span>" : "");
         cull_rep_cell(page, &columns[3]);
-        put_percent(html, arm->cost, 1);
+        put_cost(html, arm);
         cull_rep_cell(page, &columns[4]);
         put_percent(html, arm->counted, 1);
         cull_rep_cell(page, &columns[5]);

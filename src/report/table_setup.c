@@ -1,4 +1,4 @@
-/* report/table_setup.c - what was run and where: machine, command, step times, recipe; and runs. */
+/* report/table_setup.c - what was run and where: command, machine, recipe; and runs. */
 #include <math.h>
 #include <string.h>
 
@@ -45,32 +45,6 @@ static void put_pairs(cull_rep_text *html, json_t *object, const char *class)
     cull_rep_put(html, "</dl>\n");
 }
 
-static void put_costs(cull_rep_page *page, const cull_rep_comparison *c)
-{
-    static const cull_rep_column columns[] = {
-        {"What", NULL, true},
-        {"Milliseconds",
-         "median, measured once before the runs and frozen; what Cost is counted "
-         "by",
-         false},
-    };
-    const json_t  *rows = json_object_get(c->costs, "rows");
-    cull_rep_text *html = &page->html;
-
-    if (!json_array_size(rows)) return;
-    cull_rep_heading(page, 2, "Step times that costs are counted by");
-    cull_rep_table_begin(page, "Step times", columns, 2, false);
-    for (size_t i = 0; i < json_array_size(rows) && i < MOST_ROWS; i++) {
-        const json_t *row = json_array_get(rows, i);
-
-        cull_rep_cell(page, &columns[0]);
-        cull_rep_escape(html, cull_rep_word(row, "what"), CULL_REP_NAME);
-        cull_rep_cell(page, &columns[1]);
-        cull_rep_number(html, 1e3 * cull_rep_field(row, "seconds"), 3);
-    }
-    cull_rep_table_end(page, columns, 2);
-}
-
 void cull_rep_table_machine(cull_rep_page *page, const json_t *machine)
 {
     if (!json_is_object(machine)) return;
@@ -78,8 +52,9 @@ void cull_rep_table_machine(cull_rep_page *page, const json_t *machine)
     put_pairs(&page->html, (json_t *)(uintptr_t)machine, "pairs");
 }
 
-void cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison *c)
+cull_status cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison *c)
 {
+    cull_status    status = CULL_OK;
     cull_rep_text *html = &page->html;
 
     cull_rep_heading(page, 1, "Set-up");
@@ -105,10 +80,12 @@ void cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_escape(html, c->folder, CULL_REP_SENTENCE);
     }
     cull_rep_put(html, "</p>\n");
-    put_costs(page, c);
-    if (!c->recipe) return;
+    TRY(cull_rep_table_times(page, c));
+    if (!c->recipe) goto done;
     cull_rep_heading(page, 2, "Recipe");
     put_pairs(html, c->recipe, "pairs recipe");
+done:
+    return status;
 }
 
 void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count)

@@ -96,16 +96,28 @@ def write_selection(folder, seed, strategy, keep, examples, noise):
 
 
 def write_probes(folder, rng):
+    os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "probe.jsonl"), "w", encoding="utf-8") as file:
         for keep in (.1, .3):
             for i in range(200):
                 base = rng.lognormvariate(-1.5, .5) * (1 / keep - 1)
                 for strategy, factor in (("random", 1), ("sb", 2.2), ("gradmatch", .55)):
                     error = base * factor * rng.lognormvariate(0, .45)
-                    record = dict(kind="probe", strategy=strategy, keep=keep, batch=i, error=error)
+                    record = dict(kind="probe", strategy=strategy, keep=keep, batch=i, error=error, full=.016,
+                                  cosine=.5 / (1 + factor), kept=int(128 * keep), corrupted=0)
                     if strategy != "random":
                         record["win"] = error < base
                     file.write(json.dumps(record) + "\n")
+
+
+def write_picks(folder, rng):
+    """What cull probe --picks leaves: no gradients, and who picks wrong labels."""
+    os.makedirs(folder)
+    with open(os.path.join(folder, "probe.jsonl"), "w", encoding="utf-8") as file:
+        for i in range(60):
+            for strategy, rate in (("random", .1), ("sb", .3)):
+                wrong = sum(rng.random() < rate for _ in range(12))
+                file.write(json.dumps(dict(kind="probe", strategy=strategy, keep=.1, batch=i, kept=12, corrupted=wrong)) + "\n")
 
 
 def write_audit(folder, seed, side=28, channels=1, count=10):
@@ -249,7 +261,7 @@ def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("
 def samples(out):
     """{name: folder}, all written."""
     at = {name: os.path.join(out, name) for name in
-          ("full", "unfinished", "corrupt", "one_seed", "many_arms", "long_names", "hostile", "truncated", "run", "empty")}
+          ("full", "unfinished", "corrupt", "one_seed", "many_arms", "long_names", "hostile", "truncated", "run", "empty", "probe", "picks")}
     usual = list(GAIN)
     make(at["full"], "LeNet-5 on fashion-mnist, 3 epochs, batch 128", [1, 2, 3], usual, [.1, .3], noise=.1).write()
 
@@ -295,6 +307,8 @@ def samples(out):
     write_run(at["run"], random.Random(5), "sb", "sb", .3, 89.7, .6, seconds_of(.6, .3, "sb"), 5, noise=.1, probes=True,
               audit=True)
     os.makedirs(at["empty"])
+    write_probes(at["probe"], random.Random(6))
+    write_picks(at["picks"], random.Random(7))
     return at
 
 

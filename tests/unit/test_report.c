@@ -347,6 +347,9 @@ static void figures_take_the_colours_of_the_page(void **state)
 }
 
 /* A program that draws the same picture whatever it is asked. */
+#define DRAWING                                                                                    \
+    "#!/bin/sh\necho '<svg><g id=\"gnuplot_canvas\"><defs></defs><path d=\"M0,0\"/></g></svg>'\n"
+
 static void put_program(const char *path, const char *script)
 {
     put_text(path, script);
@@ -363,8 +366,7 @@ static void a_page_has_verdict_table_and_figures(void **state)
     char               *page = NULL;
 
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
-    put_program(program, "#!/bin/sh\necho '<svg><g id=\"gnuplot_canvas\"><defs></defs><path "
-                         "d=\"M0,0\"/></g></svg>'\n");
+    put_program(program, DRAWING);
     assert_ok(cull_report(folders, 2, &(cull_report_options){output, program}, &result));
     assert_int_equal(1, result.comparisons);
     assert_int_equal(1, result.runs);
@@ -408,6 +410,43 @@ static void without_a_program_that_draws_the_page_says_so(void **state)
     assert_non_null(strstr(result.why, "no picture"));
 }
 
+static void a_folder_with_a_probe_alone_is_reported(void **state)
+{
+    static const char lines[] =
+        "{\"kind\":\"probe\",\"strategy\":\"random\",\"keep\":0.3,\"error\":2,\"full\":1}\n"
+        "{\"kind\":\"probe\",\"strategy\":\"<x>\",\"keep\":0.3,\"error\":1,\"full\":1,"
+        "\"cosine\":0.5,\"win\":true,\"kept\":4,\"corrupted\":1}\n"
+        "{\"kind\":\"probe-arm\",\"strategy\":\"<x>\",\"keep\":0.3}\n";
+    const struct place *p = *state;
+    const char        *folder = path_in(p->folder, "c/runs"), *program = path_in(p->folder, "draw");
+    cull_status        status = CULL_NO_MEMORY;
+    cull_report_result result = {0};
+    char               output[128];
+    char              *page = NULL;
+
+    (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
+    put_program(program, DRAWING);
+    put_text(path_in(p->folder, "c/runs/probe.jsonl"), lines);
+    for (size_t n = 1; status != CULL_OK; n++) {
+        fail_nth_alloc(n);
+        status = cull_report(&folder, 1, &(cull_report_options){output, "/no"}, &result);
+        fail_nth_alloc(0);
+        assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
+    }
+    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_int_equal(1, result.probes);
+    assert_int_equal(0, result.runs + result.comparisons);
+    assert_int_equal(1, result.figures);
+    page = read_page(output);
+    assert_non_null(
+        strstr(page, "best is &lt;x&gt; at ρ = 0.3: a smaller error on 100 % of 1 mini"));
+    assert_non_null(strstr(page, "25.0 % <small>(4.6 to 69.9)</small>")); /* Wilson's, 1 of 4 */
+    free(page);
+    put_text(path_in(p->folder, "c/runs/probe.jsonl"), "{\"kind\":\"probe-arm\"}\n");
+    assert_fails(CULL_BAD_FILE, "no line is about a minibatch",
+                 cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+}
+
 static void folders_that_cannot_be_read_are_named(void **state)
 {
     const struct place *p = *state;
@@ -417,13 +456,13 @@ static void folders_that_cannot_be_read_are_named(void **state)
     char               *page = NULL;
 
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
-    assert_fails(CULL_IO, "holds neither comparison.json nor run.json",
+    assert_fails(CULL_IO, "holds none of comparison.json, run.json, probe.jsonl",
                  cull_report(folders + 1, 1, &(cull_report_options){output, "/no"}, &result));
     assert_int_equal(-1, access(output, F_OK));
     assert_ok(cull_report(folders, 2, &(cull_report_options){output, "/no"}, &result));
     assert_int_equal(1, result.skipped);
     page = read_page(output);
-    assert_non_null(strstr(page, "holds neither"));
+    assert_non_null(strstr(page, "holds none of"));
     free(page);
     assert_fails(CULL_BAD_ARGUMENT, "a folder to read",
                  cull_report(folders, 0, &(cull_report_options){output, "/no"}, &result));
@@ -479,6 +518,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_page_has_verdict_table_and_figures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_program_that_draws_the_page_says_so, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_with_a_probe_alone_is_reported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(folders_that_cannot_be_read_are_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_page_that_cannot_be_written_leaves_the_old_one, set_up,
                                         tear_down),

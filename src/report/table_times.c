@@ -1,0 +1,197 @@
+/*
+ * report/table_times.c - the step times that costs are counted by: those of each arm, and what a
+ * batch of each size takes to learn.
+ *
+ * comparison.json has a row for each: "learn 38", "score an example: NAME", "optimizer". Rows of
+ * another kind are shown as they are.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "report/figure.h"
+
+enum { KINDS = 5, MOST_TIMES = 4096 };
+
+static const struct {
+    const char *what, *title, *explain;
+} kinds[KINDS] = {
+    {"score an example: ", "Score an example", "forward passes that choose, by example"},
+    {"decide: ", "Decide", "which of a scored batch are trained, once a step"},
+    {"learn from kept: ", "Learn from kept", "a step that goes on from the scoring pass"},
+    {"score the pool: ", "Score the pool", "all examples, once a choice"},
+    {"solve the pool: ", "Solve the pool", "which of all examples are trained, once a choice"},
+};
+
+struct arm_times {
+    const char *name; /* borrowed */
+    double      seconds[KINDS];
+};
+
+struct times {
+    struct arm_times *arm;
+    size_t            arms;
+    bool              used[KINDS];
+    const json_t    **learn, **other; /* rows, borrowed */
+    size_t            sizes, others;
+};
+
+/* 31.5 µs, 4.85 ms, 1.98 s */
+static void put_time(cull_rep_text *html, double seconds)
+{
+    static const struct {
+        double      scale;
+        const char *unit;
+    } units[] = {{1e6, "µs"}, {1e3, "ms"}, {1, "s"}};
+    size_t i = seconds < 999.5e-6 ? 0 : seconds < 999.5e-3 ? 1 : 2;
+    double value = seconds * units[i].scale;
+
+    cull_rep_number(html, value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+    if (isfinite(seconds)) cull_rep_print(html, "&nbsp;%s", units[i].unit);
+}
+
+static struct arm_times *find_arm(struct times *t, const char *name)
+{
+    for (size_t i = 0; i < t->arms; i++)
+        if (strcmp(t->arm[i].name, name) == 0) return &t->arm[i];
+    t->arm[t->arms] = (struct arm_times){.name = name};
+    for (int k = 0; k < KINDS; k++) t->arm[t->arms].seconds[k] = NAN;
+    return &t->arm[t->arms++];
+}
+
+static bool is_learn(const char *what)
+{
+    return strncmp(what, "learn ", 6) == 0 && isdigit((unsigned char)what[6]) &&
+           strspn(what + 6, "0123456789") == strlen(what + 6);
+}
+
+static void sort_row(struct times *t, const json_t *row)
+{
+    const char *what = cull_rep_word(row, "what");
+
+    for (int k = 0; k < KINDS; k++) {
+        if (strncmp(what, kinds[k].what, strlen(kinds[k].what)) != 0) continue;
+        find_arm(t, what + strlen(kinds[k].what))->seconds[k] = cull_rep_field(row, "seconds");
+        t->used[k] = true;
+        return;
+    }
+    if (is_learn(what))
+        t->learn[t->sizes++] = row;
+    else if (what[0])
+        t->other[t->others++] = row;
+}
+
+/* The style of the arm with this name; NULL: none. */
+static const cull_rep_style *style_of(const cull_rep_comparison *c, const char *name)
+{
+    for (size_t i = 0; i < c->arms; i++)
+        if (strcmp(c->arm[i].name, name) == 0) return &c->arm[i].style;
+    return NULL;
+}
+
+static void put_arms(cull_rep_page *page, const cull_rep_comparison *c, const struct times *t)
+{
+    cull_rep_column columns[1 + KINDS] = {{"Arm", NULL, true}};
+    size_t          count = 1;
+
+    for (int k = 0; k < KINDS; k++)
+        if (t->used[k])
+            columns[count++] = (cull_rep_column){kinds[k].title, kinds[k].explain, false};
+    cull_rep_table_begin(page, "Step times of arms", columns, count, false);
+    for (size_t i = 0; i < t->arms; i++) {
+        const cull_rep_style  *style = style_of(c, t->arm[i].name);
+        const cull_rep_column *column = columns;
+
+        cull_rep_cell(page, column++);
+        if (style) cull_rep_swatch(&page->html, style, false, false);
+        cull_rep_escape(&page->html, t->arm[i].name, CULL_REP_NAME);
+        for (int k = 0; k < KINDS; k++) {
+            if (!t->used[k]) continue;
+            cull_rep_cell(page, column++);
+            put_time(&page->html, t->arm[i].seconds[k]);
+        }
+    }
+    cull_rep_table_end(page, columns, count);
+}
+
+static void put_learn(cull_rep_page *page, const struct times *t)
+{
+    static const cull_rep_column columns[] = {
+        {"Learn a batch of", "forward, backward and gradients", true},
+        {"takes", NULL, false},
+        {"an example", NULL, false},
+    };
+
+    cull_rep_table_begin(page, "Learning by batch size", columns, 3, false);
+    for (size_t i = 0; i < t->sizes; i++) {
+        double batch = strtod(cull_rep_word(t->learn[i], "what") + 6, NULL);
+        double seconds = cull_rep_field(t->learn[i], "seconds");
+
+        cull_rep_cell(page, &columns[0]);
+        cull_rep_count(&page->html, batch);
+        cull_rep_cell(page, &columns[1]);
+        put_time(&page->html, seconds);
+        cull_rep_cell(page, &columns[2]);
+        put_time(&page->html, seconds / batch);
+    }
+    cull_rep_table_end(page, columns, 3);
+}
+
+static void put_others(cull_rep_page *page, const cull_rep_comparison *c, const struct times *t)
+{
+    cull_rep_text *html = &page->html;
+    double         step = cull_rep_field(c->costs, "full_step");
+
+    cull_rep_put(html, "<p class=\"small\">Medians, measured once before the runs and frozen: what "
+                       "Cost is counted by.");
+    for (size_t i = 0; i < t->others; i++) {
+        cull_rep_put(html, i ? "; " : " ");
+        cull_rep_escape(html, cull_rep_word(t->other[i], "what"), CULL_REP_NAME);
+        cull_rep_put(html, ": ");
+        put_time(html, cull_rep_field(t->other[i], "seconds"));
+    }
+    if (t->others) cull_rep_put(html, ".");
+    if (isfinite(step)) {
+        cull_rep_put(html, " A step of full training: ");
+        put_time(html, step);
+        cull_rep_put(html, ".");
+    }
+    cull_rep_put(html, "</p>\n");
+}
+
+cull_status cull_rep_table_times(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    cull_status   status = CULL_OK;
+    const json_t *rows = json_object_get(c->costs, "rows");
+    size_t        count = json_array_size(rows);
+    struct times  t = {0};
+
+    if (count > MOST_TIMES) count = MOST_TIMES;
+    if (!count) goto done;
+    TRY(cull_base_alloc(count, sizeof *t.arm, "step times", &t.arm));
+    TRY(cull_base_alloc(count, sizeof *t.learn, "step times", &t.learn));
+    TRY(cull_base_alloc(count, sizeof *t.other, "step times", &t.other));
+    for (size_t i = 0; i < count; i++) sort_row(&t, json_array_get(rows, i));
+    cull_rep_heading(page, 2, "Step times that costs are counted by");
+    put_others(page, c, &t);
+    cull_rep_put(&page->html, "<div class=\"beside\">");
+    if (t.arms) {
+        cull_rep_put(&page->html, "<div>");
+        put_arms(page, c, &t);
+        cull_rep_put(&page->html, "</div>\n");
+    }
+    if (t.sizes) {
+        cull_rep_put(&page->html, "<div>");
+        put_learn(page, &t);
+        cull_rep_put(&page->html, "</div>\n");
+    }
+    cull_rep_put(&page->html, "</div>\n");
+    status = page->html.status;
+done:
+    cull_base_free(t.arm);
+    cull_base_free((void *)t.learn);
+    cull_base_free((void *)t.other);
+    return status;
+}
