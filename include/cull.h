@@ -1181,7 +1181,7 @@ typedef struct cull_compare_options {
     const char        *recipe; /* path; trains all examples                                  */
     const cull_option *changes;
     size_t             count;
-    const char        *strategies; /* "random,sb,sb remembered,grad-match period=1"          */
+    const char        *strategies; /* "random,sb,sb remembered,sb score.precision=int8"      */
     const char        *keep;       /* "0.1,0.3"                                              */
     const char        *pass;       /* "separate,reuse", where a strategy scores every batch  */
     uint64_t           seeds;      /* 1, 2, ...                                              */
@@ -1189,6 +1189,7 @@ typedef struct cull_compare_options {
     unsigned           jobs;       /* runs at once                                           */
     double             margin;     /* points of accuracy that count as no difference         */
     bool               anyway;     /* also what cannot save anything                         */
+    const char        *command;    /* that would repeat it, for the record; NULL: not known  */
 } cull_compare_options;
 
 /* Everything is checked; texts are copied. CULL_BAD_OPTION names what is wrong. */
@@ -1245,7 +1246,9 @@ typedef struct cull_compare_run {
     double      seconds; /* that it will take                                 */
 } cull_compare_run;
 
-/* The runs in the order they are best done, i = 0, 1, ... until false. */
+/* The runs in the order they are best done, i = 0, 1, ... until false. While an arm's cost is known
+ * by its own runs only (sb-stream, infobatch, kath18), these are the arms' runs alone; when all of
+ * those are judged, the controls are made and the list is another. */
 CULL_API bool cull_comparison_run(const cull_comparison *comparison, size_t i,
                                   cull_compare_run *out);
 

@@ -16,6 +16,7 @@ struct arguments {
     bool        plan, anyway, resume, json, help;
     changes     change;
     char        folder[CULL_DATA_PATH];
+    char       *command; /* owned */
 };
 
 /* The signal that asked for the end; written by the handler alone. */
@@ -50,8 +51,8 @@ static int help(const flag *flags)
         "uniform choice with the whole budget, full training shortened, full training\n"
         "stopped early. Then says better, worse, no different, or how many more seeds it\n"
         "would take to know. What steps cost is measured first; docs/compare.md has the rest.\n\n"
-        "A strategy is a name of docs/strategies.md, with a modifier and options behind it:\n"
-        "--strategies 'sb,sb remembered,grad-match period=1'\n\n");
+        "A strategy is a name of docs/strategies.md, with a modifier and options behind it,\n"
+        "and how it scores: --strategies 'sb,sb remembered,sb score.precision=int8'\n\n");
     print_flags(stdout, flags);
     return end_output(END_WELL);
 }
@@ -177,7 +178,8 @@ static int prepare(struct arguments *a)
                                      .threads = (unsigned)a->threads,
                                      .jobs = (unsigned)a->jobs,
                                      .margin = options.margin,
-                                     .anyway = a->anyway};
+                                     .anyway = a->anyway,
+                                     .command = a->command};
     status = cull_comparison_create(&options, &c);
     if (status == CULL_IO)
         return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
@@ -185,6 +187,37 @@ static int prepare(struct arguments *a)
     end = status == CULL_OK ? compare(a, c) : complain_compare(status);
     cull_comparison_destroy(c);
     return end;
+}
+
+static bool is_plain(const char *word)
+{
+    return *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789-_=.,/+:@%")];
+}
+
+/* The command as a shell takes it, --resume left out; NULL: no memory. */
+static char *repeat_command(int argc, char **argv)
+{
+    static const char begin[] = "cull compare";
+    size_t            room = sizeof begin;
+    char             *text = NULL, *next = NULL;
+
+    for (int i = 0; i < argc; i++) room += 4 * strlen(argv[i]) + 3; /* a quote becomes four */
+    text = malloc(room);
+    if (!text) return NULL;
+    next = stpcpy(text, begin);
+    for (int i = 0; i < argc; i++) {
+        bool plain = is_plain(argv[i]);
+
+        if (strcmp(argv[i], "--resume") == 0) continue;
+        next = stpcpy(next, plain ? " " : " '");
+        for (const char *at = argv[i]; *at; at++) {
+            if (*at == '\'') next = stpcpy(next, "'\\'");
+            *next++ = *at;
+        }
+        next = stpcpy(next, plain ? "" : "'");
+    }
+    return text;
 }
 
 static int check_words(struct arguments *a, const char *const *words, size_t count)
@@ -223,7 +256,12 @@ int cmd_compare(int argc, char **argv)
     size_t       count = 0;
     int          end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
+    a.command = repeat_command(argc, argv);
+    if (!words || !a.command) {
+        free((void *)words);
+        free(a.command);
+        return complain(END_FAILED, "Give fewer arguments.", "no memory");
+    }
     end = parse_flags("compare", flags, argc, argv, words, &count);
     if (!end && a.help) {
         end = help(flags);
@@ -235,6 +273,7 @@ int cmd_compare(int argc, char **argv)
         }
     }
     clear_changes(&a.change);
+    free(a.command);
     free((void *)words);
     return end;
 }

@@ -113,6 +113,18 @@ static void dismiss(struct crew *crew, bool kill_them)
     crew->count = 0;
 }
 
+/* Plain output tells once how long it will be silent. */
+static void announce(size_t count, bool quiet)
+{
+    char time[40];
+
+    if (quiet || isatty(STDERR_FILENO)) return;
+    compare_clock(SECONDS * (double)count, time, sizeof time);
+    (void)printf("measuring what steps take, %zu kind%s of them, for %s or more\n", count,
+                 count == 1 ? "" : "s", time);
+    (void)fflush(stdout);
+}
+
 static int collect(const cull_comparison *c, const struct crew *crew, cull_measured *all,
                    size_t count, bool quiet)
 {
@@ -154,7 +166,10 @@ int compare_measure(cull_comparison *c, unsigned jobs, bool quiet)
         all = calloc(count * jobs, sizeof *all);
         if (!all) return complain(END_FAILED, "Give fewer --jobs.", "no memory");
         end = hire(c, &crew, jobs);
-        if (!end) end = collect(c, &crew, all, count, quiet);
+        if (!end) {
+            announce(count, quiet);
+            end = collect(c, &crew, all, count, quiet);
+        }
         dismiss(&crew, end != END_WELL);
         if (!end && cull_comparison_measured(c, all, count, jobs) != CULL_OK)
             end = complain_run(CULL_BAD_OPTION);

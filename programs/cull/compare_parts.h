@@ -14,6 +14,9 @@ int compare_measure(cull_comparison *comparison, unsigned jobs, bool quiet);
 /* Train every run that is not finished, `jobs` at a time, and judge after each. Exit status. */
 int compare_train(cull_comparison *comparison, unsigned jobs, bool quiet);
 
+/* "4 minutes" */
+void compare_clock(double seconds, char *out, size_t room);
+
 /* The plan, and the result, as tables within 80 columns. */
 int compare_print_plan(const cull_comparison *comparison, bool whole);
 int compare_print_result(const cull_comparison *comparison);

@@ -41,10 +41,10 @@ static json_t *parse(const char *text)
     return text ? json_loads(text, 0, NULL) : NULL;
 }
 
-static void clock_text(double seconds, char *out, size_t room)
+void compare_clock(double seconds, char *out, size_t room)
 {
     if (seconds < 90)
-        (void)snprintf(out, room, "%.0f seconds", fmax(1, seconds));
+        (void)snprintf(out, room, "%.0f second%s", fmax(1, seconds), seconds < 1.5 ? "" : "s");
     else if (seconds < 5400)
         (void)snprintf(out, room, "%.0f minutes", seconds / 60);
     else
@@ -56,7 +56,7 @@ static void print_total(const json_t *plan)
     char   time[40];
     double bytes = number(plan, "bytes");
 
-    clock_text(number(plan, "seconds"), time, sizeof time);
+    compare_clock(number(plan, "seconds"), time, sizeof time);
     (void)printf("%.0f runs, %.0f at a time on %.0f thread%s each: about %s, %.0f %s on disk\n",
                  number(plan, "runs"), number(plan, "jobs"), number(plan, "threads"),
                  number(plan, "threads") > 1 ? "s" : "", time,
@@ -92,6 +92,32 @@ static void put_name(const char *name)
         (void)printf("%s\n%*s", name, NAME, "");
 }
 
+/* "what: a, b" of all arms that are so. */
+static void print_arms(const json_t *arms, bool (*are)(const json_t *), const char *what)
+{
+    size_t        i = 0, length = 0;
+    const json_t *arm = NULL;
+    char          text[4096];
+
+    json_array_foreach(arms, i, arm)
+    {
+        if (strcmp(word(arm, "role"), "arm") != 0 || !are(arm) || length >= sizeof text) continue;
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
+                                   length ? ", " : what, word(arm, "name"));
+    }
+    if (length) wrap(text);
+}
+
+static bool is_dear(const json_t *arm)
+{
+    return number(arm, "cost") >= 1;
+}
+
+static bool is_guess(const json_t *arm)
+{
+    return json_is_true(json_object_get(arm, "guess"));
+}
+
 int compare_print_plan(const cull_comparison *comparison, bool whole)
 {
     json_t       *plan = parse(cull_comparison_plan(comparison));
@@ -113,6 +139,11 @@ int compare_print_plan(const cull_comparison *comparison, bool whole)
         (void)puts("\ncost: share of full training's time, by the table measured just now;\n"
                    "counted: its share of counted work, forward 1/3 and backward 2/3\n");
     }
+    print_arms(json_object_get(plan, "arms"), is_dear,
+               "Costs no less than full training, and is held against that: ");
+    print_arms(json_object_get(plan, "arms"), is_guess,
+               "Cost is a guess, since the rule decides how many it keeps; controls are made when "
+               "its runs are done, for what they took: ");
     print_total(plan);
     if (number(plan, "waited") > BUSY)
         (void)printf(
@@ -145,7 +176,7 @@ static void print_arm(const json_t *arm)
     put(number(arm, "mean"), 7, 2, "");
     put(number(arm, "sd"), 5, 2, "");
     put(number(versus, "difference"), 6, 2, "+");
-    if (versus) (void)printf(" %s", word(versus, "verdict"));
+    if (word(arm, "verdict")[0]) (void)printf(" %s", word(arm, "verdict"));
     if (isfinite(more)) (void)printf(" +%.0f", more);
     (void)putchar('\n');
 }
@@ -162,6 +193,8 @@ int compare_print_result(const cull_comparison *comparison)
     json_array_foreach(json_object_get(result, "arms"), i, arm) print_arm(arm);
     (void)puts("\ncost: share of full training's time; diff: points over uniform choice with the\n"
                "same budget; +n: about n more seeds needed");
+    print_arms(json_object_get(result, "arms"), is_dear,
+               "Costs no less than full training, and is held against that: ");
     problems = json_object_get(result, "problems");
     json_array_foreach(problems, i, arm)(void) printf("problem: %s\n", json_string_value(arm));
     (void)putchar('\n');

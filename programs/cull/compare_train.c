@@ -2,10 +2,12 @@
  * compare_train.c - the runs of a comparison: processes of this program, some at a time.
  *
  * A run's words go to output.txt in its folder. A run that fails is named and the rest goes on; a
- * signal asks every run to end, which leaves its checkpoint, and starts no other.
+ * signal asks every run to end, which leaves its checkpoint, and starts no other. Where controls
+ * are made only when the arms' runs are done, the list is gone through a second time.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +32,10 @@ struct yard {
     cull_comparison *comparison;
     struct job       job[MOST_JOBS];
     unsigned         jobs, busy;
-    size_t           next, runs, done, failed;
+    size_t           next, listed, runs, done, failed;
     double           all, passed; /* predicted seconds: of all runs to do, of those done */
     double           begun;
+    bool             again; /* the list is gone through a second time */
     bool             quiet, terminal, told;
 };
 
@@ -98,13 +101,25 @@ static void last_words(const cull_compare_run *run, char out[MOST_WORDS])
     if (file) (void)fclose(file);
 }
 
+/* By what was predicted, and by how long it took so far where something is done. What is at work is
+ * half done, more or less. */
+static void say_left(const struct yard *y, char *out, size_t room)
+{
+    double half = 0, rate = 1. / y->jobs;
+
+    for (unsigned i = 0; i < y->jobs; i++)
+        if (y->job[i].pid) half += y->job[i].run.seconds / 2;
+    if (y->passed > 0) rate = (now() - y->begun) / (y->passed + half);
+    compare_clock(rate * fmax(0, y->all - y->passed - half), out, room);
+}
+
 static void draw(struct yard *y)
 {
-    double passed = now() - y->begun;
-    double left = y->passed > 0 ? passed / y->passed * (y->all - y->passed) : y->all / y->jobs;
+    char left[40];
 
     if (!y->terminal) return;
-    (void)fprintf(stderr, "\r\033[K%zu of %zu runs done, %u at work, about %.0f s left", y->done,
+    say_left(y, left, sizeof left);
+    (void)fprintf(stderr, "\r\033[K%zu of %zu runs done, %u at work, about %s left", y->done,
                   y->runs, y->busy, left);
     (void)fflush(stderr);
     y->told = true;
@@ -131,6 +146,20 @@ static void say_failed(struct yard *y, const struct job *job, int how)
         (void)fprintf(stderr, "cull: %s: %s\nThe other runs go on.\n", job->run.folder, words);
 }
 
+static void say_done(const struct yard *y, const struct job *job)
+{
+    char left[40];
+
+    (void)printf("%zu of %zu: %s seed %llu", y->done, y->runs, job->run.name,
+                 (unsigned long long)job->run.seed);
+    if (y->done < y->runs) {
+        say_left(y, left, sizeof left);
+        (void)printf(", about %s left", left);
+    }
+    (void)putchar('\n');
+    (void)fflush(stdout);
+}
+
 /* One run has ended: judge anew, so that comparison.json is never behind. */
 static int take_back(struct yard *y, pid_t pid, int how)
 {
@@ -143,11 +172,7 @@ static int take_back(struct yard *y, pid_t pid, int how)
         if (WIFEXITED(how) && WEXITSTATUS(how) == 0) {
             y->done++;
             y->passed += job->run.seconds;
-            if (!y->quiet && !y->terminal) {
-                (void)printf("%zu of %zu: %s seed %llu\n", y->done, y->runs, job->run.name,
-                             (unsigned long long)job->run.seed);
-                (void)fflush(stdout);
-            }
+            if (!y->quiet && !y->terminal) say_done(y, job);
         } else {
             say_failed(y, job, how);
         }
@@ -156,10 +181,11 @@ static int take_back(struct yard *y, pid_t pid, int how)
     return END_WELL;
 }
 
-/* Runs that are finished are left alone, damaged ones too. */
-static bool is_to_do(const cull_compare_run *run)
+/* Runs that are finished are left alone, damaged ones too; what failed is tried once. */
+static bool is_to_do(const struct yard *y, const cull_compare_run *run)
 {
-    return strcmp(run->status, "finished") != 0 && strcmp(run->status, "corrupt") != 0;
+    return strcmp(run->status, "finished") != 0 && strcmp(run->status, "corrupt") != 0 &&
+           !(y->again && strcmp(run->status, "failed") == 0);
 }
 
 static int fill(struct yard *y)
@@ -167,9 +193,10 @@ static int fill(struct yard *y)
     for (unsigned i = 0; i < y->jobs && !compare_asked_to_end(); i++) {
         struct job *job = &y->job[i];
 
-        while (job->pid == 0 && cull_comparison_run(y->comparison, y->next, &job->run)) {
+        while (job->pid == 0 && y->next < y->listed &&
+               cull_comparison_run(y->comparison, y->next, &job->run)) {
             y->next++;
-            if (!is_to_do(&job->run)) continue;
+            if (!is_to_do(y, &job->run)) continue;
             if (!start(y, job))
                 return complain(END_FAILED, "Give fewer --jobs.", "no process for a run: %s",
                                 strerror(errno));
@@ -212,28 +239,53 @@ static int work(struct yard *y)
     return end;
 }
 
+/* What the plan promises, less what is there. */
+static void count_runs(struct yard *y)
+{
+    json_t          *plan = json_loads(cull_comparison_plan(y->comparison), 0, NULL);
+    cull_compare_run run;
+
+    y->runs = (size_t)json_integer_value(json_object_get(plan, "runs"));
+    y->all = json_number_value(json_object_get(plan, "seconds")) * y->jobs;
+    y->passed = 0;
+    y->done = 0;
+    for (y->listed = 0; cull_comparison_run(y->comparison, y->listed, &run); y->listed++)
+        if (!is_to_do(y, &run)) {
+            y->done++;
+            y->all -= run.seconds;
+        }
+    y->begun = now();
+    y->next = 0;
+    json_decref(plan);
+}
+
+static int work_through(struct yard *y)
+{
+    cull_compare_run run;
+    size_t           listed = 0;
+    int              end = work(y);
+
+    if (!end && cull_comparison_judge(y->comparison) != CULL_OK) end = complain_run(CULL_IO);
+    while (cull_comparison_run(y->comparison, listed, &run)) listed++;
+    if (end || compare_asked_to_end() || listed == y->listed) return end;
+    y->again = true;
+    count_runs(y);
+    end = work(y);
+    if (!end && cull_comparison_judge(y->comparison) != CULL_OK) end = complain_run(CULL_IO);
+    return end;
+}
+
 int compare_train(cull_comparison *c, unsigned jobs, bool quiet)
 {
-    struct yard     *y = calloc(1, sizeof *y);
-    cull_compare_run run;
-    int              end = END_WELL;
+    struct yard *y = calloc(1, sizeof *y);
+    int          end = END_WELL;
 
     if (!y) return complain(END_FAILED, "Give fewer --jobs.", "no memory");
-    *y = (struct yard){.comparison = c,
-                       .jobs = jobs,
-                       .begun = now(),
-                       .quiet = quiet,
-                       .terminal = !quiet && isatty(STDERR_FILENO)};
-    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
-        y->runs++;
-        if (is_to_do(&run))
-            y->all += run.seconds;
-        else
-            y->done++;
-    }
+    *y = (struct yard){
+        .comparison = c, .jobs = jobs, .quiet = quiet, .terminal = !quiet && isatty(STDERR_FILENO)};
+    count_runs(y);
     if (y->done && !quiet) (void)printf("%zu of %zu runs are there already\n", y->done, y->runs);
-    end = work(y);
-    if (!end && cull_comparison_judge(c) != CULL_OK) end = complain_run(CULL_IO);
+    end = work_through(y);
     if (!end && compare_asked_to_end()) end = 128 + compare_asked_to_end();
     if (!end && y->failed) end = END_FAILED;
     free(y);

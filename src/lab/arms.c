@@ -84,6 +84,21 @@ void cull_arms_close(cull_arms *arms)
     *arms = (cull_arms){0};
 }
 
+/* How examples are scored may differ between arms; it is said as in a recipe. */
+static bool is_of_scoring(const char *key)
+{
+    return strncmp(key, "score.", strlen("score.")) == 0;
+}
+
+const char *cull_arm_scoring(size_t i)
+{
+    const cull_option_spec *spec = NULL;
+
+    for (size_t at = 0; (spec = cull_recipe_option_at(at)); at++)
+        if (is_of_scoring(spec->key) && i-- == 0) return spec->key;
+    return NULL;
+}
+
 /* ---- what is asked for ---- */
 
 /* One strategy of the list, taken apart; the options point into text. */
@@ -113,6 +128,8 @@ static cull_status take_words(struct asked *a)
         *equals = '\0';
         if (strcmp(word, "keep") == 0)
             FAIL(CULL_BAD_OPTION, "%s: keep is given once for all, as --keep", a->strategy);
+        if (strcmp(word, "score.pass") == 0)
+            FAIL(CULL_BAD_OPTION, "%s: score.pass is given once for all, as --pass", a->strategy);
         a->option[a->options++] = (cull_option){word, equals + 1};
     }
     if (!a->strategy[0]) FAIL(CULL_BAD_OPTION, "a strategy is missing between two commas");
@@ -177,7 +194,7 @@ static bool takes(const cull_recipe *recipe, const char *key)
     return cull_recipe_value(recipe, key) != NULL;
 }
 
-static cull_priced priced(const cull_recipe *recipe)
+cull_priced cull_arm_priced(const cull_recipe *recipe)
 {
     const cull_train_setup *s = &recipe->setup;
     const char             *rounding = cull_recipe_value(recipe, "select.rounding");
@@ -194,10 +211,17 @@ static cull_priced priced(const cull_recipe *recipe)
 static cull_status look_at(const cull_recipe *recipe, cull_price *out)
 {
     cull_costs  costs = {.pool = DUMMY_BATCHES * recipe->setup.batch};
-    cull_priced run = priced(recipe);
+    cull_priced run = cull_arm_priced(recipe);
 
     run.own.share = .5;
     return cull_costs_price(&costs, &run, NULL, 0, NULL, out);
+}
+
+static bool scores_for_less(const cull_arm *arm)
+{
+    const cull_score_setup *score = &arm->recipe->setup.score;
+
+    return score->int8 || score->proxy || score->scale < 1;
 }
 
 /* A separate scoring pass costs a third of every candidate. */
@@ -207,7 +231,7 @@ static cull_status check_saving(const cull_arm *arm, const cull_arm_wish *wish,
     double batch = (double)look->candidates;
 
     if (wish->anyway || look->pool || look->scoring < look->steps ||
-        strcmp(arm->pass, "separate") != 0 || !(arm->keep >= 2. / 3))
+        strcmp(arm->pass, "separate") != 0 || !(arm->keep >= 2. / 3) || scores_for_less(arm))
         return CULL_OK;
     return cull_fail(CULL_BAD_OPTION,
                      "%s cannot save anything: scoring %.0f examples costs %.0f/3 and training "
@@ -230,7 +254,8 @@ static void mean(const struct asked *a, const char *keep, bool reuse, struct mea
     out->option[out->count++] = (cull_option){"score.pass", reuse ? "reuse" : "separate"};
     if (keep) out->option[out->count++] = (cull_option){"select.keep", keep};
     for (size_t i = 0; i < a->options; i++) {
-        (void)snprintf(out->key[i], sizeof out->key[i], "select.%.50s", a->option[i].key);
+        (void)snprintf(out->key[i], sizeof out->key[i], "%s%.50s",
+                       is_of_scoring(a->option[i].key) ? "" : "select.", a->option[i].key);
         out->option[out->count++] = (cull_option){out->key[i], a->option[i].value};
     }
 }
@@ -270,8 +295,13 @@ static cull_status scores(const cull_arm_base *base, const struct asked *a, bool
     TRY(cull_arm_recipe(base, m.option, m.count, &recipe));
     TRY(look_at(recipe, &look));
     *keeps = takes(recipe, "select.keep");
-    *scores_steps = look.scoring > 0 && !look.pool;
+    /* one that selects at no step yet may score when it begins to */
+    *scores_steps = !look.pool && (look.scoring > 0 || !look.fixed);
     *scores_pool = look.scoring > 0 && look.pool;
+    for (size_t i = 0; i < a->options; i++)
+        if (is_of_scoring(a->option[i].key) && !*scores_steps && !*scores_pool)
+            FAIL(CULL_BAD_OPTION, "%s scores nothing, so %s has no effect", a->strategy,
+                 a->option[i].key);
 done:
     cull_recipe_close(recipe);
     return status;
@@ -348,10 +378,29 @@ done:
     return status;
 }
 
+/* What its runs did beyond, or short of, what was expected of them. */
+static void correct(const cull_costs *costs, const cull_arm_costs *own, double batch, cull_price *p)
+{
+    double learn = cull_costs_learn(costs, batch) / batch;
+    double score = own->score > 0 ? own->score : learn / 3;
+    double kept = own->scored + 3 * own->trained - own->thirds; /* forward pass used again */
+
+    p->seconds += (own->trained - p->trained) * (learn + costs->optim / batch) +
+                  (own->scored - p->scored) * score - kept * learn / 3 +
+                  (fmax(own->scored, own->trained) - fmax(p->scored, p->trained)) * costs->load;
+    p->scored = own->scored;
+    p->trained = own->trained;
+    p->thirds = own->thirds;
+}
+
 cull_status cull_arm_price(const cull_costs *costs, cull_arm *arm)
 {
-    cull_priced run = priced(arm->recipe);
+    cull_status status = CULL_OK;
+    cull_priced run = cull_arm_priced(arm->recipe);
 
     run.own = arm->own;
-    return cull_costs_price(costs, &run, NULL, 0, NULL, &arm->price);
+    TRY(cull_costs_price(costs, &run, NULL, 0, NULL, &arm->price));
+    if (arm->own.counted) correct(costs, &arm->own, (double)arm->recipe->setup.batch, &arm->price);
+done:
+    return status;
 }

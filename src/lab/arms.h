@@ -67,8 +67,9 @@ typedef struct cull_arm_wish {
  * The full run and every strategy x keep x pass, each with its recipe checked; no controls yet.
  *
  * A strategy is its name with a modifier behind a space or '+', then its options: "sb",
- * "sb remembered", "grad-match period=1". Those without an option `keep` make one arm, as do
- * those without a scoring pass for all passes.
+ * "sb remembered", "grad-match period=1", and the recipe's keys of scoring: "sb
+ * score.precision=int8". Those without an option `keep` make one arm, as do those without a
+ * scoring pass for all passes.
  *
  * CULL_BAD_OPTION: an unknown strategy or option, a keep out of (0, 1], or an arm that cannot save
  * anything.
@@ -76,11 +77,16 @@ typedef struct cull_arm_wish {
 cull_status cull_arms_open(const cull_arm_base *base, const cull_arm_wish *wish, cull_arms *out);
 void        cull_arms_close(cull_arms *arms);
 
+/* The keys of a recipe that say how examples are scored, i = 0, 1, ... until NULL. */
+const char *cull_arm_scoring(size_t i);
+
 /* The recipe of an arm as it is measured: no window, no warm start. Owned by the caller. */
 cull_status cull_arm_measured_as(const cull_arm_base *base, const cull_arm *arm, cull_recipe **out);
 /* Uniform choice of m of a batch of M: whose learning step is measured. */
 cull_status cull_arm_uniform_of(const cull_arm_base *base, size_t m, size_t M, cull_recipe **out);
 
+/* A recipe as it is priced; its own costs are not in it. */
+cull_priced cull_arm_priced(const cull_recipe *recipe);
 cull_status cull_arm_price(const cull_costs *costs, cull_arm *arm);
 
 /* The keep, no less than the arm's, at which uniform choice costs so much. 1: all. */

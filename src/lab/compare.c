@@ -31,12 +31,14 @@ static cull_status copy_texts(cull_comparison *c, const cull_compare_options *o)
     char       *next = NULL;
 
     bytes += o->recipe ? strlen(o->recipe) : 0;
+    bytes += o->command ? strlen(o->command) + 1 : 0;
     for (size_t i = 0; i < o->count; i++)
         bytes += strlen(o->changes[i].key) + strlen(o->changes[i].value) + 2;
     TRY(cull_base_alloc(bytes, 1, "a comparison", &c->text));
     TRY(cull_base_alloc(o->count, sizeof *c->changes, "a comparison", &c->changes));
     next = c->text;
     if (o->recipe) c->base.path = take_text(&next, o->recipe);
+    if (o->command) c->command = take_text(&next, o->command);
     c->wish.strategies = take_text(&next, o->strategies);
     c->wish.keep = take_text(&next, o->keep);
     c->wish.pass = take_text(&next, o->pass);
@@ -145,7 +147,7 @@ static cull_status ask_again(cull_comparison *c)
 
         if (arm->uniform) continue;
         TRY(cull_arm_price(&c->costs, arm));
-        if (arm->price.pool) continue;
+        if (arm->price.pool || arm->price.collects) continue;
         TRY(cull_arm_whole_budget(&c->base, &c->costs, arm, arm->price.seconds, &keep));
         if (keep < 1)
             TRY(ask_for_size(c, (size_t)llround(keep * (double)arm->price.candidates),
@@ -189,14 +191,21 @@ static void clear_unmeasured(cull_comparison *c)
     c->waiting = 0;
 }
 
+static void drop_runs(cull_comparison *c)
+{
+    for (size_t i = 0; c->run && i < c->arms.count * c->seeds; i++) cull_compared_clear(&c->run[i]);
+    cull_base_free(c->run);
+    cull_base_free(c->judged);
+    c->run = NULL;
+    c->judged = NULL;
+}
+
 void cull_comparison_destroy(cull_comparison *c)
 {
     if (!c) return;
     clear_unmeasured(c);
     cull_base_free(c->unmeasured);
-    for (size_t i = 0; c->run && i < c->arms.count * c->seeds; i++) cull_compared_clear(&c->run[i]);
-    cull_base_free(c->run);
-    cull_base_free(c->judged);
+    drop_runs(c);
     cull_arms_close(&c->arms);
     cull_json_clear(&c->plan);
     cull_json_clear(&c->result);
@@ -276,9 +285,26 @@ done:
 
 static bool score_alike(const cull_arm *a, const cull_arm *b)
 {
+    const char *key = NULL;
+
+    for (size_t i = 0; (key = cull_arm_scoring(i)); i++)
+        if (strcmp(cull_recipe_value(a->recipe, key), cull_recipe_value(b->recipe, key)) != 0)
+            return false;
     return a->own.known && b->own.known && a->price.pool == b->price.pool &&
-           a->price.signals == b->price.signals && a->price.candidates == b->price.candidates &&
-           a->recipe->setup.score.reuse == b->recipe->setup.score.reuse;
+           a->price.signals == b->price.signals && a->price.candidates == b->price.candidates;
+}
+
+/* What is scored on another thread shows while learning: all beyond learning itself is scoring. */
+static void charge_overlap(const cull_costs *costs, cull_arms *arms)
+{
+    for (size_t i = 1; i < arms->count; i++) {
+        cull_arm *a = &arms->arm[i];
+        double    candidates = (double)a->price.candidates;
+        double    kept = a->price.fixed ? (double)a->price.budget : a->own.share * candidates;
+
+        if (a->own.known && a->recipe->setup.score.pipelined && candidates > 0)
+            a->own.score += fmax(0, a->own.learn_kept - cull_costs_learn(costs, kept)) / candidates;
+    }
 }
 
 /* The same scoring pass was measured once an arm: all get the middle of it. */
@@ -318,7 +344,10 @@ cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *al
     }
     clear_unmeasured(c);
     cull_costs_smooth(&c->costs);
-    if (c->round == 0) share_scores(&c->arms);
+    if (c->round == 0) {
+        charge_overlap(&c->costs, &c->arms);
+        share_scores(&c->arms);
+    }
     if (c->round++ == 0) TRY(ask_again(c));
     if (c->waiting == 0) TRY(cull_compare_make_plan(c));
 done:
@@ -332,10 +361,12 @@ cull_status cull_compare_make_plan(cull_comparison *c)
     cull_status status = CULL_OK;
 
     clear_unmeasured(c);
+    drop_runs(c);
     TRY(cull_arms_control(&c->base, &c->costs, &c->arms));
     TRY(cull_base_alloc(c->arms.count * c->seeds, sizeof *c->run, "a comparison", &c->run));
     TRY(cull_base_alloc(c->arms.count, sizeof *c->judged, "a comparison", &c->judged));
     c->planned = true;
+    c->settled = c->settled || !cull_compare_guesses(c);
     TRY(cull_compare_print_plan(c));
 done:
     return status;

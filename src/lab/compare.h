@@ -2,6 +2,7 @@
  * lab/compare.h - the referee: arms and their controls, measured, run elsewhere, and judged.
  *
  *     compare.c         the comparison itself: what is measured, then the plan
+ *     compare_settle.c  costs that only an arm's runs tell
  *     costs_file.c      costs.json, where the table is frozen
  *     compare_folder.c  its folder: the lock, the files, the runs in it
  *     compare_runs.c    what is read back from the runs' folders
@@ -69,6 +70,7 @@ typedef struct cull_judged {
 
 struct cull_comparison {
     char         *text; /* the texts of the options, copied */
+    const char   *command;
     cull_option  *changes;
     cull_arm_base base;
     cull_arm_wish wish;
@@ -78,6 +80,7 @@ struct cull_comparison {
 
     cull_costs       costs;
     bool             planned;
+    bool             settled; /* every cost that controls are made for is known */
     unsigned         round;
     cull_unmeasured *unmeasured;
     size_t           waiting, waiting_room;
@@ -114,13 +117,24 @@ cull_status cull_costs_write(const cull_comparison *c, const char *path);
 /* Into c->costs and the arms' own; CULL_BAD_FILE when it is none of this comparison's. */
 cull_status cull_costs_read(cull_comparison *c, const char *path);
 
-/* compare_folder.c: a path below the folder. */
+/* compare_folder.c: a path below the folder; and all of its files but comparison.json. */
 cull_status cull_compare_path(const cull_comparison *c, const char *name, char out[CULL_DATA_PATH]);
+cull_status cull_compare_write_files(const cull_comparison *c);
+/* Is it known that this one will be run, as it stands? */
+bool cull_compare_is_run(const cull_comparison *c, const cull_arm *arm);
 
 /* compare_runs.c */
 cull_status cull_compare_read_run(const char *folder, cull_compared *out);
 void        cull_compared_clear(cull_compared *run);
 cull_status cull_compare_read_runs(cull_comparison *c);
+bool        cull_compare_all_finished(const cull_comparison *c);
+
+/* compare_settle.c: does anybody's cost rest on a guess? */
+bool cull_compare_is_guess(const cull_arm *arm);
+bool cull_compare_guesses(const cull_comparison *c);
+/* When the arms' runs have all been tried, price those by what they did and make the plan anew; the
+ * folder's files too. The runs must have been read, and are read again. */
+cull_status cull_compare_settle(cull_comparison *c);
 
 /* compare_judge.c: fills c->judged and c->verdict. */
 cull_status cull_compare_judge(cull_comparison *c);

@@ -155,19 +155,22 @@ done:
     return status;
 }
 
+bool cull_compare_is_run(const cull_comparison *c, const cull_arm *arm)
+{
+    return arm->recipe && (c->settled || arm->role == CULL_ROLE_ARM);
+}
+
 /* plan.json last: a folder with one is whole. */
-cull_status cull_comparison_begin(cull_comparison *c)
+cull_status cull_compare_write_files(const cull_comparison *c)
 {
     cull_status  status = CULL_OK;
     char         path[CULL_DATA_PATH], name[CULL_ARM_NAME + 32];
     cull_recipe *base = NULL;
 
-    if (!c->planned || c->lock < 0)
-        FAIL(CULL_BAD_ARGUMENT, "a comparison begins with a folder and a plan");
     TRY(cull_arm_recipe(&c->base, NULL, 0, &base));
     TRY(write_recipe(c, base, "recipe.yaml"));
     for (size_t i = 0; i < c->arms.count; i++) {
-        if (!c->arms.arm[i].recipe) continue;
+        if (!cull_compare_is_run(c, &c->arms.arm[i])) continue;
         (void)snprintf(name, sizeof name, "runs/%s/recipe.yaml", c->arms.arm[i].folder);
         TRY(write_recipe(c, c->arms.arm[i].recipe, name));
     }
@@ -175,9 +178,21 @@ cull_status cull_comparison_begin(cull_comparison *c)
     TRY(cull_costs_write(c, path));
     TRY(cull_compare_path(c, "plan.json", path));
     TRY(cull_file_write(path, c->plan.bytes.data, strlen(cull_comparison_plan(c))));
-    TRY(cull_compare_read_runs(c));
 done:
     cull_recipe_close(base);
+    return status;
+}
+
+cull_status cull_comparison_begin(cull_comparison *c)
+{
+    cull_status status = CULL_OK;
+
+    if (!c->planned || c->lock < 0)
+        FAIL(CULL_BAD_ARGUMENT, "a comparison begins with a folder and a plan");
+    TRY(cull_compare_write_files(c));
+    TRY(cull_compare_read_runs(c));
+    TRY(cull_compare_settle(c));
+done:
     return status;
 }
 
@@ -191,10 +206,11 @@ static size_t arm_in_order(const cull_comparison *c, size_t rank, size_t runs)
         size_t before = 0;
         double mine = cull_compare_run_seconds(c, i);
 
-        if (!c->arms.arm[i].recipe) continue;
+        if (!cull_compare_is_run(c, &c->arms.arm[i])) continue;
         for (size_t j = 0; j < c->arms.count; j++) {
             double other = cull_compare_run_seconds(c, j);
-            before += c->arms.arm[j].recipe && (other > mine || (!(other < mine) && j < i));
+            before += cull_compare_is_run(c, &c->arms.arm[j]) &&
+                      (other > mine || (!(other < mine) && j < i));
         }
         if (before == rank % runs) return i;
     }
@@ -208,7 +224,7 @@ bool cull_comparison_run(const cull_comparison *c, size_t i, cull_compare_run *o
     cull_compared           *run = NULL;
     char                     name[CULL_ARM_NAME + 64];
 
-    for (size_t k = 0; k < c->arms.count; k++) runs += c->arms.arm[k].recipe != NULL;
+    for (size_t k = 0; k < c->arms.count; k++) runs += cull_compare_is_run(c, &c->arms.arm[k]);
     if (!c->planned || i >= runs * c->seeds) return false;
     arm = arm_in_order(c, i, runs);
     *out = (cull_compare_run){.name = c->arms.arm[arm].name, .seed = 1 + i / runs};

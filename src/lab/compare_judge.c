@@ -73,7 +73,7 @@ static void sum_up(cull_comparison *c, size_t arm, double *values)
     j->saved = j->runs ? seconds / (double)j->runs : NAN; /* until full's is known */
 }
 
-/* Where the rule decides how many are kept, the price was a guess: by what was counted. */
+/* Where the rule decides how many are kept, by what was counted. */
 static void correct_cost(cull_comparison *c, size_t arm)
 {
     const cull_arm *a = &c->arms.arm[arm];
@@ -92,8 +92,9 @@ static void correct_cost(cull_comparison *c, size_t arm)
     if (runs == 0) return;
     counted /= (double)runs;
     /* a shortened run ends at the nearest step */
-    if (fabs(counted - a->price.thirds) >
-        fmax(OFF * a->price.thirds, 3. * (double)c->arms.arm[0].recipe->setup.batch)) {
+    if (!cull_compare_is_guess(a) &&
+        fabs(counted - a->price.thirds) >
+            fmax(OFF * a->price.thirds, 3. * (double)c->arms.arm[0].recipe->setup.batch)) {
         (void)snprintf(text, sizeof text,
                        "%s took %.3f of full training's counted work and was matched at %.3f",
                        a->name, counted / c->arms.arm[0].price.thirds, j->counted);
@@ -110,14 +111,12 @@ static cull_status price_at(const cull_comparison *c, size_t arm, const uint64_t
     const cull_arm *a = &c->arms.arm[arm];
     double          full = c->arms.arm[0].price.seconds;
     cull_price      price = {0};
-    cull_priced     run = {.setup = &a->recipe->setup,
-                           .strategy = a->recipe->setup.strategy,
-                           .options = a->recipe->setup.select,
-                           .count = a->recipe->setup.selects,
-                           .reuse = a->recipe->setup.score.reuse,
-                           .own = a->own};
+    cull_priced     run = cull_arm_priced(a->recipe);
 
+    run.own = a->own;
     TRY(cull_costs_price(&c->costs, &run, step, count, cost, &price));
+    /* What was known only afterwards is spread over the run. */
+    if (!a->price.fixed && count) full = cost[count - 1] / c->judged[arm].cost;
     for (size_t i = 0; i < count; i++) cost[i] /= full;
 done:
     return status;
@@ -175,7 +174,7 @@ static void compare_with(cull_comparison *c, size_t arm, cull_role role, double 
         const cull_compared *b = cull_compared_at(c, control, seed);
         if (finished(a) && finished(b)) values[pairs++] = 100 * (a->accuracy - b->accuracy);
     }
-    v->test = cull_stat_test(values, pairs);
+    v->test = cull_stat_test(values, pairs, 100. / (double)c->costs.test);
     cull_stat_interval(&v->test, .95, &v->low, &v->high);
     if (pairs >= WILCOXON_FROM) v->wilcoxon = cull_stat_wilcoxon(values, pairs);
 }
@@ -187,7 +186,7 @@ static cull_status give_verdicts(cull_comparison *c)
     cull_verdict_arm *arms = NULL;
     double           *p = NULL;
     size_t           *who = NULL, count = 0, fewest = SIZE_MAX;
-    char              title[160], control[CULL_ARM_NAME + 40];
+    char              control[CULL_ARM_NAME + 40];
 
     TRY(cull_base_alloc(c->arms.count, sizeof *p, "verdicts", &p));
     TRY(cull_base_alloc(c->arms.count, sizeof *arms, "verdicts", &arms));
@@ -212,8 +211,8 @@ static cull_status give_verdicts(cull_comparison *c)
                                      .cost = c->judged[who[k]].cost};
         if (v->test.n < fewest) fewest = v->test.n;
     }
-    cull_compare_title(c, title, sizeof title);
-    cull_verdict_all(arms, count, count ? fewest : 0, c->margin, title, c->verdict);
+    cull_verdict_all(arms, count, count ? fewest : 0, c->margin, cull_compare_all_finished(c),
+                     c->verdict);
 done:
     cull_base_free(p);
     cull_base_free(arms);

@@ -74,6 +74,7 @@ cull_status cull_compare_print_plan(cull_comparison *c)
         put_who(j, a);
         cull_json_number(j, "cost", a->price.seconds / *full);
         cull_json_number(j, "counted", a->price.thirds / c->arms.arm[0].price.thirds);
+        cull_json_bool(j, "guess", cull_compare_is_guess(a));
         cull_json_count(j, "runs", a->recipe ? c->seeds : 0);
         cull_json_number(j, "seconds", cull_compare_run_seconds(c, i));
         put_controls(j, c, a);
@@ -259,6 +260,10 @@ static void put_arm(cull_json *j, const cull_comparison *c, size_t i)
     for (uint64_t seed = 1; seed <= c->seeds; seed++) put_run(j, c, i, seed);
     cull_json_close(j, ']');
     if (a->role == CULL_ROLE_ARM) {
+        cull_json_text(j, "verdict",
+                       a->uniform
+                           ? "control"
+                           : cull_verdict_name(g->versus[CULL_ROLE_WHOLE_BUDGET].verdict.kind));
         put_controls(j, c, a);
         cull_json_open(j, "versus", '[');
         for (cull_role role = CULL_ROLE_SAME_M; role < CULL_ROLES; role++)
@@ -287,14 +292,6 @@ static void put_recipe(cull_json *j, const cull_recipe *recipe)
     cull_json_close(j, '}');
 }
 
-static bool all_finished(const cull_comparison *c)
-{
-    for (size_t i = 0; i < c->arms.count; i++)
-        for (uint64_t seed = 1; c->arms.arm[i].recipe && seed <= c->seeds; seed++)
-            if (cull_compared_at(c, i, seed)->status != CULL_COMPARED_FINISHED) return false;
-    return true;
-}
-
 cull_status cull_compare_print(cull_comparison *c)
 {
     cull_status  status = CULL_OK;
@@ -309,7 +306,11 @@ cull_status cull_compare_print(cull_comparison *c)
     cull_json_count(j, "version", CULL_COMPARE_VERSION);
     cull_json_text(j, "title", title);
     cull_json_text(j, "created", c->created);
-    cull_json_bool(j, "finished", all_finished(c));
+    if (c->command)
+        cull_json_text(j, "command", c->command);
+    else
+        put_null(j, "command");
+    cull_json_bool(j, "finished", cull_compare_all_finished(c));
     TRY(put_machine(j, c));
     cull_json_count(j, "threads", c->threads);
     cull_json_count(j, "jobs", c->jobs);
@@ -342,6 +343,7 @@ cull_status cull_comparison_judge(cull_comparison *c)
     if (!c->planned || c->lock < 0)
         FAIL(CULL_BAD_ARGUMENT, "a comparison is judged in its folder, by its plan");
     TRY(cull_compare_read_runs(c));
+    TRY(cull_compare_settle(c));
     TRY(cull_compare_judge(c));
     TRY(cull_compare_print(c));
     TRY(cull_compare_path(c, "comparison.json", path));

@@ -176,6 +176,14 @@ done:
     return status;
 }
 
+bool cull_compare_all_finished(const cull_comparison *c)
+{
+    for (size_t i = 0; i < c->arms.count; i++)
+        for (uint64_t seed = 1; c->arms.arm[i].recipe && seed <= c->seeds; seed++)
+            if (cull_compared_at(c, i, seed)->status != CULL_COMPARED_FINISHED) return false;
+    return c->settled;
+}
+
 cull_status cull_compare_read_runs(cull_comparison *c)
 {
     cull_status status = CULL_OK;

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "lab/arms.h"
 
-enum { MOST_OPTIONS = 12 };
+enum { MOST_OPTIONS = 12, DIGITS = 6, MOST_MEASURED = 2 * CULL_ARM_OPTIONS };
 
 /* Options of an arm that its uniform control has too. */
 struct uniform {
@@ -22,18 +22,45 @@ static void copy_option(struct uniform *u, const cull_arm *arm, const char *key)
     if (value) u->option[u->count++] = (cull_option){key, value};
 }
 
-/* From the pool as often as the arm, or from each batch in the arm's window. */
+/* To the digits it is written with: one example more may be one step more. */
+static double round_down(double keep)
+{
+    double unit = pow(10, floor(log10(keep)) + 1 - DIGITS);
+
+    return floor(keep / unit + 1e-6) * unit;
+}
+
+static bool is_number(const cull_arm *arm, const char *key, double wanted)
+{
+    const char *value = cull_recipe_value(arm->recipe, key);
+    double      number = 0;
+
+    return !value ||
+           (cull_base_read_number(value, &number) && !(number < wanted) && !(number > wanted));
+}
+
+/* Does uniform choice of the pool's examples, in ordinary batches, make the same steps? */
+static bool is_of_pool(const cull_arm *arm)
+{
+    return arm->price.pool ||
+           (arm->price.collects && is_number(arm, "select.start", 0) &&
+            is_number(arm, "select.end", 1) && is_number(arm, "select.every", 1));
+}
+
+/* From the pool as often as the arm, or from each batch in the arm's window. What collects whole
+ * batches is held against whole batches: smaller ones would be more steps, and dearer. */
 static void describe(struct uniform *u, const cull_arm *arm, double keep, bool whole)
 {
     const cull_price *price = &arm->price;
+    bool              pool = is_of_pool(arm);
 
     *u = (struct uniform){0};
-    (void)cull_base_write_number(keep, whole ? 6 : 9, u->keep);
-    u->option[u->count++] =
-        (cull_option){"select.strategy", price->pool ? "adaptive-random" : "random"};
+    if (whole) keep = round_down(keep);
+    (void)cull_base_write_number(keep, whole ? DIGITS : 9, u->keep);
+    u->option[u->count++] = (cull_option){"select.strategy", pool ? "adaptive-random" : "random"};
     u->option[u->count++] = (cull_option){"select.keep", u->keep};
     u->option[u->count++] = (cull_option){"score.pass", "separate"};
-    if (price->pool) {
+    if (pool) {
         if (cull_recipe_value(arm->recipe, "select.period")) {
             copy_option(u, arm, "select.period");
             copy_option(u, arm, "select.warm");
@@ -56,15 +83,6 @@ static void describe(struct uniform *u, const cull_arm *arm, double keep, bool w
     }
 }
 
-static cull_priced priced(const cull_recipe *recipe, bool pool)
-{
-    return (cull_priced){.setup = &recipe->setup,
-                         .strategy = recipe->setup.strategy,
-                         .options = recipe->setup.select,
-                         .count = recipe->setup.selects,
-                         .alternate = !pool};
-}
-
 cull_status cull_arm_whole_budget(const cull_arm_base *base, const cull_costs *costs,
                                   const cull_arm *arm, double seconds, double *keep)
 {
@@ -82,7 +100,7 @@ cull_status cull_arm_whole_budget(const cull_arm_base *base, const cull_costs *c
         least = (double)arm->price.budget / (double)arm->price.candidates;
     describe(&u, arm, .5, true);
     TRY(cull_arm_recipe(base, u.option, u.count, &recipe));
-    run = priced(recipe, arm->price.pool);
+    run = cull_arm_priced(recipe);
     TRY(cull_costs_match(costs, &run, least, seconds, keep));
 done:
     cull_recipe_close(recipe);
@@ -215,8 +233,8 @@ static cull_status add_uniform_controls(const cull_arm_base *base, const cull_co
         keep = arms->arm[i].price.fixed
                    ? arms->arm[i].keep
                    : fmin(1, arms->arm[i].price.trained / arms->arm[0].price.trained);
-        TRY(add_uniform(base, costs, arms, i, CULL_ROLE_SAME_M, keep, &at));
-        arms->arm[i].control[CULL_ROLE_SAME_M] = at;
+        if (keep < 1) TRY(add_uniform(base, costs, arms, i, CULL_ROLE_SAME_M, keep, &at));
+        arms->arm[i].control[CULL_ROLE_SAME_M] = keep < 1 ? at : 0;
         if (leader[i] != i) continue;
         TRY(cull_arm_whole_budget(base, costs, &arms->arm[i], arms->arm[i].price.seconds, &keep));
         if (keep < 1) TRY(add_uniform(base, costs, arms, i, CULL_ROLE_WHOLE_BUDGET, keep, &at));
@@ -284,8 +302,11 @@ cull_status cull_arms_control(const cull_arm_base *base, const cull_costs *costs
     }
     cost[0] = NAN; /* full training is in no group */
     key_of(arms, asked, key);
+    for (size_t i = 1; i < asked; i++) /* nor is who needs no uniform control */
+        if (arms->arm[i].uniform) cost[i] = NAN;
     cull_costs_group(cost, key, asked, CULL_ARM_SHARE, leader);
     TRY(add_uniform_controls(base, costs, arms, asked, leader));
+    for (size_t i = 1; i < asked; i++) cost[i] = arms->arm[i].price.seconds;
     memset(key, 0, asked * sizeof *key);
     cull_costs_group(cost, key, asked, CULL_ARM_SHARE, leader);
     TRY(add_full_controls(base, arms, asked, leader));
@@ -302,13 +323,16 @@ done:
 cull_status cull_arm_measured_as(const cull_arm_base *base, const cull_arm *arm, cull_recipe **out)
 {
     cull_status  status = CULL_OK;
-    cull_option  all[CULL_ARM_OPTIONS + 8];
+    cull_option  all[MOST_MEASURED];
     size_t       n = 0;
     cull_recipe *r = arm->recipe;
+    const char  *scoring = NULL;
 
     all[n++] = (cull_option){"select.strategy", r->setup.strategy};
-    all[n++] = (cull_option){"score.pass", r->setup.score.reuse ? "reuse" : "separate"};
-    for (size_t i = 0; i < r->select.count && n < CULL_ARM_OPTIONS + 8; i++) {
+    for (size_t i = 0; (scoring = cull_arm_scoring(i)) && n < MOST_MEASURED; i++)
+        if (cull_recipe_value(r, scoring)[0])
+            all[n++] = (cull_option){scoring, cull_recipe_value(r, scoring)};
+    for (size_t i = 0; i < r->select.count && n < MOST_MEASURED; i++) {
         const char *key = r->select.spec[i].key, *option = r->select.option[i].key;
         const char *value = r->select.option[i].value;
 

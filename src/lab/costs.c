@@ -119,6 +119,7 @@ static void select_step(struct pricing *p, const cull_needs *needs, size_t count
         double batch = (double)p->run->setup->batch;
         learn = m / batch * (cull_costs_learn(c, batch) + c->optim);
         p->price->fixed = false;
+        p->price->collects = true;
     } else {
         learn = (p->run->reuse && scored ? own->learn_kept : cull_costs_learn(c, m)) + c->optim;
     }
@@ -220,6 +221,8 @@ cull_status cull_costs_price(const cull_costs *costs, const cull_priced *run, co
     for (uint64_t epoch = 0; epoch < cull_selector_epochs(p.selector); epoch++)
         TRY(price_epoch(&p, epoch));
     while (p.next < marks) at[p.next++] = price.seconds;
+    /* It selects by what it will have seen: nobody can tell when it begins. */
+    if (!price.pool && price.candidates == 0 && p.keep < 1) price.fixed = false;
     *out = price;
 done:
     cull_selector_destroy(p.selector);

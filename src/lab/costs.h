@@ -52,6 +52,8 @@ typedef struct cull_arm_costs {
     double learn_kept;             /* reuse: of a step                                */
     double pool_score, pool_solve; /* of a choice from the pool                       */
     double share;                  /* kept, where the rule decides how many; else 0   */
+    bool   counted;                /* its runs told what they did, on the mean:       */
+    double scored, trained, thirds;
 } cull_arm_costs;
 
 /* A run that is to be priced. Texts are borrowed. */
@@ -73,7 +75,8 @@ typedef struct cull_price {
     size_t   budget;         /* kept of them                              */
     unsigned signals;        /* CULL_SIGNAL_* of scoring passes           */
     bool     pool;           /* chooses from the pool                     */
-    bool     fixed;          /* how many are kept is known beforehand     */
+    bool     collects;       /* trains when a batch has come together     */
+    bool     fixed;          /* what is done is known beforehand          */
 } cull_price;
 
 /*

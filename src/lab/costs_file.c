@@ -14,6 +14,11 @@ static void put_arm(cull_json *json, const cull_arm *arm)
     cull_json_number(json, "pool_score", arm->own.pool_score);
     cull_json_number(json, "pool_solve", arm->own.pool_solve);
     cull_json_number(json, "share", arm->own.share);
+    if (arm->own.counted) {
+        cull_json_number(json, "scored", arm->own.scored);
+        cull_json_number(json, "trained", arm->own.trained);
+        cull_json_number(json, "thirds", arm->own.thirds);
+    }
     cull_json_close(json, '}');
 }
 
@@ -27,6 +32,7 @@ cull_status cull_costs_write(const cull_comparison *c, const char *path)
     cull_json_count(&json, "version", CULL_COMPARE_VERSION);
     cull_json_count(&json, "threads", c->threads);
     cull_json_count(&json, "jobs", c->jobs);
+    cull_json_bool(&json, "settled", c->settled);
     cull_json_count(&json, "pool", k->pool);
     cull_json_count(&json, "test", k->test);
     cull_json_count(&json, "classes", k->classes);
@@ -108,6 +114,11 @@ static bool read_arm(const json_t *arms, cull_arm *arm)
 
         if (!name || strcmp(name, arm->name) != 0) continue;
         own->known = true;
+        own->counted = json_object_get(item, "trained") != NULL;
+        if (own->counted && (!read_number(item, "scored", &own->scored) ||
+                             !read_number(item, "trained", &own->trained) ||
+                             !read_number(item, "thirds", &own->thirds)))
+            return false;
         return read_number(item, "score", &own->score) &&
                read_number(item, "decide", &own->decide) &&
                read_number(item, "learn_kept", &own->learn_kept) &&
@@ -138,6 +149,7 @@ cull_status cull_costs_read(cull_comparison *c, const char *path)
             FAIL(CULL_BAD_FILE, "%s: the costs of %s are missing or wrong", path,
                  c->arms.arm[i].name);
     c->costs = costs;
+    c->settled = json_is_true(json_object_get(root, "settled"));
 done:
     json_decref(root);
     cull_bytes_release(bytes);

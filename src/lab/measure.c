@@ -113,8 +113,13 @@ cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measure
     for (int i = 0; i < 2; i++) TRY(measure_step(t, &laps, out, false));
     begun = cull_base_seconds();
     used = cull_base_processor_seconds();
-    while (laps.count < FEWEST || (laps.count < MOST && cull_base_seconds() - begun < seconds))
-        TRY(measure_step(t, &laps, out, true));
+    while (laps.count < FEWEST || (laps.count < MOST && cull_base_seconds() - begun < seconds)) {
+        status = measure_step(t, &laps, out, true);
+        /* The rate is not lowered here as in a run, nor is the size one that is ever trained. */
+        if (status == CULL_NOT_FINITE && laps.count >= FEWEST) break;
+        TRY(status);
+    }
+    status = CULL_OK;
     used = cull_base_processor_seconds() - used;
     if (setup.threads == 1) out->waited = fmax(0, 1 - used / (cull_base_seconds() - begun));
     out->pool = t->train->count;

@@ -100,7 +100,7 @@ double cull_stat_t_quantile(double p, double freedom)
     return high;
 }
 
-cull_stat_paired cull_stat_test(const double *differences, size_t n)
+cull_stat_paired cull_stat_test(const double *differences, size_t n, double resolution)
 {
     cull_stat_paired out = {.n = n,
                             .mean = cull_stat_mean(differences, n),
@@ -111,6 +111,7 @@ cull_stat_paired cull_stat_test(const double *differences, size_t n)
     if (n < 2) return out;
     /* Equal differences whose sum was rounded have no spread either. */
     if (out.sd <= 1e-12 * fabs(out.mean)) out.sd = 0;
+    out.sd = fmax(out.sd, resolution / sqrt(6));
     if (out.sd > 0)
         out.t = out.mean * sqrt((double)n) / out.sd;
     else

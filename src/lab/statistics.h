@@ -20,14 +20,20 @@ double cull_stat_beta(double a, double b, double x);
 double cull_stat_t_p(double t, double freedom);
 double cull_stat_t_quantile(double p, double freedom);
 
-/* The paired t-test on n differences. Without spread (sd 0) p is 1 when the mean is 0, else 0:
- * the limits of what the test says. NaN throughout where n < 2. */
+/*
+ * The paired t-test on n differences. NaN throughout where n < 2.
+ *
+ * resolution   the steps that differences come in, 0: none. A few that are rounded alike seem to
+ *              have no spread, which would make any difference certain: sd is no less than what
+ *              the rounding of both sides alone makes, resolution / sqrt 6. Without spread and
+ *              resolution p is 1 when the mean is 0, else 0: the limits of what the test says.
+ */
 typedef struct cull_stat_paired {
     size_t n;
     double mean, sd, t, p;
 } cull_stat_paired;
 
-cull_stat_paired cull_stat_test(const double *differences, size_t n);
+cull_stat_paired cull_stat_test(const double *differences, size_t n, double resolution);
 
 /* The interval around the mean that holds the true one with probability `level`. */
 void cull_stat_interval(const cull_stat_paired *test, double level, double *low, double *high);

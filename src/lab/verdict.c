@@ -2,7 +2,9 @@
 #include "lab/verdict.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define ALPHA .05
 
@@ -15,15 +17,27 @@ const char *cull_verdict_name(cull_verdict_kind kind)
     return names[kind];
 }
 
+/* Falls as n grows: so does t, and so does s/sqrt(n). */
+static double half_width(double sd, uint64_t n)
+{
+    return cull_stat_t_quantile(ALPHA, (double)(n - 1)) * sd / sqrt((double)n);
+}
+
 uint64_t cull_verdict_seeds(const cull_stat_paired *test, double margin)
 {
-    double d = fabs(test->mean), target = fmax(d, margin - d);
+    double   d = fabs(test->mean), target = fmax(d, margin - d);
+    uint64_t low = 1, high = CULL_VERDICT_MOST_SEEDS; /* too few; enough */
 
-    if (test->n < 2 || isnan(target)) return 0;
-    for (uint64_t n = 2; n <= CULL_VERDICT_MOST_SEEDS; n++)
-        if (cull_stat_t_quantile(ALPHA, (double)(n - 1)) * test->sd / sqrt((double)n) < target)
-            return n;
-    return 0;
+    if (test->n < 2 || isnan(target) || !(half_width(test->sd, high) < target)) return 0;
+    while (high - low > 1) {
+        uint64_t n = low + (high - low) / 2;
+
+        if (half_width(test->sd, n) < target)
+            high = n;
+        else
+            low = n;
+    }
+    return high;
 }
 
 static cull_verdict_kind kind_of(const cull_stat_paired *test, double adjusted, double margin)
@@ -63,19 +77,17 @@ static void say_undecided(const cull_stat_paired *test, const char *arm, const c
 static void say_decided(const cull_stat_paired *test, double adjusted, double margin,
                         const char *arm, const char *control, cull_verdict *out)
 {
-    const char *certain =
-        test->sd == 0 ? " All seeds differ by the same, which the test takes as certain." : "";
     size_t room = sizeof out->sentence;
 
     if (out->kind == CULL_VERDICT_NO_DIFFERENT)
         (void)snprintf(out->sentence, room,
-                       "No different: %s is within %.2g points of %s (%+.2f over %zu seeds).%s",
-                       arm, margin, control, test->mean, test->n, certain);
+                       "No different: %s is within %.2g points of %s (%+.2f over %zu seeds).", arm,
+                       margin, control, test->mean, test->n);
     else
-        (void)snprintf(out->sentence, room, "%s: %s is %.2f points %s %s (%zu seeds, p %s%.2g).%s",
+        (void)snprintf(out->sentence, room, "%s: %s is %.2f points %s %s (%zu seeds, p %s%.2g).",
                        out->kind == CULL_VERDICT_BETTER ? "Better" : "Worse", arm, fabs(test->mean),
                        out->kind == CULL_VERDICT_BETTER ? "above" : "below", control, test->n,
-                       adjusted < 1e-4 ? "< " : "= ", fmax(adjusted, 1e-4), certain);
+                       adjusted < 1e-4 ? "< " : "= ", fmax(adjusted, 1e-4));
 }
 
 void cull_verdict_judge(const cull_stat_paired *test, double adjusted, double margin,
@@ -100,58 +112,166 @@ void cull_verdict_judge(const cull_stat_paired *test, double adjusted, double ma
     }
 }
 
-static const cull_verdict_arm *best_of(const cull_verdict_arm *arms, size_t count,
-                                       cull_verdict_kind kind)
+/* ---- the verdict on all ---- */
+
+/* What the headline tells apart. Better than full training at a higher cost is no saving. */
+enum group { PAYS, DEARER, WORSE, ALIKE, OPEN, UNTESTED, GROUPS };
+
+enum { NAMED = 2, MOST_NAMES = 110 }; /* arms of a group that are named; letters of all names */
+
+static enum group group_of(const cull_verdict_arm *arm)
+{
+    switch (arm->kind) {
+    case CULL_VERDICT_BETTER: return arm->cost < 1 ? PAYS : DEARER;
+    case CULL_VERDICT_WORSE: return WORSE;
+    case CULL_VERDICT_NO_DIFFERENT: return ALIKE;
+    case CULL_VERDICT_UNDECIDED: return OPEN;
+    case CULL_VERDICT_UNTESTED: break;
+    }
+    return UNTESTED;
+}
+
+struct headline {
+    const cull_verdict_arm *arms;
+    size_t                  count, of[GROUPS];
+    double                  margin;
+    char                   *out;
+    size_t                  length, names; /* letters */
+};
+
+static void say(struct headline *h, const char *format, ...) CULL_PRINTF(2, 3);
+
+static void say(struct headline *h, const char *format, ...)
+{
+    va_list args;
+    int     length = 0;
+
+    va_start(args, format);
+    length = vsnprintf(h->out + h->length, CULL_VERDICT_SENTENCE - h->length, format, args);
+    va_end(args);
+    if (length > 0) h->length += (size_t)length;
+    if (h->length >= CULL_VERDICT_SENTENCE) h->length = CULL_VERDICT_SENTENCE - 1;
+}
+
+/* " (a, b)" */
+static void say_names(struct headline *h, enum group group)
+{
+    size_t letters = 0, said = 0;
+
+    for (size_t i = 0; i < h->count; i++)
+        if (group_of(&h->arms[i]) == group) letters += strlen(h->arms[i].name);
+    if (group == UNTESTED || h->of[group] > NAMED || h->names + letters > MOST_NAMES) return;
+    h->names += letters;
+    for (size_t i = 0; i < h->count; i++)
+        if (group_of(&h->arms[i]) == group) say(h, "%s%s", said++ ? ", " : " (", h->arms[i].name);
+    say(h, ")");
+}
+
+/* "1 of 8 is worse (a), 7 are undecided", from this group on. */
+static void say_groups(struct headline *h, enum group first, bool of)
+{
+    static const char *const words[GROUPS] = {"better",    "better but dearer than full training",
+                                              "worse",     "no different",
+                                              "undecided", "not tested yet"};
+    bool                     begun = false;
+
+    for (enum group g = first; g < GROUPS; g++) {
+        if (h->of[g] == 0) continue;
+        say(h, "%s%zu", begun ? ", " : "", h->of[g]);
+        if (of && !begun) say(h, " of %zu", h->count);
+        say(h, " %s %s", h->of[g] == 1 ? "is" : "are", words[g]);
+        say_names(h, g);
+        begun = true;
+    }
+}
+
+static void say_one(struct headline *h)
+{
+    const cull_verdict_arm *arm = h->arms;
+    const char             *rival =
+        arm->cost < 1 ? "uniform choice at the same cost" : "full training, which costs no more";
+
+    switch (group_of(arm)) {
+    case DEARER:
+        say(h, "%s beats full training by %.2f points, but costs %.2f times as much.", arm->name,
+            arm->difference, arm->cost);
+        break;
+    case WORSE:
+        say(h, "%s is worse than %s, by %.2f points.", arm->name, rival, -arm->difference);
+        break;
+    case ALIKE:
+        say(h, "%s is no different from %s, within %.2g points.", arm->name, rival, h->margin);
+        break;
+    default: say(h, "It is undecided whether %s differs from %s.", arm->name, rival);
+    }
+}
+
+static void say_who_pays(struct headline *h)
 {
     const cull_verdict_arm *best = NULL;
 
-    for (size_t i = 0; i < count; i++)
-        if (!arms[i].uniform && arms[i].kind == kind &&
-            (!best || arms[i].difference > best->difference))
-            best = &arms[i];
-    return best;
+    for (size_t i = 0; i < h->count; i++)
+        if (group_of(&h->arms[i]) == PAYS && (!best || h->arms[i].difference > best->difference))
+            best = &h->arms[i];
+    h->names += strlen(best->name);
+    if (h->of[PAYS] == 1)
+        say(h,
+            "Selection pays here: %s beats uniform choice at the same cost by %.2f points, for "
+            "%.0f %% of the cost of full training",
+            best->name, best->difference, 100 * best->cost);
+    else
+        say(h,
+            "Selection pays here: %zu of %zu arms beat uniform choice at the same cost, the most "
+            "%s by %.2f points, for %.0f %% of the cost of full training",
+            h->of[PAYS], h->count, best->name, best->difference, 100 * best->cost);
+    if (h->of[PAYS] < h->count) {
+        say(h, "; of the others ");
+        say_groups(h, DEARER, false);
+    }
+    say(h, ".");
 }
 
-static size_t count_of(const cull_verdict_arm *arms, size_t count, cull_verdict_kind kind)
+static void say_who_does_not(struct headline *h)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < count; i++) n += !arms[i].uniform && arms[i].kind == kind;
-    return n;
+    if (h->of[ALIKE] == h->count) {
+        say(h,
+            "All %zu arms are no different from uniform choice at the same cost, within %.2g "
+            "points.",
+            h->count, h->margin);
+    } else if (h->of[WORSE] == h->count) {
+        say(h, "All %zu arms are worse than uniform choice at the same cost.", h->count);
+    } else if (h->of[OPEN] == h->count) {
+        say(h,
+            "No strategy is shown to differ from uniform choice at the same cost: all %zu arms "
+            "are undecided.",
+            h->count);
+    } else {
+        say(h, "No strategy is shown to beat uniform choice at the same cost: ");
+        say_groups(h, DEARER, true);
+        say(h, ".");
+    }
 }
 
 void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, double margin,
-                      const char *subject, char out[CULL_VERDICT_SENTENCE])
+                      bool finished, char out[CULL_VERDICT_SENTENCE])
 {
-    const cull_verdict_arm *better = best_of(arms, count, CULL_VERDICT_BETTER);
-    const cull_verdict_arm *open = best_of(arms, count, CULL_VERDICT_UNDECIDED);
-    size_t                  judged = count, untested = 0, undecided = 0;
-    char                    few[80] = "";
+    struct headline h = {.arms = arms, .count = count, .margin = margin, .out = out};
 
-    for (size_t i = 0; i < count; i++) judged -= arms[i].uniform;
-    untested = count_of(arms, count, CULL_VERDICT_UNTESTED);
-    undecided = count_of(arms, count, CULL_VERDICT_UNDECIDED);
-    if (seeds > 0 && seeds < FEW)
-        (void)snprintf(few, sizeof few, " %zu seed%s decide%s little.", seeds,
-                       seeds == 1 ? "" : "s", seeds == 1 ? "s" : "");
-    if (judged == 0 || untested == judged)
-        (void)snprintf(out, CULL_VERDICT_SENTENCE, "Nothing can be said yet on %s: %s.", subject,
-                       judged ? "no arm has a finished run beside its control"
-                              : "no arm but uniform choice was run");
-    else if (better)
-        (void)snprintf(out, CULL_VERDICT_SENTENCE,
-                       "Selection pays here: %s beats uniform choice at the same cost by %.2f "
-                       "points, for %.0f %% of the cost of full training (%s).%s",
-                       better->name, better->difference, 100 * better->cost, subject, few);
-    else if (open)
-        (void)snprintf(out, CULL_VERDICT_SENTENCE,
-                       "No strategy is shown to beat uniform choice at the same cost on %s; %zu of "
-                       "%zu %s undecided, best %s at %+.2f points.%s",
-                       subject, undecided, judged, undecided == 1 ? "is" : "are", open->name,
-                       open->difference, few);
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++) h.of[group_of(&arms[i])]++;
+    if (h.of[UNTESTED] == count) {
+        say(&h, count ? "Nothing can be said yet: no arm has a finished run beside its control."
+                      : "There is nothing to judge: every arm is uniform choice itself.");
+        return;
+    }
+    if (h.of[PAYS])
+        say_who_pays(&h);
+    else if (count == 1)
+        say_one(&h);
     else
-        (void)snprintf(out, CULL_VERDICT_SENTENCE,
-                       "Selection does not pay here: at the same cost no strategy beats uniform "
-                       "choice by more than %.2g points on %s.%s",
-                       margin, subject, few);
+        say_who_does_not(&h);
+    if (!finished) say(&h, " Not all runs are done.");
+    if (seeds > 0 && seeds < FEW)
+        say(&h, " %zu seed%s decide%s little.", seeds, seeds == 1 ? "" : "s",
+            seeds == 1 ? "s" : "");
 }

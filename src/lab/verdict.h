@@ -8,11 +8,10 @@
  *     no different    the 90 % interval of d lies inside [-margin, margin]
  *     undecided       else, with how many more seeds would about decide it: n less what was run, n
  *                     the smallest total with t s/sqrt(n) < max(|d|, margin - |d|), t being
- * exceeded with probability .05, two-sided, at n - 1 degrees of freedom
+ *                     exceeded with probability .05, two-sided, at n - 1 degrees of freedom
  *
  * Where n was run already (Holm asks for more than the plain test), one more is asked for. One
- * pair has no spread: undecided, and how many more is not known. Differences that are all equal
- * have s = 0, which the test takes as certain; the sentence says so.
+ * pair has no spread: undecided, and how many more is not known.
  */
 #ifndef CULL_LAB_VERDICT_H
 #define CULL_LAB_VERDICT_H
@@ -27,7 +26,7 @@ typedef enum cull_verdict_kind {
     CULL_VERDICT_UNDECIDED
 } cull_verdict_kind;
 
-enum { CULL_VERDICT_SENTENCE = 400, CULL_VERDICT_MOST_SEEDS = 10000 };
+enum { CULL_VERDICT_SENTENCE = 800, CULL_VERDICT_MOST_SEEDS = 10000 };
 
 typedef struct cull_verdict {
     cull_verdict_kind kind;
@@ -45,18 +44,17 @@ uint64_t cull_verdict_seeds(const cull_stat_paired *test, double margin);
 void cull_verdict_judge(const cull_stat_paired *test, double adjusted, double margin,
                         const char *arm, const char *control, cull_verdict *out);
 
-/* One arm in the verdict on all. */
+/* One arm in the verdict on all; uniform choice itself is none. */
 typedef struct cull_verdict_arm {
     const char       *name;
     cull_verdict_kind kind;
-    double            difference; /* to its whole-budget control                     */
-    double            cost;       /* share of full training's                        */
-    bool              uniform;    /* is uniform choice itself: never "pays"          */
+    double            difference; /* to its whole-budget control */
+    double            cost;       /* share of full training's; from 1 on it is held against that */
 } cull_verdict_arm;
 
-/* One or two sentences: the best arm that pays, or that none does. seeds: pairs of the arm with
- * the fewest. subject: "LeNet-5 on fashion-mnist, 3 epochs". */
+/* One or two sentences, fit for a headline: who pays, or that nobody is shown to, and what was
+ * found of all others; names where they are few. seeds: pairs of the arm with the fewest. */
 void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, double margin,
-                      const char *subject, char out[CULL_VERDICT_SENTENCE]);
+                      bool finished, char out[CULL_VERDICT_SENTENCE]);
 
 #endif

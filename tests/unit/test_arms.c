@@ -224,7 +224,12 @@ static void wrong_wishes_are_refused_in_a_sentence(void **state)
                  {"sb", "0", "separate", "keep: '0'"},
                  {"sb", "0.3,x", "separate", "keep: 'x'"},
                  {"sb", "0.3", "twice", "pass: 'twice'"},
-                 {"sb", "0.7", "separate", "cannot save anything"}};
+                 {"sb", "0.7", "separate", "cannot save anything"},
+                 {"sb score.pass=reuse", "0.3", "separate", "--pass"},
+                 {"sb score.speed=1", "0.3", "separate", "score.speed"},
+                 {"sb score.precision=int8", "0.3", "reuse", "score.precision"},
+                 {"random score.precision=int8", "0.3", "separate", "random scores nothing"},
+                 {"sb remembered score.norm=running", "0.3", "separate", "scores nothing"}};
     cull_arms arms = {0};
 
     (void)state;
@@ -248,8 +253,28 @@ static void what_cannot_save_is_refused_with_the_arithmetic_unless_wanted(void *
     wish = (cull_arm_wish){"sb-stream,infobatch,kath18", "0.9", "separate", false};
     assert_ok(cull_arms_open(&base, &wish, &arms)); /* how many these keep is not known */
     cull_arms_close(&arms);
+    wish = (cull_arm_wish){"sb score.precision=int8", "0.7", "separate", false};
+    assert_ok(cull_arms_open(&base, &wish, &arms)); /* scores for less than a third */
+    cull_arms_close(&arms);
     wish = (cull_arm_wish){"sb,sb remembered,random", "0.9", "reuse", false};
     assert_ok(cull_arms_open(&base, &wish, &arms)); /* these still can */
+    cull_arms_close(&arms);
+}
+
+static void arms_may_differ_in_how_they_score(void **state)
+{
+    cull_arms arms = open_arms("sb,sb score.precision=int8 score.norm=running", "0.3", "separate");
+    cull_recipe *measured = NULL;
+
+    (void)state;
+    assert_int_equal(3, arms.count);
+    assert_string_equal("sb score.precision=int8 score.norm=running keep=0.3 separate",
+                        arms.arm[2].name);
+    assert_false(arms.arm[1].recipe->setup.score.int8);
+    assert_true(arms.arm[2].recipe->setup.score.int8 && arms.arm[2].recipe->setup.score.running);
+    assert_ok(cull_arm_measured_as(&base, &arms.arm[2], &measured));
+    assert_true(measured->setup.score.int8 && measured->setup.score.running);
+    cull_recipe_close(measured);
     cull_arms_close(&arms);
 }
 
@@ -364,6 +389,87 @@ static void near_costs_share_a_control_at_the_larger(void **state)
     cull_arms_close(&arms);
 }
 
+/* The larger share costs 3 % more, and uniform choice as much as the arm beside it. */
+static void uniform_arms_lead_nobody(void **state)
+{
+    cull_arms  arms = open_arms("random,sb remembered", "0.25,0.257813", "separate");
+    cull_costs costs = table();
+
+    (void)state;
+    assert_ok(cull_arms_control(&base, &costs, &arms));
+    for (size_t i = 0; i < arms.count; i++) {
+        if (arms.arm[i].role != CULL_ROLE_ARM || arms.arm[i].uniform) continue;
+        assert_true(arms.arm[i].control[CULL_ROLE_WHOLE_BUDGET] < arms.count);
+    }
+    cull_arms_close(&arms);
+}
+
+static void what_collects_whole_batches_is_held_against_whole_batches(void **state)
+{
+    cull_arms       arms = open_arms("sb-stream,sb-stream start=0.5", "0.25", "separate");
+    cull_costs      costs = table();
+    const cull_arm *whole = NULL;
+
+    (void)state;
+    assert_ok(cull_arms_control(&base, &costs, &arms));
+    whole = &arms.arm[arms.arm[1].control[CULL_ROLE_WHOLE_BUDGET]];
+    assert_string_equal("adaptive-random", whole->strategy);
+    assert_string_equal("1", cull_recipe_value(whole->recipe, "select.period"));
+    assert_true(whole->price.seconds <= arms.arm[1].price.seconds);
+    /* within a step an epoch */
+    assert_true(arms.arm[1].price.seconds - whole->price.seconds < 4 * .131);
+    whole = &arms.arm[arms.arm[2].control[CULL_ROLE_WHOLE_BUDGET]];
+    assert_string_equal("random", whole->strategy); /* which has a window */
+    cull_arms_close(&arms);
+}
+
+/* 640 of 1280 is five steps, 641 six. */
+static void a_rounded_share_buys_no_further_step(void **state)
+{
+    cull_arms       arms = open_arms("craig period=1", "0.3", "separate");
+    cull_costs      costs = table();
+    const cull_arm *whole = NULL;
+    double          step = 128e-5 + 129e-3 + 5e-4;
+
+    (void)state;
+    arms.arm[1].own.pool_score = 0; /* to cost what five steps do, and a little */
+    arms.arm[1].own.pool_solve = 2 * step;
+    assert_ok(cull_arms_control(&base, &costs, &arms));
+    whole = &arms.arm[arms.arm[1].control[CULL_ROLE_WHOLE_BUDGET]];
+    assert_true(whole->price.seconds <= arms.arm[1].price.seconds);
+    cull_arms_close(&arms);
+}
+
+static void what_runs_did_corrects_their_price(void **state)
+{
+    cull_arms  arms = open_arms("sb-stream,kath18", "0.25", "separate");
+    cull_costs costs = table();
+    double     guess = 0, example = (129e-3 + 5e-4) / 128;
+    size_t     stream = find(&arms, "sb-stream separate");
+    size_t     kath = find(&arms, "kath18 keep=0.25 separate");
+    cull_arm  *arm = &arms.arm[stream];
+
+    (void)state;
+    assert_ok(cull_arm_price(&costs, arm));
+    assert_false(arm->price.fixed);
+    guess = arm->price.seconds;
+    arm->own.counted = true;
+    arm->own.scored = arm->price.scored;
+    arm->own.trained = arm->price.trained - 512;
+    arm->own.thirds = arm->price.thirds - 3 * 512;
+    assert_ok(cull_arm_price(&costs, arm));
+    assert_true(fabs(guess - arm->price.seconds - 512 * example) < 1e-9);
+    assert_true(arm->price.thirds == arm->own.thirds);
+    /* trains plainly, as far as anybody can tell beforehand */
+    arm = &arms.arm[kath];
+    assert_ok(cull_arm_price(&costs, arm));
+    assert_false(arm->price.fixed);
+    assert_true(arm->price.scored == 0 && arm->price.trained == 4 * POOL);
+    assert_ok(cull_arm_price(&costs, &arms.arm[0]));
+    assert_true(arms.arm[0].price.fixed);
+    cull_arms_close(&arms);
+}
+
 static void an_arm_that_is_a_control_is_run_once(void **state)
 {
     cull_arms  arms = open_arms("random,sb", "0.25", "separate");
@@ -444,11 +550,16 @@ int main(void)
         cmocka_unit_test(what_is_asked_for_twice_is_run_once),
         cmocka_unit_test(wrong_wishes_are_refused_in_a_sentence),
         cmocka_unit_test(what_cannot_save_is_refused_with_the_arithmetic_unless_wanted),
+        cmocka_unit_test(arms_may_differ_in_how_they_score),
         cmocka_unit_test(a_recipe_that_selects_is_no_base),
         cmocka_unit_test(every_arm_has_its_four_controls),
         cmocka_unit_test(whole_budgets_cost_the_same_within_an_example_a_step),
         cmocka_unit_test(pool_arms_are_controlled_by_subsets_of_the_pool),
         cmocka_unit_test(near_costs_share_a_control_at_the_larger),
+        cmocka_unit_test(uniform_arms_lead_nobody),
+        cmocka_unit_test(what_collects_whole_batches_is_held_against_whole_batches),
+        cmocka_unit_test(a_rounded_share_buys_no_further_step),
+        cmocka_unit_test(what_runs_did_corrects_their_price),
         cmocka_unit_test(an_arm_that_is_a_control_is_run_once),
         cmocka_unit_test(whoever_costs_more_than_full_training_is_held_against_it),
         cmocka_unit_test(controls_can_be_made_again),

@@ -32,9 +32,10 @@ static cull_measured measured(const cull_recipe *recipe)
     double        batch = (double)recipe->setup.batch;
     bool          full = strcmp(strategy, "full") == 0, random = strcmp(strategy, "random") == 0;
     const char   *keep = cull_recipe_value(recipe, "select.keep");
-    cull_measured m = {.pool = 1280, .test = 100, .classes = 10, .parameters = 1000, .steps = 9};
+    cull_measured m = {.pool = 1280, .test = 10000, .classes = 10, .parameters = 1000, .steps = 9};
 
-    m.trained = full ? batch : (double)cull_budget(strtod(keep, NULL), recipe->setup.batch);
+    m.trained = !keep ? batch / 2 : (double)cull_budget(strtod(keep, NULL), recipe->setup.batch);
+    if (full) m.trained = batch;
     m.learn = 1e-3 * (1 + m.trained);
     m.load = 1e-5;
     m.optim = 5e-4;
@@ -219,6 +220,30 @@ static void the_same_scoring_pass_costs_every_arm_the_same(void **state)
     cull_comparison_destroy(c);
 }
 
+static void scoring_of_another_kind_has_a_price_of_its_own(void **state)
+{
+    cull_comparison *c = make("sb,sb score.precision=int8,sb score.pipelined=true");
+    cull_measured    all[64];
+    size_t           count = 0;
+
+    (void)state;
+    for (; cull_comparison_unmeasured(c, count); count++) {
+        const cull_recipe *recipe = cull_comparison_unmeasured(c, count);
+
+        all[count] = measured(recipe);
+        if (recipe->setup.score.int8) all[count].score /= 2;
+        if (recipe->setup.score.pipelined) { /* hidden behind learning */
+            all[count].learn += all[count].score;
+            all[count].score = 0;
+        }
+    }
+    assert_ok(cull_comparison_measured(c, all, count, 1));
+    assert_true(fabs(c->arms.arm[1].own.score - 3e-4) < 1e-12);
+    assert_true(fabs(c->arms.arm[2].own.score - 1.5e-4) < 1e-12);
+    assert_true(fabs(c->arms.arm[3].own.score - 3e-4) < 1e-12);
+    cull_comparison_destroy(c);
+}
+
 static void scaled_batches_are_controlled_at_the_size_they_have(void **state)
 {
     cull_comparison *c = make("sb mode=scaled");
@@ -282,7 +307,12 @@ static void a_finished_comparison_says_who_pays(void **state)
     assert_true(json_is_null(json_object_get(versus_of(arm, "same-m"), "p_holm")));
     assert_true(json_is_null(json_object_get(versus, "wilcoxon"))); /* from six on */
     (void)versus_of(arm, "shortened");
-    assert_int_equal(json_array_size(json_object_get(arm_of(j, "random keep=0.25"), "versus")), 2);
+    assert_string_equal("better", json_string_value(json_object_get(arm, "verdict")));
+    arm = arm_of(j, "random keep=0.25");
+    assert_int_equal(2, json_array_size(json_object_get(arm, "versus")));
+    assert_string_equal("control", json_string_value(json_object_get(arm, "verdict")));
+    assert_null(json_object_get(arm_of(j, "full"), "verdict"));
+    assert_true(json_is_null(json_object_get(j, "command")));
     json_decref(j);
     cull_comparison_destroy(c);
 }
@@ -338,7 +368,7 @@ static void damaged_runs_are_named_and_left_out(void **state)
     assert_string_equal("runs/sb-0.25-separate/seed-2: run.json is no JSON; skipped",
                         json_string_value(json_array_get(json_object_get(j, "problems"), 1)));
     assert_non_null(
-        strstr(json_string_value(json_object_get(j, "verdict")), "Nothing can be said"));
+        strstr(json_string_value(json_object_get(j, "verdict")), "Nothing can be said yet"));
     for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
         missing += strcmp(run.status, "missing") == 0;
     assert_int_equal(1, missing);
@@ -363,6 +393,63 @@ static void a_run_that_did_other_work_than_was_priced_is_a_problem(void **state)
         "sb keep=0.25 separate took 0.642 of full training's counted work and was matched at "
         "0.583"));
     json_decref(j);
+    cull_comparison_destroy(c);
+}
+
+/* A run that trained and scored so much. */
+static void leave_counts(const cull_compare_run *run, double scored, double trained)
+{
+    char text[1024], path[CULL_DATA_PATH + 32];
+
+    (void)snprintf(text, sizeof text,
+                   "{\"status\":\"finished\",\"test\":0.9,\"best\":0.9,\"scored\":%.0f,"
+                   "\"trained\":%.0f,\"thirds\":%.0f,\"seconds_by_phase\":{\"load\":1,"
+                   "\"score\":1,\"select\":1,\"learn\":1,\"optim\":1}}\n",
+                   scored, trained, scored + 3 * trained);
+    (void)snprintf(path, sizeof path, "%s/run.json", run->folder);
+    put_file(path, text, strlen(text));
+}
+
+static void controls_wait_for_the_runs_of_arms_whose_cost_is_a_guess(void **state)
+{
+    cull_comparison *c = begin("sb,sb-stream", *state);
+    cull_compare_run run;
+    size_t           listed = 0;
+    const cull_arm  *arm = &c->arms.arm[2];
+    double           guess = arm->price.seconds, settled = 0;
+    char            *plan = NULL;
+    json_t          *j = NULL;
+
+    assert_true(cull_compare_is_guess(arm));
+    for (; cull_comparison_run(c, listed, &run); listed++) {
+        assert_true(strncmp(run.name, "sb", 2) == 0); /* arms alone */
+        leave_run(c, &run, "finished", .9);
+        if (strncmp(run.name, "sb-stream", 9) == 0)
+            leave_counts(&run, 5120, 1200 + 40 * (double)run.seed);
+    }
+    assert_int_equal(6, listed);
+    j = judge(c);
+    assert_false(json_is_true(json_object_get(j, "finished")));
+    assert_int_equal(0, json_array_size(json_object_get(j, "problems")));
+    json_decref(j);
+    arm = &c->arms.arm[2];
+    settled = arm->price.seconds;
+    assert_true(settled < guess && !cull_compare_is_guess(arm));
+    assert_true(arm->price.trained == 1280); /* the mean of three seeds */
+    assert_true(
+        fabs(c->arms.arm[arm->control[CULL_ROLE_WHOLE_BUDGET]].price.seconds / settled - 1) < .03);
+    for (listed = 0; cull_comparison_run(c, listed, &run); listed++)
+        if (strcmp(run.status, "finished") != 0) leave_run(c, &run, "finished", .9);
+    assert_true(listed > 6);
+    j = judge(c);
+    assert_true(json_is_true(json_object_get(j, "finished")));
+    json_decref(j);
+    plan = strdup(cull_comparison_plan(c));
+    cull_comparison_destroy(c);
+    c = make("sb,sb-stream"); /* what was settled is frozen */
+    assert_ok(cull_comparison_folder(c, *state, true));
+    assert_string_equal(plan, cull_comparison_plan(c));
+    free(plan);
     cull_comparison_destroy(c);
 }
 
@@ -470,6 +557,26 @@ static void a_folder_is_one_process_s_at_a_time(void **state)
     cull_comparison_destroy(c);
 }
 
+static void the_command_that_would_repeat_it_is_noted(void **state)
+{
+    cull_compare_options o = options("sb");
+    cull_comparison     *c = NULL;
+    json_t              *j = NULL;
+    char                 command[] = "cull compare 'a b.yaml' --strategies sb";
+
+    o.command = command;
+    assert_ok(cull_comparison_create(&o, &c));
+    command[0] = 'x'; /* it was copied */
+    assert_ok(cull_comparison_folder(c, *state, false));
+    measure_all(c);
+    assert_ok(cull_comparison_begin(c));
+    j = judge(c);
+    assert_string_equal("cull compare 'a b.yaml' --strategies sb",
+                        json_string_value(json_object_get(j, "command")));
+    json_decref(j);
+    cull_comparison_destroy(c);
+}
+
 static void six_pairs_get_wilcoxons_test_too(void **state)
 {
     cull_compare_options o = options("sb");
@@ -521,6 +628,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_plan_counts_runs_time_and_disk),
         cmocka_unit_test(the_same_scoring_pass_costs_every_arm_the_same),
+        cmocka_unit_test(scoring_of_another_kind_has_a_price_of_its_own),
         cmocka_unit_test(scaled_batches_are_controlled_at_the_size_they_have),
         cmocka_unit_test(wrong_options_are_named),
         cmocka_unit_test_setup_teardown(a_finished_comparison_says_who_pays, make_folder,
@@ -532,6 +640,10 @@ int main(void)
                                         drop_folder),
         cmocka_unit_test_setup_teardown(a_run_that_did_other_work_than_was_priced_is_a_problem,
                                         make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(controls_wait_for_the_runs_of_arms_whose_cost_is_a_guess,
+                                        make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(the_command_that_would_repeat_it_is_noted, make_folder,
+                                        drop_folder),
         cmocka_unit_test_setup_teardown(half_done_and_failed_runs_are_told_apart, make_folder,
                                         drop_folder),
         cmocka_unit_test_setup_teardown(a_resumed_comparison_keeps_costs_and_plan, make_folder,

@@ -63,7 +63,7 @@ static void students_t_is_exact(void **state)
 static void the_paired_test_and_its_intervals_are_exact(void **state)
 {
     static const double x[] = {.3, -.1, .25, .6, .2, -.35, .7};
-    cull_stat_paired    test = cull_stat_test(x, 7);
+    cull_stat_paired    test = cull_stat_test(x, 7, 0);
     double              low = 0, high = 0;
 
     (void)state;
@@ -82,8 +82,8 @@ static void the_paired_test_and_its_intervals_are_exact(void **state)
 static void without_spread_the_test_says_its_limits(void **state)
 {
     static const double zero[] = {0, 0, 0}, equal[] = {.1, .1, .1};
-    cull_stat_paired    one = cull_stat_test(equal, 1), none = cull_stat_test(zero, 3);
-    cull_stat_paired    all = cull_stat_test(equal, 3);
+    cull_stat_paired    one = cull_stat_test(equal, 1, 0), none = cull_stat_test(zero, 3, 0);
+    cull_stat_paired    all = cull_stat_test(equal, 3, 0);
     double              low = 0, high = 0;
 
     (void)state;
@@ -95,6 +95,18 @@ static void without_spread_the_test_says_its_limits(void **state)
     cull_stat_interval(&all, .9, &low, &high);
     assert_close(low, .1);
     assert_close(high, .1);
+}
+
+static void spread_is_no_less_than_rounding_makes(void **state)
+{
+    static const double equal[] = {.1, .1, .1}, wide[] = {-2, 1, 4};
+    cull_stat_paired    test = cull_stat_test(equal, 3, .1);
+
+    (void)state;
+    assert_close(test.sd, .1 / sqrt(6));
+    assert_close(test.t, sqrt(18));
+    assert_true(test.p > .05); /* three equal steps of the smallest size show nothing */
+    assert_close(cull_stat_test(wide, 3, .1).sd, 3);
 }
 
 static void means_and_medians_are_what_they_are_called(void **state)
@@ -240,6 +252,7 @@ int main(void)
         cmocka_unit_test(students_t_is_exact),
         cmocka_unit_test(the_paired_test_and_its_intervals_are_exact),
         cmocka_unit_test(without_spread_the_test_says_its_limits),
+        cmocka_unit_test(spread_is_no_less_than_rounding_makes),
         cmocka_unit_test(means_and_medians_are_what_they_are_called),
         cmocka_unit_test(holm_is_the_textbooks),
         cmocka_unit_test(holm_never_lowers_nor_reorders_nor_exceeds_bonferroni),
