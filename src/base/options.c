@@ -116,31 +116,30 @@ size_t cull_values_list(const cull_values *values, const char *key, double *out,
     return count;
 }
 
-static cull_status parse(const char *owner, struct value *value)
+static cull_status parse(const char *owner, const cull_option_spec *spec, const char *text,
+                         double *number)
 {
-    cull_status             status = CULL_OK;
-    const cull_option_spec *spec = value->spec;
+    cull_status status = CULL_OK;
 
     switch (spec->type) {
     case CULL_OPTION_BOOL:
-        value->number = strcmp(value->text, "true") == 0;
-        if (value->number == 0 && strcmp(value->text, "false") != 0)
-            FAIL(CULL_BAD_OPTION, "%s: %s=%s is neither true nor false", owner, spec->key,
-                 value->text);
+        *number = strcmp(text, "true") == 0;
+        if (*number == 0 && strcmp(text, "false") != 0)
+            FAIL(CULL_BAD_OPTION, "%s: %s=%s is neither true nor false", owner, spec->key, text);
         break;
     case CULL_OPTION_CHOICE:
-        if (!is_word(spec->words, value->text))
-            FAIL(CULL_BAD_OPTION, "%s: %s=%s is not one of %s", owner, spec->key, value->text,
+        if (!is_word(spec->words, text))
+            FAIL(CULL_BAD_OPTION, "%s: %s=%s is not one of %s", owner, spec->key, text,
                  spec->words);
         break;
-    case CULL_OPTION_TEXT: TRY(check_text(owner, spec, value->text)); break;
-    case CULL_OPTION_LIST: TRY(check_list(owner, spec, value->text)); break;
+    case CULL_OPTION_TEXT: TRY(check_text(owner, spec, text)); break;
+    case CULL_OPTION_LIST: TRY(check_list(owner, spec, text)); break;
     case CULL_OPTION_INT:
     case CULL_OPTION_REAL:
-        if (is_word(spec->words, value->text))
-            value->number = NAN;
+        if (is_word(spec->words, text))
+            *number = NAN;
         else
-            TRY(parse_number(owner, spec, value->text, &value->number));
+            TRY(parse_number(owner, spec, text, number));
         break;
     }
 done:
@@ -215,12 +214,29 @@ cull_status cull_values_create(const char *owner, const cull_option_tables *tabl
         TRY(set_text(&values->value[i], values->value[i].spec->fallback));
     }
     for (size_t i = 0; i < count; i++) TRY(take(owner, values, &options[i]));
-    for (size_t i = 0; i < specs; i++) TRY(parse(owner, &values->value[i]));
+    for (size_t i = 0; i < specs; i++) {
+        struct value *value = &values->value[i];
+        TRY(parse(owner, value->spec, value->text, &value->number));
+    }
     TRY(describe(values));
     *out = values;
     values = NULL;
 done:
     cull_values_destroy(values);
+    return status;
+}
+
+cull_status cull_values_check(const char *owner, const cull_option_tables *tables,
+                              const cull_option *option)
+{
+    cull_status             status = CULL_OK;
+    const cull_option_spec *spec = NULL;
+
+    for (size_t i = 0; (spec = cull_base_option_at(tables, i)); i++)
+        if (strcmp(spec->key, option->key) == 0) break;
+    if (!spec) FAIL(CULL_BAD_OPTION, "%s: no option is called '%s'", owner, option->key);
+    TRY(parse(owner, spec, option->value, &(double){0}));
+done:
     return status;
 }
 

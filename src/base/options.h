@@ -22,6 +22,10 @@ cull_status cull_values_create(const char *owner, const cull_option_tables *tabl
                                const cull_option *options, size_t count, cull_values **out);
 void        cull_values_destroy(cull_values *values);
 
+/* The same for one pair alone, keeping nothing. */
+cull_status cull_values_check(const char *owner, const cull_option_tables *tables,
+                              const cull_option *option);
+
 /* False: the key stands at its default, given or not, so that resolved options may be given
  * back whole. */
 bool cull_values_given(const cull_values *values, const char *key);

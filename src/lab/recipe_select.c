@@ -117,20 +117,15 @@ cull_status cull_recipe_select_check(const cull_recipe_select *s, const cull_rec
 {
     cull_option_tables tables = {{cull_recipe_table, s->spec}};
     cull_status        status = CULL_OK;
-    cull_values       *alone = NULL;
 
     for (size_t i = 0; i < pairs->count; i++) {
         const cull_recipe_pair *pair = &pairs->pair[i];
 
         if (strncmp(pair->key, PREFIX, strlen(PREFIX)) != 0) continue;
         TRY(check_quotes(s, pair));
-        TRY(cull_values_create(pair->where, &tables, &(cull_option){pair->key, pair->value}, 1,
-                               &alone));
-        cull_values_destroy(alone);
-        alone = NULL;
+        TRY(cull_values_check(pair->where, &tables, &(cull_option){pair->key, pair->value}));
     }
 done:
-    cull_values_destroy(alone);
     return status;
 }
 

@@ -72,7 +72,6 @@ cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const c
 {
     static const cull_option_tables tables = {{cull_recipe_table}};
     cull_status                     status = CULL_OK;
-    cull_values                    *alone = NULL;
     cull_recipe_pair               *pair = NULL;
 
     for (size_t i = 0; i < pairs->count; i++)
@@ -93,10 +92,8 @@ cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const c
     memcpy(pair->value, value, length);
     (void)snprintf(pair->key, sizeof pair->key, "%s", key);
     (void)snprintf(pair->where, sizeof pair->where, "%s", where);
-    if (!of_strategy(key))
-        TRY(cull_values_create(where, &tables, &(cull_option){key, pair->value}, 1, &alone));
+    if (!of_strategy(key)) TRY(cull_values_check(where, &tables, &(cull_option){key, pair->value}));
 done:
-    cull_values_destroy(alone);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "lab/recipe.h"
 #include "support.h"
 
@@ -272,6 +273,22 @@ static void the_table_is_sound(void **state)
     }
 }
 
+/* A run's folder holds all of them, and every comparison reads many. */
+static void reading_all_options_allocates_a_few_times_for_each(void **state)
+{
+    cull_recipe *a = NULL, *b = NULL;
+    size_t       options = 0, before = 0;
+
+    (void)state;
+    assert_ok(read_recipe("", &a));
+    while (cull_recipe_option_at(options)) options++;
+    before = cull_base_alloc_count();
+    assert_ok(read_recipe(cull_recipe_text(a), &b));
+    assert_true(cull_base_alloc_count() - before < 10 * options);
+    cull_recipe_close(a);
+    cull_recipe_close(b);
+}
+
 static void reading_survives_failing_allocations(void **state)
 {
     cull_status status = CULL_NO_MEMORY;
@@ -303,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_difference_is_named_by_its_key),
         cmocka_unit_test(every_recipe_in_the_tree_is_right),
         cmocka_unit_test(the_table_is_sound),
+        cmocka_unit_test(reading_all_options_allocates_a_few_times_for_each),
         cmocka_unit_test(reading_survives_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
