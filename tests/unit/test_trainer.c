@@ -16,7 +16,6 @@
 #include "lab/recipe.h"
 
 ssize_t __real_write(int fd, const void *data, size_t bytes);
-int     __real_fsync(int fd);
 int     __real_rename(const char *from, const char *to);
 int     __real_unlink(const char *path);
 ssize_t __wrap_write(int fd, const void *data, size_t bytes);
@@ -55,14 +54,16 @@ ssize_t __wrap_write(int fd, const void *data, size_t bytes)
     return -1;
 }
 
+/* Nothing is synced: a killed process loses nothing that the kernel holds. */
 int __wrap_fsync(int fd)
 {
+    (void)fd;
     maybe_kill();
     if (trap.full && trap.calls == trap.at) {
         errno = ENOSPC;
         return -1;
     }
-    return __real_fsync(fd);
+    return 0;
 }
 
 int __wrap_rename(const char *from, const char *to)
