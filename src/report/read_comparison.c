@@ -100,6 +100,7 @@ static cull_status decode_arm(const char *name, const json_t *from, cull_rep_arm
     arm->role = cull_rep_word(from, "role");
     arm->strategy = cull_rep_word(from, "strategy");
     arm->pass = cull_rep_word(from, "pass");
+    arm->verdict = cull_rep_word(from, "verdict");
     arm->keep = cull_rep_field(from, "keep");
     arm->cost = cull_rep_field(from, "cost");
     arm->counted = cull_rep_field(from, "counted");

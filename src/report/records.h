@@ -98,7 +98,7 @@ typedef struct cull_rep_style {
 } cull_rep_style;
 
 typedef struct cull_rep_arm {
-    const char      *name, *role, *strategy, *pass;
+    const char      *name, *role, *strategy, *pass, *verdict;
     double           keep, cost, counted, predicted, measured, mean, sd, best;
     double           low, high; /* of the runs' accuracies */
     bool             pareto;

@@ -72,7 +72,7 @@ static void put_p(cull_rep_text *html, double p)
         cull_rep_number(html, p, p < 0.01 ? 4 : 3);
 }
 
-static void put_verdict(cull_rep_text *html, const cull_rep_versus *v)
+static void put_verdict(cull_rep_text *html, const cull_rep_arm *arm, const cull_rep_versus *v)
 {
     static const struct {
         const char *word, *mark, *class;
@@ -92,7 +92,8 @@ static void put_verdict(cull_rep_text *html, const cull_rep_versus *v)
         }
         return;
     }
-    cull_rep_put(html, "<span class=\"pill open\">–&nbsp;none yet</span>");
+    cull_rep_print(html, "<span class=\"pill open\">–&nbsp;%s</span>",
+                   strcmp(arm->verdict, "control") == 0 ? "control" : "none yet");
 }
 
 void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
@@ -148,7 +149,7 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_cell(page, &columns[0]);
         put_arm(page, arm);
         cull_rep_cell(page, &columns[1]);
-        put_verdict(html, v);
+        put_verdict(html, arm, v);
         cull_rep_cell(page, &columns[2]);
         cull_rep_signed(html, v ? v->difference : NAN, 2);
         cull_rep_cell(page, &columns[3]);
