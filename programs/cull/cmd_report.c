@@ -21,6 +21,8 @@ static int help(const flag *flags)
 static int complain_report(cull_status status)
 {
     switch (status) {
+    case CULL_BAD_ARGUMENT:
+        return complain(END_USAGE, "See cull report --help.", "%s", cull_last_error());
     case CULL_IO:
         return complain(END_FAILED,
                         "Give folders that cull compare, cull train or cull probe wrote, and a "
@@ -45,8 +47,10 @@ static int say(const cull_report_result *r, const char *output, bool json)
                               (json_int_t)r->undrawn, "problems", (json_int_t)r->problems);
         return print_json(o);
     }
-    (void)printf("%s: %zu figures", output, r->figures);
-    if (r->problems) (void)printf(", %zu problems named at its end", r->problems);
+    (void)printf("%s: %zu %s", output, r->figures, r->figures == 1 ? "figure" : "figures");
+    if (r->problems)
+        (void)printf(", %zu %s named at its end", r->problems,
+                     r->problems == 1 ? "problem" : "problems");
     (void)printf("\n");
     return end_output(END_WELL);
 }
@@ -61,8 +65,12 @@ static int report(const char *const *folders, size_t count, const char *output, 
     if (status != CULL_OK) return complain_report(status);
     end = say(&result, output, json);
     if (!end && result.undrawn)
-        end = complain(END_FAILED, "Install gnuplot (Debian: apt-get install gnuplot-nox).",
-                       "%zu figures are missing on the page: %s", result.undrawn, result.why);
+        end = complain(END_FAILED,
+                       strstr(result.why, "not installed")
+                           ? "Install gnuplot (Debian: apt-get install gnuplot-nox)."
+                           : "The rest of the page is whole.",
+                       "%zu %s missing on the page: %s", result.undrawn,
+                       result.undrawn == 1 ? "figure is" : "figures are", result.why);
     else if (!end && result.skipped)
         end =
             complain(END_FAILED, "Leave out what no cull compare, cull train or cull probe wrote.",

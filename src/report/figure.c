@@ -1,9 +1,11 @@
 /* report/figure.c - writes scripts, runs gnuplot on them, and puts what it draws on the page. */
 #include "report/figure.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,7 +15,7 @@
 
 extern char **environ;
 
-enum { MOST_SVG = 32 << 20, MOST_SAID = 200, NO_PROGRAM = 127 };
+enum { MOST_SVG = 32 << 20, MOST_SAID = 200, MOST_DRAWN = 600, NO_PROGRAM = 127 };
 
 void cull_rep_figure_begin(cull_rep_figure *f, const char *x, const char *y, int height)
 {
@@ -75,6 +77,24 @@ void cull_rep_figure_key(cull_rep_figure *f, const char *words, const cull_rep_k
     if (f->keys == CULL_REP_LABELS || f->labels == CULL_REP_LABELS) return;
     f->key[f->keys] = *key;
     f->key[f->keys++].label = cull_rep_figure_label(f, words, true);
+}
+
+void cull_rep_figure_range(cull_rep_figure *f, char axis, double low, double high)
+{
+    double least = 1e-6 * fmax(fabs(low), fabs(high));
+
+    if (!(high - low > least)) {
+        double middle = .5 * (low + high), half = least > 0 ? least : .5;
+
+        low = middle - half;
+        high = middle + half;
+    }
+    cull_rep_print(&f->script, "set %crange [%.9g:%.9g]\n", axis, low, high);
+}
+
+size_t cull_rep_figure_stride(size_t rows)
+{
+    return rows / MOST_DRAWN + 1;
 }
 
 int cull_rep_marker(const cull_rep_style *style)
@@ -159,6 +179,34 @@ done:
     return status;
 }
 
+/* Runs of spaces and ends of lines become one space, none at the ends. */
+static void squeeze(char *words)
+{
+    char *to = words;
+
+    for (const char *at = words; *at; at++) {
+        bool space = isspace((unsigned char)*at) != 0;
+
+        if (!space)
+            *to++ = *at;
+        else if (to > words && to[-1] != ' ')
+            *to++ = ' ';
+    }
+    if (to > words && to[-1] == ' ') to--;
+    *to = '\0';
+}
+
+/* Why a figure is not drawn: the first of them says it. */
+CULL_PRINTF(2, 3) static void blame(cull_rep_page *page, const char *format, ...)
+{
+    va_list args;
+
+    if (page->why[0]) return;
+    va_start(args, format);
+    (void)vsnprintf(page->why, sizeof page->why, format, args);
+    va_end(args);
+}
+
 /* *svg stays NULL, and page->why says why, where nothing was drawn. */
 static cull_status run_gnuplot(cull_rep_page *page, const cull_rep_figure *f, char **svg)
 {
@@ -167,7 +215,10 @@ static cull_status run_gnuplot(cull_rep_page *page, const cull_rep_figure *f, ch
     char       *words = NULL;
     int         end = NO_PROGRAM;
 
-    if (!in || !out || !said) FAIL(CULL_IO, "no temporary file: %s", strerror(errno));
+    if (!in || !out || !said) {
+        blame(page, "no temporary file: %s", strerror(errno));
+        goto done;
+    }
     if (fwrite(f->script.data, 1, f->script.size, in) != f->script.size ||
         fwrite(f->clauses.data, 1, f->clauses.size, in) != f->clauses.size ||
         fputs("\n", in) == EOF || fflush(in) || fseek(in, 0, SEEK_SET))
@@ -178,10 +229,12 @@ static cull_status run_gnuplot(cull_rep_page *page, const cull_rep_figure *f, ch
         goto done;
     }
     TRY(collect(said, MOST_SAID, &words));
+    squeeze(words);
+    page->unable = end == NO_PROGRAM;
     if (end == NO_PROGRAM)
-        (void)snprintf(page->why, sizeof page->why, "gnuplot is not installed");
+        blame(page, "gnuplot is not installed");
     else
-        (void)snprintf(page->why, sizeof page->why, "gnuplot ended with status %d: %s", end, words);
+        blame(page, "gnuplot ended with status %d: %s", end, words);
 done:
     cull_base_free(words);
     if (in) (void)fclose(in);
@@ -200,7 +253,7 @@ static cull_status put_figure(cull_rep_page *page, const cull_rep_figure *f, con
     TRY(run_gnuplot(page, f, &svg));
     if (svg) status = cull_rep_svg(&drawing, f, what, svg);
     if (status == CULL_BAD_FILE)
-        (void)snprintf(page->why, sizeof page->why, "%s", cull_last_error());
+        blame(page, "%s", cull_last_error());
     else if (status != CULL_OK)
         goto done;
     if (!svg || status == CULL_BAD_FILE) {
@@ -230,8 +283,8 @@ cull_status cull_rep_figure_draw(cull_rep_page *page, cull_rep_figure *f, const 
     TRY(f->clauses.status);
     TRY(f->words.status);
     if (f->plots == 0) goto done;
-    if (page->undrawn && !page->figures)
-        page->undrawn++; /* no program: not asked for again */
+    if (page->unable)
+        page->undrawn++;
     else
         TRY(put_figure(page, f, what, caption));
     status = page->html.status;

@@ -66,6 +66,12 @@ cull_rep_text *cull_rep_figure_plot(cull_rep_figure *figure, int title);
 /* A line of the legend, once per label. */
 void cull_rep_figure_key(cull_rep_figure *figure, const char *words, const cull_rep_key *key);
 
+/* "set xrange" or "set yrange", never empty. */
+void cull_rep_figure_range(cull_rep_figure *figure, char axis, double low, double high);
+
+/* Of so many rows every how manieth is drawn; a line needs no more points than it has pixels. */
+size_t cull_rep_figure_stride(size_t rows);
+
 /* About five steps of 1, 2 or 5 times a power of ten across an axis. */
 double cull_rep_step(double low, double high);
 

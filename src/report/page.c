@@ -138,6 +138,7 @@ done:
 static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c)
 {
     cull_status status = CULL_OK;
+    size_t      before = page->html.size, drawn = page->figures;
 
     cull_rep_heading(page, 1, "In pictures");
     cull_rep_put(&page->html, "<div class=\"figures\">\n");
@@ -147,11 +148,12 @@ static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c
     TRY(cull_rep_draw_phases(page, c));
     TRY(cull_rep_draw_errors(page, c));
     cull_rep_put(&page->html, "</div>\n");
+    if (page->figures == drawn) page->html.size = before; /* nothing to show, no heading */
 done:
     return status;
 }
 
-static cull_status gather_problems(cull_rep_page *page, const cull_rep_comparison *c)
+cull_status cull_rep_gather_problems(cull_rep_page *page, const cull_rep_comparison *c)
 {
     cull_status status = CULL_OK;
 
@@ -174,12 +176,25 @@ done:
     return status;
 }
 
+void cull_rep_point_to_problems(cull_rep_page *page)
+{
+    size_t count = page->problems.count + page->problems.unsaid;
+
+    if (count)
+        cull_rep_print(&page->html,
+                       "<p class=\"note\">%zu %s while reading, <a href=\"#problems\">listed "
+                       "at the end</a>.</p>\n",
+                       count, count == 1 ? "problem" : "problems");
+}
+
 cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparison *c)
 {
     cull_status     status = CULL_OK;
     cull_rep_text  *html = &page->html;
     cull_rep_probes probes = {0};
+    bool            any = false;
 
+    for (size_t i = 0; i < c->arms; i++) any = any || cull_rep_is_arm(&c->arm[i]);
     cull_rep_title(page, c->title[0] ? c->title : "A comparison");
     cull_rep_put(html,
                  strlen(c->verdict) > 260 ? "<p class=\"verdict long\">" : "<p class=\"verdict\">");
@@ -187,29 +202,27 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
                     2 * CULL_REP_SENTENCE);
     cull_rep_put(html, "</p>\n");
     put_sureness(page, c);
-    TRY(gather_problems(page, c));
-    if (page->problems.count)
-        cull_rep_print(html,
-                       "<p class=\"note\">%zu %s while reading, <a href=\"#problems\">listed "
-                       "at the end</a>.</p>\n",
-                       page->problems.count + page->problems.unsaid,
-                       page->problems.count == 1 ? "problem" : "problems");
-    cull_rep_table_verdicts(page, c);
+    if (page->level == 1) cull_rep_point_to_problems(page);
+    if (any) cull_rep_table_verdicts(page, c);
     TRY(put_figures(page, c));
-    cull_rep_heading(page, 1, "Against the other controls");
-    cull_rep_put(html, "<p class=\"small\">Differences in points with plain 95 % intervals; no "
-                       "verdict hangs on them.</p>\n");
-    cull_rep_table_controls(page, c);
-    cull_rep_heading(page, 1, "What it costs to get there");
-    cull_rep_table_costs(page, c);
+    if (any) {
+        cull_rep_heading(page, 1, "Against the other controls");
+        cull_rep_put(html, "<p class=\"small\">Differences in points with plain 95 % intervals; no "
+                           "verdict hangs on them.</p>\n");
+        cull_rep_table_controls(page, c);
+        cull_rep_heading(page, 1, "What it costs to get there");
+        cull_rep_table_costs(page, c);
+    }
     for (size_t i = 0; i < c->arms; i++)
         for (size_t j = 0; j < c->arm[i].runs; j++)
             TRY(cull_rep_probes_add(&probes, &c->arm[i].run[j].metrics, c));
     TRY(cull_rep_put_probes(page, &probes));
     TRY(put_audits(page, c));
     TRY(put_galleries(page, c));
-    cull_rep_heading(page, 1, "Every arm and control");
-    cull_rep_table_every(page, c);
+    if (c->arms) {
+        cull_rep_heading(page, 1, "Every arm and control");
+        cull_rep_table_every(page, c);
+    }
     TRY(cull_rep_table_setup(page, c));
     status = html->status;
 done:
@@ -229,11 +242,18 @@ static void put_outcome(cull_rep_page *page, const cull_rep_single *s)
         cull_rep_escape(html, s->run.status[0] ? s->run.status : "of unknown status", 40);
         cull_rep_put(html, ". ");
     }
-    cull_rep_put(html, ended ? "Test accuracy " : "Accuracy so far ");
-    cull_rep_number(html, 100 * (ended ? s->test : s->run.accuracy), 2);
-    cull_rep_put(html, " % after ");
-    cull_rep_number(html, s->epoch, floor(s->epoch) == s->epoch ? 0 : 2);
-    cull_rep_put(html, s->epoch == 1 ? " epoch" : " epochs");
+    if (ended || isfinite(s->run.accuracy)) {
+        cull_rep_put(html, ended ? "Test accuracy " : "Accuracy so far ");
+        cull_rep_number(html, 100 * (ended ? s->test : s->run.accuracy), 2);
+        cull_rep_put(html, " %");
+    } else {
+        cull_rep_put(html, "No accuracy is known");
+    }
+    if (isfinite(s->epoch)) {
+        cull_rep_put(html, " after ");
+        cull_rep_number(html, s->epoch, floor(s->epoch) == s->epoch ? 0 : 2);
+        cull_rep_put(html, s->epoch == 1 ? " epoch" : " epochs");
+    }
     if (s->model[0]) {
         cull_rep_put(html, " of ");
         cull_rep_escape(html, s->model, CULL_REP_NAME);
@@ -284,6 +304,7 @@ cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, 
 
     cull_rep_title(page, count == 1 ? runs[0].folder : "Runs");
     if (count == 1) put_outcome(page, &runs[0]);
+    if (page->level == 1) cull_rep_point_to_problems(page);
     cull_rep_table_runs(page, runs, count);
     cull_rep_put(&page->html, "<div class=\"figures\">\n");
     TRY(cull_rep_draw_run_curves(page, runs, count));

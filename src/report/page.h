@@ -10,8 +10,9 @@ typedef struct cull_rep_page {
     cull_rep_problems problems;
     const char       *gnuplot; /* the program that draws */
     size_t            figures, undrawn;
-    char              why[256]; /* the first figure was not drawn */
-    int               level;    /* of a part's first heading      */
+    char              why[256]; /* the first of those was not drawn           */
+    bool              unable;   /* there is no such program: not asked again  */
+    int               level;    /* of a part's first heading                  */
     /* The table that is being written. */
     const struct cull_rep_column *columns;
     bool                          row, cards;
@@ -31,6 +32,10 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
 cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count);
 cull_status cull_rep_put_probed(cull_rep_page *page, const cull_rep_probed *probed);
 void        cull_rep_put_problems(cull_rep_page *page);
+
+/* What a comparison says went wrong joins the page's problems; and a line that points to them. */
+cull_status cull_rep_gather_problems(cull_rep_page *page, const cull_rep_comparison *comparison);
+void        cull_rep_point_to_problems(cull_rep_page *page);
 
 /* Tables of a comparison. */
 void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c);

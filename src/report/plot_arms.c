@@ -95,9 +95,9 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
                        -c->margin, c->margin, CULL_REP_SHADE);
     cull_rep_print(&f.script,
                    "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#0102%02x'\n"
-                   "set xrange [%.6g:%.6g]\nset xtics %.6g\n",
-                   CULL_REP_AXIS, low - .06 * (high - low), high + .06 * (high - low),
-                   cull_rep_step(low, high));
+                   "set xtics %.6g\n",
+                   CULL_REP_AXIS, cull_rep_step(low, high));
+    cull_rep_figure_range(&f, 'x', low - .06 * (high - low), high + .06 * (high - low));
     for (size_t i = 0; i < rows; i++) {
         const cull_rep_versus *v = cull_rep_primary(row[i]);
         bool                   whiskers = isfinite(v->low) && isfinite(v->high);

@@ -5,7 +5,7 @@
 
 #include "report/figure.h"
 
-enum { MOST_KEEPS = 4, MOST_LINES = 12 };
+enum { MOST_KEEPS = 4, MOST_SHARES = 64, MOST_LINES = 12 };
 
 /* Comparisons are about the test set alone. */
 static const cull_rep_curve *tested(const cull_rep_run *run)
@@ -45,7 +45,7 @@ static bool mean_look(const cull_rep_arm *arm, size_t i, bool time, double *x, d
     }
     *x /= (double)count;
     *error /= (double)count;
-    return count && isfinite(*x) && isfinite(*error) && *error > 0;
+    return count && isfinite(*x) && *x >= 0 && isfinite(*error) && *error > 0;
 }
 
 /* The least and the largest error of a figure so far. */
@@ -56,7 +56,7 @@ struct range {
 static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, const char *key,
                       struct range *range)
 {
-    size_t count = looks(arm), rows = 0, block = 0;
+    size_t count = looks(arm), rows = 0, row = 0, drawn = 0, block = 0;
     double x = 0, error = 0;
     char   name[CULL_REP_NAME];
     int    colour = CULL_REP_SERIES + arm->style.colour;
@@ -68,9 +68,11 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < count; i++) {
         if (!mean_look(arm, i, time, &x, &error)) continue;
-        cull_rep_print(&f->script, "%.9g %.9g\n", x, error);
         range->low = fmin(range->low, error);
         range->high = fmax(range->high, error);
+        if (row++ % cull_rep_figure_stride(rows) && row < rows) continue;
+        cull_rep_print(&f->script, "%.9g %.9g\n", x, error);
+        drawn++;
     }
     cull_rep_figure_end_rows(f);
     cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, name, true)),
@@ -78,7 +80,7 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
                    main_line ? "2" : "1", colour, arm->style.hollow ? " dt (8,5)" : "");
     cull_rep_print(cull_rep_figure_plot(f, -1),
                    "$d%zu using 1:2 every ::%zu with points pt %d ps 1 lc rgb '#0102%02x'", block,
-                   rows - 1, cull_rep_marker(&arm->style), colour);
+                   drawn - 1, cull_rep_marker(&arm->style), colour);
     cull_rep_figure_key(
         f, key,
         &(cull_rep_key){
@@ -136,7 +138,7 @@ static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, 
                             "10,12,15,20,25,30,40,50,60,80,100)\nset xrange [0:*]\n"
                             "set offsets 0, graph .03, 0, 0\n");
     plot_keep(&f, c, keep, time, &range);
-    cull_rep_print(&f.script, "set yrange [%.6g:%.6g]\n", range.low * .93, range.high * 1.07);
+    cull_rep_figure_range(&f, 'y', range.low * .93, range.high * 1.07);
     (void)snprintf(what, sizeof what, "Test error against %s for the arms that keep %.3g %%",
                    time ? "time" : "cost", 100 * keep);
     (void)snprintf(caption, sizeof caption,
@@ -151,19 +153,23 @@ static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, 
 cull_status cull_rep_draw_errors(cull_rep_page *page, const cull_rep_comparison *c)
 {
     cull_status status = CULL_OK;
-    double      keep[MOST_KEEPS];
+    double      keep[MOST_SHARES];
     size_t      count = 0;
 
-    for (size_t i = 0; i < c->arms && count < MOST_KEEPS; i++) {
+    for (size_t i = 0; i < c->arms && count < MOST_SHARES; i++) {
         bool again = !cull_rep_is_arm(&c->arm[i]) || !isfinite(c->arm[i].keep);
 
         for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].keep;
         if (!again) keep[count++] = c->arm[i].keep;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && i < MOST_KEEPS; i++) {
         TRY(draw_keep(page, c, keep[i], false));
         TRY(draw_keep(page, c, keep[i], true));
     }
+    if (count > MOST_KEEPS)
+        cull_rep_print(&page->html,
+                       "<p class=\"small\">Curves are drawn for the first %d of %zu shares ρ.</p>",
+                       MOST_KEEPS, count);
 done:
     return status;
 }
@@ -172,7 +178,7 @@ static void plot_curve(cull_rep_figure *f, const cull_rep_curve *curve, const ch
                        bool loss)
 {
     cull_rep_style style = {.colour = 2 + turn % 6, .marker = (turn + 1 + turn / 6) % 6};
-    size_t         block = 0, rows = 0;
+    size_t         block = 0, rows = 0, row = 0, drawn = 0;
 
     for (size_t i = 0; i < curve->count; i++)
         rows += isfinite(loss ? curve->point[i].loss : curve->point[i].accuracy) != 0;
@@ -180,12 +186,14 @@ static void plot_curve(cull_rep_figure *f, const cull_rep_curve *curve, const ch
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < curve->count; i++) {
         double y = loss ? curve->point[i].loss : 100 * curve->point[i].accuracy;
-        if (isfinite(y)) cull_rep_print(&f->script, "%.9g %.9g\n", curve->point[i].epoch, y);
+        if (!isfinite(y) || (row++ % cull_rep_figure_stride(rows) && row < rows)) continue;
+        cull_rep_print(&f->script, "%.9g %.9g\n", curve->point[i].epoch, y);
+        drawn++;
     }
     cull_rep_figure_end_rows(f);
     cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, name, true)),
                    "$d%zu using 1:2 with linespoints lw 2 pt %d ps .9 pi %zu lc rgb '#0102%02x'",
-                   block, cull_rep_marker(&style), rows / 20 + 1, CULL_REP_SERIES + style.colour);
+                   block, cull_rep_marker(&style), drawn / 20 + 1, CULL_REP_SERIES + style.colour);
     cull_rep_figure_key(f, name, &(cull_rep_key){.style = style, .line = true, .phase = -1});
 }
 

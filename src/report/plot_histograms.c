@@ -82,8 +82,8 @@ static void set_powers(cull_rep_figure *f, const struct powers *p)
     double              span = p->high - p->low;
     bool                any = false;
 
-    cull_rep_print(&f->script, "set logscale x\nset xrange [%.6g:%.6g]\nset xtics (",
-                   pow(10, p->low), pow(10, p->high));
+    cull_rep_figure_range(f, 'x', pow(10, p->low), pow(10, p->high));
+    cull_rep_put(&f->script, "set logscale x\nset xtics (");
     for (double ten = floor(p->low); ten <= p->high; ten += ceil(span / 8))
         for (size_t i = 0; i < (span < 2.5 ? 3 : 1); i++) {
             double at = steps[i] * pow(10, ten);
@@ -141,10 +141,9 @@ static void plot_picks(cull_rep_figure *f, const cull_rep_audit *a, size_t turn,
 static void begin_picks(cull_rep_figure *f, size_t most)
 {
     cull_rep_figure_begin(f, "times trained", "examples (%) per count", 0);
+    cull_rep_figure_range(f, 'x', -.04 * (double)most - .1, 1.04 * (double)most + .1);
     cull_rep_print(&f->script,
-                   "set xrange [%.6g:%.6g]\nset xtics 0,%.6g\nset yrange [0:*]\n"
-                   "set offsets 0, 0, graph .05, 0\n",
-                   -.04 * (double)most - .1, 1.04 * (double)most + .1,
+                   "set xtics 0,%.6g\nset yrange [0:*]\nset offsets 0, 0, graph .05, 0\n",
                    fmax(1, cull_rep_step(0, (double)most)));
 }
 

@@ -15,9 +15,10 @@ struct axis {
     size_t beside; /* strategies              */
 };
 
+/* A share of something is no more than all, and not of a size that only a damaged file has. */
 static bool shown(const cull_rep_arm *arm)
 {
-    return arm->style.colour != 1 && isfinite(arm->keep) && arm->keep > 0 && isfinite(arm->mean) &&
+    return arm->style.colour != 1 && arm->keep > 1e-9 && arm->keep <= 1 && isfinite(arm->mean) &&
            (cull_rep_is_uniform(arm) || cull_rep_is_arm(arm));
 }
 
@@ -120,16 +121,15 @@ static void set_axis(cull_rep_figure *f, const struct axis *axis)
 {
     double margin = .05 + .011 * (double)(axis->beside < 9 ? axis->beside : 9);
 
-    if (axis->log)
-        cull_rep_print(&f->script,
-                       "set logscale x\nset xtics (.1,.2,.5,1,2,3,5,7,10,20,30,50,70,100)\n"
-                       "set xrange [%.9g:%.9g]\n",
-                       100 * axis->low * pow(axis->high / axis->low, -margin),
-                       100 * axis->high * pow(axis->high / axis->low, margin));
-    else if (axis->high > axis->low)
-        cull_rep_print(&f->script, "set xrange [%.9g:%.9g]\n",
-                       100 * (axis->low - margin * (axis->high - axis->low)),
-                       100 * (axis->high + margin * (axis->high - axis->low)));
+    if (axis->log) {
+        cull_rep_put(&f->script, "set logscale x\nset xtics (.1,.2,.5,1,2,3,5,7,10,20,30,50,70,"
+                                 "100)\n");
+        cull_rep_figure_range(f, 'x', 100 * axis->low * pow(axis->high / axis->low, -margin),
+                              100 * axis->high * pow(axis->high / axis->low, margin));
+    } else if (axis->high > axis->low) {
+        margin *= axis->high - axis->low;
+        cull_rep_figure_range(f, 'x', 100 * (axis->low - margin), 100 * (axis->high + margin));
+    }
 }
 
 cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c)

@@ -11,6 +11,9 @@
 
 enum { MOST_PROBLEMS = 200, MOST_PROBLEM = 1024, MOST_BYTES = 256 << 20 };
 
+/* Nothing that is measured is larger; and what is smaller stays finite in sums and products. */
+#define MOST_NUMBER 1e30
+
 const char *const cull_rep_phase_names[CULL_REP_PHASES] = {"load", "score", "select", "learn",
                                                            "optim"};
 
@@ -50,8 +53,9 @@ void cull_rep_problems_clear(cull_rep_problems *problems)
 double cull_rep_field(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
+    double        number = json_is_number(value) ? json_number_value(value) : NAN;
 
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    return fabs(number) < MOST_NUMBER ? number : NAN;
 }
 
 const char *cull_rep_word(const json_t *object, const char *key)

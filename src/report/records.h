@@ -2,7 +2,7 @@
  * report/records.h - what a report is made from, as plain values.
  *
  * Strings are borrowed from the JSON they came in, which their owner keeps; "" where there are
- * none. Numbers that are missing, null or of another type are NaN.
+ * none. Numbers that are missing, null, of another type or beyond 1e30 are NaN.
  */
 #ifndef CULL_REPORT_RECORDS_H
 #define CULL_REPORT_RECORDS_H

@@ -23,6 +23,34 @@ static bool holds(const char *folder, const char *name)
     return length > 0 && (size_t)length < sizeof path && stat(path, &info) == 0;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat one = {0}, other = {0};
+
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* A page must not take the place of what it is about. */
+static cull_status spare(const char *folder, const char *output)
+{
+    static const char *const names[] = {"comparison.json", "run.json",      "metrics.jsonl",
+                                        "probe.jsonl",     "recipe.yaml",   "selection.npz",
+                                        "audit.npz",       "corruption.npz"};
+    cull_status              status = CULL_OK;
+    char                     path[CULL_DATA_PATH];
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int length = snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+
+        if (length > 0 && (size_t)length < sizeof path && same_file(path, output))
+            FAIL(CULL_BAD_ARGUMENT, "%.300s: is what the page is about; give it another name",
+                 output);
+    }
+done:
+    return status;
+}
+
 static cull_status read_folder(const char *folder, struct book *book, cull_rep_problems *problems)
 {
     cull_status status = CULL_OK;
@@ -61,6 +89,10 @@ static cull_status read_all(const char *const *folders, size_t count, struct boo
     TRY(cull_base_alloc(count, sizeof *book->single, "runs", &book->single));
     TRY(cull_base_alloc(count, sizeof *book->probed, "probes", &book->probed));
     for (size_t i = 0; i < count; i++) {
+        bool again = false; /* one folder under two names is shown once */
+
+        for (size_t j = 0; j < i; j++) again = again || same_file(folders[i], folders[j]);
+        if (again) continue;
         status = read_folder(folders[i], book, problems);
         if (status == CULL_NO_MEMORY || (status != CULL_OK && count == 1)) goto done;
         if (status == CULL_OK) continue;
@@ -68,7 +100,8 @@ static cull_status read_all(const char *const *folders, size_t count, struct boo
         book->skipped++;
         TRY(cull_rep_problem(problems, "%.900s", cull_last_error()));
     }
-    if (book->skipped == count)
+    status = CULL_OK;
+    if (book->comparisons + book->singles + book->probes == 0)
         FAIL(first, "none of %zu folders can be read; the first: %.400s", count, problems->text[0]);
 done:
     return status;
@@ -108,7 +141,12 @@ static cull_status write_page(const struct book *book, cull_rep_page *page)
 
     cull_rep_page_begin(page, title_of(book));
     page->level = parts > 1 ? 2 : 1;
-    if (parts > 1) put_counts(page, book);
+    for (size_t i = 0; i < book->comparisons; i++)
+        TRY(cull_rep_gather_problems(page, &book->comparison[i]));
+    if (parts > 1) {
+        put_counts(page, book);
+        cull_rep_point_to_problems(page);
+    }
     for (size_t i = 0; i < book->comparisons; i++) {
         cull_rep_put(html, section);
         TRY(cull_rep_put_comparison(page, &book->comparison[i]));
@@ -151,6 +189,7 @@ cull_status cull_report(const char *const *folders, size_t count,
     *out = (cull_report_result){0};
     if (count == 0 || !options || !options->output)
         FAIL(CULL_BAD_ARGUMENT, "a report needs a folder to read and a file to write");
+    for (size_t i = 0; i < count; i++) TRY(spare(folders[i], options->output));
     TRY(read_all(folders, count, &book, &page.problems));
     TRY(write_page(&book, &page));
     TRY(cull_file_write(options->output, page.html.data, page.html.size));

@@ -45,16 +45,18 @@ void cull_rep_cell(cull_rep_page *page, const cull_rep_column *column)
 void cull_rep_table_end(cull_rep_page *page, const cull_rep_column *columns, size_t count)
 {
     cull_rep_text *html = &page->html;
+    size_t         explained = 0;
 
     cull_rep_put(html, page->row ? "</span></td></tr>\n</tbody></table></div>\n"
                                  : "</tbody></table></div>\n");
-    cull_rep_put(html, "<dl class=\"columns\">");
-    for (size_t i = 0; i < count; i++)
-        if (columns[i].explain)
-            cull_rep_print(html, "<div><dt>%s</dt><dd>%s</dd></div>", columns[i].title,
-                           columns[i].explain);
-    cull_rep_put(html, "</dl>\n");
     page->columns = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!columns[i].explain) continue;
+        cull_rep_print(html, "%s<div><dt>%s</dt><dd>%s</dd></div>",
+                       explained++ ? "" : "<dl class=\"columns\">", columns[i].title,
+                       columns[i].explain);
+    }
+    if (explained) cull_rep_put(html, "</dl>\n");
 }
 
 void cull_rep_table_audit(cull_rep_page *page, const cull_rep_picked *row, size_t count)

@@ -1,6 +1,6 @@
-/* fuzz/fuzz_report.c - any bytes as comparison.json, run.json or metrics.jsonl: a page that is
- * whole and holds no markup of theirs, or a sentence. The first byte says which:
- * 0 metrics, 1 a comparison, 2 a run. */
+/* fuzz/fuzz_report.c - any bytes as comparison.json, run.json, metrics.jsonl or probe.jsonl: a page
+ * that is whole and holds no markup of theirs, or a sentence. The first byte says which:
+ * 0 metrics, 1 a comparison, 2 a run, 3 a probe. */
 #include <stdlib.h>
 
 #include "fuzz.h"
@@ -26,6 +26,7 @@ static void try_comparison(cull_rep_page *page, const uint8_t *data, size_t size
         if (cull_last_error()[0] == '\0') abort();
     } else {
         cull_rep_page_begin(page, c.title);
+        if (cull_rep_gather_problems(page, &c) != CULL_OK) abort();
         if (cull_rep_put_comparison(page, &c) != CULL_OK) abort();
         check_page(page);
     }
@@ -48,13 +49,26 @@ static void try_run(cull_rep_page *page, const uint8_t *info, size_t info_size,
     cull_rep_single_clear(&s);
 }
 
+static void try_probe(cull_rep_page *page, const uint8_t *lines, size_t size)
+{
+    cull_rep_probed p = {.folder = "fuzz"};
+
+    if (cull_rep_metrics_decode("fuzz", lines, size, &p.metrics, &page->problems) != CULL_OK)
+        abort();
+    cull_rep_page_begin(page, "fuzz");
+    if (cull_rep_put_probed(page, &p) != CULL_OK) abort();
+    check_page(page);
+    cull_rep_metrics_clear(&p.metrics);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t info[] = "{\"status\":\"finished\",\"test\":0.5}";
-    cull_rep_page        page = {.gnuplot = "/no/gnuplot", .level = 1, .undrawn = 1};
+    cull_rep_page        page = {.gnuplot = "/no/gnuplot", .level = 1, .unable = true};
 
     if (size == 0) return 0;
-    switch (data[0] % 3) {
+    switch (data[0] % 4) {
+    case 3: try_probe(&page, data + 1, size - 1); break;
     case 0: try_run(&page, info, sizeof info - 1, data + 1, size - 1); break;
     case 1: try_comparison(&page, data + 1, size - 1); break;
     default: try_run(&page, data + 1, size - 1, (const uint8_t *)"", 0); break;

@@ -198,6 +198,18 @@ class Comparison:
             entry["more_seeds"] = (14 if "sb" in arm["name"] else 1) if entry["verdict"] == "undecided" else None
         arm.setdefault("versus", []).append(entry)
 
+    def step_times(self):
+        rows = [dict(what="load an example", seconds=1e-6), dict(what="learn 39", seconds=.0029),
+                dict(what="learn 128", seconds=.0081), dict(what="optimizer", seconds=5e-5)]
+        for arm in self.arms:
+            if arm["role"] == "arm":
+                pool = "grad-match" in arm["name"]
+                rows += [dict(what="score the pool: " + arm["name"], seconds=1.98),
+                         dict(what="solve the pool: " + arm["name"], seconds=.957)] if pool else \
+                        [dict(what="score an example: " + arm["name"], seconds=3.15e-5),
+                         dict(what="decide: " + arm["name"], seconds=2e-5)]
+        return rows
+
     def frontier(self):
         best = -1
         for arm in sorted((a for a in self.arms if a["mean"] is not None), key=lambda a: (a["cost"], -a["mean"])):
@@ -213,8 +225,7 @@ class Comparison:
             threads=1, jobs=2, seeds=self.seeds, margin=.5, classes=10,
             recipe={"model": "lenet5", "data.name": "fashion-mnist", "data.batch": 128, "train.epochs": 3,
                     "optim.lr": .05, "optim.nesterov": True, "schedule.name": "one-cycle"},
-            costs=dict(full_step=.0081, rows=[dict(what="learn 128", seconds=.0081), dict(what="learn 39", seconds=.0029),
-                                              dict(what="score 128", seconds=.0026), dict(what="decide sb 0.3", seconds=2e-5)]),
+            costs=dict(full_step=.0081, rows=self.step_times()),
             verdict="Remembered losses are better than uniform sampling at the same cost, by 0.8 points at ρ = 0.1; "
                     "no strategy that pays for a scoring pass is.",
             arms=self.arms, problems=self.problems)
@@ -252,8 +263,12 @@ def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("
                 early = control("early-stop", "full", cost, 1.0, level - 1.5)
                 arm["controls"] = {"whole-budget": whole["name"], "same-m": same["name"], "shortened": short["name"],
                                    "early-stop": early["name"]}
+                uniform = strategy == "random" and keep > .2  # at .1 it stands for an arm that is no different
+                if uniform:
+                    arm["verdict"] = "control"
                 for kind, other in (("whole-budget", whole), ("same-m", same), ("shortened", short), ("early-stop", early)):
-                    c.versus(arm, other, kind)
+                    if not uniform or kind in ("shortened", "early-stop"):
+                        c.versus(arm, other, kind)
     full["to_error"] = []
     return c
 
@@ -261,7 +276,8 @@ def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("
 def samples(out):
     """{name: folder}, all written."""
     at = {name: os.path.join(out, name) for name in
-          ("full", "unfinished", "corrupt", "one_seed", "many_arms", "long_names", "hostile", "truncated", "run", "empty", "probe", "picks")}
+          ("full", "unfinished", "corrupt", "one_seed", "many_arms", "long_names", "hostile", "truncated", "run", "empty", "probe", "picks", "nothing", "odd",
+           "extreme", "long")}
     usual = list(GAIN)
     make(at["full"], "LeNet-5 on fashion-mnist, 3 epochs, batch 128", [1, 2, 3], usual, [.1, .3], noise=.1).write()
 
@@ -292,7 +308,7 @@ def samples(out):
     make(at["one_seed"], "One seed", [7], usual[:3], [.3]).write(
         verdict="One seed decides nothing: there is no spread to test against.")
     many = ["strategy-%d" % i for i in range(10)]
-    make(at["many_arms"], "Thirty arms", [1, 2], many, [.05, .2, .5]).write()
+    make(at["many_arms"], "Thirty arms", [1, 2], many, [.05, .2, .7]).write()
     make(at["long_names"], "A title that goes on " * 12, [1, 2], usual[:3], [.3],
          rename=lambda s: s + " with-an-option=of-very-great-length-that-nobody-would-type" * 4).write(
         verdict="A verdict of many words. " * 60)
@@ -309,6 +325,18 @@ def samples(out):
     os.makedirs(at["empty"])
     write_probes(at["probe"], random.Random(6))
     write_picks(at["picks"], random.Random(7))
+    json_file(os.path.join(at["nothing"], "comparison.json"), dict(version=1, arms=[]))
+    json_file(os.path.join(at["odd"], "comparison.json"), dict(version=1, arms=[None, 1, {}, []]))
+    c = make(at["extreme"], "Numbers that cannot be", [1, 2], usual[:3], [.1, .3], files=False)
+    for arm, value in zip(c.arms[1:], (1e300, -1e300, 1e-300, 0, -5, 1e29, -1e29) * 9):
+        arm.update(mean=value, cost=value, keep=value)
+        for v in arm.get("versus", []):
+            v.update(difference=value, low=-value, high=value, p=value)
+        for run in arm["runs"]:
+            run.update(accuracy=value, seconds={p: value for p in PHASES})
+    c.write(margin=-5)
+    write_run(at["long"], random.Random(8), "sb", "sb", .3, 89.7, .6, seconds_of(.6, .3, "sb"), 5, points=20000)
+    json_file(os.path.join(at["long"], "run.json"), dict(status="running", epoch=3, accuracy=.897, strategy="sb"))
     return at
 
 

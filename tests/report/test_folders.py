@@ -96,6 +96,32 @@ class Case:
         return text, outline.count
 
 
+def contrast(one, other):
+    """WCAG's ratio of two colours "#rgb" or "#rrggbb"."""
+    light = []
+    for colour in (one, other):
+        digits = colour[1:] if len(colour) == 7 else "".join(2 * c for c in colour[1:])
+        parts = [int(digits[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+        linear = [p / 12.92 if p <= .04045 else ((p + .055) / 1.055) ** 2.4 for p in parts]
+        light.append(.2126 * linear[0] + .7152 * linear[1] + .0722 * linear[2])
+    return (max(light) + .05) / (min(light) + .05)
+
+
+def check_colours(case, text):
+    """Words stand 4.5:1 and marks 3:1 against what is behind them: light, dark and on paper."""
+    themes = re.findall(r":root\{(.*?)\}", text, re.S)
+    case.expect(len(themes) == 3, "%d themes" % len(themes))
+    for number, theme in enumerate(themes):
+        colour = dict(re.findall(r"--(\w+):(#[0-9a-f]+)", theme))
+        words = [("ink", "paper"), ("soft", "paper"), ("soft", "card"), ("ink", "openbg"), ("bad", "paper"),
+                 ("open", "paper")] + [(name, name + "bg") for name in ("good", "bad", "even", "open")]
+        marks = [("k%d" % i, "paper") for i in (1, 4, 9, 10, *range(16, 24))]
+        for pairs, least in ((words, 4.5), (marks, 3)):
+            for one, other in pairs:
+                ratio = contrast(colour[one], colour[other])
+                case.expect(ratio >= least, "theme %d: %s on %s is %.2f:1" % (number, one, other, ratio))
+
+
 def run(cull, folder):
     case = Case(cull, folder)
     make_samples.samples(folder)
@@ -103,7 +129,12 @@ def run(cull, folder):
     case.report("full", "-o", "full.html", says="12 figures")
     text, count = case.page("full.html", "Remembered losses are better", "3 seeds", "±0.5 points", "95 % interval",
                             "sb keep=0.1 separate", "label changed", "Wrong labels", "Example CPU", "lenet5",
-                            "Easiest examples", "<code>cull compare recipes", "about 1 more seed<", "about 14 more seeds<")
+                            "Easiest examples", "<code>cull compare recipes", "about 1 more seed<", "about 14 more seeds<",
+                            "–&nbsp;control<")
+    case.page("full.html", "Score an example", "31.5&nbsp;µs", "Solve the pool", "957&nbsp;ms", "8.10&nbsp;ms",
+              "load an example: 1.00&nbsp;µs")
+    case.expect("▲&nbsp;costs more" not in text, "full: an arm is said to cost too much")
+    check_colours(case, text)
     case.expect(count["figure"] == 14 and count["figcaption"] == 14, "full: figures %s" % count.get("figure"))
     case.expect(text.index('class="verdict"') < text.index("<table"), "the verdict does not come first")
     for verdict in ("better", "worse", "no different", "undecided"):
@@ -121,10 +152,10 @@ def run(cull, folder):
     case.report("one_seed", "-o", "one_seed.html")
     case.page("one_seed.html", "no spread to test against")
     case.report("many_arms", "-o", "many_arms.html", says="13 figures")
-    case.page("many_arms.html", "strategy-9 keep=0.5")
+    case.page("many_arms.html", "strategy-9 keep=0.7", "▲&nbsp;costs more than full training")
     case.report("long_names", "-o", "long_names.html")
     text, _ = case.page("long_names.html", "…")
-    case.report("hostile", "-o", "hostile.html", says="1 problems")
+    case.report("hostile", "-o", "hostile.html", says="1 problem named")
     text, _ = case.page("hostile.html", "&lt;script&gt;alert(1)&lt;/script&gt;")
     case.expect("\u202e" not in text and not os.path.exists(os.path.join(folder, "x")), "hostile: something came through")
     case.report("run", "-o", "run.html", "--json", says='"runs": 1')
@@ -147,6 +178,19 @@ def run(cull, folder):
     case.expect(not os.path.exists(os.path.join(folder, "none.html")), "a page about nothing was written")
     case.report("run", "empty", "-o", "some.html", end=1, says="1 of 2 folders were skipped")
     case.page("some.html", "holds none of")
+    case.report("run", "run/", "./run", "-o", "once.html", "--json", says='"runs": 1')
+    case.report("run", "-o", "run/run.json", end=2, says="is what the page is about")
+    case.report("run", "-o", "run", end=1, says="run: is a folder")
+    case.report("run", "-o", "run/page.html")
+    for name in ("nothing", "odd"):
+        case.report(name, "-o", "odd.html")
+        text, count = case.page("odd.html", "There is no verdict yet.")
+        case.expect(count.get("tr", 0) != 1 and "nan" not in text, "%s: a table of nothing, or NaN" % name)
+    case.report("extreme", "-o", "extreme.html", "--json", says='"undrawn": 0')
+    case.page("extreme.html")
+    case.report("long", "-o", "long.html", says="4 figures")
+    text, _ = case.page("long.html", "The run is running.", "Accuracy so far")
+    case.expect(len(text) < 200000, "20000 looks make a page of %d bytes" % len(text))
     bare = dict(os.environ, PATH=os.path.join(folder, "empty"))
     case.report("run", "-o", "bare.html", end=1, says="Install gnuplot", environment=bare)
     _, count = case.page("bare.html", "were not drawn: gnuplot is not installed", "Test accuracy")

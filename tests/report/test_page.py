@@ -85,8 +85,7 @@ def run(cull, program, folder, given, keep):
     pages = {os.path.basename(os.path.normpath(p)): os.path.abspath(p) for p in given}
     if not pages:
         pages = make_samples.samples(folder)
-        for name in ("truncated", "empty", "one_seed", "corrupt", "picks"):
-            del pages[name]
+        pages = {name: pages[name] for name in ("full", "unfinished", "many_arms", "long_names", "hostile", "run", "probe")}
     start, window = time.monotonic(), browser.Browser(program)
     try:
         for page, source in pages.items():

@@ -410,6 +410,42 @@ static void without_a_program_that_draws_the_page_says_so(void **state)
     assert_non_null(strstr(result.why, "no picture"));
 }
 
+static void one_figure_that_fails_leaves_the_others(void **state)
+{
+    const struct place *p = *state;
+    const char         *folder = path_in(p->folder, "c"), *program = path_in(p->folder, "draw");
+    cull_report_result  result = {0};
+    char                output[128], script[512];
+
+    (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
+    (void)snprintf(
+        script, sizeof script,
+        "#!/bin/sh\nif mkdir %s/once; then printf 'no  such\\n range\\n' >&2; exit 1; fi\n"
+        "echo '<svg><g id=\"gnuplot_canvas\"><defs></defs></g></svg>'\n",
+        p->folder);
+    put_program(program, script);
+    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_int_equal(1, result.undrawn);
+    assert_true(result.figures >= 3);
+    assert_string_equal("gnuplot ended with status 1: no such range", result.why);
+}
+
+static void a_page_takes_no_place_of_what_it_is_about(void **state)
+{
+    const struct place *p = *state;
+    const char         *folders[] = {path_in(p->folder, "r"), path_in(p->folder, "c/../r")};
+    cull_report_result  result = {0};
+    char                output[128];
+
+    (void)snprintf(output, sizeof output, "%s/r/../r/metrics.jsonl", p->folder);
+    assert_fails(CULL_BAD_ARGUMENT, "is what the page is about",
+                 cull_report(folders, 1, &(cull_report_options){output, "/no"}, &result));
+    (void)snprintf(output, sizeof output, "%s/r/page.html", p->folder);
+    assert_ok(cull_report(folders, 2, &(cull_report_options){output, "/no"}, &result));
+    assert_int_equal(1, result.runs); /* one folder under two names */
+    assert_int_equal(0, result.skipped);
+}
+
 static void a_folder_with_a_probe_alone_is_reported(void **state)
 {
     static const char lines[] =
@@ -517,6 +553,9 @@ int main(void)
         cmocka_unit_test(figures_take_the_colours_of_the_page),
         cmocka_unit_test_setup_teardown(a_page_has_verdict_table_and_figures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_program_that_draws_the_page_says_so, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(one_figure_that_fails_leaves_the_others, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_page_takes_no_place_of_what_it_is_about, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_folder_with_a_probe_alone_is_reported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(folders_that_cannot_be_read_are_named, set_up, tear_down),
