@@ -79,14 +79,14 @@ static struct powers measure(const cull_rep_probe_group *groups, size_t first, s
 static void set_powers(cull_rep_figure *f, const struct powers *p)
 {
     static const double steps[] = {1, 2, 5};
-    double              span = p->high - p->low;
+    double              span = p->high - p->low, first = floor(p->low), step = ceil(span / 8);
     bool                any = false;
 
     cull_rep_figure_range(f, 'x', pow(10, p->low), pow(10, p->high));
     cull_rep_put(&f->script, "set logscale x\nset xtics (");
-    for (double ten = floor(p->low); ten <= p->high; ten += ceil(span / 8))
+    for (int turn = 0; first + turn * step <= p->high; turn++)
         for (size_t i = 0; i < (span < 2.5 ? 3 : 1); i++) {
-            double at = steps[i] * pow(10, ten);
+            double at = steps[i] * pow(10, first + turn * step);
 
             if (log10(at) < p->low || log10(at) > p->high) continue;
             cull_rep_print(&f->script, "%s'%g' %.6g", any ? "," : "", at, at);

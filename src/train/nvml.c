@@ -44,9 +44,9 @@ cull_status cull_nvml_open(const char *library, const char *bus, cull_nvml **out
     TRY(look_up(n->library, "nvmlShutdown", &n->end));
     TRY(look_up(n->library, "nvmlDeviceGetHandleByPciBusId_v2", &find));
     TRY(look_up(n->library, "nvmlDeviceGetTotalEnergyConsumption", &n->read));
-    if (begin() != 0) FAIL(CULL_UNSUPPORTED, "NVML does not start");
+    if (!begin || begin() != 0) FAIL(CULL_UNSUPPORTED, "NVML does not start");
     n->begun = true;
-    if (find(bus, &n->device) != 0) FAIL(CULL_UNSUPPORTED, "NVML knows no GPU at %s", bus);
+    if (!find || find(bus, &n->device) != 0) FAIL(CULL_UNSUPPORTED, "NVML knows no GPU at %s", bus);
     if (n->read(n->device, &drawn) != 0)
         FAIL(CULL_UNSUPPORTED, "the GPU at %s does not count its energy", bus);
     *out = n;
