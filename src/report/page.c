@@ -143,9 +143,9 @@ static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c
     cull_rep_heading(page, 1, "In pictures");
     cull_rep_put(&page->html, "<div class=\"figures\">\n");
     TRY(cull_rep_draw_differences(page, c));
+    TRY(cull_rep_draw_phases(page, c)); /* the two that grow with the arms stand side by side */
     TRY(cull_rep_draw_pareto(page, c));
     TRY(cull_rep_draw_keep(page, c));
-    TRY(cull_rep_draw_phases(page, c));
     TRY(cull_rep_draw_errors(page, c));
     cull_rep_put(&page->html, "</div>\n");
     if (page->figures == drawn) page->html.size = before; /* nothing to show, no heading */

@@ -114,7 +114,8 @@ const char *const cull_rep_style_sheet[] = {
     "html{font-size:11.5px}body{font-size:11.5px}dl.columns{columns:2}main{padding-top:0;max-width:"
     "none}.scroll{overflow:visible;border:0}"
     "th,td{padding:3px 5px;white-space:normal}table{font-size:10px}thead th{font-size:9.5px}"
-    "tbody th{position:static;min-width:0;max-width:13em}figure,tr,.gallery "
+    ".beside{flex-wrap:nowrap}tbody "
+    "th{position:static;min-width:0;max-width:18em}figure,tr,.gallery "
     "li{break-inside:avoid}h2,h3,h4{break-after:avoid}"
     ".figures{grid-template-columns:1fr 1fr;gap:14px}"
     "thead th,.pill,ul.key i{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n",

@@ -223,7 +223,7 @@ static void plot_bars(cull_rep_figure *f, double seconds[][CULL_REP_PHASES], siz
 
     for (size_t i = 0; i < rows; i++) most = fmax(most, scale * sum(seconds[i]));
     cull_rep_print(&f->script,
-                   "set xrange [0:*]\nset xtics 0,%.6g\nset offsets 0, graph .14, 0, 0\n",
+                   "set xrange [0:*] noextend\nset xtics 0,%.6g\nset offsets 0, graph .17, 0, 0\n",
                    cull_rep_step(0, most));
     for (int p = 0; p < CULL_REP_PHASES; p++) {
         block = cull_rep_figure_rows(f);

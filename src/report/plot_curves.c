@@ -135,7 +135,7 @@ static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, 
     cull_rep_figure_begin(&f, time ? "time (s)" : "cost (% of the full run)",
                           "test error (%), log scale", 0);
     cull_rep_put(&f.script, "set logscale y\nset ytics (.01,.02,.05,.1,.2,.3,.5,.7,1,2,3,4,5,6,8,"
-                            "10,12,15,20,25,30,40,50,60,80,100)\nset xrange [0:*]\n"
+                            "10,12,15,20,25,30,40,50,60,80,100)\nset xrange [0:*] noextend\n"
                             "set offsets 0, graph .03, 0, 0\n");
     plot_keep(&f, c, keep, time, &range);
     cull_rep_figure_range(&f, 'y', range.low * .93, range.high * 1.07);
@@ -215,10 +215,11 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
     cull_rep_figure f = {0};
 
     cull_rep_figure_begin(&f, "epoch", loss ? "loss" : "accuracy (%)", 0);
-    cull_rep_put(&f.script, loss ? "set yrange [0:*]\nset xrange [0:*]\nset offsets 0, graph .03, "
-                                   "graph .05, 0\n"
-                                 : "set xrange [0:*]\nset offsets 0, graph .03, graph .05, graph "
-                                   ".05\n");
+    cull_rep_put(&f.script,
+                 loss ? "set yrange [0:*]\nset xrange [0:*] noextend\nset offsets 0, graph .03, "
+                        "graph .05, 0\n"
+                      : "set xrange [0:*] noextend\nset offsets 0, graph .03, graph .05, graph "
+                        ".05\n");
     for (int s = 0; count == 1 && s < CULL_REP_SETS; s++)
         plot_curve(&f, &runs[0].run.metrics.curve[s], sets[s], s, loss);
     for (size_t i = 0; count > 1 && i < count && i < MOST_LINES; i++) {

@@ -20,7 +20,7 @@ static void plot_spread(cull_rep_figure *f, size_t block, size_t rows, size_t tu
                         const char *name, const cull_rep_style *style)
 {
     int    colour = CULL_REP_SERIES + style->colour;
-    size_t every = rows / 12 + 1;
+    size_t every = rows / 16 + 1;
 
     cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, name, true)),
                    "$d%zu using 1:2 with lines lw 1.5 lc rgb '#0102%02x'%s", block, colour,

@@ -92,8 +92,9 @@ static void put_verdict(cull_rep_text *html, const cull_rep_arm *arm, const cull
         }
         return;
     }
-    cull_rep_print(html, "<span class=\"pill open\">–&nbsp;%s</span>",
-                   strcmp(arm->verdict, "control") == 0 ? "control" : "none yet");
+    cull_rep_put(html, strcmp(arm->verdict, "control") == 0
+                           ? "<span class=\"pill same\">–&nbsp;control</span>"
+                           : "<span class=\"pill open\">–&nbsp;none yet</span>");
 }
 
 void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
