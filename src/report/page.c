@@ -1,6 +1,7 @@
 /* report/page.c - the page: its frame, the part of a comparison, the part of runs. */
 #include "report/page.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "report/picture.h"
 #include "report/probes.h"
 
-enum { MOST_GALLERIES = 4, MOST_AUDITS = 64 };
+enum { MOST_GALLERIES = 4, MOST_AUDITS = 512 };
 
 void cull_rep_page_begin(cull_rep_page *page, const char *title)
 {
@@ -17,6 +18,8 @@ void cull_rep_page_begin(cull_rep_page *page, const char *title)
 
     cull_rep_put(html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                       "style-src 'unsafe-inline'; img-src data:\">"
                        "<meta name=\"generator\" content=\"cull\">"
                        "<link rel=\"icon\" href=\"data:,\"><title>");
     cull_rep_escape(html, title, CULL_REP_NAME);
@@ -153,6 +156,16 @@ done:
     return status;
 }
 
+/* "runs/a/seed-1: ..." is not about runs/a/seed-10, nor the other way round. */
+static bool speaks_of(const char *problem, const char *folder)
+{
+    const char *at = strstr(problem, folder);
+
+    for (; at; at = strstr(at + 1, folder))
+        if (!isalnum((unsigned char)at[strlen(folder)])) return true;
+    return false;
+}
+
 cull_status cull_rep_gather_problems(cull_rep_page *page, const cull_rep_comparison *c)
 {
     cull_status status = CULL_OK;
@@ -167,7 +180,7 @@ cull_status cull_rep_gather_problems(cull_rep_page *page, const cull_rep_compari
             bool                said = !run->why[0] || strcmp(c->arm[i].role, "early-stop") == 0;
 
             for (size_t k = 0; k < page->problems.count && run->folder[0]; k++)
-                said = said || strstr(page->problems.text[k], run->folder);
+                said = said || speaks_of(page->problems.text[k], run->folder);
             if (!said)
                 TRY(cull_rep_problem(&page->problems, "%.200s: %.40s: %.600s", run->folder,
                                      run->status, run->why));
@@ -270,6 +283,27 @@ static void put_outcome(cull_rep_page *page, const cull_rep_single *s)
                        "not whether its strategy pays: for that, cull compare.</p>\n");
 }
 
+/* Of several runs, the one that did best on the test set. */
+static void put_highest(cull_rep_page *page, const cull_rep_single *runs, size_t count)
+{
+    const cull_rep_single *best = NULL;
+    cull_rep_text         *html = &page->html;
+
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(runs[i].test) && (!best || runs[i].test > best->test)) best = &runs[i];
+    cull_rep_put(html, "<p class=\"verdict\">");
+    if (best) {
+        cull_rep_print(html, "Of %zu runs, the highest test accuracy is ", count);
+        cull_rep_number(html, 100 * best->test, 2);
+        cull_rep_put(html, " %, of ");
+        cull_rep_escape(html, best->folder, CULL_REP_NAME);
+    } else {
+        cull_rep_print(html, "%zu runs, none with a test accuracy yet", count);
+    }
+    cull_rep_put(html, ".</p>\n<p class=\"sure\"><b>How sure:</b> runs side by side show how each "
+                       "went, not which strategy pays: for that, cull compare.</p>\n");
+}
+
 static cull_status put_run_audit(cull_rep_page *page, const cull_rep_single *runs, size_t count)
 {
     cull_status     status = CULL_OK;
@@ -303,7 +337,10 @@ cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, 
     cull_rep_probes probes = {0};
 
     cull_rep_title(page, count == 1 ? runs[0].folder : "Runs");
-    if (count == 1) put_outcome(page, &runs[0]);
+    if (count == 1)
+        put_outcome(page, &runs[0]);
+    else
+        put_highest(page, runs, count);
     if (page->level == 1) cull_rep_point_to_problems(page);
     cull_rep_table_runs(page, runs, count);
     cull_rep_put(&page->html, "<div class=\"figures\">\n");
@@ -316,6 +353,11 @@ cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, 
     TRY(put_run_audit(page, runs, count));
     cull_rep_heading(page, 1, "Set-up");
     for (size_t i = 0; i < count; i++) {
+        if (count > 1) {
+            cull_rep_put(&page->html, "<p><b>");
+            cull_rep_escape(&page->html, runs[i].folder, CULL_REP_SENTENCE);
+            cull_rep_put(&page->html, "</b></p>\n");
+        }
         cull_rep_table_machine(page, runs[i].machine);
         if (!runs[i].recipe) continue;
         cull_rep_heading(page, 2, "Recipe");

@@ -38,8 +38,12 @@ const char *const cull_rep_style_sheet[] = {
     "padding:8px 14px;margin:0 0 20px;border-radius:0 6px 6px 0;overflow-wrap:anywhere}\n",
     ".part{border-top:1px solid var(--line);margin-top:48px;padding-top:28px}\n",
     ".part>h2:first-child{margin-top:0;font-size:1rem;color:var(--soft)}\n",
+    /* What lies beyond the edge shows by a shade, which the table covers at its end. */
     ".scroll{overflow-x:auto;max-width:100%;margin:0 0 10px;border:1px solid var(--line);"
-    "border-radius:8px}\n",
+    "border-radius:8px;background:linear-gradient(90deg,transparent,var(--paper) 60%) right/40px "
+    "100% no-repeat local,linear-gradient(270deg,var(--line),transparent) right/18px 100% "
+    "no-repeat "
+    "scroll}\n",
     "table{border-collapse:collapse;width:100%;font-size:.93rem;font-variant-numeric:tabular-nums}"
     "\n",
     "table.slim{width:auto;min-width:min(100%,30em)}\n",

@@ -241,6 +241,10 @@ cull_status cull_rep_draw_run_curves(cull_rep_page *page, const cull_rep_single 
 
     TRY(draw_runs(page, runs, count, false));
     TRY(draw_runs(page, runs, count, true));
+    if (count > MOST_LINES)
+        cull_rep_print(&page->html,
+                       "<p class=\"small\">Curves are drawn for the first %d of %zu runs.</p>",
+                       MOST_LINES, count);
 done:
     return status;
 }
