@@ -86,7 +86,7 @@ static int complain_compare(cull_status status)
     if (strstr(why, "cannot save anything"))
         return complain(END_USAGE, "Give a smaller --keep, --pass reuse, or --anyway to run it.",
                         "%s", why);
-    if (status == CULL_BAD_OPTION)
+    if (status == CULL_BAD_OPTION && !strstr(why, " is called '"))
         return complain(END_USAGE, "See cull compare --help, and cull train --help for keys.", "%s",
                         why);
     return complain_run(status);

@@ -5,34 +5,56 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "reproduce_parts.h"
 
-/* The program again, with other arguments; its exit status. An interrupt is the child's to take. */
+/* Until the child has ended. What asks this program to end is handed on; a terminal's Ctrl-C has
+ * reached the child already, as it reaches all of the foreground. */
+static int wait_for(pid_t child, const sigset_t *awaited)
+{
+    siginfo_t info = {0};
+    int       state = 0;
+
+    while (waitpid(child, &state, WNOHANG) == 0) {
+        int number = sigwaitinfo(awaited, &info);
+
+        if (number == SIGTERM || (number == SIGINT && info.si_code <= 0)) (void)kill(child, number);
+    }
+    if (WIFSIGNALED(state)) return 128 + WTERMSIG(state);
+    return WEXITSTATUS(state);
+}
+
+/* The program again, with other arguments; its exit status. */
 static int run_self(words *all)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, before = {0};
-    int              state = 0;
-    pid_t            child = 0;
+    sigset_t awaited, before;
+    pid_t    child = 0;
+    int      end = END_WELL;
 
+    (void)sigemptyset(&awaited);
+    (void)sigaddset(&awaited, SIGINT);
+    (void)sigaddset(&awaited, SIGTERM);
+    (void)sigaddset(&awaited, SIGCHLD);
     (void)fflush(NULL);
-    (void)sigaction(SIGINT, &ignore, &before);
+    (void)sigprocmask(SIG_BLOCK, &awaited, &before);
     child = fork();
     if (child == 0) {
-        (void)sigaction(SIGINT, &before, NULL);
+        (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* a kill cannot be handed on */
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
         (void)execv("/proc/self/exe", all->word);
         _exit(END_FAILED);
     }
-    while (child > 0 && waitpid(child, &state, 0) < 0 && errno == EINTR) continue;
-    (void)sigaction(SIGINT, &before, NULL);
-    if (child < 0)
-        return complain(END_FAILED, "End other programs.", "cannot start a process: %s",
-                        strerror(errno));
-    if (WIFSIGNALED(state)) return 128 + WTERMSIG(state);
-    return WEXITSTATUS(state);
+    if (child > 0)
+        end = wait_for(child, &awaited);
+    else
+        end = complain(END_FAILED, "End other programs.", "cannot start a process: %s",
+                       strerror(errno));
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return end;
 }
 
 /* Is it among the first of the list already? */

@@ -153,7 +153,7 @@ static void print_all(const reproduction *r, const json_t *root)
             "the error that full training ends at; -: never\n");
     (void)printf("\n");
     print_verdicts(arms);
-    (void)printf("%s\n", text(root, "verdict"));
+    (void)printf("here: %s\nthe paper: %s\n", text(root, "verdict"), r->entry->claim);
 }
 
 int print_comparison(const reproduction *r, const char *folder)

@@ -172,6 +172,10 @@ static void sum_up(const struct watch *w)
     const struct chances *c = &w->chances;
     double                moved = 0, n = (double)c->looks;
 
+    if (c->looks < 2) {
+        (void)printf("%s: one epoch was looked at, which shows no movement\n", w->strategy);
+        return;
+    }
     for (size_t i = 0; i < c->count; i++)
         moved += sqrt(fmax(0, c->squares[i] / n - c->sum[i] / n * (c->sum[i] / n)));
     if (c->count)
@@ -181,6 +185,23 @@ static void sum_up(const struct watch *w)
             w->strategy, moved / (double)c->count, c->looks, c->count);
 }
 
+/* What an interrupted sitting has looked at is not kept, and weights of then are gone. */
+static void say_missed(const struct watch *w)
+{
+    (void)printf(
+        "%s was begun before; earlier epochs than these are not looked at again (for all of "
+        "them, remove it or give another --out)\n",
+        w->folder);
+}
+
+static int complain_watch(cull_status status)
+{
+    if (status == CULL_BAD_OPTION && strstr(cull_last_error(), "the run has"))
+        return complain(END_USAGE, "Scale it as before, or give another --out.", "%s",
+                        cull_last_error());
+    return complain_run(status);
+}
+
 /* One run, from the beginning or from where it is; looked at each time it stops. */
 static int follow(struct watch *w)
 {
@@ -188,6 +209,7 @@ static int follow(struct watch *w)
         .folder = w->folder, .resume = true, .tell = tell, .stop = stop, .context = w};
     cull_run_result result = {.end = CULL_RUN_STOPPED};
     int             end = END_WELL;
+    bool            first = true;
 
     while (!end && result.end == CULL_RUN_STOPPED) {
         cull_status status = CULL_OK;
@@ -195,7 +217,9 @@ static int follow(struct watch *w)
         w->due = false;
         status = cull_train(w->recipe, &options, &result);
         progress_end(&w->bar);
-        if (status != CULL_OK) return complain_run(status);
+        if (status != CULL_OK) return complain_watch(status);
+        if (first && result.resumed && w->every_epoch) say_missed(w);
+        first = false;
         w->epoch = result.epoch;
         (void)snprintf(w->weights, sizeof w->weights, "%.1100s/%s", w->folder, result.weights);
         end = look(w);

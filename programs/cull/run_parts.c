@@ -42,30 +42,101 @@ void clear_changes(changes *all)
     *all = (changes){0};
 }
 
-/* The key of a recipe nearest to the one that a sentence says there is not, or NULL. */
-static const char *nearest_key(const char *why)
+/* What a sentence puts into quotes behind some words, or false. */
+static bool quoted(const char *why, const char *before, char *out, size_t room)
 {
-    static const char       before[] = "no option is called '";
-    const char             *names[MOST_KEYS] = {NULL}, *at = strstr(why, before);
-    const cull_option_spec *option = NULL;
-    char                    wrong[MOST_TEXT];
+    const char *at = strstr(why, before);
 
-    if (!at) return NULL;
+    if (!at) return false;
     at += strlen(before);
-    (void)snprintf(wrong, sizeof wrong, "%.*s", (int)strcspn(at, "'"), at);
+    (void)snprintf(out, room, "%.*s", (int)strcspn(at, "'"), at);
+    return true;
+}
+
+/* The option of any strategy nearest to a key of the section select, or NULL. */
+static const char *nearest_of_select(const char *wrong)
+{
+    const char             *names[MOST_KEYS] = {NULL};
+    const cull_strategy    *strategy = NULL;
+    const cull_option_spec *option = NULL;
+    size_t                  count = 0;
+
+    for (size_t s = 0; (strategy = cull_strategy_at(s)); s++)
+        for (size_t i = 0; count + 1 < MOST_KEYS && (option = cull_strategy_option_at(strategy, i));
+             i++)
+            names[count++] = option->key;
+    return nearest(wrong, names);
+}
+
+static const char *nearest_strategy(const char *wrong)
+{
+    const char          *names[MOST_KEYS] = {NULL};
+    const cull_strategy *strategy = NULL;
+
+    for (size_t i = 0; i + 1 < MOST_KEYS && (strategy = cull_strategy_at(i)); i++)
+        names[i] = strategy->name;
+    return nearest(wrong, names);
+}
+
+static const char *nearest_key(const char *wrong)
+{
+    const char             *names[MOST_KEYS] = {NULL};
+    const cull_option_spec *option = NULL;
+
     for (size_t i = 0; i + 1 < MOST_KEYS && (option = cull_recipe_option_at(i)); i++)
         names[i] = option->key;
     return nearest(wrong, names);
 }
 
+static const char *help_of(const char *key)
+{
+    const cull_option_spec *option = NULL;
+
+    for (size_t i = 0; (option = cull_recipe_option_at(i)); i++)
+        if (strcmp(option->key, key) == 0) return option->doc;
+    return "";
+}
+
+void recipe_hint(const char *why, char *hint, size_t room)
+{
+    static const char section[] = "select.";
+    const char *near = NULL, *before = "", *where = "cull train --help for every key of a recipe";
+    char        wrong[MOST_TEXT];
+
+    if (quoted(why, "no strategy is called '", wrong, sizeof wrong)) {
+        near = nearest_strategy(wrong);
+        where = "cull select --list";
+    } else if (quoted(why, "no model is called '", wrong, sizeof wrong)) {
+        (void)snprintf(hint, room, "There are %s.", help_of("model.name"));
+        return;
+    } else if (quoted(why, "no option is called '", wrong, sizeof wrong)) {
+        bool of_strategy = strncmp(wrong, section, strlen(section)) == 0;
+
+        near = of_strategy ? nearest_of_select(wrong + strlen(section)) : nearest_key(wrong);
+        before = of_strategy ? section : "";
+        if (of_strategy) where = "cull select --list: options belong to their strategy";
+    }
+    (void)snprintf(hint, room, "%s%s%s%sSee %s.", near ? "Did you mean " : "", near ? before : "",
+                   near ? near : "", near ? "? " : "", where);
+}
+
 static int complain_recipe(const char *why)
 {
-    const char *near = nearest_key(why);
-    char        hint[MOST_TEXT];
+    char hint[2 * MOST_TEXT];
 
-    (void)snprintf(hint, sizeof hint, "%s%s%sSee cull train --help for every key of a recipe.",
-                   near ? "Did you mean " : "", near ? near : "", near ? "? " : "");
+    recipe_hint(why, hint, sizeof hint);
     return complain(END_USAGE, hint, "%s", why);
+}
+
+/* Most often it is data that is not there, and nothing is wrong with the disk. */
+static int complain_io(const char *why)
+{
+    if (strstr(why, "set CULL_DATA"))
+        return complain(END_FAILED, "See cull data list for what is found, and where.", "%s", why);
+    return complain(END_FAILED,
+                    "Check the path, its permissions and the space left; what was committed "
+                    "before is whole.",
+                    "%s", why);
 }
 
 int complain_run(cull_status status)
@@ -84,11 +155,7 @@ int complain_run(cull_status status)
     case CULL_NO_MEMORY:
     case CULL_TOO_LARGE:
         return complain(END_FAILED, "Lower train.batch or train.evaluate_batch.", "%s", why);
-    case CULL_IO:
-        return complain(END_FAILED,
-                        "Check the path, its permissions and the space left; what was committed "
-                        "before is whole.",
-                        "%s", why);
+    case CULL_IO: return complain_io(why);
     case CULL_BAD_FILE:
         return complain(END_FAILED, "docs/formats.md says what is read.", "%s", why);
     case CULL_BAD_STATE: return complain(END_FAILED, "Begin anew in another folder.", "%s", why);

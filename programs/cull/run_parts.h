@@ -18,6 +18,9 @@ int  take_changes(const char *command, const char *const *words, size_t count, c
                   const char **path);
 void clear_changes(changes *all);
 
+/* What was probably meant by a wrong key, strategy or model, or where to look. */
+void recipe_hint(const char *why, char *hint, size_t room);
+
 /* A failure of a run: its sentence, and a hint. Wrong recipes exit with 2, all else with 1. */
 int complain_run(cull_status status);
 

@@ -1,11 +1,11 @@
 /*
  * lab/reproduce_jiang.c - Jiang et al.: Accelerating Deep Learning by Focusing on the Biggest
  * Losers, 2019. Kept shares of 33, 50 and 25 % are exponents of 2, 1 and 3; their Kath18 draws by
- * loss, without weights.
+ * loss, without weights, and keeps 33 % (CIFAR-100: 50 %).
  */
 #include "lab/reproduce.h"
 
-#define KATH      "kath18 score=loss weights=unit keep=0.333"
+#define KATH      "kath18 score=loss weights=unit" /* keeps what .keep says, others by beta */
 #define TEN       "sb-stream beta=2,sb-stream stale beta=2 stale-every=3," KATH
 #define HUNDRED   "sb-stream beta=1,sb-stream stale beta=1 stale-every=3," KATH
 #define DIGITS    "sb-stream beta=3,sb-stream stale beta=3 stale-every=3," KATH
@@ -22,6 +22,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/svhn.yaml",
      .strategies = DIGITS,
+     .keep = "0.333",
      .shows = CULL_SHOW_PHASES | CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/fig2",
@@ -51,6 +52,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/cifar10.yaml",
      .strategies = TEN,
+     .keep = "0.333",
      .shows = CULL_SHOW_CURVES | CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/fig6-cifar100",
@@ -59,6 +61,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/cifar100.yaml",
      .strategies = HUNDRED,
+     .keep = "0.5",
      .shows = CULL_SHOW_CURVES | CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/fig6-svhn",
@@ -67,6 +70,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/svhn.yaml",
      .strategies = DIGITS,
+     .keep = "0.333",
      .shows = CULL_SHOW_CURVES | CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/fig7",
@@ -75,6 +79,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/cifar10.yaml",
      .strategies = TEN,
+     .keep = "0.333",
      .shows = CULL_SHOW_CURVES | CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/fig7-cifar100",
@@ -83,6 +88,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/cifar100.yaml",
      .strategies = HUNDRED,
+     .keep = "0.5",
      .shows = CULL_SHOW_CURVES | CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/fig7-svhn",
@@ -91,6 +97,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/svhn.yaml",
      .strategies = DIGITS,
+     .keep = "0.333",
      .shows = CULL_SHOW_CURVES | CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/fig8",
@@ -124,6 +131,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/cifar10.yaml",
      .strategies = TEN,
+     .keep = "0.333",
      .shows = CULL_SHOW_PHASES | CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/fig11",
@@ -176,6 +184,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .strategies =
          "sb-stream beta=1,sb-stream beta=2,sb-stream beta=3,"
          "sb-stream stale beta=2 stale-every=2,sb-stream stale beta=2 stale-every=3," KATH,
+     .keep = "0.333",
      .vary = "schedule.milestones=60:120:160,48:96:128",
      .shows = CULL_SHOW_PARETO | CULL_SHOW_BEST,
      .seeds = 1},
@@ -205,6 +214,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .recipe = "jiang2019/cifar10.yaml",
      .changes = "schedule.milestones=48,96,128",
      .strategies = TEN,
+     .keep = "0.333",
      .shows = CULL_SHOW_CURVES | CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/fig18",
@@ -222,6 +232,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/cifar10.yaml",
      .strategies = TEN,
+     .keep = "0.333",
      .shows = CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/table1-cifar100",
@@ -232,6 +243,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/cifar100.yaml",
      .strategies = HUNDRED,
+     .keep = "0.5",
      .shows = CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = "jiang2019/table1-svhn",
@@ -242,6 +254,7 @@ const cull_reproduction cull_reproduce_jiang[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "jiang2019/svhn.yaml",
      .strategies = DIGITS,
+     .keep = "0.333",
      .shows = CULL_SHOW_SPEED,
      .seeds = 1},
     {.name = NULL},

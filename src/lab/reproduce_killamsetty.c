@@ -171,8 +171,9 @@ const cull_reproduction cull_reproduce_killamsetty[] = {
      .kind = CULL_REPRODUCE_COMPARE,
      .recipe = "killamsetty2021/cifar100.yaml",
      .strategies = "grad-match period=5,grad-match period=10,grad-match period=20," PB
-                   " period=5," PB " period=10," PB " period=20,craig period=20,glister period=20,"
-                   "adaptive-random period=20",
+                   " period=5," PB " period=10," PB " period=20,craig period=5,craig period=10,"
+                   "craig period=20,glister period=5,glister period=10,glister period=20,"
+                   "adaptive-random period=5,adaptive-random period=10,adaptive-random period=20",
      .keep = "0.05",
      .shows = CULL_SHOW_BEST | CULL_SHOW_PHASES,
      .seeds = 5},

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/arms.h"
 #include "lab/recipe.h"
 #include "select/select.h"
 #include "support.h"
@@ -34,12 +35,11 @@ static void add_all(struct words *w, const char *prefix, const char *text, char 
 
     assert_true(strlen(text) < sizeof copy);
     memcpy(copy, text, strlen(text) + 1);
-    if (rest) rest[0] = '\0';
+    rest[0] = '\0';
     for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
         char *equals = strchr(word, '=');
 
         if (!equals) {
-            assert_non_null(rest);
             (void)snprintf(rest + strlen(rest), 64, "%s%s", rest[0] ? " " : "", word);
             continue;
         }
@@ -52,17 +52,18 @@ static void add_all(struct words *w, const char *prefix, const char *text, char 
 static cull_status try_recipe(const cull_reproduction *r, const char *strategy, const char *vary)
 {
     struct words w = {0};
-    char         path[256], name[128] = "", keep[16] = "";
+    char         path[256], name[128] = "", none[128] = "", keep[16] = "";
     cull_recipe *recipe = NULL;
     cull_status  status = CULL_OK;
 
     (void)snprintf(path, sizeof path, CULL_SOURCE_DIR "/recipes/reproduce/%s", r->recipe);
-    if (r->changes) add_all(&w, "", r->changes, NULL);
-    if (vary) add_all(&w, "", vary, NULL);
+    if (r->changes) add_all(&w, "", r->changes, none);
+    if (vary) add_all(&w, "", vary, none);
+    assert_string_equal(none, "");
     if (strategy) {
         add_all(&w, "select.", strategy, name);
         add(&w, "select.strategy", name);
-        if (r->keep) {
+        if (r->keep && r->kind != CULL_REPRODUCE_COMPARE) {
             (void)snprintf(keep, sizeof keep, "%.*s", (int)strcspn(r->keep, ","), r->keep);
             add(&w, "select.keep", keep);
         }
@@ -115,6 +116,36 @@ static void every_recipe_is_valid_with_every_strategy(void **state)
         for (size_t v = 0; r->vary && value_of(r->vary, v, vary, sizeof vary); v++)
             if (try_recipe(r, NULL, vary) != CULL_OK)
                 fail_msg("%s: %s: %s", r->name, vary, cull_last_error());
+    }
+}
+
+/* As the program hands them to the referee, which takes a share for all strategies alike. */
+static void every_comparison_is_one_that_the_referee_takes(void **state)
+{
+    const cull_reproduction *r = NULL;
+    char                     path[256], vary[128], none[128] = "";
+
+    (void)state;
+    for (size_t i = 0; (r = cull_reproduction_at(i)); i++) {
+        size_t v = 0;
+
+        if (r->kind != CULL_REPRODUCE_COMPARE) continue;
+        (void)snprintf(path, sizeof path, CULL_SOURCE_DIR "/recipes/reproduce/%s", r->recipe);
+        do {
+            struct words  w = {0};
+            cull_arms     arms = {0};
+            cull_arm_wish wish = {r->strategies, r->keep ? r->keep : "0.3", "separate", true};
+
+            if (r->changes) add_all(&w, "", r->changes, none);
+            if (r->vary) {
+                assert_true(value_of(r->vary, v, vary, sizeof vary));
+                add_all(&w, "", vary, none);
+            }
+            if (cull_arms_open(&(cull_arm_base){path, w.option, w.count, 1}, &wish, &arms))
+                fail_msg("%s: %s", r->name, cull_last_error());
+            assert_true(arms.count > 1);
+            cull_arms_close(&arms);
+        } while (r->vary && value_of(r->vary, ++v, vary, sizeof vary));
     }
 }
 
@@ -174,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_recipe_is_valid_with_every_strategy),
+        cmocka_unit_test(every_comparison_is_one_that_the_referee_takes),
         cmocka_unit_test(every_figure_and_table_is_there),
         cmocka_unit_test(every_entry_says_what_it_is),
     };
