@@ -293,7 +293,7 @@ typedef struct cull_setting {
     size_t        pool;   /* N, examples in the training set, 1 .. 2^32-2              */
     size_t        batch;  /* base batch size, 1 .. pool; 0: the pool is one batch      */
     uint64_t      epochs; /* of the whole run; 0: unknown (windows and infobatch need it) */
-    uint64_t      steps;  /* per epoch; 0: ceil(pool / candidates)                     */
+    uint64_t      steps;  /* per epoch, all alike; 0: what batches and candidates make */
     uint64_t      seed;
     cull_backend *backend; /* borrowed, outlives the selector; NULL: "cpu", one thread  */
 } cull_setting;

@@ -10,6 +10,9 @@
 
 #include "select/frame.h"
 
+/* More epochs than this are counted by one that stands for the others. */
+enum { MOST_EPOCHS = 1000000 };
+
 /* T_f = kappa T rho full epochs, then T_s = (1 - kappa) T on the subset, each to the nearest
  * epoch. A share that was asked for gets at least one epoch, so that neither part is empty. */
 void cull_sel_warm_start(uint64_t epochs, double keep, double kappa, uint64_t *full,
@@ -87,21 +90,61 @@ static uint64_t moment(double share, double total)
     return at < 0x1p63 ? (uint64_t)fmax(at, 0) : UINT64_MAX;
 }
 
+/* Steps that meet `left` examples, `done` steps of the window having been made: every n-th takes
+ * `wide` of them, the others a batch. */
+static uint64_t steps_over(const cull_selector *s, size_t wide, uint64_t done, uint64_t left)
+{
+    uint64_t batch = s->setting.batch, plain = (s->every - done % s->every) % s->every;
+    uint64_t round = wide + (s->every - 1) * batch, steps = 0;
+
+    if (plain * batch >= left) return (left + batch - 1) / batch;
+    left -= plain * batch;
+    steps = plain + left / round * s->every;
+    left %= round;
+    if (left == 0) return steps;
+    return steps + 1 + (left > wide ? (left - wide + batch - 1) / batch : 0);
+}
+
+/* Where a window of steps of two sizes ends: the first step with this share of the run behind it.
+ * Each epoch ends with a short step, so they are counted one by one, the first MOST_EPOCHS. */
+static uint64_t end_of_mixed(const cull_selector *s, double end)
+{
+    uint64_t batch = s->setting.batch, batches = (s->setting.pool + batch - 1) / batch;
+    uint64_t epoch = s->first / batches, at = s->first % batches * batch, steps = 0;
+    uint64_t goal = moment(end, (double)s->setting.epochs * (double)batches);
+    uint64_t last = goal / batches, rest = goal % batches * batch, counted = epoch + MOST_EPOCHS;
+    size_t   wide = candidates_of(s);
+    double   more = 0;
+
+    if (goal <= s->first) return goal;
+    for (; epoch < last && epoch < counted; epoch++, at = 0)
+        steps += steps_over(s, wide, steps, s->setting.pool - at);
+    more = (double)(last - epoch) * (double)steps_over(s, wide, 0, s->setting.pool);
+    if (more >= 0x1p62) return UINT64_MAX;
+    steps += (uint64_t)more;
+    if (rest > at) steps += steps_over(s, wide, steps, rest - at);
+    return s->first + steps;
+}
+
+/* Steps outside of the window take a batch each, those in it may take more: shares of the run are
+ * shares of its examples. (A rule that trains plainly inside of its window ends it sooner.) */
 static cull_status resolve_window(cull_selector *s)
 {
     cull_status status = CULL_OK;
     double start = cull_value_real(s->values, "start"), end = cull_value_real(s->values, "end");
-    size_t candidates = candidates_of(s);
     double steps = (double)s->setting.steps, total = (double)s->setting.epochs;
+    bool   mixed =
+        !cull_sel_over_pool(s) && !s->setting.steps && candidates_of(s) != s->setting.batch;
 
     s->every = (uint64_t)cull_value_int(s->values, "every");
     if ((start > 0 || end < 1) && s->setting.epochs == 0)
         FAIL(CULL_BAD_OPTION, "%s: start and end need the run's epochs, which are not known",
              s->name);
-    if (steps == 0) steps = (double)((s->setting.pool + candidates - 1) / candidates);
+    if (steps == 0) steps = (double)((s->setting.pool + s->setting.batch - 1) / s->setting.batch);
     if (!cull_sel_over_pool(s)) total *= steps;
     s->first = moment(start, total);
     s->last = end < 1 ? moment(end, total) : UINT64_MAX;
+    if (end < 1 && mixed) s->last = end_of_mixed(s, end);
     /* Stored losses serve once an epoch of the window has been scored from its beginning. */
     s->stale_first = moment(start, (double)s->setting.epochs);
     if (start >= end || s->first >= s->last)

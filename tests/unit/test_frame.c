@@ -169,6 +169,59 @@ static void selection_runs_inside_its_window_only(void **state)
     cull_subset_clear(&subset);
 }
 
+/* Steps in a window of scaled batches take several batches, and an epoch ends with a short one:
+ * whatever their sizes, a window is a share of the examples met. */
+static void a_window_of_scaled_batches_is_a_share_of_the_run(void **state)
+{
+    static const struct {
+        const char *options;
+        double      start, end;
+    } cases[] = {{"keep=0.3 mode=scaled start=0.5", .5, 1},
+                 {"keep=0.3 mode=scaled end=0.5", 0, .5},
+                 {"keep=0.3 mode=scaled start=0.24 end=0.77", .24, .77},
+                 {"keep=0.45 mode=scaled start=0.1 end=0.9 every=2", .1, .9},
+                 {"keep=0.4 mode=scaled end=0.63 every=5", 0, .63},
+                 {"keep=0.01 mode=scaled start=0.3 end=0.7", .3, .7}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_setting   setting = {.pool = 97, .batch = 10, .epochs = 7, .seed = 2};
+        cull_selector *selector = make_selector("sb", cases[i].options, &setting);
+        cull_needs     needs = {0};
+        double         all = 7 * 100; /* a short batch is a step too */
+        uint64_t       step = 0, chosen = 0;
+
+        for (uint64_t epoch = 0; epoch < 7; epoch++)
+            for (size_t at = 0; at < 97; at += needs.candidates, step++) {
+                double now = (double)(epoch * 100 + at) / all;
+
+                assert_ok(cull_selector_needs(selector, step, epoch, &needs));
+                chosen += needs.action == CULL_SELECT_BATCH;
+                if (needs.action == CULL_SELECT_BATCH)
+                    assert_true(now > cases[i].start - 1e-9 && now < cases[i].end);
+                else if (!strstr(cases[i].options, "every"))
+                    assert_true(now < cases[i].start || now > cases[i].end - 10 / all);
+            }
+        assert_true(chosen > 1);
+        cull_selector_destroy(selector);
+    }
+}
+
+/* ... and nobody waits for more epochs than can be counted. */
+static void windows_of_endless_runs_are_resolved_at_once(void **state)
+{
+    cull_setting   setting = {.pool = 97, .batch = 10, .epochs = UINT64_C(1) << 53, .seed = 2};
+    cull_selector *selector = make_selector("sb", "keep=0.3 mode=scaled end=0.5 every=2", &setting);
+    cull_needs     needs = {0};
+
+    (void)state;
+    assert_ok(cull_selector_needs(selector, 1000, 100, &needs));
+    assert_int_equal(CULL_SELECT_BATCH, needs.action);
+    assert_ok(cull_selector_needs(selector, UINT64_C(1) << 60, UINT64_C(1) << 53, &needs));
+    assert_int_equal(CULL_TRAIN_ALL, needs.action);
+    cull_selector_destroy(selector);
+}
+
 static void plain_steps_of_scaled_batches_are_ordinary_batches(void **state)
 {
     cull_selector *selector = selector_of("sb", "keep=0.25 mode=scaled every=2");
@@ -460,6 +513,8 @@ int main(void)
         cmocka_unit_test(class_shares_are_by_largest_remainder),
         cmocka_unit_test(scaled_batches_are_wider_and_keep_a_batch),
         cmocka_unit_test(selection_runs_inside_its_window_only),
+        cmocka_unit_test(a_window_of_scaled_batches_is_a_share_of_the_run),
+        cmocka_unit_test(windows_of_endless_runs_are_resolved_at_once),
         cmocka_unit_test(plain_steps_of_scaled_batches_are_ordinary_batches),
         cmocka_unit_test(windows_are_checked_before_the_first_step),
         cmocka_unit_test(whatever_keeps_a_share_has_an_option_for_it),
