@@ -52,7 +52,8 @@ static cull_status fill_loader(cull_trainer *t)
     cull_status status = CULL_OK;
     cull_ahead *a = &t->ahead;
 
-    while (a->to < t->walk.count && cull_data_loader_room(t->loader) > 0) {
+    while (a->to < t->walk.count && !cull_train_drops(t, &t->needs, a->to) &&
+           cull_data_loader_room(t->loader) > 0) {
         size_t count = cull_train_step_size(t, a->to);
 
         TRY(cull_data_loader_submit(t->loader, t->walk.place + a->to, count, t->place.epoch,

@@ -97,17 +97,16 @@ done:
     return status;
 }
 
-/* A last batch that is not full is left out where the recipe says so, and others remain. */
-static void finish_walk(cull_trainer *t)
+/* As the schedule counts: a last batch that is not full is none where the recipe leaves it out. */
+static void count_batches(cull_trainer *t)
 {
     cull_walk *w = &t->walk;
-    size_t     batch = t->setup->batch, size = cull_train_step_size(t, 0);
+    size_t     batch = t->setup->batch;
 
     w->batches = (double)((w->count + batch - 1) / batch);
     if (w->groups) w->batches = (double)w->groups;
-    if (!t->setup->drop_short || w->groups || w->count < batch) return;
-    w->batches = (double)(w->count / batch);
-    if (size > 0 && w->count > size) w->count -= w->count % size;
+    if (t->setup->drop_short && !w->groups && w->count >= batch)
+        w->batches = (double)(w->count / batch);
 }
 
 cull_status cull_train_begin_epoch(cull_trainer *t)
@@ -122,7 +121,7 @@ cull_status cull_train_begin_epoch(cull_trainer *t)
         TRY(walk_subset(t));
     else
         TRY(walk_all(t));
-    finish_walk(t);
+    count_batches(t);
     if (t->place.at > t->walk.count)
         FAIL(CULL_BAD_STATE, "the checkpoint is %llu examples into an epoch of %zu",
              (unsigned long long)t->place.at, t->walk.count);
@@ -133,9 +132,28 @@ done:
     return status;
 }
 
+/* What is not chosen from is trained, in ordinary batches. */
+static size_t whole_step(const cull_trainer *t, const cull_needs *needs)
+{
+    if (needs->action != CULL_SELECT_BATCH && needs->candidates > t->setup->batch)
+        return t->setup->batch;
+    return needs->candidates;
+}
+
+bool cull_train_drops(const cull_trainer *t, const cull_needs *needs, size_t at)
+{
+    return t->setup->drop_short && !t->walk.groups && at > 0 &&
+           t->walk.count - at < whole_step(t, needs);
+}
+
 bool cull_train_epoch_over(const cull_trainer *t)
 {
-    return t->place.at >= t->walk.count;
+    cull_needs next = {0};
+
+    if (t->place.at >= t->walk.count) return true;
+    if (!t->setup->drop_short) return false;
+    (void)cull_selector_needs(t->selector, t->place.step, t->place.epoch, &next);
+    return cull_train_drops(t, &next, (size_t)t->place.at);
 }
 
 /* The end of the training batch of a subset that lies behind `at`. */
@@ -156,10 +174,8 @@ static size_t group_end(const cull_walk *w, size_t at)
 
 size_t cull_train_step_size(const cull_trainer *t, size_t at)
 {
-    size_t rest = t->walk.count - at, size = t->needs.candidates;
+    size_t rest = t->walk.count - at, size = whole_step(t, &t->needs);
 
     if (t->walk.groups) return group_end(&t->walk, at) - at;
-    /* What is not chosen from is trained, in ordinary batches. */
-    if (t->needs.action != CULL_SELECT_BATCH && size > t->setup->batch) size = t->setup->batch;
     return size < rest ? size : rest;
 }

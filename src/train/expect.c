@@ -109,6 +109,7 @@ static cull_status look_at_epoch(cull_trainer *t, uint64_t epoch, uint64_t step,
         TRY(check_scoring(t, &needs));
         size = needs.candidates;
         if (needs.action != CULL_SELECT_BATCH && size > t->setup->batch) size = t->setup->batch;
+        if (t->setup->drop_short && at > 0 && count - at < size) break;
         if (size > count - at) size = count - at;
         learns = learns_of(t, &needs, size);
         if (learns == 0) t->expected.fixed = false;
@@ -117,7 +118,6 @@ static cull_status look_at_epoch(cull_trainer *t, uint64_t epoch, uint64_t step,
         t->expected.steps += share;
         t->expected.trained += share * (double)learns;
         at += size;
-        if (t->setup->drop_short && count - at < size) break;
     }
 done:
     return status;

@@ -25,7 +25,7 @@ static double scored_position(const cull_trainer *t)
     double steps = (double)t->schedule.steps_per_epoch;
     double part = steps;
 
-    if (t->place.at < t->walk.count) part = batches_done(t) * (steps / t->walk.batches);
+    if (!cull_train_epoch_over(t)) part = batches_done(t) * (steps / t->walk.batches);
     return (double)t->place.epoch * steps + fmin(part, steps);
 }
 

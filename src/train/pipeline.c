@@ -202,7 +202,8 @@ cull_status cull_pipeline_ahead(cull_trainer *t)
 
     if (at >= t->walk.count) return CULL_OK;
     TRY(cull_selector_needs(t->selector, t->place.step + 1, t->place.epoch, &t->needs));
-    if (t->needs.action != CULL_SELECT_BATCH || !(t->needs.signals & CULL_SIGNAL_FORWARD))
+    if (t->needs.action != CULL_SELECT_BATCH || !(t->needs.signals & CULL_SIGNAL_FORWARD) ||
+        cull_train_drops(t, &t->needs, at))
         goto done;
     next.count = cull_train_step_size(t, at);
     if (next.count > p->room) goto done;

@@ -244,6 +244,9 @@ cull_status cull_train_expect(cull_trainer *trainer);
 /* Begin the current epoch, or go on with it behind place.at. */
 cull_status cull_train_begin_epoch(cull_trainer *trainer);
 bool        cull_train_epoch_over(const cull_trainer *trainer);
+/* Is what lies behind `at` left out, being less than the step that needs ask for? Steps of several
+ * sizes may take turns, so this is known only step by step. */
+bool cull_train_drops(const cull_trainer *trainer, const cull_needs *needs, size_t at);
 /* Examples that the next step takes, by what the selector needs. */
 size_t cull_train_step_size(const cull_trainer *trainer, size_t at);
 void   cull_walk_clear(cull_walk *walk);

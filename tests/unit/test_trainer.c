@@ -465,6 +465,8 @@ static void a_run_that_selects_killed_anywhere_goes_on_bit_for_bit(void **state)
         "select.strategy=sb select.keep=0.3 select.mode=scaled schedule.count=trained",
         "select.strategy=sb select.keep=0.3 score.proxy=mlp model.name=resnet20 train.epochs=1",
         "select.strategy=gradmatch select.keep=0.3 score.pipelined=true",
+        ("select.strategy=sb select.keep=0.4 select.mode=scaled select.every=3 "
+         "train.drop_short=true train.batch=7 train.epochs=3"),
         ("select.strategy=random select.keep=0.33 select.rounding=alternate "
          "train.evaluate_at=0.4,1.1,1.9 train.shorten=0.8"),
     };
