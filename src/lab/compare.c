@@ -1,4 +1,4 @@
-/* lab/compare.c - a comparison from its options to its plan, by way of what is measured. */
+/* lab/compare.c - a comparison from its options to its table of costs. */
 #include "lab/compare.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "lab/statistics.h"
 
-enum { MOST_SEEDS = 1000, MOST_JOBS = 256 };
+enum { MOST_SEEDS = 1000, MOST_JOBS = 256, MOST_ROUNDS = 8 };
 
 /* ---- create ---- */
 
@@ -93,6 +93,7 @@ static cull_status ask_for_size(cull_comparison *c, size_t m, size_t batch)
 
     /* full training measures its own batch */
     if (m < 1 || m > batch || m == c->arms.arm[0].recipe->setup.batch) return CULL_OK;
+    if (c->costs.sizes + c->waiting >= CULL_COST_SIZES) return CULL_OK; /* between others, then */
     for (size_t i = 0; i < c->costs.sizes; i++)
         if (c->costs.learn[i].batch == m) return CULL_OK;
     for (size_t i = 0; i < c->waiting; i++)
@@ -135,8 +136,9 @@ done:
     return status;
 }
 
-/* Then: learning at the sizes of the controls with the whole budget, which the first table tells.
- */
+/* Then: learning at the sizes of the controls with the whole budget, which the table so far tells.
+ * A size may be much slower than the one before it, so both that a control alternates between are
+ * measured, until it moves no more. */
 static cull_status ask_again(cull_comparison *c)
 {
     cull_status status = CULL_OK;
@@ -149,9 +151,12 @@ static cull_status ask_again(cull_comparison *c)
         TRY(cull_arm_price(&c->costs, arm));
         if (arm->price.pool || arm->price.collects) continue;
         TRY(cull_arm_whole_budget(&c->base, &c->costs, arm, arm->price.seconds, &keep));
-        if (keep < 1)
-            TRY(ask_for_size(c, (size_t)llround(keep * (double)arm->price.candidates),
-                             arm->price.candidates));
+        if (keep < 1) {
+            size_t m = cull_budget(keep, arm->price.candidates);
+
+            TRY(ask_for_size(c, m, arm->price.candidates));
+            TRY(ask_for_size(c, m + 1, arm->price.candidates));
+        }
     }
 done:
     return status;
@@ -185,27 +190,12 @@ done:
     return status;
 }
 
-static void clear_unmeasured(cull_comparison *c)
-{
-    for (size_t i = 0; i < c->waiting; i++) cull_recipe_close(c->unmeasured[i].recipe);
-    c->waiting = 0;
-}
-
-static void drop_runs(cull_comparison *c)
-{
-    for (size_t i = 0; c->run && i < c->arms.count * c->seeds; i++) cull_compared_clear(&c->run[i]);
-    cull_base_free(c->run);
-    cull_base_free(c->judged);
-    c->run = NULL;
-    c->judged = NULL;
-}
-
 void cull_comparison_destroy(cull_comparison *c)
 {
     if (!c) return;
-    clear_unmeasured(c);
+    cull_compare_clear_unmeasured(c);
     cull_base_free(c->unmeasured);
-    drop_runs(c);
+    cull_compare_drop_runs(c);
     cull_arms_close(&c->arms);
     cull_json_clear(&c->plan);
     cull_json_clear(&c->result);
@@ -342,80 +332,14 @@ cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *al
         cull_measured m = middle(&all[i * processes], processes);
         TRY(take(c, &c->unmeasured[i], &m));
     }
-    clear_unmeasured(c);
+    cull_compare_clear_unmeasured(c);
     cull_costs_smooth(&c->costs);
     if (c->round == 0) {
         charge_overlap(&c->costs, &c->arms);
         share_scores(&c->arms);
     }
-    if (c->round++ == 0) TRY(ask_again(c));
+    if (c->round++ < MOST_ROUNDS) TRY(ask_again(c));
     if (c->waiting == 0) TRY(cull_compare_make_plan(c));
 done:
     return status;
-}
-
-/* ---- plan ---- */
-
-cull_status cull_compare_make_plan(cull_comparison *c)
-{
-    cull_status status = CULL_OK;
-
-    clear_unmeasured(c);
-    drop_runs(c);
-    TRY(cull_arms_control(&c->base, &c->costs, &c->arms));
-    TRY(cull_base_alloc(c->arms.count * c->seeds, sizeof *c->run, "a comparison", &c->run));
-    TRY(cull_base_alloc(c->arms.count, sizeof *c->judged, "a comparison", &c->judged));
-    c->planned = true;
-    c->settled = c->settled || !cull_compare_guesses(c);
-    TRY(cull_compare_print_plan(c));
-done:
-    return status;
-}
-
-const char *cull_comparison_plan(const cull_comparison *c)
-{
-    return c->planned ? (const char *)c->plan.bytes.data : NULL;
-}
-
-void cull_compare_title(const cull_comparison *c, char *out, size_t room)
-{
-    const cull_train_setup *s = &c->arms.arm[0].recipe->setup;
-    const char             *slash = strrchr(s->data, '/');
-
-    (void)snprintf(out, room, "%.40s on %.60s, %llu epoch%s, batch %zu", s->model,
-                   slash ? slash + 1 : s->data, (unsigned long long)s->epochs,
-                   s->epochs == 1 ? "" : "s", s->batch);
-}
-
-/* Evaluations are no cost, but take their time; a forward pass is a third of learning. */
-double cull_compare_run_seconds(const cull_comparison *c, size_t arm)
-{
-    const cull_arm         *a = &c->arms.arm[arm];
-    const cull_train_setup *s = &c->arms.arm[0].recipe->setup;
-    double looks = (double)(s->epochs / s->evaluate_every), batch = (double)s->batch;
-    double forward = cull_costs_learn(&c->costs, batch) / batch / 3;
-
-    if (a->role == CULL_ROLE_EARLY_STOP) return 0;
-    if (arm == 0) looks += (double)s->moments;
-    if (a->role == CULL_ROLE_SHORTENED) looks *= a->share;
-    return c->costs.start + a->price.seconds +
-           fmax(1, looks) * (double)c->costs.test * (forward + c->costs.load);
-}
-
-double cull_compare_seconds(const cull_comparison *c)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < c->arms.count; i++) sum += cull_compare_run_seconds(c, i);
-    return sum * (double)c->seeds / c->jobs;
-}
-
-double cull_compare_bytes(const cull_comparison *c)
-{
-    /* weights, best weights, the optimizer's buffer; selection.npz, remembered losses; logs */
-    double run = 12. * (double)c->costs.parameters + 40. * (double)c->costs.pool + 65536;
-    size_t runs = 0;
-
-    for (size_t i = 0; i < c->arms.count; i++) runs += c->arms.arm[i].recipe != NULL;
-    return run * (double)(runs * c->seeds);
 }

@@ -1,7 +1,8 @@
 /*
  * lab/compare.h - the referee: arms and their controls, measured, run elsewhere, and judged.
  *
- *     compare.c         the comparison itself: what is measured, then the plan
+ *     compare.c         the comparison itself: its options, and what is measured
+ *     compare_plan.c    what will be run, and what that will take
  *     compare_settle.c  costs that only an arm's runs tell
  *     costs_file.c      costs.json, where the table is frozen
  *     compare_folder.c  its folder: the lock, the files, the runs in it
@@ -104,7 +105,9 @@ static inline cull_compared *cull_compared_at(const cull_comparison *c, size_t a
     return &c->run[arm * c->seeds + (seed - 1)];
 }
 
-/* compare.c */
+/* compare_plan.c */
+void        cull_compare_clear_unmeasured(cull_comparison *c);
+void        cull_compare_drop_runs(cull_comparison *c);
 cull_status cull_compare_make_plan(cull_comparison *c);
 void        cull_compare_title(const cull_comparison *c, char *out, size_t room);
 /* Seconds until all runs are done, and bytes they leave. */

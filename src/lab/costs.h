@@ -18,7 +18,7 @@
 
 #include "train/train.h"
 
-enum { CULL_COST_SIZES = 96 };
+enum { CULL_COST_SIZES = 512 };
 
 /* What belongs to the machine, the model and the data: shared by all arms. Seconds. */
 typedef struct cull_costs {
