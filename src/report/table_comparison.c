@@ -79,7 +79,8 @@ static void put_verdict(cull_rep_text *html, const cull_rep_arm *arm, const cull
     } words[] = {{"better", "▲", "better"},
                  {"worse", "▼", "worse"},
                  {"no different", "=", "same"},
-                 {"undecided", "?", "open"}};
+                 {"undecided", "?", "open"},
+                 {"untested", "–", "open"}};
 
     for (size_t i = 0; v && i < sizeof words / sizeof *words; i++) {
         if (strcmp(v->verdict, words[i].word) != 0) continue;
@@ -103,7 +104,7 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
         {"Arm", "strategy, share kept and how it scores", true},
         {"Verdict",
          "better or worse: adjusted p below .05; no different: the 90 % interval lies "
-         "inside the margin; else undecided",
+         "inside the margin; else undecided; untested: fewer than two pairs",
          true},
         {"Difference",
          "in points, to uniform sampling that may spend the same cost on more "

@@ -194,7 +194,7 @@ class Comparison:
             entry["p_holm"] = min(1, 4 * p) if p is not None else None
             decided = entry["p_holm"] is not None and entry["p_holm"] < .05
             entry["verdict"] = ("better" if mean > 0 else "worse") if decided else \
-                "no different" if low is not None and abs(mean) + .6 * (high - mean) < .5 else "undecided"
+                "untested" if p is None else "no different" if abs(mean) + .6 * (high - mean) < .5 else "undecided"
             entry["more_seeds"] = (14 if "sb" in arm["name"] else 1) if entry["verdict"] == "undecided" else None
         arm.setdefault("versus", []).append(entry)
 

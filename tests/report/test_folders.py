@@ -150,7 +150,7 @@ def run(cull, folder):
     case.page("corrupt.html", "is no JSON; skipped", "is not there; its curve is left out", "the loss is no longer finite",
               "no folder of this comparison", "selection.npz", "about 14 more seeds")
     case.report("one_seed", "-o", "one_seed.html")
-    case.page("one_seed.html", "no spread to test against")
+    case.page("one_seed.html", "no spread to test against", "–&nbsp;untested<")
     case.report("many_arms", "-o", "many_arms.html", says="13 figures")
     case.page("many_arms.html", "strategy-9 keep=0.7", "▲&nbsp;costs more than full training")
     case.report("long_names", "-o", "long_names.html")
