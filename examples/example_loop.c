@@ -4,7 +4,8 @@
  * A softmax classifier on made-up points, trained on the 30 % of each batch that
  * Selective-Backprop picks. Losses are remembered from training, so nothing is scored:
  *
- *     example_loop ["sb remembered"]     any strategy that reads losses alone
+ *     cc -std=c17 example_loop.c $(pkg-config --cflags --libs cull_select) -lm -o example_loop
+ *     ./example_loop ["sb remembered"]     any strategy that reads losses alone
  */
 #include <cull.h>
 #include <math.h>

@@ -1,7 +1,8 @@
 /*
  * examples/example_network.c - the guide's loop in batches, with all that a selector may ask for.
  *
- *     example_network ["sb remembered"]     any strategy with `keep` that chooses from each batch
+ *     cc -std=c17 example_network.c $(pkg-config --cflags --libs cull) -o example_network
+ *     ./example_network ["sb remembered"]     any strategy with `keep` that chooses from each batch
  */
 #include <cull.h>
 #include <stdio.h>

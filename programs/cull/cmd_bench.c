@@ -1,6 +1,7 @@
 /* cmd_bench.c - cull bench: where the time of a step goes, one JSON line a part. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "flags.h"
 #include "run_parts.h"
@@ -25,15 +26,25 @@ static int help(const flag *flags)
     return end_output(END_WELL);
 }
 
+/* As many as the recipe says, or one a core. */
+static json_int_t threads_of(const cull_recipe *recipe)
+{
+    char     *rest = NULL;
+    long long given = strtoll(cull_recipe_value(recipe, "train.threads"), &rest, 10);
+    long      cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return given > 0 ? given : cores;
+}
+
 static void print_part(const cull_recipe *recipe, const cull_bench_result *r, const char *part,
                        double seconds, double spread)
 {
     double  step = r->load + r->learn + r->optim;
-    json_t *o = json_pack("{s:s, s:s, s:I, s:s, s:s, s:I, s:I}", "part", part, "model",
-                          cull_recipe_value(recipe, "model.name"), "batch", (json_int_t)r->batch,
-                          "backend", cull_recipe_value(recipe, "train.backend"), "threads",
-                          cull_recipe_value(recipe, "train.threads"), "parameters",
-                          (json_int_t)r->parameters, "rounds", (json_int_t)r->rounds);
+    json_t *o =
+        json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I}", "part", part, "model",
+                  cull_recipe_value(recipe, "model.name"), "batch", (json_int_t)r->batch, "backend",
+                  cull_recipe_value(recipe, "train.backend"), "threads", threads_of(recipe),
+                  "parameters", (json_int_t)r->parameters, "rounds", (json_int_t)r->rounds);
 
     (void)json_object_set_new(o, "ms", json_number(1e3 * seconds));
     (void)json_object_set_new(o, "spread_ms", json_number(1e3 * spread));
@@ -82,6 +93,8 @@ int cmd_bench(int argc, char **argv)
     if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
     end = parse_flags("bench", flags, argc, argv, words, &count);
     if (!end && !a.help) end = take_changes("bench", words, count, &a.change, &a.recipe);
+    if (!end && a.rounds == 0)
+        end = complain(END_USAGE, "Write it as --rounds 20.", "--rounds 0 times nothing");
     if (!end) end = a.help ? help(flags) : bench(&a);
     clear_changes(&a.change);
     free((void *)words);

@@ -150,10 +150,10 @@ static int say_result(const struct arguments *a, const cull_run_result *r)
 {
     if (a->json) return say_json(a, r);
     (void)printf(
-        "%s after %llu epochs: test accuracy %.2f %%, best %s accuracy %.2f %% after epoch "
+        "%s after %llu epoch%s: test accuracy %.2f %%, best %s accuracy %.2f %% after epoch "
         "%llu, %.1f s\nrun folder: %s\n",
-        end_name(r->end), (unsigned long long)r->epoch, 100 * r->test, r->watched, 100 * r->best,
-        (unsigned long long)r->best_epoch, r->seconds, a->folder);
+        end_name(r->end), (unsigned long long)r->epoch, r->epoch == 1 ? "" : "s", 100 * r->test,
+        r->watched, 100 * r->best, (unsigned long long)r->best_epoch, r->seconds, a->folder);
     return end_output(END_WELL);
 }
 

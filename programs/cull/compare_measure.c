@@ -129,11 +129,14 @@ static int collect(const cull_comparison *c, const struct crew *crew, cull_measu
                    size_t count, bool quiet)
 {
     bool shows = !quiet && isatty(STDERR_FILENO);
+    char line[200];
 
     for (size_t i = 0; i < count; i++) {
-        if (shows)
-            (void)fprintf(stderr, "\r\033[Kmeasuring %zu of %zu: %s", i + 1, count,
-                          cull_recipe_value(cull_comparison_unmeasured(c, i), "select.strategy"));
+        const char *strategy =
+            cull_recipe_value(cull_comparison_unmeasured(c, i), "select.strategy");
+
+        (void)snprintf(line, sizeof line, "measuring %zu of %zu: %s", i + 1, count, strategy);
+        if (shows) draw_line(line);
         for (unsigned k = 0; k < crew->count; k++) {
             struct answer a = {0};
 
@@ -143,13 +146,14 @@ static int collect(const cull_comparison *c, const struct crew *crew, cull_measu
                            : complain(END_FAILED, "Is there memory enough for all --jobs?",
                                       "a measuring process ended early");
             if (a.status != CULL_OK) {
-                (void)cull_fail(a.status, "%s", a.why);
+                if (shows) draw_line("");
+                (void)cull_fail(a.status, "measuring %s: %s", strategy, a.why);
                 return complain_run(a.status);
             }
             all[i * crew->count + k] = a.measured;
         }
     }
-    if (shows) (void)fputs("\r\033[K", stderr);
+    if (shows) draw_line("");
     return END_WELL;
 }
 

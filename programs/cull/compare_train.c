@@ -115,13 +115,13 @@ static void say_left(const struct yard *y, char *out, size_t room)
 
 static void draw(struct yard *y)
 {
-    char left[40];
+    char left[40], line[160];
 
     if (!y->terminal) return;
     say_left(y, left, sizeof left);
-    (void)fprintf(stderr, "\r\033[K%zu of %zu runs done, %u at work, about %s left", y->done,
-                  y->runs, y->busy, left);
-    (void)fflush(stderr);
+    (void)snprintf(line, sizeof line, "%zu of %zu runs done, %u at work, about %s left", y->done,
+                   y->runs, y->busy, left);
+    draw_line(line);
     y->told = true;
 }
 

@@ -1,6 +1,8 @@
 /* progress.c - how far a run is: a line that is drawn over on a terminal, else one per epoch. */
 #include <math.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "run_parts.h"
 
@@ -17,19 +19,29 @@ static void clock_text(double seconds, char *out, size_t room)
         (void)snprintf(out, room, "%llu:%02llu", all / 60, all % 60);
 }
 
+void draw_line(const char *text)
+{
+    struct winsize size = {0};
+    int            room = 0;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0) room = size.ws_col;
+    (void)fprintf(stderr, "\r\033[K%.*s", room > 1 ? room - 1 : 200, text);
+    (void)fflush(stderr);
+}
+
 static void draw(progress *p, const cull_run_news *n)
 {
     double seconds = n->seconds - p->start, trained = n->trained - p->before;
     double rate = seconds > 0 ? trained / seconds : 0;
     double left = n->step > 0 ? n->seconds / (double)n->step * (double)(n->steps - n->step) : 0;
-    char   eta[32];
+    char   eta[32], line[200];
 
     clock_text(left, eta, sizeof eta);
-    (void)fprintf(stderr,
-                  "\r\033[Kepoch %llu/%llu  step %llu/%llu  loss %.4f  %.0f examples/s  eta %s",
-                  (unsigned long long)n->epoch + 1, (unsigned long long)n->epochs,
-                  (unsigned long long)n->step, (unsigned long long)n->steps, n->loss, rate, eta);
-    (void)fflush(stderr);
+    (void)snprintf(line, sizeof line,
+                   "epoch %llu/%llu  step %llu/%llu  loss %.4f  %.0f examples/s  eta %s",
+                   (unsigned long long)n->epoch + 1, (unsigned long long)n->epochs,
+                   (unsigned long long)n->step, (unsigned long long)n->steps, n->loss, rate, eta);
+    draw_line(line);
     p->shown = true;
 }
 

@@ -128,10 +128,23 @@ static int complain_recipe(const char *why)
     return complain(END_USAGE, hint, "%s", why);
 }
 
-/* Most often it is data that is not there, and nothing is wrong with the disk. */
+/* Does a sentence say of a data set that it has no folder or file? */
+static bool is_missing_data(const char *why)
+{
+    cull_data_listing listing;
+
+    for (size_t i = 0; cull_data_list(NULL, i, &listing); i++) {
+        size_t length = strlen(listing.name);
+        if (strncmp(why, listing.name, length) == 0 && strncmp(why + length, ": no ", 5) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where data is not there, nothing is wrong with the disk. */
 static int complain_io(const char *why)
 {
-    if (strstr(why, "set CULL_DATA"))
+    if (is_missing_data(why))
         return complain(END_FAILED, "See cull data list for what is found, and where.", "%s", why);
     return complain(END_FAILED,
                     "Check the path, its permissions and the space left; what was committed "

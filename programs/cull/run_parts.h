@@ -35,6 +35,10 @@ typedef struct progress {
     bool   begun;
 } progress;
 
+/* Over the line before it on a terminal's stderr, cut where the terminal ends: a line that goes on
+ * below cannot be drawn over. */
+void draw_line(const char *text);
+
 void progress_tell(progress *p, const cull_run_news *news);
 void progress_end(progress *p); /* clears the line */
 
