@@ -104,7 +104,7 @@ cull_status cull_rep_draw_probes(cull_rep_page *page, const cull_rep_probe_group
     for (size_t first = 0, end = 0, drawn = 0; first < count && drawn < MOST_KEEPS;
          first = end, drawn++) {
         struct powers   powers = {0};
-        char            caption[300];
+        char            caption[300], what[120];
         cull_rep_figure f = {0};
 
         for (end = first; end < count && groups[end].keep == groups[first].keep;) end++;
@@ -118,8 +118,10 @@ cull_status cull_rep_draw_probes(cull_rep_page *page, const cull_rep_probe_group
                        "<b>Gradient error, ρ = %.3g.</b> Squared distance of the subset’s gradient "
                        "to the full-data gradient, minibatch by minibatch; further left is better.",
                        groups[first].keep);
-        TRY(cull_rep_figure_draw(page, &f, "Histogram of squared gradient errors by strategy",
-                                 caption));
+        (void)snprintf(what, sizeof what,
+                       "Histogram of squared gradient errors by strategy where %.3g %% are kept",
+                       100 * groups[first].keep);
+        TRY(cull_rep_figure_draw(page, &f, what, caption));
     }
 done:
     return status;
@@ -149,7 +151,7 @@ static void begin_picks(cull_rep_figure *f, size_t most)
 
 static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c, double keep)
 {
-    char            caption[300];
+    char            caption[300], what[120];
     size_t          most = 0, turn = 0;
     cull_rep_figure f = {0};
 
@@ -174,8 +176,10 @@ static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c,
         "<b>How often examples were trained, ρ = %.3g.</b> First seed; the table counts those "
         "never picked.",
         keep);
-    return cull_rep_figure_draw(page, &f, "Histogram of how often each example was trained",
-                                caption);
+    (void)snprintf(what, sizeof what,
+                   "Histogram of how often each example was trained where %.3g %% are kept",
+                   100 * keep);
+    return cull_rep_figure_draw(page, &f, what, caption);
 }
 
 cull_status cull_rep_draw_picks(cull_rep_page *page, const cull_rep_comparison *c)

@@ -66,12 +66,19 @@ static size_t character(const unsigned char *at)
     return length;
 }
 
-/* Turns the direction of writing, or hides: with these a name could show as another. */
+/* Turns the direction of writing, or hides: with these a name could show as another. They are
+ * U+0080 to U+009F, U+00AD, U+061C, U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F and
+ * U+FEFF. */
 static bool misleads(const unsigned char *at, size_t length)
 {
-    if (length == 2) return at[0] == 0xc2 && at[1] < 0xa0;
-    if (length != 3 || at[0] != 0xe2) return false;
-    return (at[1] == 0x80 && (at[2] >= 0xa8 || (at[2] >= 0x8b && at[2] <= 0x8f))) ||
+    if (length == 2)
+        return (at[0] == 0xc2 && (at[1] < 0xa0 || at[1] == 0xad)) ||
+               (at[0] == 0xd8 && at[1] == 0x9c);
+    if (length != 3) return false;
+    if (at[0] == 0xef) return at[1] == 0xbb && at[2] == 0xbf;
+    if (at[0] != 0xe2) return false;
+    return (at[1] == 0x80 &&
+            ((at[2] >= 0xa8 && at[2] <= 0xae) || (at[2] >= 0x8b && at[2] <= 0x8f))) ||
            (at[1] == 0x81 && at[2] >= 0xa0 && at[2] <= 0xaf);
 }
 

@@ -28,7 +28,7 @@ class Outline(html.parser.HTMLParser):
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
-        self.open, self.problems, self.level, self.count, self.ids = [], [], 0, {}, set()
+        self.open, self.problems, self.level, self.count, self.ids, self.labels = [], [], 0, {}, set(), set()
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
@@ -47,8 +47,14 @@ class Outline(html.parser.HTMLParser):
             self.ids.add(attrs["id"])
         if tag == "img" and not attrs.get("alt"):
             self.problems.append("a picture without words")
-        if tag == "svg" and "plot" in attrs.get("class", "") and not attrs.get("aria-label"):
-            self.problems.append("a figure without words")
+        if tag == "section":
+            self.labels = set()
+        if tag == "svg" and "plot" in attrs.get("class", ""):
+            if not attrs.get("aria-label") or attrs["aria-label"] in self.labels:
+                self.problems.append("a figure without words of its own: %s" % attrs.get("aria-label"))
+            self.labels.add(attrs.get("aria-label"))
+        if tag == "th" and attrs.get("scope") not in ("row", "col"):
+            self.problems.append("a heading that says not of what")
         if re.fullmatch("h[1-6]", tag):
             if int(tag[1]) > self.level + 1:
                 self.problems.append("%s after h%d" % (tag, self.level))

@@ -117,6 +117,9 @@ static void words_of_files_cannot_become_markup(void **state)
     cull_rep_escape(&t, "<a href='x'>\"&\n\x01\xe2\x80\xae", 100);
     assert_string_equal("&lt;a href=&#39;x&#39;&gt;&quot;&amp;   ", t.data);
     cull_rep_text_clear(&t);
+    cull_rep_escape(&t, "1\u2030 5\u2032\u200b\u2066\u061c\ufeff\u00ad.", 100);
+    assert_string_equal("1\u2030 5\u2032     .", t.data);
+    cull_rep_text_clear(&t);
     cull_rep_escape(&t, "abcdef", 3);
     assert_string_equal("abc…", t.data);
     cull_rep_text_clear(&t);
