@@ -8,7 +8,9 @@
  *     trained    S (examples trained) / N
  *
  * so an epoch over a subset, or one of scaled batches, passes over the same stretch of the
- * schedule as a full one. A shortened run ends at the position that its schedule ends at.
+ * schedule as a full one. A shortened run ends at the position that its schedule ends at. What is
+ * still held when the steps are over is trained at the last one's position: at the end itself the
+ * rate may be zero.
  */
 #include <math.h>
 
@@ -31,10 +33,12 @@ static double scored_position(const cull_trainer *t)
 
 double cull_train_position(const cull_trainer *t)
 {
+    double position = scored_position(t), end = (double)t->schedule.steps;
+
     if (t->setup->count_trained)
         return (double)t->meter.trained * (double)t->schedule.steps_per_epoch /
                (double)t->train->count;
-    return scored_position(t);
+    return position < end ? position : end - 1;
 }
 
 double cull_train_progress(const cull_trainer *t)

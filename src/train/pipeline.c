@@ -216,7 +216,8 @@ cull_status cull_pipeline_ahead(cull_trainer *t)
     memcpy(p->params->value, t->params->value, t->params->count * sizeof(float));
     memcpy(p->params->running, t->params->running, t->params->running_count * sizeof(float));
     p->batch = next;
-    p->statistics = t->setup->score.running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
+    p->statistics =
+        t->setup->score.running || t->needs.running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
     p->pending = (cull_pending){1, next.step, next.epoch, at, next.count, t->needs.signals};
     p->fetched = false;
     p->loaded = true;

@@ -144,12 +144,19 @@ static cull_status make_schedule(cull_trainer *t)
     cull_schedule *c = &t->schedule;
     double         steps = (double)c->steps_per_epoch, shorten = t->setup->shorten;
     double         total = t->length * steps;
+    const char    *why_few = "";
 
+    if (t->epochs < t->setup->epochs) why_few = ": the strategy or train.shorten makes them fewer";
+    if (t->setup->count_trained) why_few = ": schedule.count=trained counts fewer";
     if (t->setup->count_trained && t->expected.fixed)
         total =
             t->expected.trained * steps / (double)t->train->count * t->length / (double)t->epochs;
     c->steps = (uint64_t)fmax(1, round(total));
     c->warmup = (uint64_t)llround(t->setup->warmup * shorten * steps);
+    if (c->warmup >= c->steps)
+        FAIL(CULL_BAD_OPTION, "schedule.warmup: %g epochs are %llu steps, but all are %llu%s",
+             t->setup->warmup * shorten, (unsigned long long)c->warmup,
+             (unsigned long long)c->steps, why_few);
     for (size_t i = 0; i < c->milestones; i++) c->milestone[i] *= shorten;
     TRY(cull_schedule_check(c));
 done:

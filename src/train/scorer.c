@@ -88,8 +88,10 @@ static cull_status read_irreducible(cull_trainer *t)
         uint32_t origin = t->train->origin[i];
 
         if (origin >= (uint64_t)array.shape[0])
-            FAIL(CULL_BAD_OPTION, "score.irreducible: %s: %lld losses, but example %u", path,
-                 (long long)array.shape[0], origin);
+            FAIL(CULL_BAD_OPTION,
+                 "score.irreducible: %s: %lld losses, too few: example %u of the set's files is "
+                 "trained, and each has one, in their order",
+                 path, (long long)array.shape[0], origin);
         known[i] = cull_tensor_get(&array, origin);
         if (!isfinite(known[i]))
             FAIL(CULL_BAD_OPTION, "score.irreducible: %s: the loss of example %u is not finite",

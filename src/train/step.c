@@ -20,13 +20,19 @@ done:
 static cull_status check_loss(cull_trainer *t)
 {
     double sum = 0;
+    size_t first = 0;
 
-    for (size_t i = 0; i < t->trained.count; i++) sum += cull_tensor_get(&t->trained.loss, i);
+    for (size_t i = 0; i < t->trained.count; i++) {
+        sum += cull_tensor_get(&t->trained.loss, i);
+        if (isfinite(sum)) first = i + 1;
+    }
     t->loss = sum / (double)t->trained.count;
     if (!isfinite(t->loss))
-        return cull_fail(
-            CULL_NOT_FINITE, "the loss is no longer finite at step %llu, in epoch %llu",
-            (unsigned long long)t->place.step + 1, (unsigned long long)t->place.epoch + 1);
+        return cull_fail(CULL_NOT_FINITE,
+                         "the loss is no longer finite at step %llu, in epoch %llu, first that of "
+                         "example %u",
+                         (unsigned long long)t->place.step + 1,
+                         (unsigned long long)t->place.epoch + 1, t->trained.place[first]);
     return CULL_OK;
 }
 

@@ -158,6 +158,7 @@ static void a_stream_trains_what_it_keeps_to_the_last(void **state)
     assert_true(t->meter.trained % BATCH != 0); /* so that the end was a short batch */
     for (size_t i = 0; i < COUNT; i++) trained += (uint64_t)t->tally.count[i];
     assert_int_equal(trained, t->meter.trained);
+    assert_true(t->place.rate > 0); /* and that at a rate, though the cosine is at its end */
     cull_trainer_destroy(t);
     cull_recipe_close(recipe);
 }
@@ -361,6 +362,14 @@ static void what_cannot_be_followed_is_refused_before_the_run(void **state)
          "score.pass: sb-stream carries examples over"},
         {"select.strategy=sb+stale score.pass=reuse", "score.pass: sb stale has steps without"},
         {"select.strategy=sb+remembered score.pass=reuse", "score.pass: sb remembered has steps"},
+        /* more steps than are all looked at */
+        {"select.strategy=sb+stale score.pass=reuse train.batch=1 train.epochs=17000",
+         "score.pass: sb stale has steps without"},
+        {"select.strategy=grad-match select.keep=0.1 select.warm=0.5 schedule.warmup=3 "
+         "train.epochs=4",
+         "schedule.warmup: 3 epochs are 12 steps, but all are 12"},
+        {"select.strategy=sb select.keep=0.1 schedule.count=trained schedule.warmup=1",
+         "schedule.warmup: 1 epochs are 4 steps, but all are 1: schedule.count=trained"},
         {"select.strategy=random score.pass=reuse", "score.pass: random has steps without"},
         {"select.strategy=grad-match score.pass=reuse", "score.pass: grad-match chooses from the"},
         {"select.strategy=infobatch score.pass=reuse", "score.pass: infobatch chooses from the"},
