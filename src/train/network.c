@@ -66,6 +66,8 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
     TRY(cull_nn_model_copy(model, &n->model));
     TRY(cull_nn_params_create(n->model, CULL_F32, &n->params));
     cull_nn_params_init(n->params, n->model, setup->seed);
+    n->plans =
+        (cull_plans){.model = n->model, .params = n->params, .backend = n->backend, .many = true};
     TRY(cull_network_optim(n, &n->optim));
     *out = n;
     n = NULL;
@@ -77,7 +79,7 @@ done:
 void cull_network_destroy(cull_network *n)
 {
     if (!n) return;
-    for (size_t i = 0; i < CULL_NETWORK_PLANS; i++) cull_nn_plan_destroy(n->plan[i].plan);
+    cull_plans_clear(&n->plans);
     cull_optim_destroy(n->optim);
     cull_nn_params_destroy(n->params);
     cull_nn_model_destroy(n->model);
@@ -94,27 +96,7 @@ void cull_network_destroy(cull_network *n)
 
 cull_status cull_network_plan(cull_network *n, cull_plan_mode mode, size_t batch, cull_plan **out)
 {
-    cull_status status = CULL_OK;
-    cull_plan  *plan = NULL;
-    size_t      at = 0;
-
-    for (size_t i = 0; i < CULL_NETWORK_PLANS; i++) {
-        if (n->plan[i].plan && n->plan[i].mode == mode && n->plan[i].batch == batch) {
-            at = i;
-            goto found;
-        }
-        if (n->plan[i].used < n->plan[at].used) at = i;
-    }
-    TRY(cull_nn_plan_create(n->model, n->params, n->backend, mode, batch, n->smoothing, &plan));
-    cull_nn_plan_destroy(n->plan[at].plan);
-    n->plan[at].mode = mode;
-    n->plan[at].batch = batch;
-    n->plan[at].plan = plan;
-found:
-    n->plan[at].used = ++n->turn;
-    *out = n->plan[at].plan;
-done:
-    return status;
+    return cull_plans_get(&n->plans, mode, batch, n->smoothing, out);
 }
 
 static cull_status check_examples(const cull_network *n, const cull_examples *examples)

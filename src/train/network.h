@@ -5,8 +5,9 @@
 #include "data/augment.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
+#include "train/plans.h"
 
-enum { CULL_NETWORK_PLANS = 16, CULL_NETWORK_MOST = 1 << 24 }; /* most examples of a call */
+enum { CULL_NETWORK_MOST = 1 << 24 }; /* most examples of a call */
 
 struct cull_network {
     cull_model        *model;
@@ -17,21 +18,15 @@ struct cull_network {
     cull_optim        *optim;
     double             smoothing;
     cull_key           key;
-    struct {
-        cull_plan_mode mode;
-        size_t         batch;
-        uint64_t       used; /* when, by turn */
-        cull_plan     *plan;
-    } plan[CULL_NETWORK_PLANS];
-    uint64_t  turn;
-    double   *mean, *deviation; /* [channels] */
-    size_t    room;             /* examples the four below have room for */
-    float    *inputs;
-    int32_t  *label;
-    double   *weight;
-    uint32_t *place;
-    float    *row; /* one example */
-    bool      learned;
+    cull_plans         plans;
+    double            *mean, *deviation; /* [channels] */
+    size_t             room;             /* examples the four below have room for */
+    float             *inputs;
+    int32_t           *label;
+    double            *weight;
+    uint32_t          *place;
+    float             *row; /* one example */
+    bool               learned;
 };
 
 typedef struct cull_network_setup {
@@ -51,7 +46,7 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
 /* A new optimizer for the network, as its options say. */
 cull_status cull_network_optim(const cull_network *network, cull_optim **out);
 
-/* The plan for this mode and batch; one that is not there takes the place of the longest unused. */
+/* The plan for this mode and batch, made on first use. */
 cull_status cull_network_plan(cull_network *network, cull_plan_mode mode, size_t batch,
                               cull_plan **out);
 

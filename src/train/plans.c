@@ -16,7 +16,7 @@ static size_t make_room(cull_plans *p)
 {
     size_t oldest = 0;
 
-    if (p->count < CULL_TRAIN_PLANS) return p->count++;
+    if (p->count < (p->many ? CULL_NETWORK_PLANS : CULL_TRAIN_PLANS)) return p->count++;
     for (size_t i = 1; i < p->count; i++)
         if (p->entry[i].used < p->entry[oldest].used) oldest = i;
     cull_nn_plan_destroy(p->entry[oldest].plan);

@@ -2,20 +2,22 @@
  * train/plans.h - the plans of one network, made on first use.
  *
  * Few sizes come back every step, odd ones (the end of an epoch, a subset's rest) come and go: the
- * plan that was not used for longest makes room.
+ * plan that was not used for longest makes room. A plan holds the activations of its batch, so a
+ * run keeps few; a loop outside of the library may go through more sizes.
  */
 #ifndef CULL_TRAIN_PLANS_H
 #define CULL_TRAIN_PLANS_H
 
 #include "nn/nn.h"
 
-enum { CULL_TRAIN_PLANS = 8 };
+enum { CULL_TRAIN_PLANS = 8, CULL_NETWORK_PLANS = 16 };
 
 typedef struct cull_plans {
     const cull_model *model; /* borrowed, as the two below */
     cull_params      *params;
     cull_backend     *backend;
     bool              constants; /* learn-from-kept: statistics do not go backward */
+    bool              many;      /* CULL_NETWORK_PLANS are kept, not CULL_TRAIN_PLANS */
     uint64_t          clock;
     size_t            count;
     struct {
@@ -24,10 +26,10 @@ typedef struct cull_plans {
         double         smoothing;
         uint64_t       used;
         cull_plan     *plan;
-    } entry[CULL_TRAIN_PLANS];
+    } entry[CULL_NETWORK_PLANS];
 } cull_plans;
 
-/* Valid until CULL_TRAIN_PLANS - 1 others were asked for. */
+/* Valid until as many others were asked for as are kept, less one. */
 cull_status cull_plans_get(cull_plans *plans, cull_plan_mode mode, size_t batch, double smoothing,
                            cull_plan **out);
 void        cull_plans_clear(cull_plans *plans);
