@@ -113,15 +113,14 @@ static void dismiss(struct crew *crew, bool kill_them)
     crew->count = 0;
 }
 
-/* Plain output tells once how long it will be silent. */
+/* Plain output tells once how long it will be silent; more may follow from what is measured. */
 static void announce(size_t count, bool quiet)
 {
     char time[40];
 
     if (quiet || isatty(STDERR_FILENO)) return;
     compare_clock(SECONDS * (double)count, time, sizeof time);
-    (void)printf("measuring what steps take, %zu kind%s of them, for %s or more\n", count,
-                 count == 1 ? "" : "s", time);
+    (void)printf("measuring what steps take, for %s or more\n", time);
     (void)fflush(stdout);
 }
 
@@ -159,7 +158,8 @@ static int collect(const cull_comparison *c, const struct crew *crew, cull_measu
 
 int compare_measure(cull_comparison *c, unsigned jobs, bool quiet)
 {
-    int end = END_WELL;
+    int  end = END_WELL;
+    bool first = true;
 
     while (!end && cull_comparison_unmeasured(c, 0)) {
         size_t         count = 0;
@@ -170,10 +170,9 @@ int compare_measure(cull_comparison *c, unsigned jobs, bool quiet)
         all = calloc(count * jobs, sizeof *all);
         if (!all) return complain(END_FAILED, "Give fewer --jobs.", "no memory");
         end = hire(c, &crew, jobs);
-        if (!end) {
-            announce(count, quiet);
-            end = collect(c, &crew, all, count, quiet);
-        }
+        if (!end && first) announce(count, quiet);
+        if (!end) end = collect(c, &crew, all, count, quiet);
+        first = false;
         dismiss(&crew, end != END_WELL);
         if (!end && cull_comparison_measured(c, all, count, jobs) != CULL_OK)
             end = complain_run(CULL_BAD_OPTION);

@@ -108,14 +108,14 @@ static void print_arms(const json_t *arms, bool (*are)(const json_t *), const ch
     if (length) wrap(text);
 }
 
-static bool is_dear(const json_t *arm)
-{
-    return number(arm, "cost") >= 1;
-}
-
 static bool is_guess(const json_t *arm)
 {
     return json_is_true(json_object_get(arm, "guess"));
+}
+
+static bool is_dear(const json_t *arm)
+{
+    return number(arm, "cost") >= 1 && !is_guess(arm);
 }
 
 int compare_print_plan(const cull_comparison *comparison, bool whole)

@@ -43,6 +43,30 @@ done:
     return status;
 }
 
+static bool is_taken(const cull_arms *arms, const cull_arm *arm)
+{
+    for (size_t i = 0; i < arms->count; i++)
+        if (strcmp(arms->arm[i].name, arm->name) == 0 ||
+            strcmp(arms->arm[i].folder, arm->folder) == 0)
+            return true;
+    return false;
+}
+
+/* Long options are cut short in names, and folders have few signs: others may be called the same.
+ */
+static void tell_apart(const cull_arms *arms, cull_arm *arm)
+{
+    enum { ROOM = 12 };
+    size_t name = strlen(arm->name), folder = strlen(arm->folder);
+
+    if (name > sizeof arm->name - ROOM) name = sizeof arm->name - ROOM;
+    if (folder > sizeof arm->folder - ROOM) folder = sizeof arm->folder - ROOM;
+    for (unsigned n = 2; is_taken(arms, arm); n++) {
+        (void)snprintf(arm->name + name, ROOM, " (%u)", n);
+        (void)snprintf(arm->folder + folder, ROOM, "-%u", n);
+    }
+}
+
 cull_status cull_arms_add(cull_arms *arms, const cull_arm *arm, size_t *at)
 {
     cull_status status = CULL_OK;
@@ -59,8 +83,10 @@ cull_status cull_arms_add(cull_arms *arms, const cull_arm *arm, size_t *at)
         TRY(cull_base_grow(room, sizeof *arms->arm, "a comparison", &arms->arm));
         arms->room = room;
     }
-    *at = arms->count++;
+    *at = arms->count;
     arms->arm[*at] = *arm;
+    tell_apart(arms, &arms->arm[*at]);
+    arms->count++;
     for (size_t i = 0; i < CULL_ROLES; i++) arms->arm[*at].control[i] = SIZE_MAX;
 done:
     return status;
@@ -192,19 +218,6 @@ static void name_arm(const struct asked *a, const char *keep, cull_arm *arm)
 static bool takes(const cull_recipe *recipe, const char *key)
 {
     return cull_recipe_value(recipe, key) != NULL;
-}
-
-cull_priced cull_arm_priced(const cull_recipe *recipe)
-{
-    const cull_train_setup *s = &recipe->setup;
-    const char             *rounding = cull_recipe_value(recipe, "select.rounding");
-
-    return (cull_priced){.setup = s,
-                         .strategy = s->strategy,
-                         .options = s->select,
-                         .count = s->selects,
-                         .alternate = rounding && strcmp(rounding, "alternate") == 0,
-                         .reuse = s->score.reuse};
 }
 
 /* What a run does, before anything is measured: a pool of a few batches tells as much. */
@@ -366,6 +379,10 @@ cull_status cull_arms_open(const cull_arm_base *base, const cull_arm_wish *wish,
     for (;;) {
         struct asked a = {0};
 
+        if (rest && strcspn(rest, ",") >= sizeof a.text)
+            FAIL(CULL_BAD_OPTION,
+                 "'%.40s...': a strategy has at most %zu letters, options included", rest,
+                 sizeof a.text - 1);
         if (!next_item(&rest, a.text, sizeof a.text)) break;
         TRY(take_words(&a));
         if (strcmp(a.strategy, "full") == 0) continue; /* always there */
@@ -375,32 +392,5 @@ cull_status cull_arms_open(const cull_arm_base *base, const cull_arm_wish *wish,
     arms = (cull_arms){0};
 done:
     cull_arms_close(&arms);
-    return status;
-}
-
-/* What its runs did beyond, or short of, what was expected of them. */
-static void correct(const cull_costs *costs, const cull_arm_costs *own, double batch, cull_price *p)
-{
-    double learn = cull_costs_learn(costs, batch) / batch;
-    double score = own->score > 0 ? own->score : learn / 3;
-    double kept = own->scored + 3 * own->trained - own->thirds; /* forward pass used again */
-
-    p->seconds += (own->trained - p->trained) * (learn + costs->optim / batch) +
-                  (own->scored - p->scored) * score - kept * learn / 3 +
-                  (fmax(own->scored, own->trained) - fmax(p->scored, p->trained)) * costs->load;
-    p->scored = own->scored;
-    p->trained = own->trained;
-    p->thirds = own->thirds;
-}
-
-cull_status cull_arm_price(const cull_costs *costs, cull_arm *arm)
-{
-    cull_status status = CULL_OK;
-    cull_priced run = cull_arm_priced(arm->recipe);
-
-    run.own = arm->own;
-    TRY(cull_costs_price(costs, &run, NULL, 0, NULL, &arm->price));
-    if (arm->own.counted) correct(costs, &arm->own, (double)arm->recipe->setup.batch, &arm->price);
-done:
     return status;
 }

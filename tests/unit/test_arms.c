@@ -2,6 +2,7 @@
 #include "lab/arms.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support.h"
@@ -278,6 +279,27 @@ static void arms_may_differ_in_how_they_score(void **state)
     cull_arms_close(&arms);
 }
 
+static void arms_with_long_options_are_told_apart(void **state)
+{
+    static const char path[] = "/a/path/that/goes/on/for/longer/than/a/name/has/room/for";
+    char              text[400], options[300];
+    cull_arms         arms = {0};
+    cull_arm_wish     wish = {text, "0.3", "separate", false};
+
+    (void)state;
+    (void)snprintf(text, sizeof text,
+                   "rho score.irreducible=%s/1.npy,rho score.irreducible=%s/2.npy", path, path);
+    assert_ok(cull_arms_open(&base, &wish, &arms));
+    assert_int_equal(3, arms.count);
+    assert_string_not_equal(arms.arm[1].name, arms.arm[2].name);
+    assert_string_not_equal(arms.arm[1].folder, arms.arm[2].folder);
+    cull_arms_close(&arms);
+    memset(options, 'x', sizeof options - 1);
+    options[sizeof options - 1] = '\0';
+    (void)snprintf(text, sizeof text, "sb beta=%s", options);
+    assert_fails(CULL_BAD_OPTION, "at most 255 letters", cull_arms_open(&base, &wish, &arms));
+}
+
 static void a_recipe_that_selects_is_no_base(void **state)
 {
     cull_option   own[] = {{"select.strategy", "sb"}};
@@ -551,6 +573,7 @@ int main(void)
         cmocka_unit_test(wrong_wishes_are_refused_in_a_sentence),
         cmocka_unit_test(what_cannot_save_is_refused_with_the_arithmetic_unless_wanted),
         cmocka_unit_test(arms_may_differ_in_how_they_score),
+        cmocka_unit_test(arms_with_long_options_are_told_apart),
         cmocka_unit_test(a_recipe_that_selects_is_no_base),
         cmocka_unit_test(every_arm_has_its_four_controls),
         cmocka_unit_test(whole_budgets_cost_the_same_within_an_example_a_step),

@@ -1,0 +1,45 @@
+/* lab/arm_price.c - what an arm costs: by the table, then by what its runs did. */
+#include <math.h>
+#include <string.h>
+
+#include "lab/arms.h"
+
+cull_priced cull_arm_priced(const cull_recipe *recipe)
+{
+    const cull_train_setup *s = &recipe->setup;
+    const char             *rounding = cull_recipe_value(recipe, "select.rounding");
+
+    return (cull_priced){.setup = s,
+                         .strategy = s->strategy,
+                         .options = s->select,
+                         .count = s->selects,
+                         .alternate = rounding && strcmp(rounding, "alternate") == 0,
+                         .reuse = s->score.reuse};
+}
+
+/* What its runs did beyond, or short of, what was expected of them. */
+static void correct(const cull_costs *costs, const cull_arm_costs *own, double batch, cull_price *p)
+{
+    double learn = cull_costs_learn(costs, batch) / batch;
+    double score = own->score > 0 ? own->score : learn / 3;
+    double kept = own->scored + 3 * own->trained - own->thirds; /* forward pass used again */
+
+    p->seconds += (own->trained - p->trained) * (learn + costs->optim / batch) +
+                  (own->scored - p->scored) * score - kept * learn / 3 +
+                  (fmax(own->scored, own->trained) - fmax(p->scored, p->trained)) * costs->load;
+    p->scored = own->scored;
+    p->trained = own->trained;
+    p->thirds = own->thirds;
+}
+
+cull_status cull_arm_price(const cull_costs *costs, cull_arm *arm)
+{
+    cull_status status = CULL_OK;
+    cull_priced run = cull_arm_priced(arm->recipe);
+
+    run.own = arm->own;
+    TRY(cull_costs_price(costs, &run, NULL, 0, NULL, &arm->price));
+    if (arm->own.counted) correct(costs, &arm->own, (double)arm->recipe->setup.batch, &arm->price);
+done:
+    return status;
+}
