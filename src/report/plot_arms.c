@@ -188,15 +188,51 @@ cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison 
         "training.");
 }
 
-/* Mean seconds of the phases over finished runs; false when some are not known. */
-static bool mean_seconds(const cull_rep_arm *arm, double out[CULL_REP_PHASES])
+/* What bars are of: seconds, or joules where the machine counts them. */
+typedef struct spent {
+    bool        energy;
+    const char *unit, *axis, *share, *arms, *arms_caption, *runs, *runs_caption;
+} spent;
+
+static const spent time_spent = {
+    false,
+    " s",
+    "time (s)",
+    "time (% of the full run)",
+    "Time of each arm by phase",
+    "<b>Where the time goes.</b> Measured, mean over seeds. Scoring and selecting are what a "
+    "strategy must earn back.",
+    "Time of each run by phase",
+    "<b>Where the time goes.</b> Measured; evaluation and checkpoints are left out.",
+};
+
+static const spent energy_spent = {
+    true,
+    " J",
+    "energy (J)",
+    "energy (% of the full run)",
+    "Energy of each arm by phase",
+    "<b>Where the energy goes.</b> By the machine's counters, mean over seeds; what ran beside a "
+    "run is in it.",
+    "Energy of each run by phase",
+    "<b>Where the energy goes.</b> By the machine's counters; evaluation and checkpoints are left "
+    "out.",
+};
+
+static const double *parts_of(const cull_rep_run *run, const spent *what)
+{
+    return what->energy ? run->joules : run->seconds;
+}
+
+/* Means of the phases over finished runs; false when some are not known. */
+static bool mean_parts(const cull_rep_arm *arm, const spent *what, double out[CULL_REP_PHASES])
 {
     size_t count = 0;
 
     for (int p = 0; p < CULL_REP_PHASES; p++) out[p] = 0;
     for (size_t i = 0; i < arm->runs; i++) {
         if (strcmp(arm->run[i].status, "finished") != 0) continue;
-        for (int p = 0; p < CULL_REP_PHASES; p++) out[p] += arm->run[i].seconds[p];
+        for (int p = 0; p < CULL_REP_PHASES; p++) out[p] += parts_of(&arm->run[i], what)[p];
         count++;
     }
     for (int p = 0; p < CULL_REP_PHASES; p++) {
@@ -206,22 +242,22 @@ static bool mean_seconds(const cull_rep_arm *arm, double out[CULL_REP_PHASES])
     return true;
 }
 
-static double sum(const double *seconds)
+static double sum(const double *parts)
 {
     double total = 0;
 
-    for (int p = 0; p < CULL_REP_PHASES; p++) total += seconds[p];
+    for (int p = 0; p < CULL_REP_PHASES; p++) total += parts[p];
     return total;
 }
 
-/* Stacked bars, phase by phase, of seconds times scale; the sums stand behind them. */
-static void plot_bars(cull_rep_figure *f, double seconds[][CULL_REP_PHASES], size_t rows,
+/* Stacked bars, phase by phase, times scale; the sums stand behind them. */
+static void plot_bars(cull_rep_figure *f, double parts[][CULL_REP_PHASES], size_t rows,
                       double scale, const char *unit)
 {
     size_t block = 0;
     double most = 0;
 
-    for (size_t i = 0; i < rows; i++) most = fmax(most, scale * sum(seconds[i]));
+    for (size_t i = 0; i < rows; i++) most = fmax(most, scale * sum(parts[i]));
     cull_rep_print(&f->script,
                    "set xrange [0:*] noextend\nset xtics 0,%.6g\nset offsets 0, graph .17, 0, 0\n",
                    cull_rep_step(0, most));
@@ -229,9 +265,9 @@ static void plot_bars(cull_rep_figure *f, double seconds[][CULL_REP_PHASES], siz
         block = cull_rep_figure_rows(f);
         for (size_t i = 0; i < rows; i++) {
             double from = 0;
-            for (int q = 0; q < p; q++) from += scale * seconds[i][q];
+            for (int q = 0; q < p; q++) from += scale * parts[i][q];
             cull_rep_print(&f->script, "%.9g %zu %.9g %.9g %g %g\n", from, i + 1, from,
-                           from + scale * seconds[i][p], (double)i + .64, (double)i + 1.36);
+                           from + scale * parts[i][p], (double)i + .64, (double)i + 1.36);
         }
         cull_rep_figure_end_rows(f);
         cull_rep_print(
@@ -243,8 +279,8 @@ static void plot_bars(cull_rep_figure *f, double seconds[][CULL_REP_PHASES], siz
     }
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < rows; i++)
-        cull_rep_print(&f->script, "%.9g %zu %.*f\n", scale * sum(seconds[i]), i + 1,
-                       scale * sum(seconds[i]) < 9.95 ? 1 : 0, scale * sum(seconds[i]));
+        cull_rep_print(&f->script, "%.9g %zu %.*f\n", scale * sum(parts[i]), i + 1,
+                       scale * sum(parts[i]) < 9.95 ? 1 : 0, scale * sum(parts[i]));
     cull_rep_figure_end_rows(f);
     cull_rep_print(cull_rep_figure_plot(f, -1),
                    "$d%zu using 1:2:(strcol(3).'%s') with labels left offset .4,0 tc rgb "
@@ -252,9 +288,9 @@ static void plot_bars(cull_rep_figure *f, double seconds[][CULL_REP_PHASES], siz
                    block, unit, CULL_REP_AXIS);
 }
 
-cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c)
+static cull_status draw_arms(cull_rep_page *page, const cull_rep_comparison *c, const spent *what)
 {
-    double          seconds[MOST_ROWS][CULL_REP_PHASES] = {0}, full = NAN;
+    double          parts[MOST_ROWS][CULL_REP_PHASES] = {0}, full = NAN;
     char            names[MOST_ROWS][CULL_REP_NAME];
     size_t          rows = 0;
     cull_rep_figure f = {0};
@@ -262,26 +298,31 @@ cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison 
     for (size_t i = 0; i < c->arms && rows < MOST_ROWS; i++) {
         bool whole = strcmp(c->arm[i].role, "full") == 0;
 
-        if ((!whole && !cull_rep_is_arm(&c->arm[i])) || !mean_seconds(&c->arm[i], seconds[rows]))
+        if ((!whole && !cull_rep_is_arm(&c->arm[i])) || !mean_parts(&c->arm[i], what, parts[rows]))
             continue;
-        if (whole) full = sum(seconds[rows]);
+        if (whole) full = sum(parts[rows]);
         cull_rep_short_name(&c->arm[i], names[rows], sizeof names[rows]);
         rows++;
     }
     if (rows == 0) return CULL_OK;
-    cull_rep_figure_begin(&f, full > 0 ? "time (% of the full run)" : "time (s)", "",
-                          FRAME + ROW * (int)rows);
+    cull_rep_figure_begin(&f, full > 0 ? what->share : what->axis, "", FRAME + ROW * (int)rows);
     name_rows(&f, names, rows);
     if (full > 0) draw_full_cost(&f);
-    plot_bars(&f, seconds, rows, full > 0 ? 100 / full : 1, full > 0 ? " %" : " s");
-    return cull_rep_figure_draw(page, &f, "Time of each arm by phase",
-                                "<b>Where the time goes.</b> Measured, mean over seeds. Scoring "
-                                "and selecting are what a strategy must earn back.");
+    plot_bars(&f, parts, rows, full > 0 ? 100 / full : 1, full > 0 ? " %" : what->unit);
+    return cull_rep_figure_draw(page, &f, what->arms, what->arms_caption);
 }
 
-cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single *runs, size_t count)
+cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    double          seconds[MOST_ROWS][CULL_REP_PHASES];
+    cull_status status = draw_arms(page, c, &time_spent);
+
+    return status == CULL_OK ? draw_arms(page, c, &energy_spent) : status;
+}
+
+static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count,
+                             const spent *what)
+{
+    double          parts[MOST_ROWS][CULL_REP_PHASES];
     char            names[MOST_ROWS][CULL_REP_NAME];
     size_t          rows = 0;
     cull_rep_figure f = {0};
@@ -289,17 +330,22 @@ cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single 
     for (size_t i = 0; i < count && rows < MOST_ROWS; i++) {
         const char *slash = strrchr(runs[i].folder, '/');
 
-        for (int p = 0; p < CULL_REP_PHASES; p++) seconds[rows][p] = runs[i].run.seconds[p];
-        if (!isfinite(sum(seconds[rows]))) continue;
+        memcpy(parts[rows], parts_of(&runs[i].run, what), sizeof parts[rows]);
+        if (!isfinite(sum(parts[rows]))) continue;
         (void)snprintf(names[rows], sizeof names[rows], "%.100s",
                        slash && slash[1] ? slash + 1 : runs[i].folder);
         rows++;
     }
     if (rows == 0) return CULL_OK;
-    cull_rep_figure_begin(&f, "time (s)", "", FRAME + ROW * (int)rows);
+    cull_rep_figure_begin(&f, what->axis, "", FRAME + ROW * (int)rows);
     name_rows(&f, names, rows);
-    plot_bars(&f, seconds, rows, 1, " s");
-    return cull_rep_figure_draw(page, &f, "Time of each run by phase",
-                                "<b>Where the time goes.</b> Measured; evaluation and checkpoints "
-                                "are left out.");
+    plot_bars(&f, parts, rows, 1, what->unit);
+    return cull_rep_figure_draw(page, &f, what->runs, what->runs_caption);
+}
+
+cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single *runs, size_t count)
+{
+    cull_status status = draw_runs(page, runs, count, &time_spent);
+
+    return status == CULL_OK ? draw_runs(page, runs, count, &energy_spent) : status;
 }

@@ -32,10 +32,9 @@ static void decode_run(const json_t *from, cull_rep_run *run)
     run->scored = cull_rep_field(from, "scored");
     run->trained = cull_rep_field(from, "trained");
     run->thirds = cull_rep_field(from, "thirds");
-    run->joules = json_is_object(joules) ? 0 : NAN;
     for (int i = 0; i < CULL_REP_PHASES; i++) {
         run->seconds[i] = cull_rep_field(seconds, cull_rep_phase_names[i]);
-        run->joules += cull_rep_field(joules, cull_rep_phase_names[i]);
+        run->joules[i] = cull_rep_field(joules, cull_rep_phase_names[i]);
     }
 }
 

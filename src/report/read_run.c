@@ -211,19 +211,14 @@ done:
     return status;
 }
 
-static void decode_seconds(cull_rep_single *out)
+static void decode_phases(cull_rep_single *out)
 {
-    const json_t *seconds = json_object_get(out->root, "seconds");
-    const json_t *joules = json_object_get(out->root, "joules");
+    const json_t *seconds = json_object_get(out->root, "seconds_by_phase");
+    const json_t *joules = json_object_get(out->root, "joules_by_phase");
 
-    out->run.joules = json_is_object(joules) ? 0 : NAN;
     for (int i = 0; i < CULL_REP_PHASES; i++) {
-        char key[32];
-
-        (void)snprintf(key, sizeof key, "seconds_%s", cull_rep_phase_names[i]);
         out->run.seconds[i] = cull_rep_field(seconds, cull_rep_phase_names[i]);
-        if (isnan(out->run.seconds[i])) out->run.seconds[i] = cull_rep_field(out->root, key);
-        out->run.joules += cull_rep_field(joules, cull_rep_phase_names[i]);
+        out->run.joules[i] = cull_rep_field(joules, cull_rep_phase_names[i]);
     }
 }
 
@@ -262,7 +257,7 @@ cull_status cull_rep_single_decode(const char *name, const void *data, size_t by
     out->run.scored = cull_rep_field(out->root, "scored");
     out->run.trained = cull_rep_field(out->root, "trained");
     out->run.thirds = cull_rep_field(out->root, "thirds");
-    decode_seconds(out);
+    decode_phases(out);
 done:
     return status;
 }

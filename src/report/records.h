@@ -79,8 +79,9 @@ typedef struct cull_rep_audit {
 typedef struct cull_rep_run {
     const char      *folder, *status, *why;
     double           seed, accuracy, best, scored, trained, thirds;
-    double           seconds[CULL_REP_PHASES], joules; /* joules: all phases */
-    bool             there;                            /* its folder was read */
+    double           seconds[CULL_REP_PHASES];
+    double           joules[CULL_REP_PHASES]; /* NAN: not counted */
+    bool             there;                   /* its folder was read */
     cull_rep_metrics metrics;
     cull_rep_audit   audit;
 } cull_rep_run;

@@ -299,7 +299,10 @@ static double run_trained(const cull_rep_run *run)
 
 static double run_joules(const cull_rep_run *run)
 {
-    return run->joules;
+    double sum = 0;
+
+    for (int p = 0; p < CULL_REP_PHASES; p++) sum += run->joules[p];
+    return sum;
 }
 
 static const char *role_words(const char *role)
@@ -330,7 +333,8 @@ void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c)
          false},
         {"Trained", "examples, mean over seeds", false},
         {"Time s", "loading, scoring, selecting, learning and optimizer; mean over seeds", false},
-        {"Energy J", "of the same phases", false},
+        {"Energy J",
+         "of the same phases, by the machine's counters: what ran beside a run is in it", false},
     };
     enum { COLUMNS = sizeof columns / sizeof *columns };
     cull_rep_text *html = &page->html;

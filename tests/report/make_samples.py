@@ -42,8 +42,12 @@ def seconds_of(cost, keep, strategy, total=52.0):
                 learn=max(all_ - score - select - load - optim, .01 * total), optim=optim)
 
 
+def joules_of(seconds, watts):
+    return {k: v * watts for k, v in seconds.items()} if watts else None
+
+
 def write_run(folder, rng, name, strategy, keep, final, work, seconds, seed, examples=6000,
-              noise=0, points=12, probes=False, audit=False):
+              noise=0, points=12, probes=False, audit=False, watts=None):
     os.makedirs(folder, exist_ok=True)
     lines, accuracy = [], 0
     for i in range(points + 1):
@@ -69,7 +73,7 @@ def write_run(folder, rng, name, strategy, keep, final, work, seconds, seed, exa
                   dropped=0, relabelled=int(noise * examples), wrong=int(noise * examples), copies=0),
         strategy=strategy, watched="test", step=points * 39, epoch=3, accuracy=final / 100,
         best=final / 100 + .001, best_epoch=3, test=final / 100, seconds=sum(seconds.values()),
-        **{"seconds_" + k: v for k, v in seconds.items()}))
+        seconds_by_phase=seconds, joules_by_phase=joules_of(seconds, watts) or "not available here: no counter"))
     with open(os.path.join(folder, "recipe.yaml"), "w", encoding="utf-8") as file:
         file.write("model: lenet5\ndata:\n  name: fashion-mnist\nselect:\n  strategy: %s\n  keep: %g\n" % (strategy, keep))
     write_selection(folder, seed, strategy, keep, examples, noise)
@@ -151,8 +155,8 @@ def t_interval(values):
 class Comparison:
     """A comparison's folder, arm by arm."""
 
-    def __init__(self, folder, title, seeds, noise=0):
-        self.folder, self.seeds, self.noise, self.arms = folder, seeds, noise, []
+    def __init__(self, folder, title, seeds, noise=0, watts=None):
+        self.folder, self.seeds, self.noise, self.watts, self.arms = folder, seeds, noise, watts, []
         self.rng = random.Random(title)
         self.title, self.problems = title, []
         self.shift = {s: self.rng.gauss(0, .22) for s in seeds}
@@ -172,7 +176,7 @@ class Comparison:
                           audit=seed == self.seeds[0] and strategy == "sb" and keep == .1)
             runs.append(dict(seed=seed, folder=path, status="finished", why=None, accuracy=accuracy,
                              best=accuracy + .1, scored=0 if pass_ is None else 180000, trained=int(180000 * (keep or 1)),
-                             thirds=int(540000 * counted), seconds=measured, joules=None))
+                             thirds=int(540000 * counted), seconds=measured, joules=joules_of(measured, self.watts)))
         values = [r["accuracy"] for r in runs]
         mean, sd, *_ = t_interval(values)
         full = sum(self.arms[0]["runs"][0]["seconds"].values()) if self.arms else sum(seconds.values())
@@ -233,8 +237,9 @@ class Comparison:
         json_file(os.path.join(self.folder, "comparison.json"), whole)
 
 
-def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("separate",), rename=lambda s: s):
-    c = Comparison(folder, title, seeds, noise)
+def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("separate",), rename=lambda s: s,
+         watts=None):
+    c = Comparison(folder, title, seeds, noise, watts)
     full = c.arm("full", "full", "full", 1.0, None, 1.0, 1.0, 90.6, files)
     controls = {}
 
@@ -305,7 +310,7 @@ def samples(out):
     c.problems.append("%s: run.json is no JSON; skipped" % third[0]["folder"])
     c.write(verdict="Undecided: about 14 more seeds needed.")
 
-    make(at["one_seed"], "One seed", [7], usual[:3], [.3]).write(
+    make(at["one_seed"], "One seed", [7], usual[:3], [.3], watts=40).write(
         verdict="One seed decides nothing: there is no spread to test against.")
     many = ["strategy-%d" % i for i in range(10)]
     make(at["many_arms"], "Thirty arms", [1, 2], many, [.05, .2, .7]).write()
@@ -321,7 +326,7 @@ def samples(out):
             open(os.path.join(at["truncated"], "comparison.json"), "wb") as cut:
         cut.write(whole.read()[:5000])
     write_run(at["run"], random.Random(5), "sb", "sb", .3, 89.7, .6, seconds_of(.6, .3, "sb"), 5, noise=.1, probes=True,
-              audit=True)
+              audit=True, watts=40)
     os.makedirs(at["empty"])
     write_probes(at["probe"], random.Random(6))
     write_picks(at["picks"], random.Random(7))

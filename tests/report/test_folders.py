@@ -138,7 +138,7 @@ def run(cull, folder):
                             "Easiest examples", "<code>cull compare recipes", "about 1 more seed<", "about 14 more seeds<",
                             "–&nbsp;control<")
     case.page("full.html", "Score an example", "31.5&nbsp;µs", "Solve the pool", "957&nbsp;ms", "8.10&nbsp;ms",
-              "load an example: 1.00&nbsp;µs")
+              "load an example: 1.00&nbsp;µs", "Energy: not available here.")
     case.expect("▲&nbsp;costs more" not in text, "full: an arm is said to cost too much")
     check_colours(case, text)
     case.expect(count["figure"] == 14 and count["figcaption"] == 14, "full: figures %s" % count.get("figure"))
@@ -156,7 +156,7 @@ def run(cull, folder):
     case.page("corrupt.html", "is no JSON; skipped", "is not there; its curve is left out", "the loss is no longer finite",
               "no folder of this comparison", "selection.npz", "about 14 more seeds")
     case.report("one_seed", "-o", "one_seed.html")
-    case.page("one_seed.html", "no spread to test against", "–&nbsp;untested<")
+    case.page("one_seed.html", "no spread to test against", "–&nbsp;untested<", "Where the energy goes", "Energy J")
     case.report("many_arms", "-o", "many_arms.html", says="13 figures")
     case.page("many_arms.html", "strategy-9 keep=0.7", "▲&nbsp;costs more than full training")
     case.report("long_names", "-o", "long_names.html")
@@ -165,8 +165,8 @@ def run(cull, folder):
     text, _ = case.page("hostile.html", "&lt;script&gt;alert(1)&lt;/script&gt;")
     case.expect("\u202e" not in text and not os.path.exists(os.path.join(folder, "x")), "hostile: something came through")
     case.report("run", "-o", "run.html", "--json", says='"runs": 1')
-    case.page("run.html", "Test accuracy 89.70 %", "strategy sb", "never picked", "Recipe")
-    case.report("run", "full", "-o", "both.html", says="18 figures")
+    case.page("run.html", "Test accuracy 89.70 %", "strategy sb", "never picked", "Recipe", "Where the energy goes")
+    case.report("run", "full", "-o", "both.html", says="19 figures")
     case.page("both.html", "1 comparison, 1 run<")
     case.report("probe", "-o", "probe.html", "--json", says='"probes": 1')
     case.page("probe.html", "gradmatch at ρ = 0.", "of 200 minibatches", "<b>Gradient error, ρ = 0.3.</b>", "Below uniform")
@@ -184,7 +184,7 @@ def run(cull, folder):
     case.expect(not os.path.exists(os.path.join(folder, "none.html")), "a page about nothing was written")
     case.report("run", "empty", "-o", "some.html", end=1, says="1 of 2 folders were skipped")
     case.page("some.html", "holds none of")
-    case.report("run", "long", "-o", "two.html", says="6 figures")
+    case.report("run", "long", "-o", "two.html", says="7 figures")
     case.page("two.html", "Of 2 runs, the highest test accuracy is 89.70 %, of run.", "<p><b>long</b></p>")
     case.report("run", "run/", "./run", "-o", "once.html", "--json", says='"runs": 1')
     case.report("run", "-o", "run/run.json", end=2, says="is what the page is about")
