@@ -96,7 +96,11 @@ static cull_status add_point(cull_compared *out, size_t *room, const json_t *lin
     const char *set = json_string_value(json_object_get(line, "set"));
     double      accuracy = number(line, "accuracy"), step = number(line, "step");
 
-    if (!kind || strcmp(kind, "evaluate") != 0 || !set || strcmp(set, "test") != 0) goto done;
+    if (!kind || strcmp(kind, "evaluate") != 0 || !set) goto done;
+    if (strcmp(set, "test") != 0) {
+        out->best = out->accuracy; /* the run's best is of the other set: the end is all there is */
+        goto done;
+    }
     if (!is_share(accuracy) || !(step >= 0) || step > 9e15) goto done;
     if (out->points == *room) {
         size_t more = *room ? 2 * *room : 32;

@@ -377,6 +377,29 @@ static void early_stops_are_read_off_the_full_runs_curve_where_it_was_looked_at(
     cull_comparison_destroy(c);
 }
 
+static void the_best_of_another_set_is_no_best_of_the_test_set(void **state)
+{
+    cull_comparison  *c = begin("sb", *state);
+    cull_compare_run  run;
+    json_t           *j = NULL;
+    char              path[CULL_DATA_PATH + 32];
+    static const char lines[] =
+        "{\"kind\":\"evaluate\",\"set\":\"validation\",\"step\":10,\"accuracy\":0.99}\n"
+        "{\"kind\":\"evaluate\",\"set\":\"test\",\"step\":40,\"accuracy\":0.9}\n";
+
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
+        leave_run(c, &run, "finished", .9);
+        if (strcmp(run.name, "sb keep=0.25 separate") != 0) continue;
+        (void)snprintf(path, sizeof path, "%s/metrics.jsonl", run.folder);
+        put_file(path, lines, strlen(lines));
+    }
+    j = judge(c);
+    assert_true(fabs(number(arm_of(j, "sb keep=0.25 separate"), "best_mean") - 90) < 1e-9);
+    assert_true(fabs(number(arm_of(j, "full"), "best_mean") - 91) < 1e-9);
+    json_decref(j);
+    cull_comparison_destroy(c);
+}
+
 static void damaged_runs_are_named_and_left_out(void **state)
 {
     cull_comparison *c = begin("sb", *state);
@@ -672,6 +695,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             early_stops_are_read_off_the_full_runs_curve_where_it_was_looked_at, make_folder,
             drop_folder),
+        cmocka_unit_test_setup_teardown(the_best_of_another_set_is_no_best_of_the_test_set,
+                                        make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(damaged_runs_are_named_and_left_out, make_folder,
                                         drop_folder),
         cmocka_unit_test_setup_teardown(a_run_that_did_other_work_than_was_priced_is_a_problem,
