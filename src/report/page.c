@@ -150,6 +150,7 @@ static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c
     TRY(cull_rep_draw_pareto(page, c));
     TRY(cull_rep_draw_keep(page, c));
     TRY(cull_rep_draw_errors(page, c));
+    TRY(cull_rep_draw_energy(page, c));
     cull_rep_put(&page->html, "</div>\n");
     if (page->figures == drawn) page->html.size = before; /* nothing to show, no heading */
 done:

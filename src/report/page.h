@@ -75,6 +75,7 @@ cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c
 cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_errors(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_draw_energy(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_picks(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_run_curves(cull_rep_page *page, const cull_rep_single *runs,
                                      size_t count);

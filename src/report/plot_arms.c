@@ -314,9 +314,12 @@ static cull_status draw_arms(cull_rep_page *page, const cull_rep_comparison *c, 
 
 cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    cull_status status = draw_arms(page, c, &time_spent);
+    return draw_arms(page, c, &time_spent);
+}
 
-    return status == CULL_OK ? draw_arms(page, c, &energy_spent) : status;
+cull_status cull_rep_draw_energy(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    return draw_arms(page, c, &energy_spent);
 }
 
 static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count,

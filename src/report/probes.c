@@ -130,6 +130,11 @@ static bool contested(const cull_rep_probe_group *g)
     return g->contests && g->style.colour != 0;
 }
 
+static bool knows_labels(const cull_rep_probe_group *g)
+{
+    return g->picked > 0 && g->corrupted >= 0 && g->corrupted <= g->picked;
+}
+
 /* 85 % (71 to 93) */
 static void put_share(cull_rep_text *html, double hits, double trials, int digits)
 {
@@ -170,7 +175,7 @@ static void put_group(cull_rep_page *page, const cull_rep_probe_group *g,
     }
     if (!labels) return;
     cull_rep_cell(page, column);
-    if (g->corrupted >= 0 && g->corrupted <= g->picked)
+    if (knows_labels(g))
         put_share(html, g->corrupted, g->picked, 1);
     else
         cull_rep_put(html, "–");
@@ -189,7 +194,9 @@ static void put_table(cull_rep_page *page, const cull_rep_probes *probes, bool g
          "share of minibatches on which the error is below uniform’s, with its 95 "
          "% interval (Wilson)",
          false},
-        {"Wrong labels", "share of the picks whose label was changed on purpose, likewise", false},
+        {"Wrong labels",
+         "share of the picks whose label was changed on purpose, with its 95 % interval (Wilson)",
+         false},
     };
     enum { COLUMNS = sizeof usual / sizeof *usual, FIRST = 3, OF_GRADIENTS = 4 };
     cull_rep_column columns[COLUMNS];
@@ -234,6 +241,34 @@ done:
     return status;
 }
 
+/* Without gradients: the strategy that wrong labels draw most, and uniform beside it. */
+static void put_labels(cull_rep_text *html, const cull_rep_probes *probes)
+{
+    const cull_rep_probe_group *most = NULL;
+
+    for (size_t i = 0; i < probes->count; i++) {
+        const cull_rep_probe_group *g = &probes->group[i];
+
+        if (g->style.colour == 0 || !knows_labels(g) || !(g->corrupted > 0)) continue;
+        if (!most || g->corrupted / g->picked > most->corrupted / most->picked) most = g;
+    }
+    if (!most) {
+        cull_rep_put(html, "Minibatches were probed, and none compared with uniform choice.</p>\n");
+        return;
+    }
+    cull_rep_put(html, "Wrong labels are picked most by ");
+    cull_rep_escape(html, most->strategy, CULL_REP_NAME);
+    cull_rep_print(html, " at ρ = %.3g: %.1f %% of its picks", most->keep,
+                   100 * most->corrupted / most->picked);
+    for (size_t i = 0; i < probes->count; i++) {
+        const cull_rep_probe_group *g = &probes->group[i];
+
+        if (g->style.colour == 0 && g->keep == most->keep && knows_labels(g))
+            cull_rep_print(html, ", of uniform’s %.1f %%", 100 * g->corrupted / g->picked);
+    }
+    cull_rep_put(html, ".</p>\n");
+}
+
 /* The strategy that is below uniform's error most surely, and on how many minibatches. */
 static void put_finding(cull_rep_page *page, const cull_rep_probes *probes)
 {
@@ -250,7 +285,7 @@ static void put_finding(cull_rep_page *page, const cull_rep_probes *probes)
     }
     cull_rep_put(html, "<p class=\"verdict\">");
     if (!best) {
-        cull_rep_put(html, "Minibatches were probed, and none compared with uniform choice.</p>\n");
+        put_labels(html, probes);
         return;
     }
     cull_rep_put(html, surest > .5 ? "The subsets’ gradients are truer than uniform choice’s with "

@@ -171,7 +171,7 @@ def run(cull, folder):
     case.report("probe", "-o", "probe.html", "--json", says='"probes": 1')
     case.page("probe.html", "gradmatch at ρ = 0.", "of 200 minibatches", "<b>Gradient error, ρ = 0.3.</b>", "Below uniform")
     case.report("picks", "-o", "picks.html", says="0 figures")
-    text, _ = case.page("picks.html", "none compared with uniform", "Wrong labels", "What the subsets hold")
+    text, _ = case.page("picks.html", "Wrong labels are picked most by sb at ρ = 0.1", "of uniform’s", "Wrong labels", "What the subsets hold")
     case.expect("Median error" not in text, "errors where no gradient was taken")
     case.report("probe", "picks", "run", "-o", "three.html")
     case.page("three.html", "1 run, 2 probes<")
