@@ -101,6 +101,7 @@ cull_status cull_train_bring(cull_trainer *t)
                            .epoch = t->place.epoch,
                            .key = cull_key_make(t->setup->seed, "dropout")};
     t->augmented = augments(t);
+    if (t->pipeline) cull_pipeline_turn(t, count);
     ahead = t->pipeline && t->needs.action == CULL_SELECT_BATCH && loads(t);
     if (loads(t) && !(ahead && cull_pipeline_has(t, count)))
         TRY(cull_train_take(t, at, count, &t->seen));

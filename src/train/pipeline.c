@@ -137,6 +137,15 @@ static bool is_pending(const cull_trainer *t, size_t count)
            n->at == t->place.at && n->count == count && n->signals == t->needs.signals;
 }
 
+void cull_pipeline_turn(cull_trainer *t, size_t count)
+{
+    cull_pending *n = &t->pipeline->pending;
+
+    if (!n->there || is_pending(t, count)) return;
+    n->there = t->pipeline->fetched = false;
+    cull_scorer_count(t, (size_t)n->count);
+}
+
 bool cull_pipeline_has(const cull_trainer *t, size_t count)
 {
     return is_pending(t, count) && t->pipeline->loaded;
@@ -181,7 +190,6 @@ cull_status cull_pipeline_take(cull_trainer *t, bool *found)
     cull_status    status = CULL_OK;
 
     *found = is_pending(t, t->seen.count);
-    p->pending.there = *found;
     if (!*found) goto done;
     if (!p->fetched) TRY(fetch(p));
     cull_signal_room_view(&p->signals, &t->signals);

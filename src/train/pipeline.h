@@ -63,6 +63,10 @@ typedef struct cull_pipeline {
 cull_status cull_pipeline_open(cull_trainer *trainer, cull_pipeline **out);
 void        cull_pipeline_close(cull_pipeline *pipeline);
 
+/* A step of `count` begins. What was scored for another was scored in vain: it is counted as work,
+ * and gone. */
+void cull_pipeline_turn(cull_trainer *trainer, size_t count);
+
 /* This step's candidates, from what was scored ahead or from `batch`, which is copied. */
 bool        cull_pipeline_has(const cull_trainer *trainer, size_t count);
 cull_status cull_pipeline_hold(cull_trainer *trainer, cull_batch *batch);

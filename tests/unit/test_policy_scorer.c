@@ -114,6 +114,25 @@ static void scored_ahead_is_scored_by_weights_one_step_old(void **state)
     end(ahead, recipe[1]);
 }
 
+/* A selector may want something else than it said it would; what was scored was still work. */
+static void what_is_scored_ahead_in_vain_is_counted(void **state)
+{
+    const struct world *w = *state;
+    cull_recipe *recipe = recipe_of(w, "model.name=lenet5 select.strategy=sb score.pipelined=true");
+    cull_trainer *t = NULL;
+    cull_signals  seen;
+
+    assert_ok(cull_trainer_create(&recipe->setup, true, &t));
+    assert_ok(cull_train_begin_epoch(t));
+    assert_ok(cull_train_step(t));
+    assert_int_equal(BATCH, t->meter.scored);
+    t->pipeline->pending.signals |= CULL_SIGNAL_H;
+    advance(t, &seen);
+    assert_int_equal(3 * BATCH, t->meter.scored);
+    assert_int_equal(3 * BATCH + 3 * t->meter.trained, t->meter.thirds);
+    end(t, recipe);
+}
+
 /* While weights do not move, old ones are new ones: the same examples are chosen in every step. */
 static void scored_ahead_with_weights_that_stay_is_scored_now(void **state)
 {
@@ -322,6 +341,7 @@ int main(void)
         TEST(a_proxy_learns_what_the_model_learns),
         TEST(a_smaller_proxy_scores_for_a_larger_model),
         TEST(scored_ahead_is_scored_by_weights_one_step_old),
+        TEST(what_is_scored_ahead_in_vain_is_counted),
         TEST(scored_ahead_with_weights_that_stay_is_scored_now),
         TEST(scoring_ahead_is_scoring_by_hand_with_weights_one_step_old),
         TEST(scoring_ahead_repeats_bit_for_bit_on_any_threads),
