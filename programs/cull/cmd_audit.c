@@ -44,7 +44,8 @@ static int find_files(struct arguments *a)
     run = json_load_file(path, 0, &error);
     name = json_string_value(json_object_get(run, "weights"));
     if (!run)
-        end = complain(END_FAILED, "Give the folder of a run.", "%s: %s", path, error.text);
+        end = complain(END_FAILED, "Give the folder of a run.", "%s: %s", path,
+                       json_trouble(path, &error));
     else if (!name || !name[0])
         end = complain(END_FAILED, "Resume the run until its first checkpoint is there.",
                        "%s names no weights", path);

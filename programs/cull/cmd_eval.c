@@ -66,7 +66,7 @@ static int find_weights(struct arguments *a)
     state = json_string_value(json_object_get(run, "status"));
     if (!run)
         end = complain(END_FAILED, "Give a run's folder or a .safetensors file.", "%s: %s", path,
-                       error.text);
+                       json_trouble(path, &error));
     else if (state && strcmp(state, "running") == 0 && a->best)
         end = complain(END_FAILED, "Resume it, or leave out --best for its latest weights.",
                        "%s: the run has not ended, so its best weights are not known", a->folder);

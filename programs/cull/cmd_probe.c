@@ -69,8 +69,8 @@ static int probe(struct arguments *a)
         if (status == CULL_IO)
             end = complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
                            cull_last_error());
-        else if (status == CULL_OK)
-            status = cull_probe(recipe, &options, &result);
+        if (status == CULL_OK && a->out) end = make_folders(a->out);
+        if (status == CULL_OK && !end) status = cull_probe(recipe, &options, &result);
         if (!end) end = status == CULL_OK ? say(a, &result) : complain_run(status);
     }
     cull_probe_clear(&result);
@@ -102,6 +102,8 @@ int cmd_probe(int argc, char **argv)
     if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
     end = parse_flags("probe", flags, argc, argv, words, &count);
     if (!end && !a.help) end = take_changes("probe", words, count, &a.change, &a.recipe);
+    if (!end && a.batches == 0)
+        end = complain(END_USAGE, "Write it as --batches 200.", "--batches 0 looks at nothing");
     if (!end) end = a.help ? help(flags) : probe(&a);
     clear_changes(&a.change);
     free((void *)words);

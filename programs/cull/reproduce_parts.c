@@ -1,12 +1,10 @@
-/* reproduce_parts.c - words, lists and folders of the ways to do a paper's figure again. */
+/* reproduce_parts.c - words and lists of the ways to do a paper's figure again. */
 #include "reproduce_parts.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 int add_word(words *all, const char *format, ...)
 {
@@ -121,22 +119,4 @@ int add_strategy(words *all, const char *strategy)
             (void)snprintf(name + length, sizeof name - length, "%s%s", length ? " " : "", word);
     }
     return end ? end : add_word(all, "select.strategy=%s", name);
-}
-
-int make_folders(const char *path)
-{
-    char        copy[MOST_WORD];
-    struct stat info = {0};
-
-    (void)snprintf(copy, sizeof copy, "%s/", path);
-    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(copy, 0777) && errno != EEXIST)
-            return complain(END_FAILED, "Give another --out.", "%s: cannot create: %s", copy,
-                            strerror(errno));
-        *slash = '/';
-    }
-    if (stat(path, &info) || !S_ISDIR(info.st_mode))
-        return complain(END_FAILED, "Give another --out.", "%s is not a folder", path);
-    return END_WELL;
 }

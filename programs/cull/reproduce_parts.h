@@ -48,7 +48,4 @@ int reproduce_time(const reproduction *r);
 /* comparison.json of a folder, as the entry wants it shown. */
 int print_comparison(const reproduction *r, const char *folder);
 
-/* A folder and those above it. */
-int make_folders(const char *path);
-
 #endif

@@ -166,7 +166,7 @@ int print_comparison(const reproduction *r, const char *folder)
     root = json_load_file(path, 0, &error);
     if (!root)
         return complain(END_FAILED, "Run it again: finished runs are not repeated.", "%s: %s", path,
-                        error.text);
+                        json_trouble(path, &error));
     print_all(r, root);
     (void)printf("curves and tables: cull report %s\n", folder);
     json_decref(root);

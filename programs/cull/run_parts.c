@@ -1,10 +1,12 @@
 /* run_parts.c - changes to recipes, complaints about runs, the keys as help. */
 #include "run_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { MOST_TEXT = 256, MOST_KEYS = 256 };
+enum { MOST_TEXT = 256, MOST_KEYS = 256, MOST_FOLDER = 1200 };
 
 int take_changes(const char *command, const char *const *words, size_t count, changes *out,
                  const char **path)
@@ -32,6 +34,24 @@ int take_changes(const char *command, const char *const *words, size_t count, ch
         }
         next += strlen(words[i]) + 1;
     }
+    return END_WELL;
+}
+
+int make_folders(const char *path)
+{
+    char        copy[MOST_FOLDER];
+    struct stat info = {0};
+
+    (void)snprintf(copy, sizeof copy, "%s/", path);
+    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(copy, 0777) && errno != EEXIST)
+            return complain(END_FAILED, "Give another --out.", "%s: cannot create: %s", copy,
+                            strerror(errno));
+        *slash = '/';
+    }
+    if (stat(path, &info) || !S_ISDIR(info.st_mode))
+        return complain(END_FAILED, "Give another --out.", "%s is not a folder", path);
     return END_WELL;
 }
 

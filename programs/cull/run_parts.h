@@ -18,6 +18,9 @@ int  take_changes(const char *command, const char *const *words, size_t count, c
                   const char **path);
 void clear_changes(changes *all);
 
+/* A folder and those above it. Returns an exit status. */
+int make_folders(const char *path);
+
 /* What was probably meant by a wrong key, strategy or model, or where to look. */
 void recipe_hint(const char *why, char *hint, size_t room);
 

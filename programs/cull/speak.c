@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "program.h"
 
@@ -102,6 +103,11 @@ const char *nearest(const char *wrong, const char *const *words)
         best = *words;
     }
     return best;
+}
+
+const char *json_trouble(const char *path, const json_error_t *error)
+{
+    return access(path, R_OK) == 0 ? error->text : strerror(errno);
 }
 
 json_t *json_number(double value)
