@@ -3,25 +3,25 @@ PREFIX       ?= /usr/local
 JOBS         ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
-# The tests with threads in them, for the thread sanitizer.
-THREADED = test_(base|craig|diagnose|every|facility|gain|glister|grad_?match|gram|loader|omp_calls|omp_forms|run_threads)$$
-
 PROGRAM = program cull cull_static select select_static
 CTEST   = ctest --output-on-failure --no-tests=error -j $(JOBS) --test-dir
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 export UBSAN_OPTIONS = print_stacktrace=1
 
-.PHONY: all test check check-long install bench fuzz docs format clean help
+.PHONY: all test check check-long install bench fuzz demo docs format clean help
 
 all: ## build build/cull, the libraries build/libcull.so and .a, and libcull_select
 	tools/setup.sh build
 	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	cmake --build build --target $(PROGRAM) -- --quiet
 
+# Only what is run is built, where that is less than all.
+build-tsan: ONLY = --target threaded
+build-fuzz: ONLY = --target fuzzers
 build-%:
 	cmake --preset $* >/dev/null
-	cmake --build $(if $(filter release,$*),build,build/$*) -- --quiet
+	cmake --build $(if $(filter release,$*),build,build/$*) $(ONLY) -- --quiet
 
 test: ## build for release and run its tests
 	tools/setup.sh build check
@@ -33,7 +33,7 @@ check: ## everything: gcc and clang, sanitizers, all tests and checks
 	$(MAKE) --no-print-directory build-release
 	$(MAKE) --no-print-directory build-clang
 	$(MAKE) --no-print-directory build-tsan
-	$(CTEST) build/tsan -R '$(THREADED)'
+	$(CTEST) build/tsan -L threads
 	$(MAKE) --no-print-directory build-asan
 	$(CTEST) build/asan -E golden
 	$(CTEST) build

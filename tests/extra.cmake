@@ -1,4 +1,5 @@
 # The fuzz corpora, replayed with any compiler; with CULL_FUZZ the libFuzzer programs as well.
+add_custom_target(fuzzers)
 foreach(target npy npz select restore idx cifar svhn recipe options safetensors state report)
   add_executable(replay_${target} fuzz/fuzz_${target}.c fuzz/replay.c)
   target_link_libraries(replay_${target} PRIVATE cull_flags cull_static)
@@ -13,6 +14,7 @@ foreach(target npy npz select restore idx cifar svhn recipe options safetensors 
     target_link_options(fuzz_${target} PRIVATE -fsanitize=fuzzer)
     set_target_properties(fuzz_${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
       ${PROJECT_BINARY_DIR}/tests)
+    add_dependencies(fuzzers fuzz_${target})
   endif()
 endforeach()
 if(CULL_FUZZ)
@@ -29,6 +31,7 @@ foreach(case_file ${case_files})
     --cull $<TARGET_FILE:program> ${case_file})
   set_tests_properties(cli_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endforeach()
+set_tests_properties(cli_compare cli_train PROPERTIES COST 300)
 
 # Where a run touches its files, its test may kill it or let the disk be full.
 target_link_options(test_trainer PRIVATE -Wl,--wrap=write,--wrap=fsync,--wrap=rename,--wrap=unlink)
