@@ -18,15 +18,20 @@ cull_priced cull_arm_priced(const cull_recipe *recipe)
 }
 
 /* What its runs did beyond, or short of, what was expected of them. */
-static void correct(const cull_costs *costs, const cull_arm_costs *own, double batch, cull_price *p)
+static void correct(const cull_costs *costs, cull_arm *arm)
 {
-    double learn = cull_costs_learn(costs, batch) / batch;
+    const cull_arm_costs *own = &arm->own;
+    cull_price           *p = &arm->price;
+    bool                  whole = p->collects || p->pool; /* batches */
+    double size = whole ? (double)arm->recipe->setup.batch : p->trained / (double)p->steps;
+    double learn = cull_costs_learn(costs, size) / size;
     double score = own->score > 0 ? own->score : learn / 3;
-    double kept = own->scored + 3 * own->trained - own->thirds; /* forward pass used again */
 
-    p->seconds += (own->trained - p->trained) * (learn + costs->optim / batch) +
-                  (own->scored - p->scored) * score - kept * learn / 3 +
+    p->seconds += (own->trained - p->trained) * (learn + costs->optim / size) +
+                  (own->scored - p->scored) * score +
                   (fmax(own->scored, own->trained) - fmax(p->scored, p->trained)) * costs->load;
+    if (arm->recipe->setup.score.reuse) /* forward passes that were used again */
+        p->seconds -= (own->scored + 3 * own->trained - own->thirds) * learn / 3;
     p->scored = own->scored;
     p->trained = own->trained;
     p->thirds = own->thirds;
@@ -39,7 +44,7 @@ cull_status cull_arm_price(const cull_costs *costs, cull_arm *arm)
 
     run.own = arm->own;
     TRY(cull_costs_price(costs, &run, NULL, 0, NULL, &arm->price));
-    if (arm->own.counted) correct(costs, &arm->own, (double)arm->recipe->setup.batch, &arm->price);
+    if (arm->own.counted) correct(costs, arm);
 done:
     return status;
 }

@@ -309,7 +309,8 @@ static cull_status scores(const cull_arm_base *base, const struct asked *a, bool
     TRY(look_at(recipe, &look));
     *keeps = takes(recipe, "select.keep");
     /* one that selects at no step yet may score when it begins to */
-    *scores_steps = !look.pool && (look.scoring > 0 || !look.fixed);
+    *scores_steps =
+        !look.pool && (look.scoring > 0 || (!look.fixed && !strstr(a->strategy, "remembered")));
     *scores_pool = look.scoring > 0 && look.pool;
     for (size_t i = 0; i < a->options; i++)
         if (is_of_scoring(a->option[i].key) && !*scores_steps && !*scores_pool)

@@ -188,15 +188,18 @@ static void costs_at_marks_are_what_was_spent_until_then(void **state)
 
 static void strategies_shares_and_passes_make_arms(void **state)
 {
-    cull_arms arms =
-        open_arms("random,sb,top-loss+remembered,sb beta=2,full", "0.1,0.3", "separate,reuse");
+    cull_arms arms = open_arms(
+        "random,sb,top-loss+remembered,sb beta=2,full,kath18,kath18 remembered score=loss",
+        "0.1,0.3", "separate,reuse");
 
     (void)state;
-    assert_int_equal(1 + 2 + 4 + 2 + 4, arms.count);
+    assert_int_equal(1 + 2 + 4 + 2 + 4 + 4 + 2, arms.count);
     assert_int_equal(CULL_ROLE_FULL, arms.arm[0].role);
     (void)find(&arms, "random keep=0.1");
     (void)find(&arms, "sb keep=0.3 reuse");
     (void)find(&arms, "top-loss remembered keep=0.1");
+    (void)find(&arms, "kath18 keep=0.1 reuse"); /* scores when it begins to */
+    (void)find(&arms, "kath18 remembered score=loss keep=0.1");
     assert_string_equal("sb-beta-2-0.3-separate",
                         arms.arm[find(&arms, "sb beta=2 keep=0.3 separate")].folder);
     assert_string_equal("none", arms.arm[find(&arms, "random keep=0.1")].pass);
