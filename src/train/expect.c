@@ -146,15 +146,15 @@ static cull_status check_used(const cull_trainer *t)
 }
 
 /* The epochs behind one that stands for them may ask for something else: stale ones do. */
-static cull_status check_others(cull_trainer *t, uint64_t epoch, uint64_t step, double stands_for,
+static cull_status check_others(cull_trainer *t, uint64_t epoch, uint64_t step, uint64_t stands_for,
                                 double steps)
 {
     cull_status status = CULL_OK;
     cull_needs  needs = {0};
+    uint64_t    each = (uint64_t)(steps / (double)stands_for);
 
-    for (double i = 1; i < stands_for; i++) {
-        TRY(cull_selector_needs(t->selector, step + (uint64_t)(i * steps / stands_for),
-                                epoch + (uint64_t)i, &needs));
+    for (uint64_t i = 1; i < stands_for; i++) {
+        TRY(cull_selector_needs(t->selector, step + i * each, epoch + i, &needs));
         TRY(check_scoring(t, &needs));
     }
 done:
@@ -175,12 +175,12 @@ cull_status cull_train_expect(cull_trainer *t)
              "scoring pass is gone",
              cull_selector_name(t->selector));
     for (uint64_t epoch = 0; epoch < t->epochs; epoch += stride) {
-        double stands_for = fmin((double)(t->epochs - epoch), (double)stride);
-        double before = t->expected.steps;
+        uint64_t stands_for = t->epochs - epoch < stride ? t->epochs - epoch : stride;
+        double   before = t->expected.steps;
 
         TRY(cull_selector_needs(t->selector, step, epoch, &needs));
         TRY(check_scoring(t, &needs));
-        TRY(look_at_epoch(t, epoch, step, count_of(t, &needs), stands_for));
+        TRY(look_at_epoch(t, epoch, step, count_of(t, &needs), (double)stands_for));
         TRY(check_others(t, epoch, step, stands_for, t->expected.steps - before));
         step += (uint64_t)(t->expected.steps - before);
     }
