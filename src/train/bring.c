@@ -56,6 +56,7 @@ static cull_status fill_loader(cull_trainer *t)
            cull_data_loader_room(t->loader) > 0) {
         size_t count = cull_train_step_size(t, a->to);
 
+        if (count > t->loader_room) break; /* a short batch came first: widened when it is due */
         TRY(cull_data_loader_submit(t->loader, t->walk.place + a->to, count, t->place.epoch,
                                     a->augment));
         a->to += count;
