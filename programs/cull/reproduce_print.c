@@ -5,7 +5,7 @@
 
 #include "reproduce_parts.h"
 
-enum { PHASES = 5 };
+enum { PHASES = 5, NAME = 44 };
 
 static const char *const phase_names[PHASES] = {"load", "score", "select", "learn", "optim"};
 
@@ -77,7 +77,7 @@ static double to_error(const json_t *arm, double factor)
 
 static void print_head(unsigned shows)
 {
-    (void)printf("%-44s %9s %9s %9s", "arm (accuracies in percent)", "cost", "end", "sd");
+    (void)printf("%-*s %9s %9s %9s", NAME, "arm (accuracies in percent)", "cost", "end", "sd");
     if (shows & CULL_SHOW_BEST) (void)printf(" %9s %9s %9s", "maximum", "lowest", "highest");
     if (shows & CULL_SHOW_SPEED) (void)printf(" %9s %9s %9s", "to x1.1", "to x1.2", "to x1.4");
     if (shows & CULL_SHOW_PHASES)
@@ -100,7 +100,10 @@ static void print_arm(unsigned shows, const json_t *arm, const json_t *full)
     static const double factors[] = {1.1, 1.2, 1.4};
     double              low = 0, high = 0;
 
-    (void)printf("%-44s", text(arm, "name"));
+    if (strlen(text(arm, "name")) > NAME)
+        (void)printf("%s\n%*s", text(arm, "name"), NAME, "");
+    else
+        (void)printf("%-*s", NAME, text(arm, "name"));
     put(number(arm, "cost"), " %9.3f");
     put(number(arm, "mean"), " %9.2f");
     put(number(arm, "sd"), " %9.2f");
