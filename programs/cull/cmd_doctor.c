@@ -8,7 +8,7 @@
 
 #include "flags.h"
 
-enum { SAMPLE = 8 };
+enum { SAMPLE = 8, MOST_PATH = 1024 };
 
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
@@ -71,26 +71,60 @@ static double memory_gib(void)
     return pages > 0 && bytes > 0 ? (double)pages * (double)bytes / 1073741824.0 : NAN;
 }
 
+/* Figures of a page are drawn by a program of its own. */
+static bool finds_gnuplot(void)
+{
+    const char *path = getenv("PATH");
+    char        file[MOST_PATH];
+
+    for (; path && *path; path += path[strcspn(path, ":")] == ':') {
+        size_t length = strcspn(path, ":");
+
+        (void)snprintf(file, sizeof file, "%.*s/gnuplot", (int)length, path);
+        if (access(file, X_OK) == 0) return true;
+        path += length;
+    }
+    return false;
+}
+
+/* The sets whose files are where they are looked for. */
+static void list_data(char *out, size_t room)
+{
+    cull_data_listing listing;
+    size_t            at = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; at < room && cull_data_list(NULL, i, &listing); i++)
+        if (listing.train && listing.test)
+            at += (size_t)snprintf(out + at, room - at, "%s%s", at ? ", " : "", listing.name);
+}
+
 static int report(cull_backend *backend, bool json)
 {
     bool        pursuit = pursuit_works(backend), draw = draw_works(backend);
     long        cores = sysconf(_SC_NPROCESSORS_ONLN);
+    bool        gnuplot = finds_gnuplot();
     const char *device = cull_backend_describe(backend);
+    char        data[MOST_PATH];
     int         end = END_WELL;
 
+    list_data(data, sizeof data);
     if (json) {
-        json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:b}", "version",
-                                   cull_version(), "compiler", COMPILER, "backend", device, "cores",
-                                   (json_int_t)cores, "zlib", zlibVersion(), "jansson",
-                                   jansson_version_str(), "pursuit", pursuit, "draw", draw);
+        json_t *object =
+            json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:b, s:b}", "version",
+                      cull_version(), "compiler", COMPILER, "backend", device, "cores",
+                      (json_int_t)cores, "zlib", zlibVersion(), "jansson", jansson_version_str(),
+                      "gnuplot", gnuplot, "data", data, "pursuit", pursuit, "draw", draw);
         (void)json_object_set_new(object, "memory_gib", json_number(memory_gib()));
         end = print_json(object);
     } else {
         (void)printf("cull      %s\ncompiler  %s\nbackend   %s\ncores     %ld\n"
                      "memory    %.1f GiB\nzlib      %s\njansson   %s\n"
-                     "pursuit   %s\ndraw      %s\n",
+                     "gnuplot   %s\ndata      %s\npursuit   %s\ndraw      %s\n",
                      cull_version(), COMPILER, device, cores, memory_gib(), zlibVersion(),
-                     jansson_version_str(), pursuit ? "ok" : "WRONG", draw ? "ok" : "WRONG");
+                     jansson_version_str(), gnuplot ? "found" : "not found: pages have no figures",
+                     data[0] ? data : "none found: CULL_DATA names the folder of the sets",
+                     pursuit ? "ok" : "WRONG", draw ? "ok" : "WRONG");
         end = end_output(END_WELL);
     }
     if (end || (pursuit && draw)) return end;
@@ -117,9 +151,11 @@ int cmd_doctor(int argc, char **argv)
     free((void *)words);
     if (end) return end;
     if (help) {
-        (void)printf("usage: cull doctor [--json]\n\n"
-                     "Prints versions, compiler, backend, cores and memory, and solves two small\n"
-                     "problems whose answers are known. Exit status 1 when one is wrong.\n\n");
+        (void)printf(
+            "usage: cull doctor [--json]\n\n"
+            "Prints versions, compiler, backend, cores and memory, whether gnuplot is there to\n"
+            "draw figures and which data sets are found, and solves two small problems\n"
+            "whose answers are known. Exit status 1 when one is wrong.\n\n");
         print_flags(stdout, flags);
         return end_output(END_WELL);
     }
