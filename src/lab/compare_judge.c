@@ -104,6 +104,23 @@ static void correct_cost(cull_comparison *c, size_t arm)
     if (!a->price.fixed) j->cost *= counted / a->price.thirds;
 }
 
+/* Batches of some sizes are so slow, or a pool so small, that no uniform choice costs the same. */
+static void check_match(cull_comparison *c, size_t arm)
+{
+    const cull_arm *a = &c->arms.arm[arm], *control = NULL;
+    double          full = c->arms.arm[0].price.seconds, ratio = 0;
+    char            text[2 * CULL_ARM_NAME + 160];
+
+    if (a->role != CULL_ROLE_ARM || a->uniform || cull_compare_is_guess(a)) return;
+    control = &c->arms.arm[a->control[CULL_ROLE_WHOLE_BUDGET]];
+    ratio = control->price.seconds / a->price.seconds;
+    if (ratio <= 1 + OFF && (ratio * (1 + OFF) >= 1 || control == c->arms.arm)) return;
+    (void)snprintf(text, sizeof text,
+                   "%s costs %.3f of full training, and the nearest uniform choice, %s, %.3f",
+                   a->name, a->price.seconds / full, control->name, control->price.seconds / full);
+    problem(c, text);
+}
+
 static cull_status price_at(const cull_comparison *c, size_t arm, const uint64_t *step,
                             size_t count, double *cost)
 {
@@ -203,7 +220,9 @@ static cull_status give_verdicts(cull_comparison *c)
 
         v->holm = p[k];
         (void)snprintf(control, sizeof control, "%s%s", c->arms.arm[v->control].name,
-                       v->control ? " at the same cost" : " training, which costs no more");
+                       v->control                   ? " at the same cost"
+                       : c->judged[who[k]].cost < 1 ? " training"
+                                                    : " training, which costs no more");
         cull_verdict_judge(&v->test, v->holm, c->margin, a->name, control, &v->verdict);
         arms[k] = (cull_verdict_arm){.name = a->name,
                                      .kind = v->verdict.kind,
@@ -272,6 +291,7 @@ cull_status cull_compare_judge(cull_comparison *c)
             if (!c->arms.arm[i].recipe) read_early_stop(c, i, seed);
         sum_up(c, i, values);
         correct_cost(c, i);
+        check_match(c, i);
     }
     full = c->judged[0].saved;
     for (size_t i = 0; i < c->arms.count; i++) {

@@ -511,6 +511,28 @@ static void controls_wait_for_the_runs_of_arms_whose_cost_is_a_guess(void **stat
     cull_comparison_destroy(c);
 }
 
+static void a_control_of_another_cost_is_a_problem(void **state)
+{
+    cull_comparison *c = begin("sb", *state);
+    cull_arm        *whole = &c->arms.arm[c->arms.arm[1].control[CULL_ROLE_WHOLE_BUDGET]];
+    double           seconds = whole->price.seconds;
+
+    for (int i = 0; i < 3; i++) {
+        static const double factor[] = {1, 1.1, .9};
+        json_t             *j = NULL;
+
+        whole->price.seconds = factor[i] * seconds;
+        j = judge(c);
+        assert_int_equal(i > 0, json_array_size(json_object_get(j, "problems")));
+        if (i > 0)
+            assert_non_null(
+                strstr(json_string_value(json_array_get(json_object_get(j, "problems"), 0)),
+                       "the nearest uniform choice, random keep="));
+        json_decref(j);
+    }
+    cull_comparison_destroy(c);
+}
+
 static void half_done_and_failed_runs_are_told_apart(void **state)
 {
     cull_comparison *c = begin("sb", *state);
@@ -704,6 +726,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(controls_wait_for_the_runs_of_arms_whose_cost_is_a_guess,
                                         make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(the_command_that_would_repeat_it_is_noted, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(a_control_of_another_cost_is_a_problem, make_folder,
                                         drop_folder),
         cmocka_unit_test_setup_teardown(half_done_and_failed_runs_are_told_apart, make_folder,
                                         drop_folder),
