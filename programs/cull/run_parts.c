@@ -135,6 +135,8 @@ void recipe_hint(const char *why, char *hint, size_t room)
         near = of_strategy ? nearest_of_select(wrong + strlen(section)) : nearest_key(wrong);
         before = of_strategy ? section : "";
         if (of_strategy) where = "cull select --list: options belong to their strategy";
+        /* another strategy's */
+        if (of_strategy && near && strcmp(near, wrong + strlen(section)) == 0) near = NULL;
     }
     (void)snprintf(hint, room, "%s%s%s%sSee %s.", near ? "Did you mean " : "", near ? before : "",
                    near ? near : "", near ? "? " : "", where);
