@@ -66,8 +66,11 @@ void progress_tell(progress *p, const cull_run_news *n)
     }
     progress_end(p);
     if (p->quiet) return;
-    (void)printf("epoch %llu/%llu: loss %.4f", (unsigned long long)n->epoch,
-                 (unsigned long long)n->epochs, n->loss);
+    (void)printf("epoch %llu/%llu: ", (unsigned long long)n->epoch, (unsigned long long)n->epochs);
+    if (isfinite(n->loss))
+        (void)printf("loss %.4f", n->loss);
+    else
+        (void)printf("nothing trained"); /* a stream is still collecting */
     if (isfinite(n->accuracy))
         (void)printf(", %s accuracy %.2f %%%s", n->watched, 100 * n->accuracy,
                      n->best ? " (best)" : "");
