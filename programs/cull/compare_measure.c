@@ -162,7 +162,7 @@ int compare_measure(cull_comparison *c, unsigned jobs, bool quiet)
     bool first = true;
 
     while (!end && cull_comparison_unmeasured(c, 0)) {
-        size_t         count = 0;
+        size_t         count = 1;
         struct crew    crew = {0};
         cull_measured *all = NULL;
 
