@@ -76,6 +76,7 @@ static int complain_compare(cull_status status)
 
     if (strstr(why, "already holds a comparison"))
         return complain(END_USAGE, "Give --resume to go on with it, or another --out.", "%s", why);
+    if (strstr(why, "holds a run")) return complain(END_USAGE, "Give another --out.", "%s", why);
     if (strstr(why, "another comparison is at work"))
         return complain(END_FAILED, "Wait for it, or give another --out.", "%s", why);
     if (strstr(why, "the comparison there has"))

@@ -128,6 +128,9 @@ cull_status cull_comparison_folder(cull_comparison *c, const char *folder, bool 
     if (c->lock >= 0) FAIL(CULL_BAD_ARGUMENT, "%s: a comparison has one folder", folder);
     if (snprintf(c->folder, sizeof c->folder, "%s", folder) >= CULL_DATA_PATH - 300)
         FAIL(CULL_IO, "%.100s...: the name is too long", folder);
+    TRY(cull_compare_path(c, "metrics.jsonl", path));
+    if (access(path, F_OK) == 0)
+        FAIL(CULL_BAD_ARGUMENT, "%s holds a run, whose recipe a comparison would replace", folder);
     TRY(lock(c));
     TRY(cull_compare_path(c, "plan.json", path));
     if (access(path, F_OK) != 0) goto done; /* nothing there to go on with */
