@@ -41,14 +41,18 @@ static void print_order(const cull_probe_result *p, const double *keep, size_t k
         for (size_t k = 0; k < keeps; k++) {
             const cull_probe_arm *gm = find_arm(p, "gradmatch", keep[k]);
             const cull_probe_arm *sb = find_arm(p, "sb", keep[k]);
-            bool                  holds = false;
+            bool                  holds = false, wrong = false;
 
             if (!gm || !sb) continue;
             holds = gm->wins[way].low > .5 && sb->wins[way].high < .5;
+            wrong = gm->wins[way].high < .5 || sb->wins[way].low > .5;
             (void)printf("keep %g%s%s: %s; gradmatch is %s (%.1f %%), sb %s (%.1f %%)\n", keep[k],
                          p->batchnorm ? ", " : "", p->batchnorm ? ways[way] : "",
-                         holds ? "holds" : "does not hold", side(&gm->wins[way]),
-                         100 * gm->wins[way].rate, side(&sb->wins[way]), 100 * sb->wins[way].rate);
+                         holds   ? "holds"
+                         : wrong ? "does not hold"
+                                 : "is not decided",
+                         side(&gm->wins[way]), 100 * gm->wins[way].rate, side(&sb->wins[way]),
+                         100 * sb->wins[way].rate);
         }
 }
 
