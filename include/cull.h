@@ -1210,13 +1210,14 @@ CULL_API cull_status cull_comparison_folder(cull_comparison *comparison, const c
 
 /* Seconds, as medians of steps; loading on the same thread. */
 typedef struct cull_measured {
-    size_t pool, test, classes, parameters; /* examples of both sets, numbers        */
-    size_t steps;                           /* that were measured                    */
-    double start;                           /* reading the data, making the network  */
-    double load;                            /* an example                            */
-    double score, decide, learn, optim;     /* a step                                */
-    double pool_score, pool_solve;          /* a choice from the pool                */
-    double scored, trained;                 /* examples a step                       */
+    size_t pool, validation, test;      /* examples of the sets                  */
+    size_t classes, parameters;         /* numbers                               */
+    size_t steps;                       /* that were measured                    */
+    double start;                       /* reading the data, making the network  */
+    double load;                        /* an example                            */
+    double score, decide, learn, optim; /* a step                                */
+    double pool_score, pool_solve;      /* a choice from the pool                */
+    double scored, trained;             /* examples a step                       */
     double waited; /* share of the time that other programs had; 0 with several threads */
 } cull_measured;
 

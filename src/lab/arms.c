@@ -280,13 +280,18 @@ static cull_status add_pass(const cull_arm_base *base, const cull_arm_wish *wish
     struct meant m;
     cull_arm     arm = {.role = CULL_ROLE_ARM, .keep = NAN, .pass = pass};
     cull_price   look = {0};
+    char         why[400];
 
     mean(a, keep, strcmp(pass, "reuse") == 0, &m);
     if (keep) (void)cull_base_read_number(keep, &arm.keep);
     (void)snprintf(arm.strategy, sizeof arm.strategy, "%s", a->strategy);
     arm.uniform = strstr(a->strategy, "random") != NULL && !strchr(a->strategy, '/');
     name_arm(a, keep, &arm);
-    TRY(cull_arm_recipe(base, m.option, m.count, &arm.recipe));
+    status = cull_arm_recipe(base, m.option, m.count, &arm.recipe);
+    if (status != CULL_OK) {
+        (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        FAIL(status, "%s: %s", arm.name, why);
+    }
     TRY(look_at(arm.recipe, &look));
     TRY(check_saving(&arm, wish, &look));
     arm.price = look; /* until there is a table, for its candidates */

@@ -234,6 +234,7 @@ static cull_measured middle(const cull_measured *all, size_t processes)
 static void take_full(cull_costs *costs, const cull_measured *m, size_t batch)
 {
     costs->pool = m->pool;
+    costs->validation = m->validation;
     costs->test = m->test;
     costs->classes = m->classes;
     costs->parameters = m->parameters;
@@ -281,7 +282,8 @@ static bool score_alike(const cull_arm *a, const cull_arm *b)
         if (strcmp(cull_recipe_value(a->recipe, key), cull_recipe_value(b->recipe, key)) != 0)
             return false;
     return a->own.known && b->own.known && a->price.pool == b->price.pool &&
-           a->price.signals == b->price.signals && a->price.candidates == b->price.candidates;
+           a->price.signals == b->price.signals && a->price.target == b->price.target &&
+           a->price.candidates == b->price.candidates;
 }
 
 /* What is scored on another thread shows while learning: all beyond learning itself is scoring. */

@@ -70,13 +70,11 @@ struct pricing {
     double            *at;
 };
 
-static void count_step(struct pricing *p, double seconds, double scored, double trained,
-                       double thirds)
+static void count_step(struct pricing *p, double seconds, double trained, double thirds)
 {
     cull_price *price = p->price;
 
     price->seconds += seconds;
-    price->scored += scored;
     price->trained += trained;
     price->thirds += thirds;
     price->steps++;
@@ -88,7 +86,7 @@ static void train_plainly(struct pricing *p, double count)
 {
     const cull_costs *c = p->costs;
 
-    count_step(p, count * c->load + cull_costs_learn(c, count) + c->optim, 0, count, 3 * count);
+    count_step(p, count * c->load + cull_costs_learn(c, count) + c->optim, count, 3 * count);
 }
 
 /* How many of so many candidates are trained. */
@@ -100,31 +98,46 @@ static double kept_of(const struct pricing *p, const cull_needs *needs, size_t c
     return (double)cull_budget((double)needs->budget / (double)needs->candidates, count);
 }
 
+/* Forward passes of candidates, and of the validation examples that a target is made of. A proxy's
+ * are none of the model's work. */
+static double count_scoring(struct pricing *p, const cull_needs *needs, double candidates,
+                            size_t targets)
+{
+    bool   scored = (needs->signals & CULL_SIGNAL_FORWARD) != 0;
+    double passes = (scored ? candidates : 0) + (needs->target ? (double)targets : 0);
+
+    p->price->scoring += scored;
+    p->price->signals |= needs->signals & CULL_SIGNAL_FORWARD;
+    p->price->scored += passes;
+    p->price->target = p->price->target || needs->target;
+    if (!p->run->setup->score.proxy) p->price->thirds += passes;
+    return passes;
+}
+
 static void select_step(struct pricing *p, const cull_needs *needs, size_t count)
 {
     const cull_costs     *c = p->costs;
     const cull_arm_costs *own = &p->run->own;
+    size_t                batch = p->run->setup->batch;
     double                n = (double)count, m = kept_of(p, needs, count), learn = 0;
     bool                  scored = (needs->signals & CULL_SIGNAL_FORWARD) != 0;
-    double seconds = own->decide + (scored ? n * (c->load + own->score) : m * c->load);
+    double                seconds = own->decide + (scored ? n : m) * c->load;
 
     if (needs->candidates > p->price->candidates) {
         p->price->candidates = needs->candidates;
         p->price->budget = needs->budget;
     }
-    p->price->scoring += scored;
-    p->price->signals |= needs->signals & CULL_SIGNAL_FORWARD;
+    seconds +=
+        own->score * count_scoring(p, needs, n, c->validation < batch ? c->validation : batch);
     if (needs->budget == 0) {
         /* What is kept collects until a training batch is full. */
-        double batch = (double)p->run->setup->batch;
-        learn = m / batch * (cull_costs_learn(c, batch) + c->optim);
+        learn = m / (double)batch * (cull_costs_learn(c, (double)batch) + c->optim);
         p->price->fixed = false;
         p->price->collects = true;
     } else {
         learn = (p->run->reuse && scored ? own->learn_kept : cull_costs_learn(c, m)) + c->optim;
     }
-    count_step(p, seconds + learn, scored ? n : 0, m,
-               (scored ? n : 0) + (p->run->reuse && scored ? 2 : 3) * m);
+    count_step(p, seconds + learn, m, (p->run->reuse && scored ? 2 : 3) * m);
 }
 
 /* An epoch on a subset of the pool, in ordinary batches. */
@@ -137,10 +150,7 @@ static void subset_epoch(struct pricing *p, const cull_needs *needs, uint64_t ep
     p->price->pool = true;
     if (needs->action == CULL_SELECT_POOL) {
         p->price->seconds += own->pool_solve + (scored ? own->pool_score : 0);
-        p->price->scored += scored ? (double)pool : 0;
-        p->price->thirds += scored ? (double)pool : 0;
-        p->price->scoring += scored;
-        p->price->signals |= needs->signals & CULL_SIGNAL_FORWARD;
+        (void)count_scoring(p, needs, (double)pool, p->costs->validation);
         /* Nothing is chosen here, but the selector's rhythm goes by what was. */
         p->selector->decided = true;
         p->selector->decided_epoch = epoch;

@@ -10,8 +10,10 @@
  *
  * and a choice from the pool costs its scoring pass and its solve once, then ordinary steps on the
  * subset. learn(m) is shared by everybody who trains m, so that an arm and its control differ by
- * what they do, not by noise. A run's cost is the sum over its steps, which the selector's own
- * needs tell. Evaluation is no cost. Counted work, in thirds: forward 1, backward 2 an example.
+ * what they do, not by noise. Where the target is the validation set's gradient, its examples are
+ * scored too, as many as a batch has, or all of them with the pool. A run's cost is the sum over
+ * its steps, which the selector's own needs tell. Evaluation is no cost. Counted work, in thirds:
+ * forward 1, backward 2 an example.
  */
 #ifndef CULL_LAB_COSTS_H
 #define CULL_LAB_COSTS_H
@@ -22,11 +24,11 @@ enum { CULL_COST_SIZES = 512 };
 
 /* What belongs to the machine, the model and the data: shared by all arms. Seconds. */
 typedef struct cull_costs {
-    size_t pool, test, classes, parameters; /* of the sets and the model   */
-    double start;                           /* of a run, before its steps   */
-    double waited;                          /* share of the time that other programs had  */
-    double load;                            /* of an example                     */
-    double optim;                           /* of a step                         */
+    size_t pool, validation, test, classes, parameters; /* of the sets and the model */
+    double start;                                       /* of a run, before its steps   */
+    double waited; /* share of the time that other programs had  */
+    double load;   /* of an example                     */
+    double optim;  /* of a step                         */
     size_t sizes;
     struct {
         size_t batch;
@@ -47,7 +49,7 @@ double cull_costs_learn(const cull_costs *costs, double m);
 /* What belongs to one strategy with its options. Seconds. */
 typedef struct cull_arm_costs {
     bool   known;
-    double score;                  /* of a candidate                                  */
+    double score;                  /* of an example, of the validation set's too      */
     double decide;                 /* of a step, observing included                   */
     double learn_kept;             /* reuse: of a step                                */
     double pool_score, pool_solve; /* of a choice from the pool                       */
@@ -74,6 +76,7 @@ typedef struct cull_price {
     size_t   candidates;     /* most of a step that selects; 0: none does */
     size_t   budget;         /* kept of them                              */
     unsigned signals;        /* CULL_SIGNAL_* of scoring passes           */
+    bool     target;         /* scores validation examples too            */
     bool     pool;           /* chooses from the pool                     */
     bool     collects;       /* trains when a batch has come together     */
     bool     fixed;          /* what is done is known beforehand          */

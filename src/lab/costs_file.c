@@ -34,6 +34,7 @@ cull_status cull_costs_write(const cull_comparison *c, const char *path)
     cull_json_count(&json, "jobs", c->jobs);
     cull_json_bool(&json, "settled", c->settled);
     cull_json_count(&json, "pool", k->pool);
+    cull_json_count(&json, "validation", k->validation);
     cull_json_count(&json, "test", k->test);
     cull_json_count(&json, "classes", k->classes);
     cull_json_count(&json, "parameters", k->parameters);
@@ -88,6 +89,7 @@ static bool read_shared(const json_t *root, cull_costs *k)
     double        seconds = 0;
 
     if (!read_count(root, "pool", &k->pool) || !read_count(root, "test", &k->test) ||
+        !read_count(root, "validation", &k->validation) ||
         !read_count(root, "classes", &k->classes) ||
         !read_count(root, "parameters", &k->parameters) || !read_number(root, "start", &k->start) ||
         !read_number(root, "waited", &k->waited) || !read_number(root, "load", &k->load) ||

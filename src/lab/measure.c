@@ -123,6 +123,7 @@ cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measure
     used = cull_base_processor_seconds() - used;
     if (setup.threads == 1) out->waited = fmax(0, 1 - used / (cull_base_seconds() - begun));
     out->pool = t->train->count;
+    out->validation = t->validation ? t->validation->count : 0;
     out->test = t->test->count;
     out->classes = t->train->classes;
     out->parameters = t->params->count;

@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-enum { POOL = 1280, BATCH = 128 };
+enum { POOL = 1280, BATCH = 128, HELD = 100 };
 
 static const cull_option changes[] = {
     {"model.name", "mlp"}, {"train.epochs", "4"}, {"train.batch", "128"}};
@@ -16,7 +16,8 @@ static const cull_arm_base base = {.changes = changes, .count = 3, .threads = 1}
 /* A machine on which a step of m examples takes 1 + m ms, loading an example .01 ms. */
 static cull_costs table(void)
 {
-    cull_costs costs = {.pool = POOL, .test = 100, .classes = 10, .load = 1e-5, .optim = 5e-4};
+    cull_costs costs = {
+        .pool = POOL, .validation = HELD, .test = 100, .classes = 10, .load = 1e-5, .optim = 5e-4};
 
     for (size_t m = 8; m <= BATCH; m += 8)
         assert_true(cull_costs_add(&costs, m, 1e-3 * (1 + (double)m)));
@@ -137,6 +138,26 @@ static void counted_work_is_the_papers_arithmetic(void **state)
     /* the pool is scored once in two epochs */
     assert_true(fabs(price("grad-match period=2", "0.3", "separate").thirds -
                      (.5 + 3 * .3) * examples) < 1e-6);
+}
+
+/* The validation set's examples are work too, a proxy's passes are not the model's. */
+static void all_that_is_scored_is_counted_and_paid(void **state)
+{
+    double     examples = 4 * POOL, m = 38. / 128, steps = 40;
+    cull_price plain = price("gradmatch", "0.3", "separate"), with = {0};
+
+    (void)state;
+    with = price("gradmatch match=validation", "0.3", "separate");
+    assert_true(fabs(plain.thirds - (1 + 3 * m) * examples) < 1e-6);
+    assert_true(fabs(with.thirds - plain.thirds - steps * HELD) < 1e-6);
+    assert_true(fabs(with.scored - plain.scored - steps * HELD) < 1e-6);
+    assert_true(fabs(with.seconds - plain.seconds - steps * HELD * 3e-4) < 1e-9);
+    /* the pool and all of the validation set, once in two epochs */
+    assert_true(fabs(price("glister period=2", "0.3", "separate").thirds - 2 * (POOL + HELD) -
+                     3 * .3 * examples) < 1e-6);
+    with = price("gradmatch score.proxy=lenet5", "0.3", "separate");
+    assert_true(fabs(with.thirds - 3 * m * examples) < 1e-6);
+    assert_true(fabs(with.scored - examples) < 1e-6);
 }
 
 static void a_step_costs_what_its_parts_cost(void **state)
@@ -569,6 +590,7 @@ int main(void)
         cmocka_unit_test(a_table_has_room_for_so_many_sizes),
         cmocka_unit_test(costs_near_each_other_form_groups_led_by_the_largest),
         cmocka_unit_test(counted_work_is_the_papers_arithmetic),
+        cmocka_unit_test(all_that_is_scored_is_counted_and_paid),
         cmocka_unit_test(a_step_costs_what_its_parts_cost),
         cmocka_unit_test(costs_at_marks_are_what_was_spent_until_then),
         cmocka_unit_test(strategies_shares_and_passes_make_arms),
