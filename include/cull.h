@@ -1249,7 +1249,7 @@ typedef struct cull_compare_run {
 
 /* The runs in the order they are best done, i = 0, 1, ... until false. While an arm's cost is known
  * by its own runs only (sb-stream, infobatch, kath18), these are the arms' runs alone; when all of
- * those are judged, the controls are made and the list is another. */
+ * those are judged, the controls are made and the list is another. Texts last until then. */
 CULL_API bool cull_comparison_run(const cull_comparison *comparison, size_t i,
                                   cull_compare_run *out);
 

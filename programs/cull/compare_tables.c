@@ -115,7 +115,8 @@ static bool is_guess(const json_t *arm)
 
 static bool is_dear(const json_t *arm)
 {
-    return number(arm, "cost") >= 1 && !is_guess(arm);
+    return number(arm, "cost") >= 1 && !is_guess(arm) &&
+           strstr(word(arm, "strategy"), "random") == NULL;
 }
 
 int compare_print_plan(const cull_comparison *comparison, bool whole)

@@ -67,6 +67,8 @@ int main(int argc, char **argv)
 {
     /* A reader that goes away is then an error of the write, and gets its sentence. */
     (void)signal(SIGPIPE, SIG_IGN);
+    /* Who started us may have ignored the ends of children, and that is inherited. */
+    (void)signal(SIGCHLD, SIG_DFL);
     if (argc < 2) {
         (void)help(stderr);
         return END_USAGE;

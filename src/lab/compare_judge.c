@@ -92,7 +92,7 @@ static void correct_cost(cull_comparison *c, size_t arm)
     if (runs == 0) return;
     counted /= (double)runs;
     /* a shortened run ends at the nearest step */
-    if (!cull_compare_is_guess(a) &&
+    if ((c->settled || !cull_compare_is_guess(a)) &&
         fabs(counted - a->price.thirds) >
             fmax(OFF * a->price.thirds, 3. * (double)c->arms.arm[0].recipe->setup.batch)) {
         (void)snprintf(text, sizeof text,
@@ -104,6 +104,21 @@ static void correct_cost(cull_comparison *c, size_t arm)
     if (!a->price.fixed) j->cost *= counted / a->price.thirds;
 }
 
+/* Where scaled batches are chosen from in a part of the run only, the rest of the control is
+ * trained in batches as wide. */
+static void check_steps(cull_comparison *c, const cull_arm *a, const cull_arm *control)
+{
+    double steps = (double)a->price.steps, others = (double)control->price.steps;
+    char   text[2 * CULL_ARM_NAME + 160];
+
+    if (!a->price.fixed || a->price.pool || control == c->arms.arm ||
+        fabs(steps - others) <= OFF * steps)
+        return;
+    (void)snprintf(text, sizeof text, "%s makes %.0f steps, but its control %s %.0f", a->name,
+                   steps, control->name, others);
+    problem(c, text);
+}
+
 /* Batches of some sizes are so slow, or a pool so small, that no uniform choice costs the same. */
 static void check_match(cull_comparison *c, size_t arm)
 {
@@ -111,8 +126,9 @@ static void check_match(cull_comparison *c, size_t arm)
     double          full = c->arms.arm[0].price.seconds, ratio = 0;
     char            text[2 * CULL_ARM_NAME + 160];
 
-    if (a->role != CULL_ROLE_ARM || a->uniform || cull_compare_is_guess(a)) return;
+    if (a->role != CULL_ROLE_ARM || a->uniform || (!c->settled && cull_compare_is_guess(a))) return;
     control = &c->arms.arm[a->control[CULL_ROLE_WHOLE_BUDGET]];
+    check_steps(c, a, control);
     ratio = control->price.seconds / a->price.seconds;
     if (ratio <= 1 + OFF && (ratio * (1 + OFF) >= 1 || control == c->arms.arm)) return;
     (void)snprintf(text, sizeof text,

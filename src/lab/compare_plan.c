@@ -26,6 +26,7 @@ cull_status cull_compare_make_plan(cull_comparison *c)
 
     cull_compare_clear_unmeasured(c);
     cull_compare_drop_runs(c);
+    c->planned = false; /* until it is whole */
     TRY(cull_arms_control(&c->base, &c->costs, &c->arms));
     TRY(cull_base_alloc(c->arms.count * c->seeds, sizeof *c->run, "a comparison", &c->run));
     TRY(cull_base_alloc(c->arms.count, sizeof *c->judged, "a comparison", &c->judged));

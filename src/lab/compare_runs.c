@@ -67,8 +67,8 @@ static void take_outcome(const json_t *run, cull_compared *out)
         out->seconds[i] = number(phases, cull_phase_name((cull_phase)i));
     if (json_is_object(json_object_get(run, "joules_by_phase")))
         out->joules = json_incref(json_object_get(run, "joules_by_phase"));
-    if (!is_share(out->accuracy) || !is_share(out->best) || !(out->trained > 0) ||
-        !(out->thirds > 0))
+    if (!is_share(out->accuracy) || !is_share(out->best) || !(out->scored >= 0) ||
+        !(out->trained > 0) || !(out->thirds > 0))
         fail_run(out, CULL_COMPARED_CORRUPT, "run.json lacks its outcome; skipped");
 }
 

@@ -30,21 +30,11 @@ static double round_down(double keep)
     return floor(keep / unit + 1e-6) * unit;
 }
 
-static bool is_number(const cull_arm *arm, const char *key, double wanted)
-{
-    const char *value = cull_recipe_value(arm->recipe, key);
-    double      number = 0;
-
-    return !value ||
-           (cull_base_read_number(value, &number) && !(number < wanted) && !(number > wanted));
-}
-
-/* Does uniform choice of the pool's examples, in ordinary batches, make the same steps? */
+/* Does uniform choice of the pool's examples, in ordinary batches, make the same steps? What
+ * collects does, and so does what selects when it will: plain steps and its own are alike. */
 static bool is_of_pool(const cull_arm *arm)
 {
-    return arm->price.pool ||
-           (arm->price.collects && is_number(arm, "select.start", 0) &&
-            is_number(arm, "select.end", 1) && is_number(arm, "select.every", 1));
+    return arm->price.pool || !arm->price.fixed;
 }
 
 /* From the pool as often as the arm, or from each batch in the arm's window. What collects whole
@@ -275,8 +265,7 @@ static cull_status watch_full(const cull_arm_base *base, const cull_costs *costs
         if (length) text[length++] = ',';
         length += cull_base_write_number(moment[i], 8, text + length);
     }
-    if (!moments) goto done;
-    TRY(cull_arm_recipe(base, &(cull_option){"train.evaluate_at", text}, 1, &recipe));
+    TRY(cull_arm_recipe(base, &(cull_option){"train.evaluate_at", text}, moments ? 1 : 0, &recipe));
     cull_recipe_close(full->recipe);
     full->recipe = recipe;
     TRY(cull_arm_price(costs, full));
@@ -297,6 +286,8 @@ cull_status cull_arms_control(const cull_arm_base *base, const cull_costs *costs
     TRY(cull_base_alloc(asked, sizeof *key, "controls", &key));
     TRY(cull_base_alloc(asked, sizeof *leader, "controls", &leader));
     for (size_t i = 0; i < asked; i++) {
+        /* a guess that was settled had others */
+        for (size_t role = 0; role < CULL_ROLES; role++) arms->arm[i].control[role] = SIZE_MAX;
         TRY(cull_arm_price(costs, &arms->arm[i]));
         cost[i] = arms->arm[i].price.seconds;
     }

@@ -157,8 +157,10 @@ static void subset_epoch(struct pricing *p, const cull_needs *needs, uint64_t ep
     }
     if (needs->budget == 0) p->price->fixed = false;
     left = needs->budget ? needs->budget : (size_t)llround(own->share * (double)pool);
-    for (; left > 0; left -= left < batch ? left : batch)
+    for (size_t all = left; left > 0; left -= left < batch ? left : batch) {
+        if (p->run->setup->drop_short && left < batch && left < all) break;
         train_plainly(p, (double)(left < batch ? left : batch));
+    }
 }
 
 static cull_status price_epoch(struct pricing *p, uint64_t epoch)

@@ -160,6 +160,27 @@ static void all_that_is_scored_is_counted_and_paid(void **state)
     assert_true(fabs(with.scored - examples) < 1e-6);
 }
 
+static void a_short_batch_that_is_left_out_costs_nothing(void **state)
+{
+    static const cull_option drops[] = {{"model.name", "mlp"},
+                                        {"train.epochs", "4"},
+                                        {"train.batch", "128"},
+                                        {"train.drop_short", "true"}};
+    cull_arm_base            other = {.changes = drops, .count = 4, .threads = 1};
+    cull_arm_wish            wish = {
+                   .strategies = "adaptive-random period=1", .keep = "0.15", .pass = "separate"};
+    cull_arms  arms = {0};
+    cull_costs costs = table();
+
+    (void)state; /* 192 an epoch are one batch and a short one */
+    assert_true(fabs(price("adaptive-random period=1", "0.15", "separate").trained - 4 * 192) <
+                1e-6);
+    assert_ok(cull_arms_open(&other, &wish, &arms));
+    assert_ok(cull_arm_price(&costs, &arms.arm[1]));
+    assert_true(fabs(arms.arm[1].price.trained - 4 * 128) < 1e-6);
+    cull_arms_close(&arms);
+}
+
 static void a_step_costs_what_its_parts_cost(void **state)
 {
     cull_price p = price("sb", "0.25", "separate");
@@ -452,20 +473,24 @@ static void uniform_arms_lead_nobody(void **state)
 
 static void what_collects_whole_batches_is_held_against_whole_batches(void **state)
 {
-    cull_arms       arms = open_arms("sb-stream,sb-stream start=0.5", "0.25", "separate");
+    cull_arms arms =
+        open_arms("sb-stream,sb-stream start=0.5,sb-stream every=4", "0.25", "separate");
     cull_costs      costs = table();
     const cull_arm *whole = NULL;
 
     (void)state;
     assert_ok(cull_arms_control(&base, &costs, &arms));
-    whole = &arms.arm[arms.arm[1].control[CULL_ROLE_WHOLE_BUDGET]];
-    assert_string_equal("adaptive-random", whole->strategy);
-    assert_string_equal("1", cull_recipe_value(whole->recipe, "select.period"));
-    assert_true(whole->price.seconds <= arms.arm[1].price.seconds);
-    /* within a step an epoch */
-    assert_true(arms.arm[1].price.seconds - whole->price.seconds < 4 * .131);
-    whole = &arms.arm[arms.arm[2].control[CULL_ROLE_WHOLE_BUDGET]];
-    assert_string_equal("random", whole->strategy); /* which has a window */
+    for (size_t i = 1; i <= 3; i++) {
+        const cull_arm *same = &arms.arm[arms.arm[i].control[CULL_ROLE_SAME_M]];
+
+        whole = &arms.arm[arms.arm[i].control[CULL_ROLE_WHOLE_BUDGET]];
+        assert_string_equal("adaptive-random", whole->strategy);
+        assert_string_equal("1", cull_recipe_value(whole->recipe, "select.period"));
+        assert_true(whole->price.seconds <= arms.arm[i].price.seconds);
+        /* within a step an epoch */
+        assert_true(arms.arm[i].price.seconds - whole->price.seconds < 4 * .131);
+        assert_true(fabs(same->price.trained - arms.arm[i].price.trained) <= 4);
+    }
     cull_arms_close(&arms);
 }
 
@@ -591,6 +616,7 @@ int main(void)
         cmocka_unit_test(costs_near_each_other_form_groups_led_by_the_largest),
         cmocka_unit_test(counted_work_is_the_papers_arithmetic),
         cmocka_unit_test(all_that_is_scored_is_counted_and_paid),
+        cmocka_unit_test(a_short_batch_that_is_left_out_costs_nothing),
         cmocka_unit_test(a_step_costs_what_its_parts_cost),
         cmocka_unit_test(costs_at_marks_are_what_was_spent_until_then),
         cmocka_unit_test(strategies_shares_and_passes_make_arms),

@@ -703,6 +703,116 @@ static void survives_every_allocation_failure(void **state)
     }
 }
 
+/* The guess had controls that full training at the same cost has not. */
+static void an_arm_that_proves_dearer_than_full_training_is_held_against_that(void **state)
+{
+    cull_comparison *c = begin("sb-stream", *state);
+    cull_compare_run run;
+    char            *full = NULL;
+
+    assert_true(c->arms.arm[1].control[CULL_ROLE_EARLY_STOP] != SIZE_MAX);
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
+        leave_run(c, &run, "finished", .9);
+        if (strncmp(run.name, "sb-stream", 9) == 0) leave_counts(&run, 5120, 5100);
+    }
+    json_decref(judge(c));
+    assert_true(c->arms.arm[1].price.seconds > c->arms.arm[0].price.seconds);
+    assert_int_equal(0, c->arms.arm[1].control[CULL_ROLE_SHORTENED]);
+    assert_int_equal(0, c->arms.arm[1].control[CULL_ROLE_WHOLE_BUDGET]);
+    assert_true(c->arms.arm[1].control[CULL_ROLE_EARLY_STOP] == SIZE_MAX);
+    assert_string_equal("", cull_recipe_value(c->arms.arm[0].recipe, "train.evaluate_at"));
+    full = strdup(cull_recipe_text(c->arms.arm[0].recipe));
+    cull_comparison_destroy(c);
+    c = make("sb-stream"); /* a sitting later it is the same plan */
+    assert_ok(cull_comparison_folder(c, *state, true));
+    assert_string_equal(full, cull_recipe_text(c->arms.arm[0].recipe));
+    free(full);
+    cull_comparison_destroy(c);
+}
+
+static void a_control_that_was_made_for_a_guess_is_a_problem(void **state)
+{
+    cull_comparison *c = begin("sb,sb-stream", *state);
+    cull_compare_run run;
+    json_t          *result = NULL;
+    char            *said = NULL;
+
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
+        leave_run(c, &run, strncmp(run.name, "sb-stream", 9) == 0 ? "failed" : "finished", .9);
+    json_decref(judge(c)); /* nothing tells what it took: the guess stands */
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
+        leave_run(c, &run, "finished", accuracy_of(&run));
+        if (strncmp(run.name, "sb-stream", 9) == 0) leave_counts(&run, 5120, 600);
+    }
+    result = judge(c);
+    said = json_dumps(json_object_get(result, "problems"), JSON_ENCODE_ANY);
+    assert_non_null(strstr(said, "sb-stream"));
+    assert_non_null(strstr(said, "was matched at"));
+    free(said);
+    json_decref(result);
+    cull_comparison_destroy(c);
+}
+
+static void a_control_that_makes_other_steps_is_a_problem(void **state)
+{
+    cull_comparison *c = begin("sb,sb mode=scaled start=0.5", *state);
+    cull_compare_run run;
+    json_t          *result = NULL;
+    char            *said = NULL;
+
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
+        leave_run(c, &run, "finished", accuracy_of(&run));
+    result = judge(c);
+    said = json_dumps(json_object_get(result, "problems"), JSON_ENCODE_ANY);
+    assert_non_null(strstr(said, "sb mode=scaled start=0.5 keep=0.25 separate makes "));
+    assert_null(strstr(said, "sb keep=0.25 separate makes "));
+    free(said);
+    json_decref(result);
+    cull_comparison_destroy(c);
+}
+
+static void a_run_that_does_not_say_what_it_scored_is_damaged(void **state)
+{
+    static const char text[] = "{\"status\":\"finished\",\"test\":0.9,\"best\":0.9,"
+                               "\"trained\":1240,\"thirds\":8000}\n";
+    cull_comparison  *c = begin("sb,sb-stream", *state);
+    cull_compare_run  run;
+    char              path[CULL_DATA_PATH + 32];
+
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
+        leave_run(c, &run, "finished", .9);
+        if (strncmp(run.name, "sb-stream", 9) != 0) continue;
+        (void)snprintf(path, sizeof path, "%s/run.json", run.folder);
+        put_file(path, text, strlen(text));
+    }
+    json_decref(judge(c));
+    assert_int_equal(CULL_COMPARED_CORRUPT, cull_compared_at(c, 2, 1)->status);
+    cull_comparison_destroy(c);
+}
+
+static void settling_survives_every_allocation_failure(void **state)
+{
+    for (size_t n = 1, failed = 1; failed; n++) {
+        char             folder[200];
+        cull_comparison *c = NULL;
+        cull_compare_run run;
+
+        (void)snprintf(folder, sizeof folder, "%s/%zu", (const char *)*state, n);
+        c = begin("sb-stream", folder);
+        for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
+            leave_run(c, &run, "finished", .9);
+            if (strncmp(run.name, "sb-stream", 9) == 0) leave_counts(&run, 5120, 1240);
+        }
+        fail_nth_alloc(n);
+        failed = cull_comparison_judge(c) != CULL_OK;
+        fail_nth_alloc(0);
+        (void)cull_comparison_run(c, 0, &run);
+        (void)cull_comparison_judge(c); /* well or not, but never worse */
+        cull_comparison_destroy(c);
+        assert_true(n < 5000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -725,6 +835,17 @@ int main(void)
                                         make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(controls_wait_for_the_runs_of_arms_whose_cost_is_a_guess,
                                         make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(
+            an_arm_that_proves_dearer_than_full_training_is_held_against_that, make_folder,
+            drop_folder),
+        cmocka_unit_test_setup_teardown(a_control_that_was_made_for_a_guess_is_a_problem,
+                                        make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(a_control_that_makes_other_steps_is_a_problem, make_folder,
+                                        drop_folder),
+        cmocka_unit_test_setup_teardown(a_run_that_does_not_say_what_it_scored_is_damaged,
+                                        make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(settling_survives_every_allocation_failure, make_folder,
+                                        drop_folder),
         cmocka_unit_test_setup_teardown(the_command_that_would_repeat_it_is_noted, make_folder,
                                         drop_folder),
         cmocka_unit_test_setup_teardown(a_control_of_another_cost_is_a_problem, make_folder,
