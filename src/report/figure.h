@@ -69,7 +69,7 @@ void cull_rep_figure_key(cull_rep_figure *figure, const char *words, const cull_
 /* "set xrange" or "set yrange", never empty. */
 void cull_rep_figure_range(cull_rep_figure *figure, char axis, double low, double high);
 
-/* Of so many rows every how manieth is drawn; a line needs no more points than it has pixels. */
+/* Of so many rows one in this many is drawn; a line needs no more points than it has pixels. */
 size_t cull_rep_figure_stride(size_t rows);
 
 /* About five steps of 1, 2 or 5 times a power of ten across an axis. */

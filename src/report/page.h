@@ -83,11 +83,13 @@ cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single 
                                      size_t count);
 cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *runs, size_t count);
 
-/* A strategy with its modifier, share and pass, short enough for a figure; owned by the caller's
- * buffer. */
+/* An arm's series with its share and pass, short enough for a figure; owned by the caller's
+ * buffer. And as a row of a figure has room for. */
 void cull_rep_short_name(const cull_rep_arm *arm, char *out, size_t room);
+void cull_rep_row_name(const cull_rep_arm *arm, char *out, size_t room);
 
-/* The same without its share: a line of figures. */
+/* The same without its share: a line of figures. And one that says which are uniform. */
+void cull_rep_line_name(const cull_rep_arm *arm, char *out, size_t room);
 void cull_rep_series_name(const cull_rep_arm *arm, char *out, size_t room);
 
 bool cull_rep_is_arm(const cull_rep_arm *arm); /* its role is arm, not control or full */

@@ -7,21 +7,6 @@
 
 enum { MOST_ROWS = 128, ROW = 24, FRAME = 78 };
 
-void cull_rep_short_name(const cull_rep_arm *arm, char *out, size_t room)
-{
-    if (strcmp(arm->role, "full") == 0)
-        (void)snprintf(out, room, "full training");
-    else if (strcmp(arm->role, "shortened") == 0)
-        (void)snprintf(out, room, "full, shortened");
-    else if (strcmp(arm->role, "early-stop") == 0)
-        (void)snprintf(out, room, "full, stopped early");
-    else if (isnan(arm->keep))
-        (void)snprintf(out, room, "%.80s", arm->strategy);
-    else
-        (void)snprintf(out, room, "%.80s %.3g%s", arm->strategy, arm->keep,
-                       strcmp(arm->pass, "reuse") == 0 ? " reuse" : "");
-}
-
 const cull_rep_versus *cull_rep_primary(const cull_rep_arm *arm)
 {
     for (size_t i = 0; i < arm->controls; i++)
@@ -81,7 +66,7 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
         const cull_rep_versus *v = cull_rep_primary(&c->arm[i]);
 
         if (!v || !isfinite(v->difference)) continue;
-        cull_rep_short_name(&c->arm[i], names[rows], sizeof names[rows]);
+        cull_rep_row_name(&c->arm[i], names[rows], sizeof names[rows]);
         row[rows++] = &c->arm[i];
         low = fmin(low, fmin(v->low, v->difference));
         high = fmax(high, fmax(v->high, v->difference));
@@ -301,7 +286,7 @@ static cull_status draw_arms(cull_rep_page *page, const cull_rep_comparison *c, 
         if ((!whole && !cull_rep_is_arm(&c->arm[i])) || !mean_parts(&c->arm[i], what, parts[rows]))
             continue;
         if (whole) full = sum(parts[rows]);
-        cull_rep_short_name(&c->arm[i], names[rows], sizeof names[rows]);
+        cull_rep_row_name(&c->arm[i], names[rows], sizeof names[rows]);
         rows++;
     }
     if (rows == 0) return CULL_OK;

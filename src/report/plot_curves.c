@@ -119,8 +119,7 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
         char key[CULL_REP_NAME];
 
         if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].keep != keep) continue;
-        (void)snprintf(key, sizeof key, "%.80s%s", c->arm[i].strategy,
-                       strcmp(c->arm[i].pass, "reuse") == 0 ? " reuse" : "");
+        cull_rep_line_name(&c->arm[i], key, sizeof key);
         plot_line(f, &c->arm[i], time, key, range);
     }
 }

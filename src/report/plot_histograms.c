@@ -167,8 +167,7 @@ static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c,
         char                  name[CULL_REP_NAME];
 
         if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].keep != keep || !audit) continue;
-        (void)snprintf(name, sizeof name, "%.80s%s", c->arm[i].strategy,
-                       strcmp(c->arm[i].pass, "reuse") == 0 ? " reuse" : "");
+        cull_rep_line_name(&c->arm[i], name, sizeof name);
         plot_picks(&f, audit, turn++, name, &c->arm[i].style);
     }
     (void)snprintf(

@@ -1,4 +1,5 @@
-/* report/plot_keep.c - accuracy against the kept share: a line for every strategy. */
+/* report/plot_keep.c - accuracy against the kept share: a line for every strategy and its
+ * options. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,10 +23,16 @@ static bool shown(const cull_rep_arm *arm)
            (cull_rep_is_uniform(arm) || cull_rep_is_arm(arm));
 }
 
+/* What all is measured against; uniform choice of a user's own options is one of the others. */
+static bool in_the_middle(const cull_rep_arm *arm)
+{
+    return cull_rep_is_uniform(arm) && strcmp(arm->series, arm->strategy) == 0;
+}
+
 static double place(const struct axis *axis, double keep, double turn)
 {
     double step = fmin(.022, .2 / (double)(axis->beside + 1));
-    double shift = (turn - .5 * (double)(axis->beside - 1)) * step;
+    double shift = (turn - .5 * ((double)axis->beside - 1)) * step;
 
     if (axis->log) return 100 * keep * pow(axis->high / axis->low, shift);
     return 100 * (keep + shift * (axis->high - axis->low));
@@ -42,7 +49,7 @@ static size_t gather(const cull_rep_comparison *c, size_t first, bool *taken,
         const cull_rep_arm *arm = &c->arm[i];
         size_t              at = count;
 
-        if (taken[i] || !shown(arm) || strcmp(arm->strategy, head->strategy) != 0) continue;
+        if (taken[i] || !shown(arm) || strcmp(arm->series, head->series) != 0) continue;
         if (cull_rep_is_uniform(head) != cull_rep_is_uniform(arm)) continue;
         if (!cull_rep_is_uniform(head) && strcmp(arm->pass, head->pass) != 0) continue;
         taken[i] = true;
@@ -51,15 +58,6 @@ static size_t gather(const cull_rep_comparison *c, size_t first, bool *taken,
         count++;
     }
     return count;
-}
-
-void cull_rep_series_name(const cull_rep_arm *arm, char *out, size_t room)
-{
-    if (cull_rep_is_uniform(arm))
-        (void)snprintf(out, room, "uniform (%.80s)", arm->strategy);
-    else
-        (void)snprintf(out, room, "%.80s%s", arm->strategy,
-                       strcmp(arm->pass, "reuse") == 0 ? " reuse" : "");
 }
 
 /* A line with its marks; around uniform sampling, what all is measured against, a band. */
@@ -146,19 +144,19 @@ cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c
         if (!shown(&c->arm[i])) continue;
         axis.low = fmin(axis.low, c->arm[i].keep);
         axis.high = fmax(axis.high, c->arm[i].keep);
-        if (!taken[i] && gather(c, i, taken, arm)) axis.beside += !cull_rep_is_uniform(&c->arm[i]);
+        if (!taken[i] && gather(c, i, taken, arm)) axis.beside += !in_the_middle(&c->arm[i]);
     }
     axis.log = axis.high >= 3 * axis.low;
     set_axis(&f, &axis);
     memset(taken, 0, sizeof taken);
     for (size_t i = 0; i < c->arms && i < MOST_ARMS; i++) {
-        bool   uniform = cull_rep_is_uniform(&c->arm[i]);
+        bool   middle = in_the_middle(&c->arm[i]);
         size_t count = 0;
 
         if (taken[i] || !shown(&c->arm[i])) continue;
         count = gather(c, i, taken, arm);
-        plot_series(&f, &axis, arm, count, uniform ? .5 * (double)axis.beside - .5 : turn);
-        turn += !uniform;
+        plot_series(&f, &axis, arm, count, middle ? .5 * (double)axis.beside - .5 : turn);
+        turn += !middle;
     }
     if (f.plots) plot_full(&f, c);
     return cull_rep_figure_draw(

@@ -18,7 +18,7 @@ static cull_rep_style find_style(const char *strategy, const cull_rep_comparison
 
     if (strcmp(strategy, "random") == 0) return (cull_rep_style){0, 0, false};
     for (size_t i = 0; c && i < c->arms; i++)
-        if (strcmp(c->arm[i].strategy, strategy) == 0 && cull_rep_is_arm(&c->arm[i]))
+        if (strcmp(c->arm[i].series, strategy) == 0 && cull_rep_is_arm(&c->arm[i]))
             return (cull_rep_style){c->arm[i].style.colour, c->arm[i].style.marker, false};
     for (size_t i = 0; i < probes->count; i++) {
         if (strcmp(probes->group[i].strategy, strategy) == 0) return probes->group[i].style;
@@ -292,8 +292,9 @@ static void put_finding(cull_rep_page *page, const cull_rep_probes *probes)
                                    : "No strategy’s gradients are shown to be truer than uniform "
                                      "choice’s; best is ");
     cull_rep_escape(html, best->strategy, CULL_REP_NAME);
-    cull_rep_print(html, " at ρ = %.3g: a smaller error on %.0f %% of %zu minibatches.</p>\n",
-                   best->keep, 100 * (double)best->wins / (double)best->contests, best->contests);
+    cull_rep_print(html, " at ρ = %.3g: a smaller error on %.0f %% of %zu minibatch%s.</p>\n",
+                   best->keep, 100 * (double)best->wins / (double)best->contests, best->contests,
+                   best->contests == 1 ? "" : "es");
     cull_rep_put(html, "<p class=\"sure\"><b>How sure:</b> a probe looks at one network at one "
                        "moment. Truer gradients are no higher accuracy yet: for that, cull "
                        "compare.</p>\n");

@@ -181,6 +181,7 @@ cull_status cull_rep_comparison_decode(const char *name, const void *data, size_
         TRY(decode_arm(name, json_array_get(arms, out->arms - 1), &out->arm[out->arms - 1],
                        problems));
     }
+    cull_rep_name_series(out);
     cull_rep_styles(out);
 done:
     return status;
@@ -252,12 +253,13 @@ bool cull_rep_is_uniform(const cull_rep_arm *arm)
 
 void cull_rep_styles(cull_rep_comparison *c)
 {
-    enum { COLOURS = 6, MARKERS = 6 };
-    int next = 0;
+    enum { COLOURS = 6, MARKERS = 6, OTHERS = 4 };
+    static const int others[OTHERS] = {1, 3, 4, 2}; /* 0 and 5 are those of the controls */
+    int              next = 0, uniform = 0;
 
     for (size_t i = 0; i < c->arms; i++) {
-        cull_rep_arm *arm = &c->arm[i];
-        bool          known = false;
+        cull_rep_arm       *arm = &c->arm[i];
+        const cull_rep_arm *like = NULL;
 
         arm->style.hollow = strcmp(arm->pass, "reuse") == 0 || strcmp(arm->role, "arm") != 0;
         if (is_full(arm)) {
@@ -266,23 +268,22 @@ void cull_rep_styles(cull_rep_comparison *c)
             arm->style = (cull_rep_style){1, stopped ? 2 : short_run ? 4 : 1, short_run || stopped};
             continue;
         }
-        if (cull_rep_is_uniform(arm)) {
-            bool pool = strcmp(arm->strategy, "random") != 0;
-            arm->style = (cull_rep_style){0, pool ? 5 : 0, arm->style.hollow};
-            continue;
+        for (size_t j = 0; j < i && !like; j++)
+            if (!is_full(&c->arm[j]) && strcmp(arm->series, c->arm[j].series) == 0 &&
+                cull_rep_is_uniform(arm) == cull_rep_is_uniform(&c->arm[j]))
+                like = &c->arm[j];
+        if (like) {
+            arm->style.colour = like->style.colour;
+            arm->style.marker = like->style.marker;
+        } else if (cull_rep_is_uniform(arm)) {
+            arm->style.marker = strcmp(arm->series, arm->strategy) != 0 ? others[uniform++ % OTHERS]
+                                : strcmp(arm->strategy, "random") != 0  ? 5
+                                                                        : 0;
+        } else {
+            arm->style.colour = 2 + next % COLOURS;
+            arm->style.marker = (next + 1 + next / COLOURS) % MARKERS;
+            next++;
         }
-        for (size_t j = 0; j < i && !known; j++) {
-            known = !is_full(&c->arm[j]) && !cull_rep_is_uniform(&c->arm[j]) &&
-                    strcmp(arm->strategy, c->arm[j].strategy) == 0;
-            if (known) {
-                arm->style.colour = c->arm[j].style.colour;
-                arm->style.marker = c->arm[j].style.marker;
-            }
-        }
-        if (known) continue;
-        arm->style.colour = 2 + next % COLOURS;
-        arm->style.marker = (next + 1 + next / COLOURS) % MARKERS;
-        next++;
     }
 }
 

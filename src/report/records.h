@@ -91,15 +91,16 @@ typedef struct cull_rep_versus {
     double      pairs, difference, sd, low, high, level, p, p_holm, wilcoxon, more_seeds;
 } cull_rep_versus;
 
-/* How a strategy is drawn everywhere. */
+/* How a series is drawn everywhere. */
 typedef struct cull_rep_style {
-    int  colour; /* 0 uniform, 1 full, 2 .. the strategies */
+    int  colour; /* 0 uniform, 1 full, 2 .. the others */
     int  marker; /* 0 .. 5                                 */
     bool hollow; /* reuse and the controls                 */
 } cull_rep_style;
 
 typedef struct cull_rep_arm {
     const char      *name, *role, *strategy, *pass, *verdict;
+    char             series[2 * CULL_REP_STRATEGY]; /* cull_rep_name_series */
     double           keep, cost, counted, predicted, measured, mean, sd, best;
     double           low, high; /* of the runs' accuracies */
     bool             pareto;
@@ -176,7 +177,11 @@ void cull_rep_metrics_clear(cull_rep_metrics *metrics);
 /* Every example as likely as any other: of a minibatch (random) or of the pool. */
 bool cull_rep_is_uniform(const cull_rep_arm *arm);
 
-/* Colours and markers: uniform and full have their own, strategies in the order they come. */
+/* Arms of one series differ in share and pass alone. It is called by its strategy, and by the
+ * options as well where arms of that strategy differ in them. */
+void cull_rep_name_series(cull_rep_comparison *comparison);
+
+/* Colours and markers: uniform and full have their own, other series in the order they come. */
 void cull_rep_styles(cull_rep_comparison *comparison);
 
 /* The whole of a file, or *data NULL when there is none. CULL_TOO_LARGE above 256 MiB. */

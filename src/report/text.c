@@ -118,6 +118,35 @@ void cull_rep_escape(cull_rep_text *text, const char *words, size_t most)
     }
 }
 
+static bool inside_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+void cull_rep_shorten(const char *words, size_t most, char *out, size_t room)
+{
+    static const char gap[] = "…";
+    size_t            bytes = strlen(words), count = 0, head = 0, tail = bytes;
+
+    for (size_t i = 0; i < bytes; i++) count += !inside_character(words[i]);
+    if (count <= most && bytes < room) {
+        memcpy(out, words, bytes + 1);
+        return;
+    }
+    for (size_t taken = 1; taken < most; taken++) {
+        size_t first = head, last = tail;
+
+        if (taken % 2)
+            for (first++; inside_character(words[first]);) first++;
+        else
+            for (last--; last > first && inside_character(words[last]);) last--;
+        if (first + (bytes - last) + sizeof gap > room) break;
+        head = first;
+        tail = last;
+    }
+    (void)snprintf(out, room, "%.*s%s%s", (int)head, words, gap, words + tail);
+}
+
 static void number(cull_rep_text *text, double value, int digits, bool always)
 {
     char   words[64];

@@ -29,6 +29,10 @@ void cull_rep_print(cull_rep_text *text, const char *format, ...) CULL_PRINTF(2,
  * at most `most` characters. NULL: nothing. */
 void cull_rep_escape(cull_rep_text *text, const char *words, size_t most);
 
+/* At most so many characters, and bytes as there is room for; what is left out of the middle shows
+ * as "…", for names differ at their ends. */
+void cull_rep_shorten(const char *words, size_t most, char *out, size_t room);
+
 /* A number with so many digits behind the point and a true minus sign; "–" when not finite. */
 void cull_rep_number(cull_rep_text *text, double value, int digits);
 /* The same with its sign always there. */

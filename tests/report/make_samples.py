@@ -258,7 +258,8 @@ def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("
                 level = 86.0 + 4.4 * min(cost, 1) ** .5
                 final = level - (1.6 if pays else 0) * (keep < .2) + GAIN.get(strategy, c.rng.gauss(0, .3))
                 name = rename("%s keep=%g%s" % (strategy, keep, " " + pass_ if pays else ""))
-                arm = c.arm(name, "arm", rename(strategy), keep, pass_ if pays else None, cost,
+                bare = " ".join(word for word in strategy.split() if "=" not in word)
+                arm = c.arm(name, "arm", rename(bare), keep, pass_ if pays else None, cost,
                             keep + (1 / 3 if pays else 0), final, files)
                 arm["to_error"] = [dict(factor=f, cost=cost * s if cost * s < 1 and final > 88 else None)
                                    for f, s in ((1.1, .97), (1.2, .83), (1.4, .61))]
@@ -282,7 +283,7 @@ def samples(out):
     """{name: folder}, all written."""
     at = {name: os.path.join(out, name) for name in
           ("full", "unfinished", "corrupt", "one_seed", "many_arms", "long_names", "hostile", "truncated", "run", "empty", "probe", "picks", "nothing", "odd",
-           "extreme", "long")}
+           "extreme", "long", "options", "uniform")}
     usual = list(GAIN)
     make(at["full"], "LeNet-5 on fashion-mnist, 3 epochs, batch 128", [1, 2, 3], usual, [.1, .3], noise=.1).write()
 
@@ -321,6 +322,8 @@ def samples(out):
     c.problems.append(HOSTILE)
     c.write(verdict=HOSTILE, command=[HOSTILE, {"a": 1}], created=HOSTILE, recipe={HOSTILE: HOSTILE, "list": [1, [2], "x"]},
             margin="wide", seeds={"a": 1}, machine=[1, 2])
+    make(at["options"], "Options", [1, 2], ["sb", "sb score.norm=running", "sb beta=3"], [.25, .5]).write()
+    make(at["uniform"], "Uniform", [1, 2], ["random"], [.1, .5], files=False).write()
     os.makedirs(at["truncated"])
     with open(os.path.join(at["full"], "comparison.json"), "rb") as whole, \
             open(os.path.join(at["truncated"], "comparison.json"), "wb") as cut:

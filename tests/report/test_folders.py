@@ -128,6 +128,16 @@ def check_colours(case, text):
                 case.expect(ratio >= least, "theme %d: %s on %s is %.2f:1" % (number, one, other, ratio))
 
 
+def figure(text, label):
+    """The figure whose picture is described by words that begin so."""
+    return next((f for f in re.findall("<figure>.*?</figure>", text, re.S) if 'aria-label="%s' % label in f), "")
+
+
+def keys(text, label):
+    """[(how it looks, its name)] of a figure's legend."""
+    return re.findall(r"<li>(<svg.*?</svg>)(.*?)</li>", figure(text, label), re.S)
+
+
 def run(cull, folder):
     case = Case(cull, folder)
     make_samples.samples(folder)
@@ -161,6 +171,19 @@ def run(cull, folder):
     case.page("many_arms.html", "strategy-9 keep=0.7", "▲&nbsp;costs more than full training")
     case.report("long_names", "-o", "long_names.html")
     text, _ = case.page("long_names.html", "…")
+    case.report("options", "-o", "options.html")
+    text, _ = case.page("options.html")
+    lines = keys(text, "Test accuracy against the kept share")
+    for name in ("sb", "sb score.norm=running", "sb beta=3"):
+        case.expect([key[1] for key in lines].count(name) == 1, "options: the lines are %s" % lines)
+    case.expect(len({look for look, _ in lines}) == len(lines), "options: lines look the same: %s" % lines)
+    rows = figure(text, "Difference of each arm")
+    for name in ("sb 0.25", "sb 0.5", "sb score…=running 0.25", "sb score.…=running 0.5", "sb beta=3 0.25", "sb beta=3 0.5"):
+        case.expect(re.search(r"<text[^>]*>\s*(<tspan[^>]*>)?%s<" % re.escape(name), rows), "options: no row '%s'" % name)
+    case.report("uniform", "-o", "uniform.html")
+    text, _ = case.page("uniform.html")
+    marks = re.findall("<use", figure(text, "Test accuracy against the kept share").partition('<ul class="key">')[0])
+    case.expect(len(marks) >= 2, "uniform: %d marks are drawn" % len(marks))
     case.report("hostile", "-o", "hostile.html", says="1 problem named")
     text, _ = case.page("hostile.html", "&lt;script&gt;alert(1)&lt;/script&gt;")
     case.expect("\u202e" not in text and not os.path.exists(os.path.join(folder, "x")), "hostile: something came through")

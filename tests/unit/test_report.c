@@ -480,12 +480,140 @@ static void a_folder_with_a_probe_alone_is_reported(void **state)
     assert_int_equal(1, result.figures);
     page = read_page(output);
     assert_non_null(
-        strstr(page, "best is &lt;x&gt; at ρ = 0.3: a smaller error on 100 % of 1 mini"));
+        strstr(page, "best is &lt;x&gt; at ρ = 0.3: a smaller error on 100 % of 1 minibatch.<"));
     assert_non_null(strstr(page, "25.0 % <small>(4.6 to 69.9)</small>")); /* Wilson's, 1 of 4 */
     free(page);
     put_text(path_in(p->folder, "c/runs/probe.jsonl"), "{\"kind\":\"probe-arm\"}\n");
     assert_fails(CULL_BAD_FILE, "no line is about a minibatch",
                  cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+}
+
+/* An arm that keeps a share, of an accuracy that all have. */
+#define ARM(name, strategy, keep, pass)                                                            \
+    "{\"name\":\"" name "\",\"role\":\"arm\",\"strategy\":\"" strategy "\",\"keep\":" keep         \
+    ",\"pass\":\"" pass "\",\"mean\":90}"
+#define COMPARISON "{\"version\":1,\"arms\":["
+
+static void decode(const char *text, cull_rep_comparison *c)
+{
+    cull_rep_problems problems = {0};
+
+    assert_ok(cull_rep_comparison_decode("x", text, strlen(text), c, &problems));
+    assert_int_equal(0, problems.count);
+}
+
+/* What the program that draws is asked for accuracy against share; the caller frees it. */
+static char *ask_for_keep(const struct place *p, const cull_rep_comparison *c)
+{
+    char          script[512];
+    cull_rep_page page = {.gnuplot = path_in(p->folder, "draw")};
+
+    (void)snprintf(script, sizeof script,
+                   "#!/bin/sh\ncat > %s/asked\n"
+                   "echo '<svg><g id=\"gnuplot_canvas\"><defs></defs></g></svg>'\n",
+                   p->folder);
+    put_program(page.gnuplot, script);
+    assert_ok(cull_rep_draw_keep(&page, c));
+    assert_int_equal(1, page.figures);
+    cull_rep_text_clear(&page.html);
+    return read_page(path_in(p->folder, "asked"));
+}
+
+static void arms_that_differ_in_options_alone_have_names_lines_and_styles_of_their_own(void **state)
+{
+    static const char *const arms[] = {
+        COMPARISON, ARM("sb keep=0.25 separate", "sb", "0.25", "separate"),
+        ",",        ARM("sb keep=0.5 separate", "sb", "0.5", "separate"),
+        ",",        ARM("sb score.norm=running keep=0.25 separate", "sb", "0.25", "separate"),
+        ",",        ARM("sb score.norm=running keep=0.5 reuse", "sb", "0.5", "reuse"),
+        ",",        ARM("grad-match period=1 keep=0.5 separate", "grad-match", "0.5", "separate"),
+        "]}"};
+    static const struct {
+        const char *name, *row, *series;
+    } expect[] = {{"sb 0.25", "sb 0.25", "sb"},
+                  {"sb 0.5", "sb 0.5", "sb"},
+                  {"sb score.norm=running 0.25", "sb score…=running 0.25", "sb score.norm=running"},
+                  {"sb score.norm=running 0.5 reuse", "sb sco…nning 0.5 reuse",
+                   "sb score.norm=running reuse"},
+                  {"grad-match 0.5", "grad-match 0.5", "grad-match"}};
+    cull_rep_comparison c = {0};
+    char                name[CULL_REP_NAME], text[2048] = "";
+    char               *asked = NULL;
+
+    for (size_t i = 0; i < sizeof arms / sizeof *arms; i++) strcat(text, arms[i]);
+    decode(text, &c);
+    for (size_t i = 0; i < c.arms; i++) {
+        cull_rep_short_name(&c.arm[i], name, sizeof name);
+        assert_string_equal(expect[i].name, name);
+        cull_rep_row_name(&c.arm[i], name, sizeof name);
+        assert_string_equal(expect[i].row, name);
+        cull_rep_series_name(&c.arm[i], name, sizeof name);
+        assert_string_equal(expect[i].series, name);
+    }
+    assert_int_equal(c.arm[0].style.colour, c.arm[1].style.colour);
+    assert_int_equal(c.arm[2].style.colour, c.arm[3].style.colour);
+    assert_int_not_equal(c.arm[0].style.colour, c.arm[2].style.colour);
+    assert_int_not_equal(c.arm[0].style.marker, c.arm[2].style.marker);
+    asked = ask_for_keep(*state, &c);
+    assert_non_null(strstr(asked, "$d3 <<")); /* sb, sb with an option in two passes, grad-match */
+    assert_null(strstr(asked, "$d4 <<"));
+    free(asked);
+    cull_rep_comparison_clear(&c);
+}
+
+static void uniform_choices_of_different_options_are_told_apart(void **state)
+{
+    static const char text[] =
+        COMPARISON    ARM("adaptive-random keep=0.1", "adaptive-random", "0.1", "none") "," ARM(
+               "adaptive-random warm=0.5 keep=0.1", "adaptive-random", "0.1",
+               "none") "," ARM("random keep=0.1", "random", "0.1", "none") "]}";
+    cull_rep_comparison c = {0};
+    char                name[CULL_REP_NAME];
+
+    (void)state;
+    decode(text, &c);
+    cull_rep_series_name(&c.arm[1], name, sizeof name);
+    assert_string_equal("uniform (adaptive-random warm=0.5)", name);
+    for (size_t i = 0; i < c.arms; i++) {
+        assert_int_equal(0, c.arm[i].style.colour);
+        for (size_t j = 0; j < i; j++)
+            assert_int_not_equal(c.arm[i].style.marker, c.arm[j].style.marker);
+    }
+    cull_rep_comparison_clear(&c);
+}
+
+static void uniform_sampling_alone_is_drawn_at_its_shares(void **state)
+{
+    static const char text[] = COMPARISON ARM("random keep=0.1", "random", "0.1", "none") "," ARM(
+        "random keep=0.5", "random", "0.5", "none") "]}";
+    cull_rep_comparison c = {0};
+    char               *asked = NULL;
+
+    decode(text, &c);
+    asked = ask_for_keep(*state, &c);
+    assert_non_null(strstr(asked, "$d0 << EOD\n10 90 90 90\n50 90 90 90\nEOD"));
+    free(asked);
+    cull_rep_comparison_clear(&c);
+}
+
+static void long_names_lose_their_middle(void **state)
+{
+    static const struct {
+        const char *words;
+        size_t      most, room;
+        const char *expect;
+    } cases[] = {{"abcdef", 6, 7, "abcdef"},      {"abcdef", 5, 99, "ab…ef"},
+                 {"abcdef", 4, 99, "ab…f"},       {"abcdefghij", 99, 8, "ab…ij"},
+                 {"äöüäöü", 5, 99, "äö…öü"},      {"äöüäöü", 99, 9, "ä…ü"},
+                 {"\x80\x80\x80\x80", 9, 4, "…"}, {"", 5, 4, ""}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[100];
+
+        cull_rep_shorten(cases[i].words, cases[i].most, out, cases[i].room);
+        assert_string_equal(cases[i].expect, out);
+    }
 }
 
 static void folders_that_cannot_be_read_are_named(void **state)
@@ -563,6 +691,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_page_takes_no_place_of_what_it_is_about, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_folder_with_a_probe_alone_is_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            arms_that_differ_in_options_alone_have_names_lines_and_styles_of_their_own, set_up,
+            tear_down),
+        cmocka_unit_test(uniform_choices_of_different_options_are_told_apart),
+        cmocka_unit_test_setup_teardown(uniform_sampling_alone_is_drawn_at_its_shares, set_up,
+                                        tear_down),
+        cmocka_unit_test(long_names_lose_their_middle),
         cmocka_unit_test_setup_teardown(folders_that_cannot_be_read_are_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_page_that_cannot_be_written_leaves_the_old_one, set_up,
                                         tear_down),
