@@ -9,6 +9,7 @@
 #include "base/number.h"
 
 enum { MOST_CHANGES = 160, MOST_KEEPS = 64, DUMMY_BATCHES = 10 };
+enum { NAME_END = 48 }; /* letters of " keep=0.123456789 separate", and more */
 
 const char *cull_role_name(cull_role role)
 {
@@ -195,18 +196,22 @@ done:
 
 /* ---- arms ---- */
 
+/* Room is left for the share and the pass, which tell arms of one strategy apart. */
 static void name_arm(const struct asked *a, const char *keep, cull_arm *arm)
 {
-    size_t at = 0;
-    int    length = snprintf(arm->name, sizeof arm->name, "%s", a->strategy);
+    char   what[CULL_ARM_NAME - NAME_END];
+    size_t at = 0, length = 0;
 
-    for (size_t i = 0; i < a->options && length < CULL_ARM_NAME - 60; i++)
-        length += snprintf(arm->name + length, sizeof arm->name - (size_t)length, " %s=%.40s",
-                           a->option[i].key, a->option[i].value);
-    if (keep)
-        length += snprintf(arm->name + length, sizeof arm->name - (size_t)length, " keep=%s", keep);
-    if (strcmp(arm->pass, "none") != 0)
-        (void)snprintf(arm->name + length, sizeof arm->name - (size_t)length, " %s", arm->pass);
+    for (size_t i = 0; i <= a->options && length < sizeof what; i++) {
+        const cull_option *o = i ? &a->option[i - 1] : NULL;
+
+        length +=
+            o ? (size_t)snprintf(what + length, sizeof what - length, " %s=%.40s", o->key, o->value)
+              : (size_t)snprintf(what, sizeof what, "%s", a->strategy);
+    }
+    (void)snprintf(arm->name, sizeof arm->name, "%s%s%.24s%s%.16s", what, keep ? " keep=" : "",
+                   keep ? keep : "", strcmp(arm->pass, "none") != 0 ? " " : "",
+                   strcmp(arm->pass, "none") != 0 ? arm->pass : "");
     for (const char *from = arm->name; *from; from++) {
         if (strncmp(from, "keep=", 5) == 0) from += 5;
         arm->folder[at++] =

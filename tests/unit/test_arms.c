@@ -339,6 +339,16 @@ static void arms_with_long_options_are_told_apart(void **state)
     assert_string_not_equal(arms.arm[1].name, arms.arm[2].name);
     assert_string_not_equal(arms.arm[1].folder, arms.arm[2].folder);
     cull_arms_close(&arms);
+    (void)snprintf(
+        text, sizeof text, "%s",
+        "grad-match scope=class-gradient ridge=0.50000000000000001 "
+        "tolerance=0.00000100000000000001 nonnegative=omp pick=signed short=accept memory=1024 "
+        "match=training warm=0.50000000000000001 period=1");
+    wish.keep = "0.123456789";
+    assert_ok(cull_arms_open(&base, &wish, &arms));
+    assert_true(strlen(arms.arm[1].name) > 150);
+    assert_non_null(strstr(arms.arm[1].name, " keep=0.123456789 separate"));
+    cull_arms_close(&arms);
     memset(options, 'x', sizeof options - 1);
     options[sizeof options - 1] = '\0';
     (void)snprintf(text, sizeof text, "sb beta=%s", options);
