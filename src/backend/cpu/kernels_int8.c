@@ -6,19 +6,8 @@
 #include <string.h>
 
 #include "backend/cpu/kernels_layer.h"
+#include "backend/cpu/strip.h"
 
-#define PASTE(a, b)  a##b
-#define EXPAND(a, b) PASTE(a, b)
-
-#if defined(__AVX512F__)
-enum { STRIP = 16 };
-#elif defined(__AVX2__)
-enum { STRIP = 8 };
-#else
-enum { STRIP = 4 };
-#endif
-typedef float   lanes __attribute__((vector_size(STRIP * sizeof(float))));
-typedef int32_t masks __attribute__((vector_size(STRIP * sizeof(float))));
 typedef uint8_t bytes __attribute__((vector_size(STRIP)));
 
 #define LOAD(x, from) memcpy(&(x), (from), sizeof(x))

@@ -11,20 +11,9 @@
 
 #include <string.h>
 
-#define PASTE(a, b)  a##b
-#define EXPAND(a, b) PASTE(a, b)
+#include "backend/cpu/strip.h"
 
-/* A strip is one register; it divides CULL_LAYER_STRIP. */
-#if defined(__AVX512F__)
-enum { STRIP = 16 };
-#elif defined(__AVX2__)
-enum { STRIP = 8 };
-#else
-enum { STRIP = 4 };
-#endif
 enum { RUN = 64, PROBE = 4 };
-typedef float   lanes __attribute__((vector_size(STRIP * sizeof(float))));
-typedef int32_t masks __attribute__((vector_size(STRIP * sizeof(float))));
 
 #define LOAD(x, from) memcpy(&(x), (from), sizeof(lanes))
 #define STORE(to, x)  memcpy((to), &(x), sizeof(lanes))
