@@ -212,7 +212,7 @@ bool cull_ref_omp_refit_nonnegative(struct ref_pursuit *x)
     memcpy(x->weight, x->w, x->picked * sizeof *x->w);
     if (!dropped) return true;
     if (x->picked == before && x->out[fresh] == REF_FREE) {
-        x->out[fresh] = REF_DEPENDENT; /* rounding took it back at once: not again for now */
+        x->out[fresh] = REF_DEPENDENT; /* rounding took it back at once: not again before a drop */
         return true;
     }
     for (size_t i = 0; i < x->n; i++)
