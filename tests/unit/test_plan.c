@@ -131,6 +131,106 @@ static void a_node_that_leads_nowhere_is_refused(void **state)
     cull_nn_model_destroy(m);
 }
 
+/* features 2 -> dense 2 -> a join of the value with itself -> dense 2 */
+static cull_model *joined_with_itself(int (*join)(cull_model *m, int x, int x2))
+{
+    cull_model *m = NULL;
+    int         x = 0;
+
+    assert_ok(cull_nn_model_create("twice", 2, 1, 1, &m));
+    x = cull_nn_dense(m, 0, "one", 2, true, CULL_INIT_TORCH);
+    x = join(m, x, x);
+    x = cull_nn_dense(m, x, "two", 2, true, CULL_INIT_TORCH);
+    assert_ok(cull_nn_model_finish(m, x));
+    return m;
+}
+
+static void a_value_joined_with_itself_has_both_gradients_in_every_type(void **state)
+{
+    int (*const joins[])(cull_model *, int, int) = {cull_nn_add, cull_nn_concat};
+
+    (void)state;
+    for (size_t j = 0; j < sizeof joins / sizeof *joins; j++) {
+        static const char *const backends[] = {"ref", "ref", "cpu"};
+        double                  *right = NULL;
+
+        for (int i = 0; i < 3; i++) {
+            struct net *n =
+                net_of(joined_with_itself(joins[j]), backends[i], i == 0 ? CULL_F64 : CULL_F32);
+            cull_plan   *plan = NULL;
+            cull_signals seen;
+            double      *g = NULL;
+
+            for (int k = 0; k < BATCH; k++) n->label[k] = k % 2;
+            plan = plan_of(n, CULL_PLAN_LEARN, BATCH);
+            assert_ok(cull_nn_learn(plan, &n->batch, &seen));
+            g = gradient_of(n);
+            if (right) compare(g, right, n->params->count, 1e-6, backends[i]);
+            if (right)
+                free(g);
+            else
+                right = g;
+            cull_nn_plan_destroy(plan);
+            drop(n);
+        }
+        free(right);
+    }
+}
+
+/* conv 2x2 of 2x2 -> batchnorm of one pixel -> relu -> dense */
+static cull_model *one_pixel(void)
+{
+    cull_model *m = NULL;
+    int         x = 0;
+
+    assert_ok(cull_nn_model_create("pixel", 3, 2, 2, &m));
+    x = cull_nn_conv(m, 0, "conv", 4, 2, 1, 0, 1, false, CULL_INIT_HE_IN);
+    x = cull_nn_activate(m, cull_nn_batchnorm(m, x, "norm"), CULL_RELU);
+    x = cull_nn_dense(m, x, "fc", CLASSES, true, CULL_INIT_TORCH);
+    assert_ok(cull_nn_model_finish(m, x));
+    return m;
+}
+
+static void statistics_of_one_value_a_channel_are_refused(void **state)
+{
+    static const char *const backends[] = {"ref", "cpu"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct net  *n = net_of(one_pixel(), backends[i], CULL_F32);
+        cull_plan   *plan = NULL, *kept = NULL;
+        cull_signals seen;
+        uint32_t     row = 4;
+        double       weight = 1;
+        cull_subset  one = {.count = 1, .index = &row, .weight = &weight};
+
+        assert_fails(
+            CULL_BAD_ARGUMENT, "norm",
+            cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_LEARN, 1, 0, &plan));
+        assert_fails(CULL_BAD_ARGUMENT, "at least 2 examples",
+                     cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_SCORE_AND_KEEP,
+                                         1, 0, &plan));
+        assert_null(plan);
+
+        plan = plan_of(n, CULL_PLAN_SCORE, 1);
+        n->batch.count = 1;
+        assert_fails(CULL_BAD_ARGUMENT, "norm",
+                     cull_nn_score(plan, &n->batch, CULL_STATS_BATCH, CULL_SIGNAL_LOSS, &seen));
+        assert_ok(cull_nn_score(plan, &n->batch, CULL_STATS_RUNNING, CULL_SIGNAL_LOSS, &seen));
+        cull_nn_plan_destroy(plan);
+
+        /* one row of a batch that has statistics is fine */
+        n->batch.count = BATCH;
+        kept = plan_of(n, CULL_PLAN_SCORE_AND_KEEP, BATCH);
+        plan = plan_of(n, CULL_PLAN_LEARN_FROM_KEPT, 1);
+        assert_ok(cull_nn_score(kept, &n->batch, CULL_STATS_UPDATE, CULL_SIGNAL_LOSS, &seen));
+        assert_ok(cull_nn_learn_kept(plan, kept, &one, &seen));
+        cull_nn_plan_destroy(kept);
+        cull_nn_plan_destroy(plan);
+        drop(n);
+    }
+}
+
 static void planning_survives_every_allocation_failure(void **state)
 {
     struct net *n = make("lenet5", 1, 16, 0);
@@ -156,6 +256,8 @@ int main(void)
         cmocka_unit_test(scoring_leaves_running_averages_alone),
         cmocka_unit_test(wrong_batches_are_refused),
         cmocka_unit_test(a_node_that_leads_nowhere_is_refused),
+        cmocka_unit_test(a_value_joined_with_itself_has_both_gradients_in_every_type),
+        cmocka_unit_test(statistics_of_one_value_a_channel_are_refused),
         cmocka_unit_test(planning_survives_every_allocation_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,9 @@ static void widen_all(struct ref_op *op, const cull_layer_args *args, cull_layer
     wide->running = widen(op, RUNNING, args->running);
     wide->dy = widen(op, DY, args->dy);
     wide->dx = widen(op, DX, args->dx);
-    wide->dx2 = widen(op, DX2, args->dx2);
+    /* A value joined with itself has one gradient, to which both sides add: one memory, one copy.
+     */
+    wide->dx2 = args->dx2 == args->dx ? wide->dx : widen(op, DX2, args->dx2);
     wide->dw = widen(op, DW, args->dw);
     wide->db = widen(op, DB, args->db);
     wide->p = widen(op, P, args->p);
@@ -167,7 +169,7 @@ static cull_status backward(cull_layer_op *base, const cull_layer_args *args)
     widen_all(op, args, &wide);
     run_backward(op, &wide);
     narrow(op, DX, args->dx);
-    narrow(op, DX2, args->dx2);
+    if (args->dx2 != args->dx) narrow(op, DX2, args->dx2);
     narrow(op, DW, args->dw);
     narrow(op, DB, args->db);
     return CULL_OK;
