@@ -30,6 +30,27 @@ done:
     return status;
 }
 
+/* One value less its mean is nothing but rounding: a batch that says so little has no statistics.
+ */
+static cull_status check_statistics(const cull_plan *plan)
+{
+    cull_status status = CULL_OK;
+
+    for (int s = 0; s < plan->steps; s++) {
+        const cull_step  *step = &plan->step[s];
+        const cull_image *x = &step->desc.x;
+
+        if (step->desc.kind == CULL_LAYER_BATCHNORM && x->n * x->h * x->w == 1)
+            FAIL(
+                CULL_BAD_ARGUMENT,
+                "%s: batchnorm %s sees one value a channel in a batch of one example, which has no "
+                "variance; batches of at least 2 examples are needed",
+                plan->model->name, step->node->name);
+    }
+done:
+    return status;
+}
+
 cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cull_backend *backend,
                                 cull_plan_mode mode, size_t batch, double smoothing,
                                 cull_plan **out)
@@ -56,6 +77,7 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
     TRY(cull_base_alloc(batch, sizeof *plan->place, "a plan", &plan->place));
     TRY(cull_base_alloc_aligned(batch * model->classes, plan->size, "a plan", &plan->p));
     TRY(cull_plan_make_steps(plan));
+    if (mode == CULL_PLAN_LEARN || mode == CULL_PLAN_SCORE_AND_KEEP) TRY(check_statistics(plan));
     TRY(make_operations(plan, smoothing));
     TRY(cull_plan_make_memory(plan));
     *out = plan;
@@ -192,6 +214,7 @@ cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statist
 
     if (!cull_plan_scores(plan->mode) && plan->mode != CULL_PLAN_SCORE_AND_KEEP)
         FAIL(CULL_BAD_ARGUMENT, "this plan does not score");
+    if (statistics != CULL_STATS_RUNNING) TRY(check_statistics(plan));
     TRY(take_batch(plan, batch));
     TRY(forward(plan, statistics));
     give_signals(plan, wanted, signals);
