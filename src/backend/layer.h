@@ -12,7 +12,8 @@
  * keeps for itself. All floats are of desc.dtype (float32; `ref` also float64).
  *
  *     dense      y = x W^T + b             x (n, I) W (O, I) b (O) or none
- *     conv       cross-correlation         W (O, C/groups, KH, KW) b (O) or none; zero padding
+ *     conv       cross-correlation         W (O, C/groups, KH, KW) b (O) or none; zero padding;
+ *                                          taps `dilation` pixels apart
  *     batchnorm  y = gamma x^ + beta       x^ = (x - mean) rstd over n, h, w, one per channel
  *                fused: y = relu(gamma x^ + beta [+ x2]); backward then reads x and y
  *     groupnorm  the same over the channels of a group and h, w, of each example
@@ -64,7 +65,8 @@ typedef struct cull_layer_desc {
     cull_dtype      dtype;
     cull_image      x, x2, y;                     /* x2: second input of add and concat        */
     bool            bias;                         /* dense, conv                               */
-    int64_t         kernel[2], stride[2], pad[2]; /* conv, pool: height, width      */
+    int64_t         kernel[2], stride[2], pad[2]; /* conv, pool: height, width                 */
+    int64_t         dilation[2];                  /* conv; 0 is made 1 by cull_layer_create    */
     int64_t         groups;                       /* conv, groupnorm                           */
     cull_activation activation;
     cull_pooling    pooling;

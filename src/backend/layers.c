@@ -18,13 +18,16 @@ cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc
     cull_status             status = CULL_OK;
     const cull_layer_table *table = find(backend);
     cull_layer_op          *op = NULL;
+    cull_layer_desc         d = *desc;
 
+    for (int i = 0; i < 2; i++)
+        if (!d.dilation[i]) d.dilation[i] = 1;
     if (!table || !table->layer[desc->kind])
         FAIL(CULL_UNSUPPORTED, "backend %s cannot run this layer", backend->class->name);
-    TRY(table->layer[desc->kind]->create(backend, desc, &op));
+    TRY(table->layer[desc->kind]->create(backend, &d, &op));
     op->class = table->layer[desc->kind];
     op->backend = backend;
-    op->desc = *desc;
+    op->desc = d;
     *out = op;
 done:
     return status;

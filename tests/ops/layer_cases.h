@@ -22,6 +22,9 @@ struct layer_case {
 #define CONV(N, C, H, W, OUT, KH, KW, S, PH, PW, G, BIAS)                                           \
     .d = {.kind = CULL_LAYER_CONV, .x = {N, C, H, W, 1}, .y.c = OUT, .kernel = {KH, KW},            \
           .stride = {S, S}, .pad = {PH, PW}, .groups = G, .bias = BIAS}
+#define TILTED(N, C, H, W, OUT, KH, KW, SH, SW, PH, PW, DH, DW, G, BIAS)                            \
+    .d = {.kind = CULL_LAYER_CONV, .x = {N, C, H, W, 1}, .y.c = OUT, .kernel = {KH, KW},            \
+          .stride = {SH, SW}, .pad = {PH, PW}, .dilation = {DH, DW}, .groups = G, .bias = BIAS}
 #define NORM(KIND, N, C, H, W, G)                                                                   \
     .d = {.kind = CULL_LAYER_##KIND, .x = {N, C, H, W, 1}, .epsilon = 1e-5, .momentum = 0.1, .groups = G}
 #define FUSED(N, C, H, W, ADD)                                                                      \
@@ -31,6 +34,9 @@ struct layer_case {
 #define POOL(KIND, N, C, H, W, K, S, P)                                                             \
     .d = {.kind = CULL_LAYER_POOL, .x = {N, C, H, W, 1}, .pooling = CULL_POOL_##KIND,               \
           .kernel = {K, K}, .stride = {S, S}, .pad = {P, P}}
+#define TILTED_POOL(KIND, N, C, H, W, KH, KW, SH, SW, PH, PW)                                       \
+    .d = {.kind = CULL_LAYER_POOL, .x = {N, C, H, W, 1}, .pooling = CULL_POOL_##KIND,               \
+          .kernel = {KH, KW}, .stride = {SH, SW}, .pad = {PH, PW}}
 #define ADD(N, C, H, W) .d = {.kind = CULL_LAYER_ADD, .x = {N, C, H, W, 1}, .x2 = {N, C, H, W, 1}}
 #define CONCAT(N, C, C2, H, W) .d = {.kind = CULL_LAYER_CONCAT, .x = {N, C, H, W, 1}, .x2 = {N, C2, H, W, 1}}
 #define SHORTCUT(N, C, H, W, OUT, S)                                                                \
@@ -67,6 +73,21 @@ static const struct layer_case layer_cases[] = {
     {"depthwise of 16, stride 2", CONV(5, 16, 7, 7, 16, 3, 3, 2, 1, 1, 16, false)},
     {"depthwise of 7, accumulating", CONV(2, 7, 5, 5, 7, 3, 3, 1, 1, 1, 7, true), .accumulate = true},
     {"depthwise of 5 to 10", CONV(1, 5, 4, 6, 10, 3, 3, 1, 1, 1, 5, true)},
+
+    {"conv 3x3, dilation 2", TILTED(2, 3, 7, 9, 8, 3, 3, 1, 1, 2, 2, 2, 2, 1, true)},
+    {"conv 3x3 of 16, dilation 2", TILTED(2, 16, 7, 5, 16, 3, 3, 1, 1, 2, 2, 2, 2, 1, false)},
+    {"conv 3x3 of 16, dilation 3, stride 2", TILTED(2, 16, 9, 8, 16, 3, 3, 2, 2, 3, 3, 3, 3, 1, false), .accumulate = true},
+    {"conv 3x3 of 8 to 16, dilation 2 with bias", TILTED(9, 8, 3, 3, 16, 3, 3, 1, 1, 2, 2, 2, 2, 1, true)},
+    {"conv 3x3 of 17 to 5, dilation 1x2", TILTED(2, 17, 5, 8, 5, 3, 3, 1, 1, 1, 2, 1, 2, 1, true)},
+    {"conv 1x7 of 16", TILTED(1, 16, 4, 8, 16, 1, 7, 1, 1, 0, 3, 1, 1, 1, false)},
+    {"conv 7x1 of 16", TILTED(1, 16, 8, 4, 16, 7, 1, 1, 1, 3, 0, 1, 1, 1, false)},
+    {"conv 5x2, strides 1x3, dilation 2x3", TILTED(2, 5, 12, 11, 3, 5, 2, 1, 3, 4, 2, 2, 3, 1, true)},
+    {"conv 3x5 of 16, strides 2x1", TILTED(1, 16, 6, 5, 16, 3, 5, 2, 1, 1, 2, 1, 1, 1, false), .accumulate = true},
+    {"conv 3x5 of 8, strides 1x2, first", TILTED(1, 8, 6, 7, 16, 3, 5, 1, 2, 0, 2, 1, 1, 1, true), .first = true},
+    {"conv dilated beyond its image", TILTED(2, 16, 3, 2, 16, 3, 3, 1, 1, 4, 4, 4, 4, 1, false)},
+    {"conv 3x3 in 2 groups, dilation 2", TILTED(2, 16, 7, 6, 16, 3, 3, 1, 1, 2, 2, 2, 2, 2, true)},
+    {"depthwise of 16, dilation 2", TILTED(2, 16, 7, 6, 16, 3, 3, 1, 1, 2, 2, 2, 2, 16, false)},
+    {"depthwise 1x5 of 7, dilation 1x3, strides 1x2", TILTED(2, 7, 5, 9, 7, 1, 5, 1, 2, 0, 6, 1, 3, 7, true), .accumulate = true},
 
     {"batchnorm", NORM(BATCHNORM, 5, 3, 4, 7, 1)},
     {"batchnorm of 16", NORM(BATCHNORM, 2, 16, 5, 3, 1)},
@@ -108,6 +129,10 @@ static const struct layer_case layer_cases[] = {
     {"max-pool 2 of 5, odd extents", POOL(MAX, 2, 5, 7, 5, 2, 2, 0), .accumulate = true},
     {"max-pool 3, stride 2, padded", POOL(MAX, 2, 16, 9, 8, 3, 2, 1)},
     {"max-pool 3, stride 1, padded", POOL(MAX, 1, 7, 5, 4, 3, 1, 1), .accumulate = true},
+    {"max-pool 2x3, strides 1x2, padded 1x0", TILTED_POOL(MAX, 2, 16, 7, 8, 2, 3, 1, 2, 1, 0)},
+    {"max-pool 1x2 of 5, accumulating", TILTED_POOL(MAX, 2, 5, 3, 9, 1, 2, 1, 2, 0, 0), .accumulate = true},
+    {"average-pool 3x1, strides 2x1, padded 1x0", TILTED_POOL(AVERAGE, 2, 8, 7, 5, 3, 1, 2, 1, 1, 0)},
+    {"average-pool 15x2 of 3", TILTED_POOL(AVERAGE, 1, 3, 15, 6, 15, 2, 15, 2, 0, 0), .accumulate = true},
     {"average-pool 2", POOL(AVERAGE, 2, 8, 6, 4, 2, 2, 0)},
     {"average-pool 3, stride 2, padded", POOL(AVERAGE, 2, 5, 7, 5, 3, 2, 1), .accumulate = true},
     {"average-pool 2 of 17", POOL(AVERAGE, 1, 17, 5, 5, 2, 2, 0)},
@@ -151,9 +176,9 @@ enum { LAYER_CASES = sizeof layer_cases / sizeof *layer_cases };
 
 static inline int64_t slide(const cull_layer_desc *d, int k)
 {
-    int64_t extent = k ? d->x.w : d->x.h;
+    int64_t extent = k ? d->x.w : d->x.h, apart = d->dilation[k] ? d->dilation[k] : 1;
 
-    return (extent + 2 * d->pad[k] - d->kernel[k]) / d->stride[k] + 1;
+    return (extent + 2 * d->pad[k] - (d->kernel[k] - 1) * apart - 1) / d->stride[k] + 1;
 }
 
 /* The whole description: y's extents, and backward wanted. */

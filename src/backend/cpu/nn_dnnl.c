@@ -78,15 +78,17 @@ static cull_status make_descriptor(dnnl_primitive_desc_t *out, cull_dnnl_way way
     dnnl_convolution_desc_t conv;
 
     if (way == CULL_DNNL_FORWARD || way == CULL_DNNL_INT8)
-        status = dnnl_convolution_forward_desc_init(&conv, dnnl_forward_training,
-                                                    dnnl_convolution_direct, &s->x, &s->w, b, &s->y,
-                                                    s->stride, s->pad, s->pad);
+        status = dnnl_dilated_convolution_forward_desc_init(
+            &conv, dnnl_forward_training, dnnl_convolution_direct, &s->x, &s->w, b, &s->y,
+            s->stride, s->dilate, s->pad, s->pad);
     else if (way == CULL_DNNL_DATA)
-        status = dnnl_convolution_backward_data_desc_init(&conv, dnnl_convolution_direct, &s->x,
-                                                          &s->w, &s->y, s->stride, s->pad, s->pad);
+        status = dnnl_dilated_convolution_backward_data_desc_init(&conv, dnnl_convolution_direct,
+                                                                  &s->x, &s->w, &s->y, s->stride,
+                                                                  s->dilate, s->pad, s->pad);
     else
-        status = dnnl_convolution_backward_weights_desc_init(
-            &conv, dnnl_convolution_direct, &s->x, &s->w, b, &s->y, s->stride, s->pad, s->pad);
+        status = dnnl_dilated_convolution_backward_weights_desc_init(
+            &conv, dnnl_convolution_direct, &s->x, &s->w, b, &s->y, s->stride, s->dilate, s->pad,
+            s->pad);
     if (status == dnnl_success) status = dnnl_primitive_desc_create(out, &conv, attr, engine, hint);
 #endif
     return cull_dnnl_check(status, "this convolution");
@@ -181,6 +183,7 @@ static cull_status make_shape(const cull_layer_desc *d, cull_dnnl_way way, struc
     s->bias = d->bias && !bytes;
     for (int i = 0; i < 2; i++) {
         s->stride[i] = d->stride[i];
+        s->dilate[i] = d->dilation[i] - 1; /* oneDNN counts the pixels between */
         s->pad[i] = d->pad[i];
     }
 done:

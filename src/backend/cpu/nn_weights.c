@@ -92,7 +92,7 @@ void cull_cpu_weights_destroy(cull_cpu_weights *weights)
     cull_base_free(weights);
 }
 
-/* Output lines (columns) that tap r finds inside the image: [first, last). */
+/* Output lines (columns) that a tap r pixels on finds inside the image: [first, last). */
 static void meeting(int64_t r, int64_t stride, int64_t pad, int64_t extent, int64_t outputs,
                     int64_t *first, int64_t *last)
 {
@@ -109,7 +109,8 @@ static void add_tap(const cull_cpu_weights *w, size_t images, int64_t tap, const
 {
     const cull_layer_desc *d = &w->desc;
     const cull_conv_loops *loops = cull_cpu_kernels(w->backend)->conv;
-    int64_t                r = tap / d->kernel[1], s = tap % d->kernel[1];
+    int64_t                r = tap / d->kernel[1] * d->dilation[0];
+    int64_t                s = tap % d->kernel[1] * d->dilation[1];
     int64_t                p0 = 0, p1 = 0, q0 = 0, q1 = 0, width = (int64_t)w->width;
     cull_conv_walk         walk = {.images = images,
                                    .x_image = (size_t)cull_image_row(&d->x),

@@ -2,7 +2,7 @@
  * backend/cpu/nn_weights.h - the weight gradient of a convolution, where both sides are in blocks
  * as wide as a vector, or where every channel has its own kernel (in any layout).
  *
- *     dW[o, c, r, s] = sum over n, p, q of dy[n, o, p, q] x[n, c, p S - P + r, q S - P + s]
+ *     dW[o, c, r, s] = sum over n, p, q of dy[n, o, p, q] x[n, c, p S - P + r D, q S - P + s D]
  *
  * For a block of o, a block of c and a tap this is a sum of outer products over the pixels that
  * meet; those under the padding are left out, which is a third of them in a 4x4 image. Threads

@@ -1,10 +1,10 @@
 /*
  * backend/ref/nn_conv.c - grouped convolution (cross-correlation) with zero padding.
  *
- *     y[n,o,p,q] = b[o] + sum over c,r,s of W[o,c,r,s] x[n, g C/G + c, p S - P + r, q S - P + s]
+ *     y[n,o,p,q] = b[o] + sum of W[o,c,r,s] x[n,gC/G+c, p S - P + r D, q S' - P' + s D']
  *
- * with g the group of o. Every direction first unfolds an image, one row a tap, zeros where the
- * padding lies, and is then sums of products of rows:
+ * over c, r and s, with g the group of o. Every direction first unfolds an image, one row a tap,
+ * zeros where the padding lies, and is then sums of products of rows:
  *
  *     y[o]      = b[o] + sum of W[o,(c,r,s)] u[(c,r,s)]   u: x under the tap, a column a pixel of y
  *     dW[o,k]   = dy[o] . u[k]
@@ -73,12 +73,12 @@ static size_t scratch(const cull_layer_desc *d)
     return (size_t)(forth > dw || !d->learn ? forth : dw);
 }
 
-/* One image row of u: x[at S - P + tap] for columns [first, last). */
+/* One image row of u: x[at S - P + tap D] for columns [first, last). */
 static void row_forth(const cull_layer_desc *d, const double *x, int64_t tap, int64_t first,
                       int64_t last, double *out)
 {
     for (int64_t q = first; q < last; q++) {
-        int64_t at = q * d->stride[1] - d->pad[1] + tap;
+        int64_t at = q * d->stride[1] - d->pad[1] + tap * d->dilation[1];
         out[q - first] = at >= 0 && at < d->x.w ? x[at] : 0;
     }
 }
@@ -89,7 +89,7 @@ static void row_back(const cull_layer_desc *d, const double *dy, int64_t tap, in
 {
     memset(out, 0, (size_t)(last - first) * sizeof *out);
     for (int64_t q = 0; q < d->y.w; q++) {
-        int64_t at = q * d->stride[1] - d->pad[1] + tap;
+        int64_t at = q * d->stride[1] - d->pad[1] + tap * d->dilation[1];
         if (at >= first && at < last) out[at - first] = dy[q];
     }
 }
@@ -97,7 +97,8 @@ static void row_back(const cull_layer_desc *d, const double *dy, int64_t tap, in
 /* The image row that column row h reads through vertical tap r, or -1. */
 static int64_t source_row(const cull_layer_desc *d, int64_t h, int64_t r, bool back)
 {
-    int64_t at = back ? h + d->pad[0] - r : h * d->stride[0] - d->pad[0] + r;
+    int64_t far = r * d->dilation[0];
+    int64_t at = back ? h + d->pad[0] - far : h * d->stride[0] - d->pad[0] + far;
 
     if (at < 0 || (back && at % d->stride[0])) return -1;
     if (back) at /= d->stride[0];
