@@ -692,21 +692,30 @@ typedef struct cull_dense {
     cull_init init;
 } cull_dense;
 
+/* A window along one axis. */
+typedef struct cull_window {
+    int64_t kernel, stride, pad, dilation; /* 0 means what it means in the layer itself */
+} cull_window;
+
 typedef struct cull_conv {
-    int64_t   out;    /* channels                                                       */
-    int64_t   kernel; /* height and width                                               */
-    int64_t   stride; /* 0: 1                                                           */
-    int64_t   pad;    /* zeros on each side, fewer than kernel                          */
-    int64_t   groups; /* 0: 1; as many as channels: depthwise                           */
-    bool      no_bias;
-    cull_init init;
+    int64_t out;        /* channels                                                       */
+    int64_t kernel;     /* height, and width where `width` does not say otherwise         */
+    int64_t stride;     /* 0: 1                                                           */
+    int64_t pad;        /* zeros on each side, fewer than the kernel reaches over         */
+    int64_t dilation;   /* pixels from tap to tap, so that the kernel reaches over
+                           (kernel - 1) dilation + 1; 0: 1                                */
+    cull_window width;  /* all four numbers of the width; kernel 0: those of the height   */
+    int64_t     groups; /* 0: 1; as many as channels: depthwise                           */
+    bool        no_bias;
+    cull_init   init;
 } cull_conv;
 
 typedef struct cull_pool {
     cull_pooling pooling; /* the global one averages each channel and reads no more fields */
-    int64_t      kernel;  /* 1 to 15                                                    */
+    int64_t      kernel;  /* 1 to 15: height, and width where `width` does not say otherwise */
     int64_t      stride;  /* 0: kernel                                                  */
     int64_t      pad;     /* at most half of kernel; not counted in an average          */
+    cull_window  width;   /* as in cull_conv; without dilation                          */
 } cull_pool;
 
 /*

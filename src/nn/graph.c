@@ -65,12 +65,6 @@ cull_node cull_nn_graph_node(const cull_node_class *class, cull_layer_kind kind,
     return node;
 }
 
-int64_t cull_nn_graph_slide(int64_t in, int64_t kernel, int64_t stride, int64_t pad)
-{
-    if (kernel < 1 || stride < 1 || pad < 0 || pad >= kernel || in + 2 * pad < kernel) return 0;
-    return (in + 2 * pad - kernel) / stride + 1;
-}
-
 static cull_status check_name(const cull_model *model, const char *name)
 {
     cull_status status = CULL_OK;

@@ -14,7 +14,17 @@ void cull_nn_graph_trouble(cull_model *model, cull_status status);
 /* A node of one or two inputs to begin with. */
 cull_node cull_nn_graph_node(const cull_node_class *class, cull_layer_kind kind, int x, int x2);
 
-/* Output extent of a window sliding over `in`, or 0 when it does not fit. */
-int64_t cull_nn_graph_slide(int64_t in, int64_t kernel, int64_t stride, int64_t pad);
+/* What the two axes of a window are, zeros made the usual choice: height, then width. */
+void cull_nn_graph_window(cull_layer_desc *desc, cull_window height, cull_window width);
+
+/* Output extents of the window over `in`; 0 where it does not fit. Every number of the window is
+ * small enough to be multiplied. */
+void cull_nn_graph_slide(cull_layer_desc *desc, const cull_image *in);
+
+enum { CULL_WINDOW_TEXT = 128 };
+
+/* "3x5, stride 1, padding 1x2, dilation 2", for sentences: one number where both axes agree,
+ * except in the kernel. */
+void cull_nn_graph_window_text(const cull_layer_desc *desc, char out[CULL_WINDOW_TEXT]);
 
 #endif

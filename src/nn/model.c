@@ -57,7 +57,7 @@ static bool takes(cull_model *model, const char *name)
 
 /* Sizes before anything is multiplied. */
 static cull_status check_weight(const cull_model *model, int x, const char *name, int64_t out,
-                                int64_t kernel, int init)
+                                double taps, int init)
 {
     cull_status status = CULL_OK;
     double      in = 1;
@@ -69,23 +69,42 @@ static cull_status check_weight(const cull_model *model, int x, const char *name
         FAIL(CULL_BAD_ARGUMENT, "%s: %s: %lld outputs; 1 to %d are possible", model->name, name,
              (long long)out, MOST_CHANNELS);
     if (x >= 0 && x < model->nodes) in = (double)model->node[x].desc.y.c;
-    if ((double)out * in * (double)kernel * (double)kernel > MOST_WEIGHTS)
+    if ((double)out * in * taps > MOST_WEIGHTS)
         FAIL(CULL_TOO_LARGE, "%s: %s: more than 2^40 weights", model->name, name);
 done:
     return status;
 }
 
-static cull_status check_window(const cull_model *model, int64_t kernel, int64_t stride,
-                                int64_t pad)
+static bool is_within(int64_t number, int64_t least, int64_t most)
 {
-    if (kernel >= 1 && kernel <= MOST_SIDE && stride >= 1 && stride <= MOST_SIDE && pad >= 0 &&
-        pad < kernel)
+    return number >= least && number <= most;
+}
+
+static cull_status check_axis(const cull_model *model, const cull_window *w)
+{
+    if (is_within(w->kernel, 1, MOST_SIDE) && is_within(w->stride, 0, MOST_SIDE) &&
+        is_within(w->dilation, 0, MOST_SIDE) &&
+        is_within(w->pad, 0, (w->kernel - 1) * (w->dilation ? w->dilation : 1)))
         return CULL_OK;
     return cull_fail(CULL_BAD_ARGUMENT,
-                     "%s: node %d: a window of kernel %lld, stride %lld, "
-                     "padding %lld",
-                     model->name, model->nodes, (long long)kernel, (long long)stride,
-                     (long long)pad);
+                     "%s: node %d: a window of kernel %lld, stride %lld, padding %lld, dilation "
+                     "%lld",
+                     model->name, model->nodes, (long long)w->kernel, (long long)w->stride,
+                     (long long)w->pad, (long long)w->dilation);
+}
+
+static cull_status check_window(const cull_model *model, cull_window height, cull_window width)
+{
+    cull_status status = CULL_OK;
+
+    TRY(check_axis(model, &height));
+    if (width.kernel)
+        TRY(check_axis(model, &width));
+    else if (width.stride || width.pad || width.dilation)
+        FAIL(CULL_BAD_ARGUMENT, "%s: node %d: the width of a window has settings but no kernel",
+             model->name, model->nodes);
+done:
+    return status;
 }
 
 int cull_model_dense(cull_model *model, int x, const char *name, const cull_dense *layer)
@@ -97,14 +116,15 @@ int cull_model_dense(cull_model *model, int x, const char *name, const cull_dens
 
 int cull_model_conv(cull_model *model, int x, const char *name, const cull_conv *layer)
 {
-    int64_t stride = layer->stride ? layer->stride : 1, groups = layer->groups ? layer->groups : 1;
+    cull_window height = {layer->kernel, layer->stride, layer->pad, layer->dilation};
+    int64_t     width = layer->width.kernel ? layer->width.kernel : layer->kernel;
 
     if (!takes(model, name)) return -1;
-    cull_nn_graph_trouble(model, check_window(model, layer->kernel, stride, layer->pad));
-    cull_nn_graph_trouble(
-        model, check_weight(model, x, name, layer->out, layer->kernel, (int)layer->init));
-    return cull_nn_conv(model, x, name, layer->out, layer->kernel, stride, layer->pad, groups,
-                        !layer->no_bias, (int)layer->init);
+    cull_nn_graph_trouble(model, check_window(model, height, layer->width));
+    cull_nn_graph_trouble(model,
+                          check_weight(model, x, name, layer->out,
+                                       (double)layer->kernel * (double)width, (int)layer->init));
+    return cull_nn_conv(model, x, name, layer);
 }
 
 int cull_model_batchnorm(cull_model *model, int x, const char *name)
@@ -134,17 +154,16 @@ int cull_model_activate(cull_model *model, int x, cull_activation activation)
 
 int cull_model_pool(cull_model *model, int x, const cull_pool *layer)
 {
-    int64_t stride = layer->stride ? layer->stride : layer->kernel;
+    cull_window height = {.kernel = layer->kernel, .stride = layer->stride, .pad = layer->pad};
 
     if (!is_open(model)) return -1;
-    if (layer->pooling == CULL_POOL_GLOBAL)
-        return cull_nn_pool(model, x, CULL_POOL_GLOBAL, 0, 0, 0);
+    if (layer->pooling == CULL_POOL_GLOBAL) return cull_nn_pool(model, x, layer);
     if (layer->pooling != CULL_POOL_MAX && layer->pooling != CULL_POOL_AVERAGE)
         cull_nn_graph_trouble(model,
                               cull_fail(CULL_BAD_ARGUMENT, "%s: node %d: no pooling is number %d",
                                         model->name, model->nodes, (int)layer->pooling));
-    cull_nn_graph_trouble(model, check_window(model, layer->kernel, stride, layer->pad));
-    return cull_nn_pool(model, x, layer->pooling, layer->kernel, stride, layer->pad);
+    cull_nn_graph_trouble(model, check_window(model, height, layer->width));
+    return cull_nn_pool(model, x, layer);
 }
 
 int cull_model_add(cull_model *model, int x, int x2)

@@ -8,10 +8,25 @@
 
 enum { LINE = 320 };
 
+/* One number where both axes agree. */
+static int axes(const char *what, const int64_t number[2], char *out, size_t room)
+{
+    int at = snprintf(out, room, " %s %lld", what, (long long)number[0]);
+
+    if (number[0] != number[1])
+        at += snprintf(out + at, room - (size_t)at, "x%lld", (long long)number[1]);
+    return at;
+}
+
 static int window(const cull_layer_desc *d, char *out, size_t room)
 {
-    return snprintf(out, room, " kernel %lld stride %lld pad %lld", (long long)d->kernel[0],
-                    (long long)d->stride[0], (long long)d->pad[0]);
+    int at = axes("kernel", d->kernel, out, room);
+
+    at += axes("stride", d->stride, out + at, room - (size_t)at);
+    at += axes("pad", d->pad, out + at, room - (size_t)at);
+    if (d->dilation[0] != 1 || d->dilation[1] != 1)
+        at += axes("dilation", d->dilation, out + at, room - (size_t)at);
+    return at;
 }
 
 /* What a kind of layer has beside its inputs and its output. */

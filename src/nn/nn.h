@@ -77,14 +77,12 @@ cull_status cull_nn_model_text(const cull_model *model, cull_writer *out);
 /* Each adds a node and returns its number; after a failure -1, kept until finish says why.
  * name: unique within the model, NULL for nodes without parameters. */
 int cull_nn_dense(cull_model *m, int x, const char *name, int64_t out, bool bias, int init);
-int cull_nn_conv(cull_model *m, int x, const char *name, int64_t out, int64_t kernel,
-                 int64_t stride, int64_t pad, int64_t groups, bool bias, int init);
+int cull_nn_conv(cull_model *m, int x, const char *name, const cull_conv *layer);
 int cull_nn_batchnorm(cull_model *m, int x, const char *name);
 int cull_nn_groupnorm(cull_model *m, int x, const char *name, int64_t groups);
 int cull_nn_layernorm(cull_model *m, int x, const char *name);
 int cull_nn_activate(cull_model *m, int x, cull_activation activation);
-int cull_nn_pool(cull_model *m, int x, cull_pooling pooling, int64_t kernel, int64_t stride,
-                 int64_t pad);
+int cull_nn_pool(cull_model *m, int x, const cull_pool *layer);
 int cull_nn_add(cull_model *m, int x, int x2);
 int cull_nn_concat(cull_model *m, int x, int x2);
 int cull_nn_shortcut(cull_model *m, int x, int64_t channels, int64_t stride);

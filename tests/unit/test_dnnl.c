@@ -82,6 +82,39 @@ static void no_convolution_of_any_model_is_onednns_reference(void **state)
     cull_backend_close(backend);
 }
 
+static void windows_that_are_not_square_are_no_reference_either(void **state)
+{
+    static const int64_t kernels[][2] = {{1, 7}, {7, 1}, {3, 5}, {5, 3}, {1, 3}, {3, 1}};
+    cull_backend        *backend = NULL;
+
+    (void)state;
+    assert_ok(cull_backend_open("cpu", 2, &backend));
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        cull_conv   conv = {.out = 64,
+                            .kernel = kernels[i][0],
+                            .pad = kernels[i][0] / 2,
+                            .width = {.kernel = kernels[i][1], .pad = kernels[i][1] / 2}};
+        cull_model *model = NULL;
+        int         x = 0;
+
+        assert_ok(cull_model_create("flat", 3, 32, 28, &model));
+        for (int k = 0; k < 4; k++) {
+            static const char *const names[] = {"a", "b", "c", "d"};
+
+            conv.no_bias = k & 1;
+            conv.stride = conv.width.stride = k == 3 ? 2 : 1;
+            x = cull_model_conv(model, x, names[k], &conv);
+        }
+        x = cull_model_pool(model, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+        assert_ok(cull_model_finish(
+            model, cull_model_dense(model, x, "logits", &(cull_dense){.out = CLASSES})));
+        check_model(backend, model, 16, true);
+        check_model(backend, model, 39, true);
+        cull_model_destroy(model);
+    }
+    cull_backend_close(backend);
+}
+
 struct run {
     cull_backend *backend;
     cull_model   *model;
@@ -219,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_convolution_of_any_model_is_onednns_reference),
+        cmocka_unit_test(windows_that_are_not_square_are_no_reference_either),
         cmocka_unit_test(a_warm_step_allocates_nothing),
         cmocka_unit_test(weights_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(other_types_and_layouts_are_refused_with_a_sentence),

@@ -76,16 +76,22 @@ static void a_model_described_twice_is_the_same_and_a_copy_is_too(void **state)
 /* A change of any one setting changes the text. */
 static void a_model_s_text_tells_it_from_others(void **state)
 {
-    cull_conv   layers[] = {{.out = 4, .kernel = 3, .pad = 1},
-                            {.out = 6, .kernel = 3, .pad = 1},
-                            {.out = 4, .kernel = 5, .pad = 2},
-                            {.out = 4, .kernel = 3, .pad = 1, .groups = 2},
-                            {.out = 4, .kernel = 3, .pad = 1, .no_bias = true},
-                            {.out = 4, .kernel = 3, .pad = 1, .init = CULL_INIT_HE_OUT}};
-    cull_writer text[6] = {{0}};
+    cull_conv layers[] = {{.out = 4, .kernel = 3, .pad = 1},
+                          {.out = 6, .kernel = 3, .pad = 1},
+                          {.out = 4, .kernel = 5, .pad = 2},
+                          {.out = 4, .kernel = 3, .pad = 1, .groups = 2},
+                          {.out = 4, .kernel = 3, .pad = 1, .no_bias = true},
+                          {.out = 4, .kernel = 3, .pad = 1, .init = CULL_INIT_HE_OUT},
+                          {.out = 4, .kernel = 3, .pad = 1, .dilation = 2},
+                          {.out = 4, .kernel = 3, .pad = 1, .width = {.kernel = 3, .dilation = 2}},
+                          {.out = 4, .kernel = 3, .pad = 1, .width = {.kernel = 3, .pad = 2}},
+                          {.out = 4, .kernel = 3, .pad = 1, .width = {.kernel = 3, .stride = 2}},
+                          {.out = 4, .kernel = 3, .pad = 1, .width = {.kernel = 5, .pad = 1}}};
+    enum { LAYERS = sizeof layers / sizeof *layers };
+    cull_writer text[LAYERS] = {{0}};
 
     (void)state;
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < LAYERS; i++) {
         cull_model *m = begin(2, 8);
         int         x = cull_model_flatten(m, cull_model_conv(m, 0, "c", &layers[i]));
 
@@ -95,7 +101,70 @@ static void a_model_s_text_tells_it_from_others(void **state)
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal((char *)text[i].data, (char *)text[j].data);
     }
-    for (size_t i = 0; i < 6; i++) cull_writer_clear(&text[i]);
+    for (size_t i = 0; i < LAYERS; i++) cull_writer_clear(&text[i]);
+}
+
+/* Square windows are told as ever, so that a checkpoint of old is still the same model's. */
+static void a_square_window_is_told_by_one_number(void **state)
+{
+    cull_model *m = begin(2, 8);
+    cull_writer text = {0};
+    int         x = cull_model_conv(m, 0, "c", &(cull_conv){.out = 2, .kernel = 3, .dilation = 1});
+
+    (void)state;
+    x = cull_model_conv(
+        m, x, "d",
+        &(cull_conv){
+            .out = 2, .kernel = 3, .pad = 2, .dilation = 2, .width = {.kernel = 1, .stride = 3}});
+    x = cull_model_pool(m, x, &(cull_pool){.kernel = 2, .width = {.kernel = 1}});
+    x = cull_model_flatten(m, x);
+    assert_ok(cull_model_finish(m, cull_model_dense(m, x, "e", &(cull_dense){.out = 2})));
+    assert_ok(cull_nn_model_text(m, &text));
+    assert_string_equal("0 input: 2x8x8\n"
+                        "1 conv c of 0: 2x6x6 kernel 3 stride 1 pad 0 groups 1 init torch\n"
+                        "2 conv d of 1: 2x6x2 kernel 3x1 stride 1x3 pad 2x0 dilation 2x1 groups 1 "
+                        "init torch\n"
+                        "3 max-pool of 2: 2x3x2 kernel 2x1 stride 2x1 pad 0 max\n"
+                        "4 flatten of 3: 12x1x1\n"
+                        "5 dense e of 4: 2x1x1 init torch\n",
+                        (char *)text.data);
+    cull_writer_clear(&text);
+    cull_model_destroy(m);
+}
+
+static void windows_have_a_width_and_a_dilation_of_their_own(void **state)
+{
+    static const struct {
+        cull_conv conv;
+        int64_t   height, width;
+        size_t    parameters;
+    } cases[] = {
+        {{.out = 2, .kernel = 1, .width = {.kernel = 7, .pad = 3}}, 9, 11, 2 * 3 * 7},
+        {{.out = 2, .kernel = 7, .pad = 3, .width = {.kernel = 1}}, 9, 11, 2 * 3 * 7},
+        {{.out = 2, .kernel = 3, .pad = 2, .dilation = 2}, 9, 11, 2 * 3 * 9},
+        {{.out = 2, .kernel = 3, .dilation = 4}, 1, 3, 2 * 3 * 9},
+        {{.out = 2, .kernel = 3, .width = {.kernel = 3, .pad = 3, .dilation = 3}}, 7, 11, 54},
+        {{.out = 2, .kernel = 2, .stride = 3, .width = {.kernel = 5, .stride = 2}}, 3, 4, 60},
+    };
+    int64_t shape[3] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_model *m = NULL;
+        cull_conv   conv = cases[i].conv;
+        int         x = 0;
+
+        assert_ok(cull_model_create("mine", 3, 9, 11, &m));
+        conv.no_bias = true;
+        x = cull_model_conv(m, 0, "c", &conv);
+        assert_ok(cull_model_shape(m, x, shape));
+        assert_int_equal(cases[i].height, shape[1]);
+        assert_int_equal(cases[i].width, shape[2]);
+        x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+        assert_ok(cull_model_finish(m, cull_model_dense(m, x, "d", &(cull_dense){.out = 2})));
+        assert_int_equal(cases[i].parameters + 6, cull_model_parameters(m));
+        cull_model_destroy(m);
+    }
 }
 
 typedef int (*mistake)(cull_model *m);
@@ -136,6 +205,31 @@ static int huge_kernel(cull_model *m)
 {
     return cull_model_conv(m, 0, "c",
                            &(cull_conv){.out = 2, .kernel = INT64_MAX, .pad = INT64_MAX - 1});
+}
+static int wide_dilation(cull_model *m)
+{
+    return cull_model_conv(m, 0, "c", &(cull_conv){.out = 2, .kernel = 3, .dilation = 4});
+}
+static int negative_dilation(cull_model *m)
+{
+    return cull_model_conv(m, 0, "c", &(cull_conv){.out = 2, .kernel = 3, .dilation = -1});
+}
+static int padded_beyond(cull_model *m)
+{
+    return cull_model_conv(m, 0, "c",
+                           &(cull_conv){.out = 2, .kernel = 3, .width = {.kernel = 2, .pad = 2}});
+}
+static int width_without_kernel(cull_model *m)
+{
+    return cull_model_conv(m, 0, "c", &(cull_conv){.out = 2, .kernel = 3, .width = {.pad = 1}});
+}
+static int wide_pool_across(cull_model *m)
+{
+    return cull_model_pool(m, 0, &(cull_pool){.kernel = 2, .width = {.kernel = 3, .pad = 2}});
+}
+static int dilated_pool(cull_model *m)
+{
+    return cull_model_pool(m, 0, &(cull_pool){.kernel = 2, .width = {.kernel = 2, .dilation = 2}});
 }
 static int odd_groups(cull_model *m)
 {
@@ -203,6 +297,14 @@ static void the_first_mistake_is_the_one_that_finish_tells(void **state)
         {dense_of_none, CULL_BAD_ARGUMENT, "d: 0 outputs"},
         {wide_kernel, CULL_BAD_ARGUMENT, "node 1, c: a convolution 9x9"},
         {huge_kernel, CULL_BAD_ARGUMENT, "node 1: a window of kernel"},
+        {wide_dilation, CULL_BAD_ARGUMENT,
+         "a convolution 3x3, stride 1, padding 0, dilation 4, of 8x8"},
+        {negative_dilation, CULL_BAD_ARGUMENT, "padding 0, dilation -1"},
+        {padded_beyond, CULL_BAD_ARGUMENT, "node 1: a window of kernel 2, stride 0, padding 2"},
+        {width_without_kernel, CULL_BAD_ARGUMENT,
+         "the width of a window has settings but no kernel"},
+        {wide_pool_across, CULL_BAD_ARGUMENT, "pooling 2x3, stride 2x3, padding 0x2, of 8x8"},
+        {dilated_pool, CULL_BAD_ARGUMENT, "only convolutions are dilated"},
         {odd_groups, CULL_BAD_ARGUMENT, "from 2 to 3 channels in 2 groups"},
         {odd_norm, CULL_BAD_ARGUMENT, "group norm of 2 channels in 3 groups"},
         {wide_pool, CULL_BAD_ARGUMENT, "pooling 16x16"},
@@ -314,6 +416,8 @@ int main(void)
         cmocka_unit_test(every_layer_can_be_described),
         cmocka_unit_test(a_model_described_twice_is_the_same_and_a_copy_is_too),
         cmocka_unit_test(a_model_s_text_tells_it_from_others),
+        cmocka_unit_test(a_square_window_is_told_by_one_number),
+        cmocka_unit_test(windows_have_a_width_and_a_dilation_of_their_own),
         cmocka_unit_test(the_first_mistake_is_the_one_that_finish_tells),
         cmocka_unit_test(what_leads_nowhere_or_is_no_dense_layer_does_not_finish),
         cmocka_unit_test(a_finished_model_takes_no_more_layers),

@@ -123,9 +123,11 @@ static void a_node_that_leads_nowhere_is_refused(void **state)
 
     (void)state;
     assert_ok(cull_nn_model_create("branch", 3, 4, 4, &m));
-    x = cull_nn_conv(m, 0, "conv", 2, 3, 1, 1, 1, false, CULL_INIT_HE_IN);
+    x = cull_nn_conv(
+        m, 0, "conv",
+        &(cull_conv){.out = 2, .kernel = 3, .pad = 1, .no_bias = true, .init = CULL_INIT_HE_IN});
     (void)cull_nn_batchnorm(m, x, "aside");
-    x = cull_nn_pool(m, x, CULL_POOL_GLOBAL, 0, 0, 0);
+    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
     x = cull_nn_dense(m, x, "fc", CLASSES, true, CULL_INIT_TORCH);
     assert_fails(CULL_BAD_ARGUMENT, "batchnorm aside", cull_nn_model_finish(m, x));
     cull_nn_model_destroy(m);

@@ -8,7 +8,14 @@
 static int conv_norm(cull_model *m, int x, const char *conv, const char *norm, int64_t out,
                      int64_t kernel, int64_t stride, int64_t groups, int init)
 {
-    x = cull_nn_conv(m, x, conv, out, kernel, stride, kernel / 2, groups, false, init);
+    x = cull_nn_conv(m, x, conv,
+                     &(cull_conv){.out = out,
+                                  .kernel = kernel,
+                                  .stride = stride,
+                                  .pad = kernel / 2,
+                                  .groups = groups,
+                                  .no_bias = true,
+                                  .init = init});
     return cull_nn_batchnorm(m, x, norm);
 }
 
@@ -37,7 +44,7 @@ int cull_model_mobilenet1(cull_model *m, const cull_model_options *options)
         x = cull_nn_activate(m, x, options->activation);
         channels = stages[i].out;
     }
-    x = cull_nn_pool(m, x, CULL_POOL_GLOBAL, 0, 0, 0);
+    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
     return cull_nn_dense(m, x, "linear", (int64_t)options->classes, true, CULL_INIT_TORCH);
 }
 
@@ -94,7 +101,7 @@ int cull_model_mobilenet2(cull_model *m, const cull_model_options *options)
     }
     x = conv_norm(m, x, "features.18.0", "features.18.1", 1280, 1, 1, 1, CULL_INIT_HE_OUT);
     x = cull_nn_activate(m, x, activation);
-    x = cull_nn_pool(m, x, CULL_POOL_GLOBAL, 0, 0, 0);
+    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
     if (options->dropout > 0) x = cull_nn_dropout(m, x, options->dropout);
     x = cull_nn_dense(m, x, "classifier.1", (int64_t)options->classes, true, CULL_INIT_NORMAL);
     if (x > 0) m->node[x].init_value = 0.01;

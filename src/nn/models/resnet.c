@@ -28,8 +28,13 @@ static int conv_norm(const struct builder *b, int x, const char *prefix, int num
     char            part[16];
 
     (void)snprintf(part, sizeof part, "conv%d", number);
-    x = cull_nn_conv(b->m, x, cull_model_join(&name, prefix, part), out, kernel, stride, kernel / 2,
-                     1, false, b->init);
+    x = cull_nn_conv(b->m, x, cull_model_join(&name, prefix, part),
+                     &(cull_conv){.out = out,
+                                  .kernel = kernel,
+                                  .stride = stride,
+                                  .pad = kernel / 2,
+                                  .no_bias = true,
+                                  .init = b->init});
     (void)snprintf(part, sizeof part, "bn%d", number);
     return cull_nn_batchnorm(b->m, x, cull_model_join(&name, prefix, part));
 }
@@ -39,8 +44,9 @@ static int downsample(const struct builder *b, int x, const char *prefix, int64_
 {
     cull_model_name name;
 
-    x = cull_nn_conv(b->m, x, cull_model_join(&name, prefix, "downsample.0"), out, 1, stride, 0, 1,
-                     false, b->init);
+    x = cull_nn_conv(
+        b->m, x, cull_model_join(&name, prefix, "downsample.0"),
+        &(cull_conv){.out = out, .kernel = 1, .stride = stride, .no_bias = true, .init = b->init});
     return cull_nn_batchnorm(b->m, x, cull_model_join(&name, prefix, "downsample.1"));
 }
 
@@ -76,7 +82,8 @@ int cull_model_resnet(cull_model *m, const cull_model_options *options)
                                                     : conv_norm(&b, 0, "", 1, 64, 3, 1);
 
     x = cull_nn_activate(m, x, options->activation);
-    if (options->imagenet_stem) x = cull_nn_pool(m, x, CULL_POOL_MAX, 3, 2, 1);
+    if (options->imagenet_stem)
+        x = cull_nn_pool(m, x, &(cull_pool){.kernel = 3, .stride = 2, .pad = 1});
     for (int stage = 0; family && stage < 4; stage++) {
         for (int i = 0; i < family->blocks[stage]; i++) {
             char prefix[40];
@@ -87,6 +94,6 @@ int cull_model_resnet(cull_model *m, const cull_model_options *options)
                       family->bottleneck, first && (stage || family->bottleneck));
         }
     }
-    x = cull_nn_pool(m, x, CULL_POOL_GLOBAL, 0, 0, 0);
+    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
     return cull_nn_dense(m, x, "fc", (int64_t)options->classes, true, CULL_INIT_TORCH);
 }
