@@ -242,6 +242,12 @@ typedef struct cull_signals {
     const uint8_t *unseen;      /* [count] 1: no loss is known yet, loss[i] is ignored
                                    and the rule puts the example first; NULL: none    */
     cull_target target;
+
+    /* Signals of a network are borrowed from it until its next pass: it counts its passes here,
+     * and what came of pass `lent` is refused (CULL_BAD_ARGUMENT) when another has overwritten
+     * it. NULL: the arrays are the caller's own. Whoever copies them all sets NULL. */
+    const uint64_t *passes;
+    uint64_t        lent;
 } cull_signals;
 
 /* ---- subset: which examples, at which weight ----------------------------------- */

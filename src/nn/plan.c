@@ -131,6 +131,7 @@ static cull_status take_batch(cull_plan *plan, const cull_batch *batch)
 
     if (batch->count != plan->batch)
         FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples is given %zu", plan->batch, batch->count);
+    plan->runs++;
     for (size_t i = 0; i < plan->batch; i++) {
         plan->label[i] = batch->label[i];
         plan->place[i] = batch->place ? batch->place[i] : (uint32_t)i;
@@ -199,7 +200,9 @@ static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *o
     *out = (cull_signals){.count = plan->batch,
                           .place = plan->place,
                           .step = plan->run_step,
-                          .epoch = plan->run_epoch};
+                          .epoch = plan->run_epoch,
+                          .passes = &plan->runs,
+                          .lent = plan->runs};
     if (wanted & CULL_SIGNAL_LOSS) out->loss = cull_vector(plan->loss, CULL_F64, plan->batch);
     if (wanted & CULL_SIGNAL_LABEL) out->label = cull_vector(plan->label, CULL_I32, plan->batch);
     if (wanted & CULL_SIGNAL_P) out->p = cull_matrix(plan->p, dtype, plan->batch, model->classes);
@@ -308,6 +311,7 @@ cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subs
     for (size_t i = 0; i < subset->count; i++)
         if (subset->index[i] >= kept->batch)
             FAIL(CULL_BAD_ARGUMENT, "row %u of %zu is not there", subset->index[i], kept->batch);
+    plan->runs++;
     gather(plan, kept, subset);
     kept_loss(plan, kept, subset);
     plan->run_step = kept->run_step;

@@ -50,6 +50,7 @@ struct cull_plan {
     int32_t          *label;     /* [batch] copied, so that signals outlive the batch */
     uint32_t         *place;     /* [batch] */
     uint64_t          run_step, run_epoch;
+    uint64_t          runs; /* so far: what signals were lent by the latest alone */
     cull_key          run_key;
 };
 

@@ -1,6 +1,16 @@
 /* select/signals.c - what a rule may rely on: shapes, types, ranges, finite numbers. */
 #include "select/select.h"
 
+/* Arrays that another pass has overwritten are of other examples than their places say. */
+static cull_status check_lent(const cull_signals *signals)
+{
+    if (!signals->passes || *signals->passes == signals->lent) return CULL_OK;
+    return cull_fail(CULL_BAD_ARGUMENT,
+                     "these signals were lent by pass %llu of a network, and pass %llu has "
+                     "overwritten them: use or copy them before the next",
+                     (unsigned long long)signals->lent, (unsigned long long)*signals->passes);
+}
+
 static cull_status check_places(const cull_signals *signals, size_t pool)
 {
     cull_status status = CULL_OK;
@@ -124,6 +134,7 @@ cull_status cull_sel_check(const cull_signals *signals, unsigned wanted, unsigne
 {
     cull_status status = CULL_OK;
 
+    TRY(check_lent(signals));
     TRY(check_places(signals, pool));
     if (wanted & CULL_SIGNAL_LOSS) TRY(check_loss(signals));
     if (wanted & CULL_SIGNAL_H) TRY(check_matrix(signals, &signals->h, "h", false, signals->count));

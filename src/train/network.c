@@ -121,6 +121,13 @@ static cull_status take_label(const cull_network *n, const cull_examples *e, siz
     return CULL_OK;
 }
 
+/* Plans come and go; the network itself counts for what it lends. */
+static void lend(cull_network *n, cull_signals *signals)
+{
+    signals->passes = &n->passes;
+    signals->lent = n->passes;
+}
+
 /* Rows of the examples (all without a subset) as one batch. */
 static cull_status take_batch(cull_network *n, const cull_plan *plan, const cull_examples *e,
                               const cull_subset *subset, cull_batch *out)
@@ -166,9 +173,11 @@ cull_status cull_network_score(cull_network *n, const cull_examples *examples, u
     if (wanted & ~everything)
         FAIL(CULL_BAD_ARGUMENT, "a forward pass sees losses, H, P and labels, nothing else");
     if (!wanted) goto done;
+    n->passes++;
     TRY(cull_network_plan(n, CULL_PLAN_SCORE, count, &plan));
     TRY(take_batch(n, plan, examples, NULL, &batch));
     TRY(cull_nn_score(plan, &batch, running ? CULL_STATS_RUNNING : CULL_STATS_BATCH, wanted, out));
+    lend(n, out);
 done:
     return status;
 }
@@ -204,6 +213,7 @@ cull_status cull_network_learn(cull_network *n, const cull_examples *examples,
     size_t       count = 0;
 
     n->learned = false;
+    n->passes++;
     TRY(check_examples(n, examples));
     count = (size_t)examples->inputs.shape[0];
     if (subset) TRY(check_subset(subset, count));
@@ -214,6 +224,7 @@ cull_status cull_network_learn(cull_network *n, const cull_examples *examples,
         if (!isfinite(cull_tensor_get(&seen.loss, i)))
             FAIL(CULL_NOT_FINITE, "the loss of place %u is no longer finite", n->place[i]);
     n->learned = true;
+    lend(n, &seen);
     if (trained) *trained = seen;
 done:
     return status;

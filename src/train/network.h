@@ -27,6 +27,7 @@ struct cull_network {
     uint32_t          *place;
     float             *row; /* one example */
     bool               learned;
+    uint64_t           passes; /* so far; signals are lent by the latest alone */
 };
 
 typedef struct cull_network_setup {

@@ -29,6 +29,7 @@ static cull_status predict(cull_network *n, const cull_tensor *x, size_t from, s
     cull_signals   unused = {0};
     cull_batch     batch = {.count = count, .key = n->key};
 
+    n->passes++;
     TRY(cull_network_plan(n, CULL_PLAN_SCORE, count, &plan));
     TRY(cull_network_form(plan, &form));
     TRY(cull_network_room(n, count));

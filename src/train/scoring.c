@@ -67,6 +67,7 @@ done:
 cull_status cull_train_score(cull_trainer *t)
 {
     cull_status status = CULL_OK;
+    cull_target target = {0};
 
     if (t->needs.action != CULL_SELECT_BATCH) return CULL_OK;
     t->kept = NULL;
@@ -74,9 +75,12 @@ cull_status cull_train_score(cull_trainer *t)
                                 .place = t->seen.place,
                                 .step = t->seen.step,
                                 .epoch = t->seen.epoch};
+    /* The target comes first and is copied: the batch's own signals are lent by its pass, which
+     * may be one of the same plan. */
+    if (t->needs.target) TRY(cull_train_target(t, &target));
     if (t->needs.signals & CULL_SIGNAL_FORWARD) TRY(see(t));
+    t->signals.target = target;
     TRY(look_up(t));
-    if (t->needs.target) TRY(cull_train_target(t, &t->signals.target));
     cull_meter_lap(&t->meter, CULL_PHASE_SCORE);
 done:
     return status;
