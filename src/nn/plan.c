@@ -317,7 +317,8 @@ cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subs
     plan->run_step = kept->run_step;
     plan->run_epoch = kept->run_epoch;
     TRY(backward(plan, plan->share));
-    give_signals(plan, CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P, trained);
+    give_signals(plan, CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P | CULL_SIGNAL_H,
+                 trained);
 done:
     return status;
 }

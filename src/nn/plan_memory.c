@@ -38,6 +38,7 @@ static int backward_time(const cull_plan *plan, int step)
 static void live_values(cull_plan *plan, struct buffer *value, struct buffer *gradient)
 {
     int loss = plan->steps, end = 2 * plan->steps + 1;
+    int h = plan->value[plan->model->node[plan->model->last_dense].input[0]].home;
 
     for (int s = 0; s < plan->steps; s++) {
         const cull_step *step = &plan->step[s];
@@ -58,11 +59,9 @@ static void live_values(cull_plan *plan, struct buffer *value, struct buffer *gr
         if (step->keeps & CULL_KEEP_Y && cull_plan_learns(plan->mode))
             live(&value[out], backward_time(plan, s));
     }
+    live(&value[h], end); /* H is a signal; learn-from-kept has gathered it, as dense reads it */
     if (cull_plan_forwards(plan->mode)) {
-        int h = plan->value[plan->model->node[plan->model->last_dense].input[0]].home;
-
         live(&value[plan->value[0].home], 0); /* the loader fills it before the first step */
-        live(&value[h], end);                 /* H is a signal                             */
         live(&value[plan->value[plan->model->last_dense].home], loss);
     }
     if (cull_plan_learns(plan->mode))
