@@ -441,6 +441,8 @@ typedef struct cull_self {
     const cull_setting *setting; /* batch and backend filled in            */
     const cull_values  *values;
     void               *state; /* state_size bytes, zero before create   */
+    /* What the modifiers keep by place, for rules of the library; NULL: losses are scored. */
+    const struct cull_sel_losses *losses;
 } cull_self;
 
 typedef struct cull_writer cull_writer;

@@ -104,6 +104,32 @@ bool        cull_sel_losses_mean(const cull_sel_losses *losses, double *mean);
 cull_status cull_sel_losses_save(const cull_sel_losses *losses, cull_writer *writer);
 cull_status cull_sel_losses_restore(cull_sel_losses *losses, cull_reader *reader);
 
+/* standing.c: the percentile of every place by remembered loss, taken at the start of an epoch. */
+typedef struct cull_sel_standing {
+    size_t   pool;
+    bool     taken;
+    uint64_t epoch; /* at whose start */
+    double  *at;    /* [pool] percentiles; below 0: never trained by then, the size is the rank */
+
+    bool     waits; /* a newer one, to be kept when the call has succeeded */
+    uint64_t next_epoch;
+    double  *next, *score;
+    uint8_t *unseen;
+    cull_op *rank;
+} cull_sel_standing;
+
+/* Into a zeroed struct, which cull_sel_standing_clear() ends, also after a failure. */
+cull_status cull_sel_standing_create(size_t pool, cull_sel_standing *out);
+void        cull_sel_standing_clear(cull_sel_standing *standing);
+/* *out: [pool], of the start of `epoch`: what was kept for it, or else the losses as they are now;
+ * valid until the next call. */
+cull_status cull_sel_standing_take(cull_sel_standing *standing, const cull_sel_losses *losses,
+                                   cull_backend *backend, cull_key key, uint64_t epoch,
+                                   const double **out);
+void        cull_sel_standing_keep(cull_sel_standing *standing); /* what was taken last */
+cull_status cull_sel_standing_save(const cull_sel_standing *standing, cull_writer *writer);
+cull_status cull_sel_standing_restore(cull_sel_standing *standing, cull_reader *reader);
+
 /* rhythm.c: when a selector runs, and how much it is brought and keeps. */
 /* A minibatch strategy's full-sized call: `candidates` examples of which `budget` are kept. */
 void cull_sel_plan(const cull_self *self, size_t *candidates, size_t *budget);

@@ -36,19 +36,26 @@ static bool next_kind(struct kind *kind, size_t *at)
     static const struct {
         const char *word;
         unsigned    trait;
-    } modifiers[] = {{"", 0}, {" stale", CULL_TAKES_STALE}, {" remembered", CULL_TAKES_REMEMBERED}};
+    } modifiers[] = {{"", 0},
+                     {" stale", CULL_TAKES_STALE},
+                     {" remembered", CULL_TAKES_REMEMBERED},
+                     {" remembered", CULL_TAKES_REMEMBERED}}; /* with its looks at the pool */
+    enum { WAYS = sizeof modifiers / sizeof *modifiers };
 
     for (;; (*at)++) {
-        size_t m = *at % 3;
+        size_t m = *at % WAYS;
 
-        kind->strategy = cull_strategy_at(*at / 3);
+        kind->strategy = cull_strategy_at(*at / WAYS);
         if (!kind->strategy) return false;
         if (modifiers[m].trait && !(kind->strategy->traits & modifiers[m].trait)) continue;
+        if (m == WAYS - 1 && strcmp(kind->strategy->name, "sb") != 0) continue;
         (void)snprintf(kind->name, sizeof kind->name, "%s%s", kind->strategy->name,
                        modifiers[m].word);
         kind->options[0] = '\0';
         if (strcmp(kind->name, "kath18 remembered") == 0)
             (void)snprintf(kind->options, sizeof kind->options, "score=loss");
+        if (m == WAYS - 1)
+            (void)snprintf(kind->options, sizeof kind->options, "percentile=pool trim=0.2");
         (*at)++;
         return true;
     }

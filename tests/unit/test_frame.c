@@ -499,8 +499,9 @@ static void a_selector_says_what_it_is(void **state)
 
     (void)state;
     assert_string_equal("sb remembered", cull_selector_name(selector));
-    assert_string_equal("beta=auto losses=remembered stale-every=2 predict=last scope=batch "
-                        "keep=0.3 mode=fixed start=0 end=1 every=1",
+    assert_string_equal("beta=auto percentile=batch trim=0 trim-weight=0.05 losses=remembered "
+                        "stale-every=2 predict=last scope=batch keep=0.3 mode=fixed start=0 end=1 "
+                        "every=1",
                         cull_selector_options(selector));
     assert_int_equal(EPOCHS, cull_selector_epochs(selector));
     cull_selector_destroy(selector);

@@ -99,6 +99,8 @@ static void counts_are_the_papers_arithmetic(void **state)
         {"select.strategy=sb+stale select.stale-every=1", 120, 60, 120 + 180},
         {"select.strategy=sb+remembered", 0, 60, 180},
         {"select.strategy=sb+remembered select.scope=pool", 0, 60, 180},
+        {"select.strategy=sb+remembered select.percentile=pool select.trim=0.1 select.mode=scaled",
+         0, 60, 180},
         /* 32 and 28 scored, of which 16 and 14 */
         {"select.strategy=sb select.mode=scaled", 120, 60, 120 + 180},
         {"select.strategy=random select.mode=scaled", 0, 60, 180},
@@ -321,6 +323,7 @@ static void every_strategy_trains_and_learns(void **state)
         "sb-stream select.history=64",
         "kath18",
         "kath18 select.variable=false select.score=gnorm-last",
+        "sb+remembered select.percentile=pool select.trim=0.1 select.trim-weight=0.2",
         "kath18+remembered select.score=loss select.scope=pool select.keep=0.9",
         "gradmatch",
         "gradmatch select.match=validation",

@@ -453,6 +453,8 @@ static void a_run_that_selects_killed_anywhere_goes_on_bit_for_bit(void **state)
     static const char *const kinds[] = {
         "select.strategy=sb+stale select.keep=0.5 train.epochs=3",
         "select.strategy=sb+remembered select.keep=0.5",
+        ("select.strategy=sb+remembered select.keep=0.5 select.percentile=pool select.trim=0.2 "
+         "train.epochs=3"),
         "select.strategy=sb+remembered select.scope=pool select.keep=0.6 train.epochs=3",
         "select.strategy=sb-stream select.beta=2 select.history=64",
         "select.strategy=sb-stream+stale select.history=64",
