@@ -8,6 +8,23 @@
 
 enum { MOST_TEXT = 256, MOST_KEYS = 256, MOST_FOLDER = 1200 };
 
+/* Copies words[*i]; and, where a shell cut a list as [60, 120] at its blanks, the rest of it, of
+ * which *i becomes the last. */
+static void take_word(const char *const *words, size_t count, size_t *i, char *to)
+{
+    const char *equals = strchr(words[*i], '=');
+    size_t      last = *i;
+
+    if (equals && equals[1] == '[')
+        while (last < count && !strchr(words[last], ']')) last++;
+    if (last == count) last = *i; /* it is never closed, and refused as it stands */
+    to = stpcpy(to, words[*i]);
+    while (*i < last) {
+        *to++ = ' ';
+        to = stpcpy(to, words[++*i]);
+    }
+}
+
 int take_changes(const char *command, const char *const *words, size_t count, changes *out,
                  const char **path)
 {
@@ -19,8 +36,11 @@ int take_changes(const char *command, const char *const *words, size_t count, ch
     out->text = next = calloc(bytes, 1);
     if (!out->option || !next) return complain(END_FAILED, "Give fewer arguments.", "no memory");
     for (size_t i = 0; i < count; i++) {
-        char *equals = NULL;
-        memcpy(next, words[i], strlen(words[i]));
+        char  *equals = NULL;
+        size_t length = 0;
+
+        take_word(words, count, &i, next);
+        length = strlen(next);
         equals = strchr(next, '=');
         if (equals) {
             *equals = '\0';
@@ -32,7 +52,7 @@ int take_changes(const char *command, const char *const *words, size_t count, ch
         } else {
             *path = words[i];
         }
-        next += strlen(words[i]) + 1;
+        next += length + 1;
     }
     return END_WELL;
 }

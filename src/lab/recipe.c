@@ -33,17 +33,55 @@ done:
     return status;
 }
 
-/* "[1,2]" and "1,2" are the same list on a command line. */
+/* What a strategy takes is not known yet; brackets are for lists there too. */
+static bool is_list(const cull_option *change)
+{
+    for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++)
+        if (strcmp(spec->key, change->key) == 0) return spec->type == CULL_OPTION_LIST;
+    return strncmp(change->key, "select.", strlen("select.")) == 0 && change->value[0] == '[';
+}
+
+static bool is_blank(char letter)
+{
+    return letter == ' ' || letter == '\t';
+}
+
+/* The items of a list without what YAML does not count: brackets around them, blanks beside them, a
+ * comma behind the last one in brackets. `out` has room for the value. */
+static size_t strip_list(const char *value, size_t length, char *out)
+{
+    size_t count = 0, kept = 0;
+    bool   flow = false;
+
+    while (length && is_blank(value[0])) value++, length--;
+    while (length && is_blank(value[length - 1])) length--;
+    flow = length >= 2 && value[0] == '[' && value[length - 1] == ']';
+    if (flow) value++, length -= 2;
+    for (size_t i = 0; i < length; i++) {
+        if (is_blank(value[i]) && (count == 0 || out[count - 1] == ',')) continue;
+        if (value[i] == ',') count = kept;
+        out[count++] = value[i];
+        if (!is_blank(value[i])) kept = count;
+    }
+    if (flow && kept > 1 && out[kept - 1] == ',' && out[kept - 2] != ',') kept--;
+    return kept;
+}
+
+/* "[1, 2]", as the file says it, and "1,2" are the same list on a command line. */
 static cull_status take_change(cull_recipe_pairs *changes, const cull_option *change)
 {
-    const char *value = change->value;
-    size_t      length = strlen(value);
+    cull_status status = CULL_OK;
+    size_t      length = strlen(change->value);
+    char       *list = NULL;
 
-    if (length >= 2 && value[0] == '[' && value[length - 1] == ']') {
-        value++;
-        length -= 2;
+    if (is_list(change)) {
+        TRY(cull_base_alloc(length + 1, 1, "a recipe", &list));
+        length = strip_list(change->value, length, list);
     }
-    return cull_recipe_add(changes, "command line", change->key, value, length);
+    TRY(cull_recipe_add(changes, "command line", change->key, list ? list : change->value, length));
+done:
+    cull_base_free(list);
+    return status;
 }
 
 /* A sentence that begins with a key is told where that key was given. */

@@ -74,6 +74,48 @@ static void changes_take_the_place_of_the_file(void **state)
     cull_recipe_close(recipe);
 }
 
+/* The page writes [60, 120]; a shell hands it on as it stands. */
+static void lists_are_taken_as_the_page_writes_them(void **state)
+{
+    static const char *const texts[] = {"[60, 120]",   "60,120",   "[60,120]",   "60, 120",
+                                        "[ 60 , 120 ]", " [60, 120] ", "[60, 120,]", "[60,\t120, ]"};
+    static const char *const wrong[] = {"[60, 1 20]", "[60,, 120]", "[60 120]", "60,120,", "[,]",
+                                        "[[60], 120]", "[60, 120", "60, 120]", "[60; 120]"};
+    cull_option  change[] = {{"schedule.milestones", NULL}, {"train.epochs", "200"}};
+    cull_recipe *recipe = NULL, *file = NULL;
+    static const char yaml[] = "train: {epochs: 200}\nschedule: {milestones: [60, 120]}\n";
+
+    (void)state;
+    assert_ok(cull_recipe_parse("r.yaml", yaml, strlen(yaml), NULL, 0, &file));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        change[0].value = texts[i];
+        assert_ok(cull_recipe_parse("r.yaml", NULL, 0, change, 2, &recipe));
+        assert_string_equal(cull_recipe_text(file), cull_recipe_text(recipe));
+        cull_recipe_close(recipe);
+        recipe = NULL;
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        change[0].value = wrong[i];
+        assert_fails(CULL_BAD_OPTION, "command line: schedule.milestones=",
+                     cull_recipe_parse("r.yaml", NULL, 0, change, 2, &recipe));
+    }
+    change[0] = (cull_option){"train.evaluate_at", "[0.5, 1, 2.25]"};
+    assert_ok(cull_recipe_parse("r.yaml", NULL, 0, change, 2, &recipe));
+    assert_int_equal(3, recipe->setup.moments);
+    assert_true(recipe->setup.moment[2] == 2.25);
+    cull_recipe_close(recipe);
+    recipe = NULL;
+    change[0] = (cull_option){"train.evaluate_at", "[]"};
+    assert_ok(cull_recipe_parse("r.yaml", NULL, 0, change, 2, &recipe));
+    assert_int_equal(0, recipe->setup.moments);
+    cull_recipe_close(recipe);
+    recipe = NULL;
+    change[0] = (cull_option){"optim.lr", "[0.1]"};
+    assert_fails(CULL_BAD_OPTION, "command line: optim.lr=[0.1] is not a number",
+                 cull_recipe_parse("r.yaml", NULL, 0, change, 2, &recipe));
+    cull_recipe_close(file);
+}
+
 static void wrong_changes_name_the_command_line(void **state)
 {
     static const struct {
@@ -313,6 +355,7 @@ int main(void)
         cmocka_unit_test(values_are_taken_from_mappings_and_dotted_keys),
         cmocka_unit_test(the_text_of_a_recipe_is_the_same_recipe),
         cmocka_unit_test(changes_take_the_place_of_the_file),
+        cmocka_unit_test(lists_are_taken_as_the_page_writes_them),
         cmocka_unit_test(wrong_changes_name_the_command_line),
         cmocka_unit_test(wrong_recipes_name_file_and_line),
         cmocka_unit_test(options_of_the_strategy_are_keys),
