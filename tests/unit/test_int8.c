@@ -17,12 +17,14 @@ enum { EXAMPLES = 64 };
 struct shape {
     int64_t n, c, o, extent, kernel, stride, pad;
     bool    bias, flat; /* flat: all inputs and all weights are alike, the largest sums there are */
+    int64_t dilation;
 };
 
 static const struct shape shapes[] = {
-    {3, 16, 16, 6, 3, 1, 1, false, false}, {9, 32, 48, 5, 3, 2, 1, true, false},
-    {2, 64, 32, 4, 1, 1, 0, true, false},  {2, 48, 16, 7, 1, 2, 0, false, false},
-    {2, 24, 40, 5, 5, 1, 2, true, false},  {2, 64, 64, 4, 3, 1, 1, false, true},
+    {3, 16, 16, 6, 3, 1, 1, false, false, 1}, {9, 32, 48, 5, 3, 2, 1, true, false, 1},
+    {2, 64, 32, 4, 1, 1, 0, true, false, 1},  {2, 48, 16, 7, 1, 2, 0, false, false, 1},
+    {2, 24, 40, 5, 5, 1, 2, true, false, 1},  {2, 64, 64, 4, 3, 1, 1, false, true, 1},
+    {9, 32, 16, 9, 3, 1, 2, true, false, 2},  {2, 16, 32, 9, 3, 2, 3, false, false, 3},
 };
 
 static size_t place_in(const cull_image *image, size_t n, size_t c, size_t y, size_t x)
@@ -42,7 +44,8 @@ struct work {
 static void prepare(struct work *k, const struct shape *s, int64_t block)
 {
     cull_layer_desc *d = &k->desc;
-    int64_t          to = (s->extent + 2 * s->pad - s->kernel) / s->stride + 1;
+    int64_t          reach = (s->kernel - 1) * s->dilation + 1;
+    int64_t          to = (s->extent + 2 * s->pad - reach) / s->stride + 1;
     size_t           row = 0, count = 0;
 
     *d = (cull_layer_desc){.kind = CULL_LAYER_CONV,
@@ -53,6 +56,7 @@ static void prepare(struct work *k, const struct shape *s, int64_t block)
                            .kernel = {s->kernel, s->kernel},
                            .stride = {s->stride, s->stride},
                            .pad = {s->pad, s->pad},
+                           .dilation = {s->dilation, s->dilation},
                            .groups = 1,
                            .int8 = true};
     row = (size_t)cull_image_row(&d->x);
@@ -91,9 +95,11 @@ static double exactly(const struct work *k, size_t n, size_t o, size_t y, size_t
     for (size_t i = 0; i < c * side * side; i++) t = fmax(t, fabs((double)w[i]));
     t /= cull_dnnl_largest_weight();
     for (size_t i = 0; i < c * side * side; i++) {
-        int64_t from_y = (int64_t)y * d->stride[0] - d->pad[0] + (int64_t)(i / side % side);
-        int64_t from_x = (int64_t)x * d->stride[1] - d->pad[1] + (int64_t)(i % side);
-        double  v = 0, u = (double)w[i];
+        int64_t from_y =
+            (int64_t)y * d->stride[0] - d->pad[0] + (int64_t)(i / side % side) * d->dilation[0];
+        int64_t from_x =
+            (int64_t)x * d->stride[1] - d->pad[1] + (int64_t)(i % side) * d->dilation[1];
+        double v = 0, u = (double)w[i];
 
         if (from_y < 0 || from_x < 0 || from_y >= d->x.h || from_x >= d->x.w) continue;
         v = (double)k->x[place_in(&d->x, n, i / side / side, (size_t)from_y, (size_t)from_x)];

@@ -186,7 +186,8 @@ static cull_model *one_pixel(void)
     int         x = 0;
 
     assert_ok(cull_nn_model_create("pixel", 3, 2, 2, &m));
-    x = cull_nn_conv(m, 0, "conv", 4, 2, 1, 0, 1, false, CULL_INIT_HE_IN);
+    x = cull_nn_conv(m, 0, "conv",
+                     &(cull_conv){.out = 4, .kernel = 2, .no_bias = true, .init = CULL_INIT_HE_IN});
     x = cull_nn_activate(m, cull_nn_batchnorm(m, x, "norm"), CULL_RELU);
     x = cull_nn_dense(m, x, "fc", CLASSES, true, CULL_INIT_TORCH);
     assert_ok(cull_nn_model_finish(m, x));
