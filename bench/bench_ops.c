@@ -68,8 +68,8 @@ done:
 static void time_gram(cull_backend *backend, size_t n, size_t d, size_t c, cull_dtype dtype)
 {
     size_t      size = cull_dtype_size(dtype);
-    void       *h = malloc(n * d * size), *p = malloc(n * c * size), *k = malloc(n * n * size);
-    double     *t = malloc(n * sizeof *t), b2 = 0;
+    void       *h = malloc(n * d * size), *p = malloc(n * c * size);
+    double     *k = malloc(n * n * sizeof *k), *t = malloc(n * sizeof *t), b2 = 0;
     cull_tensor th = cull_matrix(h, dtype, n, d), tp = cull_matrix(p, dtype, n, c);
     cull_key    key = cull_key_make(2, "bench");
     char        name[96];

@@ -566,9 +566,10 @@ CULL_API cull_status cull_omp(cull_backend *backend, cull_omp_problem *problems,
                               const cull_omp_options *options);
 
 /* K (n, n) and, where not NULL, t = row means of K and b2 = mean of t, from H and P of
- * n examples. k has the dtype of h. With a target, t and b2 are towards its mean gradient. */
+ * n examples of either dtype, in double: near gradients differ in the last digits of K. With a
+ * target, t and b2 are towards its mean gradient. */
 CULL_API cull_status cull_gram(cull_backend *backend, const cull_tensor *h, const cull_tensor *p,
-                               const cull_target *target, void *k, double *t, double *b2);
+                               const cull_target *target, double *k, double *t, double *b2);
 
 typedef enum cull_greedy {
     CULL_GREEDY_LAZY,

@@ -66,7 +66,7 @@ typedef struct cull_op_args {
         struct {
             const cull_tensor *h, *p;  /* (n, D), (n, C), same dtype or not        */
             const cull_target *target; /* NULL: the mean over the n themselves     */
-            void              *k;      /* (n, n) of h's dtype                      */
+            double            *k;      /* (n, n), whatever h and p are             */
             double            *t;      /* [n], or NULL                             */
             double            *b2;     /* or NULL                                  */
         } gram;

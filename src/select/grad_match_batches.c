@@ -8,10 +8,9 @@
  * While they fit the memory limit, the g_a are rows of one matrix G, handed to the solver as
  * the P of last-layer gradients with H = 0, whose inner products are those of G's rows.
  * Beyond it, the Gram matrix (A, A) is made from pairs of blocks of G, and G is never whole.
- * G and the Gram matrix have H's type; G is scaled by a power of two, as the squares of small
- * gradients would leave float32, and only ratios matter.
+ * G and the Gram matrix are in double, as near minibatches differ in the last digits of their
+ * products; G is scaled by a power of two, as only ratios matter and squares can leave it.
  */
-#include <float.h>
 #include <math.h>
 
 #include "select/classes.h"
@@ -25,17 +24,16 @@ struct pool {
     const cull_omp_options *options;
     cull_sel_minibatches    cut;
     size_t                  size;   /* C (D+1)                                    */
-    size_t                  bytes;  /* of one number of G                         */
     size_t                  memory; /* most bytes to take                         */
     double                  scale;  /* of G                                       */
     double                 *b;      /* (C, D+1) what is matched                   */
     double                 *sum;    /* (C, D+1) of one minibatch                  */
-    void                   *g;      /* (A, C (D+1)), or two blocks of it          */
-    void                   *zero;   /* (A, 1) the H that goes with G              */
+    double                 *g;      /* (A, C (D+1)), or two blocks of it          */
+    double                 *zero;   /* (A, 1) the H that goes with G              */
     double                 *pair;   /* (C (D+1), 2) b for the solver: bias last   */
     double                 *t;      /* [A]                                        */
-    void                   *k;      /* (A, A)                                     */
-    void                   *part;   /* (2 block, 2 block) of K                    */
+    double                 *k;      /* (A, A)                                     */
+    double                 *part;   /* (2 block, 2 block) of K                    */
     cull_op                *gradient, *gram, *omp;
     cull_sel_filler         filler;
     cull_subset             chosen; /* minibatches */
@@ -57,20 +55,6 @@ static void pool_clear(struct pool *pool)
     cull_op_destroy(pool->omp);
     cull_sel_filler_clear(&pool->filler);
     cull_subset_clear(&pool->chosen);
-}
-
-static void put(struct pool *pool, void *to, size_t at, double value)
-{
-    if (pool->bytes == sizeof(float))
-        ((float *)to)[at] = (float)value;
-    else
-        ((double *)to)[at] = value;
-}
-
-static double get(const struct pool *pool, const void *from, size_t at)
-{
-    return pool->bytes == sizeof(float) ? (double)((const float *)from)[at]
-                                        : ((const double *)from)[at];
 }
 
 static cull_status make_target(struct pool *pool)
@@ -106,8 +90,7 @@ static cull_status make_means(struct pool *pool, size_t first, size_t count, siz
         args.gradient.rows = start[a + 1] - start[a];
         TRY(cull_op_run(pool->gradient, &args));
         for (size_t i = 0; i < pool->size; i++)
-            put(pool, pool->g, at * pool->size + i,
-                pool->sum[i] * pool->scale / (double)args.gradient.rows);
+            pool->g[at * pool->size + i] = pool->sum[i] * pool->scale / (double)args.gradient.rows;
     }
 done:
     return status;
@@ -118,15 +101,14 @@ static cull_status match_stored(struct pool *pool, cull_omp_problem *problem)
 {
     cull_status status = CULL_OK;
     size_t      atoms = pool->cut.count;
-    cull_dtype  type = pool->signals->h.dtype;
 
-    TRY(cull_base_alloc(atoms, pool->size * pool->bytes, "mean gradients", &pool->g));
-    TRY(cull_base_alloc(atoms, pool->bytes, "mean gradients", &pool->zero));
+    TRY(cull_base_alloc(atoms, pool->size * sizeof *pool->g, "mean gradients", &pool->g));
+    TRY(cull_base_alloc(atoms, sizeof *pool->zero, "mean gradients", &pool->zero));
     TRY(cull_base_alloc(2 * pool->size, sizeof *pool->pair, "a gradient", &pool->pair));
     TRY(make_means(pool, 0, atoms, 0));
     for (size_t i = 0; i < pool->size; i++) pool->pair[2 * i + 1] = pool->b[i];
-    problem->h = cull_matrix(pool->zero, type, atoms, 1);
-    problem->p = cull_matrix(pool->g, type, atoms, pool->size);
+    problem->h = cull_matrix(pool->zero, CULL_F64, atoms, 1);
+    problem->p = cull_matrix(pool->g, CULL_F64, atoms, pool->size);
     problem->b = pool->pair;
 done:
     return status;
@@ -137,9 +119,8 @@ static cull_status multiply_blocks(struct pool *pool, const size_t first[2], con
 {
     cull_status  status = CULL_OK;
     size_t       rows = count[0] + count[1], atoms = pool->cut.count;
-    cull_dtype   type = pool->signals->h.dtype;
-    cull_tensor  g = cull_matrix(pool->g, type, rows, pool->size);
-    cull_tensor  zero = cull_matrix(pool->zero, type, rows, 1);
+    cull_tensor  g = cull_matrix(pool->g, CULL_F64, rows, pool->size);
+    cull_tensor  zero = cull_matrix(pool->zero, CULL_F64, rows, 1);
     cull_op_args args = {.gram = {.h = &zero, .p = &g, .k = pool->part}};
 
     TRY(cull_op_run(pool->gram, &args));
@@ -147,7 +128,7 @@ static cull_status multiply_blocks(struct pool *pool, const size_t first[2], con
         size_t to = i < count[0] ? first[0] + i : first[1] + i - count[0];
         for (size_t j = 0; j < rows; j++) {
             size_t column = j < count[0] ? first[0] + j : first[1] + j - count[0];
-            put(pool, pool->k, to * atoms + column, get(pool, pool->part, i * rows + j));
+            pool->k[to * atoms + column] = pool->part[i * rows + j];
         }
     }
 done:
@@ -160,7 +141,7 @@ static void project(struct pool *pool, size_t first, size_t count, size_t at)
     for (size_t a = 0; a < count; a++) {
         double sum = 0;
         for (size_t i = 0; i < pool->size; i++)
-            sum += get(pool, pool->g, (at + a) * pool->size + i) * pool->b[i];
+            sum += pool->g[(at + a) * pool->size + i] * pool->b[i];
         pool->t[first + a] = sum;
     }
 }
@@ -194,26 +175,24 @@ done:
 static cull_status match_blocks(struct pool *pool, cull_omp_problem *problem)
 {
     cull_status status = CULL_OK;
-    size_t      atoms = pool->cut.count, row = pool->size * pool->bytes, block = 0;
-    cull_dtype  type = pool->signals->h.dtype;
+    size_t      atoms = pool->cut.count, row = pool->size * sizeof *pool->g, block = 0;
 
-    if (atoms > pool->memory / 2 / (atoms * pool->bytes))
+    if (atoms > pool->memory / 2 / (atoms * sizeof *pool->k))
         FAIL(CULL_TOO_LARGE,
              "grad-match: the Gram matrix of %zu minibatches takes more than half of memory=%zu MB",
              atoms, pool->memory >> 20);
-    block = pool->memory / 2 / (2 * (row + 2 * atoms * pool->bytes));
+    block = pool->memory / 2 / (2 * (row + 2 * atoms * sizeof *pool->k));
     if (block < 1) block = 1;
     TRY(cull_base_alloc(2 * block, row, "mean gradients", &pool->g));
-    TRY(cull_base_alloc(2 * block, pool->bytes, "mean gradients", &pool->zero));
-    TRY(cull_base_alloc(2 * block, 2 * block * pool->bytes, "a Gram matrix", &pool->part));
-    TRY(cull_base_alloc(atoms, atoms * pool->bytes, "a Gram matrix", &pool->k));
+    TRY(cull_base_alloc(2 * block, sizeof *pool->zero, "mean gradients", &pool->zero));
+    TRY(cull_base_alloc(2 * block, 2 * block * sizeof *pool->part, "a Gram matrix", &pool->part));
+    TRY(cull_base_alloc(atoms, atoms * sizeof *pool->k, "a Gram matrix", &pool->k));
     TRY(cull_base_alloc(atoms, sizeof *pool->t, "a Gram matrix", &pool->t));
     TRY(cull_op_ready(pool->self->setting->backend, &(cull_op_desc){CULL_OP_GRAM, 2 * block},
                       &pool->gram));
     TRY(make_gram(pool, block));
-    problem->k = cull_matrix(pool->k, type, atoms, atoms);
+    problem->k = cull_matrix(pool->k, CULL_F64, atoms, atoms);
     problem->t = pool->t;
-    problem->noise = type == CULL_F32 ? FLT_EPSILON : 0;
     for (size_t i = 0; i < pool->size; i++) problem->b2 += pool->b[i] * pool->b[i];
 done:
     return status;
@@ -235,8 +214,8 @@ static cull_status pick_minibatches(struct pool *pool, size_t picks)
     TRY(cull_base_alloc(pool->size, sizeof *pool->b, "a gradient", &pool->b));
     TRY(cull_base_alloc(pool->size, sizeof *pool->sum, "a gradient", &pool->sum));
     TRY(make_target(pool));
-    TRY(atoms <= pool->memory / (pool->size * pool->bytes) ? match_stored(pool, &problem)
-                                                           : match_blocks(pool, &problem));
+    TRY(atoms <= pool->memory / (pool->size * sizeof *pool->g) ? match_stored(pool, &problem)
+                                                               : match_blocks(pool, &problem));
     TRY(cull_subset_resize(&pool->chosen, picks));
     problem.index = pool->chosen.index;
     problem.weight = pool->chosen.weight;
@@ -255,7 +234,6 @@ cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *si
     size_t      picked = 0;
 
     pool.size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
-    pool.bytes = cull_dtype_size(signals->h.dtype);
     pool.memory = options->memory;
     pool.scale = ldexp(1, -(int)fmax(cull_sel_exponent(&signals->p), SMALLEST));
     TRY(cull_sel_minibatches_make(signals, self->setting->batch, budget, self->setting->seed,

@@ -28,7 +28,7 @@ done:
 }
 
 cull_status cull_gram(cull_backend *backend, const cull_tensor *h, const cull_tensor *p,
-                      const cull_target *target, void *k, double *t, double *b2)
+                      const cull_target *target, double *k, double *t, double *b2)
 {
     cull_status   status = CULL_OK;
     cull_backend *own = NULL;

@@ -8,13 +8,13 @@
  */
 #include "select/matching.h"
 
-#include <float.h>
 #include <math.h>
 
-enum { EXPLICIT = 4096 };
+enum { EXPLICIT = 4096, LONG_FEATURE = 150 }; /* 2^150 needs no help to be squared twice */
 
-/* Squares this small may have lost digits in float32, and smaller ones beside them vanished. */
-#define SMALL_SQUARE 0x1p-40
+/* Squares of gradients beyond these are not squared again without leaving double's range. */
+#define SMALL_SQUARE 0x1p-400
+#define LARGE_SQUARE 0x1p+400
 
 cull_status cull_sel_matching_options(const char *owner, const cull_values *values,
                                       cull_omp_options *out)
@@ -171,17 +171,6 @@ void cull_sel_minibatch_clear(cull_sel_minibatch *batch)
     *batch = (cull_sel_minibatch){0};
 }
 
-static cull_status bytes_for(void **data, size_t *room, size_t bytes)
-{
-    cull_status status = CULL_OK;
-
-    if (bytes <= *room) return CULL_OK;
-    TRY(cull_base_grow(bytes, 1, "a Gram matrix", data));
-    *room = bytes;
-done:
-    return status;
-}
-
 int cull_sel_exponent(const cull_tensor *p)
 {
     size_t rows = (size_t)p->shape[0], columns = (size_t)p->shape[1];
@@ -197,75 +186,83 @@ int cull_sel_exponent(const cull_tensor *p)
     return exponent;
 }
 
-/* P divided by a power of two, so that its largest entry lies between 1/2 and 1. */
-static cull_status rescale(cull_sel_minibatch *batch, const cull_tensor *p, cull_tensor *out)
+/* P divided by 2^exponent. */
+static cull_tensor divide(const cull_tensor *p, int exponent, double *out)
 {
-    cull_status status = CULL_OK;
-    size_t      rows = (size_t)p->shape[0], columns = (size_t)p->shape[1];
-    int         exponent = cull_sel_exponent(p);
+    size_t rows = (size_t)p->shape[0], columns = (size_t)p->shape[1];
 
-    TRY(bytes_for(&batch->p, &batch->p_room, rows * columns * cull_dtype_size(p->dtype)));
-    *out = cull_matrix(batch->p, p->dtype, rows, columns);
     for (size_t i = 0; i < rows; i++) {
         cull_tensor row = cull_vector(cull_tensor_row(p, i), p->dtype, columns);
-        for (size_t j = 0; j < columns; j++) {
-            double value = ldexp(cull_tensor_get(&row, j), -exponent);
-            if (p->dtype == CULL_F32)
-                ((float *)batch->p)[i * columns + j] = (float)value;
-            else
-                ((double *)batch->p)[i * columns + j] = value;
-        }
+        for (size_t j = 0; j < columns; j++)
+            out[i * columns + j] = ldexp(cull_tensor_get(&row, j), -exponent);
     }
-done:
-    return status;
+    return cull_matrix(out, CULL_F64, rows, columns);
 }
 
 /* The largest squared gradient and, in *broken, the first that is not finite; n: none. As
  * |K_ij| <= sqrt(K_ii K_jj), a finite diagonal says that all of K is finite. */
-static double largest_square(const cull_tensor *k, size_t *broken)
+static double largest_square(const double *k, size_t n, size_t *broken)
 {
-    cull_tensor diagonal = *k;
-    size_t      n = (size_t)k->shape[0];
-    double      largest = 0;
+    double largest = 0;
 
-    diagonal.stride[0]++;
     *broken = n;
     for (size_t i = n; i-- > 0;) {
-        double square = cull_tensor_get(&diagonal, i);
+        double square = k[i * (n + 1)];
         if (!isfinite(square)) *broken = i;
         if (square > largest) largest = square;
     }
     return largest;
 }
 
-/* Gradients shrink as training goes on, and a product of four float32 numbers can leave their
- * range. Only ratios matter: where K strays, P is brought back and K made again. */
+/* K again, from a P (the target's too) divided by a power of two so that its largest entry is
+ * about 1, or as much less as H needs: only ratios matter. */
+static cull_status make_rescaled(cull_sel_minibatch *batch, const cull_signals *signals,
+                                 cull_op_args *args)
+{
+    cull_status status = CULL_OK;
+    cull_tensor p = {0};
+    cull_target target = signals->target;
+    size_t      n = signals->count, classes = (size_t)signals->p.shape[1], broken = n;
+    size_t      also = args->gram.target ? target.count : 0;
+    int         exponent = cull_sel_exponent(&signals->h) - LONG_FEATURE;
+
+    exponent = cull_sel_exponent(&signals->p) + (exponent > 0 ? exponent : 0);
+    TRY(cull_sel_room(&batch->p, &batch->p_room, (n + also) * classes));
+    p = divide(&signals->p, exponent, batch->p);
+    args->gram.p = &p;
+    if (also) {
+        target.p = divide(&signals->target.p, exponent, batch->p + n * classes);
+        args->gram.target = &target;
+    }
+    TRY(cull_op_run(batch->gram, args));
+    (void)largest_square(batch->k, n, &broken);
+    if (broken < n)
+        FAIL(CULL_NOT_FINITE, "the gradient of example %zu (place %u) is too large for float64",
+             broken, cull_sel_place(signals, broken));
+done:
+    return status;
+}
+
 static cull_status make_explicit(cull_sel_minibatch *batch, const cull_self *self,
                                  const cull_signals *signals, cull_omp_problem *problem)
 {
     cull_status  status = CULL_OK;
-    size_t       n = signals->count, size = cull_dtype_size(signals->h.dtype), broken = n;
-    cull_tensor  p = {0};
+    size_t       n = signals->count, broken = n;
+    double       largest = 0;
     cull_op_args args = {.gram = {.h = &signals->h, .p = &signals->p, .b2 = &problem->b2}};
 
-    TRY(bytes_for(&batch->k, &batch->k_room, n * n * size));
+    TRY(cull_sel_room(&batch->k, &batch->k_room, n * n));
     TRY(cull_sel_room(&batch->t, &batch->t_room, n));
     TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_GRAM, n}, &batch->gram));
     if (cull_value_is(self->values, "match", "validation")) args.gram.target = &signals->target;
     args.gram.k = batch->k;
     args.gram.t = batch->t;
     TRY(cull_op_run(batch->gram, &args));
-    problem->k = cull_matrix(batch->k, signals->h.dtype, n, n);
+    largest = largest_square(batch->k, n, &broken);
+    if (broken < n || largest < SMALL_SQUARE || largest > LARGE_SQUARE)
+        TRY(make_rescaled(batch, signals, &args));
+    problem->k = cull_matrix(batch->k, CULL_F64, n, n);
     problem->t = batch->t;
-    problem->noise = signals->h.dtype == CULL_F32 ? FLT_EPSILON : 0;
-    if (largest_square(&problem->k, &broken) >= SMALL_SQUARE && broken == n) return CULL_OK;
-    TRY(rescale(batch, &signals->p, &p));
-    args.gram.p = &p;
-    TRY(cull_op_run(batch->gram, &args));
-    (void)largest_square(&problem->k, &broken);
-    if (broken < n)
-        FAIL(CULL_NOT_FINITE, "the gradient of example %zu (place %u) is too large for %s", broken,
-             cull_sel_place(signals, broken), cull_dtype_name(signals->h.dtype));
 done:
     return status;
 }

@@ -94,8 +94,8 @@ cull_status cull_sel_settle_run(const cull_sel_settle *how, cull_sel_filler *fil
 /* One minibatch: operations and room kept between decisions. */
 typedef struct cull_sel_minibatch {
     cull_op        *gram, *gradient, *omp;
-    void           *k; /* (n, n)                                    */
-    void           *p; /* (n, C) rescaled                           */
+    double         *k; /* (n, n)                                    */
+    double         *p; /* (n, C) rescaled                           */
     double         *t; /* [n], or the target (C, D+1) without a K    */
     size_t          k_room, p_room, t_room;
     cull_sel_filler filler;

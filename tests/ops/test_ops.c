@@ -166,13 +166,8 @@ static void assert_near(double want, double got, double scale, double tolerance)
         fail_msg("%.17g expected, %.17g found (scale %g)", want, got, scale);
 }
 
-static double element(cull_dtype dtype, const void *k, size_t i)
-{
-    return dtype == CULL_F32 ? (double)((const float *)k)[i] : ((const double *)k)[i];
-}
-
-/* Rounding of a sum of D + C products: far below these, per unit of sqrt(K_ii K_jj). */
-static const double gram_f32 = 4e-6, gram_f64 = 1e-14;
+/* Rounding of a sum of D + C products: far below it, per unit of sqrt(K_ii K_jj). */
+static const double gram_rounding = 1e-14;
 
 static void compare_gram(const struct shape *s, uint64_t seed, cull_dtype dh, cull_dtype dp)
 {
@@ -184,7 +179,7 @@ static void compare_gram(const struct shape *s, uint64_t seed, cull_dtype dh, cu
                            {0}};
     double      *want = calloc(s->n * s->n, 8), *got = calloc(s->n * s->n, 8);
     double      *again = calloc(s->n * s->n, 8), *t = calloc(3 * s->n, 8), b2[3] = {0};
-    double       tolerance = dh == CULL_F32 ? gram_f32 : gram_f64, largest = 0;
+    double       largest = 0;
     cull_op_args args = {.gram = {&h, &p, s->target ? &target : NULL, want, t, b2}};
 
     run(ref, CULL_OP_GRAM, s->n, &args);
@@ -192,18 +187,18 @@ static void compare_gram(const struct shape *s, uint64_t seed, cull_dtype dh, cu
     run(one, CULL_OP_GRAM, s->n + 3, &args);
     args.gram.k = again, args.gram.t = t + 2 * s->n, args.gram.b2 = b2 + 2;
     run(three, CULL_OP_GRAM, s->n, &args);
-    for (size_t i = 0; i < s->n; i++) largest = fmax(largest, element(dh, want, i * s->n + i));
+    for (size_t i = 0; i < s->n; i++) largest = fmax(largest, want[i * s->n + i]);
     for (size_t i = 0; i < s->n; i++) {
         for (size_t j = 0; j < s->n; j++) {
-            double scale = sqrt(element(dh, want, i * s->n + i) * element(dh, want, j * s->n + j));
-            double x = element(dh, got, i * s->n + j);
-            assert_near(element(dh, want, i * s->n + j), x, scale, tolerance);
-            assert_true(x == element(dh, got, j * s->n + i));
+            double scale = sqrt(want[i * s->n + i] * want[j * s->n + j]);
+            double x = got[i * s->n + j];
+            assert_near(want[i * s->n + j], x, scale, gram_rounding);
+            assert_true(x == got[j * s->n + i]);
         }
-        assert_near(t[i], t[s->n + i], largest, tolerance);
+        assert_near(t[i], t[s->n + i], largest, gram_rounding);
     }
-    assert_near(b2[0], b2[1], largest, tolerance);
-    assert_memory_equal(got, again, s->n * s->n * cull_dtype_size(dh));
+    assert_near(b2[0], b2[1], largest, gram_rounding);
+    assert_memory_equal(got, again, s->n * s->n * sizeof *got);
     assert_memory_equal(t + s->n, t + 2 * s->n, s->n * sizeof *t);
     assert_true(b2[1] == b2[2]);
     free(h.data);

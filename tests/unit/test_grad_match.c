@@ -392,7 +392,7 @@ static void the_cut_into_minibatches_is_another_each_epoch(void **state)
     data_free(&data);
 }
 
-/* 40 mean gradients of 8004 float32 numbers are 1.2 MB; half as much as float64 are more. */
+/* 40 mean gradients of 8004 numbers are 2.4 MB. */
 static void minibatches_beyond_the_memory_limit_give_the_same_picks(void **state)
 {
     enum { N = 160, D = 2000, C = 4 };
@@ -413,7 +413,7 @@ static void minibatches_beyond_the_memory_limit_give_the_same_picks(void **state
 
         run.options[1].value = "1024";
         whole = select_with(run, signals, 60);
-        assert_same(&whole, &blocks, kind ? 1e-4 : tolerance); /* a float32 Gram matrix */
+        assert_same(&whole, &blocks, tolerance);
         cull_subset_clear(&blocks);
         cull_subset_clear(&whole);
     }
@@ -421,7 +421,7 @@ static void minibatches_beyond_the_memory_limit_give_the_same_picks(void **state
     free(h);
 }
 
-/* Gradients shrink as training goes on; the squares of these leave float32 on either side. */
+/* Gradients shrink as training goes on; the squares of these would leave float32. */
 static void blocks_of_minibatches_of_any_size_give_the_same_bits(void **state)
 {
     enum { N = 160, D = 2000, C = 4 };
@@ -453,7 +453,7 @@ static void blocks_of_minibatches_of_any_size_give_the_same_bits(void **state)
 }
 
 /* Minibatches of a few examples that come again and again span as many dimensions; beyond them
- * there is only the rounding of a float32 Gram matrix, which the whole of G does not have. */
+ * there is only the rounding of a Gram matrix, which the whole of G does not have. */
 static void rounding_of_blocks_of_minibatches_is_not_matched(void **state)
 {
     enum { N = 160, D = 2000, C = 4 };
@@ -476,7 +476,7 @@ static void rounding_of_blocks_of_minibatches_is_not_matched(void **state)
         run.options[1].value = "1024";
         whole = select_with(run, &signals, N - 4);
         assert_true(whole.groups > 1 && whole.groups <= distinct);
-        assert_same(&whole, &blocks, 1e-3);
+        assert_same(&whole, &blocks, tolerance);
         cull_subset_clear(&blocks);
         cull_subset_clear(&whole);
         data_free(&data);

@@ -285,9 +285,10 @@ static double error_of(const struct data *data, const cull_subset *subset, doubl
     return error;
 }
 
-/* 40 examples whose gradients span 14 dimensions, in float32: K's rounding must not be taken for
- * more of them. Whatever the budget, the result is about as good as what float64 arithmetic on the
- * same H and P makes of the 14. (Matched rounding gave errors of several times the gradient.) */
+/* 40 examples whose gradients span 14 dimensions, in float32: the rounding of sums must not be
+ * taken for more of them. Whatever the budget, the result is about as good as what float64
+ * arithmetic on the same H and P makes of the 14. (Matched rounding gave errors of several times
+ * the gradient.) */
 static void rounding_of_float32_gradients_is_not_matched(void **state)
 {
     (void)state;
@@ -535,19 +536,14 @@ static void warm_decisions_allocate_nothing(void **state)
 
 static void broken_signals_and_options_are_clear_errors(void **state)
 {
-    struct data  data = data_make(15, 20, 5, 3);
-    float       *h = normals_f32(1, 100);
-    cull_signals large = data.signals;
-    struct run   run = {.strategy = "gradmatch"};
-    cull_subset  found = {0};
+    struct data data = data_make(15, 20, 5, 3);
+    struct run  run = {.strategy = "gradmatch"};
+    cull_subset found = {0};
 
     (void)state;
     data.p[3 * 11 + 1] = INFINITY;
     assert_fails(CULL_NOT_FINITE, "example 11", try_select(&run, &data.signals, 4, &found));
     data.p[3 * 11 + 1] = 0;
-    h[5 * 7] = 1e30f;
-    large.h = cull_matrix(h, CULL_F32, 20, 5);
-    assert_fails(CULL_NOT_FINITE, "example 7", try_select(&run, &large, 4, &found));
     data.h[5 * 6] = 1e200;
     assert_fails(CULL_NOT_FINITE, "example 6", try_select(&run, &data.signals, 4, &found));
     assert_int_equal(0, found.count);
@@ -564,7 +560,6 @@ static void broken_signals_and_options_are_clear_errors(void **state)
     assert_fails(CULL_BAD_OPTION, "ridge", try_select(&run, &data.signals, 4, &found));
     cull_subset_clear(&found);
     data_free(&data);
-    free(h);
 }
 
 static void needs_name_the_target_only_when_it_is_matched(void **state)

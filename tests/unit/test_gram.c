@@ -80,7 +80,7 @@ static void k_t_and_b2_are_those_of_the_gradients(void **state)
         double        k[N][N], t[N], b2 = 0, mean[WIDTH] = {0};
 
         assert_ok(cull_backend_open(names[b], 2, &backend));
-        assert_ok(cull_gram(backend, &h, &p, NULL, k, t, &b2));
+        assert_ok(cull_gram(backend, &h, &p, NULL, k[0], t, &b2));
         for (size_t i = 0; i < N; i++)
             for (size_t j = 0; j < WIDTH; j++) mean[j] += s->g[i][j] / N;
         for (size_t i = 0; i < N; i++) {
@@ -88,12 +88,50 @@ static void k_t_and_b2_are_those_of_the_gradients(void **state)
             assert_close(dot(s->g[i], mean), t[i]);
         }
         assert_close(dot(mean, mean), b2);
-        assert_ok(cull_gram(backend, &h, &p, &s->block, k, t, &b2));
+        assert_ok(cull_gram(backend, &h, &p, &s->block, k[0], t, &b2));
         for (size_t i = 0; i < N; i++) assert_close(dot(s->g[i], s->target), t[i]);
         assert_close(dot(s->target, s->target), b2);
-        assert_ok(cull_gram(backend, &h, &p, &s->block, k, NULL, NULL));
+        assert_ok(cull_gram(backend, &h, &p, &s->block, k[0], NULL, NULL));
         cull_backend_close(backend);
     }
+}
+
+/* Products of float32 are exact in double; D is wider than a panel of what is widened. */
+static void float32_gives_the_bits_of_float64_with_the_same_numbers(void **state)
+{
+    enum { ROWS = 27, WIDE = 700 };
+    const char *names[] = {"cpu", "ref"};
+    float      *h32 = normals_f32(5, ROWS * WIDE), *p32 = normals_f32(6, ROWS * C);
+    double     *h64 = malloc(sizeof *h64 * ROWS * WIDE), p64[ROWS * C];
+
+    (void)state;
+    for (size_t i = 0; i < ROWS * WIDE; i++) h64[i] = (double)h32[i];
+    for (size_t i = 0; i < ROWS * C; i++) p64[i] = (double)p32[i];
+    for (size_t b = 0; b < 2; b++) {
+        for (size_t wide = 1; wide <= WIDE; wide += 233) {
+            cull_backend *backend = NULL;
+            double        k[2][ROWS][ROWS], t[2][ROWS], b2[2];
+            cull_tensor   h = cull_matrix(h64, CULL_F64, ROWS, WIDE), p = {0};
+
+            assert_ok(cull_backend_open(names[b], 2, &backend));
+            h.shape[1] = (int64_t)wide;
+            p = cull_matrix(p64, CULL_F64, ROWS, C);
+            assert_ok(cull_gram(backend, &h, &p, NULL, k[0][0], t[0], &b2[0]));
+            h.data = h32;
+            h.dtype = CULL_F32;
+            assert_ok(cull_gram(backend, &h, &p, NULL, k[1][0], t[1], &b2[1]));
+            assert_memory_equal(k[0], k[1], sizeof k[0]);
+            p = cull_matrix(p32, CULL_F32, ROWS, C);
+            assert_ok(cull_gram(backend, &h, &p, NULL, k[1][0], t[1], &b2[1]));
+            assert_memory_equal(k[0], k[1], sizeof k[0]);
+            assert_memory_equal(t[0], t[1], sizeof t[0]);
+            assert_true(b2[0] == b2[1]);
+            cull_backend_close(backend);
+        }
+    }
+    free(h32);
+    free(p32);
+    free(h64);
 }
 
 static void an_empty_target_block_is_no_target(void **state)
@@ -103,8 +141,8 @@ static void an_empty_target_block_is_no_target(void **state)
     cull_target     empty = {0};
     double          k[N][N], t[2][N], b2[2];
 
-    assert_ok(cull_gram(NULL, &h, &p, NULL, k, t[0], &b2[0]));
-    assert_ok(cull_gram(NULL, &h, &p, &empty, k, t[1], &b2[1]));
+    assert_ok(cull_gram(NULL, &h, &p, NULL, k[0], t[0], &b2[0]));
+    assert_ok(cull_gram(NULL, &h, &p, &empty, k[0], t[1], &b2[1]));
     assert_memory_equal(t[0], t[1], sizeof t[0]);
     assert_true(b2[0] == b2[1]);
 }
@@ -118,18 +156,20 @@ static void what_is_wrong_is_said_in_a_sentence(void **state)
 
     assert_fails(CULL_BAD_ARGUMENT, "must be given",
                  cull_gram(NULL, &h, &p, NULL, NULL, NULL, NULL));
-    assert_fails(CULL_BAD_ARGUMENT, "20 rows", cull_gram(NULL, &h, &bad, NULL, k, NULL, NULL));
+    assert_fails(CULL_BAD_ARGUMENT, "20 rows", cull_gram(NULL, &h, &bad, NULL, k[0], NULL, NULL));
     assert_fails(CULL_BAD_ARGUMENT, "p is missing",
-                 cull_gram(NULL, &h, &absent, NULL, k, NULL, NULL));
-    assert_fails(CULL_BAD_ARGUMENT, "h is not", cull_gram(NULL, &absent, &p, NULL, k, NULL, NULL));
+                 cull_gram(NULL, &h, &absent, NULL, k[0], NULL, NULL));
+    assert_fails(CULL_BAD_ARGUMENT, "h is not",
+                 cull_gram(NULL, &absent, &p, NULL, k[0], NULL, NULL));
     s->block.p.shape[1] = C - 1;
-    assert_fails(CULL_BAD_ARGUMENT, "wide", cull_gram(NULL, &h, &p, &s->block, k, NULL, NULL));
+    assert_fails(CULL_BAD_ARGUMENT, "wide", cull_gram(NULL, &h, &p, &s->block, k[0], NULL, NULL));
     s->block.p.shape[1] = C;
     s->hv[3 * D] = (double)NAN;
     assert_fails(CULL_NOT_FINITE, "target h of example 3",
-                 cull_gram(NULL, &h, &p, &s->block, k, NULL, NULL));
+                 cull_gram(NULL, &h, &p, &s->block, k[0], NULL, NULL));
     s->p[2 * C] = (double)INFINITY;
-    assert_fails(CULL_NOT_FINITE, "p of example 2", cull_gram(NULL, &h, &p, NULL, k, NULL, NULL));
+    assert_fails(CULL_NOT_FINITE, "p of example 2",
+                 cull_gram(NULL, &h, &p, NULL, k[0], NULL, NULL));
 }
 
 static void failing_allocations_are_survived(void **state)
@@ -143,7 +183,7 @@ static void failing_allocations_are_survived(void **state)
         cull_status status = CULL_OK;
 
         fail_nth_alloc(n);
-        status = cull_gram(NULL, &h, &p, &s->block, k, t, &b2);
+        status = cull_gram(NULL, &h, &p, &s->block, k[0], t, &b2);
         if (!alloc_has_failed()) {
             assert_ok(status);
             assert_true(n > 5);
@@ -161,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test(k_t_and_b2_are_those_of_the_gradients),
+        test(float32_gives_the_bits_of_float64_with_the_same_numbers),
         test(an_empty_target_block_is_no_target),
         test(what_is_wrong_is_said_in_a_sentence),
         test(failing_allocations_are_survived),

@@ -1,9 +1,14 @@
 /*
  * backend/cpu/gram.c - Gram matrix of last-layer gradients g_i = p_i (x) [h_i; 1].
  *
- *     K = P P^T o (H H^T + 1)          H (n, D)   P (n, C)   K (n, n) of H's type
+ *     K = P P^T o (H H^T + 1)          H (n, D)   P (n, C)   K (n, n) in double
  *     t_i = mean over j of K_ij        b2 = mean of t
  *     with a target, mean gradient G (C, D+1): t_i = p_i . G [h_i; 1]      b2 = |G|^2
+ *
+ * Gradients that are near each other differ in the last digits of K, so float32 is multiplied
+ * and summed in double too. H is made doubles a panel of columns at a time, once for all
+ * strips; as the products sum blocks of as many columns, K has the bits that it has of double
+ * input with the same numbers.
  *
  * Strips of rows are made up to the diagonal and then mirrored, so K is symmetric to the
  * last bit. G is explicit: n C D multiplications instead of n V D.
@@ -12,23 +17,25 @@
 #include "base/alloc.h"
 #include "tensor/tensor.h"
 
-enum { STRIP = 12, LANES = 8 };
+enum { STRIP = 12, LANES = 8, PANEL = CULL_PRODUCT_BLOCK };
 
 struct gram {
     cull_op base;
-    void   *strip; /* (threads, STRIP, rows) of P P^T           */
+    double *strip; /* (threads, STRIP, rows) of P P^T           */
     double *mean;  /* [rows] row sums; room that never shrinks: */
-    void   *p;     /* (n, C) in H's type, where P has another   */
+    double *panel; /* (n, PANEL) of H, where it is float32      */
+    double *p;     /* (n, C) where P is float32                 */
     double *g;     /* (C, D+1) the target's mean gradient       */
-    size_t  p_room, g_room;
+    size_t  panel_room, p_room, g_room;
 };
 
 struct job {
-    struct gram         *gram;
-    const cull_products *products;
-    const cull_op_args  *args;
-    cull_tensor          h, p; /* of one type */
-    size_t               n;
+    struct gram        *gram;
+    const cull_kernels *kernels;
+    const cull_op_args *args;
+    cull_tensor         h, p;  /* doubles: the columns of H being summed; all of P */
+    size_t              n, at; /* the first of those columns                       */
+    bool                last;  /* there are none behind them                       */
 };
 
 static void destroy(cull_op *op)
@@ -37,6 +44,7 @@ static void destroy(cull_op *op)
 
     cull_base_free(gram->g);
     cull_base_free(gram->p);
+    cull_base_free(gram->panel);
     cull_base_free(gram->mean);
     cull_base_free_aligned(gram->strip);
     cull_base_free(gram);
@@ -59,7 +67,7 @@ done:
     return status;
 }
 
-static cull_status grow(size_t count, size_t *room, void *data)
+static cull_status grow(size_t count, size_t *room, double **data)
 {
     cull_status status = CULL_OK;
 
@@ -70,79 +78,59 @@ done:
     return status;
 }
 
-/* P as H's type, so that one kind of product serves both. */
-static cull_status match_types(struct job *job)
+/* A strip's rows of float32 columns, from column `at` on, as doubles. */
+static void widen(const struct job *job, const cull_tensor *from, size_t at, size_t task,
+                  const cull_tensor *to)
 {
-    cull_status        status = CULL_OK;
-    const cull_tensor *p = job->args->gram.p;
-    size_t             n = job->n, c = (size_t)p->shape[1];
-    struct gram       *gram = job->gram;
+    size_t until = (task + 1) * STRIP < job->n ? (task + 1) * STRIP : job->n;
+    size_t columns = (size_t)to->shape[1];
 
-    job->p = *p;
-    if (p->dtype == job->h.dtype) return CULL_OK;
-    TRY(grow(n * c, &gram->p_room, &gram->p));
-    job->p = cull_matrix(gram->p, job->h.dtype, n, c);
-    for (size_t i = 0; i < n; i++) {
-        cull_tensor row = cull_vector(cull_tensor_row(p, i), p->dtype, c);
-        for (size_t j = 0; j < c; j++) {
-            if (job->h.dtype == CULL_F32)
-                ((float *)gram->p)[i * c + j] = (float)cull_tensor_get(&row, j);
-            else
-                ((double *)gram->p)[i * c + j] = cull_tensor_get(&row, j);
-        }
-    }
-done:
-    return status;
+    for (size_t i = task * STRIP; i < until; i++)
+        job->kernels->sums->widen(columns, (const float *)cull_tensor_row(from, i) + at,
+                                  (double *)to->data + i * columns);
 }
 
-/* Rows first .. first+count of a product with all rows up to `until`. */
-static void multiply(const cull_products *products, const cull_tensor *a, size_t first,
-                     size_t count, size_t until, void *c, size_t ldc)
+static void widen_h(void *context, size_t task, unsigned worker)
 {
-    size_t k = (size_t)a->shape[1], ld = (size_t)a->stride[0];
+    const struct job *job = context;
 
-    if (a->dtype == CULL_F32)
-        products->multiply_f32(count, until, k, cull_tensor_row(a, first), ld, a->data, ld, c, ldc);
-    else
-        products->multiply_f64(count, until, k, cull_tensor_row(a, first), ld, a->data, ld, c, ldc);
+    (void)worker;
+    widen(job, job->args->gram.h, job->at, task, &job->h);
+}
+
+static void widen_p(void *context, size_t task, unsigned worker)
+{
+    const struct job *job = context;
+
+    (void)worker;
+    widen(job, job->args->gram.p, 0, task, &job->p);
 }
 
 /* The lower triangle, longest strips first so that threads end together. */
 static void make_strip(void *context, size_t task, unsigned worker)
 {
-    struct job *job = context;
-    size_t      n = job->n, size = cull_dtype_size(job->h.dtype), strips = (n + STRIP - 1) / STRIP;
-    size_t      first = (strips - 1 - task) * STRIP;
-    size_t      count = n - first < STRIP ? n - first : STRIP, until = first + count;
-    char       *k = (char *)job->args->gram.k + first * n * size;
-    char       *pp = (char *)job->gram->strip + worker * STRIP * job->gram->base.desc.rows * 8;
+    const struct job    *job = context;
+    const cull_products *products = job->kernels->products;
+    const cull_tensor   *h = &job->h, *p = &job->p;
+    size_t               n = job->n, strips = (n + STRIP - 1) / STRIP;
+    size_t               first = (strips - 1 - task) * STRIP;
+    size_t               count = n - first < STRIP ? n - first : STRIP, until = first + count;
+    size_t               ldh = (size_t)h->stride[0], ldp = (size_t)p->stride[0];
+    double              *k = job->args->gram.k + first * n;
+    double              *pp = job->gram->strip + worker * STRIP * job->gram->base.desc.rows;
 
-    multiply(job->products, &job->h, first, count, until, k, n);
-    multiply(job->products, &job->p, first, count, until, pp, until);
+    (job->at ? products->add_f64 : products->multiply_f64)(
+        count, until, (size_t)h->shape[1], cull_tensor_row(h, first), ldh, h->data, ldh, k, n);
+    if (!job->last) return;
+    products->multiply_f64(count, until, (size_t)p->shape[1], cull_tensor_row(p, first), ldp,
+                           p->data, ldp, pp, until);
     for (size_t i = 0; i < count; i++) {
-        if (job->h.dtype == CULL_F32) {
-            float *to = (float *)k + i * n, *from = (float *)pp + i * until;
-            for (size_t j = 0; j < until; j++) to[j] = from[j] * (to[j] + 1);
-        } else {
-            double *to = (double *)k + i * n, *from = (double *)pp + i * until;
-            for (size_t j = 0; j < until; j++) to[j] = from[j] * (to[j] + 1);
-        }
+        double *to = k + i * n, *from = pp + i * until;
+        for (size_t j = 0; j < until; j++) to[j] = from[j] * (to[j] + 1);
     }
 }
 
-static double sum_f32(const float *x, size_t n)
-{
-    double lane[LANES] = {0}, sum = 0;
-    size_t i = 0;
-
-    for (; i + LANES <= n; i += LANES)
-        for (size_t l = 0; l < LANES; l++) lane[l] += (double)x[i + l];
-    for (size_t l = 0; l < LANES; l++) sum += lane[l];
-    for (; i < n; i++) sum += (double)x[i];
-    return sum;
-}
-
-static double sum_f64(const double *x, size_t n)
+static double sum_of(const double *x, size_t n)
 {
     double lane[LANES] = {0}, sum = 0;
     size_t i = 0;
@@ -157,24 +145,48 @@ static double sum_f64(const double *x, size_t n)
 /* The upper part of a strip from the lower triangle, and its row sums. */
 static void mirror_strip(void *context, size_t task, unsigned worker)
 {
-    struct job *job = context;
-    size_t      n = job->n, first = task * STRIP;
-    size_t      until = first + STRIP < n ? first + STRIP : n;
-    float      *k32 = job->args->gram.k;
-    double     *k64 = job->args->gram.k;
-    bool        single = job->h.dtype == CULL_F32;
+    const struct job *job = context;
+    size_t            n = job->n, first = task * STRIP;
+    size_t            until = first + STRIP < n ? first + STRIP : n;
+    double           *k = job->args->gram.k;
 
     (void)worker;
     for (size_t j = first; j < n; j++) {
         size_t end = j < until ? j : until;
-        if (single)
-            for (size_t i = first; i < end; i++) k32[i * n + j] = k32[j * n + i];
-        else
-            for (size_t i = first; i < end; i++) k64[i * n + j] = k64[j * n + i];
+        for (size_t i = first; i < end; i++) k[i * n + j] = k[j * n + i];
     }
-    for (size_t i = first; i < until; i++)
-        job->gram->mean[i] =
-            (single ? sum_f32(k32 + i * n, n) : sum_f64(k64 + i * n, n)) / (double)n;
+    for (size_t i = first; i < until; i++) job->gram->mean[i] = sum_of(k + i * n, n) / (double)n;
+}
+
+/* All of K: H as it is, or a panel of it after the other. */
+static cull_status make_all(struct job *job)
+{
+    cull_status  status = CULL_OK;
+    struct gram *gram = job->gram;
+    cull_team   *team = gram->base.backend->team;
+    size_t       n = job->n, strips = (n + STRIP - 1) / STRIP, d = (size_t)job->h.shape[1];
+    size_t       wide = job->h.dtype == CULL_F32 && d > PANEL ? PANEL : d;
+
+    if (job->p.dtype == CULL_F32) {
+        TRY(grow(n * (size_t)job->p.shape[1], &gram->p_room, &gram->p));
+        job->p = cull_matrix(gram->p, CULL_F64, n, (size_t)job->p.shape[1]);
+        cull_team_run(team, strips, widen_p, job);
+    }
+    if (job->h.dtype == CULL_F32) TRY(grow(n * wide, &gram->panel_room, &gram->panel));
+    do {
+        size_t columns = d - job->at < wide ? d - job->at : wide;
+
+        job->last = job->at + columns == d;
+        if (job->args->gram.h->dtype == CULL_F32) {
+            job->h = cull_matrix(gram->panel, CULL_F64, n, columns);
+            cull_team_run(team, strips, widen_h, job);
+        }
+        cull_team_run(team, strips, make_strip, job);
+        job->at += columns;
+    } while (!job->last);
+    cull_team_run(team, strips, mirror_strip, job);
+done:
+    return status;
 }
 
 /* G = (1/V) sum over v of p_v (x) [h_v; 1] */
@@ -207,9 +219,9 @@ static void project(struct job *job, const double *g, double *t)
     for (size_t i = 0; i < job->n; i++) t[i] = 0;
     for (size_t c = 0; c < (size_t)p->shape[1]; c++, g += d + 1) {
         if (h->dtype == CULL_F32)
-            job->products->apply_f32(job->n, d, h->data, ld, g, y);
+            job->kernels->products->apply_f32(job->n, d, h->data, ld, g, y);
         else
-            job->products->apply_f64(job->n, d, h->data, ld, g, y);
+            job->kernels->products->apply_f64(job->n, d, h->data, ld, g, y);
         for (size_t i = 0; i < job->n; i++) {
             cull_tensor row = cull_vector(cull_tensor_row(p, i), p->dtype, c + 1);
             t[i] += cull_tensor_get(&row, c) * (y[i] + g[d]);
@@ -221,13 +233,15 @@ static cull_status run(cull_op *op, const cull_op_args *args)
 {
     cull_status  status = CULL_OK;
     struct gram *gram = (struct gram *)op;
-    size_t       n = (size_t)args->gram.h->shape[0], strips = (n + STRIP - 1) / STRIP;
-    struct job   job = {gram, cull_cpu_kernels(op->backend)->products, args, *args->gram.h, {0}, n};
-    const double *means = gram->mean;
+    size_t       n = (size_t)args->gram.h->shape[0];
+    struct job   job = {.gram = gram,
+                        .kernels = cull_cpu_kernels(op->backend),
+                        .args = args,
+                        .h = *args->gram.h,
+                        .p = *args->gram.p,
+                        .n = n};
 
-    TRY(match_types(&job));
-    cull_team_run(op->backend->team, strips, make_strip, &job);
-    cull_team_run(op->backend->team, strips, mirror_strip, &job);
+    TRY(make_all(&job));
     if (args->gram.target) {
         size_t size = (size_t)args->gram.p->shape[1] * ((size_t)args->gram.h->shape[1] + 1);
         TRY(grow(size, &gram->g_room, &gram->g));
@@ -240,8 +254,8 @@ static cull_status run(cull_op *op, const cull_op_args *args)
         return CULL_OK;
     }
     if (args->gram.t)
-        for (size_t i = 0; i < n; i++) args->gram.t[i] = means[i];
-    if (args->gram.b2) *args->gram.b2 = sum_f64(means, n) / (double)n;
+        for (size_t i = 0; i < n; i++) args->gram.t[i] = gram->mean[i];
+    if (args->gram.b2) *args->gram.b2 = sum_of(gram->mean, n) / (double)n;
 done:
     return status;
 }

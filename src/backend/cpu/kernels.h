@@ -12,13 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Matrix products, kernels_product.c. */
+/* Matrix products, kernels_product.c. Products of doubles are summed in blocks of so many along
+ * k, and the blocks in their order. */
+enum { CULL_PRODUCT_BLOCK = 256 };
+
 typedef struct cull_products {
     /* C (m, n) = A (m, k) B (n, k)^T */
     void (*multiply_f32)(size_t m, size_t n, size_t k, const float *a, size_t lda, const float *b,
                          size_t ldb, float *c, size_t ldc);
     void (*multiply_f64)(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b,
                          size_t ldb, double *c, size_t ldc);
+    /* C (m, n) += A (m, k) B (n, k)^T: what further blocks of k add */
+    void (*add_f64)(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b,
+                    size_t ldb, double *c, size_t ldc);
     /* y (m) = A (m, k) x, summed in double whatever A is */
     void (*apply_f32)(size_t m, size_t k, const float *a, size_t lda, const double *x, double *y);
     void (*apply_f64)(size_t m, size_t k, const double *a, size_t lda, const double *x, double *y);

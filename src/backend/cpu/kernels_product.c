@@ -196,5 +196,11 @@ static inline doubles widen_part_f64(const double *x, size_t n)
 #define NAME(x) x##_f64
 #include "backend/cpu/product_body.h"
 
-const cull_products EXPAND(cull_products_, CULL_KERNELS) = {multiply_f32, multiply_f64, apply_f32,
-                                                            apply_f64};
+static void add_f64(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b,
+                    size_t ldb, double *c, size_t ldc)
+{
+    multiply_blocks_f64(m, n, k, a, lda, b, ldb, true, c, ldc);
+}
+
+const cull_products EXPAND(cull_products_, CULL_KERNELS) = {multiply_f32, multiply_f64, add_f64,
+                                                            apply_f32, apply_f64};

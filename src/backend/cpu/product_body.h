@@ -14,9 +14,9 @@
 
 /* Sizes that keep a panel of A and a tile of B in the first cache, a block of B in the second. */
 enum {
-    NAME(BLOCK) = 2048 / sizeof(REAL), /* along k                 */
-    NAME(PANEL) = 2 * ROWS,            /* rows of A at a time     */
-    NAME(REACH) = 128                  /* rows of B at a time     */
+    NAME(BLOCK) = CULL_PRODUCT_BLOCK * sizeof(double) / sizeof(REAL), /* along k */
+    NAME(PANEL) = 2 * ROWS,                                           /* rows of A at a time     */
+    NAME(REACH) = 128                                                 /* rows of B at a time     */
 };
 
 static inline void NAME(tile)(size_t k, const REAL *const a[ROWS], const REAL *const b[4],
@@ -67,8 +67,9 @@ static void NAME(multiply_panel)(size_t m, size_t n, size_t k, const REAL *a, si
     (m - i, n - j, k, a + i * lda, lda, b + j * ldb, ldb, add, c + i * ldc + j, ldc);
 }
 
-static void NAME(multiply)(size_t m, size_t n, size_t k, const REAL *a, size_t lda, const REAL *b,
-                           size_t ldb, REAL *c, size_t ldc)
+/* Onto C, or into it. */
+static inline void NAME(multiply_blocks)(size_t m, size_t n, size_t k, const REAL *a, size_t lda,
+                                         const REAL *b, size_t ldb, bool add, REAL *c, size_t ldc)
 {
     size_t l = 0;
 
@@ -79,12 +80,18 @@ static void NAME(multiply)(size_t m, size_t n, size_t k, const REAL *a, size_t l
             for (size_t i = 0; i < m; i += NAME(PANEL)) {
                 size_t high = m - i < NAME(PANEL) ? m - i : NAME(PANEL);
                 NAME(multiply_panel)
-                (high, wide, depth, a + i * lda + l, lda, b + j * ldb + l, ldb, l > 0,
+                (high, wide, depth, a + i * lda + l, lda, b + j * ldb + l, ldb, add || l > 0,
                  c + i * ldc + j, ldc);
             }
         }
         l += depth;
     } while (l < k);
+}
+
+static void NAME(multiply)(size_t m, size_t n, size_t k, const REAL *a, size_t lda, const REAL *b,
+                           size_t ldb, REAL *c, size_t ldc)
+{
+    NAME(multiply_blocks)(m, n, k, a, lda, b, ldb, false, c, ldc);
 }
 
 /* y (4) = 4 rows of A times x, each row in two sums so that additions need not wait. */

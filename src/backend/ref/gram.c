@@ -1,7 +1,7 @@
 /*
  * backend/ref/gram.c - Gram matrix of last-layer gradients g_i = p_i (x) [h_i; 1].
  *
- *     K = P P^T o (H H^T + 1)          H (n, D)   P (n, C)   K (n, n) of H's type
+ *     K = P P^T o (H H^T + 1)          H (n, D)   P (n, C)   K (n, n) in double
  *     t_i = mean over j of K_ij        or over a target's v of (p_i . p_v)(h_i . h_v + 1)
  *     b2 = mean of t                   or over the target's pairs
  */
@@ -53,13 +53,8 @@ static cull_status run(cull_op *op, const cull_op_args *args)
         double sum = 0;
         for (size_t j = 0; j < n; j++) {
             double value = product(h, p, i, h, p, j);
-            if (h->dtype == CULL_F32) {
-                ((float *)args->gram.k)[i * n + j] = (float)value;
-                sum += (double)(float)value;
-            } else {
-                ((double *)args->gram.k)[i * n + j] = value;
-                sum += value;
-            }
+            args->gram.k[i * n + j] = value;
+            sum += value;
         }
         if (args->gram.t) args->gram.t[i] = sum / (double)n;
         total += sum / (double)n;
