@@ -236,7 +236,8 @@ static bool keeps_all(const cull_selector *s, const cull_signals *signals, size_
 static cull_status check_signals(const cull_selector *s, const cull_signals *signals, bool plain,
                                  bool all)
 {
-    cull_needs needs = {0};
+    cull_status status = CULL_OK;
+    cull_needs  needs = {0};
 
     if (!plain) cull_sel_rule_needs(s, signals->step, signals->epoch, &needs);
     if (all) {
@@ -245,7 +246,11 @@ static cull_status check_signals(const cull_selector *s, const cull_signals *sig
         needs.signals &= cull_sel_present(signals) | stored;
         needs.target = 0;
     }
-    return cull_sel_check(signals, needs.signals, needs.target, s->setting.pool);
+    TRY(cull_sel_check(signals, needs.signals, needs.target, s->setting.pool));
+    if (!plain && s->source != CULL_LOSSES_SCORED)
+        TRY(cull_sel_check_places(s->name, signals, s->setting.pool));
+done:
+    return status;
 }
 
 static cull_status check_budget(const cull_selector *s, const cull_signals *signals, size_t budget)
@@ -316,6 +321,8 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
     cull_sel_rule_needs(s, trained->step, trained->epoch, &needs);
     if (!needs.observe || trained->count == 0) return CULL_OK;
     TRY(cull_sel_check(trained, needs.observe, 0, s->setting.pool));
+    if (s->source == CULL_LOSSES_REMEMBERED)
+        TRY(cull_sel_check_places(s->name, trained, s->setting.pool));
     if (s->strategy->observe) TRY(s->strategy->observe(&s->self, trained));
     if (s->source == CULL_LOSSES_REMEMBERED) cull_sel_losses_record(s->losses, trained);
 done:

@@ -29,6 +29,15 @@ done:
     return status;
 }
 
+cull_status cull_sel_check_places(const char *name, const cull_signals *signals, size_t pool)
+{
+    if (signals->place || signals->count == pool) return CULL_OK;
+    return cull_fail(CULL_BAD_ARGUMENT,
+                     "%s keeps losses by place, but %zu examples of a pool of %zu came without "
+                     "places",
+                     name, signals->count, pool);
+}
+
 static cull_status check_finite(const cull_signals *signals, const cull_tensor *t, const char *name,
                                 bool target, size_t rows)
 {

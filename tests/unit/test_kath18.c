@@ -304,9 +304,11 @@ static void never_trained_examples_have_the_largest_known_score(void **state)
     cull_subset  subset = {0};
     size_t       drawn[B] = {0};
     double       known[] = {1, 3}, draws = TRIALS * SMALL;
-    cull_signals signals = {.count = B}, trained = {.count = 2};
+    uint32_t     place[B];
+    cull_signals signals = {.count = B, .place = place}, trained = {.count = 2, .place = place};
 
     (void)state;
+    for (uint32_t i = 0; i < B; i++) place[i] = i;
     assert_ok(cull_select(selector, &signals, 0, &subset));
     for (size_t i = 0; i < SMALL; i++) assert_true(subset.weight[i] == 1); /* none known: all 1 */
     trained.loss = cull_vector(known, CULL_F64, 2);

@@ -451,6 +451,39 @@ static void over_the_pool_one_draw_serves_an_epoch(void **state)
     cull_selector_destroy(selector);
 }
 
+/* Losses are kept by place: a batch that does not say where it is from would take the first ones'.
+ */
+static void a_batch_without_places_is_refused(void **state)
+{
+    static const char *const names[] = {"sb remembered", "top-loss stale", "infobatch"};
+
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        cull_selector *selector = selector_of(names[k], "");
+        cull_subset    subset = {0};
+        cull_signals   signals = batch_at(0, 1, true), whole = pool_at(1, true);
+        void          *bytes[2] = {NULL, NULL};
+        size_t         size[2] = {0};
+
+        assert_ok(cull_selector_save(selector, &bytes[0], &size[0]));
+        signals.place = NULL;
+        assert_fails(CULL_BAD_ARGUMENT, "16 examples of a pool of 64 came without places",
+                     cull_select(selector, &signals, 0, &subset));
+        if (k != 1)
+            assert_fails(CULL_BAD_ARGUMENT, "came without places",
+                         cull_observe(selector, &signals));
+        assert_ok(cull_selector_save(selector, &bytes[1], &size[1]));
+        assert_int_equal(size[0], size[1]);
+        assert_memory_equal(bytes[0], bytes[1], size[0]);
+        assert_ok(cull_select(selector, &whole, 0, &subset)); /* a whole pool is in its places */
+        assert_ok(cull_observe(selector, &whole));
+        cull_bytes_release(bytes[0]);
+        cull_bytes_release(bytes[1]);
+        cull_subset_clear(&subset);
+        cull_selector_destroy(selector);
+    }
+}
+
 static void options_of_another_source_are_refused(void **state)
 {
     static const struct {
@@ -494,6 +527,7 @@ int main(void)
         cmocka_unit_test(each_places_own_last_loss_counts),
         cmocka_unit_test(plain_steps_are_remembered_too),
         cmocka_unit_test(over_the_pool_one_draw_serves_an_epoch),
+        cmocka_unit_test(a_batch_without_places_is_refused),
         cmocka_unit_test(options_of_another_source_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
