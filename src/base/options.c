@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/number.h"
 
 struct value {
@@ -249,10 +250,49 @@ void cull_values_destroy(cull_values *values)
     cull_base_free(values);
 }
 
+/* The value behind a text of this option: 0.3 and 0.30 are one. */
+static uint64_t hash_text(const cull_option_spec *spec, const char *text)
+{
+    uint64_t    part[2] = {0};
+    bool        numeric = spec->type == CULL_OPTION_INT || spec->type == CULL_OPTION_REAL;
+    const char *at = text;
+    char        item[64];
+    double      number = 0;
+
+    if (numeric && cull_base_read_number(text, &number)) {
+        number += 0; /* one zero, not two */
+        return cull_base_hash(&number, sizeof number);
+    }
+    if (spec->type != CULL_OPTION_LIST) return cull_base_hash(text, strlen(text));
+    while (next_item(&at, item)) {
+        (void)cull_base_read_number(item, &number);
+        number += 0;
+        part[1] = cull_base_hash(&number, sizeof number);
+        part[0] = cull_base_hash(part, sizeof part);
+    }
+    return part[0];
+}
+
+uint64_t cull_values_hash(const cull_values *values)
+{
+    uint64_t part[3] = {0};
+
+    for (size_t i = 0; i < values->count; i++) {
+        const struct value *value = &values->value[i];
+
+        part[1] = cull_base_hash(value->spec->key, strlen(value->spec->key));
+        part[2] = hash_text(value->spec, value->text);
+        part[0] = cull_base_hash(part, sizeof part);
+    }
+    return part[0];
+}
+
 bool cull_values_given(const cull_values *values, const char *key)
 {
     const struct value *value = find(values, key);
-    return value && value->given && strcmp(value->text, value->spec->fallback) != 0;
+
+    return value && value->given &&
+           hash_text(value->spec, value->text) != hash_text(value->spec, value->spec->fallback);
 }
 
 bool cull_values_has(const cull_values *values, const char *key)

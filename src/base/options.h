@@ -26,6 +26,9 @@ void        cull_values_destroy(cull_values *values);
 cull_status cull_values_check(const char *owner, const cull_option_tables *tables,
                               const cull_option *option);
 
+/* Of every key and value, numbers by what they are and not by how they are written. */
+uint64_t cull_values_hash(const cull_values *values);
+
 /* False: the key stands at its default, given or not, so that resolved options may be given
  * back whole. */
 bool cull_values_given(const cull_values *values, const char *key);

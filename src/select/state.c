@@ -5,17 +5,16 @@
 
 static const char magic[8] = {'C', 'U', 'L', 'L', 'S', 'E', 'L', '1'};
 
-/* What a saved state belongs to: strategy, options, setting. */
+/* What a saved state belongs to: strategy, options by value, setting. */
 static uint64_t fingerprint(const cull_selector *s)
 {
-    const char *options = cull_values_describe(s->values);
-    uint64_t    parts[] = {cull_base_hash(s->name, strlen(s->name)),
-                           cull_base_hash(options, strlen(options)),
-                           s->setting.pool,
-                           s->setting.batch,
-                           s->setting.epochs,
-                           s->setting.steps,
-                           s->setting.seed};
+    uint64_t parts[] = {cull_base_hash(s->name, strlen(s->name)),
+                        cull_values_hash(s->values),
+                        s->setting.pool,
+                        s->setting.batch,
+                        s->setting.epochs,
+                        s->setting.steps,
+                        s->setting.seed};
 
     return cull_base_hash(parts, sizeof parts);
 }

@@ -493,6 +493,42 @@ static void what_cannot_be_a_selector_is_refused(void **state)
     assert_null(selector);
 }
 
+/* A saved state goes with the values of the options, not with how they were written. */
+static void a_state_fits_options_that_are_written_otherwise(void **state)
+{
+    static const struct {
+        const char *saved, *restored;
+        bool        fits;
+    } cases[] = {
+        {"keep=0.3", "keep=0.30", true},
+        {"keep=0.3", "keep=3e-1 start=0.0", true},
+        {"keep=0.5", "", true},
+        {"beta=auto", "beta=balles", false},
+        {"beta=2 keep=.3", "beta=2.0 keep=0.3", true},
+        {"keep=0.3", "keep=0.31", false},
+        {"every=2", "every=02", true},
+        {"every=2 keep=0.3", "every=3 keep=0.3", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_selector *first = selector_of("sb", cases[i].saved);
+        cull_selector *second = selector_of("sb", cases[i].restored);
+        void          *bytes = NULL;
+        size_t         size = 0;
+
+        assert_ok(cull_selector_save(first, &bytes, &size));
+        if (cases[i].fits)
+            assert_ok(cull_selector_restore(second, bytes, size));
+        else
+            assert_fails(CULL_BAD_STATE, "another strategy, options",
+                         cull_selector_restore(second, bytes, size));
+        cull_bytes_release(bytes);
+        cull_selector_destroy(first);
+        cull_selector_destroy(second);
+    }
+}
+
 static void a_selector_says_what_it_is(void **state)
 {
     cull_selector *selector = selector_of("sb", "losses=remembered keep=0.3");
@@ -525,6 +561,7 @@ int main(void)
         cmocka_unit_test(keeping_everything_is_exactly_full_training),
         cmocka_unit_test(bad_arguments_are_named_and_change_nothing),
         cmocka_unit_test(what_cannot_be_a_selector_is_refused),
+        cmocka_unit_test(a_state_fits_options_that_are_written_otherwise),
         cmocka_unit_test(a_selector_says_what_it_is),
     };
     return cmocka_run_group_tests(tests, fill_losses, NULL);
