@@ -352,6 +352,11 @@ typedef struct cull_needs {
 CULL_API cull_status cull_selector_needs(const cull_selector *selector, uint64_t step,
                                          uint64_t epoch, cull_needs *out);
 
+/* What a selector that has seen nothing yet may ask for in the course of the run: signals, target
+ * and observe as in cull_selector_needs(), but of every step, also where the first are trained
+ * plainly. What is not among them it never reads. */
+CULL_API cull_status cull_selector_reads(const cull_selector *selector, cull_needs *out);
+
 /*
  * Choose a weighted subset.
  *

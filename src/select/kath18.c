@@ -98,11 +98,9 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
 {
     const struct kath18 *s = self->state;
 
-    if (is_on(s, moment(s, step, epoch))) {
-        out->signals |= s->remembered ? 0 : s->reads;
-        return;
-    }
-    out->signals = 0;
+    out->signals |=
+        s->remembered ? 0 : s->reads; /* of a step trained plainly the frame asks none */
+    if (is_on(s, moment(s, step, epoch))) return;
     out->observe |= s->reads;
     if (out->action != CULL_SELECT_BATCH) return;
     out->action = CULL_TRAIN_ALL;

@@ -265,3 +265,11 @@ cull_status cull_selector_needs(const cull_selector *selector, uint64_t step, ui
     if (!out->signals) out->running = false;
     return CULL_OK;
 }
+
+cull_status cull_selector_reads(const cull_selector *selector, cull_needs *out)
+{
+    if (!selector || !out)
+        return cull_fail(CULL_BAD_ARGUMENT, "reads: a selector and a place are needed");
+    cull_sel_rule_needs(selector, 0, 0, out); /* epoch 0 scores, whatever follows it */
+    return CULL_OK;
+}

@@ -240,6 +240,7 @@ static cull_status check_signals(const cull_selector *s, const cull_signals *sig
     cull_needs  needs = {0};
 
     if (!plain) cull_sel_rule_needs(s, signals->step, signals->epoch, &needs);
+    if (needs.action == CULL_TRAIN_ALL) needs.signals = needs.target = 0;
     if (all) {
         unsigned stored = s->source == CULL_LOSSES_STALE ? CULL_SIGNAL_LOSS : 0;
 

@@ -529,6 +529,43 @@ static void a_state_fits_options_that_are_written_otherwise(void **state)
     }
 }
 
+/* What a new selector may ever read, wherever its window lies and however it begins. */
+static void a_new_selector_says_what_it_may_read(void **state)
+{
+    static const struct {
+        const char *strategy, *options;
+        unsigned    signals, target, observe;
+    } cases[] = {
+        {"random", "", 0, 0, 0},
+        {"sb", "start=0.5", CULL_SIGNAL_LOSS, 0, 0},
+        {"sb stale", "", CULL_SIGNAL_LOSS, 0, 0},
+        {"sb remembered", "", 0, 0, CULL_SIGNAL_LOSS},
+        {"infobatch", "", 0, 0, CULL_SIGNAL_LOSS},
+        {"rho remembered", "", CULL_SIGNAL_IRREDUCIBLE, 0, CULL_SIGNAL_LOSS},
+        {"kath18", "", CULL_SIGNAL_P, 0, CULL_SIGNAL_P},
+        {"kath18", "score=gnorm-last variable=false", CULL_SIGNAL_P | CULL_SIGNAL_H, 0, 0},
+        {"kath18 remembered", "score=loss", 0, 0, CULL_SIGNAL_LOSS},
+        {"gradmatch", "match=validation every=2", CULL_SIGNAL_P | CULL_SIGNAL_H,
+         CULL_SIGNAL_P | CULL_SIGNAL_H, 0},
+        {"grad-match", "warm=0.5", CULL_SIGNAL_P | CULL_SIGNAL_H | CULL_SIGNAL_LABEL, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_selector *selector = selector_of(cases[i].strategy, cases[i].options);
+        cull_needs     reads = {0};
+
+        assert_ok(cull_selector_reads(selector, &reads));
+        if (reads.signals != cases[i].signals || reads.target != cases[i].target ||
+            reads.observe != cases[i].observe)
+            fail_msg("%s %s reads %u %u %u", cases[i].strategy, cases[i].options, reads.signals,
+                     reads.target, reads.observe);
+        cull_selector_destroy(selector);
+    }
+    assert_fails(CULL_BAD_ARGUMENT, "a selector and a place",
+                 cull_selector_reads(NULL, &(cull_needs){0}));
+}
+
 static void a_selector_says_what_it_is(void **state)
 {
     cull_selector *selector = selector_of("sb", "losses=remembered keep=0.3");
@@ -562,6 +599,7 @@ int main(void)
         cmocka_unit_test(bad_arguments_are_named_and_change_nothing),
         cmocka_unit_test(what_cannot_be_a_selector_is_refused),
         cmocka_unit_test(a_state_fits_options_that_are_written_otherwise),
+        cmocka_unit_test(a_new_selector_says_what_it_may_read),
         cmocka_unit_test(a_selector_says_what_it_is),
     };
     return cmocka_run_group_tests(tests, fill_losses, NULL);
