@@ -26,7 +26,7 @@ int select_unknown_strategy(const char *name)
     return complain(END_USAGE, hint, "no strategy is called '%s'", name);
 }
 
-static bool is_word(const char *word, const char *const *words)
+bool select_is_word(const char *word, const char *const *words)
 {
     for (; *words; words++)
         if (strcmp(word, *words) == 0) return true;
@@ -48,7 +48,7 @@ int select_bad_option(const char *strategy, const cull_option *options, size_t c
     for (size_t i = 0; i < MOST_WORDS - 1 && (option = cull_strategy_option_at(found, i)); i++)
         words[i] = option->key;
     for (size_t i = 0; i < count && !near; i++)
-        if (!is_word(options[i].key, words)) near = nearest(options[i].key, words);
+        if (!select_is_word(options[i].key, words)) near = nearest(options[i].key, words);
     did_you_mean(hint, sizeof hint, near);
     return complain(END_USAGE, hint, "%s", cull_last_error());
 }

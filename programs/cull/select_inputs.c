@@ -45,22 +45,32 @@ static bool has_array(const cull_arrays *all, const char *name)
     return false;
 }
 
+/* What the common file calls an array. */
+static const char *name_of(const inputs *in, int kind)
+{
+    const char *name = input_kinds[kind].array;
+
+    if (!in->trained || has_array(in->all, name)) return name;
+    return kind == IN_LOSS ? "" : kind == IN_PLACES ? "place" : name;
+}
+
 /* One array, from its own file or from the common one, but not from both. */
 static int read_one(inputs *in, int kind, const char *path, cull_tensor *out)
 {
     const input_kind *k = &input_kinds[kind];
+    const char       *name = name_of(in, kind);
     cull_status       status = CULL_OK;
-    bool              common = has_array(in->all, k->array);
+    bool              common = has_array(in->all, name);
 
     if (path && common)
         return complain(END_USAGE, "Leave one of the two out.",
-                        "%s is given, and the --signals file has an array '%s' too", k->flag,
-                        k->array);
+                        "%s is given, and the %s file has an array '%s' too", k->flag,
+                        in->trained ? "--observe" : "--signals", name);
     if (path) {
         status = cull_arrays_open(path, &in->file[kind]);
         if (status == CULL_OK) status = cull_arrays_get(in->file[kind], NULL, out);
     } else if (common) {
-        status = cull_arrays_get(in->all, k->array, out);
+        status = cull_arrays_get(in->all, name, out);
     }
     return status == CULL_OK ? END_WELL : complain_status(status);
 }
@@ -164,6 +174,23 @@ void inputs_clear(inputs *in)
     *in = (inputs){0};
 }
 
+static size_t add_flag(char *out, size_t room, size_t at, int kind)
+{
+    if (at >= room) return at;
+    return at +
+           (size_t)snprintf(out + at, room - at, "%s%s", at ? " and " : "", input_kinds[kind].flag);
+}
+
+void inputs_flags(unsigned signals, unsigned target, char *out, size_t room)
+{
+    size_t at = 0;
+
+    out[0] = '\0';
+    for (int i = 0; i < INPUTS; i++)
+        if ((input_kinds[i].target ? target : signals) & input_kinds[i].signal)
+            at = add_flag(out, room, at, i);
+}
+
 bool inputs_missing(const inputs *in, unsigned signals, unsigned target, char *out, size_t room)
 {
     cull_signals copy = in->signals;
@@ -171,10 +198,10 @@ bool inputs_missing(const inputs *in, unsigned signals, unsigned target, char *o
     size_t       at = 0;
 
     out[0] = '\0';
-    for (int i = 0; i < INPUTS && at < room; i++) {
+    for (int i = 0; i < INPUTS; i++) {
         unsigned wanted = input_kinds[i].target ? target : signals;
         if (!(wanted & input_kinds[i].signal) || view_of(&copy, i, &none, &none)->data) continue;
-        at += (size_t)snprintf(out + at, room - at, "%s%s", at ? " and " : "", input_kinds[i].flag);
+        at = add_flag(out, room, at, i);
     }
     return at > 0;
 }

@@ -33,6 +33,8 @@ typedef struct inputs {
     cull_arrays *all; /* the --signals file */
     uint32_t    *place;
     uint8_t     *unseen;
+    bool         trained; /* `all` is an --observe file: a .npy of losses, or places named as a
+                             subset names them, will do too */
     cull_signals signals; /* views of all that */
 } inputs;
 
@@ -41,6 +43,8 @@ typedef struct inputs {
 int  inputs_read(inputs *in, const char *const path[INPUTS], const char *all, size_t count);
 void inputs_clear(inputs *in);
 
+/* Flags of the arrays in these masks, as "--h and --p". */
+void inputs_flags(unsigned signals, unsigned target, char *out, size_t room);
 /* Flags of the arrays in these masks that were not given, as "--h and --p"; false: all were. */
 bool inputs_missing(const inputs *in, unsigned signals, unsigned target, char *out, size_t room);
 

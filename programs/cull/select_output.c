@@ -29,8 +29,12 @@ static void summarise(const decision *d)
     double             sum = 0;
 
     for (size_t i = 0; i < s->count; i++) sum += s->weight[i];
-    (void)fprintf(stderr, "%s: %zu of %zu, weights sum to %g", cull_selector_name(d->selector),
-                  s->count, d->signals->count, sum);
+    (void)fprintf(stderr, "%s: %zu ", cull_selector_name(d->selector), s->count);
+    if (d->flushed)
+        (void)fprintf(stderr, "left over");
+    else
+        (void)fprintf(stderr, "of %zu", d->signals->count);
+    (void)fprintf(stderr, ", weights sum to %g", sum);
     for (size_t i = 0; i < FLAGS; i++)
         if (s->flags & flag_words[i].flag) (void)fprintf(stderr, ", %s", flag_words[i].word);
     (void)fprintf(stderr, "%s\n", d->plain ? "; a plain step, at which nothing is selected" : "");

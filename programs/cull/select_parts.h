@@ -8,8 +8,17 @@
 int select_list(const char *only, bool json);
 
 /* select_hints.c: complaints that name what was probably meant. */
-int select_unknown_strategy(const char *name);
-int select_bad_option(const char *strategy, const cull_option *options, size_t count);
+bool select_is_word(const char *word, const char *const *words); /* words end with NULL */
+int  select_unknown_strategy(const char *name);
+int  select_bad_option(const char *strategy, const cull_option *options, size_t count);
+
+/* select_reads.c: `reads` as cull_selector_reads() has it. A flag of path[] that is none of them,
+ * nor of the signals in `also`, is a complaint. */
+int select_refuse_unread(const char *name, const cull_needs *reads, unsigned also,
+                         const char *const path[INPUTS]);
+/* What training saw must be asked for, and be there. */
+int select_check_trained(const char *name, const cull_needs *reads, const inputs *in,
+                         const char *file);
 
 /* What was decided, and what there is to say about it. */
 typedef struct decision {
@@ -18,6 +27,7 @@ typedef struct decision {
     const cull_subset    *subset;
     const cull_diagnosis *diagnosis; /* NULL: not asked for         */
     bool                  plain;     /* nothing was to be selected  */
+    bool                  flushed;   /* this is what was left over  */
 } decision;
 
 /* select_output.c */

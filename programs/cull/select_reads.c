@@ -1,0 +1,45 @@
+/* select_reads.c - what a strategy reads, and complaints about input it will not read. */
+#include <stdio.h>
+
+#include "select_parts.h"
+
+enum { MOST_FLAG_LIST = 256 };
+
+/* Is an array of this kind read where these signals, of the examples and of the target, are? */
+static bool is_read(int kind, unsigned signals, unsigned target)
+{
+    if (kind == IN_PLACES) return true;
+    if (kind == IN_UNSEEN) return signals & CULL_SIGNAL_LOSS;
+    return (input_kinds[kind].target ? target : signals) & input_kinds[kind].signal;
+}
+
+int select_refuse_unread(const char *name, const cull_needs *reads, unsigned also,
+                         const char *const path[INPUTS])
+{
+    char        flags[MOST_FLAG_LIST];
+    const char *others = reads->observe ? "what --observe tells it" : "no array";
+
+    for (int i = 0; i < INPUTS; i++) {
+        if (!path[i] || is_read(i, reads->signals | also, reads->target)) continue;
+        inputs_flags(reads->signals, reads->target, flags, sizeof flags);
+        return complain(END_USAGE, "Leave it out; --pool N can say how many examples there are.",
+                        "%s will not read %s: it reads %s", name, input_kinds[i].flag,
+                        flags[0] ? flags : others);
+    }
+    return END_WELL;
+}
+
+int select_check_trained(const char *name, const cull_needs *reads, const inputs *in,
+                         const char *file)
+{
+    char missing[MOST_FLAG_LIST];
+
+    if (!reads->observe)
+        return complain(END_USAGE, "Leave --observe out.", "%s asks nothing of what training saw",
+                        name);
+    if (inputs_missing(in, reads->observe, 0, missing, sizeof missing))
+        return complain(END_USAGE, "Name the arrays as in a --signals file; a .npy is losses.",
+                        "%s: %s asks for %s of what was trained, which is not there", file, name,
+                        missing);
+    return END_WELL;
+}
