@@ -258,7 +258,8 @@ typedef struct cull_signals {
 enum {
     CULL_SUBSET_FILLED = 1,   /* the solver ended short; random examples fill the rest */
     CULL_SUBSET_FALLBACK = 2, /* no positive weight at all: a random subset, weights 1 */
-    CULL_SUBSET_SHORT = 4     /* fewer than the budget, as `short=accept` allows       */
+    CULL_SUBSET_SHORT = 4     /* fewer than the budget, or than the whole minibatches
+                                 nearest to it: `short=accept`, or nothing was left to pick */
 };
 
 /* The only thing a selector produces. The training loss is (1/count) sum w*loss over
@@ -344,7 +345,8 @@ typedef struct cull_needs {
     unsigned    observe;    /* CULL_SIGNAL_* of what is trained, for cull_observe      */
     bool        running;    /* score with BatchNorm's running averages (pool signals)  */
     size_t      candidates; /* examples to bring                                       */
-    size_t      budget;     /* how many of them will be kept; 0: the rule decides      */
+    size_t      budget;     /* how many of them will be kept, of whole minibatches about;
+                               0: the rule decides                                     */
 } cull_needs;
 
 /* Asked before each step: what the selector wants then. It changes with stale epochs,
@@ -362,6 +364,8 @@ CULL_API cull_status cull_selector_reads(const cull_selector *selector, cull_nee
  *
  * signals   what the forward pass saw; borrowed for the length of the call.
  * budget    most examples to choose, 1 .. signals->count; 0: the selector's own `keep`.
+ *           Where whole minibatches are chosen (`scope=batch`), about as many: the number
+ *           of minibatches nearest to it, at least one, so up to half a batch more.
  *           A step outside the window keeps everything, whatever the budget.
  * out       the result; its count is 0 on failure.
  *

@@ -73,6 +73,15 @@ static void describe(struct uniform *u, const cull_arm *arm, double keep, bool w
     }
 }
 
+/* The share that is trained: of whole minibatches about the one that was asked for. */
+static double share_of(const cull_costs *costs, const cull_arm *arm)
+{
+    size_t budget = arm->price.budget;
+
+    if (!arm->price.pool || budget == cull_budget(arm->keep, costs->pool)) return arm->keep;
+    return (double)budget / (double)costs->pool;
+}
+
 cull_status cull_arm_whole_budget(const cull_arm_base *base, const cull_costs *costs,
                                   const cull_arm *arm, double seconds, double *keep)
 {
@@ -85,7 +94,7 @@ cull_status cull_arm_whole_budget(const cull_arm_base *base, const cull_costs *c
     if (!arm->price.fixed)
         least =
             fmin(1, arm->price.trained / ((double)costs->pool * (double)arm->recipe->setup.epochs));
-    if (arm->price.fixed && arm->price.pool) least = arm->keep;
+    if (arm->price.fixed && arm->price.pool) least = share_of(costs, arm);
     if (arm->price.fixed && !arm->price.pool && arm->price.candidates)
         least = (double)arm->price.budget / (double)arm->price.candidates;
     describe(&u, arm, .5, true);
@@ -221,7 +230,7 @@ static cull_status add_uniform_controls(const cull_arm_base *base, const cull_co
 
         if (arms->arm[i].uniform) continue;
         keep = arms->arm[i].price.fixed
-                   ? arms->arm[i].keep
+                   ? share_of(costs, &arms->arm[i])
                    : fmin(1, arms->arm[i].price.trained / arms->arm[0].price.trained);
         if (keep < 1) TRY(add_uniform(base, costs, arms, i, CULL_ROLE_SAME_M, keep, &at));
         arms->arm[i].control[CULL_ROLE_SAME_M] = keep < 1 ? at : 0;

@@ -156,6 +156,7 @@ static void subset_epoch(struct pricing *p, const cull_needs *needs, uint64_t ep
         p->selector->decided_epoch = epoch;
     }
     if (needs->budget == 0) p->price->fixed = false;
+    p->price->budget = needs->budget;
     left = needs->budget ? needs->budget : (size_t)llround(own->share * (double)pool);
     for (size_t all = left; left > 0; left -= left < batch ? left : batch) {
         if (p->run->setup->drop_short && left < batch && left < all) break;

@@ -74,7 +74,7 @@ typedef struct cull_price {
     double   seconds, scored, trained, thirds;
     uint64_t steps, scoring; /* steps, and those with a scoring pass      */
     size_t   candidates;     /* most of a step that selects; 0: none does */
-    size_t   budget;         /* kept of them                              */
+    size_t   budget;         /* kept of them, or of the pool              */
     unsigned signals;        /* CULL_SIGNAL_* of scoring passes           */
     bool     target;         /* scores validation examples too            */
     bool     pool;           /* chooses from the pool                     */

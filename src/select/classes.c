@@ -68,11 +68,11 @@ static void deal(const struct draw *shuffled, size_t rows, cull_sel_minibatches 
     }
 }
 
-cull_status cull_sel_minibatches_make(const cull_signals *signals, size_t batch, size_t budget,
-                                      uint64_t seed, cull_sel_minibatches *out)
+cull_status cull_sel_minibatches_make(const cull_signals *signals, size_t batch, uint64_t seed,
+                                      cull_sel_minibatches *out)
 {
     cull_status          status = CULL_OK;
-    cull_sel_minibatches made = {.batch = batch < budget ? batch : budget};
+    cull_sel_minibatches made = {.batch = batch};
     cull_key             key = cull_key_make(seed, "minibatches");
     struct draw         *shuffled = NULL;
     size_t               rows = signals->count;
@@ -101,6 +101,41 @@ void cull_sel_minibatches_clear(cull_sel_minibatches *minibatches)
     cull_base_free(minibatches->start);
     cull_base_free(minibatches->row);
     *minibatches = (cull_sel_minibatches){0};
+}
+
+/* Halves round up. */
+static size_t nearest(size_t budget, size_t batch)
+{
+    size_t count = budget / batch + (budget % batch >= batch - batch / 2);
+
+    return count > 0 ? count : 1;
+}
+
+size_t cull_sel_minibatches_nearest(const cull_sel_minibatches *minibatches, size_t budget)
+{
+    size_t count = nearest(budget, minibatches->batch);
+
+    return count < minibatches->count ? count : minibatches->count;
+}
+
+cull_status cull_sel_minibatches_check(const char *owner, const cull_self *self)
+{
+    const cull_setting *setting = self->setting;
+
+    if (!cull_value_is(self->values, "scope", "batch") || setting->batch < setting->pool)
+        return CULL_OK;
+    return cull_fail(CULL_BAD_OPTION,
+                     "%s: scope=batch chooses among minibatches, and a batch of %zu is the whole "
+                     "pool",
+                     owner, setting->batch);
+}
+
+void cull_sel_minibatches_needs(const cull_self *self, cull_needs *needs)
+{
+    size_t batch = self->setting->batch, rows = nearest(needs->budget, batch) * batch;
+
+    if (!cull_value_is(self->values, "scope", "batch")) return;
+    needs->budget = rows < needs->candidates ? rows : needs->candidates;
 }
 
 struct choice {
@@ -143,5 +178,21 @@ cull_status cull_sel_minibatches_take(const cull_sel_minibatches *minibatches,
     cull_sel_subset_scale(out, (double)rows);
 done:
     cull_base_free(choice);
+    return status;
+}
+
+cull_status cull_sel_minibatches_all(const cull_sel_minibatches *minibatches, cull_subset *out)
+{
+    cull_status   status = CULL_OK;
+    const size_t *start = minibatches->start;
+
+    TRY(cull_subset_resize(out, start[minibatches->count]));
+    for (size_t g = 0; g < minibatches->count; g++)
+        for (size_t i = start[g]; i < start[g + 1]; i++) {
+            out->index[i] = minibatches->row[i];
+            out->group[i] = (uint32_t)g;
+        }
+    out->groups = minibatches->count;
+done:
     return status;
 }

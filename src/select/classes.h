@@ -27,13 +27,23 @@ typedef struct cull_sel_minibatches {
 
 /*
  * Cut the rows of signals into minibatches of `batch` by a shuffle from (seed, epoch). Who
- * shares a minibatch follows from the places, whatever the order of the rows. A budget
- * below the batch size is the batch size, so that one whole minibatch always fits; then
- * budget / out->batch of them do. On failure *out is zeros.
+ * shares a minibatch follows from the places, whatever the order of the rows. On failure
+ * *out is zeros.
  */
-cull_status cull_sel_minibatches_make(const cull_signals *signals, size_t batch, size_t budget,
-                                      uint64_t seed, cull_sel_minibatches *out);
+cull_status cull_sel_minibatches_make(const cull_signals *signals, size_t batch, uint64_t seed,
+                                      cull_sel_minibatches *out);
 void        cull_sel_minibatches_clear(cull_sel_minibatches *minibatches);
+
+/* How many minibatches come nearest to a budget of rows, at least one; halves round up. */
+size_t cull_sel_minibatches_nearest(const cull_sel_minibatches *minibatches, size_t budget);
+
+/* For strategies whose scope may be minibatches: there must be more than one to choose from,
+ * and needs tell how many rows come out. */
+cull_status cull_sel_minibatches_check(const char *owner, const cull_self *self);
+void        cull_sel_minibatches_needs(const cull_self *self, cull_needs *needs);
+
+/* All of them, as groups, at weight 1. */
+cull_status cull_sel_minibatches_all(const cull_sel_minibatches *minibatches, cull_subset *out);
 
 /*
  * The picked minibatches, whole, as groups of a subset, in ascending order of their numbers.

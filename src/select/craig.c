@@ -4,7 +4,8 @@
  *     distance    |g_i - g_j|, unsquared, g_i = p_i (x) [h_i; 1]
  *     similarity  largest distance - distance
  *     picks       greedily maximise the sum over atoms of the similarity to the nearest pick
- *     weights     atoms a pick stands for, scaled to mean 1
+ *     weights     atoms a pick stands for, scaled to mean 1; a pick that stands for none, the
+ *                 duplicate of an earlier one, is left out
  *
  * scope=class   the atoms are examples, one problem per class; budgets by largest remainder
  * scope=batch   the atoms are mean gradients of minibatches, G (n, C(D+1)), made a few
@@ -18,7 +19,7 @@
 
 static const cull_option_spec options[] = {
     {"scope", CULL_OPTION_CHOICE, "class", 0, 0, "class|batch",
-     "class: examples, one problem per class; batch: whole minibatches"},
+     "class: examples, one problem per class; batch: whole minibatches, as many as come nearest"},
     {"greedy", CULL_OPTION_CHOICE, "lazy", 0, 0, "lazy|naive|stochastic",
      "lazy and naive pick the same; stochastic looks at a random few for each pick"},
     {"sample", CULL_OPTION_REAL, "0.01", 1e-300, 0.999, NULL,
@@ -32,13 +33,14 @@ static cull_status create(cull_self *self)
     if (cull_values_given(self->values, "sample") &&
         !cull_value_is(self->values, "greedy", "stochastic"))
         return cull_fail(CULL_BAD_OPTION, "craig: sample goes with greedy=stochastic only");
-    return CULL_OK;
+    return cull_sel_minibatches_check("craig", self);
 }
 
 static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
 {
     (void)step;
     (void)epoch;
+    cull_sel_minibatches_needs(self, out);
     if (out->signals && cull_value_is(self->values, "scope", "class"))
         out->signals |= CULL_SIGNAL_LABEL;
 }
@@ -60,6 +62,19 @@ static cull_status locate(const cull_self *self, const cull_signals *signals,
     if (cull_value_is(self->values, "greedy", "naive")) how.greedy = CULL_GREEDY_NAIVE;
     if (cull_value_is(self->values, "greedy", "stochastic")) how.greedy = CULL_GREEDY_STOCHASTIC;
     return cull_facility(self->setting->backend, problems, count, &how);
+}
+
+/* The picks that stand for an atom, moved to the front of index and weight. */
+static size_t drop_idle(const cull_facility_problem *problem, uint32_t *index, double *weight)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < problem->budget; i++) {
+        if (!(problem->weight[i] > 0)) continue;
+        index[kept] = problem->index[i];
+        weight[kept++] = problem->weight[i];
+    }
+    return kept;
 }
 
 /* One problem for each class that gets a share; their results lie side by side in out. */
@@ -98,10 +113,17 @@ static cull_status decide_class(cull_self *self, const cull_signals *signals, si
     TRY(cull_subset_resize(out, budget));
     count = pose(signals, &classes, share, problems, out);
     TRY(locate(self, signals, problems, count));
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < problems[i].budget; j++)
-            problems[i].index[j] = problems[i].row[problems[i].index[j]];
-    cull_sel_subset_scale(out, (double)budget);
+    out->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *index = out->index + out->count;
+        size_t    kept = drop_idle(problems + i, index, out->weight + out->count);
+
+        for (size_t j = 0; j < kept; j++) index[j] = problems[i].row[index[j]];
+        out->count += kept;
+    }
+    out->picked = out->count;
+    if (out->count < budget) out->flags |= CULL_SUBSET_SHORT;
+    cull_sel_subset_scale(out, (double)out->count);
 done:
     cull_base_free(problems);
     cull_base_free(share);
@@ -228,19 +250,25 @@ static cull_status decide_batch(cull_self *self, const cull_signals *signals, si
     cull_sel_minibatches  minibatches = {0};
     struct means          means = {0};
     cull_facility_problem problem = {0};
+    size_t                kept = 0;
 
-    TRY(cull_sel_minibatches_make(signals, self->setting->batch, budget, self->setting->seed,
+    TRY(cull_sel_minibatches_make(signals, self->setting->batch, self->setting->seed,
                                   &minibatches));
+    problem.budget = cull_sel_minibatches_nearest(&minibatches, budget);
+    if (problem.budget == minibatches.count) {
+        TRY(cull_sel_minibatches_all(&minibatches, out));
+        goto done;
+    }
     TRY(means_make(signals, minibatches.count, memory(self), &means));
     TRY(compare(self, signals, &minibatches, &means));
     problem.count = minibatches.count;
-    problem.budget = budget / minibatches.batch;
     problem.similarity = cull_matrix(means.near, CULL_F64, means.n, means.n);
     TRY(cull_base_alloc(problem.budget, sizeof *problem.index, "picks", &problem.index));
     TRY(cull_base_alloc(problem.budget, sizeof *problem.weight, "picks", &problem.weight));
     TRY(locate(self, signals, &problem, 1));
-    TRY(cull_sel_minibatches_take(&minibatches, problem.index, problem.weight, problem.budget,
-                                  out));
+    kept = drop_idle(&problem, problem.index, problem.weight);
+    TRY(cull_sel_minibatches_take(&minibatches, problem.index, problem.weight, kept, out));
+    if (kept < problem.budget) out->flags |= CULL_SUBSET_SHORT;
 done:
     cull_base_free(problem.weight);
     cull_base_free(problem.index);

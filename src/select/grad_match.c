@@ -18,7 +18,9 @@
 
 static const cull_option_spec options[] = {
     {"scope", CULL_OPTION_CHOICE, "class-gradient", 0, 0, "class-gradient|class|all|batch",
-     "what is matched: each class's own row of the gradient, each class, all, minibatches"},
+     "what is matched: each class's own row of the gradient, each class, all, whole minibatches "
+     "(as "
+     "many as come nearest)"},
     CULL_MATCHING_SOLVER("0.5"),
     CULL_MATCHING_COMMON,
     {"memory", CULL_OPTION_INT, "1024", 1, 1e9, NULL,
@@ -214,6 +216,7 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
     (void)step;
     (void)epoch;
     cull_sel_matching_needs(self->values, out);
+    cull_sel_minibatches_needs(self, out);
     if (cull_value_is(self->values, "scope", "class-gradient") ||
         cull_value_is(self->values, "scope", "class")) {
         out->signals |= CULL_SIGNAL_LABEL;
@@ -227,6 +230,7 @@ static cull_status create(cull_self *self)
     cull_omp_options *pursuit = self->state;
 
     TRY(cull_sel_matching_options("grad-match", self->values, pursuit));
+    TRY(cull_sel_minibatches_check("grad-match", self));
     pursuit->memory = (size_t)cull_value_int(self->values, "memory") << 20;
 done:
     return status;

@@ -231,14 +231,18 @@ cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *si
 {
     cull_status status = CULL_OK;
     struct pool pool = {.self = self, .signals = signals, .options = options};
-    size_t      picked = 0;
+    size_t      picks = 0, picked = 0;
 
     pool.size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
     pool.memory = options->memory;
     pool.scale = ldexp(1, -(int)fmax(cull_sel_exponent(&signals->p), SMALLEST));
-    TRY(cull_sel_minibatches_make(signals, self->setting->batch, budget, self->setting->seed,
-                                  &pool.cut));
-    TRY(pick_minibatches(&pool, budget / pool.cut.batch));
+    TRY(cull_sel_minibatches_make(signals, self->setting->batch, self->setting->seed, &pool.cut));
+    picks = cull_sel_minibatches_nearest(&pool.cut, budget);
+    if (picks == pool.cut.count) {
+        TRY(cull_sel_minibatches_all(&pool.cut, out));
+        goto done;
+    }
+    TRY(pick_minibatches(&pool, picks));
     for (size_t i = 0; i < pool.chosen.picked; i++) {
         uint32_t a = pool.chosen.index[i];
         picked += pool.cut.start[a + 1] - pool.cut.start[a];

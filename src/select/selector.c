@@ -202,6 +202,16 @@ done:
     return status;
 }
 
+/* Whole training batches are as many as come nearest to the budget, at least one. */
+static size_t most_of(const cull_selector *s, size_t budget, const cull_subset *out)
+{
+    size_t batch = s->setting.batch;
+
+    if (s->strategy->traits & CULL_NO_BUDGET) return SIZE_MAX;
+    if (out->groups == 0) return budget;
+    return budget + batch / 2 > batch ? budget + batch / 2 : batch;
+}
+
 /* Places, order, and everything the header promises of a subset, before anybody trains on it.
  * signals is NULL for what a flush brings. */
 static cull_status finish(const cull_selector *s, const cull_signals *signals, size_t most,
@@ -301,7 +311,7 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
         TRY(apply_source(s, signals, &seen));
         TRY(s->strategy->decide(&s->self, &seen, budget, out));
     }
-    TRY(finish(s, signals, s->strategy->traits & CULL_NO_BUDGET || all ? SIZE_MAX : budget, out));
+    TRY(finish(s, signals, all ? SIZE_MAX : most_of(s, budget, out), out));
     if (plain) goto done;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch))
         cull_sel_losses_record(s->losses, signals);

@@ -441,6 +441,39 @@ static void pool_arms_are_controlled_by_subsets_of_the_pool(void **state)
     cull_arms_close(&arms);
 }
 
+/* 384 of 1280 are as many; 320 asked for are two and a half minibatches of 128, 192 one and a half.
+ */
+static void whole_minibatches_are_controlled_by_as_many_examples(void **state)
+{
+    static const struct {
+        const char *keep, *same;
+        double      trained;
+    } cases[] = {{"0.3", "adaptive-random keep=0.3", 384},
+                 {"0.25", "adaptive-random keep=0.3", 384},
+                 {"0.15", "adaptive-random keep=0.2", 256},
+                 {"0.01", "adaptive-random keep=0.1", 128}};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        cull_arms arms =
+            open_arms(i % 2 ? "craig period=1 scope=batch" : "grad-match period=1 scope=batch",
+                      cases[i / 2].keep, "separate");
+        cull_costs      costs = table();
+        const cull_arm *same = NULL, *whole = NULL;
+
+        assert_ok(cull_arms_control(&base, &costs, &arms));
+        same = &arms.arm[arms.arm[1].control[CULL_ROLE_SAME_M]];
+        whole = &arms.arm[arms.arm[1].control[CULL_ROLE_WHOLE_BUDGET]];
+        assert_true(arms.arm[1].price.trained == 4 * cases[i / 2].trained);
+        assert_string_equal(cases[i / 2].same, same->name);
+        assert_true(same->price.trained == arms.arm[1].price.trained);
+        assert_int_equal(arms.arm[1].price.steps, same->price.steps);
+        assert_true(whole->price.trained >= arms.arm[1].price.trained);
+        assert_true(whole->price.seconds <= arms.arm[1].price.seconds * (1 + 1e-5));
+        cull_arms_close(&arms);
+    }
+}
+
 static void near_costs_share_a_control_at_the_larger(void **state)
 {
     cull_arms  arms = open_arms("sb,gradmatch,top-loss", "0.25", "separate");
@@ -639,6 +672,7 @@ int main(void)
         cmocka_unit_test(every_arm_has_its_four_controls),
         cmocka_unit_test(whole_budgets_cost_the_same_within_an_example_a_step),
         cmocka_unit_test(pool_arms_are_controlled_by_subsets_of_the_pool),
+        cmocka_unit_test(whole_minibatches_are_controlled_by_as_many_examples),
         cmocka_unit_test(near_costs_share_a_control_at_the_larger),
         cmocka_unit_test(uniform_arms_lead_nobody),
         cmocka_unit_test(what_collects_whole_batches_is_held_against_whole_batches),

@@ -30,12 +30,11 @@ static void every_row_is_in_its_class_once_and_ascending(void **state)
     }
 }
 
-static void cut(const uint32_t *place, uint64_t seed, uint64_t epoch, size_t budget,
-                cull_sel_minibatches *out)
+static void cut(const uint32_t *place, uint64_t seed, uint64_t epoch, cull_sel_minibatches *out)
 {
     cull_signals signals = {.count = POOL, .place = place, .epoch = epoch};
 
-    assert_ok(cull_sel_minibatches_make(&signals, BATCH, budget, seed, out));
+    assert_ok(cull_sel_minibatches_make(&signals, BATCH, seed, out));
 }
 
 static void minibatches_are_whole_ascending_and_cover_the_pool(void **state)
@@ -44,7 +43,7 @@ static void minibatches_are_whole_ascending_and_cover_the_pool(void **state)
     bool                 seen[POOL] = {false};
 
     (void)state;
-    cut(NULL, 1, 0, 50, &cuts);
+    cut(NULL, 1, 0, &cuts);
     assert_int_equal(11, cuts.count);
     assert_int_equal(BATCH, cuts.batch);
     assert_int_equal(0, cuts.start[0]);
@@ -64,10 +63,10 @@ static void seed_and_epoch_decide_the_cut(void **state)
     cull_sel_minibatches cuts[4] = {{0}};
 
     (void)state;
-    cut(NULL, 1, 0, 50, cuts);
-    cut(NULL, 1, 0, 50, cuts + 1);
-    cut(NULL, 2, 0, 50, cuts + 2);
-    cut(NULL, 1, 1, 50, cuts + 3);
+    cut(NULL, 1, 0, cuts);
+    cut(NULL, 1, 0, cuts + 1);
+    cut(NULL, 2, 0, cuts + 2);
+    cut(NULL, 1, 1, cuts + 3);
     assert_memory_equal(cuts[0].row, cuts[1].row, POOL * sizeof *cuts[0].row);
     assert_memory_not_equal(cuts[0].row, cuts[2].row, POOL * sizeof *cuts[0].row);
     assert_memory_not_equal(cuts[0].row, cuts[3].row, POOL * sizeof *cuts[0].row);
@@ -82,8 +81,8 @@ static void the_order_of_the_rows_does_not_change_the_cut(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < POOL; i++) place[i] = POOL - 1 - i;
-    cut(NULL, 1, 0, 50, &straight);
-    cut(place, 1, 0, 50, &reversed);
+    cut(NULL, 1, 0, &straight);
+    cut(place, 1, 0, &reversed);
     for (size_t b = 0; b < straight.count; b++) {
         size_t first = straight.start[b], end = straight.start[b + 1];
         for (size_t i = first; i < end; i++)
@@ -102,7 +101,7 @@ static void the_cut_is_a_fair_shuffle(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 4000; seed++) {
         size_t at[2] = {0, 0};
-        cut(NULL, seed, 0, 50, &cuts);
+        cut(NULL, seed, 0, &cuts);
         for (size_t i = 0; i < POOL; i++)
             if (cuts.row[i] < 2) at[cuts.row[i]] = i / BATCH;
         together += at[0] == at[1];
@@ -114,15 +113,18 @@ static void the_cut_is_a_fair_shuffle(void **state)
     assert_in_range(in_first, 313, 463);
 }
 
-static void a_budget_below_the_batch_makes_smaller_minibatches(void **state)
+static void as_many_are_nearest_as_the_budget_holds_rounded(void **state)
 {
     cull_sel_minibatches cuts = {0};
 
     (void)state;
-    cut(NULL, 1, 0, 4, &cuts);
-    assert_int_equal(4, cuts.batch);
-    assert_int_equal(26, cuts.count);
-    assert_int_equal(3, cuts.start[26] - cuts.start[25]);
+    cut(NULL, 1, 0, &cuts);
+    for (size_t budget = 0; budget <= 2 * POOL; budget++) {
+        size_t want = (budget + BATCH / 2) / BATCH;
+
+        want = want < 1 ? 1 : want > 11 ? 11 : want;
+        assert_int_equal(want, cull_sel_minibatches_nearest(&cuts, budget));
+    }
     cull_sel_minibatches_clear(&cuts);
 }
 
@@ -138,7 +140,7 @@ static void picked_minibatches_come_out_whole_with_mean_weight_one(void **state)
     double         sum = 0;
 
     (void)state;
-    cut(NULL, 1, 0, 50, &cuts);
+    cut(NULL, 1, 0, &cuts);
     assert_ok(cull_sel_minibatches_take(&cuts, index, weight, 3, &subset));
     assert_int_equal(23, subset.count);
     assert_int_equal(23, subset.picked);
@@ -166,7 +168,7 @@ static cull_status all(cull_subset *subset)
     cull_sel_minibatches cuts = {0};
 
     TRY(cull_sel_classes_make(&labels, 3, 2, &classes));
-    TRY(cull_sel_minibatches_make(&signals, 1, 3, 1, &cuts));
+    TRY(cull_sel_minibatches_make(&signals, 1, 1, &cuts));
     TRY(cull_sel_minibatches_take(&cuts, (const uint32_t[]){1, 0}, (const double[]){1, 1}, 2,
                                   subset));
 done:
@@ -201,7 +203,7 @@ int main(void)
         cmocka_unit_test(seed_and_epoch_decide_the_cut),
         cmocka_unit_test(the_order_of_the_rows_does_not_change_the_cut),
         cmocka_unit_test(the_cut_is_a_fair_shuffle),
-        cmocka_unit_test(a_budget_below_the_batch_makes_smaller_minibatches),
+        cmocka_unit_test(as_many_are_nearest_as_the_budget_holds_rounded),
         cmocka_unit_test(picked_minibatches_come_out_whole_with_mean_weight_one),
         cmocka_unit_test(every_failing_allocation_is_reported),
     };

@@ -328,7 +328,7 @@ static void picked_minibatches_are_those_of_brute_force(void **state)
     size_t               rows = 0;
 
     (void)state;
-    assert_ok(cull_sel_minibatches_make(&data.signals, BATCH, 35, 11, &cut));
+    assert_ok(cull_sel_minibatches_make(&data.signals, BATCH, 11, &cut));
     assert_int_equal(ATOMS, cut.count);
     for (size_t a = 0; a < ATOMS; a++)
         for (size_t i = cut.start[a]; i < cut.start[a + 1]; i++) {
@@ -361,7 +361,7 @@ static void minibatches_come_out_whole_with_one_weight_each(void **state)
         struct run  run = {.options = {{"scope", "batch"}}, .batch = 8, .seed = seed};
         cull_subset found = select_with(run, &data.signals, 50);
 
-        assert_int_equal(48, found.count); /* six of eight fit a budget of 50 */
+        assert_int_equal(48, found.count); /* six of eight are nearest to a budget of 50 */
         assert_int_equal(6, found.groups);
         assert_true(found.picked % 8 == 0 && found.picked > 0);
         assert_near(48, weight_sum(&found), tolerance);

@@ -111,6 +111,12 @@ static void counts_are_the_papers_arithmetic(void **state)
         {"select.strategy=grad-match select.period=1", 120, 60, 120 + 180},
         {"select.strategy=grad-match select.period=2", 60, 60, 60 + 180},
         {"select.strategy=adaptive-random select.period=1 select.keep=0.1", 0, 12, 36},
+        /* 24 of 60 asked for, two of four minibatches of 15 trained */
+        {"select.strategy=grad-match select.scope=batch select.period=1 select.keep=0.4 "
+         "train.batch=15",
+         120, 60, 120 + 180},
+        {"select.strategy=craig select.scope=batch select.period=2 select.keep=0.4 train.batch=15",
+         60, 60, 60 + 180},
         {"select.strategy=fixed-random", 0, 60, 180},
         {"select.strategy=random train.drop_short=true", 0, 48, 144},
         {"select.strategy=grad-match select.period=1 train.shorten=0.5", 60, 30, 60 + 90},
