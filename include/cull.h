@@ -605,8 +605,9 @@ typedef struct cull_facility_problem {
     cull_tensor     h, p;
     const uint32_t *row;    /* [n] rows of h and p that are atoms; NULL: all  */
     uint32_t       *index;  /* [budget] in the order picked; the caller's     */
-    double         *weight; /* [budget] atoms represented; adds up to n       */
-    double          value;  /* sum of best similarities                       */
+    double         *weight; /* [budget] atoms represented, 0 by a duplicate of an
+                               earlier pick; adds up to n                     */
+    double value;           /* sum of best similarities                       */
 } cull_facility_problem;
 
 CULL_API cull_status cull_facility(cull_backend *backend, cull_facility_problem *problems,

@@ -42,6 +42,9 @@ typedef struct cull_op_desc {
     size_t       rows; /* most rows or atoms of one problem */
 } cull_op_desc;
 
+/* Facility location: gradients are told apart by squares, which must stay numbers. */
+#define CULL_FACILITY_MOST 0x1p400
+
 typedef struct cull_op_args {
     union {
         struct {
@@ -76,7 +79,7 @@ typedef struct cull_op_args {
             const cull_omp_options *options;
         } omp;
         struct {
-            cull_facility_problem       *problems;
+            cull_facility_problem       *problems; /* h below CULL_FACILITY_MOST */
             size_t                       count;
             const cull_facility_options *options;
         } facility;

@@ -2,8 +2,10 @@
  * backend/facility.h - what facility location means, shared by every backend.
  *
  * S (n, n) holds how near atom j is to atom i: the similarity as given, or minus the
- * gradient distance, -sqrt(max(0, K_ii + K_jj - 2 K_ij)), rounded to float32. `floor` is
- * where every atom's best starts: 0, or minus the largest distance. Then
+ * gradient distance, -sqrt(max(0, K_ii + K_jj - 2 K_ij)), rounded to float32. Only ratios
+ * matter: both are divided by a power of two first (P is), so that none leaves its type's
+ * range, and the value is multiplied by it again. `floor` is where every atom's best starts:
+ * 0, or minus the largest distance. Then
  *
  *     gain_i   = sum over j of max(0, S_ij - best_j)     atoms picked before left out
  *     pick     = the largest gain, ties to the lower index
@@ -48,6 +50,42 @@ static inline void cull_facility_sample(const cull_facility_options *options, si
 static inline size_t cull_facility_row(const cull_facility_problem *problem, size_t i)
 {
     return problem->row ? problem->row[i] : i;
+}
+
+/* e, so that the largest entry of the atoms' rows lies between 2^(e-1) and 2^e. */
+static inline int cull_facility_largest(const cull_facility_problem *problem, const cull_tensor *t,
+                                        bool rows)
+{
+    size_t columns = (size_t)t->shape[1];
+    double largest = 0;
+    int    exponent = 0;
+
+    for (size_t i = 0; i < problem->count; i++) {
+        const void *data = cull_tensor_row(t, rows ? cull_facility_row(problem, i) : i);
+        cull_tensor row = cull_vector(data, t->dtype, columns);
+        for (size_t j = 0; j < columns; j++)
+            largest = fmax(largest, fabs(cull_tensor_get(&row, j)));
+    }
+    (void)frexp(largest, &exponent);
+    return exponent;
+}
+
+/* The exponent of the power of two that P, or the similarity, is divided by; a similarity in
+ * float32 is taken as it is. */
+static inline int cull_facility_exponent(const cull_facility_problem *problem)
+{
+    enum { LEAST = -1000 }; /* whose inverse is still a number */
+    int exponent = 0, wide = 0;
+
+    if (cull_tensor_present(&problem->similarity)) {
+        if (problem->similarity.dtype == CULL_F32) return 0;
+        exponent = cull_facility_largest(problem, &problem->similarity, false);
+    } else {
+        exponent = cull_facility_largest(problem, &problem->p, true);
+        wide = cull_facility_largest(problem, &problem->h, true);
+    }
+    if (wide > 0) exponent += wide;
+    return exponent > LEAST ? exponent : LEAST;
 }
 
 #endif

@@ -15,7 +15,7 @@
 #include <math.h>
 
 #include "select/classes.h"
-#include "select/select.h"
+#include "select/matching.h"
 
 static const cull_option_spec options[] = {
     {"scope", CULL_OPTION_CHOICE, "class", 0, 0, "class|batch",
@@ -135,6 +135,7 @@ done:
 struct means {
     size_t  n, width; /* minibatches; D+1                                                     */
     size_t  classes;  /* made at a time                                                       */
+    double  scale;    /* of g: only ratios matter, and squares must stay numbers              */
     double *g;        /* (n, classes (D+1))                                                   */
     double *zero;     /* (n, 1)                                                               */
     double *part;     /* (n, n) G G^T over the classes at hand                                */
@@ -173,6 +174,30 @@ done:
     return status;
 }
 
+/* A power of two that brings every gradient's entries to 1 or below. One with an entry that is
+ * no number itself is refused by name. */
+static cull_status find_scale(const cull_signals *signals, double *scale)
+{
+    enum { MOST = 980, SMALLEST = -1000 };
+    cull_status status = CULL_OK;
+    int         h = cull_sel_exponent(&signals->h), p = cull_sel_exponent(&signals->p), sum = 0;
+
+    for (size_t i = 0; h + p > MOST && i < signals->count; i++) {
+        cull_tensor row[2] = {signals->h, signals->p};
+        for (size_t k = 0; k < 2; k++)
+            row[k] =
+                cull_matrix(cull_tensor_row(&row[k], i), row[k].dtype, 1, (size_t)row[k].shape[1]);
+        if (cull_sel_exponent(&row[0]) + cull_sel_exponent(&row[1]) > MOST)
+            FAIL(CULL_NOT_FINITE, "craig: the gradient of example %zu (place %u) is too large", i,
+                 cull_sel_place(signals, i));
+    }
+    sum = h > 0 ? h + p : p;
+    if (sum > -SMALLEST) sum = -SMALLEST;
+    *scale = ldexp(1, -(sum > SMALLEST ? sum : SMALLEST));
+done:
+    return status;
+}
+
 static cull_tensor columns(const cull_tensor *t, size_t first, size_t count)
 {
     cull_tensor part = *t;
@@ -196,7 +221,7 @@ static cull_status add_products(cull_backend *backend, cull_op *op, const cull_s
         double      *mean = means->g + b * wide;
         cull_op_args args = {.gradient = {&signals->h, &p, minibatches->row + start, rows, mean}};
         TRY(cull_op_run(op, &args));
-        for (size_t i = 0; i < wide; i++) mean[i] /= (double)rows;
+        for (size_t i = 0; i < wide; i++) mean[i] = mean[i] * means->scale / (double)rows;
     }
     /* K = P P^T o (H H^T + 1) with H = 0 is P P^T itself. */
     g = cull_matrix(means->g, CULL_F64, means->n, wide);
@@ -232,6 +257,7 @@ static cull_status compare(const cull_self *self, const cull_signals *signals,
     cull_op      *op = NULL;
     size_t        all = (size_t)signals->p.shape[1];
 
+    TRY(find_scale(signals, &means->scale));
     TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_GRADIENT, minibatches->batch}, &op));
     for (size_t c = 0; c < all; c += means->classes) {
         size_t count = all - c < means->classes ? all - c : means->classes;

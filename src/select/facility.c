@@ -35,6 +35,17 @@ static bool row_is_finite(const cull_tensor *t, size_t row)
     return cull_tensor_first_not_finite(&line, 1) == 1;
 }
 
+/* Squares beyond it leave the range in which gradients can be told apart. */
+static bool row_is_small(const cull_tensor *t, size_t row)
+{
+    cull_tensor line = cull_vector(cull_tensor_row(t, row), t->dtype, (size_t)t->shape[1]);
+
+    if (t->dtype == CULL_F32) return true;
+    for (size_t j = 0; j < (size_t)t->shape[1]; j++)
+        if (fabs(cull_tensor_get(&line, j)) >= CULL_FACILITY_MOST) return false;
+    return true;
+}
+
 static cull_status check_signals(const cull_facility_problem *problem, size_t number)
 {
     cull_status status = CULL_OK;
@@ -49,6 +60,8 @@ static cull_status check_signals(const cull_facility_problem *problem, size_t nu
             FAIL(CULL_BAD_ARGUMENT, "problem %zu: row %zu of %zu asked for", number, row, rows);
         if (!row_is_finite(&problem->h, row) || !row_is_finite(&problem->p, row))
             FAIL(CULL_NOT_FINITE, "problem %zu: h or p of example %zu is not finite", number, row);
+        if (!row_is_small(&problem->h, row))
+            FAIL(CULL_NOT_FINITE, "problem %zu: h of example %zu is too large", number, row);
     }
 done:
     return status;

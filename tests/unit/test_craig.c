@@ -478,6 +478,54 @@ static void scaling_all_gradients_changes_nothing(void **state)
     cull_subset_clear(&b);
 }
 
+/* Float32 H and P of 1e20, whose gradients leave float32; P alone at its usual size does not. */
+static void large_and_small_gradients_are_chosen_from_as_any(void **state)
+{
+    static struct pool pool;
+    static const int   exponents[] = {-149, 66};
+    float              h[POOL * D], p[POOL * C];
+    cull_subset        a = {0}, b = {0};
+
+    (void)state;
+    for (int scope = 0; scope < 4; scope++) {
+        const char *options = scope % 2 ? "scope=batch" : "scope=class";
+        fill(&pool, 4);
+        for (size_t i = 0; i < POOL * D; i++) h[i] = (float)ldexp(pool.h[i], 66);
+        for (size_t i = 0; i < POOL * C; i++) p[i] = (float)(int)(4 * pool.p[i]);
+        pool.signals.h = cull_matrix(h, CULL_F32, POOL, D);
+        pool.signals.p = cull_matrix(p, CULL_F32, POOL, C);
+        choose(options, 4, &pool.signals, 20, &a);
+        for (size_t i = 0; i < a.count; i++) assert_true(a.weight[i] > 0);
+        for (size_t i = 0; i < POOL * C; i++) p[i] = ldexpf(p[i], exponents[scope / 2]);
+        choose(options, 4, &pool.signals, 20, &b);
+        assert_same(&a, &b);
+    }
+    cull_subset_clear(&a);
+    cull_subset_clear(&b);
+}
+
+static void gradients_beyond_doubles_are_refused_by_name(void **state)
+{
+    static struct pool pool;
+
+    (void)state;
+    for (int scope = 0; scope < 2; scope++) {
+        cull_selector *selector = make(scope ? "scope=batch" : "scope=class", 4, NULL);
+        cull_subset    subset = {0};
+
+        fill(&pool, 4);
+        for (size_t i = 0; i < C; i++) pool.p[17 * C + i] *= 1e150;
+        pool.h[17 * D] = 1e200;
+        assert_fails(CULL_NOT_FINITE, "example 17",
+                     cull_select(selector, &pool.signals, 20, &subset));
+        assert_int_equal(0, subset.count);
+        pool.h[17 * D] = 1e100; /* squares beyond 1e308 are none */
+        assert_ok(cull_select(selector, &pool.signals, 20, &subset));
+        cull_subset_clear(&subset);
+        cull_selector_destroy(selector);
+    }
+}
+
 static void the_order_of_the_pool_changes_nothing(void **state)
 {
     static struct pool pool, reversed;
@@ -636,6 +684,8 @@ int main(void)
         cmocka_unit_test(too_many_minibatches_for_the_memory_are_refused),
         cmocka_unit_test(stochastic_over_everybody_is_naive),
         cmocka_unit_test(scaling_all_gradients_changes_nothing),
+        cmocka_unit_test(large_and_small_gradients_are_chosen_from_as_any),
+        cmocka_unit_test(gradients_beyond_doubles_are_refused_by_name),
         cmocka_unit_test(the_order_of_the_pool_changes_nothing),
         cmocka_unit_test(threads_and_backends_change_nothing),
         cmocka_unit_test(a_restored_selector_goes_on_as_before),

@@ -385,6 +385,89 @@ static void a_stochastic_pick_follows_its_key_and_loses_little(void **state)
     assert_true(problem.value == lazy);
 }
 
+/* Only ratios of distances matter: gradients whose lengths leave float32, on either side, have the
+ * picks of the same gradients scaled by a power of two. */
+static void gradients_of_any_size_give_the_same_picks(void **state)
+{
+    static const int h_exponents[] = {0, 66, 127}, p_exponents[] = {-149, -60, 66, 120};
+    struct signals  *s = *state;
+
+    for (unsigned run = 0; run < 24; run++) {
+        cull_facility_problem problem = from_signals(s, N, K);
+        cull_backend         *backend = NULL;
+        uint32_t              index[K];
+        double                weight[K], value = 0, h[N * D], p[N * C];
+        int                   e = p_exponents[run / 6];
+
+        assert_ok(cull_backend_open(run % 2 ? "ref" : "cpu", 1, &backend));
+        for (size_t i = 0; i < N * D; i++)
+            h[i] = ldexp((double)s->h[i], h_exponents[run / 2 % 3] - 3);
+        for (size_t i = 0; i < N * C; i++) p[i] = (double)s->p[i];
+        problem.h = cull_matrix(h, CULL_F64, N, D);
+        problem.p = cull_matrix(p, CULL_F64, N, C);
+        assert_ok(cull_facility(backend, &problem, 1, NULL));
+        memcpy(index, s->index, sizeof index);
+        memcpy(weight, s->weight, sizeof weight);
+        value = problem.value;
+        for (size_t i = 0; i < K; i++) assert_true(weight[i] > 0);
+        for (size_t i = 0; i < N * C; i++) p[i] = ldexp(p[i], e);
+        assert_ok(cull_facility(backend, &problem, 1, NULL));
+        assert_memory_equal(index, s->index, sizeof index);
+        assert_memory_equal(weight, s->weight, sizeof weight);
+        assert_true(ldexp(value, e) == problem.value && isfinite(problem.value));
+        cull_backend_close(backend);
+    }
+}
+
+static void similarities_of_any_size_give_the_same_picks(void **state)
+{
+    static const int exponents[] = {-1000, -160, 140, 1000};
+    struct signals  *s = *state;
+    double          *similarity = similarities(s, N);
+
+    for (unsigned run = 0; run < 8; run++) {
+        cull_facility_problem problem = from_signals(s, N, K);
+        cull_facility_options options = {.memory = run & 4 ? N * 4 * 7 : 0};
+        cull_backend         *backend = NULL;
+        uint32_t              index[K];
+        double               *scaled = malloc(N * N * sizeof *scaled), value = 0;
+
+        assert_ok(cull_backend_open(run % 2 ? "ref" : "cpu", 1, &backend));
+        problem.similarity = cull_matrix(similarity, CULL_F64, N, N);
+        assert_ok(cull_facility(backend, &problem, 1, &options));
+        memcpy(index, s->index, sizeof index);
+        value = problem.value;
+        for (size_t e = 0; e < 4; e++) {
+            for (size_t i = 0; i < N * N; i++) scaled[i] = ldexp(similarity[i], exponents[e]);
+            problem.similarity = cull_matrix(scaled, CULL_F64, N, N);
+            assert_ok(cull_facility(backend, &problem, 1, &options));
+            assert_memory_equal(index, s->index, sizeof index);
+            assert_true(ldexp(value, exponents[e]) == problem.value);
+        }
+        cull_backend_close(backend);
+        free(scaled);
+    }
+    free(similarity);
+}
+
+static void gradients_beyond_doubles_are_refused_by_name(void **state)
+{
+    struct signals       *s = *state;
+    cull_facility_problem problem = from_signals(s, N, K);
+    uint32_t              row[N];
+    double                h[N * D];
+
+    for (size_t i = 0; i < N * D; i++) h[i] = (double)s->h[i];
+    problem.h = cull_matrix(h, CULL_F64, N, D);
+    h[7 * D + 2] = -1e200;
+    assert_fails(CULL_NOT_FINITE, "h of example 7 is too large",
+                 cull_facility(NULL, &problem, 1, NULL));
+    for (size_t i = 0; i < N; i++) row[i] = (uint32_t)i;
+    row[7] = 0;
+    problem.row = row;
+    assert_ok(cull_facility(NULL, &problem, 1, NULL));
+}
+
 static void what_is_wrong_is_said_in_a_sentence(void **state)
 {
     struct signals       *s = *state;
@@ -469,6 +552,9 @@ int main(void)
         test(a_batch_of_problems_is_each_of_them_alone),
         test(greedy_reaches_its_share_of_the_optimum),
         test(a_stochastic_pick_follows_its_key_and_loses_little),
+        test(gradients_of_any_size_give_the_same_picks),
+        test(similarities_of_any_size_give_the_same_picks),
+        test(gradients_beyond_doubles_are_refused_by_name),
         test(what_is_wrong_is_said_in_a_sentence),
         test(failing_allocations_are_survived),
     };

@@ -26,6 +26,8 @@ typedef struct cull_near {
     size_t                       n;
     double                      *h, *p;    /* (n, ldh), (n, ldp) gathered; none if S is given */
     size_t                       ldh, ldp; /* a few more than D and C, to spread over caches */
+    int                          exponent; /* P, or S as given, is divided by 2^exponent     */
+    double                       scale;    /* its inverse                                    */
     double                      *norm;     /* [n] K_ii                                       */
     double                      *chosen;   /* (STRIP, ldh + ldp) rows being made             */
     double                      *room;     /* (threads, 2, STRIP, COLUMNS)                   */

@@ -205,4 +205,5 @@ void cull_cpu_pick(cull_near *near, cull_picker *picker, cull_facility_problem *
         problem->weight[picker->owner[j]] += 1;
         problem->value += picker->best[j] - near->floor;
     }
+    problem->value = ldexp(problem->value, near->exponent);
 }

@@ -56,6 +56,7 @@ static void gather_strip(void *context, size_t task, unsigned worker)
         double *h = near->h + i * near->ldh, *p = near->p + i * near->ldp, hh = 0, pp = 0;
         gather(near, &near->problem->h, near->h, near->ldh, i);
         gather(near, &near->problem->p, near->p, near->ldp, i);
+        for (size_t j = 0; j < c; j++) p[j] *= near->scale;
         near->products->multiply_f64(1, 1, d, h, near->ldh, h, near->ldh, &hh, 1);
         near->products->multiply_f64(1, 1, c, p, near->ldp, p, near->ldp, &pp, 1);
         near->norm[i] = pp * (hh + 1);
@@ -129,13 +130,13 @@ static void make_columns(void *context, size_t task, unsigned worker)
     make_block(job, first, least_of(COLUMNS, job->near->n - first), worker);
 }
 
+/* Float64; a float32 one is used where it lies. */
 static void copy_similarity(const cull_near *near, uint32_t atom, float *to)
 {
     const cull_tensor *s = &near->problem->similarity;
 
     for (size_t j = 0; j < near->n; j++)
-        to[j] = s->dtype == CULL_F32 ? ((const float *)cull_tensor_row(s, atom))[j]
-                                     : (float)((const double *)cull_tensor_row(s, atom))[j];
+        to[j] = (float)(near->scale * ((const double *)cull_tensor_row(s, atom))[j]);
 }
 
 /* Rows of S into the slots given to their atoms; at most STRIP. */
@@ -227,6 +228,8 @@ void cull_cpu_near_prepare(cull_near *near)
     near->all = NULL;
     near->hand = 0;
     near->call = 0;
+    near->exponent = cull_facility_exponent(near->problem);
+    near->scale = ldexp(1, -near->exponent);
     if (!given) run_tasks(near, strips, gather_strip, near);
     if (given && near->problem->similarity.dtype == CULL_F32) {
         near->all = near->problem->similarity.data;

@@ -12,26 +12,26 @@ struct space {
     size_t    left;
 };
 
-static double dot(const cull_tensor *a, size_t i, size_t j)
+static double dot(const cull_tensor *a, double scale, size_t i, size_t j)
 {
     cull_tensor x = cull_vector(cull_tensor_row(a, i), a->dtype, (size_t)a->shape[1]);
     cull_tensor y = cull_vector(cull_tensor_row(a, j), a->dtype, (size_t)a->shape[1]);
     double      sum = 0;
 
     for (size_t l = 0; l < (size_t)a->shape[1]; l++)
-        sum += cull_tensor_get(&x, l) * cull_tensor_get(&y, l);
+        sum += scale * cull_tensor_get(&x, l) * (scale * cull_tensor_get(&y, l));
     return sum;
 }
 
-static double gram(const cull_facility_problem *problem, size_t i, size_t j)
+static double gram(const cull_facility_problem *problem, double scale, size_t i, size_t j)
 {
     size_t a = cull_facility_row(problem, i), b = cull_facility_row(problem, j);
 
-    return dot(&problem->p, a, b) * (dot(&problem->h, a, b) + 1);
+    return dot(&problem->p, scale, a, b) * (dot(&problem->h, 1, a, b) + 1);
 }
 
 /* Fills S and returns the floor. */
-static double measure(const cull_facility_problem *problem, float *near)
+static double measure(const cull_facility_problem *problem, double scale, float *near)
 {
     size_t n = problem->count;
     double floor = 0;
@@ -42,10 +42,11 @@ static double measure(const cull_facility_problem *problem, float *near)
             if (cull_tensor_present(&problem->similarity)) {
                 cull_tensor row = cull_vector(cull_tensor_row(&problem->similarity, i),
                                               problem->similarity.dtype, n);
-                *s = (float)cull_tensor_get(&row, j);
+                *s = (float)(scale * cull_tensor_get(&row, j));
                 continue;
             }
-            double square = gram(problem, i, i) + gram(problem, j, j) - 2 * gram(problem, i, j);
+            double square = gram(problem, scale, i, i) + gram(problem, scale, j, j) -
+                            2 * gram(problem, scale, i, j);
             *s = -(float)sqrt(square > 0 ? square : 0);
             if ((double)*s < floor) floor = (double)*s;
         }
@@ -100,7 +101,8 @@ static void greedy(struct space *space, cull_facility_problem *problem,
                    const cull_facility_options *options)
 {
     size_t n = problem->count;
-    double floor = measure(problem, space->near);
+    int    exponent = cull_facility_exponent(problem);
+    double floor = measure(problem, ldexp(1, -exponent), space->near);
     size_t sample = cull_facility_sample_size(n, problem->budget, options->sample);
 
     space->left = n;
@@ -122,6 +124,7 @@ static void greedy(struct space *space, cull_facility_problem *problem,
         problem->weight[space->owner[j]] += 1;
         problem->value += space->best[j] - floor;
     }
+    problem->value = ldexp(problem->value, exponent);
 }
 
 static cull_status solve(cull_facility_problem *problem, const cull_facility_options *options)
