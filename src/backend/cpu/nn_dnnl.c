@@ -6,6 +6,7 @@
  */
 #include "backend/cpu/nn_dnnl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "backend/cpu/nn_reorder.h"
@@ -23,7 +24,7 @@ struct cull_dnnl {
     dnnl_memory_t    memory[TENSORS];
     dnnl_exec_arg_t  args[TENSORS];
     void            *scratch;
-    const char      *name;
+    char             name[64]; /* a copy: some of the library's lie in its descriptors */
 };
 
 /* A convolution as the library is told of it. */
@@ -244,6 +245,7 @@ static cull_status prepare(cull_dnnl *dnnl, const struct shape *s)
     cull_status           status = CULL_OK;
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t hint = NULL, pd = NULL;
+    const char           *name = NULL;
 
     TRY(cull_dnnl_check(dnnl_engine_create(&dnnl->engine, dnnl_cpu, 0), "an engine"));
     TRY(cull_dnnl_check(dnnl_stream_create(&dnnl->stream, dnnl->engine, dnnl_stream_default_flags),
@@ -255,8 +257,9 @@ static cull_status prepare(cull_dnnl *dnnl, const struct shape *s)
         TRY(make_descriptor(&hint, CULL_DNNL_FORWARD, dnnl->engine, s, NULL, attr));
     TRY(make_descriptor(&pd, dnnl->way, dnnl->engine, s, hint, attr));
     TRY(cull_dnnl_check(dnnl_primitive_create(&dnnl->primitive, pd), "this convolution"));
-    TRY(cull_dnnl_check(dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &dnnl->name),
+    TRY(cull_dnnl_check(dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name),
                         "a name"));
+    (void)snprintf(dnnl->name, sizeof dnnl->name, "%s", name);
     TRY(add_tensors(dnnl, pd, s));
 done:
     if (attr) dnnl_primitive_attr_destroy(attr);
