@@ -2,8 +2,9 @@
  * tests/unit/random_graph.h - small networks drawn from a seed: what nobody would write by hand.
  *
  * Joins of a value with itself and with what it was made from, odd channels and groups, strides,
- * kernels larger than what they slide over, all norms, activations and poolings. A third of the
- * graphs has outputs in multiples of 16 alone, a third of 8, so that every layout is met.
+ * dilations, kernels that are not square or larger than what they slide over, all norms,
+ * activations and poolings. A third of the graphs has outputs in multiples of 16 alone, a third of
+ * 8, so that every layout is met.
  */
 #ifndef CULL_TESTS_UNIT_RANDOM_GRAPH_H
 #define CULL_TESTS_UNIT_RANDOM_GRAPH_H
@@ -64,19 +65,42 @@ static inline int64_t draw_groups(struct graph *g, int64_t in, int64_t out)
     return groups;
 }
 
-/* Convolution to `out` channels that keeps the extent (pad (k-1)/2, stride 1), or any. */
+/* A window along an axis of `extent` pixels; one that keeps it has as many results. */
+static inline cull_window draw_window(struct graph *g, int64_t extent, bool keeps)
+{
+    cull_window window = {.dilation = draw(g, 4) ? 1 : 2};
+    int64_t     reach = 0;
+
+    window.kernel = keeps ? 1 + 2 * draw(g, 2) : 1 + draw(g, 5);
+    reach = (window.kernel - 1) * window.dilation + 1;
+    window.pad = keeps ? reach / 2 : draw(g, reach);
+    window.stride = keeps ? 1 : 1 + draw(g, 3);
+    if (extent + 2 * window.pad < reach) window.kernel = 1, window.pad = 0;
+    return window;
+}
+
+/* Convolution to `out` channels that keeps the extent, or any; two of three have square kernels. */
 static inline int draw_conv(struct graph *g, int x, int64_t out, bool keeps)
 {
-    cull_image in = shape_of(g, x);
-    int64_t    kernel = keeps ? 1 + 2 * draw(g, 2) : 1 + draw(g, 5);
-    int64_t    pad = keeps ? kernel / 2 : draw(g, kernel);
-    int64_t    stride = keeps ? 1 : 1 + draw(g, 3);
-    int64_t    groups = draw_groups(g, in.c, out), least = in.h < in.w ? in.h : in.w;
+    cull_image  in = shape_of(g, x);
+    int64_t     groups = draw_groups(g, in.c, out);
+    cull_window height = draw_window(g, in.h < in.w ? in.h : in.w, keeps);
+    cull_window width = draw(g, 3) ? height : draw_window(g, in.w, keeps);
+    cull_conv   conv = {.out = out,
+                        .kernel = height.kernel,
+                        .stride = height.stride,
+                        .pad = height.pad,
+                        .dilation = height.dilation,
+                        .width = width,
+                        .groups = groups,
+                        .no_bias = draw(g, 2),
+                        .init = CULL_INIT_HE_IN};
 
-    if (least + 2 * pad < kernel) kernel = 1, pad = 0;
-    if (out * (in.c / groups) * kernel * kernel > GRAPH_WEIGHTS) kernel = 1, pad = 0;
-    return cull_nn_conv(g->model, x, draw_name(g), out, kernel, stride, pad, groups, draw(g, 2),
-                        CULL_INIT_HE_IN);
+    if (out * (in.c / groups) * height.kernel * width.kernel > GRAPH_WEIGHTS) {
+        conv.kernel = conv.width.kernel = 1;
+        conv.pad = conv.width.pad = 0;
+    }
+    return cull_nn_conv(g->model, x, draw_name(g), &conv);
 }
 
 static inline int draw_norm(struct graph *g, int x)
@@ -112,10 +136,12 @@ static inline int draw_pool(struct graph *g, int x)
 {
     cull_image in = shape_of(g, x);
     int64_t    least = in.h < in.w ? in.h : in.w, kernel = 1 + draw(g, 3);
+    cull_pool  pool = {.pooling = draw(g, 2) ? CULL_POOL_MAX : CULL_POOL_AVERAGE};
 
-    if (kernel > least) kernel = least;
-    return cull_nn_pool(g->model, x, draw(g, 2) ? CULL_POOL_MAX : CULL_POOL_AVERAGE, kernel,
-                        1 + draw(g, 2), draw(g, kernel / 2 + 1));
+    pool.kernel = kernel > least ? least : kernel;
+    pool.stride = 1 + draw(g, 2);
+    pool.pad = draw(g, pool.kernel / 2 + 1);
+    return cull_nn_pool(g->model, x, &pool);
 }
 
 /* x with itself, with a layer of itself, or with the norm of itself, by sum or side by side. */
@@ -176,7 +202,7 @@ static inline struct graph graph_of(uint64_t seed)
                                    &g.model));
     for (int64_t i = draw(&g, GRAPH_BLOCKS); i >= 0; i--) x = draw_block(&g, x);
     if (draw(&g, 2))
-        x = cull_nn_pool(g.model, x, CULL_POOL_GLOBAL, 0, 0, 0);
+        x = cull_nn_pool(g.model, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
     else
         x = cull_nn_flatten(g.model, x);
     if (draw(&g, 2)) {
