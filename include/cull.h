@@ -925,8 +925,8 @@ CULL_API cull_status cull_recipe_set_data(cull_recipe *recipe, cull_data_role ro
  * train on in a loop of one's own. Inputs are given as the data set has them and normalised as the
  * recipe does, for which the data set is read.
  *
- * weights   a .safetensors file; NULL: start weights. CULL_BAD_FILE when its tensors are not the
- *           model's.
+ * weights   a .safetensors file; NULL: as the recipe begins. CULL_BAD_FILE when its tensors are not
+ * the model's.
  */
 CULL_API cull_status cull_network_open(const cull_recipe *recipe, const char *weights,
                                        cull_network **out);
@@ -1083,7 +1083,7 @@ typedef struct cull_probe_result {
 } cull_probe_result;
 
 typedef struct cull_probe_options {
-    const char        *weights;  /* a .safetensors file; NULL: as the recipe's seed starts them */
+    const char        *weights;  /* a .safetensors file; NULL: as the recipe begins              */
     const char *const *strategy; /* [strategies] "sb", "sb beta=balles", ...                    */
     size_t             strategies;
     const double      *keep; /* [keeps] of (0, 1]                                          */
@@ -1117,7 +1117,7 @@ CULL_API void        cull_probe_clear(cull_probe_result *result);
 enum { CULL_AUDIT_POINTS = 101, CULL_AUDIT_TENTHS = 10, CULL_AUDIT_BINS = 41 };
 
 typedef struct cull_audit_options {
-    const char *weights;   /* a .safetensors file; NULL: as the recipe's seed starts them       */
+    const char *weights;   /* a .safetensors file; NULL: as the recipe begins                   */
     const char *set;       /* "train" (as NULL), "validation" or "test"                         */
     const char *selection; /* a run's selection.npz, of the training set; NULL: none            */
     size_t      examples;  /* easiest and hardest examples to show, each; 0: 24                 */

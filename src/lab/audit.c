@@ -38,7 +38,10 @@ static cull_status prepare(cull_audit_work *w, const cull_recipe *recipe,
     if (strcmp(name, "validation") == 0) w->set = w->t->validation;
     if (strcmp(name, "test") == 0) w->set = w->t->test;
     if (!w->set) FAIL(CULL_BAD_ARGUMENT, "%s: the recipe has no set of this name", name);
-    if (options->weights) TRY(cull_weights_read(options->weights, w->t->model, w->t->params));
+    if (options->weights)
+        TRY(cull_weights_read(options->weights, w->t->model, w->t->params));
+    else
+        TRY(cull_trainer_begin(w->t));
     TRY(cull_base_alloc(w->set->count, sizeof *w->loss, "an audit", &w->loss));
     TRY(cull_base_alloc(w->set->count, sizeof *w->confidence, "an audit", &w->confidence));
     TRY(cull_base_alloc(w->set->count, sizeof *w->predicted, "an audit", &w->predicted));

@@ -33,6 +33,7 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe, size_t rou
     cull_status             status = CULL_OK;
 
     TRY(cull_trainer_create(s, true, &w->t));
+    TRY(cull_trainer_begin(w->t));
     TRY(cull_trainer_plan(w->t, CULL_PLAN_SCORE, s->batch, &w->score));
     TRY(cull_trainer_plan(w->t, CULL_PLAN_LEARN, s->batch, &w->learn));
     TRY(cull_trainer_form(w->learn, &w->form));

@@ -106,6 +106,7 @@ cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measure
     setup.workers = 0;
     begun = cull_base_processor_seconds();
     TRY(cull_trainer_create(&setup, true, &t));
+    TRY(cull_trainer_begin(t));
     out->start = cull_base_processor_seconds() - begun;
     t->meter.processor = setup.threads == 1;
     TRY(measure_choice(t, out));

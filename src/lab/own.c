@@ -175,7 +175,14 @@ cull_status cull_network_open(const cull_recipe *recipe, const char *weights, cu
     setup.mean = t->train->mean;
     setup.deviation = t->train->deviation;
     TRY(cull_network_make(t->model, NULL, &setup, &network));
-    if (weights) TRY(cull_network_read(network, weights));
+    if (weights) {
+        TRY(cull_network_read(network, weights));
+    } else {
+        TRY(cull_trainer_begin(t));
+        memcpy(network->params->value, t->params->value, t->params->count * sizeof(float));
+        memcpy(network->params->running, t->params->running,
+               t->params->running_count * sizeof(float));
+    }
     *out = network;
     network = NULL;
 done:

@@ -153,7 +153,10 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe)
     cull_probe_ground       ground = {0};
 
     TRY(cull_trainer_create(s, false, &w->t));
-    if (w->options->weights) TRY(cull_weights_read(w->options->weights, w->t->model, w->t->params));
+    if (w->options->weights)
+        TRY(cull_weights_read(w->options->weights, w->t->model, w->t->params));
+    else
+        TRY(cull_trainer_begin(w->t));
     ground = (cull_probe_ground){.backend = w->t->backend,
                                  .model = w->t->model,
                                  .params = w->t->params,

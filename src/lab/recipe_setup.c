@@ -183,6 +183,7 @@ cull_status cull_recipe_fill(const cull_values *v, cull_train_setup *out)
     cull_train_setup s = {0};
 
     s.seed = (uint64_t)cull_value_int(v, "train.seed");
+    s.init = text_or_none(v, "train.init");
     s.epochs = (uint64_t)cull_value_int(v, "train.epochs");
     s.batch = (size_t)cull_value_int(v, "train.batch");
     s.evaluate_batch = (size_t)cull_value_int(v, "train.evaluate_batch");

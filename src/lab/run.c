@@ -92,6 +92,8 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
 
     TRY(look(recipe, options, &there));
     TRY(cull_trainer_create(&recipe->setup, true, &trainer));
+    TRY(join(options->folder, "state", path));
+    if (access(path, F_OK) != 0) TRY(cull_trainer_begin(trainer));
     TRY(make_folder(options->folder));
     TRY(lock(options->folder, &fd));
     TRY(look(recipe, options, &there)); /* another may have begun while the data was read */

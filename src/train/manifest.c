@@ -1,4 +1,5 @@
 /* train/manifest.c - run.json and corruption.npz: what a run was, for those who read it later. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,18 @@ static cull_status join(const cull_trainer *t, const char *name, char out[CULL_D
     if (length < 0 || length >= CULL_DATA_PATH)
         return cull_fail(CULL_IO, "%s: the name is too long", t->run.folder);
     return CULL_OK;
+}
+
+/* The weights it began with. */
+static void put_init(cull_json *json, const cull_trainer *t)
+{
+    char hash[17];
+
+    (void)snprintf(hash, sizeof hash, "%016" PRIx64, t->place.init_hash);
+    cull_json_open(json, "init", '{');
+    cull_json_text(json, "file", t->setup->init);
+    cull_json_text(json, "hash", hash);
+    cull_json_close(json, '}');
 }
 
 static void put_machine(cull_json *json, const cull_trainer *t)
@@ -135,6 +148,7 @@ cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const c
     cull_json_text(&json, "written", when);
     cull_json_text(&json, "version", cull_version());
     cull_json_count(&json, "seed", t->setup->seed);
+    if (t->place.init_hash) put_init(&json, t);
     put_machine(&json, t);
     put_data(&json, t);
     cull_json_text(&json, "model", t->model->name);

@@ -6,6 +6,7 @@
 #include "data/split.h"
 #include "train/network.h"
 #include "train/train.h"
+#include "train/weights.h"
 
 static bool corrupts(const cull_data_corruption *c)
 {
@@ -115,6 +116,12 @@ static cull_status make_model(cull_trainer *t)
                             .constants = t->setup->score.constants};
 done:
     return status;
+}
+
+cull_status cull_trainer_begin(cull_trainer *t)
+{
+    if (!t->setup->init || t->place.init_hash) return CULL_OK;
+    return cull_weights_begin(t->setup->init, t->model, t->params, &t->place.init_hash);
 }
 
 cull_status cull_trainer_plan(cull_trainer *t, cull_plan_mode mode, size_t batch, cull_plan **out)

@@ -21,7 +21,7 @@ done:
 #define FIELDS(X, p, m)                                                                            \
     X(p.step) X(p.epoch) X(p.batch) X(p.at) X(p.moments) X(p.rate) X(p.end) X(p.metrics)           \
     X(p.events) X(p.seen) X(p.correct) X(p.loss) X(p.best_epoch) X(p.best) X(p.accuracy) X(p.watched) X(p.test)   \
-    X(p.test_loss)                                                                                 \
+    X(p.test_loss) X(p.init_hash)                                                                  \
     X(p.weights_hash) X(p.best_hash) X(p.weights) X(p.best_weights)                                \
     X(m.scored) X(m.trained) X(m.thirds) X(m.proxy) X(m.seconds) X(m.joules)
 #define PARTS(X) X(optim) X(selector) X(subset) X(tally) X(scorer)

@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "train/meter.h"
 
-enum { CULL_STATE_NAME = 64, CULL_STATE_VERSION = 2 };
+enum { CULL_STATE_NAME = 64, CULL_STATE_VERSION = 3 };
 
 typedef struct cull_place {
     uint64_t step;              /* steps done                                           */
@@ -26,6 +26,7 @@ typedef struct cull_place {
     double   best;              /* its accuracy on the watched set                      */
     double   accuracy, watched; /* latest accuracy and loss on the watched set          */
     double   test, test_loss;   /* latest on the test set; NaN: not evaluated           */
+    uint64_t init_hash;         /* of the file of weights it began with; 0: none        */
     uint64_t weights_hash, best_hash;
     char     weights[CULL_STATE_NAME], best_weights[CULL_STATE_NAME]; /* file names; "": none */
 } cull_place;

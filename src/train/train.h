@@ -94,6 +94,7 @@ typedef struct cull_train_setup {
     size_t             batch, evaluate_batch;
     bool               drop_short;
     uint64_t           epochs, seed;
+    const char        *init; /* a file of weights to begin with; NULL: drawn from the seed */
     unsigned           threads;
     uint64_t           log_every;                          /* steps; 0: none                      */
     uint64_t           evaluate_every;                     /* epochs; the last is always          */
@@ -225,6 +226,10 @@ struct cull_trainer {
  * none. */
 cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull_trainer **out);
 void        cull_trainer_destroy(cull_trainer *trainer);
+
+/* Weights as the setup begins with them: those of its file, where it names one. CULL_BAD_OPTION
+ * names the first tensor that is not the model's. */
+cull_status cull_trainer_begin(cull_trainer *trainer);
 
 /* The plan for this mode and batch, made on first use. */
 cull_status cull_trainer_plan(cull_trainer *trainer, cull_plan_mode mode, size_t batch,

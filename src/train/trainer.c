@@ -234,6 +234,7 @@ cull_status cull_trainer_run(cull_trainer *t, const cull_run_options *options, c
 
     t->run = *options;
     if (options->resume) TRY(cull_checkpoint_load(t, &found));
+    if (!found) TRY(cull_trainer_begin(t));
     done_before = t->place.end != 0;
     if (!t->place.end) TRY(train_recorded(t, &stop));
     /* Also for a run that had ended: it may have been killed before this was written. */

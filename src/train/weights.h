@@ -22,4 +22,10 @@ cull_status cull_weights_decode(const char *path, const void *data, size_t bytes
 /* The same from a file. */
 cull_status cull_weights_read(const char *path, const cull_model *model, cull_params *params);
 
+/* The weights that a run begins with, as train.init names them: exactly the model's tensors (but
+ * for PyTorch's num_batches_tracked), and finite. *hash is the file's. CULL_BAD_OPTION names the
+ * first tensor that is missing, of another shape, or too many. */
+cull_status cull_weights_begin(const char *path, const cull_model *model, cull_params *params,
+                               uint64_t *hash);
+
 #endif
