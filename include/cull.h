@@ -738,6 +738,19 @@ typedef struct cull_pool {
     cull_window  width;   /* as in cull_conv; without dilation                          */
 } cull_pool;
 
+/* What a norm takes its mean and variance over: the batch and the pixels, one each channel; the
+ * channels of a group and the pixels of each example; or all of an example. */
+typedef enum cull_normed { CULL_NORM_BATCH, CULL_NORM_GROUP, CULL_NORM_LAYER } cull_normed;
+
+/* epsilon and momentum are as PyTorch's: y = gamma (x - mean) / sqrt(variance + epsilon) + beta,
+ * and average = (1 - momentum) average + momentum new. */
+typedef struct cull_norm {
+    cull_normed over;
+    int64_t     groups;   /* of CULL_NORM_GROUP; divides the channels                      */
+    double      epsilon;  /* 0: 1e-5                                                       */
+    double      momentum; /* of CULL_NORM_BATCH's running averages, up to 1; 0: 0.1        */
+} cull_norm;
+
 /*
  * Begin a model of inputs (channels, height, width); features are (D, 1, 1).
  *
@@ -753,6 +766,8 @@ CULL_API void        cull_model_destroy(cull_model *model);
  * '_' and '-'. Weights files call its tensors NAME.weight, NAME.bias and so on. */
 CULL_API int cull_model_dense(cull_model *model, int x, const char *name, const cull_dense *layer);
 CULL_API int cull_model_conv(cull_model *model, int x, const char *name, const cull_conv *layer);
+CULL_API int cull_model_norm(cull_model *model, int x, const char *name, const cull_norm *layer);
+/* The same with the usual epsilon and momentum. */
 CULL_API int cull_model_batchnorm(cull_model *model, int x, const char *name);
 CULL_API int cull_model_groupnorm(cull_model *model, int x, const char *name, int64_t groups);
 CULL_API int cull_model_layernorm(cull_model *model, int x, const char *name);
@@ -779,6 +794,25 @@ CULL_API cull_status cull_model_finish(cull_model *model, int logits);
  * CULL_BAD_OPTION: no such name; CULL_BAD_ARGUMENT: it does not fit these inputs. */
 CULL_API cull_status cull_model_named(const char *name, int64_t channels, int64_t height,
                                       int64_t width, size_t classes, cull_model **out);
+
+/* The first layers of a model: for images of some 32 pixels, or for those of some 224. */
+typedef enum cull_stem { CULL_STEM_CIFAR, CULL_STEM_IMAGENET } cull_stem;
+
+/* A model that recipes name, by the settings that their section `model` has. Zeros are the usual
+ * choice. */
+typedef struct cull_named {
+    int64_t channels, height, width;
+    size_t  classes;
+    double  dropout;         /* probability: wrn-D-K (between a block's convolutions) and
+                                mobilenetv2 (before the last layer)                        */
+    cull_stem stem;          /* of resnet18, 34 and 50 and of the mobilenets               */
+    double    norm_epsilon;  /* of every norm, as in cull_norm                             */
+    double    norm_momentum; /* of every norm over the batch                               */
+} cull_named;
+
+/* cull_model_named() with more settings. CULL_BAD_OPTION also names one that the model has not. */
+CULL_API cull_status cull_model_named_with(const char *name, const cull_named *with,
+                                           cull_model **out);
 
 /* Of a finished model: how many numbers it learns, and how many classes it tells apart. */
 CULL_API size_t cull_model_parameters(const cull_model *model);

@@ -39,6 +39,8 @@ static void fill_model(const cull_values *v, cull_train_setup *s)
     s->model = cull_value_text(v, "model.name");
     s->model_options.dropout = cull_value_real(v, "model.dropout");
     s->model_options.imagenet_stem = cull_value_is(v, "model.stem", "imagenet");
+    s->model_options.norm_epsilon = cull_value_real(v, "model.norm_epsilon");
+    s->model_options.norm_momentum = cull_value_real(v, "model.norm_momentum");
     s->model_options.activation = CULL_RELU;
     s->smoothing = cull_value_real(v, "model.smoothing");
     s->optim = (cull_optim_options){
@@ -156,6 +158,26 @@ done:
     return status;
 }
 
+/* Settings that the model has not would otherwise pass in silence. */
+static cull_status check_settings(const cull_train_setup *s)
+{
+    const cull_model_options *o = &s->model_options;
+    cull_status               status = CULL_OK;
+    char                      why[256];
+
+    if (!cull_train_is_own(s->model)) {
+        status = cull_nn_model_check_options(s->model, o);
+        (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        return status == CULL_OK ? CULL_OK : cull_fail(status, "model.%s", why);
+    }
+    if (o->dropout > 0 || o->imagenet_stem || o->norm_epsilon != CULL_NORM_EPSILON ||
+        o->norm_momentum != CULL_NORM_MOMENTUM)
+        FAIL(CULL_BAD_OPTION,
+             "model.name: a program's own model has the dropout, stem and norms it was built with");
+done:
+    return status;
+}
+
 /* A name nobody knows is told by building it for any images at all. */
 static cull_status check_model(const cull_train_setup *s, const char *name, const char *key)
 {
@@ -165,6 +187,7 @@ static cull_status check_model(const cull_train_setup *s, const char *name, cons
     char               why[256];
 
     if (name == s->model && cull_train_is_own(name)) return CULL_OK; /* a trainer asks for it */
+    cull_nn_model_fit_options(name, &options);
     options.channels = 3;
     options.height = options.width = 32;
     options.classes = 10;
@@ -205,6 +228,7 @@ cull_status cull_recipe_fill(const cull_values *v, cull_train_setup *out)
     if (s.optim.rule == CULL_OPTIM_SGD && s.optim.nesterov && s.optim.momentum == 0)
         FAIL(CULL_BAD_OPTION, "optim.nesterov: needs optim.momentum above 0");
     TRY(check_model(&s, s.model, "model.name"));
+    TRY(check_settings(&s));
     TRY(fill_score(v, &s));
     if (s.score.proxy) TRY(check_model(&s, s.score.proxy, "score.proxy"));
     *out = s;

@@ -41,9 +41,15 @@ const cull_option_spec cull_recipe_table[] = {
      "mlp, lenet5, resnet20, resnet56, resnet18, resnet34, resnet50, wrn-D-K, densenet-bc-D-K, "
      "mobilenetv1 or mobilenetv2"},
     {"model.dropout", CULL_OPTION_REAL, "0", 0, 0.95, NULL,
-     "probability, in models that have dropout"},
+     "probability, of wrn-D-K (between a block's convolutions) and mobilenetv2 (before the last "
+     "layer)"},
     {"model.stem", CULL_OPTION_CHOICE, "cifar", 0, 0, "cifar|imagenet",
-     "first layers of the ResNets: for small images, or for 224 pixels"},
+     "first layers of resnet18, resnet34, resnet50 and the mobilenets: for small images, or for 224 "
+     "pixels"},
+    {"model.norm_epsilon", CULL_OPTION_REAL, "1e-5", 1e-12, 1, NULL,
+     "what norms add to a variance before its root is taken"},
+    {"model.norm_momentum", CULL_OPTION_REAL, "0.1", 1e-9, 1, NULL,
+     "share of the new in BatchNorm's running averages, as PyTorch has it"},
     {"model.smoothing", CULL_OPTION_REAL, "0", 0, 0.9, NULL, "label smoothing of the loss"},
 
     {"optim.name", CULL_OPTION_CHOICE, "sgd", 0, 0, "sgd|adamw", "the rule"},

@@ -127,6 +127,17 @@ int cull_model_conv(cull_model *model, int x, const char *name, const cull_conv 
     return cull_nn_conv(model, x, name, layer);
 }
 
+int cull_model_norm(cull_model *model, int x, const char *name, const cull_norm *layer)
+{
+    if (!takes(model, name)) return -1;
+    if (layer->over == CULL_NORM_BATCH || layer->over == CULL_NORM_GROUP ||
+        layer->over == CULL_NORM_LAYER)
+        return cull_nn_norm(model, x, name, layer);
+    cull_nn_graph_trouble(model, cull_fail(CULL_BAD_ARGUMENT, "%s: node %d: no norm is number %d",
+                                           model->name, model->nodes, (int)layer->over));
+    return -1;
+}
+
 int cull_model_batchnorm(cull_model *model, int x, const char *name)
 {
     return takes(model, name) ? cull_nn_batchnorm(model, x, name) : -1;
@@ -208,12 +219,28 @@ cull_status cull_model_finish(cull_model *model, int logits)
 cull_status cull_model_named(const char *name, int64_t channels, int64_t height, int64_t width,
                              size_t classes, cull_model **out)
 {
-    cull_model_options options = {
-        .channels = channels, .height = height, .width = width, .classes = classes};
+    return cull_model_named_with(
+        name,
+        &(cull_named){.channels = channels, .height = height, .width = width, .classes = classes},
+        out);
+}
+
+cull_status cull_model_named_with(const char *name, const cull_named *with, cull_model **out)
+{
+    cull_model_options options = {.channels = with->channels,
+                                  .height = with->height,
+                                  .width = with->width,
+                                  .classes = with->classes,
+                                  .dropout = with->dropout,
+                                  .imagenet_stem = with->stem == CULL_STEM_IMAGENET,
+                                  .norm_epsilon = with->norm_epsilon,
+                                  .norm_momentum = with->norm_momentum};
 
     *out = NULL;
-    if (classes > (size_t)MOST_CHANNELS)
-        return cull_fail(CULL_BAD_ARGUMENT, "%.40s: %zu classes", name, classes);
+    if (with->classes > (size_t)MOST_CHANNELS)
+        return cull_fail(CULL_BAD_ARGUMENT, "%.40s: %zu classes", name, with->classes);
+    if (with->stem != CULL_STEM_CIFAR && with->stem != CULL_STEM_IMAGENET)
+        return cull_fail(CULL_BAD_OPTION, "stem: none is number %d", (int)with->stem);
     return cull_nn_model_by_name(name, &options, out);
 }
 

@@ -29,6 +29,24 @@ static int window(const cull_layer_desc *d, char *out, size_t room)
     return at;
 }
 
+/* Only what is not usual, so that a text from before there was a choice still fits. */
+static int norm(const cull_layer_desc *d, char *out, size_t room)
+{
+    char number[CULL_NUMBER_ROOM];
+    int  at = 0;
+
+    *out = '\0';
+    if (d->kind == CULL_LAYER_GROUPNORM)
+        at = snprintf(out, room, " groups %lld", (long long)d->groups);
+    (void)cull_base_write_number(d->epsilon, 17, number);
+    if (d->epsilon != CULL_NORM_EPSILON)
+        at += snprintf(out + at, room - (size_t)at, " epsilon %s", number);
+    (void)cull_base_write_number(d->momentum, 17, number);
+    if (d->momentum != CULL_NORM_MOMENTUM)
+        at += snprintf(out + at, room - (size_t)at, " momentum %s", number);
+    return at;
+}
+
 /* What a kind of layer has beside its inputs and its output. */
 static int settings(const cull_node *node, char *out, size_t room)
 {
@@ -49,7 +67,9 @@ static int settings(const cull_node *node, char *out, size_t room)
     case CULL_LAYER_POOL:
         at = d->pooling == CULL_POOL_GLOBAL ? 0 : window(d, out, room);
         return at + snprintf(out + at, room - (size_t)at, " %s", pools[d->pooling]);
-    case CULL_LAYER_GROUPNORM: return snprintf(out, room, " groups %lld", (long long)d->groups);
+    case CULL_LAYER_BATCHNORM:
+    case CULL_LAYER_GROUPNORM:
+    case CULL_LAYER_LAYERNORM: return norm(d, out, room);
     case CULL_LAYER_SHORTCUT: return snprintf(out, room, " stride %lld", (long long)d->stride[0]);
     case CULL_LAYER_DROPOUT:
         (void)cull_base_write_number(d->probability, 17, number);

@@ -18,6 +18,10 @@
 
 #include "backend/layer.h"
 
+/* The usual norm: PyTorch's. */
+#define CULL_NORM_EPSILON  1e-5
+#define CULL_NORM_MOMENTUM 0.1
+
 enum { CULL_NODE_INPUTS = 2, CULL_NODE_PARAMS = 2 };
 
 /* What backward needs of a node's tensors; learn-from-kept gathers exactly these. */
@@ -61,8 +65,9 @@ struct cull_model {
     cull_node  *node;       /* node 0 is the input itself (class NULL)               */
     int         last_dense; /* H is its input, its output are the logits             */
     size_t      param_count, running_count;
-    cull_status trouble;  /* first failure while building; later calls do nothing  */
-    char        why[256]; /* and its sentence                                      */
+    double      epsilon, momentum; /* of norms that do not say; 0: the usual */
+    cull_status trouble;           /* first failure while building; later calls do nothing  */
+    char        why[256];          /* and its sentence                                      */
 };
 
 /* ---- building (graph.c and one file per layer) ---- */
@@ -78,6 +83,7 @@ cull_status cull_nn_model_text(const cull_model *model, cull_writer *out);
  * name: unique within the model, NULL for nodes without parameters. */
 int cull_nn_dense(cull_model *m, int x, const char *name, int64_t out, bool bias, int init);
 int cull_nn_conv(cull_model *m, int x, const char *name, const cull_conv *layer);
+int cull_nn_norm(cull_model *m, int x, const char *name, const cull_norm *layer);
 int cull_nn_batchnorm(cull_model *m, int x, const char *name);
 int cull_nn_groupnorm(cull_model *m, int x, const char *name, int64_t groups);
 int cull_nn_layernorm(cull_model *m, int x, const char *name);
@@ -98,6 +104,7 @@ typedef struct cull_model_options {
     int             depth, widen; /* wideresnet-d-k, densenet depth and growth */
     double          dropout;
     bool            imagenet_stem;
+    double          norm_epsilon, norm_momentum; /* 0: the usual */
     cull_activation activation; /* in place of every ReLU (golden tests use GELU) */
 } cull_model_options;
 
@@ -105,6 +112,11 @@ typedef struct cull_model_options {
  * "densenet-bc-100-12", "mobilenetv1", "mobilenetv2". CULL_BAD_OPTION: no such name. */
 cull_status cull_nn_model_by_name(const char *name, const cull_model_options *options,
                                   cull_model **out);
+/* Is every option one that the model has, and within its bounds? CULL_BAD_OPTION names the first
+ * that is not: "dropout: ...". A name nobody knows has all of them. */
+cull_status cull_nn_model_check_options(const char *name, const cull_model_options *options);
+/* Leave out what the model has not: for a proxy, whose options were written for another. */
+void        cull_nn_model_fit_options(const char *name, cull_model_options *options);
 const char *cull_nn_model_name_at(size_t i); /* every name, NULL at the end */
 
 /* ---- parameters (params.c) ---- */

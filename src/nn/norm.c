@@ -1,24 +1,25 @@
 /* nn/norm.c - normalisation: over the batch, over groups of channels, over the whole example. */
 #include "nn/graph.h"
 
-#define EPSILON  1e-5
-#define MOMENTUM 0.1
-
 static cull_status shape(cull_node *node, const cull_image *in)
 {
-    cull_status status = CULL_OK;
-    bool        layer = node->desc.kind == CULL_LAYER_LAYERNORM;
+    cull_status            status = CULL_OK;
+    const cull_layer_desc *d = &node->desc;
+    bool                   layer = d->kind == CULL_LAYER_LAYERNORM;
 
-    if (node->desc.kind == CULL_LAYER_GROUPNORM &&
-        (node->desc.groups < 1 || in->c % node->desc.groups))
+    if (d->kind == CULL_LAYER_GROUPNORM && (d->groups < 1 || in->c % d->groups))
         FAIL(CULL_BAD_ARGUMENT, "group norm of %lld channels in %lld groups", (long long)in->c,
-             (long long)node->desc.groups);
+             (long long)d->groups);
+    if (!(d->epsilon > 0 && d->epsilon <= 1e6))
+        FAIL(CULL_BAD_ARGUMENT, "a norm's epsilon of %g", d->epsilon);
+    if (!(d->momentum > 0 && d->momentum <= 1))
+        FAIL(CULL_BAD_ARGUMENT, "a norm's momentum of %g", d->momentum);
+    if (d->kind != CULL_LAYER_BATCHNORM && d->momentum != CULL_NORM_MOMENTUM)
+        FAIL(CULL_BAD_ARGUMENT, "only a norm over the batch keeps averages, and has a momentum");
     node->desc.y = *in;
-    node->desc.epsilon = EPSILON;
-    node->desc.momentum = MOMENTUM;
     node->params = 2;
     node->param_count[0] = node->param_count[1] = (size_t)(layer ? cull_image_row(in) : in->c);
-    if (node->desc.kind == CULL_LAYER_BATCHNORM) node->running_count = 2 * (size_t)in->c;
+    if (d->kind == CULL_LAYER_BATCHNORM) node->running_count = 2 * (size_t)in->c;
 done:
     return status;
 }
@@ -27,27 +28,41 @@ static const cull_node_class batchnorm = {"batchnorm", CULL_KEEP_X | CULL_KEEP_S
 static const cull_node_class groupnorm = {"groupnorm", CULL_KEEP_X | CULL_KEEP_STATS, shape};
 static const cull_node_class layernorm = {"layernorm", CULL_KEEP_X | CULL_KEEP_STATS, shape};
 
-static int add(cull_model *m, int x, const char *name, const cull_node_class *class,
-               cull_layer_kind kind, int64_t groups)
+static double first_of(double a, double b, double c)
 {
-    cull_node node = cull_nn_graph_node(class, kind, x, -1);
+    if (a != 0) return a;
+    return b != 0 ? b : c;
+}
 
-    node.desc.groups = groups;
+int cull_nn_norm(cull_model *m, int x, const char *name, const cull_norm *layer)
+{
+    static const struct {
+        const cull_node_class *class;
+        cull_layer_kind kind;
+    } kinds[] = {[CULL_NORM_BATCH] = {&batchnorm, CULL_LAYER_BATCHNORM},
+                 [CULL_NORM_GROUP] = {&groupnorm, CULL_LAYER_GROUPNORM},
+                 [CULL_NORM_LAYER] = {&layernorm, CULL_LAYER_LAYERNORM}};
+    bool      batch = layer->over == CULL_NORM_BATCH;
+    cull_node node = cull_nn_graph_node(kinds[layer->over].class, kinds[layer->over].kind, x, -1);
+
+    node.desc.groups = layer->over == CULL_NORM_GROUP ? layer->groups : 1;
+    node.desc.epsilon = first_of(layer->epsilon, m->epsilon, CULL_NORM_EPSILON);
+    node.desc.momentum = first_of(layer->momentum, batch ? m->momentum : 0, CULL_NORM_MOMENTUM);
     node.init = CULL_INIT_ONE;
     return cull_nn_graph_add(m, &node, name);
 }
 
 int cull_nn_batchnorm(cull_model *m, int x, const char *name)
 {
-    return add(m, x, name, &batchnorm, CULL_LAYER_BATCHNORM, 1);
+    return cull_nn_norm(m, x, name, &(cull_norm){.over = CULL_NORM_BATCH});
 }
 
 int cull_nn_groupnorm(cull_model *m, int x, const char *name, int64_t groups)
 {
-    return add(m, x, name, &groupnorm, CULL_LAYER_GROUPNORM, groups);
+    return cull_nn_norm(m, x, name, &(cull_norm){.over = CULL_NORM_GROUP, .groups = groups});
 }
 
 int cull_nn_layernorm(cull_model *m, int x, const char *name)
 {
-    return add(m, x, name, &layernorm, CULL_LAYER_LAYERNORM, 1);
+    return cull_nn_norm(m, x, name, &(cull_norm){.over = CULL_NORM_LAYER});
 }

@@ -25,6 +25,7 @@ static cull_status make_model(cull_trainer *t, const char *name, const char *key
     options.height = s->height;
     options.width = s->width;
     options.classes = t->model->classes;
+    cull_nn_model_fit_options(name, &options);
     status = cull_nn_model_by_name(name, &options, &s->model);
     if (status == CULL_BAD_ARGUMENT) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());

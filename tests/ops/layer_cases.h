@@ -27,6 +27,8 @@ struct layer_case {
           .stride = {SH, SW}, .pad = {PH, PW}, .dilation = {DH, DW}, .groups = G, .bias = BIAS}
 #define NORM(KIND, N, C, H, W, G)                                                                   \
     .d = {.kind = CULL_LAYER_##KIND, .x = {N, C, H, W, 1}, .epsilon = 1e-5, .momentum = 0.1, .groups = G}
+#define NORM_BY(KIND, N, C, H, W, G, EPSILON, MOMENTUM)                                             \
+    .d = {.kind = CULL_LAYER_##KIND, .x = {N, C, H, W, 1}, .epsilon = EPSILON, .momentum = MOMENTUM, .groups = G}
 #define FUSED(N, C, H, W, ADD)                                                                      \
     .d = {.kind = CULL_LAYER_BATCHNORM, .x = {N, C, H, W, 1}, .epsilon = 1e-5, .momentum = 0.1,     \
           .fused_relu = true, .fused_add = ADD}
@@ -100,6 +102,10 @@ static const struct layer_case layer_cases[] = {
     {"batchnorm first", NORM(BATCHNORM, 2, 3, 5, 5, 1), .first = true},
     {"batchnorm of kept rows", NORM(BATCHNORM, 5, 7, 3, 4, 1), .row_weight = true},
     {"batchnorm of kept rows of 16", NORM(BATCHNORM, 5, 16, 3, 4, 1), .row_weight = true, .accumulate = true},
+    {"batchnorm of 8, epsilon .5, momentum 1", NORM_BY(BATCHNORM, 2, 8, 4, 3, 1, 0.5, 1), .statistics = CULL_STATS_UPDATE},
+    {"batchnorm of 5, epsilon .1, momentum .9", NORM_BY(BATCHNORM, 5, 5, 3, 3, 1, 0.1, 0.9), .statistics = CULL_STATS_UPDATE},
+    {"batchnorm of 8 by running averages, epsilon 1", NORM_BY(BATCHNORM, 2, 8, 4, 5, 1, 1, 0.1), .statistics = CULL_STATS_RUNNING},
+    {"batchnorm of kept rows, epsilon .5", NORM_BY(BATCHNORM, 5, 7, 3, 4, 1, 0.5, 0.1), .row_weight = true},
     {"batchnorm and relu", FUSED(2, 8, 5, 4, false)},
     {"batchnorm and relu of 5", FUSED(5, 5, 3, 7, false), .statistics = CULL_STATS_UPDATE, .accumulate = true},
     {"batchnorm and relu by running averages", FUSED(2, 16, 4, 3, false), .statistics = CULL_STATS_RUNNING},
@@ -116,6 +122,9 @@ static const struct layer_case layer_cases[] = {
     {"layernorm", NORM(LAYERNORM, 2, 5, 3, 4, 1)},
     {"layernorm of 16", NORM(LAYERNORM, 5, 16, 2, 3, 1), .accumulate = true},
     {"layernorm of features", NORM(LAYERNORM, 5, 17, 1, 1, 1)},
+
+    {"groupnorm of 16 in 4, epsilon .5", NORM_BY(GROUPNORM, 2, 16, 3, 4, 4, 0.5, 0)},
+    {"layernorm of 5, epsilon .5", NORM_BY(LAYERNORM, 2, 5, 3, 4, 1, 0.5, 0)},
 
     {"relu", ACTIVATE(2, 7, 3, 5, CULL_RELU)},
     {"relu of 16, accumulating", ACTIVATE(5, 16, 3, 4, CULL_RELU), .accumulate = true},

@@ -1,4 +1,5 @@
 /* test_model.c - models of a program's own: what can be described, and how mistakes are told. */
+#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -167,6 +168,76 @@ static void windows_have_a_width_and_a_dilation_of_their_own(void **state)
     }
 }
 
+static void norms_have_an_epsilon_and_a_momentum_of_their_own(void **state)
+{
+    cull_model *m = begin(2, 4);
+    cull_writer text = {0};
+    int         x = cull_model_norm(m, 0, "a", &(cull_norm){.epsilon = 1e-3, .momentum = 0.01});
+
+    (void)state;
+    x = cull_model_norm(m, x, "b", &(cull_norm){0});
+    x = cull_model_norm(m, x, "c",
+                        &(cull_norm){.over = CULL_NORM_GROUP, .groups = 2, .epsilon = 1});
+    x = cull_model_norm(m, x, "d", &(cull_norm){.over = CULL_NORM_LAYER, .epsilon = 0.5});
+    x = cull_model_dense(m, cull_model_flatten(m, x), "e", &(cull_dense){.out = 2});
+    assert_ok(cull_model_finish(m, x));
+    assert_true(m->node[1].desc.epsilon == 1e-3 && m->node[1].desc.momentum == 0.01);
+    assert_true(m->node[2].desc.epsilon == 1e-5 && m->node[2].desc.momentum == 0.1);
+    assert_ok(cull_nn_model_text(m, &text));
+    assert_string_equal("0 input: 2x4x4\n"
+                        "1 batchnorm a of 0: 2x4x4 epsilon 0.001 momentum 0.01\n"
+                        "2 batchnorm b of 1: 2x4x4\n"
+                        "3 groupnorm c of 2: 2x4x4 groups 2 epsilon 1\n"
+                        "4 layernorm d of 3: 2x4x4 epsilon 0.5\n"
+                        "5 flatten of 4: 32x1x1\n"
+                        "6 dense e of 5: 2x1x1 init torch\n",
+                        (char *)text.data);
+    cull_writer_clear(&text);
+    cull_model_destroy(m);
+}
+
+/* The averages move by momentum, and what is predicted is divided by sqrt(variance + epsilon). */
+static void momentum_and_epsilon_reach_the_averages_and_what_is_predicted(void **state)
+{
+    static const float inputs[] = {1, 3, 5, 7}; /* mean 4, variance 5, unbiased 20/3 */
+    cull_model        *m = NULL;
+    cull_params       *p = NULL;
+    cull_plan         *plan = NULL;
+    cull_backend      *backend = NULL;
+    cull_signals       signals = {0};
+    int32_t            label[4] = {0};
+    cull_batch         batch = {.count = 4, .inputs = inputs, .label = label};
+    float             *running = NULL;
+    int                x = 0;
+
+    (void)state;
+    assert_ok(cull_backend_open("cpu", 1, &backend));
+    assert_ok(cull_model_create("mine", 1, 1, 1, &m));
+    x = cull_model_norm(m, 0, "n", &(cull_norm){.epsilon = 3, .momentum = 0.25});
+    assert_ok(cull_model_finish(m, cull_model_dense(m, x, "d", &(cull_dense){.out = 2})));
+    assert_ok(cull_nn_params_create(m, CULL_F32, &p));
+    cull_nn_params_init(p, m, 1);
+    running = p->running;
+    running[0] = 2;
+    running[1] = 6;
+    assert_ok(cull_nn_plan_create(m, p, backend, CULL_PLAN_LEARN, 4, 0, &plan));
+    assert_ok(cull_nn_learn(plan, &batch, &signals));
+    assert_true(fabs(2.5 - (double)running[0]) < 1e-6);        /* 2 + .25 (4 - 2)     */
+    assert_true(fabs(6 + 1. / 6 - (double)running[1]) < 1e-6); /* 6 + .25 (20/3 - 6) */
+    cull_nn_plan_destroy(plan);
+    assert_ok(cull_nn_plan_create(m, p, backend, CULL_PLAN_SCORE, 4, 0, &plan));
+    assert_ok(cull_nn_score(plan, &batch, CULL_STATS_RUNNING, CULL_SIGNAL_H, &signals));
+    for (size_t i = 0; i < 4; i++) {
+        double h = (double)((const float *)signals.h.data)[i];
+
+        assert_true(fabs(((double)inputs[i] - 2.5) / sqrt(6 + 1. / 6 + 3) - h) < 1e-6);
+    }
+    cull_nn_plan_destroy(plan);
+    cull_nn_params_destroy(p);
+    cull_model_destroy(m);
+    cull_backend_close(backend);
+}
+
 typedef int (*mistake)(cull_model *m);
 
 static int no_such_node(cull_model *m)
@@ -234,6 +305,26 @@ static int dilated_pool(cull_model *m)
 static int odd_groups(cull_model *m)
 {
     return cull_model_conv(m, 0, "c", &(cull_conv){.out = 3, .kernel = 1, .groups = 2});
+}
+static int negative_epsilon(cull_model *m)
+{
+    return cull_model_norm(m, 0, "n", &(cull_norm){.epsilon = -1});
+}
+static int epsilon_of_nan(cull_model *m)
+{
+    return cull_model_norm(m, 0, "n", &(cull_norm){.epsilon = NAN});
+}
+static int much_momentum(cull_model *m)
+{
+    return cull_model_norm(m, 0, "n", &(cull_norm){.momentum = 1.5});
+}
+static int momentum_of_a_layer(cull_model *m)
+{
+    return cull_model_norm(m, 0, "n", &(cull_norm){.over = CULL_NORM_LAYER, .momentum = 0.2});
+}
+static int unknown_norm(cull_model *m)
+{
+    return cull_model_norm(m, 0, "n", &(cull_norm){.over = (cull_normed)9});
 }
 static int odd_norm(cull_model *m)
 {
@@ -306,6 +397,11 @@ static void the_first_mistake_is_the_one_that_finish_tells(void **state)
         {wide_pool_across, CULL_BAD_ARGUMENT, "pooling 2x3, stride 2x3, padding 0x2, of 8x8"},
         {dilated_pool, CULL_BAD_ARGUMENT, "only convolutions are dilated"},
         {odd_groups, CULL_BAD_ARGUMENT, "from 2 to 3 channels in 2 groups"},
+        {negative_epsilon, CULL_BAD_ARGUMENT, "node 1, n: a norm's epsilon of -1"},
+        {epsilon_of_nan, CULL_BAD_ARGUMENT, "node 1, n: a norm's epsilon of nan"},
+        {much_momentum, CULL_BAD_ARGUMENT, "node 1, n: a norm's momentum of 1.5"},
+        {momentum_of_a_layer, CULL_BAD_ARGUMENT, "n: only a norm over the batch keeps averages"},
+        {unknown_norm, CULL_BAD_ARGUMENT, "node 1: no norm is number 9"},
         {odd_norm, CULL_BAD_ARGUMENT, "group norm of 2 channels in 3 groups"},
         {wide_pool, CULL_BAD_ARGUMENT, "pooling 16x16"},
         {unknown_pool, CULL_BAD_ARGUMENT, "no pooling is number 9"},
@@ -390,6 +486,85 @@ static void models_that_recipes_name_can_be_had(void **state)
     assert_int_equal(CULL_BAD_ARGUMENT, cull_model_named("lenet5", 1, 4, 4, 10, &m));
 }
 
+static size_t count_of(const cull_model *m, cull_layer_kind kind)
+{
+    size_t count = 0;
+
+    for (int i = 1; i < m->nodes; i++) count += m->node[i].desc.kind == kind;
+    return count;
+}
+
+static void named_models_take_dropout_stem_and_norms(void **state)
+{
+    cull_named  wide = {.channels = 3, .height = 32, .width = 32, .classes = 10, .dropout = 0.3};
+    cull_named  large = {.channels = 3,
+                         .height = 224,
+                         .width = 224,
+                         .classes = 1000,
+                         .stem = CULL_STEM_IMAGENET,
+                         .norm_epsilon = 1e-3,
+                         .norm_momentum = 0.01};
+    cull_model *m = NULL;
+    int64_t     shape[3] = {0};
+
+    (void)state;
+    assert_ok(cull_model_named_with("wrn-16-4", &wide, &m));
+    assert_int_equal(6, count_of(m, CULL_LAYER_DROPOUT)); /* one a block, 2 in each of 3 stages */
+    for (int i = 2; i < m->nodes; i++) {
+        if (m->node[i].desc.kind != CULL_LAYER_DROPOUT) continue;
+        assert_true(m->node[i].desc.probability == 0.3);
+        assert_non_null(strstr(m->node[i - 2].name, "bn2")); /* norm, activation, dropout */
+        assert_non_null(strstr(m->node[i + 1].name, "conv2"));
+    }
+    cull_model_destroy(m);
+    /* torchvision's: 7x7 with stride 2, norm, activation, 3x3 pooling with stride 2 */
+    assert_ok(cull_model_named_with("resnet18", &large, &m));
+    assert_int_equal(11689512, cull_model_parameters(m));
+    assert_int_equal(7, m->node[1].desc.kernel[0]);
+    assert_ok(cull_model_shape(m, 1, shape));
+    assert_true(shape[0] == 64 && shape[1] == 112 && shape[2] == 112);
+    assert_ok(cull_model_shape(m, 4, shape));
+    assert_true(shape[0] == 64 && shape[1] == 56 && shape[2] == 56);
+    for (int i = 1; i < m->nodes; i++)
+        if (m->node[i].desc.kind == CULL_LAYER_BATCHNORM)
+            assert_true(m->node[i].desc.epsilon == 1e-3 && m->node[i].desc.momentum == 0.01);
+    cull_model_destroy(m);
+}
+
+static void what_a_named_model_has_not_is_refused(void **state)
+{
+    static const struct {
+        const char *name;
+        cull_named  with;
+        const char *told;
+    } cases[] = {
+        {"resnet18", {.dropout = 0.1}, "dropout: resnet18 has none; wrn-D-K and mobilenetv2 have"},
+        {"lenet5", {.dropout = 0.1}, "dropout: lenet5 has none"},
+        {"wrn-16-4", {.dropout = 1}, "dropout: a probability of 1"},
+        {"wrn-16-4", {.dropout = NAN}, "dropout: a probability of nan"},
+        {"wrn-16-4", {.stem = CULL_STEM_IMAGENET}, "stem: wrn-16-4 has one stem only"},
+        {"mlp", {.stem = CULL_STEM_IMAGENET}, "stem: mlp has one stem only"},
+        {"resnet18", {.stem = (cull_stem)7}, "stem: none is number 7"},
+        {"mlp", {.norm_epsilon = 1e-3}, "norm_epsilon: mlp has no norms"},
+        {"lenet5", {.norm_momentum = 0.5}, "norm_momentum: lenet5 has no norms"},
+        {"resnet18", {.norm_epsilon = -1}, "norm_epsilon: -1"},
+        {"resnet18", {.norm_momentum = 2}, "norm_momentum: 2"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_named  with = cases[i].with;
+        cull_model *m = NULL;
+
+        with.channels = 3;
+        with.height = with.width = 32;
+        with.classes = 10;
+        assert_fails(CULL_BAD_OPTION, cases[i].told,
+                     cull_model_named_with(cases[i].name, &with, &m));
+        assert_null(m);
+    }
+}
+
 static void every_failing_allocation_is_told_by_finish(void **state)
 {
     cull_status status = CULL_NO_MEMORY;
@@ -423,6 +598,10 @@ int main(void)
         cmocka_unit_test(a_finished_model_takes_no_more_layers),
         cmocka_unit_test(bad_beginnings_give_no_model),
         cmocka_unit_test(models_that_recipes_name_can_be_had),
+        cmocka_unit_test(norms_have_an_epsilon_and_a_momentum_of_their_own),
+        cmocka_unit_test(momentum_and_epsilon_reach_the_averages_and_what_is_predicted),
+        cmocka_unit_test(named_models_take_dropout_stem_and_norms),
+        cmocka_unit_test(what_a_named_model_has_not_is_refused),
         cmocka_unit_test(every_failing_allocation_is_told_by_finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,13 +77,14 @@ static void changes_take_the_place_of_the_file(void **state)
 /* The page writes [60, 120]; a shell hands it on as it stands. */
 static void lists_are_taken_as_the_page_writes_them(void **state)
 {
-    static const char *const texts[] = {"[60, 120]",   "60,120",   "[60,120]",   "60, 120",
-                                        "[ 60 , 120 ]", " [60, 120] ", "[60, 120,]", "[60,\t120, ]"};
-    static const char *const wrong[] = {"[60, 1 20]", "[60,, 120]", "[60 120]", "60,120,", "[,]",
-                                        "[[60], 120]", "[60, 120", "60, 120]", "[60; 120]"};
-    cull_option  change[] = {{"schedule.milestones", NULL}, {"train.epochs", "200"}};
-    cull_recipe *recipe = NULL, *file = NULL;
-    static const char yaml[] = "train: {epochs: 200}\nschedule: {milestones: [60, 120]}\n";
+    static const char *const texts[] = {"[60, 120]",  "60,120",       "[60,120]",
+                                        "60, 120",    "[ 60 , 120 ]", " [60, 120] ",
+                                        "[60, 120,]", "[60,\t120, ]"};
+    static const char *const wrong[] = {"[60, 1 20]",  "[60,, 120]", "[60 120]", "60,120,",  "[,]",
+                                        "[[60], 120]", "[60, 120",   "60, 120]", "[60; 120]"};
+    cull_option              change[] = {{"schedule.milestones", NULL}, {"train.epochs", "200"}};
+    cull_recipe             *recipe = NULL, *file = NULL;
+    static const char        yaml[] = "train: {epochs: 200}\nschedule: {milestones: [60, 120]}\n";
 
     (void)state;
     assert_ok(cull_recipe_parse("r.yaml", yaml, strlen(yaml), NULL, 0, &file));
@@ -176,6 +177,15 @@ static void wrong_recipes_name_file_and_line(void **state)
         {"score:\n  pass: reuse\n  pipelined: true\n", "r.yaml:3: score.pipelined: score.pass"},
         {"score:\n  pass: reuse\n  proxy: mlp\n", "r.yaml:3: score.proxy: score.pass=reuse"},
         {"score:\n  proxy: mpl\n", "r.yaml:2: score.proxy: "},
+        {"model:\n  dropout: 0.1\n", "r.yaml:2: model.dropout: lenet5 has none; wrn-D-K and"},
+        {"model:\n  name: resnet20\n  stem: imagenet\n", "r.yaml:3: model.stem: resnet20 has one"},
+        {"model:\n  norm_epsilon: 0.001\n", "r.yaml:2: model.norm_epsilon: lenet5 has no norms"},
+        {"model:\n  name: mlp\n  norm_momentum: 0.2\n", "model.norm_momentum: mlp has no norms"},
+        {"model:\n  name: resnet20\n  norm_momentum: 0\n",
+         "r.yaml:3: model.norm_momentum=0 is outside"},
+        {"model:\n  name: resnet20\n  norm_epsilon: 2\n",
+         "r.yaml:3: model.norm_epsilon=2 is outside"},
+        {"model:\n  name: own/mine\n  dropout: 0.1\n", "r.yaml:2: model.name: a program's own"},
         {"reuse: {batchnorm: constants}\n", "r.yaml:1: reuse.batchnorm: goes with score.pass"},
         {"train: {evaluate_at: [1, 0.5]}\n",
          "r.yaml:1: train.evaluate_at: 0.5 does not come after"},
