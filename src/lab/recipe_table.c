@@ -12,9 +12,11 @@ const cull_option_spec cull_recipe_table[] = {
     {"data.test", CULL_OPTION_TEXT, "", 0, 0, NULL,
      "a file with the test set, where it is not part of the set itself"},
     {"data.validation", CULL_OPTION_REAL, "0", 0, 0.9, NULL,
-     "share of the training set to split off and watch; 0: the test set is watched"},
+     "share of the training set to split off and watch, the test set being read beside it; 0: the "
+     "test set is watched"},
     {"data.subset", CULL_OPTION_REAL, "1", 1e-6, 1, NULL,
-     "share of the training examples that are there at all, the same of every class"},
+     "share of the training examples that are there at all, the same of every class, and of the "
+     "validation set's"},
     {"data.imbalance", CULL_OPTION_REAL, "0", 0, 1, NULL,
      "share of the classes that lose most of their training examples"},
     {"data.imbalance_keep", CULL_OPTION_REAL, "0.1", 1e-6, 1, NULL,
@@ -140,7 +142,8 @@ const cull_option_spec cull_recipe_table[] = {
     {"train.shorten", CULL_OPTION_REAL, "1", 1e-6, 1, NULL,
      "end after this share of the steps, to the nearest; the schedule covers exactly these"},
     {"train.evaluate_at", CULL_OPTION_LIST, "", 0, 1e6, NULL,
-     "epochs, also fractions of them, at which the watched and the test set are evaluated besides"},
+     "epochs of the run, also fractions of them, at which the watched and the test set are evaluated "
+     "besides"},
     {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
 };
 // clang-format on

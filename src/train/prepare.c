@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "data/split.h"
+#include "data/strata.h"
 #include "train/network.h"
 #include "train/train.h"
 #include "train/weights.h"
@@ -36,11 +37,25 @@ done:
     return status;
 }
 
+/* What is tried on a part of the data has a validation set in proportion. */
+static cull_status take_subset(cull_dataset *set, const char *which, const cull_train_setup *s)
+{
+    cull_status   status = CULL_OK;
+    cull_dataset *left_out = NULL;
+
+    if (set->count < 2 || cull_data_share(1 - s->subset, set->count) == set->count)
+        FAIL(CULL_BAD_OPTION, "data.subset: %g leaves none of the %zu %s examples", s->subset,
+             set->count, which);
+    TRY(cull_data_split(set, 1 - s->subset, s->seed, &left_out));
+done:
+    cull_data_close(left_out);
+    return status;
+}
+
 static cull_status open_data(cull_trainer *t)
 {
     const cull_train_setup *s = t->setup;
     cull_status             status = CULL_OK;
-    cull_dataset           *left_out = NULL;
 
     if (s->own_data[CULL_DATA_TRAIN].x.data)
         TRY(cull_data_take(s->data, &s->own_data[CULL_DATA_TRAIN].x,
@@ -55,12 +70,13 @@ static cull_status open_data(cull_trainer *t)
     else
         TRY(cull_data_open(s->data, CULL_DATA_TEST, s->root, &t->test));
     if (s->validation > 0) TRY(cull_data_split(t->train, s->validation, s->seed, &t->validation));
-    if (s->subset > 0 && s->subset < 1)
-        TRY(cull_data_split(t->train, 1 - s->subset, s->seed, &left_out));
+    if (s->subset > 0 && s->subset < 1) {
+        TRY(take_subset(t->train, "training", s));
+        if (t->validation) TRY(take_subset(t->validation, "validation", s));
+    }
     TRY(cull_data_adopt(t->test, t->train));
     if (corrupts(&s->corruption)) TRY(cull_data_corrupt(&t->train, &s->corruption, &t->corruption));
 done:
-    cull_data_close(left_out);
     return status;
 }
 
@@ -170,22 +186,48 @@ done:
     return status;
 }
 
+uint64_t cull_train_epochs(const cull_train_setup *s)
+{
+    return (uint64_t)ceil(s->shorten * (double)s->epochs * (1 - 1e-12));
+}
+
+double cull_train_length(const cull_train_setup *s, const cull_selector *selector)
+{
+    double epochs = (double)cull_selector_epochs(selector);
+
+    return s->shorten < 1 ? fmin(s->shorten * (double)s->epochs, epochs) : epochs;
+}
+
 static cull_status make_selector(cull_trainer *t)
 {
     cull_status  status = CULL_OK;
-    double       epochs = t->setup->shorten * (double)t->setup->epochs;
     cull_setting setting = {.pool = t->train->count,
                             .batch = t->setup->batch,
-                            .epochs = (uint64_t)ceil(epochs * (1 - 1e-12)),
+                            .epochs = cull_train_epochs(t->setup),
                             .seed = t->setup->seed,
                             .backend = t->backend};
 
     TRY(cull_selector_create(t->setup->strategy, t->setup->select, t->setup->selects, &setting,
                              &t->selector));
     t->epochs = cull_selector_epochs(t->selector);
-    t->length = t->setup->shorten < 1 ? fmin(epochs, (double)t->epochs) : (double)t->epochs;
+    t->length = cull_train_length(t->setup, t->selector);
 done:
     return status;
+}
+
+/* A reading that will never be made would be waited for in vain. */
+static cull_status check_moments(const cull_trainer *t)
+{
+    const cull_train_setup *s = t->setup;
+    double                  last = s->moments ? s->moment[s->moments - 1] : 0;
+
+    if (last <= t->length) return CULL_OK;
+    return cull_fail(
+        CULL_BAD_OPTION,
+        "train.evaluate_at: %g lies behind the run's end, after %g "
+        "epoch%s%s",
+        last, t->length, t->length == 1 ? "" : "s",
+        t->length < (double)s->epochs ? ": the strategy or train.shorten makes them fewer" : "");
 }
 
 static cull_status make_learning(cull_trainer *t)
@@ -202,6 +244,7 @@ static cull_status make_learning(cull_trainer *t)
     t->schedule = s->schedule;
     t->schedule.steps_per_epoch = cull_data_order_batches(&t->order);
     TRY(make_selector(t));
+    TRY(check_moments(t));
     TRY(cull_optim_create(&s->optim, t->params->dtype, t->params->count, t->backend->team,
                           &t->optim));
     if (!s->decay_all) TRY(cull_train_exempt(t->model, t->optim));

@@ -368,6 +368,9 @@ cull_status cull_train_harm(cull_trainer *trainer);
 /* Train to the end, a failure, or until told to stop; the folder is there. */
 cull_status cull_trainer_run(cull_trainer *trainer, const cull_run_options *options,
                              cull_run_result *out);
+/* prepare.c: the epochs that a selector is told of, and those that a run then has, also a part. */
+uint64_t    cull_train_epochs(const cull_train_setup *setup);
+double      cull_train_length(const cull_train_setup *setup, const cull_selector *selector);
 const char *cull_trainer_watched(const cull_trainer *trainer); /* "validation" or "test" */
 
 #endif

@@ -61,7 +61,9 @@ done:
     return status;
 }
 
-static cull_status evaluate_test(cull_trainer *t)
+/* The test set is read whenever the watched one is, whatever is watched: comparisons draw their
+ * curves of it. last: what the run is judged by. */
+static cull_status evaluate_test(cull_trainer *t, bool last)
 {
     cull_status     status = CULL_OK;
     cull_evaluation e = {.accuracy = t->place.accuracy, .loss = t->place.watched};
@@ -71,6 +73,7 @@ static cull_status evaluate_test(cull_trainer *t)
         cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
         TRY(cull_record_evaluation(t, "test", &e, false));
     }
+    if (!last) goto done;
     t->place.test = e.accuracy;
     t->place.test_loss = e.loss;
 done:
@@ -78,21 +81,15 @@ done:
 }
 
 /* A reading between: neither the best nor the latest result is touched. */
-static cull_status evaluate_besides(cull_trainer *t, bool watched)
+static cull_status evaluate_besides(cull_trainer *t)
 {
     cull_status     status = CULL_OK;
     cull_evaluation e = {0};
 
-    if (watched) {
-        TRY(cull_train_evaluate(t, t->validation ? t->validation : t->test, &e));
-        cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
-        TRY(cull_record_evaluation(t, cull_trainer_watched(t), &e, false));
-    }
-    if (t->validation) {
-        TRY(cull_train_evaluate(t, t->test, &e));
-        cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
-        TRY(cull_record_evaluation(t, "test", &e, false));
-    }
+    TRY(cull_train_evaluate(t, t->validation ? t->validation : t->test, &e));
+    cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
+    TRY(cull_record_evaluation(t, cull_trainer_watched(t), &e, false));
+    TRY(evaluate_test(t, false));
 done:
     return status;
 }
@@ -123,10 +120,10 @@ static cull_status end_epoch(cull_trainer *t, bool spent)
     TRY(cull_record_epoch(t));
     if (due) TRY(evaluate_watched(t, &best));
     t->place.end = end_of(t, spent, due);
-    if (t->place.end)
-        TRY(evaluate_test(t));
+    if (due)
+        TRY(evaluate_test(t, t->place.end != CULL_RUN_GOES_ON));
     else if (moment)
-        TRY(evaluate_besides(t, !due));
+        TRY(evaluate_besides(t));
     tell(t, true, best);
     t->place.epoch++;
     t->place.at = t->place.batch = t->place.seen = t->place.correct = 0;
@@ -144,7 +141,7 @@ static cull_status follow_step(cull_trainer *t, bool *stop, bool *spent)
 
     if (s->log_every && t->place.step % s->log_every == 0) TRY(cull_record_step(t));
     if (!cull_train_epoch_over(t) && !cull_train_complete(t) && cull_train_moment(t))
-        TRY(evaluate_besides(t, true));
+        TRY(evaluate_besides(t));
     tell(t, false, false);
     *spent = out_of_budget(t);
     *stop = !*spent && t->run.stop && t->run.stop(t->run.context);

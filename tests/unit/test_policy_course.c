@@ -187,6 +187,100 @@ static void readings_asked_for_by_their_moment_are_made_at_the_nearest_step(void
     free(text);
 }
 
+/* Comparisons draw their curves of the test set, whatever is watched. */
+static void the_test_set_is_read_whenever_the_validation_set_is(void **state)
+{
+    const struct world *w = *state;
+    char               *text = metrics_of(w, "data.validation=0.2 train.epochs=5 train.evaluate=2 "
+                                                           "train.evaluate_at=1.3 train.log=0");
+
+    assert_int_equal(4, occurrences(text, "\"set\":\"validation\""));
+    assert_int_equal(4, occurrences(text, "\"set\":\"test\""));
+    assert_int_equal(2, occurrences(text, "\"epoch\":2,\"set\":"));
+    assert_int_equal(2, occurrences(text, "\"epoch\":4,\"set\":"));
+    assert_int_equal(2, occurrences(text, "\"epoch\":5,\"set\":"));
+    assert_null(strstr(text, "\"best\":true,\"set\":\"test\""));
+    free(text);
+    remove_folder(path_in(w->folder, "run"));
+    /* nothing is read twice where the test set is the watched one */
+    text = metrics_of(w, "train.epochs=3 train.evaluate_at=1,1.3");
+    assert_int_equal(4, occurrences(text, "\"set\":\"test\""));
+    free(text);
+}
+
+/* Reading costs nothing and changes nothing. */
+static void reading_the_test_set_changes_no_run(void **state)
+{
+    const struct world *w = *state;
+    cull_run_result     often = result_of(w, "data.validation=0.2 train.epochs=4");
+    cull_run_result rarely = result_of(w, "data.validation=0.2 train.epochs=4 train.evaluate=4");
+
+    assert_string_equal(rarely.weights, often.weights);
+    assert_true(rarely.test == often.test && rarely.test_loss == often.test_loss);
+    assert_true(rarely.scored == often.scored && rarely.trained == often.trained);
+}
+
+static void a_moment_behind_the_end_is_refused(void **state)
+{
+    static const struct {
+        const char *changes, *says;
+    } cases[] = {
+        {"train.evaluate_at=1,2.5", "train.evaluate_at: 2.5 lies behind the run's end, after 2"},
+        {"train.evaluate_at=1.7 train.shorten=0.8", "1.7 lies behind the run's end, after 1.6"},
+        {"train.evaluate_at=3.5 train.epochs=4 select.strategy=grad-match select.keep=0.5 "
+         "select.warm=0.5",
+         "3.5 lies behind the run's end, after 3 epochs: the strategy"},
+    };
+    const struct world *w = *state;
+    cull_trainer       *t = NULL;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_recipe *recipe = recipe_of(w, cases[i].changes);
+        assert_fails(CULL_BAD_OPTION, cases[i].says, cull_trainer_create(&recipe->setup, true, &t));
+        cull_recipe_close(recipe);
+    }
+    (void)result_of(w, "train.evaluate_at=1,2"); /* the end itself is a moment */
+    (void)result_of(w, "train.evaluate_at=1.6 train.shorten=0.8");
+}
+
+static void a_subset_shrinks_the_validation_set_alike(void **state)
+{
+    static const struct {
+        const char *changes;
+        size_t      train, validation;
+    } cases[] = {{"data.validation=0.4", 36, 24},
+                 {"data.validation=0.4 data.subset=0.5", 18, 12},
+                 {"data.validation=0.4 data.subset=0.25", 9, 6},
+                 {"data.subset=0.5", 30, 0}};
+    const struct world *w = *state;
+    cull_trainer       *t = NULL;
+    cull_recipe        *recipe = NULL;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t seen[CLASSES] = {0};
+
+        recipe = recipe_of(w, cases[i].changes);
+        assert_ok(cull_trainer_create(&recipe->setup, false, &t));
+        assert_int_equal(cases[i].train, t->train->count);
+        assert_int_equal(cases[i].validation, t->validation ? t->validation->count : 0);
+        assert_int_equal(COUNT, t->test->count);
+        for (size_t k = 0; k < cases[i].validation; k++) {
+            seen[t->validation->labels[k]]++;
+            for (size_t j = 0; j < t->train->count; j++)
+                assert_int_not_equal(t->train->origin[j], t->validation->origin[k]);
+        }
+        for (size_t k = 0; k < CLASSES; k++)
+            assert_int_equal(cases[i].validation / CLASSES, seen[k]);
+        cull_trainer_destroy(t);
+        t = NULL;
+        cull_recipe_close(recipe);
+    }
+    recipe = recipe_of(w, "data.validation=0.05 data.subset=0.1");
+    assert_fails(CULL_BAD_OPTION, "data.subset: 0.1 leaves none of the 3 validation examples",
+                 cull_trainer_create(&recipe->setup, false, &t));
+    cull_recipe_close(recipe);
+}
+
 static void a_run_leaves_what_became_of_each_example(void **state)
 {
     const struct world *w = *state;
@@ -347,6 +441,10 @@ int main(void)
         TEST(a_shortened_run_ends_at_the_nearest_step_fully_decayed),
         TEST(a_schedule_counted_in_trained_examples_covers_what_is_trained),
         TEST(readings_asked_for_by_their_moment_are_made_at_the_nearest_step),
+        TEST(the_test_set_is_read_whenever_the_validation_set_is),
+        TEST(reading_the_test_set_changes_no_run),
+        TEST(a_moment_behind_the_end_is_refused),
+        TEST(a_subset_shrinks_the_validation_set_alike),
         TEST(a_run_leaves_what_became_of_each_example),
         TEST(a_subset_of_the_pool_is_left_with_its_weights),
         TEST(a_step_that_selects_allocates_nothing),

@@ -470,7 +470,7 @@ static void a_run_that_selects_killed_anywhere_goes_on_bit_for_bit(void **state)
         ("select.strategy=sb select.keep=0.4 select.mode=scaled select.every=3 "
          "train.drop_short=true train.batch=7 train.epochs=3"),
         ("select.strategy=random select.keep=0.33 select.rounding=alternate "
-         "train.evaluate_at=0.4,1.1,1.9 train.shorten=0.8"),
+         "train.evaluate_at=0.4,1.1,1.5 train.shorten=0.8"),
     };
     const struct world *w = *state;
 
