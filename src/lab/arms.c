@@ -18,16 +18,12 @@ const char *cull_role_name(cull_role role)
     return names[role];
 }
 
-cull_status cull_arm_recipe(const cull_arm_base *base, const cull_option *more, size_t count,
-                            cull_recipe **out)
+/* The base's changes but those that are replaced, then the others; returns how many. */
+static size_t join(const cull_arm_base *base, const cull_option *more, size_t count,
+                   cull_option *all)
 {
-    cull_status status = CULL_OK;
-    cull_option all[MOST_CHANGES];
-    char        threads[16];
-    size_t      n = 0;
+    size_t n = 0;
 
-    if (base->count + count + 1 > MOST_CHANGES)
-        FAIL(CULL_BAD_OPTION, "%zu changes to a recipe are too many", base->count);
     for (size_t i = 0; i < base->count; i++) {
         bool replaced = base->threads && strcmp(base->changes[i].key, "train.threads") == 0;
         for (size_t k = 0; k < count; k++)
@@ -35,12 +31,42 @@ cull_status cull_arm_recipe(const cull_arm_base *base, const cull_option *more, 
         if (!replaced) all[n++] = base->changes[i];
     }
     for (size_t k = 0; k < count; k++) all[n++] = more[k];
+    return n;
+}
+
+cull_status cull_arm_recipe(const cull_arm_base *base, const cull_option *more, size_t count,
+                            cull_recipe **out)
+{
+    cull_status  status = CULL_OK;
+    cull_option  all[MOST_CHANGES];
+    char         threads[16], moments[CULL_ARM_MOMENTS];
+    size_t       n = 0;
+    bool         fits = true;
+    cull_recipe *recipe = NULL;
+
+    if (base->count + count + 2 > MOST_CHANGES)
+        FAIL(CULL_BAD_OPTION, "%zu changes to a recipe are too many", base->count);
+    n = join(base, more, count, all);
     if (base->threads) {
         (void)snprintf(threads, sizeof threads, "%u", base->threads);
         all[n++] = (cull_option){"train.threads", threads};
     }
-    TRY(cull_recipe_open(base->path, all, n, out));
+    TRY(cull_recipe_open(base->path, all, n, &recipe));
+    if (count > 0) TRY(cull_arm_moments_left(recipe, moments, &fits));
+    if (!fits) {
+        size_t at = 0;
+
+        cull_recipe_close(recipe);
+        recipe = NULL;
+        while (at < n && strcmp(all[at].key, "train.evaluate_at") != 0) at++;
+        n += at == n;
+        all[at] = (cull_option){"train.evaluate_at", moments};
+        TRY(cull_recipe_open(base->path, all, n, &recipe));
+    }
+    *out = recipe;
+    recipe = NULL;
 done:
+    cull_recipe_close(recipe);
     return status;
 }
 
@@ -365,6 +391,8 @@ static cull_status add_full(const cull_arm_base *base, cull_arms *arms)
 {
     cull_status status = CULL_OK;
     cull_arm    arm = {.role = CULL_ROLE_FULL, .keep = 1, .pass = "none", .uniform = true};
+    char        moments[CULL_ARM_MOMENTS];
+    bool        fits = true;
 
     (void)snprintf(arm.name, sizeof arm.name, "full");
     (void)snprintf(arm.folder, sizeof arm.folder, "full");
@@ -374,6 +402,10 @@ static cull_status add_full(const cull_arm_base *base, cull_arms *arms)
         FAIL(CULL_BAD_OPTION,
              "select.strategy: a comparison's recipe trains all examples; what is compared with it "
              "stands in the list of strategies");
+    TRY(cull_arm_moments_left(arm.recipe, moments, &fits));
+    if (!fits)
+        FAIL(CULL_BAD_OPTION, "train.evaluate_at: %g lies behind the run's end",
+             arm.recipe->setup.moment[arm.recipe->setup.moments - 1]);
     TRY(add_owned(arms, &arm));
 done:
     cull_recipe_close(arm.recipe);

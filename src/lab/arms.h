@@ -96,8 +96,16 @@ cull_status cull_arm_whole_budget(const cull_arm_base *base, const cull_costs *c
 /* Price all arms and add their controls. What was added before is dropped. */
 cull_status cull_arms_control(const cull_arm_base *base, const cull_costs *costs, cull_arms *arms);
 
+/* arm_moments.c: train.evaluate_at of a recipe, less what lies behind the run's end; *all: that is
+ * all of it, and out is untouched. */
+enum { CULL_ARM_MOMENTS = CULL_TRAIN_MOMENTS * 16 };
+cull_status cull_arm_moments_left(const cull_recipe *recipe, char out[CULL_ARM_MOMENTS], bool *all);
+/* The full run is looked at wherever an arm's budget ends. */
+cull_status cull_arms_watch(const cull_arm_base *base, const cull_costs *costs, cull_arms *arms);
+
 /* Used by controls.c: an arm of this recipe, or the one that is there already. */
 cull_status cull_arms_add(cull_arms *arms, const cull_arm *arm, size_t *at);
+/* The base with more changes. A run that ends before the base's is not looked at behind its end. */
 cull_status cull_arm_recipe(const cull_arm_base *base, const cull_option *more, size_t count,
                             cull_recipe **out);
 

@@ -64,7 +64,8 @@ double cull_compare_run_seconds(const cull_comparison *c, size_t arm)
     if (arm == 0) looks += (double)s->moments;
     if (a->role == CULL_ROLE_SHORTENED) looks *= a->share;
     return c->costs.start + a->price.seconds +
-           fmax(1, looks) * (double)c->costs.test * (forward + c->costs.load);
+           fmax(1, looks) * (double)(c->costs.test + c->costs.validation) *
+               (forward + c->costs.load);
 }
 
 double cull_compare_seconds(const cull_comparison *c)

@@ -89,7 +89,8 @@ static void take_status(const json_t *run, cull_compared *out)
     }
 }
 
-static cull_status add_point(cull_compared *out, size_t *room, const json_t *line)
+/* other: a set beside the test set was watched. */
+static cull_status add_point(cull_compared *out, size_t *room, const json_t *line, bool *other)
 {
     cull_status status = CULL_OK;
     const char *kind = json_string_value(json_object_get(line, "kind"));
@@ -97,10 +98,8 @@ static cull_status add_point(cull_compared *out, size_t *room, const json_t *lin
     double      accuracy = number(line, "accuracy"), step = number(line, "step");
 
     if (!kind || strcmp(kind, "evaluate") != 0 || !set) goto done;
-    if (strcmp(set, "test") != 0) {
-        out->best = out->accuracy; /* the run's best is of the other set: the end is all there is */
-        goto done;
-    }
+    *other = *other || strcmp(set, "test") != 0;
+    if (strcmp(set, "test") != 0) goto done;
     if (!is_share(accuracy) || !(step >= 0) || step > 9e15) goto done;
     if (out->points == *room) {
         size_t more = *room ? 2 * *room : 32;
@@ -113,11 +112,19 @@ done:
     return status;
 }
 
+/* The best that a run names is of the set it watched. */
+static void find_best(cull_compared *out)
+{
+    out->best = out->accuracy;
+    for (size_t i = 0; i < out->points; i++) out->best = fmax(out->best, out->curve[i].accuracy);
+}
+
 static cull_status read_curve(const char *text, size_t size, cull_compared *out)
 {
     cull_status status = CULL_OK;
     size_t      room = 0, number_of = 0;
     const char *at = text, *end = text + size;
+    bool        other = false;
 
     while (at < end) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
@@ -134,11 +141,12 @@ static cull_status read_curve(const char *text, size_t size, cull_compared *out)
             fail_run(out, CULL_COMPARED_CORRUPT, why);
             goto done;
         }
-        status = add_point(out, &room, line);
+        status = add_point(out, &room, line, &other);
         json_decref(line);
         TRY(status);
         at = line_end + 1;
     }
+    if (other) find_best(out);
 done:
     return status;
 }

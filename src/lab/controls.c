@@ -247,41 +247,6 @@ done:
     return status;
 }
 
-/* The full run is looked at wherever an arm's budget ends. */
-static cull_status watch_full(const cull_arm_base *base, const cull_costs *costs, cull_arms *arms)
-{
-    cull_status  status = CULL_OK;
-    cull_arm    *full = &arms->arm[0];
-    double       moment[CULL_TRAIN_MOMENTS];
-    size_t       moments = 0;
-    char         text[CULL_TRAIN_MOMENTS * 12] = "";
-    size_t       length = 0;
-    cull_recipe *recipe = NULL;
-
-    for (size_t i = 1; i < arms->count && moments < CULL_TRAIN_MOMENTS; i++) {
-        double at = arms->arm[i].share * (double)full->recipe->setup.epochs;
-        size_t place = moments;
-
-        if (arms->arm[i].role != CULL_ROLE_EARLY_STOP) continue;
-        while (place > 0 && moment[place - 1] > at) {
-            moment[place] = moment[place - 1];
-            place--;
-        }
-        moment[place] = at;
-        moments++;
-    }
-    for (size_t i = 0; i < moments && length < sizeof text - 40; i++) {
-        if (length) text[length++] = ',';
-        length += cull_base_write_number(moment[i], 8, text + length);
-    }
-    TRY(cull_arm_recipe(base, &(cull_option){"train.evaluate_at", text}, moments ? 1 : 0, &recipe));
-    cull_recipe_close(full->recipe);
-    full->recipe = recipe;
-    TRY(cull_arm_price(costs, full));
-done:
-    return status;
-}
-
 cull_status cull_arms_control(const cull_arm_base *base, const cull_costs *costs, cull_arms *arms)
 {
     cull_status status = CULL_OK;
@@ -310,7 +275,7 @@ cull_status cull_arms_control(const cull_arm_base *base, const cull_costs *costs
     memset(key, 0, asked * sizeof *key);
     cull_costs_group(cost, key, asked, CULL_ARM_SHARE, leader);
     TRY(add_full_controls(base, arms, asked, leader));
-    TRY(watch_full(base, costs, arms));
+    TRY(cull_arms_watch(base, costs, arms));
 done:
     cull_base_free(cost);
     cull_base_free(key);

@@ -395,6 +395,43 @@ static void every_arm_has_its_four_controls(void **state)
     cull_arms_close(&arms);
 }
 
+/* What the base asks for is asked of everybody, as far as their runs go. */
+static void nobody_is_looked_at_behind_its_end(void **state)
+{
+    cull_option     own[] = {{"model.name", "mlp"},
+                             {"train.epochs", "4"},
+                             {"train.batch", "128"},
+                             {"train.evaluate_at", "[0.25, 1.5, 3.5]"}};
+    cull_arm_base   looked = {.changes = own, .count = 4, .threads = 1};
+    cull_arm_wish   wish = {"sb,grad-match warm=0.5 period=1", "0.25", "separate", false};
+    cull_costs      costs = table();
+    cull_arms       arms = {0};
+    const cull_arm *full = NULL;
+
+    (void)state;
+    assert_ok(cull_arms_open(&looked, &wish, &arms));
+    for (size_t i = 1; i < arms.count; i++)
+        arms.arm[i].own = (cull_arm_costs){.known = true, .score = 3e-4, .pool_score = .2};
+    assert_ok(cull_arms_control(&looked, &costs, &arms));
+    assert_string_equal("0.25,1.5,3.5", cull_recipe_value(arms.arm[1].recipe, "train.evaluate_at"));
+    assert_string_equal("0.25,1.5", cull_recipe_value(arms.arm[2].recipe, "train.evaluate_at"));
+    for (size_t i = 1; i < arms.count; i++) {
+        if (arms.arm[i].role != CULL_ROLE_SHORTENED) continue;
+        assert_true(arms.arm[i].share * 4 < 3.5);
+        assert_int_equal(arms.arm[i].share * 4 < 1.5 ? 1 : 2, arms.arm[i].recipe->setup.moments);
+    }
+    full = &arms.arm[0]; /* these, and where the two budgets end */
+    assert_int_equal(5, full->recipe->setup.moments);
+    for (size_t i = 1; i < 5; i++)
+        assert_true(full->recipe->setup.moment[i] > full->recipe->setup.moment[i - 1]);
+    assert_ok(cull_arms_control(&looked, &costs, &arms)); /* made anew, they are no more */
+    assert_int_equal(5, arms.arm[0].recipe->setup.moments);
+    cull_arms_close(&arms);
+    own[3].value = "1,4.5";
+    assert_fails(CULL_BAD_OPTION, "train.evaluate_at: 4.5 lies behind the run's end",
+                 cull_arms_open(&looked, &wish, &arms));
+}
+
 static void whole_budgets_cost_the_same_within_an_example_a_step(void **state)
 {
     static const char *const strategies[] = {"sb",
@@ -670,6 +707,7 @@ int main(void)
         cmocka_unit_test(arms_with_long_options_are_told_apart),
         cmocka_unit_test(a_recipe_that_selects_is_no_base),
         cmocka_unit_test(every_arm_has_its_four_controls),
+        cmocka_unit_test(nobody_is_looked_at_behind_its_end),
         cmocka_unit_test(whole_budgets_cost_the_same_within_an_example_a_step),
         cmocka_unit_test(pool_arms_are_controlled_by_subsets_of_the_pool),
         cmocka_unit_test(whole_minibatches_are_controlled_by_as_many_examples),
