@@ -94,6 +94,12 @@ static const cull_rep_arm *named(const cull_rep_comparison *c, const char *name)
     return NULL;
 }
 
+/* What decides itself how many it keeps has no share, and stands beside every other arm. */
+static bool is_drawn(const cull_rep_arm *arm, double keep)
+{
+    return cull_rep_is_arm(arm) && (isnan(arm->keep) || arm->keep == keep);
+}
+
 /* The arms that keep this share, their controls of the same cost, and full training. */
 static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double keep, bool time,
                       struct range *range)
@@ -109,7 +115,7 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
         const cull_rep_arm    *control = v ? named(c, v->control) : NULL;
         bool                   again = false;
 
-        if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].keep != keep || !control) continue;
+        if (!is_drawn(&c->arm[i], keep) || !control) continue;
         for (size_t j = 0; j < count; j++) again = again || drawn[j] == control;
         if (again || count == sizeof drawn / sizeof *drawn || cull_rep_is_arm(control)) continue;
         drawn[count++] = control;
@@ -118,16 +124,17 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
     for (size_t i = 0; i < c->arms && f->plots < CULL_REP_LABELS / 2; i++) {
         char key[CULL_REP_NAME];
 
-        if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].keep != keep) continue;
+        if (!is_drawn(&c->arm[i], keep)) continue;
         cull_rep_line_name(&c->arm[i], key, sizeof key);
         plot_line(f, &c->arm[i], time, key, range);
     }
 }
 
+/* keep is NaN where every arm decides itself how many it keeps; free: some do. */
 static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, double keep,
-                             bool time)
+                             bool time, bool free)
 {
-    char            caption[400], what[160];
+    char            caption[480], what[160], share[40] = "", who[80];
     struct range    range = {INFINITY, -INFINITY};
     cull_rep_figure f = {0};
 
@@ -138,14 +145,22 @@ static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, 
                             "set offsets 0, graph .03, 0, 0\n");
     plot_keep(&f, c, keep, time, &range);
     cull_rep_figure_range(&f, 'y', range.low * .93, range.high * 1.07);
-    (void)snprintf(what, sizeof what, "Test error against %s for the arms that keep %.3g %%",
-                   time ? "time" : "cost", 100 * keep);
-    (void)snprintf(caption, sizeof caption,
-                   time ? "<b>Error against time, ρ = %.3g.</b> Seconds of loading, scoring, "
-                          "selecting and learning as they passed here, mean over seeds."
-                        : "<b>Error against cost, ρ = %.3g.</b> Mean over seeds; lower and further "
-                          "left is better. Inside a run cost grows with counted work.",
-                   keep);
+    (void)snprintf(who, sizeof who, "decide how many they keep");
+    if (!isnan(keep)) {
+        (void)snprintf(share, sizeof share, ", ρ = %.3g", keep);
+        (void)snprintf(who, sizeof who, "keep %.3g %%%s", 100 * keep,
+                       free ? ", or decide how many" : "");
+    }
+    (void)snprintf(what, sizeof what, "Test error against %s for the arms that %s",
+                   time ? "time" : "cost", who);
+    (void)snprintf(
+        caption, sizeof caption,
+        time ? "<b>Error against time%s.</b> Seconds of loading, scoring, selecting and "
+               "learning as they passed here, mean over seeds.%s"
+             : "<b>Error against cost%s.</b> Mean over seeds; lower and further left is "
+               "better. Inside a run cost grows with counted work.%s",
+        share,
+        free && !isnan(keep) ? " Strategies that decide how many they keep are in it too." : "");
     return cull_rep_figure_draw(page, &f, what, caption);
 }
 
@@ -154,16 +169,19 @@ cull_status cull_rep_draw_errors(cull_rep_page *page, const cull_rep_comparison 
     cull_status status = CULL_OK;
     double      keep[MOST_SHARES];
     size_t      count = 0;
+    bool        free = false;
 
     for (size_t i = 0; i < c->arms && count < MOST_SHARES; i++) {
         bool again = !cull_rep_is_arm(&c->arm[i]) || !isfinite(c->arm[i].keep);
 
+        free = free || (cull_rep_is_arm(&c->arm[i]) && isnan(c->arm[i].keep));
         for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].keep;
         if (!again) keep[count++] = c->arm[i].keep;
     }
+    if (count == 0 && free) keep[count++] = NAN;
     for (size_t i = 0; i < count && i < MOST_KEEPS; i++) {
-        TRY(draw_keep(page, c, keep[i], false));
-        TRY(draw_keep(page, c, keep[i], true));
+        TRY(draw_keep(page, c, keep[i], false, free));
+        TRY(draw_keep(page, c, keep[i], true, free));
     }
     if (count > MOST_KEEPS)
         cull_rep_print(&page->html,
@@ -226,12 +244,13 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
     }
     return cull_rep_figure_draw(
         page, &f, loss ? "Loss by epoch" : "Accuracy by epoch",
-        count > 1 ? (loss ? "<b>Loss</b> on the test set (validation where that was watched)."
-                          : "<b>Accuracy</b> on the test set (validation where that was watched).")
-                  : (loss ? "<b>Loss</b>: training as a mean over the epoch's examples, the sets "
-                            "when they were looked at."
-                          : "<b>Accuracy</b>: training while it was learning, the sets when they "
-                            "were looked at."));
+        count > 1
+            ? (loss ? "<b>Loss</b> on the test set (validation where that alone was read)."
+                    : "<b>Accuracy</b> on the test set (validation where that alone was read).")
+            : (loss ? "<b>Loss</b>: training as a mean over the epoch's examples, the sets "
+                      "when they were looked at."
+                    : "<b>Accuracy</b>: training while it was learning, the sets when they "
+                      "were looked at."));
 }
 
 cull_status cull_rep_draw_run_curves(cull_rep_page *page, const cull_rep_single *runs, size_t count)

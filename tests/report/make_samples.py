@@ -283,7 +283,7 @@ def samples(out):
     """{name: folder}, all written."""
     at = {name: os.path.join(out, name) for name in
           ("full", "unfinished", "corrupt", "one_seed", "many_arms", "long_names", "hostile", "truncated", "run", "empty", "probe", "picks", "nothing", "odd",
-           "extreme", "long", "options", "uniform")}
+           "extreme", "long", "options", "uniform", "stream", "streams")}
     usual = list(GAIN)
     make(at["full"], "LeNet-5 on fashion-mnist, 3 epochs, batch 128", [1, 2, 3], usual, [.1, .3], noise=.1).write()
 
@@ -324,6 +324,13 @@ def samples(out):
             margin="wide", seeds={"a": 1}, machine=[1, 2])
     make(at["options"], "Options", [1, 2], ["sb", "sb score.norm=running", "sb beta=3"], [.25, .5]).write()
     make(at["uniform"], "Uniform", [1, 2], ["random"], [.1, .5], files=False).write()
+    for name, beside, keeps in (("stream", ["sb"], [.25, .5]), ("streams", [], [.5])):
+        c = make(at[name], "Rules that decide how many they keep", [1, 2], beside + ["sb-stream", "infobatch"], keeps)
+        c.arms = [a for a in c.arms if a["strategy"] not in ("sb-stream", "infobatch") or a["keep"] == .5]
+        for arm in c.arms:
+            if arm["strategy"] in ("sb-stream", "infobatch"):
+                arm.update(keep=None, name="%s separate" % arm["strategy"])
+        c.write()
     os.makedirs(at["truncated"])
     with open(os.path.join(at["full"], "comparison.json"), "rb") as whole, \
             open(os.path.join(at["truncated"], "comparison.json"), "wb") as cut:

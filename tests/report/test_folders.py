@@ -184,6 +184,16 @@ def run(cull, folder):
     text, _ = case.page("uniform.html")
     marks = re.findall("<use", figure(text, "Test accuracy against the kept share").partition('<ul class="key">')[0])
     case.expect(len(marks) >= 2, "uniform: %d marks are drawn" % len(marks))
+    case.report("stream", "-o", "stream.html")
+    text, _ = case.page("stream.html")
+    for share, of in (("25", "cost"), ("50", "cost"), ("25", "time"), ("50", "time")):
+        names = [name for _, name in keys(text, "Test error against %s for the arms that keep %s %%" % (of, share))]
+        for name in ("full training", "uniform, whole budget", "sb", "sb-stream", "infobatch"):
+            case.expect(names.count(name) == 1, "stream: error against %s at %s %%: %s" % (of, share, names))
+    case.report("streams", "-o", "streams.html")
+    text, _ = case.page("streams.html", "<b>Error against cost.</b>", "<b>Error against time.</b>")
+    names = [name for _, name in keys(text, "Test error against cost for the arms that decide how many they keep")]
+    case.expect("sb-stream" in names and "infobatch" in names, "streams: error against cost: %s" % names)
     case.report("hostile", "-o", "hostile.html", says="1 problem named")
     text, _ = case.page("hostile.html", "&lt;script&gt;alert(1)&lt;/script&gt;")
     case.expect("\u202e" not in text and not os.path.exists(os.path.join(folder, "x")), "hostile: something came through")
