@@ -17,7 +17,8 @@ static const char opening[] =
     "What is left out has its default; a run's folder holds the recipe with every key. An unknown "
     "or\nrepeated key, a value of the wrong type or out of bounds is an error that names file and "
     "line (exit\nstatus 2), before anything runs. Anchors, aliases, tags and second documents are "
-    "refused. `key=value`\non the command line replaces what the file says; a list is written there "
+    "refused. `key=value`\non the command line replaces what the file says; a list is written "
+    "there "
     "as here,\n`schedule.milestones=[60, 120]`, or `60,120`. Bounds are inclusive.\n";
 
 static const char closing[] =
