@@ -256,7 +256,7 @@ typedef struct cull_signals {
 #define CULL_NO_ROW UINT32_MAX
 
 enum {
-    CULL_SUBSET_FILLED = 1,   /* the solver ended short; random examples fill the rest */
+    CULL_SUBSET_FILLED = 1,   /* the rule ended short; random examples fill the rest   */
     CULL_SUBSET_FALLBACK = 2, /* no positive weight at all: a random subset, weights 1 */
     CULL_SUBSET_SHORT = 4     /* fewer than the budget, or than the whole minibatches
                                  nearest to it: `short=accept`, or nothing was left to pick */
@@ -566,6 +566,7 @@ typedef struct cull_omp_problem {
     double       *weight; /* [budget] their weights, not normalised; the caller's   */
     size_t        picked;
     double        residual; /* |r| / |b| (regularised error under ridge); NaN: b2 unknown */
+    double        ridge;    /* what the options' ridge came to: lambda times the mean of diag K */
     cull_omp_stop stop;
 } cull_omp_problem;
 

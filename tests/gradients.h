@@ -139,6 +139,101 @@ static inline void brute_omp(const double *g, size_t n, size_t size, const doubl
     free(a);
 }
 
+/* |sum of weight_i g_i - b|^2 over n atoms. */
+static inline double matching_error(const double *g, const uint32_t *index, const double *weight,
+                                    size_t n, size_t size, const double *b)
+{
+    double error = 0;
+
+    for (size_t l = 0; l < size; l++) {
+        double rest = -b[l];
+        for (size_t i = 0; i < n; i++) rest += weight[i] * g[index[i] * size + l];
+        error += rest * rest;
+    }
+    return error;
+}
+
+/* min 1/2 x^T (K + diag(shift)) x - t^T x, x >= 0, atoms one by one (Lawson and Hanson). */
+static inline void brute_nonnegative(const double *k, const double *shift, const double *t,
+                                     size_t n, double *x)
+{
+    double   *a = malloc(n * n * sizeof *a), *wish = malloc(n * sizeof *wish), least = 0, scale = 0;
+    uint32_t *in = malloc(n * sizeof *in);
+    bool     *active = calloc(n, sizeof *active);
+
+    for (size_t i = 0; i < n; i++) x[i] = 0;
+    for (size_t i = 0; i < n; i++) scale = fmax(scale, fabs(t[i]));
+    for (;;) {
+        size_t best = n;
+
+        least = 1e-13 * scale;
+        for (size_t i = 0; i < n; i++) {
+            double slope = t[i] - inner(k + i * n, x, n) - shift[i] * x[i];
+            if (active[i] || k[i * n + i] <= 0 || slope <= least) continue;
+            least = slope;
+            best = i;
+        }
+        if (best == n) break;
+        active[best] = true;
+        for (;;) {
+            size_t count = 0, gone = n;
+            double reach = 1;
+
+            for (size_t i = 0; i < n; i++)
+                if (active[i]) in[count++] = (uint32_t)i;
+            for (size_t i = 0; i < count; i++) {
+                for (size_t j = 0; j < count; j++)
+                    a[i * count + j] = k[in[i] * n + in[j]] + (i == j ? shift[in[i]] : 0);
+                wish[i] = t[in[i]];
+            }
+            solve_dense(a, wish, count);
+            for (size_t i = 0; i < count; i++) {
+                double part = x[in[i]] / (x[in[i]] - wish[i]);
+                if (wish[i] > 0 || part > reach) continue;
+                reach = part;
+                gone = in[i];
+            }
+            for (size_t i = 0; i < count; i++) x[in[i]] += reach * (wish[i] - x[in[i]]);
+            if (gone == n) break;
+            x[gone] = 0;
+            active[gone] = false;
+        }
+    }
+    free(a);
+    free(wish);
+    free(in);
+    free(active);
+}
+
+/*
+ * What refitting should make of atoms index[n] of g (count, size), the first `picked` of which
+ * weigh weight[]: those weights, or the solution over all n where its error is lower.
+ */
+static inline void brute_refit(const double *g, size_t count, size_t size, const double *b,
+                               double ridge, const uint32_t *index, size_t picked, size_t n,
+                               double *weight)
+{
+    double *k = malloc(n * n * sizeof *k), *t = malloc(n * sizeof *t);
+    double *shift = malloc(n * sizeof *shift), *x = malloc(n * sizeof *x), mean = 0;
+
+    for (size_t i = 0; i < count; i++)
+        mean += inner(g + i * size, g + i * size, size) / (double)count;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++)
+            k[i * n + j] = inner(g + index[i] * size, g + index[j] * size, size);
+        t[i] = inner(g + index[i] * size, b, size);
+        shift[i] = ridge * mean + 1e-6 * k[i * n + i];
+        if (i >= picked) weight[i] = 0;
+    }
+    brute_nonnegative(k, shift, t, n, x);
+    if (matching_error(g, index, x, n, size, b) < matching_error(g, index, weight, n, size, b))
+        memcpy(weight, x, n * sizeof *x);
+    free(k);
+    free(t);
+    free(shift);
+    free(x);
+}
+
 /* The weight a subset gives a row; 0: not in it. */
 static inline double weight_of(const cull_subset *subset, size_t row)
 {

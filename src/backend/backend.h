@@ -12,6 +12,13 @@
  *     top       the m largest (or smallest) of x, ties to the lower index, ascending by index
  *     gram      K = P P^T o (H H^T + 1), t = row means (or against a target), b2
  *     omp       orthogonal matching pursuit, many problems at once   (cull_omp_problem)
+ *     refit     weights >= 0 for atoms that are given, many problems at once: index[budget] and
+ *               the weights, none negative, of the first `picked` come in; weight[budget] goes
+ *               out, the solution over all of them of
+ *                   min 1/2 x^T (K_II + ridge I + SHIFT diag K_II) x - t_I^T x,  x >= 0
+ *               with the ridge that the pursuit left in the problem; or, where x^T K_II x -
+ *               2 t_I^T x is no lower for it, what came in, and zero for the rest. A problem whose
+ *               budget is picked already is left as it is
  *     facility  facility location, many problems at once             (cull_facility_problem)
  *     gradient  B = sum over rows of p_i (x) [h_i; 1], bias last
  *     gain      p_i^T B [h_i; 1] of each row, or without P all of B [h_i; 1]
@@ -33,8 +40,12 @@ typedef enum cull_op_kind {
     CULL_OP_FACILITY,
     CULL_OP_GRADIENT,
     CULL_OP_GAIN,
+    CULL_OP_REFIT,
     CULL_OP_KINDS
 } cull_op_kind;
+
+/* Of refit: keeps atoms that depend on each other from weights without bound. */
+#define CULL_REFIT_SHIFT 1e-6
 
 /* What an operation is prepared for: upper bounds. rank, keys and top look only at rows. */
 typedef struct cull_op_desc {
@@ -77,7 +88,7 @@ typedef struct cull_op_args {
             cull_omp_problem       *problems;
             size_t                  count;
             const cull_omp_options *options;
-        } omp;
+        } omp; /* and of refit, which looks at the options for their memory alone */
         struct {
             cull_facility_problem       *problems; /* h below CULL_FACILITY_MOST */
             size_t                       count;

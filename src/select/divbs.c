@@ -2,7 +2,7 @@
  * select/divbs.c - a diverse subset of a minibatch: as gradmatch, but each pick is drawn.
  *
  *     pick i with probability ~ |<g_i, r>|, r what the picks so far leave of the mean gradient;
- *     weights 1
+ *     weights 1, also of the random examples that fill the subset up
  */
 #include "select/matching.h"
 
@@ -35,7 +35,8 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
                                 .key = cull_key_make(self->setting->seed, "divbs"),
                                 .step = signals->step};
 
-    return cull_sel_minibatch_run(&d->batch, self, signals, &pursuit, true, budget, out);
+    return cull_sel_minibatch_run(&d->batch, self, signals, &pursuit, CULL_WEIGHTS_UNIT, budget,
+                                  out);
 }
 
 const cull_strategy cull_strategy_divbs = {

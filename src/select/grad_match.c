@@ -3,7 +3,8 @@
  * (GRAD-MATCH, Killamsetty et al. 2021).
  *
  *     per problem   w = OMP with ridge towards b, the sum of its examples' gradients
- *     over all      clipped at zero, filled, w <- k w / sum w
+ *                   clipped at zero, filled, and solved again
+ *     over all      w <- k w / sum w
  *
  *     class-gradient   one problem a class c, of row c of the gradient alone: (D+1)
  *     class            one problem a class, of the whole gradient: (C, D+1)
@@ -40,6 +41,7 @@ struct plan {
     double         *b; /* targets of `together` problems, one after another */
     size_t          b_size, together;
     cull_op        *gradient, *omp;
+    cull_sel_settle how;
     cull_sel_filler filler;
 };
 
@@ -146,6 +148,7 @@ done:
     return status;
 }
 
+/* The targets of one lot make room for the next: what it lacks is filled while they are there. */
 static cull_status solve(struct plan *plan)
 {
     cull_status   status = CULL_OK;
@@ -164,6 +167,8 @@ static cull_status solve(struct plan *plan)
         for (size_t i = 0; i < count; i++)
             TRY(make_target(plan, first + i, plan->b + i * plan->b_size));
         TRY(cull_op_run(plan->omp, &args));
+        TRY(cull_sel_settle_fill(&plan->how, &plan->filler, plan->options, plan->problem + first,
+                                 count));
     }
 done:
     return status;
@@ -173,13 +178,13 @@ static cull_status match_examples(struct plan *plan, size_t budget, cull_subset 
 {
     cull_status      status = CULL_OK;
     const cull_self *self = plan->self;
-    cull_sel_settle  how = {.backend = self->setting->backend,
-                            .place = plan->signals->place,
-                            .key = cull_key_make(self->setting->seed, "fill"),
-                            .step = plan->signals->epoch,
-                            .fill = cull_value_is(self->values, "short", "fill")};
     size_t           at = 0;
 
+    plan->how = (cull_sel_settle){.backend = self->setting->backend,
+                                  .place = plan->signals->place,
+                                  .key = cull_key_make(self->setting->seed, "fill"),
+                                  .step = plan->signals->epoch,
+                                  .fill = !cull_value_is(self->values, "short", "accept")};
     TRY(plan->by_class ? plan_classes(plan, budget) : plan_all(plan, budget));
     TRY(plan_targets(plan));
     TRY(cull_subset_resize(out, budget));
@@ -189,7 +194,7 @@ static cull_status match_examples(struct plan *plan, size_t budget, cull_subset 
         at += plan->problem[i].budget;
     }
     TRY(solve(plan));
-    TRY(cull_sel_settle_run(&how, &plan->filler, plan->problem, plan->problems, out));
+    cull_sel_settle_run(&plan->how, plan->problem, plan->problems, out);
 done:
     return status;
 }

@@ -209,7 +209,7 @@ static cull_status pick_minibatches(struct pool *pool, size_t picks)
     cull_sel_settle  how = {.backend = backend,
                             .key = cull_key_make(self->setting->seed, "fill"),
                             .step = pool->signals->epoch,
-                            .fill = cull_value_is(self->values, "short", "fill")};
+                            .fill = !cull_value_is(self->values, "short", "accept")};
 
     TRY(cull_base_alloc(pool->size, sizeof *pool->b, "a gradient", &pool->b));
     TRY(cull_base_alloc(pool->size, sizeof *pool->sum, "a gradient", &pool->sum));
@@ -221,7 +221,8 @@ static cull_status pick_minibatches(struct pool *pool, size_t picks)
     problem.weight = pool->chosen.weight;
     TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_OMP, atoms}, &pool->omp));
     TRY(cull_op_run(pool->omp, &args));
-    TRY(cull_sel_settle_run(&how, &pool->filler, &problem, 1, &pool->chosen));
+    TRY(cull_sel_settle_fill(&how, &pool->filler, pool->options, &problem, 1));
+    cull_sel_settle_run(&how, &problem, 1, &pool->chosen);
 done:
     return status;
 }

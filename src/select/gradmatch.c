@@ -2,12 +2,17 @@
  * select/gradmatch.c - a weighted subset of a minibatch whose gradient is near the batch's
  * (Balles et al. 2023, Algorithm 1).
  *
- *     w = OMP towards the mean gradient, m atoms; clipped at zero; w <- m w / sum w
+ *     w = OMP towards the mean gradient, m atoms; clipped at zero, filled and solved again
+ *     w <- m w / sum w, or m w, so that (1/m) sum of w g has the length of the mean gradient too
  */
 #include "select/matching.h"
 
-static const cull_option_spec options[] = {CULL_MATCHING_SOLVER("0"), CULL_MATCHING_COMMON,
-                                           CULL_MATCHING_END};
+static const cull_option_spec options[] = {
+    CULL_MATCHING_SOLVER("0"),
+    CULL_MATCHING_COMMON,
+    {"weights", CULL_OPTION_CHOICE, "mean", 0, 0, "mean|solved",
+     "mean: scaled to a mean of 1; solved: as they match the gradient's length too"},
+    CULL_MATCHING_END};
 
 struct gradmatch {
     cull_omp_options   options;
@@ -40,7 +45,10 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
 {
     struct gradmatch *g = self->state;
 
-    return cull_sel_minibatch_run(&g->batch, self, signals, &g->options, false, budget, out);
+    return cull_sel_minibatch_run(
+        &g->batch, self, signals, &g->options,
+        cull_value_is(self->values, "weights", "solved") ? CULL_WEIGHTS_SOLVED : CULL_WEIGHTS_MEAN,
+        budget, out);
 }
 
 const cull_strategy cull_strategy_gradmatch = {

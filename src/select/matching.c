@@ -2,7 +2,8 @@
  * select/matching.c - one minibatch matched, and solved problems turned into a subset.
  *
  *     K = P P^T o (H H^T + 1)   t = row means of K   w = OMP(K, t)   (gram, omp)
- *     w <- m w / sum w over the positive ones, the rest filled
+ *     the negative ones dropped, their places filled at random, w solved again >= 0 (refit)
+ *     w <- m w / sum w, or m w
  *
  * Up to EXPLICIT examples K is stored; beyond, its columns are made as they are picked.
  */
@@ -42,6 +43,7 @@ void cull_sel_matching_needs(const cull_values *values, cull_needs *needs)
 void cull_sel_filler_clear(cull_sel_filler *filler)
 {
     cull_sel_draw_clear(&filler->draw);
+    cull_op_destroy(filler->refit);
     cull_base_free(filler->unused);
     cull_base_free(filler->place);
     *filler = (cull_sel_filler){0};
@@ -66,51 +68,64 @@ done:
     return status;
 }
 
-/* Random unused atoms of a problem up to its budget, at one weight. */
+/* Random unused atoms of a problem up to its budget; they weigh nothing yet. */
 static cull_status fill(const cull_sel_settle *how, cull_sel_filler *filler,
-                        const cull_omp_problem *problem, double weight)
+                        const cull_omp_problem *problem)
 {
     cull_status     status = CULL_OK;
     const uint32_t *place = NULL;
     size_t          picked = problem->picked, missing = problem->budget - picked;
 
+    if (missing == 0) return CULL_OK;
     TRY(gather_places(filler, how->place, problem, &place));
     TRY(cull_sel_room(&filler->unused, &filler->unused_room, problem->count));
     for (size_t i = 0; i < problem->count; i++) filler->unused[i] = 1;
     for (size_t i = 0; i < picked; i++) filler->unused[problem->index[i]] = 0;
     TRY(cull_sel_draw_run(&filler->draw, how->backend, how->key, how->step, place, filler->unused,
                           problem->count, missing, problem->index + picked));
-    for (size_t i = picked; i < problem->budget; i++) problem->weight[i] = weight;
+    for (size_t i = picked; i < problem->budget; i++) problem->weight[i] = how->unit ? 1 : 0;
 done:
     return status;
 }
 
-/* Drop the atoms of no positive weight; the sum of those that stay. */
-static cull_status clip(cull_omp_problem *problem, double *sum)
+/* Drop the atoms of no positive weight. */
+static cull_status clip(cull_omp_problem *problem)
 {
     cull_status status = CULL_OK;
     size_t      kept = 0;
 
-    *sum = 0;
     for (size_t i = 0; i < problem->picked; i++) {
         if (!isfinite(problem->weight[i]))
             FAIL(CULL_NOT_FINITE, "the gradients are too large or too far apart to be matched");
         if (problem->weight[i] <= 0) continue;
         problem->index[kept] = problem->index[i];
-        problem->weight[kept] = problem->weight[i];
-        *sum += problem->weight[kept++];
+        problem->weight[kept++] = problem->weight[i];
     }
     problem->picked = kept;
 done:
     return status;
 }
 
-static double positive_sum(const cull_omp_problem *problem)
+cull_status cull_sel_settle_fill(const cull_sel_settle *how, cull_sel_filler *filler,
+                                 const cull_omp_options *options, cull_omp_problem *problems,
+                                 size_t count)
 {
-    double sum = 0;
+    cull_status  status = CULL_OK;
+    cull_op_args args = {.omp = {problems, count, options}};
+    bool         missing = false;
 
-    for (size_t i = 0; i < problem->picked; i++) sum += problem->weight[i];
-    return sum;
+    for (size_t i = 0; i < count; i++) {
+        if (how->unit)
+            for (size_t j = 0; j < problems[i].picked; j++) problems[i].weight[j] = 1;
+        TRY(clip(problems + i));
+        missing |= problems[i].picked < problems[i].budget;
+        if (how->fill) TRY(fill(how, filler, problems + i));
+    }
+    if (!missing || !how->fill || how->unit) return CULL_OK;
+    TRY(cull_op_ready(how->backend, &(cull_op_desc){CULL_OP_REFIT, 0}, &filler->refit));
+    TRY(cull_op_run(filler->refit, &args));
+done:
+    return status;
 }
 
 /* Append a problem's atoms to the subset, as rows. */
@@ -123,40 +138,57 @@ static void append(const cull_omp_problem *problem, size_t count, cull_subset *o
     }
 }
 
-cull_status cull_sel_settle_run(const cull_sel_settle *how, cull_sel_filler *filler,
-                                cull_omp_problem *problems, size_t count, cull_subset *out)
+/* The weights above zero of a problem's first `count` atoms: how many, and their sum. */
+static size_t add_positive(const cull_omp_problem *problem, size_t count, double *sum)
 {
-    cull_status status = CULL_OK;
-    size_t      positive = 0, budget = out->count;
-    double      total = 0, mean = 1;
+    size_t positive = 0;
 
     for (size_t i = 0; i < count; i++) {
-        double sum = 0;
-        TRY(clip(problems + i, &sum));
-        positive += problems[i].picked;
-        total += sum;
+        if (problem->weight[i] <= 0) continue;
+        positive++;
+        *sum += problem->weight[i];
+    }
+    return positive;
+}
+
+static void scale(const cull_sel_settle *how, cull_subset *out)
+{
+    if (out->count == 0) return;
+    if (how->solved == 0 || out->flags & CULL_SUBSET_FALLBACK) {
+        cull_sel_subset_scale(out, (double)out->count);
+        return;
+    }
+    for (size_t i = 0; i < out->count; i++) out->weight[i] *= how->solved * (double)out->count;
+}
+
+void cull_sel_settle_run(const cull_sel_settle *how, cull_omp_problem *problems, size_t count,
+                         cull_subset *out)
+{
+    size_t positive = 0, picked = 0, budget = out->count;
+    double total = 0, mean = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        picked += problems[i].picked;
+        positive +=
+            add_positive(problems + i, how->fill ? problems[i].budget : problems[i].picked, &total);
     }
     if (positive) mean = total / (double)positive;
     out->count = 0;
     for (size_t i = 0; i < count; i++) {
         cull_omp_problem *problem = problems + i;
-        size_t            kept = problem->picked;
+        size_t            kept = how->fill ? problem->budget : problem->picked;
 
-        if (how->fill && kept < problem->budget) {
-            double own = kept ? positive_sum(problem) / (double)kept : mean;
-            TRY(fill(how, filler, problem, own));
-            kept = problem->budget;
-        }
+        if (add_positive(problem, kept, &(double){0}) == 0)
+            for (size_t j = 0; j < kept; j++) problem->weight[j] = mean;
         append(problem, kept, out);
     }
-    out->picked = positive;
-    if (positive < budget)
+    out->picked = picked;
+    if (how->unit) positive = picked;
+    if (picked < budget)
         out->flags |= !how->fill     ? CULL_SUBSET_SHORT
                       : positive > 0 ? CULL_SUBSET_FILLED
                                      : CULL_SUBSET_FALLBACK;
-    if (out->count) cull_sel_subset_scale(out, (double)out->count);
-done:
-    return status;
+    scale(how, out);
 }
 
 void cull_sel_minibatch_clear(cull_sel_minibatch *batch)
@@ -267,8 +299,10 @@ done:
     return status;
 }
 
+/* The target is a sum, not a mean: *unit is what the solver's weights are to be multiplied by. */
 static cull_status make_implicit(cull_sel_minibatch *batch, const cull_self *self,
-                                 const cull_signals *signals, cull_omp_problem *problem)
+                                 const cull_signals *signals, cull_omp_problem *problem,
+                                 double *unit)
 {
     cull_status        status = CULL_OK;
     const cull_target *target = &signals->target;
@@ -287,33 +321,37 @@ static cull_status make_implicit(cull_sel_minibatch *batch, const cull_self *sel
     problem->h = signals->h;
     problem->p = signals->p;
     problem->b = batch->t;
+    *unit = 1 / (double)args.gradient.rows;
 done:
     return status;
 }
 
 cull_status cull_sel_minibatch_run(cull_sel_minibatch *batch, const cull_self *self,
                                    const cull_signals *signals, const cull_omp_options *options,
-                                   bool unit, size_t budget, cull_subset *out)
+                                   cull_sel_weights weights, size_t budget, cull_subset *out)
 {
     cull_status      status = CULL_OK;
     size_t           n = signals->count;
+    double           unit = 1;
     cull_omp_problem problem = {.count = n, .budget = budget, .column = -1};
     cull_op_args     args = {.omp = {&problem, 1, options}};
     cull_sel_settle  how = {.backend = self->setting->backend,
                             .place = signals->place,
                             .key = cull_key_make(self->setting->seed, "fill"),
                             .step = signals->step,
-                            .fill = cull_value_is(self->values, "short", "fill")};
+                            .fill = !cull_value_is(self->values, "short", "accept"),
+                            .unit = weights == CULL_WEIGHTS_UNIT};
 
     TRY(cull_subset_resize(out, budget));
     problem.index = out->index;
     problem.weight = out->weight;
     TRY(n <= EXPLICIT ? make_explicit(batch, self, signals, &problem)
-                      : make_implicit(batch, self, signals, &problem));
+                      : make_implicit(batch, self, signals, &problem, &unit));
     TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_OMP, n}, &batch->omp));
     TRY(cull_op_run(batch->omp, &args));
-    for (size_t i = 0; unit && i < problem.picked; i++) problem.weight[i] = 1;
-    TRY(cull_sel_settle_run(&how, &batch->filler, &problem, 1, out));
+    if (weights == CULL_WEIGHTS_SOLVED) how.solved = unit;
+    TRY(cull_sel_settle_fill(&how, &batch->filler, options, &problem, 1));
+    cull_sel_settle_run(&how, &problem, 1, out);
 done:
     return status;
 }

@@ -40,11 +40,11 @@
      "epsilon: stop when the residual is below this share of the target"},                         \
         {"short",                                                                                  \
          CULL_OPTION_CHOICE,                                                                       \
-         "fill",                                                                                   \
+         "refit",                                                                                  \
          0,                                                                                        \
          0,                                                                                        \
-         "fill|accept",                                                                            \
-         "when the solver ends early: fill with random examples, or keep fewer"},                  \
+         "refit|accept",                                                                           \
+         "too few of positive weight: fill up at random and solve again, or keep fewer"},          \
     {                                                                                              \
         "match", CULL_OPTION_CHOICE, "training", 0, 0, "training|validation",                      \
             "the gradient to match: of the candidates, or of the target block"                     \
@@ -62,6 +62,7 @@ cull_status cull_sel_matching_options(const char *owner, const cull_values *valu
 /* Random examples for what a solver left open, with its room kept between calls. */
 typedef struct cull_sel_filler {
     cull_sel_draw draw;
+    cull_op      *refit;
     double       *unused; /* [atoms] 1: not picked */
     uint32_t     *place;  /* [atoms]               */
     size_t        unused_room, place_room;
@@ -75,21 +76,33 @@ typedef struct cull_sel_settle {
     const uint32_t *place; /* of rows; NULL: the row itself */
     cull_key        key;
     uint64_t        step;
-    bool            fill; /* else a short subset is accepted */
+    bool            fill;   /* else a short subset is accepted                          */
+    bool            unit;   /* the picks count alone: they and what fills them up weigh 1 */
+    double          solved; /* weights are this times the count and the solver's; 0: they
+                               are scaled to add up to the count                        */
 } cull_sel_settle;
 
 /*
- * Turn solved problems into a subset: atoms of weight zero or less are dropped, what is
- * missing is filled with random unused atoms of the same problem at the mean of its positive
- * weights (of all problems' when it has none), and the weights are scaled to add up to the
- * count. No positive weight at all: weights 1.
+ * Complete solved problems: atoms of weight zero or less are dropped, what is missing is filled
+ * with random unused atoms of the same problem, and the weights of all its atoms are solved
+ * again (refit). Where that gains nothing, those that fill weigh 0. The problems' targets must
+ * still be there; their index and weight arrays hold `budget` atoms then, `picked` those
+ * that the solver found.
+ */
+cull_status cull_sel_settle_fill(const cull_sel_settle *how, cull_sel_filler *filler,
+                                 const cull_omp_options *options, cull_omp_problem *problems,
+                                 size_t count);
+
+/*
+ * Turn completed problems into a subset. One without a positive weight takes the mean of the
+ * others' positive ones; no positive weight at all: weights 1.
  *
  * problems  their index and weight arrays are consecutive parts of out's, in this order; rows
  *           take the place of atoms.
  * out       resized to the sum of the budgets beforehand.
  */
-cull_status cull_sel_settle_run(const cull_sel_settle *how, cull_sel_filler *filler,
-                                cull_omp_problem *problems, size_t count, cull_subset *out);
+void cull_sel_settle_run(const cull_sel_settle *how, cull_omp_problem *problems, size_t count,
+                         cull_subset *out);
 
 /* One minibatch: operations and room kept between decisions. */
 typedef struct cull_sel_minibatch {
@@ -103,11 +116,17 @@ typedef struct cull_sel_minibatch {
 
 void cull_sel_minibatch_clear(cull_sel_minibatch *batch);
 
-/* Solve for the signals' mean gradient (or the target block's) and settle. `unit`: the picks
- * count, their weights are 1. */
+/* What a minibatch's weights are. */
+typedef enum cull_sel_weights {
+    CULL_WEIGHTS_MEAN,   /* scaled to a mean of 1                                         */
+    CULL_WEIGHTS_SOLVED, /* m times the solver's: the length of the gradient is matched too */
+    CULL_WEIGHTS_UNIT    /* 1: the picks count alone                                      */
+} cull_sel_weights;
+
+/* Solve for the signals' mean gradient (or the target block's) and settle. */
 cull_status cull_sel_minibatch_run(cull_sel_minibatch *batch, const cull_self *self,
                                    const cull_signals *signals, const cull_omp_options *options,
-                                   bool unit, size_t budget, cull_subset *out);
+                                   cull_sel_weights weights, size_t budget, cull_subset *out);
 
 /* e, so that the largest entry of P lies between 2^(e-1) and 2^e; 0 when all are zero. */
 int cull_sel_exponent(const cull_tensor *p);

@@ -233,17 +233,17 @@ static void keeping_all_has_weights_of_exactly_one(void **state)
     data_free(&data);
 }
 
-/* At lambda = 0 a class-gradient problem ends with its D+1 dimensions. */
-static void the_fill_is_of_the_same_class_at_its_mean_weight(void **state)
+/* At lambda = 0 a class-gradient problem ends with its D+1 dimensions, all used up: what
+ * fills it can add nothing unless an atom was clipped. */
+static void the_fill_is_of_the_same_class(void **state)
 {
     struct data data = data_make(6, 90, 3, 3);
     struct run  run = {.options = {{"ridge", "0"}, {"short", "accept"}}};
     cull_subset brief = select_with(run, &data.signals, 45), found = {0};
     size_t      size[3], share[3];
-    double      scale = 0;
 
     (void)state;
-    run.options[1] = (cull_option){"short", "fill"};
+    run.options[1] = (cull_option){"short", "refit"};
     found = select_with(run, &data.signals, 45);
     assert_int_equal(CULL_SUBSET_SHORT, brief.flags);
     assert_true(brief.count <= 3 * 4 && brief.count >= 3);
@@ -252,23 +252,17 @@ static void the_fill_is_of_the_same_class_at_its_mean_weight(void **state)
     assert_int_equal(brief.count, found.picked);
     class_sizes(&data, size);
     cull_budget_split(45, size, 3, share);
-    scale = weight_of(&found, brief.index[0]) / brief.weight[0];
+    assert_near(45, weight_sum(&found), tolerance);
     for (int c = 0; c < 3; c++) {
-        double mean = 0, picked = 0, count = 0;
+        size_t picked = 0, kept = 0, count = 0;
 
         for (size_t i = 0; i < brief.count; i++) {
             if (data.label[brief.index[i]] != c) continue;
-            mean += brief.weight[i] * scale;
             picked++;
-            assert_near(brief.weight[i] * scale, weight_of(&found, brief.index[i]), tolerance);
+            for (size_t j = 0; j < found.count; j++) kept += found.index[j] == brief.index[i];
         }
-        for (size_t i = 0; i < found.count; i++) {
-            if (data.label[found.index[i]] != c) continue;
-            count++;
-            if (weight_of(&brief, found.index[i]) == 0)
-                assert_near(mean / picked, found.weight[i], tolerance);
-        }
-        assert_true(picked >= 1 && count == (double)share[c]);
+        for (size_t i = 0; i < found.count; i++) count += data.label[found.index[i]] == c;
+        assert_true(picked >= 1 && kept == picked && count == share[c]);
     }
     cull_subset_clear(&brief);
     cull_subset_clear(&found);
@@ -288,23 +282,26 @@ static void a_class_without_validation_examples_is_filled_or_left_out(void **sta
     cull_budget_split(18, size, 3, share);
     for (size_t scope = 0; scope < 2; scope++) {
         struct run run = {
-            .options = {{"scope", scopes[scope]}, {"match", "validation"}, {"short", "fill"}}};
+            .options = {{"scope", scopes[scope]}, {"match", "validation"}, {"short", "refit"}}};
         cull_subset found = select_with(run, &data.signals, 18), brief = {0};
-        double      mean = 0, weight = 0;
-        size_t      count = 0;
+        double      mean = 0;
+        size_t      count = 0, positive = 0;
 
         run.options[2] = (cull_option){"short", "accept"};
         brief = select_with(run, &data.signals, 18);
         assert_int_equal(18, found.count);
         assert_true(found.flags == CULL_SUBSET_FILLED && brief.flags == CULL_SUBSET_SHORT);
-        for (size_t i = 0; i < brief.count; i++) {
+        for (size_t i = 0; i < brief.count; i++)
             assert_int_not_equal(1, data.label[brief.index[i]]);
-            mean += weight_of(&found, brief.index[i]) / (double)brief.count;
+        for (size_t i = 0; i < found.count; i++) {
+            if (data.label[found.index[i]] == 1 || found.weight[i] <= 0) continue;
+            mean += found.weight[i];
+            positive++;
         }
+        mean /= (double)positive;
         for (size_t i = 0; i < found.count; i++)
             if (data.label[found.index[i]] == 1) {
-                weight = found.weight[i];
-                assert_near(mean, weight, tolerance);
+                assert_near(mean, found.weight[i], tolerance);
                 count++;
             }
         assert_int_equal(share[1], count);
@@ -506,7 +503,7 @@ static void zero_gradients_give_a_random_subset_or_none(void **state)
     (void)state;
     memset(data.p, 0, data.n * data.c * sizeof *data.p);
     for (size_t scope = 0; scope < 4; scope++) {
-        struct run  run = {.options = {{"scope", scopes[scope]}, {"short", "fill"}}, .batch = 4};
+        struct run  run = {.options = {{"scope", scopes[scope]}, {"short", "refit"}}, .batch = 4};
         cull_subset found = select_with(run, &data.signals, 12);
 
         assert_int_equal(CULL_SUBSET_FALLBACK, found.flags);
@@ -758,7 +755,7 @@ int main(void)
         cmocka_unit_test(class_budgets_add_up_and_weights_have_mean_one),
         cmocka_unit_test(empty_tiny_and_single_classes_are_fine),
         cmocka_unit_test(keeping_all_has_weights_of_exactly_one),
-        cmocka_unit_test(the_fill_is_of_the_same_class_at_its_mean_weight),
+        cmocka_unit_test(the_fill_is_of_the_same_class),
         cmocka_unit_test(a_class_without_validation_examples_is_filled_or_left_out),
         cmocka_unit_test(picked_minibatches_are_those_of_brute_force),
         cmocka_unit_test(minibatches_come_out_whole_with_one_weight_each),

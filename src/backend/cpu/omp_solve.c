@@ -153,7 +153,7 @@ static void start(cull_omp_job *job)
         if (!isfinite(job->diag[i]) || !isfinite(job->t[i])) job->broken = i;
         trace += job->diag[i];
     }
-    job->ridge = job->options->ridge * (trace / (double)job->n);
+    job->problem->ridge = job->ridge = job->options->ridge * (trace / (double)job->n);
     job->scale2 = job->b2 > 0 ? job->b2 : 0;
     for (size_t i = 0; i < job->n; i++) {
         bool usable = job->diag[i] > 0;

@@ -65,10 +65,8 @@ static void make_last_layer(struct ref_pursuit *x)
     for (size_t l = 0; l < size; l++) x->b2 += problem->b[l] * problem->b[l];
 }
 
-static void make_problem(struct ref_pursuit *x, double lambda)
+void cull_ref_omp_make(struct ref_pursuit *x)
 {
-    double trace = 0;
-
     if (cull_tensor_present(&x->problem->k)) {
         for (size_t i = 0; i < x->n; i++)
             for (size_t j = 0; j < x->n; j++) x->k[i * x->n + j] = element(&x->problem->k, i, j);
@@ -77,8 +75,14 @@ static void make_problem(struct ref_pursuit *x, double lambda)
     } else {
         make_last_layer(x);
     }
+}
+
+static double mean_square(const struct ref_pursuit *x)
+{
+    double trace = 0;
+
     for (size_t i = 0; i < x->n; i++) trace += x->k[i * x->n + i];
-    x->ridge = lambda * (trace / (double)x->n);
+    return trace / (double)x->n;
 }
 
 static void correlate(struct ref_pursuit *x)
@@ -215,7 +219,8 @@ done:
     return status;
 }
 
-static cull_status solve(cull_omp_problem *problem, const cull_omp_options *options, size_t number)
+cull_status cull_ref_omp_pursue(cull_omp_problem *problem, const cull_omp_options *options,
+                                size_t number)
 {
     cull_status        status = CULL_OK;
     struct ref_pursuit x = {
@@ -223,7 +228,8 @@ static cull_status solve(cull_omp_problem *problem, const cull_omp_options *opti
 
     x.absolute = options->pick != CULL_PICK_SIGNED && !options->nonnegative;
     TRY(cull_ref_omp_alloc(&x, options->memory ? options->memory : (size_t)1 << 30, number));
-    make_problem(&x, options->ridge);
+    cull_ref_omp_make(&x);
+    problem->ridge = x.ridge = options->ridge * mean_square(&x);
     TRY(check_finite(&x, number));
     problem->residual = NAN;
     problem->stop = CULL_OMP_ZERO_TARGET;
@@ -241,7 +247,7 @@ static cull_status run(cull_op *op, const cull_op_args *args)
 
     (void)op;
     for (size_t i = 0; i < args->omp.count; i++)
-        TRY(solve(&args->omp.problems[i], args->omp.options, i));
+        TRY(cull_ref_omp_pursue(&args->omp.problems[i], args->omp.options, i));
 done:
     if (status != CULL_OK)
         for (size_t i = 0; i < args->omp.count; i++) args->omp.problems[i].picked = 0;

@@ -1,4 +1,4 @@
-/* backend/ref/omp.h - what the two files of brute-force matching pursuit share. */
+/* backend/ref/omp.h - what the files of brute-force matching pursuit share. */
 #ifndef CULL_BACKEND_REF_OMP_H
 #define CULL_BACKEND_REF_OMP_H
 
@@ -23,6 +23,12 @@ struct ref_pursuit {
 
 cull_status cull_ref_omp_alloc(struct ref_pursuit *x, size_t memory, size_t number);
 void        cull_ref_omp_free(struct ref_pursuit *x);
+
+/* k, t and b2 of the problem. */
+void cull_ref_omp_make(struct ref_pursuit *x);
+/* One problem, solved. */
+cull_status cull_ref_omp_pursue(cull_omp_problem *problem, const cull_omp_options *options,
+                                size_t number);
 
 double cull_ref_omp_s(const struct ref_pursuit *x, size_t i); /* sqrt(K_ii + ridge) */
 

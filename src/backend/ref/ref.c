@@ -24,5 +24,6 @@ const cull_backend_class cull_backend_ref = {
            [CULL_OP_OMP] = &cull_ref_omp,
            [CULL_OP_FACILITY] = &cull_ref_facility,
            [CULL_OP_GRADIENT] = &cull_ref_gradient,
-           [CULL_OP_GAIN] = &cull_ref_gain},
+           [CULL_OP_GAIN] = &cull_ref_gain,
+           [CULL_OP_REFIT] = &cull_ref_refit},
 };

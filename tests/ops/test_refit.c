@@ -1,0 +1,302 @@
+/*
+ * tests/ops/test_refit.c - refit: the fast backend against the reference.
+ *
+ * Problems of all forms (an explicit K of either type, last layers, one column of them,
+ * listed rows), more atoms than numbers a gradient and fewer, with and without ridge. cpu
+ * must agree with ref, and with itself to the last bit whatever the threads.
+ */
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+
+/* Of weights near 1: the matrix's condition is up to a million times the atoms. */
+static const double tolerance = 1e-7;
+
+enum { ROWS = 90, MOST = 60, COLUMN = 1 };
+enum form { EXPLICIT_F32, EXPLICIT_F64, LAYER, LISTED, ONE_COLUMN, FORMS };
+
+static const struct shape {
+    size_t d, c, budget, picked; /* width of H and P; atoms, and how many of them have weights */
+    double ridge;
+} cases[] = {
+    {3, 2, 1, 0, 0},  {5, 3, 10, 4, 0},     {5, 3, 10, 0, 0.7}, {40, 3, 30, 20, 0},
+    {2, 2, 60, 3, 0}, {12, 4, 60, 25, 1e2}, {12, 4, 60, 59, 0}, {20, 1, 45, 45, 0},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+struct work {
+    cull_tensor      h, p;
+    void            *k;
+    double          *b, *t, weight[MOST];
+    uint32_t         index[MOST], row[ROWS];
+    cull_omp_problem problem;
+};
+
+static cull_backend *ref, *one, *three;
+
+static int open_backends(void **state)
+{
+    (void)state;
+    return cull_backend_open("ref", 1, &ref) || cull_backend_open("cpu", 1, &one) ||
+           cull_backend_open("cpu", 3, &three);
+}
+
+static int close_backends(void **state)
+{
+    (void)state;
+    cull_backend_close(ref);
+    cull_backend_close(one);
+    cull_backend_close(three);
+    return 0;
+}
+
+static double h_at(const struct work *w, size_t i, size_t l)
+{
+    return ((const double *)w->h.data)[i * (size_t)w->h.shape[1] + l];
+}
+
+static double p_at(const struct work *w, size_t i, size_t c)
+{
+    return (double)((const float *)w->p.data)[i * (size_t)w->p.shape[1] + c];
+}
+
+/* Normal numbers; the last atoms repeat the first. The target is a mean, and noise. */
+static void make_layer(struct work *w, const struct shape *s, uint64_t seed)
+{
+    size_t  size = s->c * (s->d + 1);
+    double *h = normals_f64(seed, ROWS * s->d);
+    float  *p = normals_f32(seed + 100, ROWS * s->c);
+
+    for (size_t i = 80; i < ROWS; i++) {
+        memcpy(h + i * s->d, h + (i - 80) * s->d, s->d * sizeof *h);
+        memcpy(p + i * s->c, p + (i - 80) * s->c, s->c * sizeof *p);
+    }
+    w->h = cull_matrix(h, CULL_F64, ROWS, s->d);
+    w->p = cull_matrix(p, CULL_F32, ROWS, s->c);
+    w->b = calloc(size, sizeof *w->b);
+    for (size_t l = 0; l < size; l++) {
+        w->b[l] = 0.1 * random_normal(seed + 200, l);
+        for (size_t i = 0; i < ROWS; i++)
+            w->b[l] += p_at(w, i, l / (s->d + 1)) *
+                       (l % (s->d + 1) < s->d ? h_at(w, i, l % (s->d + 1)) : 1) / ROWS;
+    }
+}
+
+static void make_gram(struct work *w, const struct shape *s, bool single)
+{
+    w->k = calloc(ROWS * ROWS, sizeof(double));
+    w->t = calloc(ROWS, sizeof *w->t);
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t j = 0; j < ROWS; j++) {
+            double p = 0, h = 1;
+            for (size_t c = 0; c < s->c; c++) p += p_at(w, i, c) * p_at(w, j, c);
+            for (size_t l = 0; l < s->d; l++) h += h_at(w, i, l) * h_at(w, j, l);
+            if (single)
+                ((float *)w->k)[i * ROWS + j] = (float)(p * h);
+            else
+                ((double *)w->k)[i * ROWS + j] = p * h;
+        }
+        for (size_t l = 0; l < s->c * (s->d + 1); l++)
+            w->t[i] += p_at(w, i, l / (s->d + 1)) *
+                       (l % (s->d + 1) < s->d ? h_at(w, i, l % (s->d + 1)) : 1) * w->b[l];
+    }
+}
+
+static struct work *make(size_t number, enum form form)
+{
+    const struct shape *s = cases + number;
+    struct work        *w = calloc(1, sizeof *w);
+    cull_omp_problem   *x = &w->problem;
+
+    make_layer(w, s, number + 1);
+    *x = (cull_omp_problem){.count = ROWS,
+                            .budget = s->budget,
+                            .picked = s->picked,
+                            .column = -1,
+                            .ridge = s->ridge,
+                            .index = w->index,
+                            .weight = w->weight};
+    if (form <= EXPLICIT_F64) {
+        make_gram(w, s, form == EXPLICIT_F32);
+        x->k = cull_matrix(w->k, form == EXPLICIT_F32 ? CULL_F32 : CULL_F64, ROWS, ROWS);
+        x->t = w->t;
+    } else {
+        x->h = w->h;
+        x->p = w->p;
+        x->b = w->b;
+        if (form == ONE_COLUMN && s->c > COLUMN) x->column = COLUMN;
+    }
+    for (size_t i = 0; i < ROWS; i++) w->row[i] = (uint32_t)((i * 7) % ROWS);
+    if (form == LISTED) x->row = w->row;
+    for (size_t i = 0; i < s->budget; i++) {
+        w->index[i] = (uint32_t)((i * 11 + 3) % ROWS);
+        w->weight[i] = i < s->picked ? random_uniform(number, i) / (double)s->budget : NAN;
+    }
+    return w;
+}
+
+static void drop(struct work *w)
+{
+    free(w->h.data);
+    free(w->p.data);
+    free(w->k);
+    free(w->b);
+    free(w->t);
+    free(w);
+}
+
+static cull_status run_on(cull_backend *backend, cull_omp_problem *problems, size_t count,
+                          size_t memory)
+{
+    cull_status      status = CULL_OK;
+    cull_omp_options options = {.memory = memory};
+    cull_op_args     args = {.omp = {problems, count, &options}};
+    cull_op         *op = NULL;
+
+    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_REFIT, ROWS}, &op));
+    TRY(cull_op_run(op, &args));
+done:
+    cull_op_destroy(op);
+    return status;
+}
+
+static void cpu_agrees_with_ref(void **state)
+{
+    size_t changed = 0;
+
+    (void)state;
+    for (size_t k = 0; k < (size_t)CASES * FORMS; k++) {
+        struct work *w[3];
+        double       largest = 0;
+
+        for (size_t i = 0; i < 3; i++) w[i] = make(k / FORMS, k % FORMS);
+        assert_ok(run_on(ref, &w[0]->problem, 1, 0));
+        assert_ok(run_on(one, &w[1]->problem, 1, 0));
+        assert_ok(run_on(three, &w[2]->problem, 1, 0));
+        for (size_t i = 0; i < cases[k / FORMS].budget; i++) {
+            largest = fmax(largest, w[0]->weight[i]);
+            assert_true(w[0]->weight[i] >= 0);
+            changed += i >= cases[k / FORMS].picked && w[0]->weight[i] > 0;
+        }
+        for (size_t i = 0; i < cases[k / FORMS].budget; i++) {
+            if (!(fabs(w[1]->weight[i] - w[0]->weight[i]) <= tolerance * largest))
+                fail_msg("case %zu, form %zu, atom %zu: %g on ref, %g on cpu", k / FORMS, k % FORMS,
+                         i, w[0]->weight[i], w[1]->weight[i]);
+            assert_true(w[1]->weight[i] == w[2]->weight[i]);
+        }
+        for (size_t i = 0; i < 3; i++) drop(w[i]);
+    }
+    assert_true(changed > 100);
+}
+
+static void many_problems_give_what_each_gives_alone(void **state)
+{
+    cull_omp_problem problems[CASES];
+    struct work     *w[CASES], *alone[CASES];
+
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        w[i] = make(i, i % FORMS);
+        alone[i] = make(i, i % FORMS);
+        problems[i] = w[i]->problem;
+        assert_ok(run_on(one, &alone[i]->problem, 1, 0));
+    }
+    assert_ok(run_on(three, problems, CASES, 0));
+    for (size_t i = 0; i < CASES; i++) {
+        assert_memory_equal(alone[i]->weight, w[i]->weight, cases[i].budget * sizeof(double));
+        drop(w[i]);
+        drop(alone[i]);
+    }
+}
+
+/* Weights that are a fit already stay, to the bit; so does a problem that is complete. */
+static void a_fit_stays_as_it_is(void **state)
+{
+    cull_backend *const backends[] = {ref, one};
+
+    (void)state;
+    for (size_t k = 0; k < 2 * FORMS; k++) {
+        struct work *w = make(3, k / 2);
+        size_t       size = cases[3].c * (cases[3].d + 1);
+        double       before[MOST];
+
+        w->problem.picked = 2;
+        memset(w->b, 0, size * sizeof *w->b);
+        for (size_t l = 0; l < size; l++)
+            for (size_t i = 0; i < 2; i++) {
+                size_t row = w->problem.row ? w->row[w->index[i]] : w->index[i];
+                size_t c = l / (cases[3].d + 1), at = l % (cases[3].d + 1);
+                if (w->problem.column >= 0) c = COLUMN;
+                w->b[l] +=
+                    w->weight[i] * p_at(w, row, c) * (at < cases[3].d ? h_at(w, row, at) : 1);
+            }
+        if (w->k) {
+            free(w->k);
+            free(w->t);
+            make_gram(w, cases + 3, k / 2 == EXPLICIT_F32);
+            w->problem.k.data = w->k;
+            w->problem.t = w->t;
+        }
+        memcpy(before, w->weight, sizeof before);
+        assert_ok(run_on(backends[k % 2], &w->problem, 1, 0));
+        for (size_t i = 0; i < cases[3].budget && k / 2 != EXPLICIT_F32; i++)
+            assert_true(w->weight[i] == (i < 2 ? before[i] : 0));
+        drop(w);
+    }
+}
+
+static void a_zero_target_gives_zeros(void **state)
+{
+    cull_backend *const backends[] = {ref, one};
+
+    (void)state;
+    for (size_t k = 0; k < 2 * FORMS; k++) {
+        struct work *w = make(4, k / 2);
+
+        memset(w->b, 0, cases[4].c * (cases[4].d + 1) * sizeof *w->b);
+        if (w->t) memset(w->t, 0, ROWS * sizeof *w->t);
+        w->problem.picked = 0;
+        assert_ok(run_on(backends[k % 2], &w->problem, 1, 0));
+        for (size_t i = 0; i < cases[4].budget; i++) assert_true(w->weight[i] == 0);
+        drop(w);
+    }
+}
+
+static void too_little_memory_is_said_and_failing_allocations_are_survived(void **state)
+{
+    cull_backend *const backends[] = {ref, one};
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        cull_status status = CULL_NO_MEMORY;
+
+        for (size_t n = 1; status != CULL_OK; n++) {
+            struct work *w = make(5, LAYER);
+
+            fail_nth_alloc(n);
+            status = run_on(backends[k], &w->problem, 1, 0);
+            fail_nth_alloc(0);
+            assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
+            drop(w);
+        }
+    }
+    struct work *w = make(5, EXPLICIT_F64);
+    assert_fails(CULL_TOO_LARGE, "60 atoms need", run_on(one, &w->problem, 1, 1024));
+    drop(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cpu_agrees_with_ref),
+        cmocka_unit_test(many_problems_give_what_each_gives_alone),
+        cmocka_unit_test(a_fit_stays_as_it_is),
+        cmocka_unit_test(a_zero_target_gives_zeros),
+        cmocka_unit_test(too_little_memory_is_said_and_failing_allocations_are_survived),
+    };
+    return cmocka_run_group_tests(tests, open_backends, close_backends);
+}
