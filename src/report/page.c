@@ -138,6 +138,23 @@ done:
     return status;
 }
 
+/* Of the first run of each arm that tells it. */
+static void put_whole(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    cull_rep_whole row[MOST_AUDITS];
+    size_t         rows = 0;
+
+    for (size_t i = 0; i < c->arms && rows < MOST_AUDITS; i++) {
+        const cull_rep_arm *arm = &c->arm[i];
+        size_t              run = 0;
+
+        while (run < arm->runs && arm->run[run].metrics.subsets == 0) run++;
+        if (run < arm->runs && cull_rep_is_arm(arm))
+            row[rows++] = (cull_rep_whole){arm->name, &arm->style, &arm->run[run].metrics};
+    }
+    cull_rep_table_whole(page, row, rows);
+}
+
 static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c)
 {
     cull_status status = CULL_OK;
@@ -232,6 +249,7 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
             TRY(cull_rep_probes_add(&probes, &c->arm[i].run[j].metrics, c));
     TRY(cull_rep_put_probes(page, &probes));
     TRY(put_audits(page, c));
+    put_whole(page, c);
     TRY(put_galleries(page, c));
     if (c->arms) {
         cull_rep_heading(page, 1, "Every arm and control");

@@ -56,6 +56,13 @@ typedef struct cull_rep_picked {
     const cull_rep_audit *audit;
 } cull_rep_picked;
 void cull_rep_table_audit(cull_rep_page *page, const cull_rep_picked *row, size_t count);
+/* How many subsets a rule could not make whole; nothing where every one was. */
+typedef struct cull_rep_whole {
+    const char             *name;
+    const cull_rep_style   *style; /* NULL: none */
+    const cull_rep_metrics *metrics;
+} cull_rep_whole;
+void cull_rep_table_whole(cull_rep_page *page, const cull_rep_whole *row, size_t count);
 
 /* A table's frame. Where `cards`, a narrow screen shows a card for every row; other tables
  * scroll inside their box. */

@@ -69,6 +69,17 @@ static void put_highest(cull_rep_page *page, const cull_rep_single *runs, size_t
                        "went, not which strategy pays: for that, cull compare.</p>\n");
 }
 
+static void put_run_whole(cull_rep_page *page, const cull_rep_single *runs, size_t count)
+{
+    cull_rep_whole row[MOST_AUDITS];
+    size_t         rows = 0;
+
+    for (size_t i = 0; i < count && rows < MOST_AUDITS; i++)
+        if (runs[i].run.metrics.subsets > 0)
+            row[rows++] = (cull_rep_whole){runs[i].folder, NULL, &runs[i].run.metrics};
+    cull_rep_table_whole(page, row, rows);
+}
+
 static cull_status put_run_audit(cull_rep_page *page, const cull_rep_single *runs, size_t count)
 {
     cull_status     status = CULL_OK;
@@ -116,6 +127,7 @@ cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, 
         TRY(cull_rep_probes_add(&probes, &runs[i].run.metrics, NULL));
     TRY(cull_rep_put_probes(page, &probes));
     TRY(put_run_audit(page, runs, count));
+    put_run_whole(page, runs, count);
     cull_rep_heading(page, 1, "Set-up");
     for (size_t i = 0; i < count; i++) {
         if (count > 1) {

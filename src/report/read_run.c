@@ -36,6 +36,23 @@ done:
     return status;
 }
 
+/* Counts that cannot be are not told. */
+static void take_subsets(const json_t *line, cull_rep_metrics *out)
+{
+    double subsets = cull_rep_field(line, "subsets"), filled = cull_rep_field(line, "filled");
+    double of[3] = {cull_rep_field(line, "subsets_filled"), cull_rep_field(line, "subsets_short"),
+                    cull_rep_field(line, "subsets_fallback")};
+
+    for (int i = 0; i < 3; i++)
+        if (!(of[i] >= 0 && of[i] <= subsets)) return;
+    if (!(filled >= 0) || !isfinite(filled) || !isfinite(subsets)) return;
+    out->subsets = subsets;
+    out->filled = of[0];
+    out->brief = of[1];
+    out->fallback = of[2];
+    out->fillers = filled;
+}
+
 static cull_status take_look(const json_t *line, cull_rep_set set, cull_rep_metrics *out)
 {
     cull_rep_point point = {.epoch = cull_rep_field(line, "epoch"),
@@ -43,6 +60,7 @@ static cull_status take_look(const json_t *line, cull_rep_set set, cull_rep_metr
                             .accuracy = cull_rep_field(line, "accuracy"),
                             .loss = cull_rep_field(line, "loss")};
 
+    take_subsets(line, out);
     if (isnan(point.work)) point.work = 3 * cull_rep_field(line, "cost");
     for (int i = 0; i < CULL_REP_PHASES; i++) {
         double value = phase_seconds(line, i);

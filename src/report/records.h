@@ -64,6 +64,9 @@ typedef struct cull_rep_metrics {
     size_t          probes, room;
     bool            timed; /* some line had seconds by phase: */
     double          seconds[CULL_REP_PHASES];
+    double          subsets; /* chosen, as the latest line that tells it says; 0: none */
+    double          filled, brief, fallback; /* of them, by what became of them            */
+    double          fillers;                 /* random examples in those that were filled  */
 } cull_rep_metrics;
 
 /* How often examples were trained: selection.npz, with corruption.npz where it is there. */

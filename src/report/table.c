@@ -1,4 +1,4 @@
-/* report/table.c - the frame of every table, and the table of what was picked. */
+/* report/table.c - the frame of every table, and the tables of what was picked. */
 #include <math.h>
 #include <string.h>
 
@@ -104,4 +104,53 @@ void cull_rep_table_audit(cull_rep_page *page, const cull_rep_picked *row, size_
         cull_rep_number(html, a->corruption ? a->picked_rate / a->base_rate : NAN, 2);
     }
     cull_rep_table_end(page, columns, any ? COLUMNS : COLUMNS - 3);
+}
+
+/* 12 (3.4 %) */
+static void put_of(cull_rep_text *html, double part, double whole)
+{
+    cull_rep_count(html, part);
+    cull_rep_print(html, " <small>(%.1f %%)</small>", 100 * part / whole);
+}
+
+void cull_rep_table_whole(cull_rep_page *page, const cull_rep_whole *row, size_t count)
+{
+    static const cull_rep_column columns[] = {
+        {"Run", "the first seed of the arm, or the run", true},
+        {"Subsets", "chosen, of a batch or of the pool", false},
+        {"Filled", "where the rule ended short and random examples took the rest of the places",
+         false},
+        {"Examples", "random ones in those, for each of them", false},
+        {"Short", "smaller than asked for", false},
+        {"Fell back", "random altogether: nothing could be matched", false},
+    };
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    cull_rep_text *html = &page->html;
+    bool           any = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const cull_rep_metrics *m = row[i].metrics;
+        any = any || m->filled > 0 || m->brief > 0 || m->fallback > 0;
+    }
+    if (!any) return;
+    cull_rep_heading(page, 1, "What was filled up");
+    cull_rep_table_begin(page, "What was filled up", columns, COLUMNS, false);
+    for (size_t i = 0; i < count; i++) {
+        const cull_rep_metrics *m = row[i].metrics;
+
+        cull_rep_cell(page, &columns[0]);
+        if (row[i].style) cull_rep_swatch(html, row[i].style, false, false);
+        cull_rep_escape(html, row[i].name, CULL_REP_NAME);
+        cull_rep_cell(page, &columns[1]);
+        cull_rep_count(html, m->subsets);
+        cull_rep_cell(page, &columns[2]);
+        put_of(html, m->filled, m->subsets);
+        cull_rep_cell(page, &columns[3]);
+        cull_rep_number(html, m->filled > 0 ? m->fillers / m->filled : NAN, 1);
+        cull_rep_cell(page, &columns[4]);
+        put_of(html, m->brief, m->subsets);
+        cull_rep_cell(page, &columns[5]);
+        put_of(html, m->fallback, m->subsets);
+    }
+    cull_rep_table_end(page, columns, COLUMNS);
 }

@@ -126,6 +126,11 @@ static void put_outcome(cull_json *json, const cull_trainer *t)
     cull_json_count(json, "trained", t->meter.trained);
     cull_json_count(json, "thirds", t->meter.thirds);
     if (t->setup->score.proxy) cull_json_count(json, "proxy_thirds", t->meter.proxy);
+    cull_json_count(json, "subsets", t->meter.subsets);
+    cull_json_count(json, "subsets_filled", t->meter.subsets_filled);
+    cull_json_count(json, "subsets_short", t->meter.subsets_short);
+    cull_json_count(json, "subsets_fallback", t->meter.subsets_fallback);
+    cull_json_count(json, "filled", t->meter.filled);
     cull_json_number(json, "seconds", cull_meter_seconds(&t->meter));
     put_phases(json, t);
     if (t->pipeline) put_overlap(json, t->pipeline);

@@ -67,6 +67,16 @@ void cull_meter_lap(cull_meter *meter, cull_phase phase)
     if (meter->energy) lap_energy(meter, phase);
 }
 
+void cull_meter_choose(cull_meter *meter, const cull_subset *subset)
+{
+    meter->subsets++;
+    if (subset->flags & CULL_SUBSET_SHORT) meter->subsets_short++;
+    if (subset->flags & CULL_SUBSET_FALLBACK) meter->subsets_fallback++;
+    if (!(subset->flags & CULL_SUBSET_FILLED)) return;
+    meter->subsets_filled++;
+    meter->filled += subset->count - subset->picked;
+}
+
 double cull_meter_seconds(const cull_meter *meter)
 {
     double sum = 0;

@@ -21,6 +21,9 @@ typedef struct cull_meter {
     uint64_t thirds;          /* counted work: a forward pass of an example is 1,
                                  a backward pass 2                                 */
     uint64_t proxy;           /* the same of a proxy, in its own thirds            */
+    uint64_t subsets;         /* chosen, of a batch or of the pool                 */
+    uint64_t subsets_filled, subsets_short, subsets_fallback; /* of them, by their flags */
+    uint64_t filled; /* random examples in those that were filled     */
     double   seconds[CULL_PHASES];
     double   joules[CULL_PHASES]; /* 0 where no energy is measured                 */
     double   mark;                /* when the current phase began                  */
@@ -37,6 +40,8 @@ const char *cull_phase_name(cull_phase phase);
 void cull_meter_start(cull_meter *meter);
 /* What passed since the latest mark was spent in this phase. */
 void cull_meter_lap(cull_meter *meter, cull_phase phase);
+/* A subset was chosen. */
+void cull_meter_choose(cull_meter *meter, const cull_subset *subset);
 /* Read what energy counters have not told yet: before joules are looked at. */
 void   cull_meter_settle(cull_meter *meter);
 double cull_meter_seconds(const cull_meter *meter); /* all phases */

@@ -128,6 +128,7 @@ static void as_target(const cull_signal_room *s, cull_target *out)
 
 static cull_status decide(cull_trainer *t, const cull_signal_room *s, const cull_target *target)
 {
+    cull_status  status = CULL_OK;
     cull_signals signals = {.count = t->train->count,
                             .step = t->place.step,
                             .epoch = t->place.epoch,
@@ -139,7 +140,10 @@ static cull_status decide(cull_trainer *t, const cull_signal_room *s, const cull
     if (s->loss) signals.loss = cull_vector(s->loss, CULL_F64, s->count);
     if (t->scorer.irreducible)
         signals.irreducible = cull_vector(t->scorer.irreducible, CULL_F64, t->train->count);
-    return cull_select(t->selector, &signals, 0, &t->pool);
+    TRY(cull_select(t->selector, &signals, 0, &t->pool));
+    cull_meter_choose(&t->meter, &t->pool);
+done:
+    return status;
 }
 
 cull_status cull_train_choose_pool(cull_trainer *t)

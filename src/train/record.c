@@ -85,6 +85,11 @@ static void put_counts(cull_trainer *t)
     cull_json_count(&t->json, "thirds", t->meter.thirds);
     if (t->setup->score.proxy) cull_json_count(&t->json, "proxy_thirds", t->meter.proxy);
     cull_json_number(&t->json, "cost", cull_meter_cost(&t->meter));
+    cull_json_count(&t->json, "subsets", t->meter.subsets);
+    cull_json_count(&t->json, "subsets_filled", t->meter.subsets_filled);
+    cull_json_count(&t->json, "subsets_short", t->meter.subsets_short);
+    cull_json_count(&t->json, "subsets_fallback", t->meter.subsets_fallback);
+    cull_json_count(&t->json, "filled", t->meter.filled);
     cull_json_number(&t->json, "seconds", cull_meter_seconds(&t->meter));
 }
 
@@ -124,6 +129,22 @@ done:
     return status;
 }
 
+/* How whole the subsets so far are; nothing where none was chosen. */
+static cull_status put_subsets(cull_trainer *t)
+{
+    cull_status       status = CULL_OK;
+    const cull_meter *m = &t->meter;
+
+    if (m->subsets == 0) return CULL_OK;
+    TRY(scalar(t, "subsets", "chosen", (double)m->subsets));
+    TRY(scalar(t, "subsets", "filled", (double)m->subsets_filled));
+    TRY(scalar(t, "subsets", "short", (double)m->subsets_short));
+    TRY(scalar(t, "subsets", "fallback", (double)m->subsets_fallback));
+    TRY(scalar(t, "subsets", "filled_examples", (double)m->filled));
+done:
+    return status;
+}
+
 cull_status cull_record_epoch(cull_trainer *t)
 {
     cull_status status = CULL_OK;
@@ -139,6 +160,7 @@ cull_status cull_record_epoch(cull_trainer *t)
     TRY(finish(t));
     TRY(scalar(t, "epoch", "loss", loss));
     TRY(scalar(t, "epoch", "accuracy", accuracy));
+    TRY(put_subsets(t));
 done:
     return status;
 }

@@ -23,7 +23,8 @@ done:
     X(p.events) X(p.seen) X(p.correct) X(p.loss) X(p.best_epoch) X(p.best) X(p.accuracy) X(p.watched) X(p.test)   \
     X(p.test_loss) X(p.init_hash)                                                                  \
     X(p.weights_hash) X(p.best_hash) X(p.weights) X(p.best_weights)                                \
-    X(m.scored) X(m.trained) X(m.thirds) X(m.proxy) X(m.seconds) X(m.joules)
+    X(m.scored) X(m.trained) X(m.thirds) X(m.proxy) X(m.subsets) X(m.subsets_filled)               \
+    X(m.subsets_short) X(m.subsets_fallback) X(m.filled) X(m.seconds) X(m.joules)
 #define PARTS(X) X(optim) X(selector) X(subset) X(tally) X(scorer)
 // clang-format on
 

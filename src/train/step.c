@@ -12,6 +12,7 @@ static cull_status choose(cull_trainer *t)
 
     if (t->needs.action != CULL_SELECT_BATCH) return CULL_OK;
     TRY(cull_select(t->selector, &t->signals, budget, &t->chosen));
+    cull_meter_choose(&t->meter, &t->chosen);
     cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
 done:
     return status;

@@ -139,12 +139,12 @@ def states():
     fields += struct.pack("<5Q", 0, 100, 200, 30, 20) + struct.pack("<d", 1.5)
     fields += struct.pack("<Q", 1) + struct.pack("<5d", .5, .5, .7, .4, .9) + struct.pack("<2Q", 1, 2)
     names = b"weights-7".ljust(64, b"\0") + b"weights-3".ljust(64, b"\0")
-    meter = struct.pack("<4Q", 0, 30, 90, 0) + struct.pack("<14d", *range(14))
-    head = b"CULLRUN\0" + struct.pack("<Q", 2) + fields + names + meter
+    meter = struct.pack("<9Q", 0, 30, 90, 0, 5, 3, 0, 1, 9) + struct.pack("<14d", *range(14))
+    head = b"CULLRUN\0" + struct.pack("<Q", 3) + fields + names + meter
     parts = struct.pack("<Q", 5) + b"optim" + struct.pack("<Q", 3) + b"sel" + bytes(8) + \
         struct.pack("<Q", 2) + b"ta" + bytes(8)
     put("state", "good_unsigned", head + parts)  # the target signs it
-    put("state", "version", b"CULLRUN\0" + struct.pack("<Q", 1) + bytes(400))
+    put("state", "version", b"CULLRUN\0" + struct.pack("<Q", 2) + bytes(400))
     put("state", "long_part", head + struct.pack("<Q", 1 << 63) + b"x")
     put("state", "cut", (head + parts)[:100])
     put("state", "behind", head + parts + b"more")

@@ -389,6 +389,45 @@ static void a_page_has_verdict_table_and_figures(void **state)
     free(page);
 }
 
+/* Counts in the latest line that tells them; those that cannot be are none. */
+static void subsets_that_were_filled_up_are_told(void **state)
+{
+    static const char line[] =
+        "{\"kind\":\"epoch\",\"epoch\":%d,\"loss\":1,\"accuracy\":0.5,\"subsets\":%d,"
+        "\"subsets_filled\":%d,\"subsets_short\":0,\"subsets_fallback\":%d,\"filled\":%d}\n";
+    const struct place *p = *state;
+    char                comparisons[128], runs[128], output[128], lines[800];
+    const char         *folders[] = {comparisons, runs};
+    cull_report_result  result = {0};
+    char               *page = NULL, *table = NULL;
+
+    (void)snprintf(comparisons, sizeof comparisons, "%s/c", p->folder);
+    (void)snprintf(runs, sizeof runs, "%s/r", p->folder);
+    (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
+    assert_ok(cull_report(folders, 2, &(cull_report_options){output, "/no/gnuplot"}, &result));
+    page = read_page(output);
+    assert_null(strstr(page, "filled up"));
+    free(page);
+
+    for (int i = 0; i < 3; i++)
+        (void)snprintf(lines + (i ? strlen(lines) : 0), 260, line, i + 1, 20 * (i + 1),
+                       i == 2 ? 99 : 8 * (i + 1), i, 12 * (i + 1));
+    put_text(path_in(p->folder, "r/metrics.jsonl"), lines);
+    put_text(path_in(p->folder, "c/runs/sb/seed-1/metrics.jsonl"), lines);
+    for (size_t k = 0; k < 2; k++) { /* in a comparison, and of a run */
+        assert_ok(
+            cull_report(folders + k, 1, &(cull_report_options){output, "/no/gnuplot"}, &result));
+        page = read_page(output);
+        table = strstr(page, "aria-label=\"What was filled up\"");
+        assert_non_null(table);
+        assert_non_null(strstr(table, ">40<"));
+        assert_non_null(strstr(table, "16 <small>(40.0 %)"));
+        assert_non_null(strstr(table, ">1.5<"));
+        assert_non_null(strstr(table, "1 <small>(2.5 %)"));
+        free(page);
+    }
+}
+
 static void without_a_program_that_draws_the_page_says_so(void **state)
 {
     const struct place *p = *state;
@@ -685,6 +724,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test(figures_take_the_colours_of_the_page),
         cmocka_unit_test_setup_teardown(a_page_has_verdict_table_and_figures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(subsets_that_were_filled_up_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_program_that_draws_the_page_says_so, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(one_figure_that_fails_leaves_the_others, set_up, tear_down),

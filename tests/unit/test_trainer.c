@@ -408,6 +408,103 @@ static void threads_and_loaders_change_nothing(void **state)
     }
 }
 
+/* The number behind the last "name": in a file of a run. */
+static double last_number(const struct world *w, const char *out, const char *file,
+                          const char *name)
+{
+    char   path[200], key[64];
+    size_t bytes = 0;
+    double value = NAN;
+    char  *text = NULL;
+
+    (void)snprintf(path, sizeof path, "%s/%s/%s", w->folder, out, file);
+    (void)snprintf(key, sizeof key, "\"%s\":", name);
+    text = file_text(path, &bytes);
+    for (char *at = strstr(text, key); at; at = strstr(at + 1, key))
+        value = strtod(at + strlen(key), NULL);
+    free(text);
+    return value;
+}
+
+static void subsets_are_counted_by_what_became_of_them(void **state)
+{
+    cull_meter  meter = {0};
+    cull_subset subset = {.count = 9, .picked = 4};
+
+    (void)state;
+    cull_meter_choose(&meter, &subset); /* a rule that repeats nothing may count as it likes */
+    subset.flags = CULL_SUBSET_FILLED;
+    cull_meter_choose(&meter, &subset);
+    cull_meter_choose(&meter, &subset);
+    subset.flags = CULL_SUBSET_SHORT;
+    cull_meter_choose(&meter, &subset);
+    subset = (cull_subset){.count = 9, .flags = CULL_SUBSET_FALLBACK};
+    cull_meter_choose(&meter, &subset);
+    assert_int_equal(5, meter.subsets);
+    assert_int_equal(2, meter.subsets_filled);
+    assert_int_equal(10, meter.filled);
+    assert_int_equal(1, meter.subsets_short);
+    assert_int_equal(1, meter.subsets_fallback);
+}
+
+/* 60 examples four times, in batches of 64, two epochs: 8 steps, or 2 choices over the pool, all
+ * of more than there are different examples. */
+#define COPIES                                                                                     \
+    " data.duplicates=4 train.batch=64 train.log=1 augment.crop=0 augment.flip=false "             \
+    "augment.cutout=0"
+
+static void filled_and_short_subsets_are_told_where_runs_are_read(void **state)
+{
+    static const struct {
+        const char *changes;
+        double      subsets;
+        bool        fills;
+    } kinds[] = {
+        {"select.strategy=gradmatch select.keep=0.9" COPIES, 8, true},
+        {"select.strategy=gradmatch select.keep=0.9 select.short=accept" COPIES, 8, false},
+        {"select.strategy=grad-match select.keep=0.9 select.period=1 select.ridge=0" COPIES, 2,
+         true},
+        {"select.strategy=full" COPIES, 0, false},
+    };
+    static const char *const files[] = {"metrics.jsonl", "run.json"};
+    const struct world      *w = *state;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        (void)train_well(w, &(struct script){.changes = kinds[k].changes, .out = "a"});
+        for (size_t f = 0; f < 2; f++) {
+            double filled = last_number(w, "a", files[f], "subsets_filled");
+            double brief = last_number(w, "a", files[f], "subsets_short");
+
+            assert_true(last_number(w, "a", files[f], "subsets") == kinds[k].subsets);
+            assert_true(kinds[k].fills ? filled > 0 && brief == 0 : filled == 0);
+            assert_true((last_number(w, "a", files[f], "filled") >= filled) &&
+                        (brief > 0) == (k == 1));
+            assert_true(last_number(w, "a", files[f], "subsets_fallback") == 0);
+        }
+        size_t bytes = 0;
+        char  *events = file_text(path_in(w->folder, "a/events.out.tfevents.cull"), &bytes);
+        size_t tags = 0;
+        for (size_t i = 0; i + 14 < bytes; i++)
+            tags += memcmp(events + i, "subsets/filled", 14) == 0;
+        assert_int_equal(kinds[k].subsets > 0 ? 2 * 2 : 0, tags); /* of subsets, of examples */
+        free(events);
+        remove_folder(path_in(w->folder, "a"));
+    }
+}
+
+static void a_state_of_an_older_version_is_refused_with_a_sentence(void **state)
+{
+    cull_run_state empty = {0}, read = {0};
+    cull_writer    made = {0};
+
+    (void)state;
+    assert_ok(cull_run_state_encode(&empty, &made));
+    made.data[8] = 2;
+    assert_fails(CULL_BAD_STATE, "state: version 2, this program reads 3",
+                 cull_run_state_decode("state", made.data, made.size, &read));
+    cull_writer_clear(&made);
+}
+
 /* Kill at the nth touch of a file, for every n; then go on. */
 static void a_run_killed_at_any_touch_of_a_file_goes_on_bit_for_bit(void **state)
 {
@@ -726,6 +823,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_run_learns_what_there_is_to_learn),
         TEST(a_run_repeats_bit_for_bit),
+        cmocka_unit_test(subsets_are_counted_by_what_became_of_them),
+        TEST(filled_and_short_subsets_are_told_where_runs_are_read),
+        cmocka_unit_test(a_state_of_an_older_version_is_refused_with_a_sentence),
         TEST(threads_and_loaders_change_nothing),
         TEST(a_run_killed_at_any_touch_of_a_file_goes_on_bit_for_bit),
         TEST(a_run_killed_after_any_step_goes_on_bit_for_bit),
