@@ -1088,6 +1088,8 @@ typedef struct cull_probe_pick {
     double         weight, corrupted_weight; /* sums                                  */
     cull_probe_gap data[CULL_PROBE_WAYS];    /* against the gradient of all the data  */
     cull_probe_gap whole[CULL_PROBE_WAYS];   /* against the gradient of its batch     */
+    double relative[CULL_PROBE_WAYS]; /* that error as a share of |gradient of the batch|^2 */
+    double last[CULL_PROBE_WAYS];     /* the same over the parameters of the last layer   */
 } cull_probe_pick;
 
 typedef struct cull_probe_arm {
@@ -1099,10 +1101,12 @@ typedef struct cull_probe_arm {
     cull_spread      batch_sign[CULL_PROBE_WAYS];
     cull_rate wins[CULL_PROBE_WAYS]; /* batches with a smaller error than `random` at this keep,
                                         against all the data; no trials: random is no arm */
-    cull_rate batch_wins[CULL_PROBE_WAYS]; /* and against the batch                     */
-    cull_rate corrupted;                   /* of the picks, those with a wrong label    */
-    double    corrupted_weight;            /* their share of the weight                 */
-    size_t    weight[CULL_PROBE_BINS];     /* picks by weight                           */
+    cull_rate   batch_wins[CULL_PROBE_WAYS]; /* and against the batch                     */
+    cull_spread relative[CULL_PROBE_WAYS], last[CULL_PROBE_WAYS];
+    cull_rate   last_wins[CULL_PROBE_WAYS]; /* below `random`'s, over the last layer     */
+    cull_rate   corrupted;                  /* of the picks, those with a wrong label    */
+    double      corrupted_weight;           /* their share of the weight                 */
+    size_t      weight[CULL_PROBE_BINS];    /* picks by weight                           */
 } cull_probe_arm;
 
 typedef struct cull_probe_result {
@@ -1125,6 +1129,7 @@ typedef struct cull_probe_options {
     size_t             keeps;
     size_t             batches; /* minibatches to look at; 0: 200                             */
     bool               picks;   /* only what is picked: no gradients, which is much faster    */
+    bool               exact;   /* strategies read their signals as float64, whatever they are */
     const char        *folder;  /* probe.jsonl goes there, line by line; NULL: nowhere        */
     void (*tell)(void *context, size_t done, size_t all); /* in gradient passes; optional   */
     bool (*stop)(void *context); /* asked after each batch; true: sum up what there is. Optional */

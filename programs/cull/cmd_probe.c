@@ -10,7 +10,7 @@
 struct arguments {
     const char *recipe, *weights, *strategies, *keep, *out;
     uint64_t    batches;
-    bool        picks, json, help;
+    bool        picks, exact, json, help;
     changes     change;
 };
 
@@ -21,7 +21,8 @@ static int help(const flag *flags)
         "At fixed weights, over the first minibatches of the recipe's run: every strategy picks\n"
         "at every share, and the true gradient of the picks (all parameters) is held against\n"
         "that of the batch and that of all the data: squared error, how often it is below\n"
-        "random's (with its 95 %% interval), cosine, share of equal signs; with\n"
+        "random's (with its 95 %% interval), cosine, share of equal signs; the error against the\n"
+        "batch also as a share of its gradient, over the last layer and over all; with\n"
         "data.label_noise also how many of the picks have a wrong label. Strategies may carry\n"
         "options: --strategies 'random,sb beta=balles'. With --out, DIR/probe.jsonl holds a line\n"
         "for each batch and arm.\n\n");
@@ -52,6 +53,7 @@ static int probe(struct arguments *a)
     cull_probe_options options = {.weights = a->weights,
                                   .batches = (size_t)a->batches,
                                   .picks = a->picks,
+                                  .exact = a->exact,
                                   .folder = a->out,
                                   .tell = tell,
                                   .context = &terminal};
@@ -91,6 +93,7 @@ int cmd_probe(int argc, char **argv)
                     {"--weights", FLAG_TEXT, "FILE", "a .safetensors file (as the seed starts them)",
                      &a.weights, 0},
                     {"--picks", FLAG_SWITCH, NULL, "only what is picked, no gradients", &a.picks, 0},
+                    {"--exact", FLAG_SWITCH, NULL, "strategies compute in float64", &a.exact, 0},
                     {"--out", FLAG_TEXT, "DIR", "a folder for probe.jsonl (none)", &a.out, 0},
                     {"--json", FLAG_SWITCH, NULL, "one JSON line an arm", &a.json, 0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},

@@ -39,6 +39,26 @@ static void print_way(const cull_probe_result *r, int way)
     }
 }
 
+/* Against the gradient of the batch itself, and as shares of its square: the last layer is what
+ * gradients are matched over. */
+static void print_relative(const cull_probe_result *r, int way)
+{
+    (void)printf("\nerror as a share of the batch's gradient, squared\n"
+                 "%-32s %4s %4s  %9s %9s  %-21s %9s %9s  %-21s\n",
+                 "strategy", "keep", "kept", "last", "q95", " below random", "all", "q95",
+                 " below random");
+    for (size_t i = 0; i < r->arms; i++) {
+        const cull_probe_arm *a = &r->arm[i];
+
+        (void)printf("%-32s %4.2g %4.0f  %9.3g %9.3g", a->strategy, a->keep, a->kept,
+                     a->last[way].median, a->last[way].high);
+        print_rate(&a->last_wins[way]);
+        (void)printf(" %9.3g %9.3g", a->relative[way].median, a->relative[way].high);
+        print_rate(&a->batch_wins[way]);
+        (void)printf("\n");
+    }
+}
+
 static void print_picks(const cull_probe_result *r)
 {
     (void)printf("\nwrong labels: %.2f %% of what was there to pick\n%-24s %4s  %-21s %s\n",
@@ -62,6 +82,7 @@ void print_probe(const cull_probe_result *r)
             (void)printf("\n%s%s\n", r->batchnorm ? "gradients " : "gradients",
                          r->batchnorm ? ways[way] : "");
             print_way(r, way);
+            print_relative(r, way);
         }
     }
     if (r->base.hits > 0) print_picks(r);
@@ -105,6 +126,9 @@ static json_t *way_json(const cull_probe_result *r, const cull_probe_arm *a, int
     (void)json_object_set_new(o, "batch_wins", rate_json(&a->batch_wins[way]));
     (void)json_object_set_new(o, "batch_cosine", spread_json(&a->batch_cosine[way]));
     (void)json_object_set_new(o, "batch_sign", spread_json(&a->batch_sign[way]));
+    (void)json_object_set_new(o, "batch_relative", spread_json(&a->relative[way]));
+    (void)json_object_set_new(o, "last_relative", spread_json(&a->last[way]));
+    (void)json_object_set_new(o, "last_wins", rate_json(&a->last_wins[way]));
     return o;
 }
 

@@ -231,8 +231,14 @@ static cull_status measure_pick(struct work *w, const cull_subset *subset, cull_
     cull_prober *p = &w->prober;
     size_t       count = w->result.parameters;
 
+    /* the last layer's weights and biases lie side by side */
+    const cull_node *last = &w->t->model->node[w->t->model->last_dense];
+    size_t           at = last->param_at[0], size = last->param_count[0];
+
+    if (last->params > 1) size += last->param_count[1];
     for (int way = 0; way < CULL_PROBE_WAYS; way++) {
         pick->data[way] = pick->whole[way] = (cull_probe_gap){NAN, NAN, NAN};
+        pick->relative[way] = pick->last[way] = NAN;
         if (w->options->picks) continue;
         if (way == CULL_PROBE_TRAINED || w->result.batchnorm) {
             TRY(cull_prober_part(p, subset, way));
@@ -240,6 +246,8 @@ static cull_status measure_pick(struct work *w, const cull_subset *subset, cull_
         }
         pick->data[way] = cull_probe_compare(p->part, p->full, count);
         pick->whole[way] = cull_probe_compare(p->part, p->whole, count);
+        pick->relative[way] = cull_probe_relative(p->part, p->whole, count);
+        pick->last[way] = cull_probe_relative(p->part + at, p->whole + at, size);
     }
 done:
     return status;
@@ -251,7 +259,7 @@ static cull_status pick_batch(struct work *w, size_t b)
     cull_status  status = CULL_OK;
     cull_signals signals = {0};
 
-    TRY(cull_prober_score(&w->prober, &signals));
+    TRY(cull_prober_score(&w->prober, w->options->exact, &signals));
     for (size_t a = 0; a < w->result.arms; a++) {
         const cull_subset *subset = &w->subset[a];
 

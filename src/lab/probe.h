@@ -49,6 +49,7 @@ typedef struct cull_prober {
     double         *full;    /* (P) g                      */
     double         *whole;   /* (P) g(B)                   */
     double         *part;    /* (P) g(S) or g_M(S)         */
+    double         *wide[2]; /* exact: H and P in float64  */
     const uint32_t *places;  /* [M] of the current batch   */
     uint64_t        number;  /* of the current batch       */
     uint64_t        epoch;
@@ -64,8 +65,9 @@ size_t      cull_prober_batches(const cull_prober *prober); /* whole minibatches
 /* Make minibatch `number`, counted over epochs, the current one. */
 void cull_prober_go(cull_prober *prober, size_t number);
 
-/* What a forward pass sees of the current batch: BatchNorm by the batch, dropout off. */
-cull_status cull_prober_score(cull_prober *prober, cull_signals *signals);
+/* What a forward pass sees of the current batch: BatchNorm by the batch, dropout off. exact: H and
+ * P in float64, so that all that is computed of them is. */
+cull_status cull_prober_score(cull_prober *prober, bool exact, cull_signals *signals);
 
 /* g(B) of the current batch into prober->whole. */
 cull_status cull_prober_whole(cull_prober *prober);
@@ -79,7 +81,9 @@ void        cull_prober_divide(cull_prober *prober, size_t batches);
 
 /* ---- probe_figures.c ---- */
 cull_probe_gap cull_probe_compare(const double *a, const double *b, size_t count);
-cull_rate      cull_probe_rate(double hits, double trials);
+/* |a - b|^2 / |b|^2; NaN where b is zero. */
+double    cull_probe_relative(const double *a, const double *b, size_t count);
+cull_rate cull_probe_rate(double hits, double trials);
 /* Sorts the values. */
 cull_spread cull_probe_spread(double *value, size_t count);
 /* The arm `random` at the same keep, or NULL. */

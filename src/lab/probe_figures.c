@@ -38,6 +38,17 @@ cull_probe_gap cull_probe_compare(const double *a, const double *b, size_t count
                             .sign = (double)same / (double)count};
 }
 
+double cull_probe_relative(const double *a, const double *b, size_t count)
+{
+    double error = 0, norm = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        error += (a[i] - b[i]) * (a[i] - b[i]);
+        norm += b[i] * b[i];
+    }
+    return norm > 0 ? error / norm : NAN;
+}
+
 cull_rate cull_probe_rate(double hits, double trials)
 {
     double z2 = Z95 * Z95, centre = 0, half = 0;
@@ -89,21 +100,29 @@ cull_spread cull_probe_spread(double *value, size_t count)
                          .high = quantile(value, n, .95)};
 }
 
-enum figure { ERROR, COSINE, SIGN };
+enum figure { ERROR, COSINE, SIGN, RELATIVE };
+enum against { DATA, WHOLE, LAST };
 
-static double figure_of(const cull_probe_gap *gap, enum figure figure)
+static double figure_of(const cull_probe_pick *pick, int way, enum against against,
+                        enum figure figure)
 {
-    if (figure == ERROR) return gap->error;
-    return figure == COSINE ? gap->cosine : gap->sign;
+    const cull_probe_gap *gap = against == WHOLE ? &pick->whole[way] : &pick->data[way];
+
+    if (against == LAST) return pick->last[way];
+    switch (figure) {
+    case ERROR: return gap->error;
+    case COSINE: return gap->cosine;
+    case SIGN: return gap->sign;
+    case RELATIVE: return pick->relative[way];
+    }
+    return NAN;
 }
 
-static cull_spread spread_of(const cull_probe_arm *arm, size_t batches, int way, bool whole,
-                             enum figure figure, double *scratch)
+static cull_spread spread_of(const cull_probe_arm *arm, size_t batches, int way,
+                             enum against against, enum figure figure, double *scratch)
 {
-    for (size_t b = 0; b < batches; b++) {
-        const cull_probe_pick *pick = &arm->pick[b];
-        scratch[b] = figure_of(whole ? &pick->whole[way] : &pick->data[way], figure);
-    }
+    for (size_t b = 0; b < batches; b++)
+        scratch[b] = figure_of(&arm->pick[b], way, against, figure);
     return cull_probe_spread(scratch, batches);
 }
 
@@ -116,14 +135,13 @@ const cull_probe_arm *cull_probe_control(const cull_probe_result *r, const cull_
 }
 
 static cull_rate wins_of(const cull_probe_arm *arm, const cull_probe_arm *control, size_t batches,
-                         int way, bool whole)
+                         int way, enum against against)
 {
     double hits = 0, trials = 0;
 
     for (size_t b = 0; control && control != arm && b < batches; b++) {
-        const cull_probe_pick *mine = &arm->pick[b], *other = &control->pick[b];
-        double                 x = whole ? mine->whole[way].error : mine->data[way].error;
-        double                 y = whole ? other->whole[way].error : other->data[way].error;
+        double x = figure_of(&arm->pick[b], way, against, ERROR);
+        double y = figure_of(&control->pick[b], way, against, ERROR);
 
         if (isnan(x) || isnan(y)) continue;
         hits += x < y ? 1 : x == y ? .5 : 0;
@@ -160,14 +178,17 @@ cull_status cull_probe_summarise(cull_probe_result *r)
 
         sum_picks(arm, n);
         for (int way = 0; way < CULL_PROBE_WAYS; way++) {
-            arm->error[way] = spread_of(arm, n, way, false, ERROR, scratch);
-            arm->cosine[way] = spread_of(arm, n, way, false, COSINE, scratch);
-            arm->sign[way] = spread_of(arm, n, way, false, SIGN, scratch);
-            arm->batch_error[way] = spread_of(arm, n, way, true, ERROR, scratch);
-            arm->batch_cosine[way] = spread_of(arm, n, way, true, COSINE, scratch);
-            arm->batch_sign[way] = spread_of(arm, n, way, true, SIGN, scratch);
-            arm->wins[way] = wins_of(arm, control, n, way, false);
-            arm->batch_wins[way] = wins_of(arm, control, n, way, true);
+            arm->error[way] = spread_of(arm, n, way, DATA, ERROR, scratch);
+            arm->cosine[way] = spread_of(arm, n, way, DATA, COSINE, scratch);
+            arm->sign[way] = spread_of(arm, n, way, DATA, SIGN, scratch);
+            arm->batch_error[way] = spread_of(arm, n, way, WHOLE, ERROR, scratch);
+            arm->batch_cosine[way] = spread_of(arm, n, way, WHOLE, COSINE, scratch);
+            arm->batch_sign[way] = spread_of(arm, n, way, WHOLE, SIGN, scratch);
+            arm->relative[way] = spread_of(arm, n, way, WHOLE, RELATIVE, scratch);
+            arm->last[way] = spread_of(arm, n, way, LAST, RELATIVE, scratch);
+            arm->wins[way] = wins_of(arm, control, n, way, DATA);
+            arm->batch_wins[way] = wins_of(arm, control, n, way, WHOLE);
+            arm->last_wins[way] = wins_of(arm, control, n, way, LAST);
         }
     }
 done:

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "lab/probe.h"
+#include "tensor/tensor.h"
 #include "train/train.h"
 
 static size_t running_bytes(const cull_params *params)
@@ -77,6 +78,8 @@ void cull_prober_clear(cull_prober *p)
     cull_base_free(p->full);
     cull_base_free(p->whole);
     cull_base_free(p->part);
+    cull_base_free(p->wide[0]);
+    cull_base_free(p->wide[1]);
     *p = (cull_prober){0};
 }
 
@@ -148,7 +151,23 @@ done:
     return status;
 }
 
-cull_status cull_prober_score(cull_prober *p, cull_signals *signals)
+/* A matrix of signals in float64, in room that is made once. */
+static cull_status widen(cull_tensor *x, double **room)
+{
+    cull_status status = CULL_OK;
+    size_t      rows = (size_t)x->shape[0], columns = (size_t)x->shape[1];
+
+    if (!*room) TRY(cull_base_alloc(rows, columns * sizeof **room, "a probe's signals", room));
+    for (size_t i = 0; i < rows; i++) {
+        cull_tensor row = cull_vector(cull_tensor_row(x, i), x->dtype, columns);
+        for (size_t j = 0; j < columns; j++) (*room)[i * columns + j] = cull_tensor_get(&row, j);
+    }
+    *x = cull_matrix(*room, CULL_F64, rows, columns);
+done:
+    return status;
+}
+
+cull_status cull_prober_score(cull_prober *p, bool exact, cull_signals *signals)
 {
     cull_status status = CULL_OK;
     cull_batch  batch = {0};
@@ -157,6 +176,10 @@ cull_status cull_prober_score(cull_prober *p, cull_signals *signals)
     TRY(cull_nn_score(p->score, &batch, CULL_STATS_BATCH,
                       CULL_SIGNAL_LOSS | CULL_SIGNAL_H | CULL_SIGNAL_P | CULL_SIGNAL_LABEL,
                       signals));
+    if (exact) {
+        TRY(widen(&signals->h, &p->wide[0]));
+        TRY(widen(&signals->p, &p->wide[1]));
+    }
 done:
     return status;
 }

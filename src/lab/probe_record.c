@@ -76,6 +76,10 @@ cull_status cull_probe_record_pick(cull_probe_record *r, const cull_probe_result
         cull_json_number(json, "batch_error_m", whole[CULL_PROBE_OF_BATCH].error);
         cull_json_number(json, "batch_cosine", whole[CULL_PROBE_TRAINED].cosine);
         cull_json_number(json, "batch_sign", whole[CULL_PROBE_TRAINED].sign);
+        cull_json_number(json, "relative", pick->relative[CULL_PROBE_TRAINED]);
+        cull_json_number(json, "relative_m", pick->relative[CULL_PROBE_OF_BATCH]);
+        cull_json_number(json, "last", pick->last[CULL_PROBE_TRAINED]);
+        cull_json_number(json, "last_m", pick->last[CULL_PROBE_OF_BATCH]);
         cull_json_number(json, "full", result->full);
         if (control && control != arm)
             cull_json_bool(json, "win", data->error < control->pick[pick->batch].data->error);
@@ -126,6 +130,9 @@ static void put_gradients(cull_json *json, const cull_probe_result *result,
         put_spread(json, "batch_cosine", &arm->batch_cosine[w]);
         put_spread(json, "batch_sign", &arm->batch_sign[w]);
         put_rate(json, "batch_wins", &arm->batch_wins[w]);
+        put_spread(json, "batch_relative", &arm->relative[w]);
+        put_spread(json, "last_relative", &arm->last[w]);
+        put_rate(json, "last_wins", &arm->last_wins[w]);
         cull_json_close(json, '}');
     }
 }

@@ -226,6 +226,49 @@ static void keeping_all_leaves_no_error_against_the_batch(void **state)
     cull_subset_clear(&subset);
 }
 
+/* What H and P say of the last layer is what a backward pass finds there. */
+static void the_last_layers_error_is_that_of_its_signals(void **state)
+{
+    static const char *const models[] = {"mlp", "resnet20"};
+    cull_subset              subset = {0};
+
+    (void)state;
+    some_rows(&subset);
+    for (size_t m = 0; m < 2; m++) {
+        struct ground   *g = make(models[m], CULL_F64, POOL);
+        const cull_node *last = &g->model->node[g->model->last_dense];
+        cull_signals     signals = {0};
+        size_t           size = last->param_count[0] + last->param_count[1], d = 0, c = 0;
+        double          *part = calloc(size, sizeof *part), *whole = calloc(size, sizeof *whole);
+
+        assert_ok(cull_prober_score(&g->prober, true, &signals));
+        d = (size_t)signals.h.shape[1];
+        c = (size_t)signals.p.shape[1];
+        assert_int_equal(size, c * (d + 1));
+        for (size_t i = 0; i < BATCH; i++)
+            for (size_t k = 0; k < size; k++) {
+                double weight = 0, p = ((const double *)signals.p.data)[i * c + k / (d + 1)];
+                double h =
+                    k % (d + 1) < d ? ((const double *)signals.h.data)[i * d + k % (d + 1)] : 1;
+
+                for (size_t j = 0; j < subset.count; j++)
+                    if (subset.index[j] == i) weight = subset.weight[j] / (double)subset.count;
+                part[k] += weight * p * h;
+                whole[k] += p * h / BATCH;
+            }
+        assert_ok(cull_prober_whole(&g->prober));
+        assert_ok(cull_prober_part(&g->prober, &subset, CULL_PROBE_OF_BATCH));
+        assert_true(fabs(cull_probe_relative(g->prober.part + last->param_at[0],
+                                             g->prober.whole + last->param_at[0], size) /
+                             cull_probe_relative(part, whole, size) -
+                         1) < EXACT);
+        free(part);
+        free(whole);
+        drop(g);
+    }
+    cull_subset_clear(&subset);
+}
+
 static void running_averages_and_weights_stay_as_they_were(void **state)
 {
     struct ground *g = make("resnet20", CULL_F32, POOL);
@@ -241,7 +284,7 @@ static void running_averages_and_weights_stay_as_they_were(void **state)
         ((float *)g->params->running)[i] = (float)random_uniform(5, i);
     memcpy(value, g->params->value, values);
     memcpy(running, g->params->running, averages);
-    assert_ok(cull_prober_score(&g->prober, &signals));
+    assert_ok(cull_prober_score(&g->prober, false, &signals));
     assert_ok(cull_prober_add(&g->prober));
     assert_ok(cull_prober_whole(&g->prober));
     for (int way = 0; way < CULL_PROBE_WAYS; way++)
@@ -367,6 +410,7 @@ int main(void)
         cmocka_unit_test(without_norm_a_subsets_gradient_is_the_sum_of_its_examples),
         cmocka_unit_test(with_norm_both_gradients_are_slopes_of_the_loss),
         cmocka_unit_test(keeping_all_leaves_no_error_against_the_batch),
+        cmocka_unit_test(the_last_layers_error_is_that_of_its_signals),
         cmocka_unit_test(running_averages_and_weights_stay_as_they_were),
         cmocka_unit_test(random_errs_as_sampling_without_replacement_does),
         cmocka_unit_test(the_data_sets_gradient_is_the_mean_over_its_batches),

@@ -124,6 +124,36 @@ static void a_probe_sums_up_its_batches(void **state)
     cull_probe_clear(&r);
 }
 
+/* Over the last layer, which it is made for, solved matching is nearer to the batch than random on
+ * every batch; the same numbers in float64 give the same. */
+static void matching_is_nearest_over_the_last_layer(void **state)
+{
+    static const char *const strategies[] = {"random", "gradmatch weights=solved"};
+    static const double      keep[] = {0.5};
+    struct world            *w = *state;
+    cull_probe_options       o = ask();
+    cull_probe_result        r = {0}, exact = {0};
+
+    o.strategy = strategies;
+    o.strategies = 2;
+    o.keep = keep;
+    o.keeps = 1;
+    assert_ok(cull_probe(w->recipe, &o, &r));
+    o.exact = true;
+    assert_ok(cull_probe(w->recipe, &o, &exact));
+    assert_true(r.arm[1].last_wins[0].rate == 1 && r.arm[1].last_wins[0].trials == 5);
+    assert_true(r.arm[1].last[0].median < 0.5 * r.arm[0].last[0].median);
+    for (size_t b = 0; b < 5; b++) {
+        const cull_probe_pick *pick = &r.arm[1].pick[b];
+
+        assert_true(pick->last[0] > 0 && pick->last[0] < r.arm[0].pick[b].last[0]);
+        assert_true(fabs(exact.arm[1].pick[b].last[0] - pick->last[0]) < 1e-3 * pick->last[0]);
+        assert_true(pick->relative[0] > 0 && pick->relative[1] == pick->relative[0]);
+    }
+    cull_probe_clear(&r);
+    cull_probe_clear(&exact);
+}
+
 static void full_errs_as_its_batch_and_random_more(void **state)
 {
     struct world      *w = *state;
@@ -412,6 +442,7 @@ int main(void)
         cmocka_unit_test(spreads_are_quantiles_of_what_is_there),
         cmocka_unit_test(gaps_are_distance_angle_and_signs),
         cmocka_unit_test_setup_teardown(a_probe_sums_up_its_batches, begin, end),
+        cmocka_unit_test_setup_teardown(matching_is_nearest_over_the_last_layer, begin, end),
         cmocka_unit_test_setup_teardown(full_errs_as_its_batch_and_random_more, begin, end),
         cmocka_unit_test_setup_teardown(wrong_labels_are_counted_among_the_picks, begin, end),
         cmocka_unit_test_setup_teardown(the_network_sees_the_same_batches_again, begin, end),
