@@ -57,7 +57,8 @@
  * it is cull_last_error(). Nothing here prints, exits or aborts. destroy, close and
  * clear accept NULL or zeros. Arrays in a cull_tensor are borrowed and never written
  * unless a comment says so. An object is used by one thread at a time; distinct
- * objects are independent. The same seed and inputs give the same subset, bit for
+ * objects are independent, also where they share a backend, which any number of
+ * threads may use at once. The same seed and inputs give the same subset, bit for
  * bit, whatever the thread count.
  */
 #ifndef CULL_H
@@ -199,7 +200,8 @@ CULL_API cull_status cull_file_read(const char *path, void **data, size_t *bytes
 /* ---- backend ------------------------------------------------------------------- */
 
 /* Where the arithmetic runs: "cpu" (fast) or "ref" (plain loops, the definition of
- * right). Owns its threads. */
+ * right). Owns its threads, which work for one caller at a time; whoever calls meanwhile,
+ * from a thread of his own, works alone and gets the same. Closed when nobody uses it. */
 typedef struct cull_backend cull_backend;
 
 /* threads 0: as many as there are cores. CULL_UNSUPPORTED for an unknown name. */

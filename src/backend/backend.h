@@ -26,6 +26,8 @@
 #ifndef CULL_BACKEND_BACKEND_H
 #define CULL_BACKEND_BACKEND_H
 
+#include <stdatomic.h>
+
 #include "base/status.h"
 #include "base/threads.h"
 
@@ -130,13 +132,15 @@ typedef struct cull_backend_class {
     void (*close)(cull_backend *backend);       /* optional */
 } cull_backend_class;
 
+/* Several threads may use a backend at once: after open only team and kept change, and both
+ * know how. */
 struct cull_backend {
     const cull_backend_class *class;
-    cull_team *team;
-    void      *device;              /* the class's own */
-    char       bus[16];             /* the device's PCI address; "": the processor itself */
-    cull_op   *kept[CULL_OP_KINDS]; /* operations of public solver calls, ready for the next */
-    char       description[64];
+    cull_team         *team;
+    void              *device;              /* the class's own */
+    char               bus[16];             /* the device's PCI address; "": the processor itself */
+    _Atomic(cull_op *) kept[CULL_OP_KINDS]; /* of public solver calls, ready for the next */
+    char               description[64];
 };
 
 extern const cull_backend_class cull_backend_ref;
@@ -148,6 +152,11 @@ extern const cull_backend_class cull_backend_cpu;
  */
 cull_status cull_op_ready(cull_backend *backend, const cull_op_desc *desc, cull_op **op);
 void        cull_op_destroy(cull_op *op); /* NULL is fine */
+
+/* The operation of a kind that the backend keeps, or NULL: there is none, or another thread has
+ * it. Whoever took one, or made one in its place, gives it back; a second one is destroyed. */
+cull_op *cull_op_take(cull_backend *backend, cull_op_kind kind);
+void     cull_op_give(cull_backend *backend, cull_op *op); /* NULL is fine */
 
 static inline cull_status cull_op_run(cull_op *op, const cull_op_args *args)
 {

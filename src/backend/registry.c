@@ -37,7 +37,7 @@ done:
 void cull_backend_close(cull_backend *backend)
 {
     if (!backend) return;
-    for (size_t i = 0; i < CULL_OP_KINDS; i++) cull_op_destroy(backend->kept[i]);
+    for (size_t i = 0; i < CULL_OP_KINDS; i++) cull_op_destroy(atomic_load(&backend->kept[i]));
     if (backend->class->close) backend->class->close(backend);
     cull_team_destroy(backend->team);
     cull_base_free(backend);
@@ -68,4 +68,17 @@ done:
 void cull_op_destroy(cull_op *op)
 {
     if (op) op->class->destroy(op);
+}
+
+cull_op *cull_op_take(cull_backend *backend, cull_op_kind kind)
+{
+    return atomic_exchange(&backend->kept[kind], NULL);
+}
+
+void cull_op_give(cull_backend *backend, cull_op *op)
+{
+    cull_op *none = NULL;
+
+    if (op && !atomic_compare_exchange_strong(&backend->kept[op->desc.kind], &none, op))
+        cull_op_destroy(op);
 }

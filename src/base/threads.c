@@ -7,6 +7,9 @@
  * a helper may not run at all, and the caller then does everything itself. The short spin
  * keeps back-to-back jobs (one per OMP pick) cheap; the sleep keeps an idle team off a
  * shared machine.
+ *
+ * One job at a time: whoever calls while another thread's is under way does all of his own
+ * himself, which gives the same, as no result depends on who runs a task.
  */
 #include "base/threads.h"
 
@@ -29,6 +32,7 @@ struct cull_team {
     struct start    *start; /* [size] what each helper is told */
     pthread_mutex_t  lock;
     pthread_cond_t   wake, idle;
+    atomic_bool      busy;       /* some thread's job has the helpers               */
     _Atomic uint64_t ticket;     /* number of the job << 32 | tasks not yet claimed */
     atomic_size_t    unfinished; /* tasks not yet done                              */
     atomic_bool      closing;
@@ -178,7 +182,8 @@ static void wait_for_helpers(cull_team *team)
 
 void cull_team_run(cull_team *team, size_t tasks, cull_team_task run, void *context)
 {
-    if (team->size == 1 || tasks <= 1 || tasks > UINT32_MAX) {
+    if (team->size == 1 || tasks <= 1 || tasks > UINT32_MAX ||
+        atomic_exchange_explicit(&team->busy, true, memory_order_acquire)) {
         for (size_t task = 0; task < tasks; task++) run(context, task, 0);
         return;
     }
@@ -189,4 +194,5 @@ void cull_team_run(cull_team *team, size_t tasks, cull_team_task run, void *cont
     publish(team, tasks);
     work(team, 0);
     wait_for_helpers(team);
+    atomic_store_explicit(&team->busy, false, memory_order_release);
 }

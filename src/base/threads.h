@@ -19,7 +19,9 @@ cull_status cull_team_create(unsigned threads, cull_team **out);
 void        cull_team_destroy(cull_team *team);
 unsigned    cull_team_size(const cull_team *team);
 
-/* Run task 0 .. tasks-1 and return when all are done. Not from inside a task. */
+/* Run task 0 .. tasks-1 and return when all are done. Several threads may call at once: one of
+ * them gets the helpers, the others run their tasks alone, as worker 0 of their own context's
+ * scratch memory. Not from inside a task. */
 void cull_team_run(cull_team *team, size_t tasks, cull_team_task run, void *context);
 
 #endif

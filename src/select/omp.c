@@ -90,6 +90,7 @@ cull_status cull_omp(cull_backend *backend, cull_omp_problem *problems, size_t c
 {
     cull_status   status = CULL_OK;
     cull_backend *own = NULL;
+    cull_op      *op = NULL;
     cull_op_desc  desc = {.kind = CULL_OP_OMP};
     cull_op_args  args = {.omp = {problems, count, options}};
 
@@ -105,9 +106,11 @@ cull_status cull_omp(cull_backend *backend, cull_omp_problem *problems, size_t c
         TRY(cull_backend_open("cpu", 1, &own));
         backend = own;
     }
-    TRY(cull_op_ready(backend, &desc, &backend->kept[CULL_OP_OMP]));
-    TRY(cull_op_run(backend->kept[CULL_OP_OMP], &args));
+    op = cull_op_take(backend, CULL_OP_OMP);
+    TRY(cull_op_ready(backend, &desc, &op));
+    TRY(cull_op_run(op, &args));
 done:
+    cull_op_give(backend, op);
     cull_backend_close(own);
     return status;
 }
