@@ -6,7 +6,8 @@
  *     cull_selector_create("./median.so", ...)
  *
  * The median is smoothed over calls, c <- memory c + (1 - memory) median, so the strategy has
- * an option and a history. It links nothing: the program that loads it has the library.
+ * an option and a history. It links nothing, and calls the library that loads it through
+ * self->call.
  */
 #include <math.h>
 #include <stdint.h>
@@ -62,13 +63,14 @@ static double loss_at(const cull_tensor *loss, size_t i)
     return ((const double *)loss->data)[(int64_t)i * loss->stride[0]];
 }
 
-static cull_status make_room(struct median *s, size_t count)
+static cull_status make_room(const cull_self *self, size_t count)
 {
-    struct near *grown = NULL;
+    struct median *s = self->state;
+    struct near   *grown = NULL;
 
     if (count <= s->room) return CULL_OK;
     grown = realloc(s->row, count * sizeof *grown);
-    if (!grown) return cull_fail(CULL_NO_MEMORY, "median: no memory for %zu losses", count);
+    if (!grown) return self->call->fail(CULL_NO_MEMORY, "median: no memory for %zu losses", count);
     s->row = grown;
     s->room = count;
     return CULL_OK;
@@ -80,10 +82,10 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
 {
     struct median *s = self->state;
     size_t         count = signals->count;
-    double         memory = s->calls ? cull_value_real(self->values, "memory") : 0;
-    cull_status    status = make_room(s, count);
+    double         memory = s->calls ? self->call->value_real(self->values, "memory") : 0;
+    cull_status    status = make_room(self, count);
 
-    if (status == CULL_OK) status = cull_subset_resize(out, budget);
+    if (status == CULL_OK) status = self->call->subset_resize(out, budget);
     if (status != CULL_OK) return status;
     for (size_t i = 0; i < count; i++)
         s->row[i] = (struct near){.loss = loss_at(&signals->loss, i), .row = (uint32_t)i};
@@ -100,19 +102,19 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
 static cull_status save(const cull_self *self, cull_writer *writer)
 {
     const struct median *s = self->state;
-    cull_status          status = cull_write(writer, &s->centre, sizeof s->centre);
+    cull_status          status = self->call->write(writer, &s->centre, sizeof s->centre);
 
-    return status == CULL_OK ? cull_write(writer, &s->calls, sizeof s->calls) : status;
+    return status == CULL_OK ? self->call->write(writer, &s->calls, sizeof s->calls) : status;
 }
 
 static cull_status restore(cull_self *self, cull_reader *reader)
 {
     struct median *s = self->state;
-    cull_status    status = cull_read(reader, &s->centre, sizeof s->centre);
+    cull_status    status = self->call->read(reader, &s->centre, sizeof s->centre);
 
-    if (status == CULL_OK) status = cull_read(reader, &s->calls, sizeof s->calls);
+    if (status == CULL_OK) status = self->call->read(reader, &s->calls, sizeof s->calls);
     if (status == CULL_OK && !isfinite(s->centre))
-        status = cull_fail(CULL_BAD_STATE, "median: the saved centre is not finite");
+        status = self->call->fail(CULL_BAD_STATE, "median: the saved centre is not finite");
     return status;
 }
 

@@ -16,6 +16,7 @@
  *     selector                       needs -> select -> observe, and its state
  *     options and strategies         what there is, and how to write another
  *     solvers                        orthogonal matching pursuit, facility location
+ *     plug-ins                       what a strategy in a shared object calls
  *     diagnosis                      how good a subset is
  *     data sets                      what there is to train on
  *     models                         a network of one's own, layer by layer
@@ -455,6 +456,7 @@ typedef struct cull_self {
     void               *state; /* state_size bytes, zero before create   */
     /* What the modifiers keep by place, for rules of the library; NULL: losses are scored. */
     const struct cull_sel_losses *losses;
+    const struct cull_calls      *call; /* the library, as a shared object reaches it */
 } cull_self;
 
 typedef struct cull_writer cull_writer;
@@ -462,7 +464,7 @@ typedef struct cull_reader cull_reader;
 CULL_API cull_status       cull_write(cull_writer *writer, const void *data, size_t bytes);
 CULL_API cull_status       cull_read(cull_reader *reader, void *data, size_t bytes);
 
-#define CULL_STRATEGY_ABI    1
+#define CULL_STRATEGY_ABI    2 /* 1: without self->losses and self->call; still loaded */
 #define CULL_STRATEGY_SYMBOL "cull_strategy_plugin" /* a `const cull_strategy` */
 
 /*
@@ -471,8 +473,9 @@ CULL_API cull_status       cull_read(cull_reader *reader, void *data, size_t byt
  * weights 1 when the budget is the whole count (unless CULL_SAMPLES), applies windows,
  * modifiers and rhythm, fills in out->place from out->index, and sorts by row.
  *
- * As a shared object: export it under CULL_STRATEGY_SYMBOL, link nothing, and pass the
- * object's path as the strategy's name. examples/strategy_median.c is one.
+ * As a shared object: export it under CULL_STRATEGY_SYMBOL, link nothing, call the library
+ * through self->call (see "plug-ins"), and pass the object's path as the strategy's name.
+ * examples/strategy_median.c is one.
  */
 typedef struct cull_strategy {
     uint32_t                abi; /* CULL_STRATEGY_ABI */
@@ -615,6 +618,42 @@ typedef struct cull_facility_problem {
 
 CULL_API cull_status cull_facility(cull_backend *backend, cull_facility_problem *problems,
                                    size_t count, const cull_facility_options *options);
+
+/* ---- plug-ins ------------------------------------------------------------------------ */
+
+/*
+ * What a strategy in a shared object may call, as self->call: each is the function of that
+ * name, of the library that loaded the object. Named directly they would have to be found in
+ * the process's global scope, where they are not when the host opened the library with
+ * RTLD_LOCAL (as ctypes does) or linked it statically, and where another library's may be.
+ * Members are only ever added, at the end.
+ */
+typedef struct cull_calls {
+    cull_status (*fail)(cull_status status, const char *format, ...) CULL_PRINTF(2, 3);
+    cull_status (*subset_resize)(cull_subset *subset, size_t count);
+
+    double (*value_real)(const cull_values *values, const char *key);
+    int64_t (*value_int)(const cull_values *values, const char *key);
+    bool (*value_bool)(const cull_values *values, const char *key);
+    const char *(*value_text)(const cull_values *values, const char *key);
+    bool (*value_is)(const cull_values *values, const char *key, const char *word);
+
+    cull_status (*write)(cull_writer *writer, const void *data, size_t bytes);
+    cull_status (*read)(cull_reader *reader, void *data, size_t bytes);
+
+    cull_key (*key_make)(uint64_t seed, const char *stream);
+    double (*key_uniform)(cull_key key, uint64_t step, uint64_t place);
+
+    size_t (*budget)(double keep, size_t count);
+    void (*budget_split)(size_t total, const size_t *size, size_t classes, size_t *share);
+
+    cull_status (*omp)(cull_backend *backend, cull_omp_problem *problems, size_t count,
+                       const cull_omp_options *options);
+    cull_status (*gram)(cull_backend *backend, const cull_tensor *h, const cull_tensor *p,
+                        const cull_target *target, double *k, double *t, double *b2);
+    cull_status (*facility)(cull_backend *backend, cull_facility_problem *problems, size_t count,
+                            const cull_facility_options *options);
+} cull_calls;
 
 /* ---- diagnosis --------------------------------------------------------------------- */
 

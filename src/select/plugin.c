@@ -1,5 +1,6 @@
 /* select/plugin.c - a strategy from a shared object. */
 #include <dlfcn.h>
+#include <string.h>
 
 #include "select/select.h"
 
@@ -30,11 +31,14 @@ cull_status cull_sel_plugin_open(const char *path, void **handle, const cull_str
 
     if (!object) {
         why = dlerror();
-        FAIL(CULL_BAD_FILE, "%s: cannot be loaded: %s", path, why ? why : "no reason given");
+        if (!why) why = "no reason given";
+        FAIL(CULL_BAD_FILE, "%s: cannot be loaded: %s%s", path, why,
+             strstr(why, "undefined symbol: cull_") ? " (a plug-in calls it through self->call)"
+                                                    : "");
     }
     strategy = dlsym(object, CULL_STRATEGY_SYMBOL);
     if (!strategy) FAIL(CULL_BAD_FILE, "%s: has no symbol %s", path, CULL_STRATEGY_SYMBOL);
-    if (strategy->abi != CULL_STRATEGY_ABI)
+    if (strategy->abi < 1 || strategy->abi > CULL_STRATEGY_ABI)
         FAIL(CULL_BAD_FILE, "%s: made for strategy interface %u, this is %d", path, strategy->abi,
              CULL_STRATEGY_ABI);
     if (!strategy->name || !strategy->doc || !strategy->decide ||

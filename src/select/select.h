@@ -139,6 +139,9 @@ void cull_sel_plan(const cull_self *self, size_t *candidates, size_t *budget);
 void cull_sel_warm_start(uint64_t epochs, double keep, double kappa, uint64_t *full,
                          uint64_t *subset);
 
+/* calls.c */
+extern const cull_calls cull_sel_calls;
+
 /* plugin.c: a strategy from a shared object; *handle ends with cull_sel_plugin_close(). */
 cull_status cull_sel_plugin_open(const char *path, void **handle, const cull_strategy **out);
 void        cull_sel_plugin_close(void *handle);

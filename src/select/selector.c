@@ -102,7 +102,7 @@ cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_se
     }
     if (s->source != CULL_LOSSES_SCORED)
         TRY(cull_sel_losses_create(s->setting.pool, predict, losses));
-    *self = (cull_self){&s->setting, s->values, NULL, *losses};
+    *self = (cull_self){&s->setting, s->values, NULL, *losses, &cull_sel_calls};
     TRY(cull_base_alloc(s->strategy->state_size, 1, "a strategy's state", &self->state));
     if (s->strategy->create) TRY(s->strategy->create(self));
 done:

@@ -13,9 +13,8 @@ static const cull_option_spec options[] = {
 static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
                           cull_subset *out)
 {
-    cull_status status = cull_subset_resize(out, FAULT == GREEDY ? budget + 1 : budget);
+    cull_status status = self->call->subset_resize(out, FAULT == GREEDY ? budget + 1 : budget);
 
-    (void)self;
     if (status != CULL_OK) return status;
     for (size_t i = 0; i < out->count; i++) out->index[i] = (uint32_t)i;
     if (FAULT == ROW) out->index[0] = (uint32_t)signals->count;
