@@ -78,8 +78,8 @@ double cull_compare_seconds(const cull_comparison *c)
 
 double cull_compare_bytes(const cull_comparison *c)
 {
-    /* weights, best weights, the optimizer's buffer; selection.npz, remembered losses; logs */
-    double run = 12. * (double)c->costs.parameters + 40. * (double)c->costs.pool + 65536;
+    /* weights, best weights, the optimizer's buffer; selection.npz, what is remembered; logs */
+    double run = 12. * (double)c->costs.parameters + 48. * (double)c->costs.pool + 65536;
     size_t runs = 0;
 
     for (size_t i = 0; i < c->arms.count; i++) runs += c->arms.arm[i].recipe != NULL;
