@@ -874,10 +874,13 @@ typedef struct cull_network cull_network;
  * Make a network with start weights.
  *
  * model     finished; copied.
- * backend   borrowed, outlives the network; NULL: "cpu" on all cores.
+ * backend   borrowed, outlives the network; NULL: "cpu" on all cores, for float64 "ref".
  * options   `count` pairs, with the keys and defaults of recipes: train.seed, model.smoothing
- *           and optim.*, except optim.lr, which every step is given. CULL_BAD_OPTION names one
- *           that is wrong.
+ *           and optim.*, except optim.lr, which every step is given; and dtype, float32 or
+ *           float64: weights, passes, gradients and steps are all in it. CULL_BAD_OPTION names
+ *           one that is wrong.
+ *
+ * CULL_UNSUPPORTED when the backend has no networks of this dtype; "cpu" has none in float64.
  */
 CULL_API cull_status cull_network_create(const cull_model *model, cull_backend *backend,
                                          const cull_option *options, size_t count,
@@ -908,6 +911,22 @@ typedef struct cull_examples {
 CULL_API cull_status cull_network_score(cull_network *network, const cull_examples *examples,
                                         unsigned wanted, bool running, cull_signals *out);
 
+/* How examples are scored, for the call below; zeros are the ordinary way. */
+typedef struct cull_scoring {
+    bool running; /* as above                                                             */
+    bool int8;    /* convolutions in 8 bits where the backend gains by it: the scoring
+                     alone, as score.precision=int8 does it                               */
+    bool keep;    /* the pass is a training pass, to be gone back through: its activations
+                     are kept, BatchNorm goes by the batch and its averages move on, and
+                     dropout drops. Alone: neither of the two above goes with it          */
+} cull_scoring;
+
+/* The same in another way. CULL_UNSUPPORTED for int8 where the backend, or float64, has none. A
+ * pass that is kept always runs, also when nothing is wanted of it. */
+CULL_API cull_status cull_network_score_as(cull_network *network, const cull_examples *examples,
+                                           unsigned wanted, const cull_scoring *scoring,
+                                           cull_signals *out);
+
 /*
  * Forward and backward over the chosen rows: the gradient of (1/count) sum w*loss, which takes
  * the place of the one before. BatchNorm's averages move on.
@@ -923,8 +942,47 @@ CULL_API cull_status cull_network_score(cull_network *network, const cull_exampl
 CULL_API cull_status cull_network_learn(cull_network *network, const cull_examples *examples,
                                         const cull_subset *subset, cull_signals *trained);
 
+/* The same, but BatchNorm's averages stay: a look at a gradient that leaves no other trace. */
+CULL_API cull_status cull_network_look(cull_network *network, const cull_examples *examples,
+                                       const cull_subset *subset, cull_signals *trained);
+
+/*
+ * Backward alone, through rows of the pass that cull_network_score_as() has kept, for two thirds
+ * of the work of cull_network_learn(). Without BatchNorm the gradient is the same; with it, that
+ * of METHODS' rule for kept rows: statistics are those of all that was scored.
+ *
+ * subset    as in cull_network_learn(); NULL: all rows.
+ * trained   likewise.
+ *
+ * CULL_BAD_ARGUMENT when there is no kept pass: none was made, or the network has since scored,
+ * learned otherwise, predicted, stepped or read weights. Any number of subsets may be learned from
+ * one pass, each giving its own gradient.
+ */
+CULL_API cull_status cull_network_learn_kept(cull_network *network, const cull_subset *subset,
+                                             cull_signals *trained);
+
 /* One step of the optimizer with the latest gradient, which is then used up. */
 CULL_API cull_status cull_network_step(cull_network *network, double rate);
+
+/* What the network learns, tensor by tensor, i = 0, 1, ... until NULL: "conv1.weight", as weights
+ * files call it. Owned by the network. */
+CULL_API const char *cull_network_parameter_at(const cull_network *network, size_t i);
+
+/*
+ * A parameter, and its part of the latest gradient (the mean over the batch, before any clipping).
+ *
+ * name      as above; NULL: all of them as one vector, one tensor behind the other in that order.
+ * out       a view of the network's own memory, of its dtype and to be read only: the gradient
+ *           until the network learns or steps, the parameter as long as the network lives, with
+ *           whatever it then holds. Shapes are those of weights files.
+ *
+ * CULL_BAD_ARGUMENT for a name that is not there, and for a gradient that is not: nothing was
+ * learned yet, or a step has used it up.
+ */
+CULL_API cull_status cull_network_parameter(const cull_network *network, const char *name,
+                                            cull_tensor *out);
+CULL_API cull_status cull_network_gradient(const cull_network *network, const char *name,
+                                           cull_tensor *out);
 
 /*
  * Run the network on examples without labels, any number of them, by BatchNorm's running averages.
@@ -935,6 +993,18 @@ CULL_API cull_status cull_network_step(cull_network *network, double rate);
  */
 CULL_API cull_status cull_network_predict(cull_network *network, const cull_tensor *inputs,
                                           float *logits, float *probabilities);
+
+/*
+ * Logits by the statistics that are asked for.
+ *
+ * running   true: BatchNorm's averages, as above. false: the statistics of these very inputs,
+ *           which then are one batch; the averages stay as they are.
+ * out       (count, classes) of float32 or float64, dense: the caller's, and written to.
+ *
+ * CULL_BAD_ARGUMENT when its shape is another.
+ */
+CULL_API cull_status cull_network_logits(cull_network *network, const cull_tensor *inputs,
+                                         bool running, const cull_tensor *out);
 
 /* Weights and running averages as a .safetensors file. read: CULL_BAD_FILE, and an unchanged
  * network, when the file's tensors are not the model's; the optimizer begins anew. */
@@ -1001,8 +1071,8 @@ CULL_API cull_status cull_recipe_set_data(cull_recipe *recipe, cull_data_role ro
  * train on in a loop of one's own. Inputs are given as the data set has them and normalised as the
  * recipe does, for which the data set is read.
  *
- * weights   a .safetensors file; NULL: as the recipe begins. CULL_BAD_FILE when its tensors are not
- * the model's.
+ * weights   a .safetensors file; NULL: as the recipe begins. CULL_BAD_FILE when its tensors are
+ *           not the model's.
  */
 CULL_API cull_status cull_network_open(const cull_recipe *recipe, const char *weights,
                                        cull_network **out);

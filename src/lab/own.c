@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/bytes.h"
 #include "lab/recipe.h"
 #include "train/network.h"
@@ -133,12 +134,42 @@ done:
 
 static cull_network_setup setup_of(const cull_train_setup *s)
 {
-    return (cull_network_setup){.optim = s->optim,
+    return (cull_network_setup){.dtype = CULL_F32,
+                                .optim = s->optim,
                                 .decay_all = s->decay_all,
                                 .smoothing = s->smoothing,
                                 .seed = s->seed,
                                 .backend = s->backend,
                                 .threads = s->threads};
+}
+
+static bool is_recipes(const char *key)
+{
+    return strcmp(key, "train.seed") == 0 || strcmp(key, "model.smoothing") == 0 ||
+           (strncmp(key, "optim.", 6) == 0 && strcmp(key, "optim.lr") != 0);
+}
+
+/* Those that are a recipe's to rest, the dtype to *dtype. */
+static cull_status sort_options(const cull_option *options, size_t count, cull_option *rest,
+                                size_t *rests, cull_dtype *dtype)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *key = options[i].key, *value = options[i].value;
+
+        if (key && value && is_recipes(key)) {
+            rest[(*rests)++] = options[i];
+        } else if (key && value && strcmp(key, "dtype") == 0) {
+            if (strcmp(value, "float32") != 0 && strcmp(value, "float64") != 0)
+                FAIL(CULL_BAD_OPTION, "dtype=%s: float32 or float64 are possible", value);
+            *dtype = strcmp(value, "float64") == 0 ? CULL_F64 : CULL_F32;
+        } else {
+            FAIL(CULL_BAD_OPTION, "a network takes no option '%s'", key ? key : "");
+        }
+    }
+done:
+    return status;
 }
 
 cull_status cull_network_create(const cull_model *model, cull_backend *backend,
@@ -147,20 +178,20 @@ cull_status cull_network_create(const cull_model *model, cull_backend *backend,
     cull_status        status = CULL_OK;
     cull_recipe       *recipe = NULL;
     cull_network_setup setup = {0};
+    cull_option       *rest = NULL;
+    size_t             rests = 0;
+    cull_dtype         dtype = CULL_F32;
 
-    for (size_t i = 0; i < count; i++) {
-        const char *key = options[i].key;
-
-        if (!key || !options[i].value ||
-            (strcmp(key, "train.seed") != 0 && strcmp(key, "model.smoothing") != 0 &&
-             (strncmp(key, "optim.", 6) != 0 || strcmp(key, "optim.lr") == 0)))
-            FAIL(CULL_BAD_OPTION, "a network takes no option '%s'", key ? key : "");
-    }
-    TRY(cull_recipe_parse("network", NULL, 0, options, count, &recipe));
+    TRY(cull_base_alloc(count + 1, sizeof *rest, "options", &rest));
+    TRY(sort_options(options, count, rest, &rests, &dtype));
+    TRY(cull_recipe_parse("network", NULL, 0, rest, rests, &recipe));
     setup = setup_of(&recipe->setup);
+    setup.dtype = dtype;
+    if (dtype == CULL_F64) setup.backend = "ref";
     TRY(cull_network_make(model, backend, &setup, out));
 done:
     cull_recipe_close(recipe);
+    cull_base_free(rest);
     return status;
 }
 

@@ -2,9 +2,11 @@
 #include "train/network.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "tensor/tensor.h"
+#include "train/weights.h"
 
 static const unsigned everything =
     CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P | CULL_SIGNAL_H;
@@ -39,6 +41,50 @@ done:
     return status;
 }
 
+/* Is there arithmetic of this type at all? A plan would find out, but only with the first batch. */
+static cull_status check_dtype(cull_backend *backend, cull_dtype dtype)
+{
+    cull_image      one = {.n = 1, .c = 2, .h = 1, .w = 1, .block = 1};
+    cull_layer_desc loss = {.kind = CULL_LAYER_LOSS, .dtype = dtype, .x = one, .y = one};
+    cull_layer_op  *op = NULL;
+    cull_status     status = cull_layer_create(backend, &loss, &op);
+
+    cull_layer_destroy(op);
+    return status;
+}
+
+/* The parameters by name; averages are none. */
+static cull_status list_tensors(cull_network *n)
+{
+    cull_status status = CULL_OK;
+    size_t      all = 0;
+    const char *from = n->params->value;
+
+    TRY(cull_weights_list(n->model, n->params, &n->tensor, &all));
+    for (size_t i = 0; i < all; i++) {
+        const char *data = n->tensor[i].tensor.data;
+        bool        learns =
+            data >= from && data < from + n->params->count * cull_dtype_size(n->params->dtype);
+
+        if (learns) n->tensor[n->tensors++] = n->tensor[i];
+    }
+done:
+    return status;
+}
+
+static cull_status make_params(cull_network *n, const cull_network_setup *setup)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_nn_params_create(n->model, setup->dtype, &n->params));
+    cull_nn_params_init(n->params, n->model, setup->seed);
+    TRY(cull_base_alloc(n->params->running_count + 1, cull_dtype_size(setup->dtype), "a network",
+                        &n->running));
+    TRY(list_tensors(n));
+done:
+    return status;
+}
+
 cull_status cull_network_make(const cull_model *model, cull_backend *backend,
                               const cull_network_setup *setup, cull_network **out)
 {
@@ -51,6 +97,7 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
     TRY(cull_base_alloc(1, sizeof *n, "a network", &n));
     if (!backend) TRY(cull_backend_open(setup->backend, setup->threads, &n->owned));
     n->backend = backend ? backend : n->owned;
+    TRY(check_dtype(n->backend, setup->dtype));
     n->optim_options = setup->optim;
     n->decay_all = setup->decay_all;
     n->smoothing = setup->smoothing;
@@ -64,8 +111,7 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
     TRY(cull_base_alloc((size_t)cull_image_row(&model->input), sizeof *n->row, "a network",
                         &n->row));
     TRY(cull_nn_model_copy(model, &n->model));
-    TRY(cull_nn_params_create(n->model, CULL_F32, &n->params));
-    cull_nn_params_init(n->params, n->model, setup->seed);
+    TRY(make_params(n, setup));
     n->plans =
         (cull_plans){.model = n->model, .params = n->params, .backend = n->backend, .many = true};
     TRY(cull_network_optim(n, &n->optim));
@@ -90,6 +136,8 @@ void cull_network_destroy(cull_network *n)
     cull_base_free(n->weight);
     cull_base_free(n->place);
     cull_base_free(n->row);
+    cull_base_free(n->running);
+    cull_base_free(n->tensor);
     cull_backend_close(n->owned);
     cull_base_free(n);
 }
@@ -136,7 +184,7 @@ static cull_status take_batch(cull_network *n, const cull_plan *plan, const cull
     cull_data_form form = {0};
     size_t         count = subset ? subset->count : (size_t)e->inputs.shape[0];
 
-    TRY(cull_network_form(plan, &form));
+    TRY(cull_network_form(n, plan, &form));
     TRY(cull_network_room(n, count));
     for (size_t i = 0; i < count; i++) {
         size_t from = subset ? subset->index[i] : i;
@@ -158,28 +206,57 @@ done:
     return status;
 }
 
-cull_status cull_network_score(cull_network *n, const cull_examples *examples, unsigned wanted,
-                               bool running, cull_signals *out)
+static cull_plan_mode mode_of(const cull_scoring *scoring)
+{
+    if (scoring->keep) return CULL_PLAN_SCORE_AND_KEEP;
+    return scoring->int8 ? CULL_PLAN_SCORE_INT8 : CULL_PLAN_SCORE;
+}
+
+static cull_status check_scoring(const cull_network *n, const cull_scoring *scoring,
+                                 unsigned wanted)
 {
     cull_status status = CULL_OK;
-    cull_plan  *plan = NULL;
-    cull_batch  batch = {0};
-    size_t      count = 0;
+
+    if (wanted & ~everything)
+        FAIL(CULL_BAD_ARGUMENT, "a forward pass sees losses, H, P and labels, nothing else");
+    if (scoring->keep && (scoring->running || scoring->int8))
+        FAIL(CULL_BAD_ARGUMENT, "a kept pass is a training pass: by the batch, and in full");
+    if (scoring->int8 && n->params->dtype != CULL_F32)
+        FAIL(CULL_UNSUPPORTED, "networks in float64 have no int8");
+done:
+    return status;
+}
+
+cull_status cull_network_score_as(cull_network *n, const cull_examples *examples, unsigned wanted,
+                                  const cull_scoring *scoring, cull_signals *out)
+{
+    cull_status     status = CULL_OK;
+    cull_statistics statistics = scoring->running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
+    cull_plan      *plan = NULL;
+    cull_batch      batch = {0};
+    size_t          count = 0;
 
     TRY(check_examples(n, examples));
     count = (size_t)examples->inputs.shape[0];
     *out = (cull_signals){
         .count = count, .place = examples->place, .step = examples->step, .epoch = examples->epoch};
-    if (wanted & ~everything)
-        FAIL(CULL_BAD_ARGUMENT, "a forward pass sees losses, H, P and labels, nothing else");
-    if (!wanted) goto done;
-    n->passes++;
-    TRY(cull_network_plan(n, CULL_PLAN_SCORE, count, &plan));
+    TRY(check_scoring(n, scoring, wanted));
+    if (!wanted && !scoring->keep) goto done;
+    if (scoring->keep) statistics = CULL_STATS_UPDATE;
+    cull_network_pass(n);
+    TRY(cull_network_plan(n, mode_of(scoring), count, &plan));
     TRY(take_batch(n, plan, examples, NULL, &batch));
-    TRY(cull_nn_score(plan, &batch, running ? CULL_STATS_RUNNING : CULL_STATS_BATCH, wanted, out));
+    TRY(cull_nn_score(plan, &batch, statistics, wanted, out));
     lend(n, out);
+    if (scoring->keep) n->kept = count;
 done:
     return status;
+}
+
+cull_status cull_network_score(cull_network *n, const cull_examples *examples, unsigned wanted,
+                               bool running, cull_signals *out)
+{
+    return cull_network_score_as(n, examples, wanted, &(cull_scoring){.running = running}, out);
 }
 
 static cull_status check_subset(const cull_subset *subset, size_t count)
@@ -203,6 +280,21 @@ done:
     return status;
 }
 
+/* The gradient is there, and what was seen on the way is finite. */
+static cull_status accept(cull_network *n, cull_signals *seen, cull_signals *trained)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t i = 0; i < seen->count; i++)
+        if (!isfinite(cull_tensor_get(&seen->loss, i)))
+            FAIL(CULL_NOT_FINITE, "the loss of place %u is no longer finite", seen->place[i]);
+    n->learned = true;
+    lend(n, seen);
+    if (trained) *trained = *seen;
+done:
+    return status;
+}
+
 cull_status cull_network_learn(cull_network *n, const cull_examples *examples,
                                const cull_subset *subset, cull_signals *trained)
 {
@@ -213,19 +305,67 @@ cull_status cull_network_learn(cull_network *n, const cull_examples *examples,
     size_t       count = 0;
 
     n->learned = false;
-    n->passes++;
+    cull_network_pass(n);
     TRY(check_examples(n, examples));
     count = (size_t)examples->inputs.shape[0];
     if (subset) TRY(check_subset(subset, count));
     TRY(cull_network_plan(n, CULL_PLAN_LEARN, subset ? subset->count : count, &plan));
     TRY(take_batch(n, plan, examples, subset, &batch));
     TRY(cull_nn_learn(plan, &batch, &seen));
-    for (size_t i = 0; i < seen.count; i++)
-        if (!isfinite(cull_tensor_get(&seen.loss, i)))
-            FAIL(CULL_NOT_FINITE, "the loss of place %u is no longer finite", n->place[i]);
-    n->learned = true;
-    lend(n, &seen);
-    if (trained) *trained = seen;
+    TRY(accept(n, &seen, trained));
+done:
+    return status;
+}
+
+cull_status cull_network_look(cull_network *n, const cull_examples *examples,
+                              const cull_subset *subset, cull_signals *trained)
+{
+    size_t      bytes = n->params->running_count * cull_dtype_size(n->params->dtype);
+    cull_status status = CULL_OK;
+
+    memcpy(n->running, n->params->running, bytes);
+    status = cull_network_learn(n, examples, subset, trained);
+    memcpy(n->params->running, n->running, bytes);
+    return status;
+}
+
+/* All rows of the kept pass, at weight 1. */
+static cull_status take_all(cull_network *n, cull_subset *out)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_network_room(n, n->kept));
+    for (size_t i = 0; i < n->kept; i++) {
+        n->place[i] = (uint32_t)i;
+        n->weight[i] = 1;
+    }
+    *out = (cull_subset){.count = n->kept, .index = n->place, .weight = n->weight};
+done:
+    return status;
+}
+
+cull_status cull_network_learn_kept(cull_network *n, const cull_subset *subset,
+                                    cull_signals *trained)
+{
+    cull_status  status = CULL_OK;
+    cull_plan   *plan = NULL, *kept = NULL;
+    cull_subset  all = {0};
+    cull_signals seen = {0};
+
+    n->learned = false;
+    if (!n->kept)
+        FAIL(CULL_BAD_ARGUMENT,
+             "no pass is kept: score with .keep, and learn before anything else is done");
+    n->passes++;
+    if (subset)
+        TRY(check_subset(subset, n->kept));
+    else
+        TRY(take_all(n, &all));
+    /* asked for each time, so that it is never the one that was not used for longest */
+    TRY(cull_network_plan(n, CULL_PLAN_SCORE_AND_KEEP, n->kept, &kept));
+    TRY(cull_network_plan(n, CULL_PLAN_LEARN_FROM_KEPT, subset ? subset->count : n->kept, &plan));
+    TRY(cull_nn_learn_kept(plan, kept, subset ? subset : &all, &seen));
+    TRY(accept(n, &seen, trained));
 done:
     return status;
 }
@@ -238,6 +378,7 @@ cull_status cull_network_step(cull_network *n, double rate)
     if (!(rate >= 0 && isfinite(rate))) FAIL(CULL_BAD_ARGUMENT, "a rate of %g", rate);
     TRY(cull_optim_step(n->optim, rate, n->params->value, n->params->gradient));
     n->learned = false;
+    n->kept = 0;
 done:
     return status;
 }

@@ -6,6 +6,7 @@
 #include "nn/nn.h"
 #include "optim/optim.h"
 #include "train/plans.h"
+#include "train/safetensors.h"
 
 enum { CULL_NETWORK_MOST = 1 << 24 }; /* most examples of a call */
 
@@ -21,16 +22,21 @@ struct cull_network {
     cull_plans         plans;
     double            *mean, *deviation; /* [channels] */
     size_t             room;             /* examples the four below have room for */
-    float             *inputs;
+    void              *inputs;
     int32_t           *label;
     double            *weight;
     uint32_t          *place;
-    float             *row; /* one example */
+    float             *row;     /* one example                                   */
+    void              *running; /* averages, while a pass must not move them     */
+    cull_safetensor   *tensor;  /* [tensors] parameters, in the order they lie   */
+    size_t             tensors;
     bool               learned;
-    uint64_t           passes; /* so far; signals are lent by the latest alone */
+    uint64_t           passes; /* so far; signals are lent by the latest alone  */
+    size_t             kept;   /* examples of the pass that is kept; 0: none    */
 };
 
 typedef struct cull_network_setup {
+    cull_dtype         dtype;
     cull_optim_options optim;
     bool               decay_all;
     double             smoothing;
@@ -51,11 +57,19 @@ cull_status cull_network_optim(const cull_network *network, cull_optim **out);
 cull_status cull_network_plan(cull_network *network, cull_plan_mode mode, size_t batch,
                               cull_plan **out);
 
+/* Another pass begins: what the latest lent and kept is gone. */
+static inline void cull_network_pass(cull_network *network)
+{
+    network->passes++;
+    network->kept = 0;
+}
+
 /* ---- network_inputs.c ---- */
 cull_status cull_network_check(const cull_network *network, const cull_tensor *x);
 /* Room for one batch; what was in it is gone. */
 cull_status cull_network_room(cull_network *network, size_t count);
-cull_status cull_network_form(const cull_plan *plan, cull_data_form *out);
+cull_status cull_network_form(const cull_network *network, const cull_plan *plan,
+                              cull_data_form *out);
 /* Example `from` of x, in this form, into place `to` of the batch. */
 cull_status cull_network_take(cull_network *network, const cull_tensor *x, cull_data_form form,
                               size_t from, size_t to);

@@ -23,7 +23,8 @@ cull_status cull_network_room(cull_network *n, size_t count)
     TRY(cull_base_grow(count, sizeof *n->label, "a batch", &n->label));
     TRY(cull_base_grow(count, sizeof *n->weight, "a batch", &n->weight));
     TRY(cull_base_grow(count, sizeof *n->place, "a batch", &n->place));
-    TRY(cull_base_alloc_aligned(count, row * sizeof *n->inputs, "a batch", &n->inputs));
+    TRY(cull_base_alloc_aligned(count, row * cull_dtype_size(n->params->dtype), "a batch",
+                                &n->inputs));
     n->room = count;
 done:
     return status;
@@ -59,6 +60,25 @@ done:
     return status;
 }
 
+/* Doubles as they are: the data sets' own transform knows of none. */
+static cull_status take_doubles(const cull_network *n, const double *x, cull_data_form form,
+                                size_t from, double *out)
+{
+    cull_status status = CULL_OK;
+    cull_image  image = n->model->input;
+    size_t      area = (size_t)(image.h * image.w), channels = (size_t)image.c;
+
+    for (size_t j = 0; j < channels * area; j++) {
+        size_t c = j / area, to = form.channels_last ? j % area * channels + c : j;
+
+        if (!isfinite(x[j]))
+            FAIL(CULL_NOT_FINITE, "inputs: number %zu of example %zu is not finite", j, from);
+        out[to] = (x[j] - n->mean[c]) / n->deviation[c];
+    }
+done:
+    return status;
+}
+
 cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_form form,
                               size_t from, size_t to)
 {
@@ -66,6 +86,7 @@ cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_f
     cull_image   image = n->model->input;
     size_t       row = (size_t)cull_image_row(&image);
     const void  *data = cull_tensor_row(x, from);
+    char        *out = (char *)n->inputs + to * row * cull_dtype_size(form.dtype);
     uint32_t     first = 0;
     cull_dataset one = {.count = 1,
                         .channels = (size_t)image.c,
@@ -75,6 +96,8 @@ cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_f
                         .mean = n->mean,
                         .deviation = n->deviation};
 
+    if (x->dtype == CULL_F64 && form.dtype == CULL_F64)
+        return take_doubles(n, data, form, from, (double *)(void *)out);
     one.inputs = n->row;
     if (x->dtype == CULL_F64)
         for (size_t j = 0; j < row; j++) n->row[j] = (float)((const double *)data)[j];
@@ -83,16 +106,16 @@ cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_f
     for (size_t j = 0; x->dtype != CULL_U8 && j < row; j++)
         if (!isfinite(n->row[j]))
             FAIL(CULL_NOT_FINITE, "inputs: number %zu of example %zu is not finite", j, from);
-    cull_data_transform(&one, NULL, form, 0, &first, 1, n->inputs + to * row);
+    cull_data_transform(&one, NULL, form, 0, &first, 1, out);
 done:
     return status;
 }
 
-cull_status cull_network_form(const cull_plan *plan, cull_data_form *out)
+cull_status cull_network_form(const cull_network *n, const cull_plan *plan, cull_data_form *out)
 {
     cull_image image = cull_nn_plan_input(plan);
 
-    *out = (cull_data_form){.dtype = CULL_F32, .channels_last = image.block == image.c};
+    *out = (cull_data_form){.dtype = n->params->dtype, .channels_last = image.block == image.c};
     if (image.block == 1 || image.block == image.c) return CULL_OK;
     return cull_fail(CULL_UNSUPPORTED, "inputs in blocks of %lld channels", (long long)image.block);
 }

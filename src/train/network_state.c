@@ -37,6 +37,7 @@ cull_status cull_network_read(cull_network *n, const char *path)
     n->optim = optim;
     optim = NULL;
     n->learned = false;
+    n->kept = 0;
 done:
     cull_optim_destroy(optim);
     return status;
@@ -95,6 +96,7 @@ cull_status cull_network_restore(cull_network *n, const void *bytes, size_t size
     n->optim = optim;
     optim = NULL;
     n->learned = false;
+    n->kept = 0;
 done:
     cull_optim_destroy(optim);
     return status;
