@@ -1,29 +1,40 @@
 #!/usr/bin/env python3
 """Time a whole training step against PyTorch's, both in one run.
 
-    bench/vs_pytorch.py [--build DIR]... [--peer PYTHON]... [--rounds N] [--threads N] [CASE]...
+    bench/vs_pytorch.py [--build DIR]... [--peer PYTHON]... [--rounds N] [--threads N]
+                        [--table] [CASE]...
 
 A step is forward, backward and SGD with momentum, in float32 on made-up data, ours timed in C
 (bench_step serve), theirs in Python. Both sides have the same number of threads and wait for work
 without spinning. Every interpreter given with --peer (besides /usr/bin/python3, which is Debian's)
 is tried in both of PyTorch's layouts; its faster one then runs against ours in alternating rounds,
 and the peer is the interpreter with the least median. With several builds (against oneDNN 2 and 3),
-the faster counts and all are told. One JSON line a case:
+the faster counts and all are told. Beside medians stand the least rounds, the fastest of each side,
+and their ratio. One JSON line a case, all at the end:
 
-    {"case":"resnet18 b128","ours_ms":...,"peer_ms":...,"speedup":...,...}
+    {"case":"resnet18 b128","ours_ms":...,"ours_least_ms":...,"peer_ms":...,"peer_least_ms":...,
+     "speedup":...,"speedup_least":...,...}
+
+`--table` prints them as Markdown too. Where other work took more than 0.2 of a core nothing is
+printed and the exit status is 1 (quiet.py says what is measured); `--busy` prints all the same,
+every line marked.
 
 `--floor` demands the speed-ups the project promises and exits with 1 where one is missed.
 """
 import argparse
-import json
 import os
 import statistics
 import subprocess
 import sys
 
+import quiet
+
 CASES = ["resnet18 b128", "resnet18 b39", "wrn-16-4 b128", "wrn-16-4 b39", "lenet5 b128"]
 FLOOR = {"resnet18": 1.0, "wrn-16-4": 1.0, "lenet5": 1.5}      # of the faster build
 EACH = {"resnet18": 0.95, "wrn-16-4": 0.95, "lenet5": 0}       # of every build
+COLUMNS = [("case", "case"), ("cull, median ms", "ours_ms"), ("least", "ours_least_ms"),
+           ("PyTorch, median ms", "peer_ms"), ("least", "peer_least_ms"),
+           ("speed-up of medians", "speedup"), ("of the least", "speedup_least")]
 LAYOUTS = ["contiguous", "channels_last"]
 
 # Runs under the peer's interpreter: the same protocol as bench_step serve.
@@ -162,7 +173,7 @@ def start_peer(python, name, batch, threads):
 
 
 def run_case(case, options):
-    """Medians of both sides over alternating rounds."""
+    """Medians and least rounds of both sides, which alternate; and whether the floor is met."""
     name, batch = case.split(" b")
     peers = [start_peer(python, name, int(batch), options.threads) for python in options.peer]
     peers = [peer for peer in peers if peer]
@@ -183,15 +194,17 @@ def run_case(case, options):
     fastest = min(ours, key=lambda side: statistics.median(side.times))
     peer = min(peers, key=lambda side: statistics.median(side.times))
     ours_ms, peer_ms = (statistics.median(side.times) for side in (fastest, peer))
-    result = {"case": case, "ours_ms": round(ours_ms, 2), "peer_ms": round(peer_ms, 2),
-              "speedup": round(peer_ms / ours_ms, 3), "peer": peer.label,
+    ours_least, peer_least = (min(min(side.times) for side in sides) for sides in (ours, peers))
+    result = {"case": case, "ours_ms": round(ours_ms, 2), "ours_least_ms": round(ours_least, 2),
+              "peer_ms": round(peer_ms, 2), "peer_least_ms": round(peer_least, 2),
+              "speedup": round(peer_ms / ours_ms, 3),
+              "speedup_least": round(peer_least / ours_least, 3), "peer": peer.label,
               "threads": options.threads, "rounds": options.rounds,
               "sides": {side.label: {"median": round(statistics.median(side.times), 2),
                                      "least": round(min(side.times), 2)}
                         for side in ours + peers}}
-    print(json.dumps(result), flush=True)
     slowest = max(statistics.median(side.times) for side in ours)
-    return result["speedup"] >= FLOOR[name] and peer_ms / slowest >= EACH[name]
+    return result, result["speedup"] >= FLOOR[name] and peer_ms / slowest >= EACH[name]
 
 
 def main():
@@ -202,9 +215,18 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--floor", action="store_true")
     parser.add_argument("case", nargs="*", default=CASES)
+    quiet.add_options(parser)
     options = parser.parse_args()
+    quiet.check_options(parser, options)
     options.build = options.build or ["build"]
-    met = [run_case(case, options) for case in options.case or CASES]
+    meter = quiet.watch("vs_pytorch", options.busy)
+    lines, met = [], []
+    for case in options.case or CASES:
+        line, reached = run_case(case, options)
+        lines.append(line)
+        met.append(reached)
+        meter.mark()
+    quiet.publish("vs_pytorch", lines, meter, options, COLUMNS)
     return 1 if options.floor and not all(met) else 0
 
 

@@ -35,3 +35,7 @@ set_tests_properties(cli_compare cli_train PROPERTIES COST 300)
 
 # Where a run touches its files, its test may kill it or let the disk be full.
 target_link_options(test_trainer PRIVATE -Wl,--wrap=write,--wrap=fsync,--wrap=rename,--wrap=unlink)
+
+# The guard of the benchmarks, by made-up readings.
+add_test(NAME bench_quiet COMMAND /usr/bin/python3
+  ${CMAKE_CURRENT_SOURCE_DIR}/bench/test_quiet.py)
