@@ -17,20 +17,27 @@ static int64_t greatest_common(int64_t a, int64_t b)
     return a;
 }
 
-/* The divisor all convolution outputs have in common: what a blocked layout can rely on. */
-static int64_t common_channels(const cull_model *model)
+/* With taps apart, or strides that differ, libraries are fast in NHWC only. */
+static bool shuns_blocks(const cull_layer_desc *d)
+{
+    return d->dilation[0] > 1 || d->dilation[1] > 1 || d->stride[0] != d->stride[1];
+}
+
+int64_t cull_nn_plan_common(const cull_model *model)
 {
     int64_t common = 0;
 
-    for (int i = 1; i < model->nodes; i++)
-        if (model->node[i].desc.kind == CULL_LAYER_CONV)
-            common = greatest_common(model->node[i].desc.y.c, common);
+    for (int i = 1; i < model->nodes; i++) {
+        if (model->node[i].desc.kind != CULL_LAYER_CONV) continue;
+        if (shuns_blocks(&model->node[i].desc)) return 1;
+        common = greatest_common(model->node[i].desc.y.c, common);
+    }
     return common ? common : 1;
 }
 
 static void set_layouts(cull_plan *plan)
 {
-    int64_t common = common_channels(plan->model);
+    int64_t common = cull_nn_plan_common(plan->model);
 
     for (int i = 0; i < plan->values; i++) {
         const cull_node *node = &plan->model->node[i];

@@ -25,24 +25,11 @@ static cull_model *make_model(const char *name)
     return model;
 }
 
-static int64_t greatest_common(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Prepare every convolution of a model as a plan would, without its activations. */
 static void check_model(cull_backend *backend, const cull_model *model, int64_t batch, bool learn)
 {
-    int64_t common = 0;
+    int64_t common = cull_nn_plan_common(model);
 
-    for (int i = 1; i < model->nodes; i++)
-        if (model->node[i].desc.kind == CULL_LAYER_CONV)
-            common = greatest_common(model->node[i].desc.y.c, common);
     for (int i = 1; i < model->nodes; i++) {
         cull_layer_desc desc = model->node[i].desc;
         cull_layer_op  *op = NULL;
@@ -82,6 +69,35 @@ static void no_convolution_of_any_model_is_onednns_reference(void **state)
     cull_backend_close(backend);
 }
 
+/* Four convolutions of one window, with and without a bias, the last with these strides. */
+static void check_window(cull_backend *backend, cull_conv conv, int64_t down, int64_t across)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    cull_model              *model = NULL;
+    int                      x = 0;
+
+    assert_ok(cull_model_create("flat", 3, 32, 28, &model));
+    if (!conv.width.kernel)
+        conv.width =
+            (cull_window){.kernel = conv.kernel, .pad = conv.pad, .dilation = conv.dilation};
+    for (int k = 0; k < 4; k++) {
+        cull_conv own = conv;
+
+        if (k == 0) own.groups = 1;
+        own.no_bias = k & 1;
+        own.stride = k == 3 ? down : 1;
+        own.width.stride = k == 3 ? across : 1;
+        x = cull_model_conv(model, x, names[k], &own);
+    }
+    x = cull_model_pool(model, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    x = cull_model_dense(model, x, "logits", &(cull_dense){.out = CLASSES});
+    assert_ok(cull_model_finish(model, x));
+    check_model(backend, model, 16, true);
+    check_model(backend, model, 16, false);
+    check_model(backend, model, 39, true);
+    cull_model_destroy(model);
+}
+
 static void windows_that_are_not_square_are_no_reference_either(void **state)
 {
     static const int64_t kernels[][2] = {{1, 7}, {7, 1}, {3, 5}, {5, 3}, {1, 3}, {3, 1}};
@@ -90,27 +106,34 @@ static void windows_that_are_not_square_are_no_reference_either(void **state)
     (void)state;
     assert_ok(cull_backend_open("cpu", 2, &backend));
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-        cull_conv   conv = {.out = 64,
-                            .kernel = kernels[i][0],
-                            .pad = kernels[i][0] / 2,
-                            .width = {.kernel = kernels[i][1], .pad = kernels[i][1] / 2}};
-        cull_model *model = NULL;
-        int         x = 0;
+        cull_conv conv = {.out = 64,
+                          .kernel = kernels[i][0],
+                          .pad = kernels[i][0] / 2,
+                          .width = {.kernel = kernels[i][1], .pad = kernels[i][1] / 2}};
 
-        assert_ok(cull_model_create("flat", 3, 32, 28, &model));
-        for (int k = 0; k < 4; k++) {
-            static const char *const names[] = {"a", "b", "c", "d"};
+        check_window(backend, conv, 2, 2);
+        check_window(backend, conv, 2, 1);
+    }
+    cull_backend_close(backend);
+}
 
-            conv.no_bias = k & 1;
-            conv.stride = conv.width.stride = k == 3 ? 2 : 1;
-            x = cull_model_conv(model, x, names[k], &conv);
-        }
-        x = cull_model_pool(model, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
-        assert_ok(cull_model_finish(
-            model, cull_model_dense(model, x, "logits", &(cull_dense){.out = CLASSES})));
-        check_model(backend, model, 16, true);
-        check_model(backend, model, 39, true);
-        cull_model_destroy(model);
+static void nor_are_windows_whose_taps_stand_apart(void **state)
+{
+    static const cull_conv windows[] = {
+        {.out = 64, .kernel = 3, .pad = 2, .dilation = 2},
+        {.out = 64, .kernel = 3, .pad = 4, .dilation = 4},
+        {.out = 48, .kernel = 3, .pad = 2, .dilation = 2},
+        {.out = 24, .kernel = 3, .pad = 2, .dilation = 2},
+        {.out = 64, .kernel = 3, .pad = 2, .dilation = 2, .groups = 64},
+        {.out = 64, .kernel = 3, .pad = 1, .width = {.kernel = 3, .pad = 3, .dilation = 3}},
+    };
+    cull_backend *backend = NULL;
+
+    (void)state;
+    assert_ok(cull_backend_open("cpu", 2, &backend));
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        check_window(backend, windows[i], 1, 1);
+        check_window(backend, windows[i], 2, 2);
     }
     cull_backend_close(backend);
 }
@@ -253,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_convolution_of_any_model_is_onednns_reference),
         cmocka_unit_test(windows_that_are_not_square_are_no_reference_either),
+        cmocka_unit_test(nor_are_windows_whose_taps_stand_apart),
         cmocka_unit_test(a_warm_step_allocates_nothing),
         cmocka_unit_test(weights_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(other_types_and_layouts_are_refused_with_a_sentence),
