@@ -1372,7 +1372,8 @@ typedef struct cull_compare_options {
     const char        *command;    /* that would repeat it, for the record; NULL: not known  */
 } cull_compare_options;
 
-/* Everything is checked; texts are copied. CULL_BAD_OPTION names what is wrong. */
+/* Everything is checked; texts are copied. CULL_BAD_OPTION names what is wrong; an arm that cannot
+ * be where others of the list can is left out and named among the plan's problems. */
 CULL_API cull_status cull_comparison_create(const cull_compare_options *options,
                                             cull_comparison           **out);
 CULL_API void        cull_comparison_destroy(cull_comparison *comparison);
@@ -1393,6 +1394,7 @@ typedef struct cull_measured {
     size_t pool, validation, test;      /* examples of the sets                  */
     size_t classes, parameters;         /* numbers                               */
     size_t steps;                       /* that were measured                    */
+    size_t diverged;                    /* 1: at weights that were kept as they were */
     double start;                       /* reading the data, making the network  */
     double load;                        /* an example                            */
     double score, decide, learn, optim; /* a step                                */
@@ -1401,13 +1403,21 @@ typedef struct cull_measured {
     double waited; /* share of the time that other programs had; 0 with several threads */
 } cull_measured;
 
-/* Run steps of a recipe for about so many seconds and keep nothing of them. */
+/* Run steps of a recipe for about so many seconds and keep nothing of them. Where the loss is soon
+ * no longer finite, steps take as long at the first weights, and are measured there. */
 CULL_API cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measured *out);
 
 /* The recipes that are to be measured next, i = 0, 1, ... until NULL; owned by the comparison.
  * When all of them are handed in, others may follow; when there are none, the plan is made. */
 CULL_API const cull_recipe *cull_comparison_unmeasured(const cull_comparison *comparison, size_t i);
-/* all: [count][processes], what each of the processes that measured at once saw. */
+/* One of them cannot be measured: its arm is left out of the comparison and named, with `why`,
+ * among the problems. Its measurement is handed in with the others and not looked at.
+ * CULL_BAD_ARGUMENT, and nothing is changed, where it is full training, a size that controls are
+ * made of, or the last arm to judge. */
+CULL_API cull_status cull_comparison_leave_out(cull_comparison *comparison, size_t i,
+                                               const char *why);
+/* CULL_NOT_FINITE when full training diverged. all: [count][processes], what each of the processes
+ * that measured at once saw. */
 CULL_API cull_status cull_comparison_measured(cull_comparison *comparison, const cull_measured *all,
                                               size_t count, size_t processes);
 

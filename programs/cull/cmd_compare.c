@@ -52,7 +52,8 @@ static int help(const flag *flags)
         "stopped early. Then says better, worse, no different, or how many more seeds it\n"
         "would take to know. What steps cost is measured first; docs/compare.md has the rest.\n\n"
         "A strategy is a name of docs/strategies.md, with a modifier and options behind it,\n"
-        "and how it scores: --strategies 'sb,sb remembered,sb score.precision=int8'\n\n");
+        "and how it scores: --strategies 'sb,sb remembered,sb score.precision=int8'. What\n"
+        "cannot be, or cannot save anything, is named and left out.\n\n");
     print_flags(stdout, flags);
     return end_output(END_WELL);
 }

@@ -124,8 +124,17 @@ static void announce(size_t count, bool quiet)
     (void)fflush(stdout);
 }
 
-static int collect(const cull_comparison *c, const struct crew *crew, cull_measured *all,
-                   size_t count, bool quiet)
+/* One arm that cannot be does not end the others; want of memory, or of data, ends them all. */
+static bool leave_out(cull_comparison *c, size_t i, const struct answer *a)
+{
+    bool own = a->status == CULL_BAD_OPTION || a->status == CULL_BAD_ARGUMENT ||
+               a->status == CULL_UNSUPPORTED || a->status == CULL_NOT_FINITE;
+
+    return own && cull_comparison_leave_out(c, i, a->why) == CULL_OK;
+}
+
+static int collect(cull_comparison *c, const struct crew *crew, cull_measured *all, size_t count,
+                   bool quiet)
 {
     bool shows = !quiet && isatty(STDERR_FILENO);
     char line[200];
@@ -144,7 +153,7 @@ static int collect(const cull_comparison *c, const struct crew *crew, cull_measu
                            ? 128 + compare_asked_to_end()
                            : complain(END_FAILED, "Is there memory enough for all --jobs?",
                                       "a measuring process ended early");
-            if (a.status != CULL_OK) {
+            if (a.status != CULL_OK && !leave_out(c, i, &a)) {
                 if (shows) draw_line("");
                 (void)cull_fail(a.status, "measuring %s: %s", strategy, a.why);
                 return complain_run(a.status);
@@ -174,8 +183,7 @@ int compare_measure(cull_comparison *c, unsigned jobs, bool quiet)
         if (!end) end = collect(c, &crew, all, count, quiet);
         first = false;
         dismiss(&crew, end != END_WELL);
-        if (!end && cull_comparison_measured(c, all, count, jobs) != CULL_OK)
-            end = complain_run(CULL_BAD_OPTION);
+        if (!end) end = complain_run(cull_comparison_measured(c, all, count, jobs));
         free(all);
     }
     return end;

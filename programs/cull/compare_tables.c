@@ -119,6 +119,15 @@ static bool is_dear(const json_t *arm)
            strstr(word(arm, "strategy"), "random") == NULL;
 }
 
+static void print_problems(const json_t *from)
+{
+    size_t        i = 0;
+    const json_t *problem = NULL;
+
+    json_array_foreach(json_object_get(from, "problems"), i, problem)(void)
+        printf("problem: %s\n", json_string_value(problem));
+}
+
 int compare_print_plan(const cull_comparison *comparison, bool whole)
 {
     json_t       *plan = parse(cull_comparison_plan(comparison));
@@ -145,6 +154,7 @@ int compare_print_plan(const cull_comparison *comparison, bool whole)
     print_arms(json_object_get(plan, "arms"), is_guess,
                "Cost is a guess, since the rule decides how many it keeps; controls are made when "
                "its runs are done, for what they took: ");
+    print_problems(plan);
     print_total(plan);
     if (number(plan, "waited") > BUSY)
         (void)printf(
@@ -186,7 +196,7 @@ int compare_print_result(const cull_comparison *comparison)
 {
     json_t       *result = parse(cull_comparison_text(comparison));
     size_t        i = 0;
-    const json_t *arm = NULL, *problems = NULL;
+    const json_t *arm = NULL;
 
     if (!result) return complain(END_FAILED, "Give fewer strategies.", "no memory for the result");
     (void)printf("\n%-*s %6s %7s %5s %6s %s\n", NAME, "", "cost", "mean %", "sd", "diff",
@@ -196,8 +206,7 @@ int compare_print_result(const cull_comparison *comparison)
                "same budget; +n: about n more seeds needed");
     print_arms(json_object_get(result, "arms"), is_dear,
                "Costs no less than full training, and is held against that: ");
-    problems = json_object_get(result, "problems");
-    json_array_foreach(problems, i, arm)(void) printf("problem: %s\n", json_string_value(arm));
+    print_problems(result);
     (void)putchar('\n');
     wrap(word(result, "verdict"));
     json_decref(result);

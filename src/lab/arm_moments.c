@@ -70,7 +70,8 @@ cull_status cull_arms_watch(const cull_arm_base *base, const cull_costs *costs, 
     cull_arm      *full = &arms->arm[0];
     struct moments m = {.count = 0};
     char           text[CULL_ARM_MOMENTS] = "";
-    size_t         length = 0;
+    size_t         length = 0, count = 0;
+    cull_option    more[CULL_ARM_SCORING + 1];
     cull_recipe   *recipe = NULL, *asked = NULL;
 
     TRY(cull_arm_recipe(base, NULL, 0, &asked));
@@ -82,7 +83,9 @@ cull_status cull_arms_watch(const cull_arm_base *base, const cull_costs *costs, 
         if (length) text[length++] = ',';
         length += cull_base_write_number(m.at[i], 8, text + length);
     }
-    TRY(cull_arm_recipe(base, &(cull_option){"train.evaluate_at", text}, m.count ? 1 : 0, &recipe));
+    count = cull_arm_unscored(more);
+    if (m.count) more[count++] = (cull_option){"train.evaluate_at", text};
+    TRY(cull_arm_recipe(base, more, count, &recipe));
     cull_recipe_close(full->recipe);
     full->recipe = recipe;
     TRY(cull_arm_price(costs, full));

@@ -7,8 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "lab/arm_wish.h"
 
-enum { MOST_CHANGES = 160, MOST_KEEPS = 64, DUMMY_BATCHES = 10 };
+enum { MOST_CHANGES = 160, DUMMY_BATCHES = 10 };
 enum { NAME_END = 48 }; /* letters of " keep=0.123456789 separate", and more */
 
 const char *cull_role_name(cull_role role)
@@ -134,13 +135,57 @@ void cull_arms_close(cull_arms *arms)
 {
     for (size_t i = 0; i < arms->count; i++) cull_recipe_close(arms->arm[i].recipe);
     cull_base_free(arms->arm);
+    cull_base_free(arms->left);
     *arms = (cull_arms){0};
+}
+
+cull_status cull_arms_note_left(cull_arms *arms, const char *name, const char *why)
+{
+    cull_status status = CULL_OK;
+
+    if (arms->lefts == arms->left_room) {
+        size_t room = arms->left_room ? 2 * arms->left_room : 8;
+        TRY(cull_base_grow(room, sizeof *arms->left, "a comparison", &arms->left));
+        arms->left_room = room;
+    }
+    (void)snprintf(arms->left[arms->lefts].name, CULL_ARM_NAME, "%s", name);
+    (void)snprintf(arms->left[arms->lefts].why, CULL_ARM_WHY, "%s", why);
+    arms->lefts++;
+done:
+    return status;
+}
+
+size_t cull_arms_to_judge(const cull_arms *arms)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < arms->count; i++)
+        count += arms->arm[i].role == CULL_ROLE_ARM && !arms->arm[i].uniform;
+    return count;
+}
+
+void cull_arms_drop(cull_arms *arms, size_t at)
+{
+    cull_recipe_close(arms->arm[at].recipe);
+    arms->count--;
+    memmove(&arms->arm[at], &arms->arm[at + 1], (arms->count - at) * sizeof *arms->arm);
 }
 
 /* How examples are scored may differ between arms; it is said as in a recipe. */
 static bool is_of_scoring(const char *key)
 {
-    return strncmp(key, "score.", strlen("score.")) == 0;
+    return strncmp(key, "score.", strlen("score.")) == 0 ||
+           strncmp(key, "reuse.", strlen("reuse.")) == 0;
+}
+
+size_t cull_arm_unscored(cull_option out[CULL_ARM_SCORING])
+{
+    const cull_option_spec *spec = NULL;
+    size_t                  count = 0;
+
+    for (size_t at = 0; count < CULL_ARM_SCORING && (spec = cull_recipe_option_at(at)); at++)
+        if (is_of_scoring(spec->key)) out[count++] = (cull_option){spec->key, spec->fallback};
+    return count;
 }
 
 const char *cull_arm_scoring(size_t i)
@@ -152,78 +197,10 @@ const char *cull_arm_scoring(size_t i)
     return NULL;
 }
 
-/* ---- what is asked for ---- */
-
-/* One strategy of the list, taken apart; the options point into text. */
-struct asked {
-    char        text[256], strategy[CULL_ARM_NAME];
-    cull_option option[CULL_ARM_OPTIONS];
-    size_t      options;
-};
-
-static cull_status take_words(struct asked *a)
-{
-    cull_status status = CULL_OK;
-    char       *rest = a->text, *word = NULL;
-
-    while ((word = strtok_r(rest, " \t", &rest))) {
-        char  *equals = strchr(word, '=');
-        size_t length = strlen(a->strategy);
-
-        if (!equals) {
-            if (a->options)
-                FAIL(CULL_BAD_OPTION, "'%s': a modifier stands before the options", word);
-            (void)snprintf(a->strategy + length, sizeof a->strategy - length, "%s%s",
-                           length ? " " : "", word);
-            continue;
-        }
-        if (a->options == CULL_ARM_OPTIONS - 4) FAIL(CULL_BAD_OPTION, "too many options");
-        *equals = '\0';
-        if (strcmp(word, "keep") == 0)
-            FAIL(CULL_BAD_OPTION, "%s: keep is given once for all, as --keep", a->strategy);
-        if (strcmp(word, "score.pass") == 0)
-            FAIL(CULL_BAD_OPTION, "%s: score.pass is given once for all, as --pass", a->strategy);
-        a->option[a->options++] = (cull_option){word, equals + 1};
-    }
-    if (!a->strategy[0]) FAIL(CULL_BAD_OPTION, "a strategy is missing between two commas");
-    for (char *at = a->strategy; *at && !strchr(a->strategy, '/'); at++)
-        if (*at == '+') *at = ' ';
-done:
-    return status;
-}
-
-/* The next of a list with commas between; false at its end. */
-static bool next_item(const char **rest, char *out, size_t room)
-{
-    size_t length = 0;
-
-    if (!*rest) return false;
-    length = strcspn(*rest, ",");
-    (void)snprintf(out, room, "%.*s", (int)(length < room ? length : room - 1), *rest);
-    *rest = (*rest)[length] ? *rest + length + 1 : NULL;
-    return true;
-}
-
-static cull_status read_keeps(const char *text, double *keep, size_t *count)
-{
-    cull_status status = CULL_OK;
-    char        item[64];
-
-    *count = 0;
-    while (next_item(&text, item, sizeof item)) {
-        if (*count == MOST_KEEPS) FAIL(CULL_BAD_OPTION, "more than %d shares to keep", MOST_KEEPS);
-        if (!cull_base_read_number(item, &keep[*count]) || !(keep[*count] > 0) || keep[*count] > 1)
-            FAIL(CULL_BAD_OPTION, "keep: '%s' is no share above 0 and up to 1", item);
-        (*count)++;
-    }
-done:
-    return status;
-}
-
 /* ---- arms ---- */
 
 /* Room is left for the share and the pass, which tell arms of one strategy apart. */
-static void name_arm(const struct asked *a, const char *keep, cull_arm *arm)
+static void name_arm(const cull_arm_asked *a, const char *keep, cull_arm *arm)
 {
     char   what[CULL_ARM_NAME - NAME_END];
     size_t at = 0, length = 0;
@@ -278,24 +255,38 @@ static cull_status check_saving(const cull_arm *arm, const cull_arm_wish *wish,
         strcmp(arm->pass, "separate") != 0 || !(arm->keep >= 2. / 3) || scores_for_less(arm))
         return CULL_OK;
     return cull_fail(CULL_BAD_OPTION,
-                     "%s cannot save anything: scoring %.0f examples costs %.0f/3 and training "
+                     "it cannot save anything: scoring %.0f examples costs %.0f/3 and training "
                      "%.0f %% of them %.0f, together %.1f of the %.0f that full training costs",
-                     arm->name, batch, batch, 100 * arm->keep, floor(arm->keep * batch),
+                     batch, batch, 100 * arm->keep, floor(arm->keep * batch),
                      batch / 3 + floor(arm->keep * batch), batch);
 }
 
 /* The changes to a recipe that a strategy of the list means. */
 struct meant {
-    cull_option option[CULL_ARM_OPTIONS];
+    cull_option option[CULL_ARM_OPTIONS + CULL_ARM_SCORING];
     char        key[CULL_ARM_OPTIONS][CULL_RECIPE_KEY];
     size_t      count;
 };
 
-static void mean(const struct asked *a, const char *keep, bool reuse, struct meant *out)
+static bool names(const cull_arm_asked *a, const char *key)
+{
+    for (size_t i = 0; i < a->options; i++)
+        if (strcmp(a->option[i].key, key) == 0) return true;
+    return false;
+}
+
+/* pass: "separate", "reuse" or "none". What the base says of scoring is not for those who do none,
+ * nor what it says of reuse for those who reuse nothing. */
+static void mean(const cull_arm_asked *a, const char *keep, const char *pass, struct meant *out)
 {
     *out = (struct meant){0};
     out->option[out->count++] = (cull_option){"select.strategy", a->strategy};
-    out->option[out->count++] = (cull_option){"score.pass", reuse ? "reuse" : "separate"};
+    if (strcmp(pass, "none") == 0)
+        out->count += cull_arm_unscored(out->option + out->count);
+    else
+        out->option[out->count++] = (cull_option){"score.pass", pass};
+    if (strcmp(pass, "separate") == 0 && !names(a, "reuse.batchnorm"))
+        out->option[out->count++] = (cull_option){"reuse.batchnorm", "kept"};
     if (keep) out->option[out->count++] = (cull_option){"select.keep", keep};
     for (size_t i = 0; i < a->options; i++) {
         (void)snprintf(out->key[i], sizeof out->key[i], "%s%.50s",
@@ -304,27 +295,30 @@ static void mean(const struct asked *a, const char *keep, bool reuse, struct mea
     }
 }
 
+/* One arm, or a word on why it cannot be: others of its strategy may. */
 static cull_status add_pass(const cull_arm_base *base, const cull_arm_wish *wish, cull_arms *arms,
-                            const struct asked *a, const char *keep, const char *pass)
+                            const cull_arm_asked *a, const char *keep, const char *pass)
 {
     cull_status  status = CULL_OK;
     struct meant m;
     cull_arm     arm = {.role = CULL_ROLE_ARM, .keep = NAN, .pass = pass};
     cull_price   look = {0};
-    char         why[400];
+    char         why[CULL_ARM_WHY];
 
-    mean(a, keep, strcmp(pass, "reuse") == 0, &m);
+    mean(a, keep, pass, &m);
     if (keep) (void)cull_base_read_number(keep, &arm.keep);
     (void)snprintf(arm.strategy, sizeof arm.strategy, "%s", a->strategy);
     arm.uniform = strstr(a->strategy, "random") != NULL && !strchr(a->strategy, '/');
     name_arm(a, keep, &arm);
     status = cull_arm_recipe(base, m.option, m.count, &arm.recipe);
-    if (status != CULL_OK) {
+    if (status == CULL_OK) status = look_at(arm.recipe, &look);
+    if (status == CULL_OK) status = check_saving(&arm, wish, &look);
+    if (status == CULL_BAD_OPTION) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
-        FAIL(status, "%s: %s", arm.name, why);
+        status = cull_arms_note_left(arms, arm.name, why);
+        goto done;
     }
-    TRY(look_at(arm.recipe, &look));
-    TRY(check_saving(&arm, wish, &look));
+    TRY(status);
     arm.price = look; /* until there is a table, for its candidates */
     TRY(add_owned(arms, &arm));
 done:
@@ -332,55 +326,77 @@ done:
     return status;
 }
 
-static cull_status scores(const cull_arm_base *base, const struct asked *a, bool *keeps,
-                          bool *scores_steps, bool *scores_pool)
+/* What a strategy of the list does, whatever it keeps. */
+struct look {
+    bool keeps, steps, pool; /* takes a share; scores batches; scores the pool */
+};
+
+/* It must be possible by itself, with one pass at least. */
+static cull_status open_alone(const cull_arm_base *base, const cull_arm_asked *a, cull_recipe **out)
+{
+    struct meant m;
+    char         why[CULL_ARM_WHY];
+    cull_status  status = CULL_OK;
+
+    mean(a, NULL, "separate", &m);
+    status = cull_arm_recipe(base, m.option, m.count, out);
+    if (status != CULL_BAD_OPTION) return status;
+    (void)snprintf(why, sizeof why, "%s", cull_last_error());
+    mean(a, NULL, "reuse", &m);
+    status = cull_arm_recipe(base, m.option, m.count, out);
+    return status == CULL_BAD_OPTION ? cull_fail(status, "%s: %s", a->strategy, why) : status;
+}
+
+static cull_status look_alone(const cull_arm_base *base, const cull_arm_asked *a, struct look *out)
 {
     cull_status  status = CULL_OK;
     cull_recipe *recipe = NULL;
-    struct meant m;
     cull_price   look = {0};
 
-    mean(a, NULL, false, &m);
-    TRY(cull_arm_recipe(base, m.option, m.count, &recipe));
+    TRY(open_alone(base, a, &recipe));
     TRY(look_at(recipe, &look));
-    *keeps = takes(recipe, "select.keep");
+    out->keeps = takes(recipe, "select.keep");
     /* one that selects at no step yet may score when it begins to */
-    *scores_steps =
+    out->steps =
         !look.pool && (look.scoring > 0 || (!look.fixed && !strstr(a->strategy, "remembered")));
-    *scores_pool = look.scoring > 0 && look.pool;
+    out->pool = look.scoring > 0 && look.pool;
     for (size_t i = 0; i < a->options; i++)
-        if (is_of_scoring(a->option[i].key) && !*scores_steps && !*scores_pool)
+        if (is_of_scoring(a->option[i].key) && !out->steps && !out->pool)
             FAIL(CULL_BAD_OPTION, "%s scores nothing, so %s has no effect", a->strategy,
                  a->option[i].key);
+    if (a->pass && !out->steps)
+        FAIL(CULL_BAD_OPTION, "%s scores no batches, so score.pass has no effect", a->strategy);
+    if (a->keep && !out->keeps)
+        FAIL(CULL_BAD_OPTION, "%s decides how many it keeps, so keep has no effect", a->strategy);
 done:
     cull_recipe_close(recipe);
     return status;
 }
 
 static cull_status add_strategy(const cull_arm_base *base, const cull_arm_wish *wish,
-                                cull_arms *arms, const struct asked *a)
+                                cull_arms *arms, const cull_arm_asked *a)
 {
     cull_status status = CULL_OK;
-    double      keep[MOST_KEEPS];
+    double      keep[CULL_ARM_KEEPS];
     size_t      keeps = 0;
-    bool        kept = false, steps = false, pool = false;
+    struct look look = {0};
     char        text[CULL_NUMBER_ROOM], pass[16];
 
-    TRY(scores(base, a, &kept, &steps, &pool));
-    TRY(read_keeps(wish->keep, keep, &keeps));
-    for (size_t i = 0; i < (kept ? keeps : 1); i++) {
-        const char *rest = wish->pass;
+    TRY(look_alone(base, a, &look));
+    TRY(cull_arm_read_keeps(a->keep ? a->keep : wish->keep, keep, &keeps));
+    for (size_t i = 0; i < (look.keeps ? keeps : 1); i++) {
+        const char *rest = a->pass ? a->pass : wish->pass, *kept = look.keeps ? text : NULL;
 
         if (kept) (void)cull_base_write_number(keep[i], 9, text);
-        if (!steps) {
-            TRY(add_pass(base, wish, arms, a, kept ? text : NULL, pool ? "separate" : "none"));
+        if (!look.steps) {
+            TRY(add_pass(base, wish, arms, a, kept, look.pool ? "separate" : "none"));
             continue;
         }
-        while (next_item(&rest, pass, sizeof pass)) {
+        while (cull_arm_next(&rest, pass, sizeof pass)) {
             bool reuse = strcmp(pass, "reuse") == 0;
             if (!reuse && strcmp(pass, "separate") != 0)
                 FAIL(CULL_BAD_OPTION, "pass: '%s' is neither separate nor reuse", pass);
-            TRY(add_pass(base, wish, arms, a, kept ? text : NULL, reuse ? "reuse" : "separate"));
+            TRY(add_pass(base, wish, arms, a, kept, reuse ? "reuse" : "separate"));
         }
     }
 done:
@@ -389,25 +405,30 @@ done:
 
 static cull_status add_full(const cull_arm_base *base, cull_arms *arms)
 {
-    cull_status status = CULL_OK;
-    cull_arm    arm = {.role = CULL_ROLE_FULL, .keep = 1, .pass = "none", .uniform = true};
-    char        moments[CULL_ARM_MOMENTS];
-    bool        fits = true;
+    cull_status  status = CULL_OK;
+    cull_arm     arm = {.role = CULL_ROLE_FULL, .keep = 1, .pass = "none", .uniform = true};
+    cull_recipe *asked = NULL;
+    char         moments[CULL_ARM_MOMENTS];
+    bool         fits = true;
+    cull_option  unscored[CULL_ARM_SCORING];
+    size_t       count = cull_arm_unscored(unscored);
 
     (void)snprintf(arm.name, sizeof arm.name, "full");
     (void)snprintf(arm.folder, sizeof arm.folder, "full");
     (void)snprintf(arm.strategy, sizeof arm.strategy, "full");
-    TRY(cull_arm_recipe(base, NULL, 0, &arm.recipe));
-    if (strcmp(cull_recipe_value(arm.recipe, "select.strategy"), "full") != 0)
+    TRY(cull_arm_recipe(base, NULL, 0, &asked));
+    if (strcmp(cull_recipe_value(asked, "select.strategy"), "full") != 0)
         FAIL(CULL_BAD_OPTION,
              "select.strategy: a comparison's recipe trains all examples; what is compared with it "
              "stands in the list of strategies");
-    TRY(cull_arm_moments_left(arm.recipe, moments, &fits));
+    TRY(cull_arm_moments_left(asked, moments, &fits));
     if (!fits)
         FAIL(CULL_BAD_OPTION, "train.evaluate_at: %g lies behind the run's end",
-             arm.recipe->setup.moment[arm.recipe->setup.moments - 1]);
+             asked->setup.moment[asked->setup.moments - 1]);
+    TRY(cull_arm_recipe(base, unscored, count, &arm.recipe));
     TRY(add_owned(arms, &arm));
 done:
+    cull_recipe_close(asked);
     cull_recipe_close(arm.recipe);
     return status;
 }
@@ -420,17 +441,16 @@ cull_status cull_arms_open(const cull_arm_base *base, const cull_arm_wish *wish,
 
     TRY(add_full(base, &arms));
     for (;;) {
-        struct asked a = {0};
+        cull_arm_asked a;
+        bool           there = false;
 
-        if (rest && strcspn(rest, ",") >= sizeof a.text)
-            FAIL(CULL_BAD_OPTION,
-                 "'%.40s...': a strategy has at most %zu letters, options included", rest,
-                 sizeof a.text - 1);
-        if (!next_item(&rest, a.text, sizeof a.text)) break;
-        TRY(take_words(&a));
+        TRY(cull_arm_read(&rest, &a, &there));
+        if (!there) break;
         if (strcmp(a.strategy, "full") == 0) continue; /* always there */
         TRY(add_strategy(base, wish, &arms, &a));
     }
+    if (arms.lefts && cull_arms_to_judge(&arms) == 0)
+        FAIL(CULL_BAD_OPTION, "%s: %s", arms.left[0].name, arms.left[0].why);
     *out = arms;
     arms = (cull_arms){0};
 done:

@@ -28,7 +28,13 @@ typedef enum cull_role {
 
 const char *cull_role_name(cull_role role);
 
-enum { CULL_ARM_NAME = 192, CULL_ARM_MOST = 512, CULL_ARM_OPTIONS = 24 };
+enum {
+    CULL_ARM_NAME = 192,
+    CULL_ARM_WHY = 400,
+    CULL_ARM_MOST = 512,
+    CULL_ARM_OPTIONS = 24,
+    CULL_ARM_SCORING = 16 /* more than a recipe has keys of scoring */
+};
 #define CULL_ARM_SHARE .03 /* costs this near share a control */
 
 typedef struct cull_arm {
@@ -52,9 +58,16 @@ typedef struct cull_arm_base {
     unsigned           threads; /* 0: as the recipe says */
 } cull_arm_base;
 
+/* An arm that was asked for and cannot be. */
+typedef struct cull_arm_left {
+    char name[CULL_ARM_NAME], why[CULL_ARM_WHY];
+} cull_arm_left;
+
 typedef struct cull_arms {
-    cull_arm *arm; /* [count] the full run first */
-    size_t    count, room;
+    cull_arm      *arm; /* [count] the full run first */
+    size_t         count, room;
+    cull_arm_left *left; /* [lefts] */
+    size_t         lefts, left_room;
 } cull_arms;
 
 /* What a user asks for, as text with commas between. */
@@ -69,14 +82,25 @@ typedef struct cull_arm_wish {
  * A strategy is its name with a modifier behind a space or '+', then its options: "sb",
  * "sb remembered", "grad-match period=1", and the recipe's keys of scoring: "sb
  * score.precision=int8". Those without an option `keep` make one arm, as do those without a
- * scoring pass for all passes.
+ * scoring pass for all passes; one with a `keep` or `score.pass` of its own makes that arm alone.
  *
- * CULL_BAD_OPTION: an unknown strategy or option, a keep out of (0, 1], or an arm that cannot save
- * anything.
+ * An arm that cannot be (with this pass or share), or cannot save anything, is left out and its
+ * name noted with the reason. Who scores nothing has the defaults of all keys of scoring.
+ *
+ * CULL_BAD_OPTION: an unknown strategy or option, a keep out of (0, 1], or no arm but uniform ones
+ * is left.
  */
 cull_status cull_arms_open(const cull_arm_base *base, const cull_arm_wish *wish, cull_arms *out);
 void        cull_arms_close(cull_arms *arms);
 
+/* Take an arm out, before there are controls; note one that is left out. */
+void        cull_arms_drop(cull_arms *arms, size_t at);
+cull_status cull_arms_note_left(cull_arms *arms, const char *name, const char *why);
+/* How many arms are there that a verdict is asked for? */
+size_t cull_arms_to_judge(const cull_arms *arms);
+
+/* Every key of scoring at its default, for those who score nothing; returns how many. */
+size_t cull_arm_unscored(cull_option out[CULL_ARM_SCORING]);
 /* The keys of a recipe that say how examples are scored, i = 0, 1, ... until NULL. */
 const char *cull_arm_scoring(size_t i);
 

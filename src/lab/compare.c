@@ -82,7 +82,7 @@ static cull_status ask_for(cull_comparison *c, cull_recipe *recipe, size_t arm)
     if (status != CULL_OK)
         cull_recipe_close(recipe);
     else
-        c->unmeasured[c->waiting++] = (cull_unmeasured){recipe, arm};
+        c->unmeasured[c->waiting++] = (cull_unmeasured){recipe, arm, false};
     return status;
 }
 
@@ -248,6 +248,7 @@ static void take_full(cull_costs *costs, const cull_measured *m, size_t batch)
 static void take_own(cull_arm *arm, const cull_measured *m)
 {
     arm->own = (cull_arm_costs){.known = true,
+                                .diverged = m->diverged != 0,
                                 .score = m->scored > 0 ? m->score / m->scored : 0,
                                 .decide = m->decide,
                                 .learn_kept = m->learn,
@@ -264,6 +265,8 @@ static cull_status take(cull_comparison *c, const cull_unmeasured *u, const cull
     /* a step that collects may train nothing */
     if (m->pool == 0 || ((u->arm == 0 || u->arm == SIZE_MAX) && !(m->learn > 0)))
         FAIL(CULL_BAD_ARGUMENT, "%s: nothing was measured", u->recipe->setup.strategy);
+    if (u->arm == 0 && m->diverged)
+        FAIL(CULL_NOT_FINITE, "full training: the loss is no longer finite after a few steps");
     if (u->arm == 0)
         take_full(&c->costs, m, batch);
     else if (u->arm != SIZE_MAX)
@@ -323,6 +326,30 @@ static void share_scores(cull_arms *arms)
         }
 }
 
+/* Its arm is in the list until all measurements are handed in. */
+cull_status cull_comparison_leave_out(cull_comparison *c, size_t i, const char *why)
+{
+    cull_status status = CULL_OK;
+    size_t others = cull_arms_to_judge(&c->arms), arm = i < c->waiting ? c->unmeasured[i].arm : 0;
+
+    if (i < c->waiting && c->unmeasured[i].left) goto done; /* another process said so before */
+    if (arm == 0 || arm == SIZE_MAX)
+        FAIL(CULL_BAD_ARGUMENT, "what all arms are measured by cannot be left out");
+    for (size_t k = 0; k < c->waiting; k++) others -= c->unmeasured[k].left;
+    if (others < 2) FAIL(CULL_BAD_ARGUMENT, "the last arm cannot be left out");
+    TRY(cull_arms_note_left(&c->arms, c->arms.arm[arm].name, why));
+    c->unmeasured[i].left = true;
+done:
+    return status;
+}
+
+/* From the last on, so that the places of the others hold. */
+static void drop_left(cull_comparison *c)
+{
+    for (size_t i = c->waiting; i-- > 0;)
+        if (c->unmeasured[i].left) cull_arms_drop(&c->arms, c->unmeasured[i].arm);
+}
+
 cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *all, size_t count,
                                      size_t processes)
 {
@@ -332,8 +359,9 @@ cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *al
         FAIL(CULL_BAD_ARGUMENT, "%zu measurements, %zu were asked for", count, c->waiting);
     for (size_t i = 0; i < count; i++) {
         cull_measured m = middle(&all[i * processes], processes);
-        TRY(take(c, &c->unmeasured[i], &m));
+        if (!c->unmeasured[i].left) TRY(take(c, &c->unmeasured[i], &m));
     }
+    drop_left(c);
     cull_compare_clear_unmeasured(c);
     cull_costs_smooth(&c->costs);
     if (c->round == 0) {

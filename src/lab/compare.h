@@ -50,6 +50,7 @@ typedef struct cull_compared {
 typedef struct cull_unmeasured {
     cull_recipe *recipe; /* owned                            */
     size_t       arm;    /* whose own costs it tells; SIZE_MAX: a size's */
+    bool         left;   /* it cannot be measured            */
 } cull_unmeasured;
 
 typedef struct cull_versus {
@@ -110,6 +111,8 @@ void        cull_compare_clear_unmeasured(cull_comparison *c);
 void        cull_compare_drop_runs(cull_comparison *c);
 cull_status cull_compare_make_plan(cull_comparison *c);
 void        cull_compare_title(const cull_comparison *c, char *out, size_t room);
+/* Sentences on arms that are left out, or diverged while they were measured, for an array. */
+void cull_compare_name_left(const cull_comparison *c, cull_json *out);
 /* Seconds until all runs are done, and bytes they leave. */
 double cull_compare_seconds(const cull_comparison *c);
 double cull_compare_bytes(const cull_comparison *c);

@@ -299,6 +299,7 @@ cull_status cull_compare_judge(cull_comparison *c)
     double     *values = NULL, full = 0;
 
     cull_json_reset(&c->problems);
+    cull_compare_name_left(c, &c->problems);
     TRY(cull_base_alloc(c->seeds, sizeof *values, "a comparison", &values));
     name_problems(c);
     for (size_t i = 0; i < c->arms.count; i++) {

@@ -85,3 +85,22 @@ double cull_compare_bytes(const cull_comparison *c)
     for (size_t i = 0; i < c->arms.count; i++) runs += c->arms.arm[i].recipe != NULL;
     return run * (double)(runs * c->seeds);
 }
+
+void cull_compare_name_left(const cull_comparison *c, cull_json *out)
+{
+    char text[CULL_ARM_NAME + CULL_ARM_WHY + 80];
+
+    for (size_t i = 0; i < c->arms.lefts; i++) {
+        (void)snprintf(text, sizeof text, "%s is left out: %s", c->arms.left[i].name,
+                       c->arms.left[i].why);
+        cull_json_text(out, NULL, text);
+    }
+    for (size_t i = 1; i < c->arms.count; i++) {
+        if (!c->arms.arm[i].own.diverged) continue;
+        (void)snprintf(text, sizeof text,
+                       "%s: the loss was no longer finite while steps were measured; they were "
+                       "measured at the first weights",
+                       c->arms.arm[i].name);
+        cull_json_text(out, NULL, text);
+    }
+}

@@ -86,6 +86,9 @@ cull_status cull_compare_print_plan(cull_comparison *c)
     cull_json_number(j, "seconds", cull_compare_seconds(c));
     cull_json_number(j, "bytes", cull_compare_bytes(c));
     cull_json_number(j, "waited", c->costs.waited);
+    cull_json_open(j, "problems", '[');
+    cull_compare_name_left(c, j);
+    cull_json_close(j, ']');
     cull_json_close(j, '}');
     end_text(j);
     return j->status;

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "lab/arms.h"
 
-enum { MOST_OPTIONS = 12, DIGITS = 6, MOST_MEASURED = 2 * CULL_ARM_OPTIONS };
+enum { MOST_OPTIONS = 12 + CULL_ARM_SCORING, DIGITS = 6, MOST_MEASURED = 2 * CULL_ARM_OPTIONS };
 
 /* Options of an arm that its uniform control has too. */
 struct uniform {
@@ -49,7 +49,7 @@ static void describe(struct uniform *u, const cull_arm *arm, double keep, bool w
     (void)cull_base_write_number(keep, whole ? DIGITS : 9, u->keep);
     u->option[u->count++] = (cull_option){"select.strategy", pool ? "adaptive-random" : "random"};
     u->option[u->count++] = (cull_option){"select.keep", u->keep};
-    u->option[u->count++] = (cull_option){"score.pass", "separate"};
+    u->count += cull_arm_unscored(u->option + u->count);
     if (pool) {
         if (cull_recipe_value(arm->recipe, "select.period")) {
             copy_option(u, arm, "select.period");
@@ -142,13 +142,14 @@ static cull_status add_full(const cull_arm_base *base, cull_arms *arms, cull_rol
     cull_status status = CULL_OK;
     char        text[CULL_NUMBER_ROOM];
     size_t      before = arms->count;
+    cull_option more[CULL_ARM_SCORING + 1] = {{"train.shorten", text}};
+    size_t      count = 1 + cull_arm_unscored(more + 1);
     cull_arm    c = {.role = role, .keep = 1, .pass = "none", .uniform = true, .share = share};
     cull_price *p = &c.price;
 
     (void)cull_base_write_number(share, 4, text);
     (void)snprintf(c.strategy, sizeof c.strategy, "full");
-    if (role == CULL_ROLE_SHORTENED)
-        TRY(cull_arm_recipe(base, &(cull_option){"train.shorten", text}, 1, &c.recipe));
+    if (role == CULL_ROLE_SHORTENED) TRY(cull_arm_recipe(base, more, count, &c.recipe));
     (void)snprintf(c.name, sizeof c.name, "full %s %s",
                    role == CULL_ROLE_SHORTENED ? "shortened to" : "stopped at", text);
     (void)snprintf(c.folder, sizeof c.folder, "full-%s%s",
@@ -295,8 +296,7 @@ cull_status cull_arm_measured_as(const cull_arm_base *base, const cull_arm *arm,
 
     all[n++] = (cull_option){"select.strategy", r->setup.strategy};
     for (size_t i = 0; (scoring = cull_arm_scoring(i)) && n < MOST_MEASURED; i++)
-        if (cull_recipe_value(r, scoring)[0])
-            all[n++] = (cull_option){scoring, cull_recipe_value(r, scoring)};
+        all[n++] = (cull_option){scoring, cull_recipe_value(r, scoring)};
     for (size_t i = 0; i < r->select.count && n < MOST_MEASURED; i++) {
         const char *key = r->select.spec[i].key, *option = r->select.option[i].key;
         const char *value = r->select.option[i].value;
@@ -312,14 +312,11 @@ done:
 
 cull_status cull_arm_uniform_of(const cull_arm_base *base, size_t m, size_t M, cull_recipe **out)
 {
-    char keep[CULL_NUMBER_ROOM], batch[24];
+    char        keep[CULL_NUMBER_ROOM], batch[24];
+    cull_option all[CULL_ARM_SCORING + 3] = {
+        {"select.strategy", "random"}, {"select.keep", keep}, {"train.batch", batch}};
 
     (void)cull_base_write_number((double)m / (double)M, 17, keep);
     (void)snprintf(batch, sizeof batch, "%zu", M);
-    return cull_arm_recipe(base,
-                           (cull_option[]){{"select.strategy", "random"},
-                                           {"select.keep", keep},
-                                           {"score.pass", "separate"},
-                                           {"train.batch", batch}},
-                           4, out);
+    return cull_arm_recipe(base, all, 3 + cull_arm_unscored(all + 3), out);
 }

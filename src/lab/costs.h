@@ -54,6 +54,7 @@ typedef struct cull_arm_costs {
     double learn_kept;             /* reuse: of a step                                */
     double pool_score, pool_solve; /* of a choice from the pool                       */
     double share;                  /* kept, where the rule decides how many; else 0   */
+    bool   diverged;               /* while it was measured                           */
     bool   counted;                /* its runs told what they did, on the mean:       */
     double scored, trained, thirds;
 } cull_arm_costs;

@@ -14,6 +14,7 @@ static void put_arm(cull_json *json, const cull_arm *arm)
     cull_json_number(json, "pool_score", arm->own.pool_score);
     cull_json_number(json, "pool_solve", arm->own.pool_solve);
     cull_json_number(json, "share", arm->own.share);
+    if (arm->own.diverged) cull_json_bool(json, "diverged", true);
     if (arm->own.counted) {
         cull_json_number(json, "scored", arm->own.scored);
         cull_json_number(json, "trained", arm->own.trained);
@@ -53,6 +54,14 @@ cull_status cull_costs_write(const cull_comparison *c, const char *path)
     cull_json_open(&json, "arms", '[');
     for (size_t i = 0; i < c->arms.count; i++)
         if (c->arms.arm[i].own.known) put_arm(&json, &c->arms.arm[i]);
+    cull_json_close(&json, ']');
+    cull_json_open(&json, "left_out", '[');
+    for (size_t i = 0; i < c->arms.lefts; i++) {
+        cull_json_open(&json, NULL, '{');
+        cull_json_text(&json, "name", c->arms.left[i].name);
+        cull_json_text(&json, "why", c->arms.left[i].why);
+        cull_json_close(&json, '}');
+    }
     cull_json_close(&json, ']');
     cull_json_close(&json, '}');
     cull_json_line(&json);
@@ -116,6 +125,7 @@ static bool read_arm(const json_t *arms, cull_arm *arm)
 
         if (!name || strcmp(name, arm->name) != 0) continue;
         own->known = true;
+        own->diverged = json_is_true(json_object_get(item, "diverged"));
         own->counted = json_object_get(item, "trained") != NULL;
         if (own->counted && (!read_number(item, "scored", &own->scored) ||
                              !read_number(item, "trained", &own->trained) ||
@@ -129,6 +139,30 @@ static bool read_arm(const json_t *arms, cull_arm *arm)
                read_number(item, "share", &own->share);
     }
     return false;
+}
+
+/* What could not be measured is not in the table, and is left out again. */
+static cull_status leave_out(cull_comparison *c, const json_t *list)
+{
+    cull_status   status = CULL_OK;
+    size_t        i = 0;
+    const json_t *item = NULL;
+
+    json_array_foreach(list, i, item)
+    {
+        const char *name = json_string_value(json_object_get(item, "name"));
+        const char *why = json_string_value(json_object_get(item, "why"));
+
+        for (size_t k = c->arms.count; name && why && k-- > 1;)
+            if (strcmp(c->arms.arm[k].name, name) == 0 && !c->arms.arm[k].uniform) {
+                TRY(cull_arms_note_left(&c->arms, name, why));
+                cull_arms_drop(&c->arms, k);
+            }
+    }
+    if (cull_arms_to_judge(&c->arms) == 0)
+        FAIL(CULL_BAD_FILE, "%s: its costs leave no arm", c->folder);
+done:
+    return status;
 }
 
 cull_status cull_costs_read(cull_comparison *c, const char *path)
@@ -146,6 +180,7 @@ cull_status cull_costs_read(cull_comparison *c, const char *path)
     if (json_integer_value(json_object_get(root, "version")) != CULL_COMPARE_VERSION)
         FAIL(CULL_BAD_FILE, "%s: of another version", path);
     if (!read_shared(root, &costs)) FAIL(CULL_BAD_FILE, "%s: a number is missing or wrong", path);
+    TRY(leave_out(c, json_object_get(root, "left_out")));
     for (size_t i = 0; i < c->arms.count; i++)
         if (!c->arms.arm[i].uniform && !read_arm(json_object_get(root, "arms"), &c->arms.arm[i]))
             FAIL(CULL_BAD_FILE, "%s: the costs of %s are missing or wrong", path,

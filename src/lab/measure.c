@@ -92,7 +92,9 @@ done:
     return status;
 }
 
-cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measured *out)
+/* still: the weights stay what they are, so that nothing diverges. */
+static cull_status measure(const cull_recipe *recipe, double seconds, bool still,
+                           cull_measured *out)
 {
     cull_status      status = CULL_OK;
     cull_train_setup setup = recipe->setup;
@@ -100,7 +102,7 @@ cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measure
     struct laps      laps = {0};
     double           begun = 0, used = 0;
 
-    *out = (cull_measured){0};
+    *out = (cull_measured){.diverged = still};
     for (int i = 0; i < CULL_PHASES; i++)
         TRY(cull_base_alloc(MOST, sizeof(double), "a measurement", &laps.of[i]));
     setup.workers = 0;
@@ -108,6 +110,7 @@ cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measure
     TRY(cull_trainer_create(&setup, true, &t));
     TRY(cull_trainer_begin(t));
     out->start = cull_base_processor_seconds() - begun;
+    if (still) t->schedule.rate = t->schedule.low = 0;
     t->meter.processor = setup.threads == 1;
     TRY(measure_choice(t, out));
     /* The first steps make plans and warm caches. */
@@ -140,4 +143,13 @@ done:
     clear(&laps);
     cull_trainer_destroy(t);
     return status;
+}
+
+/* An arm that diverges here may do well in its run, which selects later or at lower rates; if not,
+ * its runs tell. */
+cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measured *out)
+{
+    cull_status status = measure(recipe, seconds, false, out);
+
+    return status == CULL_NOT_FINITE ? measure(recipe, seconds, true, out) : status;
 }

@@ -265,13 +265,17 @@ static void wrong_wishes_are_refused_in_a_sentence(void **state)
                  {"sb,,random", "0.3", "separate", "missing between two commas"},
                  {"sb beta=-1", "0.3", "separate", "beta"},
                  {"sb gamma=1", "0.3", "separate", "gamma"},
-                 {"sb keep=0.2", "0.3", "separate", "--keep"},
+                 {"sb keep=0", "0.3", "separate", "keep: '0'"},
+                 {"sb keep=0.2 keep=0.3", "0.3", "separate", "keep is given twice"},
+                 {"sb-stream keep=0.2", "0.3", "separate", "keep has no effect"},
                  {"sb beta=1 stale", "0.3", "separate", "before the options"},
                  {"sb", "0", "separate", "keep: '0'"},
                  {"sb", "0.3,x", "separate", "keep: 'x'"},
                  {"sb", "0.3", "twice", "pass: 'twice'"},
                  {"sb", "0.7", "separate", "cannot save anything"},
-                 {"sb score.pass=reuse", "0.3", "separate", "--pass"},
+                 {"sb score.pass=both", "0.3", "separate", "pass: 'both'"},
+                 {"random score.pass=reuse", "0.3", "separate", "score.pass has no effect"},
+                 {"sb keep=0.2 stale", "0.3", "separate", "before the options"},
                  {"sb score.speed=1", "0.3", "separate", "score.speed"},
                  {"sb score.precision=int8", "0.3", "reuse", "score.precision"},
                  {"random score.precision=int8", "0.3", "separate", "random scores nothing"},
@@ -305,6 +309,79 @@ static void what_cannot_save_is_refused_with_the_arithmetic_unless_wanted(void *
     wish = (cull_arm_wish){"sb,sb remembered,random", "0.9", "reuse", false};
     assert_ok(cull_arms_open(&base, &wish, &arms)); /* these still can */
     cull_arms_close(&arms);
+}
+
+/* One combination that cannot be ends nothing: it is named, and the others are run. */
+static void arms_that_cannot_be_are_left_out_by_name(void **state)
+{
+    cull_arms arms = open_arms("sb,sb score.precision=int8,random", "0.3,0.9", "separate,reuse");
+
+    (void)state;
+    assert_int_equal(1 + 3 + 2 + 2, arms.count);
+    (void)find(&arms, "sb keep=0.9 reuse");
+    (void)find(&arms, "sb score.precision=int8 keep=0.9 separate");
+    assert_int_equal(3, arms.lefts);
+    assert_string_equal("sb keep=0.9 separate", arms.left[0].name);
+    assert_non_null(strstr(arms.left[0].why, "it cannot save anything: scoring 128 examples"));
+    assert_string_equal("sb score.precision=int8 keep=0.3 reuse", arms.left[1].name);
+    assert_non_null(strstr(arms.left[1].why, "score.pass=reuse trains what it scores, in full"));
+    assert_string_equal("sb score.precision=int8 keep=0.9 reuse", arms.left[2].name);
+    cull_arms_close(&arms);
+}
+
+static void arms_may_have_a_share_and_a_pass_of_their_own(void **state)
+{
+    cull_arms arms =
+        open_arms("sb,sb keep=0.1 score.pass=reuse,random keep=0.5", "0.3", "separate");
+
+    (void)state;
+    assert_int_equal(4, arms.count);
+    assert_string_equal("sb keep=0.1 reuse", arms.arm[2].name);
+    assert_true(arms.arm[2].recipe->setup.score.reuse && arms.arm[2].keep == .1);
+    assert_string_equal("random keep=0.5", arms.arm[3].name);
+    cull_arms_close(&arms);
+}
+
+/* What a recipe says of scoring for all is no wish of those who score nothing. */
+static void who_scores_nothing_has_no_scoring_of_its_own(void **state)
+{
+    static const cull_option scored[][2] = {
+        {{"score.proxy", "mlp"}, {"score.norm", "batch"}},
+        {{"score.pipelined", "true"}, {"score.norm", "batch"}},
+        {{"score.scale", "0.5"}, {"score.norm", "batch"}},
+        {{"score.pass", "reuse"}, {"reuse.batchnorm", "constants"}}};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof scored / sizeof *scored; k++) {
+        cull_option   own[] = {scored[k][0], scored[k][1], {"train.epochs", "4"}};
+        cull_arm_base other = {.changes = own, .count = 3, .threads = 1};
+        bool          reuse = strcmp(own[0].key, "score.pass") == 0;
+        cull_arm_wish wish = {"sb,random,grad-match", "0.3", reuse ? "reuse" : "separate", false};
+        cull_costs    costs = table();
+        cull_arms     arms = {0};
+
+        assert_ok(cull_arms_open(&other, &wish, &arms));
+        for (size_t i = 1; i < arms.count; i++)
+            arms.arm[i].own = (cull_arm_costs){.known = true, .score = 1e-4, .pool_score = .1};
+        assert_ok(cull_arms_control(&other, &costs, &arms));
+        assert_int_equal(0, arms.lefts);
+        for (size_t i = 0; i < arms.count; i++) {
+            const cull_score_setup *s =
+                arms.arm[i].recipe ? &arms.arm[i].recipe->setup.score : NULL;
+            cull_recipe *measured = NULL;
+
+            if (!s) continue;
+            assert_ok(cull_arm_measured_as(&other, &arms.arm[i], &measured));
+            for (int m = 0; m < 2; m++, s = &measured->setup.score)
+                if (strcmp(arms.arm[i].pass, "none") == 0)
+                    assert_true(!s->proxy && !s->pipelined && s->scale == 1 && !s->constants);
+                else if (!reuse)
+                    assert_true(s->proxy || s->pipelined || s->scale < 1);
+            cull_recipe_close(measured);
+        }
+        assert_true(arms.arm[1].recipe->setup.score.constants == reuse);
+        cull_arms_close(&arms);
+    }
 }
 
 static void arms_may_differ_in_how_they_score(void **state)
@@ -703,6 +780,9 @@ int main(void)
         cmocka_unit_test(what_is_asked_for_twice_is_run_once),
         cmocka_unit_test(wrong_wishes_are_refused_in_a_sentence),
         cmocka_unit_test(what_cannot_save_is_refused_with_the_arithmetic_unless_wanted),
+        cmocka_unit_test(arms_that_cannot_be_are_left_out_by_name),
+        cmocka_unit_test(arms_may_have_a_share_and_a_pass_of_their_own),
+        cmocka_unit_test(who_scores_nothing_has_no_scoring_of_its_own),
         cmocka_unit_test(arms_may_differ_in_how_they_score),
         cmocka_unit_test(arms_with_long_options_are_told_apart),
         cmocka_unit_test(a_recipe_that_selects_is_no_base),

@@ -1,185 +1,8 @@
 /* tests/unit/test_compare.c - a comparison from options to comparison.json, with made-up runs. */
-#include "lab/compare.h"
-
 #include <fcntl.h>
-#include <math.h>
 #include <sys/wait.h>
 
-#include "files.h"
-
-static const cull_option changes[] = {{"model.name", "mlp"},
-                                      {"train.epochs", "4"},
-                                      {"train.batch", "128"},
-                                      {"data.name", "made-up.npz"}};
-
-static cull_compare_options options(const char *strategies)
-{
-    return (cull_compare_options){.changes = changes,
-                                  .count = 4,
-                                  .strategies = strategies,
-                                  .keep = "0.25",
-                                  .pass = "separate",
-                                  .seeds = 3,
-                                  .threads = 1,
-                                  .jobs = 2,
-                                  .margin = .5};
-}
-
-/* A machine on which a step of m examples takes 1 + m ms. */
-static cull_measured measured(const cull_recipe *recipe)
-{
-    const char   *strategy = recipe->setup.strategy;
-    double        batch = (double)recipe->setup.batch;
-    bool          full = strcmp(strategy, "full") == 0, random = strcmp(strategy, "random") == 0;
-    const char   *keep = cull_recipe_value(recipe, "select.keep");
-    cull_measured m = {.pool = 1280, .test = 10000, .classes = 10, .parameters = 1000, .steps = 9};
-
-    m.trained = !keep ? batch / 2 : (double)cull_budget(strtod(keep, NULL), recipe->setup.batch);
-    if (full) m.trained = batch;
-    m.learn = 1e-3 * (1 + m.trained);
-    m.load = 1e-5;
-    m.optim = 5e-4;
-    m.start = .1;
-    if (full || random) return m;
-    m.decide = 2e-4;
-    if (strstr(strategy, "remembered")) return m;
-    m.scored = batch;
-    m.score = batch * 3e-4;
-    return m;
-}
-
-/* Hand in both processes' measurements until nothing is asked for. */
-static void measure_all(cull_comparison *c)
-{
-    size_t rounds = 0;
-
-    while (cull_comparison_unmeasured(c, 0)) {
-        cull_measured all[2 * 64];
-        size_t        count = 0;
-
-        for (; cull_comparison_unmeasured(c, count); count++) {
-            all[2 * count] = all[2 * count + 1] = measured(cull_comparison_unmeasured(c, count));
-            all[2 * count].learn *= 1.1; /* the middle of the two is what counts */
-            all[2 * count + 1].learn *= .9;
-        }
-        assert_ok(cull_comparison_measured(c, all, count, 2));
-        assert_true(++rounds <= 5);
-    }
-}
-
-static cull_comparison *make(const char *strategies)
-{
-    cull_compare_options o = options(strategies);
-    cull_comparison     *c = NULL;
-
-    assert_ok(cull_comparison_create(&o, &c));
-    return c;
-}
-
-static cull_comparison *begin(const char *strategies, const char *folder)
-{
-    cull_comparison *c = make(strategies);
-
-    assert_ok(cull_comparison_folder(c, folder, false));
-    measure_all(c);
-    assert_ok(cull_comparison_begin(c));
-    return c;
-}
-
-/* A run as the trainer would leave it: accuracy on the way and at the end. */
-static void leave_run(const cull_comparison *c, const cull_compare_run *run, const char *how,
-                      double accuracy)
-{
-    char   text[2048], path[CULL_DATA_PATH + 32];
-    double thirds = 0;
-
-    for (size_t i = 0; i < c->arms.count; i++)
-        if (strcmp(c->arms.arm[i].name, run->name) == 0) thirds = c->arms.arm[i].price.thirds;
-
-    (void)snprintf(text, sizeof text, "mkdir -p '%s'", run->folder);
-    assert_int_equal(0, system(text));
-    (void)snprintf(text, sizeof text,
-                   "{\"status\":\"%s\",\"test\":%.4f,\"best\":%.4f,\"scored\":0,\"trained\":3840,"
-                   "\"thirds\":%.0f,\"seconds_by_phase\":{\"load\":1,\"score\":1,\"select\":1,"
-                   "\"learn\":1,\"optim\":1,\"evaluate\":1,\"checkpoint\":1}}\n",
-                   how, accuracy, accuracy + .01, thirds);
-    (void)snprintf(path, sizeof path, "%s/run.json", run->folder);
-    put_file(path, text, strlen(text));
-    (void)snprintf(text, sizeof text,
-                   "{\"kind\":\"evaluate\",\"set\":\"test\",\"step\":10,\"accuracy\":%.4f}\n"
-                   "{\"kind\":\"evaluate\",\"set\":\"test\",\"step\":17,\"accuracy\":%.4f}\n"
-                   "{\"kind\":\"evaluate\",\"set\":\"test\",\"step\":40,\"accuracy\":%.4f}\n",
-                   accuracy - .2, accuracy - .1, accuracy);
-    (void)snprintf(path, sizeof path, "%s/metrics.jsonl", run->folder);
-    put_file(path, text, strlen(text));
-}
-
-/* Selection is a point above all controls, seeds differ by a little. */
-static double accuracy_of(const cull_compare_run *run)
-{
-    double seed = .001 * (double)run->seed;
-
-    if (strncmp(run->name, "sb", 2) == 0) return .91 + seed + .0001 * (double)(run->seed % 2);
-    return .90 + seed;
-}
-
-static json_t *judge(cull_comparison *c)
-{
-    json_t *out = NULL;
-
-    assert_ok(cull_comparison_judge(c));
-    out = json_loads(cull_comparison_text(c), 0, NULL);
-    assert_non_null(out);
-    return out;
-}
-
-static const json_t *arm_of(const json_t *comparison, const char *name)
-{
-    size_t        i = 0;
-    const json_t *arm = NULL;
-
-    json_array_foreach(json_object_get(comparison, "arms"), i, arm)
-    {
-        if (strcmp(json_string_value(json_object_get(arm, "name")), name) == 0) return arm;
-    }
-    fail_msg("no arm is called %s", name);
-    return NULL;
-}
-
-static const json_t *versus_of(const json_t *arm, const char *kind)
-{
-    size_t        i = 0;
-    const json_t *versus = NULL;
-
-    json_array_foreach(json_object_get(arm, "versus"), i, versus)
-    {
-        if (strcmp(json_string_value(json_object_get(versus, "kind")), kind) == 0) return versus;
-    }
-    fail_msg("there is no %s", kind);
-    return NULL;
-}
-
-static double number(const json_t *object, const char *key)
-{
-    assert_true(json_is_number(json_object_get(object, key)));
-    return json_number_value(json_object_get(object, key));
-}
-
-static int make_folder(void **state)
-{
-    char *folder = strdup(FOLDER_TEMPLATE);
-
-    assert_non_null(mkdtemp(folder));
-    *state = folder;
-    return 0;
-}
-
-static int drop_folder(void **state)
-{
-    remove_folder(*state);
-    free(*state);
-    return 0;
-}
+#include "compare_support.h"
 
 static void the_plan_counts_runs_time_and_disk(void **state)
 {
@@ -462,63 +285,6 @@ static void a_run_that_did_other_work_than_was_priced_is_a_problem(void **state)
     cull_comparison_destroy(c);
 }
 
-/* A run that trained and scored so much. */
-static void leave_counts(const cull_compare_run *run, double scored, double trained)
-{
-    char text[1024], path[CULL_DATA_PATH + 32];
-
-    (void)snprintf(text, sizeof text,
-                   "{\"status\":\"finished\",\"test\":0.9,\"best\":0.9,\"scored\":%.0f,"
-                   "\"trained\":%.0f,\"thirds\":%.0f,\"seconds_by_phase\":{\"load\":1,"
-                   "\"score\":1,\"select\":1,\"learn\":1,\"optim\":1}}\n",
-                   scored, trained, scored + 3 * trained);
-    (void)snprintf(path, sizeof path, "%s/run.json", run->folder);
-    put_file(path, text, strlen(text));
-}
-
-static void controls_wait_for_the_runs_of_arms_whose_cost_is_a_guess(void **state)
-{
-    cull_comparison *c = begin("sb,sb-stream", *state);
-    cull_compare_run run;
-    size_t           listed = 0;
-    const cull_arm  *arm = &c->arms.arm[2];
-    double           guess = arm->price.seconds, settled = 0;
-    char            *plan = NULL;
-    json_t          *j = NULL;
-
-    assert_true(cull_compare_is_guess(arm));
-    for (; cull_comparison_run(c, listed, &run); listed++) {
-        assert_true(strncmp(run.name, "sb", 2) == 0); /* arms alone */
-        leave_run(c, &run, "finished", .9);
-        if (strncmp(run.name, "sb-stream", 9) == 0)
-            leave_counts(&run, 5120, 1200 + 40 * (double)run.seed);
-    }
-    assert_int_equal(6, listed);
-    j = judge(c);
-    assert_false(json_is_true(json_object_get(j, "finished")));
-    assert_int_equal(0, json_array_size(json_object_get(j, "problems")));
-    json_decref(j);
-    arm = &c->arms.arm[2];
-    settled = arm->price.seconds;
-    assert_true(settled < guess && !cull_compare_is_guess(arm));
-    assert_true(arm->price.trained == 1280); /* the mean of three seeds */
-    assert_true(
-        fabs(c->arms.arm[arm->control[CULL_ROLE_WHOLE_BUDGET]].price.seconds / settled - 1) < .03);
-    for (listed = 0; cull_comparison_run(c, listed, &run); listed++)
-        if (strcmp(run.status, "finished") != 0) leave_run(c, &run, "finished", .9);
-    assert_true(listed > 6);
-    j = judge(c);
-    assert_true(json_is_true(json_object_get(j, "finished")));
-    json_decref(j);
-    plan = strdup(cull_comparison_plan(c));
-    cull_comparison_destroy(c);
-    c = make("sb,sb-stream"); /* what was settled is frozen */
-    assert_ok(cull_comparison_folder(c, *state, true));
-    assert_string_equal(plan, cull_comparison_plan(c));
-    free(plan);
-    cull_comparison_destroy(c);
-}
-
 static void a_control_of_another_cost_is_a_problem(void **state)
 {
     cull_comparison *c = begin("sb", *state);
@@ -711,63 +477,6 @@ static void survives_every_allocation_failure(void **state)
     }
 }
 
-/* The guess had controls that full training at the same cost has not. */
-static void an_arm_that_proves_dearer_than_full_training_is_held_against_that(void **state)
-{
-    cull_comparison *c = begin("sb-stream", *state);
-    cull_compare_run run;
-    char            *full = NULL;
-
-    assert_true(c->arms.arm[1].control[CULL_ROLE_EARLY_STOP] != SIZE_MAX);
-    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
-        leave_run(c, &run, "finished", .9);
-        if (strncmp(run.name, "sb-stream", 9) == 0) leave_counts(&run, 5120, 5100);
-    }
-    json_decref(judge(c));
-    assert_true(c->arms.arm[1].price.seconds > c->arms.arm[0].price.seconds);
-    assert_int_equal(0, c->arms.arm[1].control[CULL_ROLE_SHORTENED]);
-    assert_int_equal(0, c->arms.arm[1].control[CULL_ROLE_WHOLE_BUDGET]);
-    assert_true(c->arms.arm[1].control[CULL_ROLE_EARLY_STOP] == SIZE_MAX);
-    assert_string_equal("", cull_recipe_value(c->arms.arm[0].recipe, "train.evaluate_at"));
-    full = strdup(cull_recipe_text(c->arms.arm[0].recipe));
-    cull_comparison_destroy(c);
-    c = make("sb-stream"); /* a sitting later it is the same plan */
-    assert_ok(cull_comparison_folder(c, *state, true));
-    assert_string_equal(full, cull_recipe_text(c->arms.arm[0].recipe));
-    free(full);
-    cull_comparison_destroy(c);
-}
-
-/* Judged, the comparison names a problem with these words in it; NULL: and none with those. */
-static void assert_problem(cull_comparison *c, const char *words, const char *none)
-{
-    json_t *result = judge(c);
-    char   *said = json_dumps(json_object_get(result, "problems"), JSON_ENCODE_ANY);
-
-    assert_non_null(said);
-    if (!strstr(said, words)) fail_msg("no '%s' in %s", words, said);
-    if (none && strstr(said, none)) fail_msg("'%s' in %s", none, said);
-    free(said);
-    json_decref(result);
-}
-
-static void a_control_that_was_made_for_a_guess_is_a_problem(void **state)
-{
-    cull_comparison *c = begin("sb,sb-stream", *state);
-    cull_compare_run run;
-
-    for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
-        leave_run(c, &run, strncmp(run.name, "sb-stream", 9) == 0 ? "failed" : "finished", .9);
-    json_decref(judge(c)); /* nothing tells what it took: the guess stands */
-    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
-        leave_run(c, &run, "finished", accuracy_of(&run));
-        if (strncmp(run.name, "sb-stream", 9) == 0) leave_counts(&run, 5120, 600);
-    }
-    assert_problem(c, "sb-stream", NULL);
-    assert_problem(c, "was matched at", NULL);
-    cull_comparison_destroy(c);
-}
-
 static void a_control_that_makes_other_steps_is_a_problem(void **state)
 {
     cull_comparison *c = begin("sb,sb mode=scaled start=0.5", *state);
@@ -780,58 +489,6 @@ static void a_control_that_makes_other_steps_is_a_problem(void **state)
     cull_comparison_destroy(c);
 }
 
-static void a_run_that_does_not_say_what_it_scored_is_damaged(void **state)
-{
-    static const char text[] = "{\"status\":\"finished\",\"test\":0.9,\"best\":0.9,"
-                               "\"trained\":1240,\"thirds\":8000}\n";
-    cull_comparison  *c = begin("sb,sb-stream", *state);
-    cull_compare_run  run;
-    char              path[CULL_DATA_PATH + 32];
-
-    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
-        leave_run(c, &run, "finished", .9);
-        if (strncmp(run.name, "sb-stream", 9) != 0) continue;
-        (void)snprintf(path, sizeof path, "%s/run.json", run.folder);
-        put_file(path, text, strlen(text));
-    }
-    json_decref(judge(c));
-    assert_int_equal(CULL_COMPARED_CORRUPT, cull_compared_at(c, 2, 1)->status);
-    cull_comparison_destroy(c);
-}
-
-/* Arms' runs are read, then a plan is made anew; the old one is gone either way. Of 1447
- * allocations the first 50 fail one by one, then every 23rd: each failure takes a folder of its
- * own. */
-static void settling_survives_failing_allocations(void **state)
-{
-    cull_compare_options o = options("sb-stream");
-
-    o.seeds = 1;
-    for (size_t n = 1, failed = 1; failed; n += n < 50 ? 1 : 23) {
-        char             folder[200];
-        cull_comparison *c = NULL;
-        cull_compare_run run;
-
-        (void)snprintf(folder, sizeof folder, "%s/%zu", (const char *)*state, n);
-        assert_ok(cull_comparison_create(&o, &c));
-        assert_ok(cull_comparison_folder(c, folder, false));
-        measure_all(c);
-        assert_ok(cull_comparison_begin(c));
-        for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
-            leave_run(c, &run, "finished", .9);
-            if (strncmp(run.name, "sb-stream", 9) == 0) leave_counts(&run, 5120, 1240);
-        }
-        assert_ok(cull_compare_read_runs(c));
-        fail_nth_alloc(n);
-        failed = cull_compare_settle(c) != CULL_OK;
-        fail_nth_alloc(0);
-        (void)cull_comparison_run(c, 0, &run);
-        (void)cull_comparison_judge(c); /* well or not, but never worse */
-        cull_comparison_destroy(c);
-        assert_true(n < 5000);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -841,46 +498,21 @@ int main(void)
         cmocka_unit_test(controls_alternate_between_sizes_that_were_measured),
         cmocka_unit_test(scaled_batches_are_controlled_at_the_size_they_have),
         cmocka_unit_test(wrong_options_are_named),
-        cmocka_unit_test_setup_teardown(a_finished_comparison_says_who_pays, make_folder,
-                                        drop_folder),
-        cmocka_unit_test_setup_teardown(
-            early_stops_are_read_off_the_full_runs_curve_where_it_was_looked_at, make_folder,
-            drop_folder),
-        cmocka_unit_test_setup_teardown(the_best_of_another_set_is_no_best_of_the_test_set,
-                                        make_folder, drop_folder),
-        cmocka_unit_test_setup_teardown(damaged_runs_are_named_and_left_out, make_folder,
-                                        drop_folder),
-        cmocka_unit_test_setup_teardown(a_run_that_did_other_work_than_was_priced_is_a_problem,
-                                        make_folder, drop_folder),
-        cmocka_unit_test_setup_teardown(controls_wait_for_the_runs_of_arms_whose_cost_is_a_guess,
-                                        make_folder, drop_folder),
-        cmocka_unit_test_setup_teardown(
-            an_arm_that_proves_dearer_than_full_training_is_held_against_that, make_folder,
-            drop_folder),
-        cmocka_unit_test_setup_teardown(a_control_that_was_made_for_a_guess_is_a_problem,
-                                        make_folder, drop_folder),
-        cmocka_unit_test_setup_teardown(a_control_that_makes_other_steps_is_a_problem, make_folder,
-                                        drop_folder),
-        cmocka_unit_test_setup_teardown(a_run_that_does_not_say_what_it_scored_is_damaged,
-                                        make_folder, drop_folder),
-        cmocka_unit_test_setup_teardown(settling_survives_failing_allocations, make_folder,
-                                        drop_folder),
-        cmocka_unit_test_setup_teardown(the_command_that_would_repeat_it_is_noted, make_folder,
-                                        drop_folder),
-        cmocka_unit_test_setup_teardown(a_control_of_another_cost_is_a_problem, make_folder,
-                                        drop_folder),
-        cmocka_unit_test_setup_teardown(half_done_and_failed_runs_are_told_apart, make_folder,
-                                        drop_folder),
-        cmocka_unit_test_setup_teardown(a_resumed_comparison_keeps_costs_and_plan, make_folder,
-                                        drop_folder),
-        cmocka_unit_test_setup_teardown(another_comparison_is_not_resumed, make_folder,
-                                        drop_folder),
-        cmocka_unit_test_setup_teardown(damaged_costs_are_refused, make_folder, drop_folder),
-        cmocka_unit_test_setup_teardown(a_folder_is_one_process_s_at_a_time, make_folder,
-                                        drop_folder),
-        cmocka_unit_test_setup_teardown(six_pairs_get_wilcoxons_test_too, make_folder, drop_folder),
-        cmocka_unit_test_setup_teardown(survives_every_allocation_failure, make_folder,
-                                        drop_folder),
+        IN_FOLDER(a_finished_comparison_says_who_pays),
+        IN_FOLDER(early_stops_are_read_off_the_full_runs_curve_where_it_was_looked_at),
+        IN_FOLDER(the_best_of_another_set_is_no_best_of_the_test_set),
+        IN_FOLDER(damaged_runs_are_named_and_left_out),
+        IN_FOLDER(a_run_that_did_other_work_than_was_priced_is_a_problem),
+        IN_FOLDER(a_control_that_makes_other_steps_is_a_problem),
+        IN_FOLDER(the_command_that_would_repeat_it_is_noted),
+        IN_FOLDER(a_control_of_another_cost_is_a_problem),
+        IN_FOLDER(half_done_and_failed_runs_are_told_apart),
+        IN_FOLDER(a_resumed_comparison_keeps_costs_and_plan),
+        IN_FOLDER(another_comparison_is_not_resumed),
+        IN_FOLDER(damaged_costs_are_refused),
+        IN_FOLDER(a_folder_is_one_process_s_at_a_time),
+        IN_FOLDER(six_pairs_get_wilcoxons_test_too),
+        IN_FOLDER(survives_every_allocation_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
