@@ -144,6 +144,7 @@ static cull_status make_target(struct plan *plan, size_t number, double *b)
         }
     }
     TRY(cull_op_run(plan->gradient, &args));
+    TRY(cull_sel_cancel(&args, plan->validation ? "target example" : "example"));
 done:
     return status;
 }

@@ -71,6 +71,7 @@ static cull_status make_target(struct pool *pool)
     TRY(cull_op_ready(pool->self->setting->backend,
                       &(cull_op_desc){CULL_OP_GRADIENT, args.gradient.rows}, &pool->gradient));
     TRY(cull_op_run(pool->gradient, &args));
+    TRY(cull_sel_cancel(&args, validation ? "target example" : "example"));
 done:
     return status;
 }
@@ -89,6 +90,7 @@ static cull_status make_means(struct pool *pool, size_t first, size_t count, siz
         args.gradient.row = pool->cut.row + start[a];
         args.gradient.rows = start[a + 1] - start[a];
         TRY(cull_op_run(pool->gradient, &args));
+        TRY(cull_sel_cancel(&args, "example")); /* else it would count as an atom, however short */
         for (size_t i = 0; i < pool->size; i++)
             pool->g[at * pool->size + i] = pool->sum[i] * pool->scale / (double)args.gradient.rows;
     }

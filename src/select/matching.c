@@ -249,7 +249,7 @@ static double largest_square(const double *k, size_t n, size_t *broken)
 /* K again, from a P (the target's too) divided by a power of two so that its largest entry is
  * about 1, or as much less as H needs: only ratios matter. */
 static cull_status make_rescaled(cull_sel_minibatch *batch, const cull_signals *signals,
-                                 cull_op_args *args)
+                                 cull_op_args *args, double *lengths)
 {
     cull_status status = CULL_OK;
     cull_tensor p = {0};
@@ -265,6 +265,7 @@ static cull_status make_rescaled(cull_sel_minibatch *batch, const cull_signals *
     if (also) {
         target.p = divide(&signals->target.p, exponent, batch->p + n * classes);
         args->gram.target = &target;
+        *lengths = cull_sel_lengths(&target.h, &target.p, also);
     }
     TRY(cull_op_run(batch->gram, args));
     (void)largest_square(batch->k, n, &broken);
@@ -278,21 +279,28 @@ done:
 static cull_status make_explicit(cull_sel_minibatch *batch, const cull_self *self,
                                  const cull_signals *signals, cull_omp_problem *problem)
 {
-    cull_status  status = CULL_OK;
+    cull_status        status = CULL_OK;
+    const cull_target *target =
+        cull_value_is(self->values, "match", "validation") ? &signals->target : NULL;
     size_t       n = signals->count, broken = n;
-    double       largest = 0;
-    cull_op_args args = {.gram = {.h = &signals->h, .p = &signals->p, .b2 = &problem->b2}};
+    double       largest = 0, lengths = 0;
+    cull_op_args args = {.gram = {.h = &signals->h, .p = &signals->p, .target = target}};
 
     TRY(cull_sel_room(&batch->k, &batch->k_room, n * n));
     TRY(cull_sel_room(&batch->t, &batch->t_room, n));
     TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_GRAM, n}, &batch->gram));
-    if (cull_value_is(self->values, "match", "validation")) args.gram.target = &signals->target;
     args.gram.k = batch->k;
     args.gram.t = batch->t;
+    args.gram.b2 = &problem->b2;
     TRY(cull_op_run(batch->gram, &args));
     largest = largest_square(batch->k, n, &broken);
+    if (target) lengths = cull_sel_lengths(&target->h, &target->p, target->count);
     if (broken < n || largest < SMALL_SQUARE || largest > LARGE_SQUARE)
-        TRY(make_rescaled(batch, signals, &args));
+        TRY(make_rescaled(batch, signals, &args, &lengths));
+    for (size_t i = 0; !target && i < n; i++) lengths += sqrt(batch->k[i * (n + 1)]);
+    if (cull_sel_cancel_products(batch->k, n, target ? target->count : n, lengths, batch->t) &&
+        !target)
+        problem->b2 = 0;
     problem->k = cull_matrix(batch->k, CULL_F64, n, n);
     problem->t = batch->t;
 done:
@@ -318,6 +326,7 @@ static cull_status make_implicit(cull_sel_minibatch *batch, const cull_self *sel
     TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_GRADIENT, args.gradient.rows},
                       &batch->gradient));
     TRY(cull_op_run(batch->gradient, &args));
+    TRY(cull_sel_cancel(&args, validation ? "target example" : "example"));
     problem->h = signals->h;
     problem->p = signals->p;
     problem->b = batch->t;

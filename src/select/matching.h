@@ -2,8 +2,8 @@
  * select/matching.h - what the strategies that match gradients share.
  *
  * A last-layer gradient is g_i = p_i (x) [h_i; 1], (C, D+1) numbers that are never stored per
- * example. matching.c solves one minibatch and turns solved problems into a subset;
- * grad_match_batches.c is grad-match with whole minibatches.
+ * example. matching.c solves one minibatch and turns solved problems into a subset; cancel.c
+ * tells a target from rounding; grad_match_batches.c is grad-match with whole minibatches.
  */
 #ifndef CULL_SELECT_MATCHING_H
 #define CULL_SELECT_MATCHING_H
@@ -130,6 +130,14 @@ cull_status cull_sel_minibatch_run(cull_sel_minibatch *batch, const cull_self *s
 
 /* e, so that the largest entry of P lies between 2^(e-1) and 2^e; 0 when all are zero. */
 int cull_sel_exponent(const cull_tensor *p);
+
+/* cancel.c: sums of gradients of which only rounding is left become zero. */
+double cull_sel_lengths(const cull_tensor *h, const cull_tensor *p, size_t rows); /* sum of |g| */
+/* b of a gradient operation that has just been run; CULL_NOT_FINITE, naming the row of `whose`,
+ * when the square of a gradient is beyond doubles. */
+cull_status cull_sel_cancel(const cull_op_args *args, const char *whose);
+/* t of n atoms' K towards the mean of `rows` gradients, whose lengths add up to that. Did it? */
+bool cull_sel_cancel_products(const double *k, size_t n, size_t rows, double lengths, double *t);
 
 /* Adjust needs for match=validation. */
 void cull_sel_matching_needs(const cull_values *values, cull_needs *needs);
