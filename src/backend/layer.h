@@ -138,11 +138,13 @@ struct cull_layer_op {
     const char     *implementation; /* name of the algorithm, for tests and `cull bench`   */
 };
 
-/* Which layouts a device likes: the block for c channels inside a model all of whose
- * convolution outputs are multiples of `common` (the greatest common divisor). */
+/* Which layouts a device likes: whether a convolution can have its sides in blocks, or beside
+ * blocks its input in NCHW; and the block for c channels inside a model all of whose convolutions
+ * can, with outputs that are multiples of `common` (1 where one of them cannot). */
 typedef struct cull_layer_table {
     const char             *name; /* of the backend */
     const cull_layer_class *layer[CULL_LAYER_KINDS];
+    bool (*blocks)(cull_backend *backend, const cull_layer_desc *conv); /* NULL: always */
     int64_t (*block)(cull_backend *backend, int64_t c, int64_t common);
     bool fuses; /* plans should fuse batchnorm, add and relu */
     bool int8;  /* convolutions can be asked for in 8 bits   */
@@ -155,6 +157,7 @@ extern const cull_layer_table cull_layers_cpu;
 cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc,
                               cull_layer_op **out);
 void        cull_layer_destroy(cull_layer_op *op); /* NULL is fine */
+bool        cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv);
 int64_t     cull_layer_block(cull_backend *backend, int64_t c, int64_t common);
 bool        cull_layer_fuses(const cull_backend *backend);
 bool        cull_layer_int8(const cull_backend *backend);

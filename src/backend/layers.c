@@ -12,6 +12,12 @@ static const cull_layer_table *find(const cull_backend *backend)
     return NULL;
 }
 
+static void complete(cull_layer_desc *desc)
+{
+    for (int i = 0; i < 2; i++)
+        if (!desc->dilation[i]) desc->dilation[i] = 1;
+}
+
 cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc,
                               cull_layer_op **out)
 {
@@ -20,8 +26,7 @@ cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc
     cull_layer_op          *op = NULL;
     cull_layer_desc         d = *desc;
 
-    for (int i = 0; i < 2; i++)
-        if (!d.dilation[i]) d.dilation[i] = 1;
+    complete(&d);
     if (!table || !table->layer[desc->kind])
         FAIL(CULL_UNSUPPORTED, "backend %s cannot run this layer", backend->class->name);
     TRY(table->layer[desc->kind]->create(backend, &d, &op));
@@ -48,6 +53,15 @@ bool cull_layer_int8(const cull_backend *backend)
 {
     const cull_layer_table *table = find(backend);
     return table && table->int8;
+}
+
+bool cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv)
+{
+    const cull_layer_table *table = find(backend);
+    cull_layer_desc         d = *conv;
+
+    complete(&d);
+    return !table || !table->blocks || table->blocks(backend, &d);
 }
 
 int64_t cull_layer_block(cull_backend *backend, int64_t c, int64_t common)

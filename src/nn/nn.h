@@ -162,8 +162,9 @@ typedef struct cull_batch {
 } cull_batch;
 
 /* What cull_layer_block() is to go by in this model: the divisor that all convolution outputs have
- * in common, or 1 where a window wants another layout than blocks of channels. */
-int64_t cull_nn_plan_common(const cull_model *model);
+ * in common, or 1 where one cannot have blocks of channels or the input would: batches come in NCHW
+ * or NHWC. */
+int64_t cull_nn_plan_common(const cull_model *model, cull_backend *backend);
 
 /* The layout the plan's input buffer wants (the loader writes it). */
 cull_image cull_nn_plan_input(const cull_plan *plan);

@@ -17,27 +17,27 @@ static int64_t greatest_common(int64_t a, int64_t b)
     return a;
 }
 
-/* With taps apart, or strides that differ, libraries are fast in NHWC only. */
-static bool shuns_blocks(const cull_layer_desc *d)
+int64_t cull_nn_plan_common(const cull_model *model, cull_backend *backend)
 {
-    return d->dilation[0] > 1 || d->dilation[1] > 1 || d->stride[0] != d->stride[1];
-}
+    int64_t common = 0, channels = model->input.c, block = 0;
 
-int64_t cull_nn_plan_common(const cull_model *model)
-{
-    int64_t common = 0;
-
+    for (int i = 1; i < model->nodes; i++)
+        if (model->node[i].desc.kind == CULL_LAYER_CONV)
+            common = greatest_common(model->node[i].desc.y.c, common);
+    if (common) block = cull_layer_block(backend, channels, common);
+    if (block != 1 && block != channels) return 1;
     for (int i = 1; i < model->nodes; i++) {
-        if (model->node[i].desc.kind != CULL_LAYER_CONV) continue;
-        if (shuns_blocks(&model->node[i].desc)) return 1;
-        common = greatest_common(model->node[i].desc.y.c, common);
+        cull_layer_desc desc = model->node[i].desc;
+
+        desc.input_gradient = model->node[i].input[0] != 0;
+        if (desc.kind == CULL_LAYER_CONV && !cull_layer_blocks(backend, &desc)) return 1;
     }
-    return common ? common : 1;
+    return common;
 }
 
 static void set_layouts(cull_plan *plan)
 {
-    int64_t common = cull_nn_plan_common(plan->model);
+    int64_t common = cull_nn_plan_common(plan->model, plan->backend);
 
     for (int i = 0; i < plan->values; i++) {
         const cull_node *node = &plan->model->node[i];

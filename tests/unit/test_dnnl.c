@@ -28,7 +28,7 @@ static cull_model *make_model(const char *name)
 /* Prepare every convolution of a model as a plan would, without its activations. */
 static void check_model(cull_backend *backend, const cull_model *model, int64_t batch, bool learn)
 {
-    int64_t common = cull_nn_plan_common(model);
+    int64_t common = cull_nn_plan_common(model, backend);
 
     for (int i = 1; i < model->nodes; i++) {
         cull_layer_desc desc = model->node[i].desc;
@@ -134,6 +134,111 @@ static void nor_are_windows_whose_taps_stand_apart(void **state)
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
         check_window(backend, windows[i], 1, 1);
         check_window(backend, windows[i], 2, 2);
+    }
+    cull_backend_close(backend);
+}
+
+/* A convolution that a model begins with; another 3x3 one to `then` channels follows. */
+static const struct odd {
+    int64_t in, out, groups, kernel, stride, then;
+} odd[] = {
+    {1, 16, 1, 3, 1, 16},   {2, 16, 1, 3, 1, 32},  {3, 17, 1, 1, 2, 5},    {3, 50, 1, 1, 2, 16},
+    {4, 64, 1, 3, 1, 64},   {5, 16, 1, 5, 2, 16},  {7, 7, 1, 1, 2, 1},     {8, 16, 1, 3, 1, 8},
+    {8, 8, 1, 3, 1, 20},    {16, 8, 1, 1, 1, 16},  {16, 16, 1, 3, 1, 20},  {16, 1, 1, 3, 1, 16},
+    {1, 1, 1, 3, 1, 8},     {20, 64, 1, 3, 1, 64}, {31, 33, 1, 3, 2, 65},  {32, 16, 1, 3, 1, 16},
+    {48, 64, 1, 1, 1, 32},  {64, 16, 1, 3, 1, 16}, {64, 64, 16, 3, 1, 64}, {64, 64, 8, 3, 2, 64},
+    {64, 48, 16, 1, 1, 16}, {16, 16, 2, 3, 1, 16}, {8, 16, 2, 3, 1, 16},   {8, 8, 4, 3, 1, 8},
+    {20, 20, 4, 3, 1, 16},  {20, 40, 20, 3, 2, 8}, {9, 6, 3, 3, 1, 3},     {12, 12, 12, 3, 1, 5},
+    {16, 16, 16, 3, 1, 12}, {3, 48, 3, 3, 1, 16},  {5, 10, 5, 3, 1, 16},   {40, 40, 2, 3, 1, 40},
+};
+
+/* normed: with a norm before, so that a gradient goes back to the input. */
+static cull_model *make_odd(const struct odd *o, int64_t extent, bool normed)
+{
+    cull_model *m = NULL;
+    int         x = 0;
+
+    assert_ok(cull_nn_model_create("odd", o->in, extent, extent, &m));
+    if (normed) x = cull_nn_groupnorm(m, x, "norm", 1);
+    x = cull_nn_conv(m, x, "one",
+                     &(cull_conv){.out = o->out,
+                                  .kernel = o->kernel,
+                                  .stride = o->stride,
+                                  .pad = o->kernel / 2,
+                                  .groups = o->groups,
+                                  .init = CULL_INIT_HE_IN});
+    x = cull_nn_conv(m, x, "two",
+                     &(cull_conv){.out = o->then, .kernel = 3, .pad = 1, .init = CULL_INIT_HE_IN});
+    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    x = cull_nn_dense(m, x, "last", CLASSES, true, CULL_INIT_TORCH);
+    assert_ok(cull_nn_model_finish(m, x));
+    return m;
+}
+
+static void check_plan(cull_backend *backend, const cull_model *model, size_t batch)
+{
+    cull_params *params = NULL;
+    cull_plan   *plan = NULL;
+    float       *inputs = normals_f32(5, batch * (size_t)cull_image_row(&model->input));
+    int32_t      label[SMALL_BATCH] = {0};
+    cull_batch   examples = {.count = batch, .inputs = inputs, .label = label};
+    cull_signals seen;
+    const char  *name = NULL;
+
+    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+    cull_nn_params_init(params, model, 7);
+    assert_ok(cull_nn_plan_create(model, params, backend, CULL_PLAN_LEARN, batch, 0, &plan));
+    for (size_t i = 0; (name = cull_nn_plan_implementation(plan, i)); i++)
+        if (strstr(name, "ref"))
+            fail_msg("%lld to %lld channels in %lld groups, %lld pixels: step %zu is %s",
+                     (long long)model->input.c, (long long)model->node[1].desc.y.c,
+                     (long long)model->node[1].desc.groups, (long long)model->input.h, i, name);
+    /* in sanitizer builds this looks at what lies behind every scratchpad, too */
+    assert_ok(cull_nn_learn(plan, &examples, &seen));
+    cull_nn_plan_destroy(plan);
+    cull_nn_params_destroy(params);
+    free(inputs);
+}
+
+static void odd_channels_and_groups_are_not_onednns_reference_either(void **state)
+{
+    cull_backend *backend = NULL;
+
+    (void)state;
+    assert_ok(cull_backend_open("cpu", 1, &backend));
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        for (int k = 0; k < 4; k++) {
+            cull_model *model = make_odd(&odd[i], k & 1 ? 2 : 7, k & 2);
+
+            check_plan(backend, model, SMALL_BATCH);
+            cull_nn_model_destroy(model);
+        }
+    }
+    cull_backend_close(backend);
+}
+
+static void inputs_of_any_number_of_channels_come_in_layouts_that_batches_have(void **state)
+{
+    cull_backend *backend = NULL;
+
+    (void)state;
+    assert_ok(cull_backend_open("cpu", 1, &backend));
+    for (int64_t c = 1; c <= 64; c += c < 4 ? 1 : 4) {
+        cull_model_options options = {.channels = c, .height = 8, .width = 8, .classes = CLASSES};
+        cull_model        *model = NULL;
+        cull_params       *params = NULL;
+        cull_plan         *plan = NULL;
+        cull_image         image = {0};
+
+        assert_ok(cull_nn_model_by_name("resnet20", &options, &model));
+        assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+        assert_ok(cull_nn_plan_create(model, params, backend, CULL_PLAN_SCORE, 2, 0, &plan));
+        image = cull_nn_plan_input(plan);
+        if (image.block != 1 && image.block != image.c)
+            fail_msg("%d channels come in blocks of %d", (int)c, (int)image.block);
+        cull_nn_plan_destroy(plan);
+        cull_nn_params_destroy(params);
+        cull_nn_model_destroy(model);
     }
     cull_backend_close(backend);
 }
@@ -277,6 +382,8 @@ int main(void)
         cmocka_unit_test(no_convolution_of_any_model_is_onednns_reference),
         cmocka_unit_test(windows_that_are_not_square_are_no_reference_either),
         cmocka_unit_test(nor_are_windows_whose_taps_stand_apart),
+        cmocka_unit_test(odd_channels_and_groups_are_not_onednns_reference_either),
+        cmocka_unit_test(inputs_of_any_number_of_channels_come_in_layouts_that_batches_have),
         cmocka_unit_test(a_warm_step_allocates_nothing),
         cmocka_unit_test(weights_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(other_types_and_layouts_are_refused_with_a_sentence),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/cpu/nn_dnnl.h"
+#include "backend/cpu/nn_weights.h"
 #include "base/alloc.h"
 
 cull_status cull_cpu_layer_check(const cull_layer_desc *desc)
@@ -40,6 +41,26 @@ size_t cull_cpu_parts(const cull_backend *backend, size_t rows, size_t row)
 }
 
 /*
+ * Blocked outputs from blocked inputs or, for a few channels, from NCHW: whether oneDNN has more
+ * than plain loops for that depends on groups, kernel and extent, so it is asked, for the weights'
+ * gradient where that is not ours. Of one example, whatever the plan's batch: plans that share rows
+ * must agree.
+ */
+static bool blocks(cull_backend *backend, const cull_layer_desc *conv)
+{
+    cull_layer_desc d = *conv;
+    int64_t         wide = cull_dnnl_width();
+
+    if (d.y.c % wide) return false;
+    d.x.n = d.y.n = 1;
+    d.x.block = d.x.h * d.x.w == 1 || d.x.c % wide ? 1 : wide;
+    d.y.block = d.y.h * d.y.w == 1 ? 1 : wide;
+    return cull_dnnl_fast(&d, CULL_DNNL_FORWARD) &&
+           (cull_cpu_weights_suit(backend, &d) || cull_dnnl_fast(&d, CULL_DNNL_WEIGHTS)) &&
+           (!d.input_gradient || cull_dnnl_fast(&d, CULL_DNNL_DATA));
+}
+
+/*
  * Blocks as wide as a vector where every convolution can have them, NHWC elsewhere; beside blocks,
  * images of a few channels come in NCHW. oneDNN 3 is faster in NHWC where vectors are short.
  */
@@ -67,6 +88,7 @@ const cull_layer_table cull_layers_cpu = {
               [CULL_LAYER_DROPOUT] = &cull_cpu_dropout,
               [CULL_LAYER_LOSS] = &cull_cpu_loss,
               [CULL_LAYER_CONVERT] = &cull_cpu_convert},
+    .blocks = blocks,
     .block = block,
     .fuses = true,
     .int8 = true,

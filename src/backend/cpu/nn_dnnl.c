@@ -2,7 +2,9 @@
  * backend/cpu/nn_dnnl.c - oneDNN 2 and 3 behind one face (see nn_dnnl.h).
  *
  * Activations are described in the layout they have (NCHW, NHWC, or blocks of 8 or 16 channels),
- * weights are left to the library. Scratch memory is ours, so that every byte is counted.
+ * weights are left to the library. Scratch memory is ours, so that every byte is counted; in builds
+ * with sanitizers, which cannot see into code made while running, a zone behind it is looked at
+ * after every run.
  */
 #include "backend/cpu/nn_dnnl.h"
 
@@ -10,7 +12,15 @@
 #include <string.h>
 
 #include "backend/cpu/nn_reorder.h"
+#include "backend/cpu/nn_tags.h"
 #include "base/alloc.h"
+
+#ifdef CULL_SANITIZED
+enum { GUARD = 1 << 13 }; /* bytes behind the scratchpad that nobody may write */
+#else
+enum { GUARD = 0 };
+#endif
+enum { UNTOUCHED = 0xa5 };
 
 enum { X, W, B, Y, SCRATCH, TENSORS };
 struct cull_dnnl {
@@ -23,7 +33,8 @@ struct cull_dnnl {
     cull_reorder    *reorder; /* between canonical and own order; NULL when they agree */
     dnnl_memory_t    memory[TENSORS];
     dnnl_exec_arg_t  args[TENSORS];
-    void            *scratch;
+    unsigned char   *scratch;
+    size_t           booked;   /* bytes of it */
     char             name[64]; /* a copy: some of the library's lie in its descriptors */
 };
 
@@ -34,7 +45,18 @@ struct shape {
     dnnl_dims_t size;
     bool        bias;
     dnnl_dims_t stride, dilate, pad;
+    const char *avoid; /* an implementation not to be used, or NULL */
 };
+
+static bool is_named(const_dnnl_primitive_desc_t pd, const char *name)
+{
+    const char *own = NULL;
+
+    return name &&
+           dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, (void *)&own) ==
+               dnnl_success &&
+           strcmp(own, name) == 0;
+}
 
 static cull_status describe(cull_layout *out, int dims, const dnnl_dims_t size,
                             dnnl_data_type_t type, dnnl_format_tag_t tag)
@@ -56,6 +78,28 @@ static void forget(struct shape *shape)
     cull_layout_drop(&shape->canonical);
 }
 
+#if DNNL_VERSION_MAJOR < 3
+/* The first implementation of a convolution that is not to be avoided. */
+static dnnl_status_t first_of(dnnl_primitive_desc_t *out, const dnnl_convolution_desc_t *conv,
+                              dnnl_engine_t engine, dnnl_primitive_desc_t hint,
+                              dnnl_primitive_attr_t attr, const char *avoid)
+{
+    dnnl_primitive_desc_iterator_t all = NULL;
+    dnnl_status_t status = dnnl_primitive_desc_iterator_create(&all, conv, attr, engine, hint);
+
+    while (status == dnnl_success) {
+        *out = dnnl_primitive_desc_iterator_fetch(all);
+        if (!*out) status = dnnl_out_of_memory;
+        if (!*out || !is_named(*out, avoid)) break;
+        dnnl_primitive_desc_destroy(*out);
+        *out = NULL;
+        status = dnnl_primitive_desc_iterator_next(all);
+    }
+    if (all) dnnl_primitive_desc_iterator_destroy(all);
+    return status;
+}
+#endif
+
 static cull_status make_descriptor(dnnl_primitive_desc_t *out, cull_dnnl_way way,
                                    dnnl_engine_t engine, const struct shape *s,
                                    dnnl_primitive_desc_t hint, dnnl_primitive_attr_t attr)
@@ -75,6 +119,8 @@ static cull_status make_descriptor(dnnl_primitive_desc_t *out, cull_dnnl_way way
         status = dnnl_convolution_backward_weights_primitive_desc_create(
             out, engine, dnnl_convolution_direct, s->x, s->w, b, s->y, s->stride, s->dilate, s->pad,
             s->pad, hint, attr);
+    while (status == dnnl_success && is_named(*out, s->avoid))
+        status = dnnl_primitive_desc_next_impl(*out);
 #else
     dnnl_convolution_desc_t conv;
 
@@ -90,7 +136,7 @@ static cull_status make_descriptor(dnnl_primitive_desc_t *out, cull_dnnl_way way
         status = dnnl_dilated_convolution_backward_weights_desc_init(
             &conv, dnnl_convolution_direct, &s->x, &s->w, b, &s->y, s->stride, s->dilate, s->pad,
             s->pad);
-    if (status == dnnl_success) status = dnnl_primitive_desc_create(out, &conv, attr, engine, hint);
+    if (status == dnnl_success) status = first_of(out, &conv, engine, hint, attr, s->avoid);
 #endif
     return cull_dnnl_check(status, "this convolution");
 }
@@ -126,37 +172,9 @@ int cull_dnnl_largest_weight(void)
 
 /* ---- what follows is the same for both versions ------------------------------------------ */
 
-/*
- * The library's name for a layout. Some memory has several: one pixel, one channel, or as many
- * channels as a block are the same in more than one layout, and then the other side decides, since
- * the fast implementations want both alike.
- */
-static dnnl_format_tag_t tag_of(const cull_image *image, const cull_image *other)
+static cull_status image_layout(cull_layout *out, const cull_image *image, dnnl_format_tag_t tag)
 {
-    int64_t own = image->h * image->w == 1 ? image->c : image->block;
-    int64_t like = other->h * other->w == 1 ? own : other->block;
-    bool    wide = like == other->c && like != 1 && like != 8 && like != 16; /* NHWC, no doubt */
-
-    if (own == image->c && image->h * image->w == 1 && (like == 8 || like == 16) &&
-        image->c % like == 0)
-        own = like;
-    if (own == image->c && wide) return dnnl_nhwc;
-    if (own == 1) return dnnl_nchw;
-    if (own == image->c && own != 8 && own != 16) return dnnl_nhwc;
-    if (own == image->c && like == other->c && DNNL_VERSION_MAJOR >= 3) return dnnl_nhwc;
-    if (own == 8) return dnnl_nChw8c;
-    return own == 16 ? dnnl_nChw16c : dnnl_format_tag_undef;
-}
-
-static cull_status image_layout(cull_layout *out, const cull_image *image, const cull_image *other)
-{
-    dnnl_dims_t       size = {image->n, image->c, image->h, image->w};
-    dnnl_format_tag_t tag = tag_of(image, other);
-
-    if (tag == dnnl_format_tag_undef)
-        return cull_fail(CULL_UNSUPPORTED, "no convolution takes blocks of %lld channels",
-                         (long long)image->block);
-    return describe(out, 4, size, dnnl_f32, tag);
+    return describe(out, 4, (dnnl_dims_t){image->n, image->c, image->h, image->w}, dnnl_f32, tag);
 }
 
 static cull_status image_bytes(cull_layout *out, const cull_image *image, dnnl_data_type_t type)
@@ -164,7 +182,21 @@ static cull_status image_bytes(cull_layout *out, const cull_image *image, dnnl_d
     return describe(out, 4, (dnnl_dims_t){image->n, image->c, image->h, image->w}, type, dnnl_nhwc);
 }
 
-static cull_status make_shape(const cull_layer_desc *d, cull_dnnl_way way, struct shape *s)
+/*
+ * With vectors of 8, the gradient of 1x1 weights gathers strided pixels into its scratchpad whole
+ * vectors at a time: with fewer channels than a vector has, it writes beyond (oneDNN 2.6 books 896
+ * bytes and touches up to 1,056 more).
+ */
+static const char *avoided(const cull_layer_desc *d, cull_dnnl_way way)
+{
+    bool strided = d->stride[0] > 1 || d->stride[1] > 1;
+    bool single = d->kernel[0] == 1 && d->kernel[1] == 1;
+
+    return way == CULL_DNNL_WEIGHTS && single && strided && d->x.c < 8 ? "jit_1x1:avx2" : NULL;
+}
+
+static cull_status make_shape(const cull_layer_desc *d, cull_dnnl_way way,
+                              const cull_dnnl_tags *tags, struct shape *s)
 {
     cull_status      status = CULL_OK;
     bool             grouped = d->groups > 1, bytes = way == CULL_DNNL_INT8;
@@ -176,12 +208,13 @@ static cull_status make_shape(const cull_layer_desc *d, cull_dnnl_way way, struc
 
     s->dims = grouped ? 5 : 4;
     memcpy(s->size, grouped ? parts : plain, sizeof s->size);
-    TRY(bytes ? image_bytes(&s->x, &d->x, dnnl_u8) : image_layout(&s->x, &d->x, &d->y));
-    TRY(bytes ? image_bytes(&s->y, &d->y, dnnl_s32) : image_layout(&s->y, &d->y, &d->x));
+    TRY(bytes ? image_bytes(&s->x, &d->x, dnnl_u8) : image_layout(&s->x, &d->x, tags->x));
+    TRY(bytes ? image_bytes(&s->y, &d->y, dnnl_s32) : image_layout(&s->y, &d->y, tags->y));
     TRY(describe(&s->w, s->dims, s->size, type, dnnl_format_tag_any));
     TRY(describe(&s->canonical, s->dims, s->size, type, grouped ? dnnl_abcde : dnnl_abcd));
     TRY(describe(&s->b, 1, bias, dnnl_f32, dnnl_a));
     s->bias = d->bias && !bytes;
+    s->avoid = avoided(d, way);
     for (int i = 0; i < 2; i++) {
         s->stride[i] = d->stride[i];
         s->dilate[i] = d->dilation[i] - 1; /* oneDNN counts the pixels between */
@@ -234,7 +267,9 @@ static cull_status add_tensors(cull_dnnl *dnnl, dnnl_primitive_desc_t pd, const 
     if (s->bias && dnnl->way != CULL_DNNL_DATA)
         TRY(add_tensor(dnnl, B, out ? DNNL_ARG_DIFF_BIAS : DNNL_ARG_BIAS, REF(s->b),
                        DNNL_MEMORY_NONE));
-    TRY(cull_base_alloc_aligned(layout_size(scratch), 1, "a convolution", &dnnl->scratch));
+    dnnl->booked = layout_size(scratch);
+    TRY(cull_base_alloc_aligned(dnnl->booked + GUARD, 1, "a convolution", &dnnl->scratch));
+    if (GUARD) memset(dnnl->scratch + dnnl->booked, UNTOUCHED, GUARD);
     TRY(add_tensor(dnnl, SCRATCH, DNNL_ARG_SCRATCHPAD, scratch, dnnl->scratch));
 done:
     return status;
@@ -268,25 +303,96 @@ done:
     return status;
 }
 
-cull_status cull_dnnl_create(const cull_layer_desc *desc, cull_dnnl_way way, cull_dnnl **out)
+static cull_status make(const cull_layer_desc *desc, cull_dnnl_way way, const cull_dnnl_tags *tags,
+                        cull_dnnl **out)
 {
     cull_status  status = CULL_OK;
     cull_dnnl   *dnnl = NULL;
     struct shape shape = {0};
-    int          before = omp_get_max_threads();
 
-    omp_set_num_threads(1);
     TRY(cull_base_alloc(1, sizeof *dnnl, "a convolution", &dnnl));
     dnnl->way = way;
-    TRY(make_shape(desc, way, &shape));
+    TRY(make_shape(desc, way, tags, &shape));
     TRY(prepare(dnnl, &shape));
     *out = dnnl;
     dnnl = NULL;
 done:
-    omp_set_num_threads(before);
     forget(&shape);
     cull_dnnl_destroy(dnnl);
     return status;
+}
+
+/* Plain loops, which are a hundred times slower than the others. */
+static bool is_plain(const cull_dnnl *dnnl)
+{
+    return strncmp(dnnl->name, "ref", 3) == 0;
+}
+
+cull_status cull_dnnl_create(const cull_layer_desc *desc, cull_dnnl_way way, cull_dnnl **out)
+{
+    cull_status    status = CULL_OK;
+    cull_dnnl     *best = NULL;
+    cull_dnnl_tags tags = {dnnl_nhwc, dnnl_nhwc};
+    int            before = omp_get_max_threads();
+
+    omp_set_num_threads(1);
+    if (way != CULL_DNNL_INT8 && !cull_dnnl_tags_at(desc, 0, &tags))
+        FAIL(CULL_UNSUPPORTED, "no convolution takes blocks of %lld and %lld channels",
+             (long long)desc->x.block, (long long)desc->y.block);
+    TRY(make(desc, way, &tags, &best));
+    for (size_t i = 1; way != CULL_DNNL_INT8 && is_plain(best) && cull_dnnl_tags_at(desc, i, &tags);
+         i++) {
+        cull_dnnl *other = NULL;
+
+        TRY(make(desc, way, &tags, &other));
+        if (is_plain(other)) {
+            cull_dnnl_destroy(other);
+        } else {
+            cull_dnnl_destroy(best);
+            best = other;
+        }
+    }
+    *out = best;
+    best = NULL;
+done:
+    omp_set_num_threads(before);
+    cull_dnnl_destroy(best);
+    return status;
+}
+
+/* Is there an implementation under these names that is not plain loops? */
+static bool is_fast(const cull_layer_desc *desc, cull_dnnl_way way, const cull_dnnl_tags *tags)
+{
+    dnnl_engine_t         engine = NULL;
+    dnnl_primitive_desc_t hint = NULL, pd = NULL;
+    struct shape          shape = {0};
+    const char           *name = "ref";
+    bool                  ok = dnnl_engine_create(&engine, dnnl_cpu, 0) == dnnl_success &&
+              make_shape(desc, way, tags, &shape) == CULL_OK;
+
+    if (ok && way != CULL_DNNL_FORWARD)
+        ok = make_descriptor(&hint, CULL_DNNL_FORWARD, engine, &shape, NULL, NULL) == CULL_OK;
+    if (ok && make_descriptor(&pd, way, engine, &shape, hint, NULL) == CULL_OK)
+        (void)dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, (void *)&name);
+    ok = strncmp(name, "ref", 3) != 0;
+    forget(&shape);
+    if (hint) dnnl_primitive_desc_destroy(hint);
+    if (pd) dnnl_primitive_desc_destroy(pd);
+    if (engine) dnnl_engine_destroy(engine);
+    return ok;
+}
+
+bool cull_dnnl_fast(const cull_layer_desc *desc, cull_dnnl_way way)
+{
+    cull_dnnl_tags tags;
+    int            before = omp_get_max_threads();
+    bool           fast = false;
+
+    omp_set_num_threads(1);
+    for (size_t i = 0; !fast && cull_dnnl_tags_at(desc, i, &tags); i++)
+        fast = is_fast(desc, way, &tags);
+    omp_set_num_threads(before);
+    return fast;
 }
 
 void cull_dnnl_destroy(cull_dnnl *dnnl)
@@ -338,6 +444,15 @@ cull_status cull_dnnl_bring(cull_dnnl *dnnl, size_t piece, void *canonical, void
     return CULL_OK;
 }
 
+static cull_status check_guard(const cull_dnnl *dnnl)
+{
+    for (int i = 0; i < GUARD; i++)
+        if (dnnl->scratch[dnnl->booked + (size_t)i] != UNTOUCHED)
+            return cull_fail(CULL_BAD_STATE, "oneDNN's %s wrote beyond its scratchpad of %zu bytes",
+                             dnnl->name, dnnl->booked);
+    return CULL_OK;
+}
+
 cull_status cull_dnnl_run(cull_dnnl *dnnl, const void *x, void *w, const void *b, const void *y)
 {
     cull_status status = CULL_OK;
@@ -352,6 +467,7 @@ cull_status cull_dnnl_run(cull_dnnl *dnnl, const void *x, void *w, const void *b
         dnnl_primitive_execute(dnnl->primitive, dnnl->stream, dnnl->count, dnnl->args),
         "to run a convolution"));
     TRY(cull_dnnl_check(dnnl_stream_wait(dnnl->stream), "to wait"));
+    TRY(check_guard(dnnl));
 done:
     omp_set_num_threads(before);
     return status;

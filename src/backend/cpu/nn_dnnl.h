@@ -25,6 +25,8 @@ typedef struct cull_dnnl cull_dnnl;
 
 cull_status cull_dnnl_create(const cull_layer_desc *desc, cull_dnnl_way way, cull_dnnl **out);
 void        cull_dnnl_destroy(cull_dnnl *dnnl); /* NULL is fine */
+/* Would it be more than plain loops? Prepares nothing. */
+bool cull_dnnl_fast(const cull_layer_desc *desc, cull_dnnl_way way);
 
 /* Bytes of the weights in the primitive's own order, at least those of the canonical one. */
 size_t cull_dnnl_weights(const cull_dnnl *dnnl);

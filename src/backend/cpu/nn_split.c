@@ -161,7 +161,8 @@ static cull_status run_all(struct job *job)
     cull_team_run(split->backend->team, split->parts, run_part, job);
     for (size_t i = 0; i < split->parts; i++)
         if (split->status[i] != CULL_OK)
-            return cull_fail(split->status[i], "oneDNN could not run a convolution");
+            return cull_fail(split->status[i], "oneDNN could not run a convolution (%s)",
+                             split->name);
     return CULL_OK;
 }
 
