@@ -6,7 +6,7 @@
 #include "nn/models/models.h"
 
 static int conv_norm(cull_model *m, int x, const char *conv, const char *norm, int64_t out,
-                     int64_t kernel, int64_t stride, int64_t groups, int init)
+                     int64_t kernel, int64_t stride, int64_t groups, cull_init init)
 {
     x = cull_nn_conv(m, x, conv,
                      &(cull_conv){.out = out,

@@ -18,7 +18,7 @@ static const struct family families[] = {
 struct builder {
     cull_model     *m;
     cull_activation activation;
-    int             init;
+    cull_init       init;
 };
 
 static int conv_norm(const struct builder *b, int x, const char *prefix, int number, int64_t out,
