@@ -43,18 +43,21 @@ static void print_way(const cull_probe_result *r, int way)
  * gradients are matched over. */
 static void print_relative(const cull_probe_result *r, int way)
 {
-    (void)printf("\nerror as a share of the batch's gradient, squared\n"
-                 "%-32s %4s %4s  %9s %9s  %-21s %9s %9s  %-21s\n",
-                 "strategy", "keep", "kept", "last", "q95", " below random", "all", "q95",
-                 " below random");
+    (void)printf("\nsquared error as a share of the batch's own gradient: of the last layer, of "
+                 "all; medians\n%-32s %4s %4s  %9s %9s  %-21s",
+                 "strategy", "keep", "kept", "last", "q95", " below random");
+    if (r->data_batches > 0) (void)printf(" %9s %9s  %-21s", "all", "q95", " below random");
+    (void)printf("\n");
     for (size_t i = 0; i < r->arms; i++) {
         const cull_probe_arm *a = &r->arm[i];
 
         (void)printf("%-32s %4.2g %4.0f  %9.3g %9.3g", a->strategy, a->keep, a->kept,
                      a->last[way].median, a->last[way].high);
         print_rate(&a->last_wins[way]);
-        (void)printf(" %9.3g %9.3g", a->relative[way].median, a->relative[way].high);
-        print_rate(&a->batch_wins[way]);
+        if (r->data_batches > 0) {
+            (void)printf(" %9.3g %9.3g", a->relative[way].median, a->relative[way].high);
+            print_rate(&a->batch_wins[way]);
+        }
         (void)printf("\n");
     }
 }
@@ -84,6 +87,10 @@ void print_probe(const cull_probe_result *r)
             print_way(r, way);
             print_relative(r, way);
         }
+    }
+    if (r->data_batches == 0) {
+        (void)printf("%zu minibatches of %zu\n", r->batches, r->batch);
+        print_relative(r, CULL_PROBE_OF_BATCH);
     }
     if (r->base.hits > 0) print_picks(r);
 }
@@ -149,7 +156,9 @@ int print_probe_json(const cull_probe_result *r)
             (void)json_object_set_new(o, "whole_error", spread_json(&r->whole_error));
             (void)json_object_set_new(o, "trained", way_json(r, a, CULL_PROBE_TRAINED));
             (void)json_object_set_new(o, "of_batch", way_json(r, a, CULL_PROBE_OF_BATCH));
-        }
+        } else
+            (void)json_object_set_new(o, "last_relative",
+                                      spread_json(&a->last[CULL_PROBE_OF_BATCH]));
         if (!o || json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) || putchar('\n') < 0)
             end = complain(END_FAILED, "Look at fewer strategies.", "the result cannot be printed");
         json_decref(o);

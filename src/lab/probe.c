@@ -238,7 +238,8 @@ static cull_status measure_pick(struct work *w, const cull_subset *subset, cull_
     if (last->params > 1) size += last->param_count[1];
     for (int way = 0; way < CULL_PROBE_WAYS; way++) {
         pick->data[way] = pick->whole[way] = (cull_probe_gap){NAN, NAN, NAN};
-        pick->relative[way] = pick->last[way] = NAN;
+        pick->relative[way] = NAN;
+        if (way == CULL_PROBE_TRAINED || !w->options->picks) pick->last[way] = NAN;
         if (w->options->picks) continue;
         if (way == CULL_PROBE_TRAINED || w->result.batchnorm) {
             TRY(cull_prober_part(p, subset, way));
@@ -273,6 +274,9 @@ static cull_status pick_batch(struct work *w, size_t b)
                  w->result.arm[a].strategy, b);
         w->result.arm[a].pick[b].batch = b;
         count_pick(w, subset, &w->result.arm[a], &w->result.arm[a].pick[b]);
+        if (w->options->picks)
+            w->result.arm[a].pick[b].last[CULL_PROBE_OF_BATCH] =
+                cull_prober_last(&w->prober, &signals, subset);
     }
 done:
     return status;

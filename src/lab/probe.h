@@ -69,6 +69,11 @@ void cull_prober_go(cull_prober *prober, size_t number);
  * P in float64, so that all that is computed of them is. */
 cull_status cull_prober_score(cull_prober *prober, bool exact, cull_signals *signals);
 
+/* The last layer's |g_M(S) - g(B)|^2 / |g(B)|^2 as the signals of the current batch tell it,
+ * without a pass: whole and part are scratch. */
+double cull_prober_last(cull_prober *prober, const cull_signals *signals,
+                        const cull_subset *subset);
+
 /* g(B) of the current batch into prober->whole. */
 cull_status cull_prober_whole(cull_prober *prober);
 

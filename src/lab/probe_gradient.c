@@ -4,6 +4,7 @@
  * A plan is made for every number of kept examples and the latest few are held, so that strategies
  * with a fixed m make theirs once.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -182,6 +183,35 @@ cull_status cull_prober_score(cull_prober *p, bool exact, cull_signals *signals)
     }
 done:
     return status;
+}
+
+/* sum += weight p_i (x) [h_i; 1] */
+static void add_outer(const cull_signals *signals, size_t i, double weight, double *sum)
+{
+    size_t      width = (size_t)signals->h.shape[1], classes = (size_t)signals->p.shape[1];
+    cull_tensor h = cull_vector(cull_tensor_row(&signals->h, i), signals->h.dtype, width);
+    cull_tensor p = cull_vector(cull_tensor_row(&signals->p, i), signals->p.dtype, classes);
+
+    for (size_t c = 0; c < classes; c++) {
+        double factor = weight * cull_tensor_get(&p, c);
+
+        for (size_t l = 0; l < width; l++) *sum++ += factor * cull_tensor_get(&h, l);
+        *sum++ += factor;
+    }
+}
+
+double cull_prober_last(cull_prober *p, const cull_signals *signals, const cull_subset *subset)
+{
+    size_t size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
+
+    if (size > p->ground.params->count) return NAN; /* a last layer without biases */
+    memset(p->whole, 0, size * sizeof *p->whole);
+    memset(p->part, 0, size * sizeof *p->part);
+    for (size_t i = 0; i < signals->count; i++)
+        add_outer(signals, i, 1 / (double)signals->count, p->whole);
+    for (size_t i = 0; i < subset->count; i++)
+        add_outer(signals, subset->index[i], subset->weight[i] / (double)subset->count, p->part);
+    return cull_probe_relative(p->part, p->whole, size);
 }
 
 /* Into params->gradient, running averages as before. */

@@ -67,6 +67,7 @@ cull_status cull_probe_record_pick(cull_probe_record *r, const cull_probe_result
     cull_json_count(json, "batch", pick->batch);
     cull_json_count(json, "kept", pick->kept);
     cull_json_count(json, "corrupted", pick->corrupted);
+    if (!result->data_batches) cull_json_number(json, "last_m", pick->last[CULL_PROBE_OF_BATCH]);
     if (result->data_batches) {
         cull_json_number(json, "error", data[CULL_PROBE_TRAINED].error);
         cull_json_number(json, "error_m", data[CULL_PROBE_OF_BATCH].error);
@@ -149,6 +150,7 @@ cull_status cull_probe_record_arm(cull_probe_record *r, const cull_probe_result 
     cull_json_number(json, "corrupted_weight", arm->corrupted_weight);
     put_rate(json, "base", &result->base);
     if (result->data_batches) put_gradients(json, result, arm);
+    if (!result->data_batches) put_spread(json, "last_relative", &arm->last[CULL_PROBE_OF_BATCH]);
     cull_json_number(json, "weight_bin", CULL_PROBE_BIN);
     cull_json_open(json, "weights", '[');
     for (size_t i = 0; i < CULL_PROBE_BINS; i++) cull_json_count(json, NULL, arm->weight[i]);

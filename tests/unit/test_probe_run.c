@@ -150,6 +150,13 @@ static void matching_is_nearest_over_the_last_layer(void **state)
         assert_true(fabs(exact.arm[1].pick[b].last[0] - pick->last[0]) < 1e-3 * pick->last[0]);
         assert_true(pick->relative[0] > 0 && pick->relative[1] == pick->relative[0]);
     }
+    cull_probe_clear(&exact);
+    o.exact = false;
+    o.picks = true; /* the same from H and P alone, to float32's digits */
+    assert_ok(cull_probe(w->recipe, &o, &exact));
+    for (size_t b = 0; b < 5; b++)
+        assert_true(fabs(exact.arm[1].pick[b].last[1] / r.arm[1].pick[b].last[1] - 1) < 1e-3);
+    assert_true(exact.arm[1].last_wins[1].rate == 1);
     cull_probe_clear(&r);
     cull_probe_clear(&exact);
 }
