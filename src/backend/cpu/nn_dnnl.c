@@ -271,7 +271,7 @@ static cull_status add_tensors(cull_dnnl *dnnl, dnnl_primitive_desc_t pd, const 
                        DNNL_MEMORY_NONE));
     dnnl->booked = layout_size(scratch);
     TRY(cull_base_alloc_aligned(dnnl->booked + GUARD, 1, "a convolution", &dnnl->scratch));
-    if (GUARD) memset(dnnl->scratch + dnnl->booked, UNTOUCHED, GUARD);
+    for (int i = 0; i < GUARD; i++) dnnl->scratch[dnnl->booked + (size_t)i] = UNTOUCHED;
     TRY(add_tensor(dnnl, SCRATCH, DNNL_ARG_SCRATCHPAD, scratch, dnnl->scratch));
 done:
     return status;
