@@ -220,7 +220,7 @@ static void a_fit_stays_as_it_is(void **state)
 
     (void)state;
     for (size_t k = 0; k < 2 * FORMS; k++) {
-        struct work *w = make(3, k / 2);
+        struct work *w = make(3, (enum form)(k / 2));
         size_t       size = cases[3].c * (cases[3].d + 1);
         double       before[MOST];
 
@@ -255,7 +255,7 @@ static void a_zero_target_gives_zeros(void **state)
 
     (void)state;
     for (size_t k = 0; k < 2 * FORMS; k++) {
-        struct work *w = make(4, k / 2);
+        struct work *w = make(4, (enum form)(k / 2));
 
         memset(w->b, 0, cases[4].c * (cases[4].d + 1) * sizeof *w->b);
         if (w->t) memset(w->t, 0, ROWS * sizeof *w->t);

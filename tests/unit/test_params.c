@@ -46,7 +46,8 @@ static void check_rule(int init, int64_t groups, double deviation, double larges
     assert_ok(cull_nn_model_create("one", IN, 8, 8, &m));
     x = cull_nn_conv(
         m, 0, "conv",
-        &(cull_conv){.out = OUT, .kernel = KERNEL, .pad = 1, .groups = groups, .init = init});
+        &(cull_conv){
+            .out = OUT, .kernel = KERNEL, .pad = 1, .groups = groups, .init = (cull_init)init});
     if (init == CULL_INIT_NORMAL) m->node[x].init_value = deviation;
     x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
     assert_ok(cull_nn_model_finish(m, cull_nn_dense(m, x, "fc", 2, true, CULL_INIT_TORCH)));
