@@ -208,7 +208,7 @@ static void odd_channels_and_groups_are_not_onednns_reference_either(void **stat
     assert_ok(cull_backend_open("cpu", 1, &backend));
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         for (int k = 0; k < 4; k++) {
-            cull_model *model = make_odd(&odd[i], k & 1 ? 2 : 7, k & 2);
+            cull_model *model = make_odd(&odd[i], k & 1 ? 2 : 8, k & 2);
 
             check_plan(backend, model, SMALL_BATCH);
             cull_nn_model_destroy(model);
