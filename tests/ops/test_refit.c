@@ -3,7 +3,8 @@
  *
  * Problems of all forms (an explicit K of either type, last layers, one column of them,
  * listed rows), more atoms than numbers a gradient and fewer, with and without ridge. cpu
- * must agree with ref, and with itself to the last bit whatever the threads.
+ * must agree with ref, and with itself to the last bit whatever the threads; also where the
+ * target lies outside of what weights >= 0 can reach and most atoms end at zero.
  */
 #include "support.h"
 
@@ -213,6 +214,115 @@ static void many_problems_give_what_each_gives_alone(void **state)
     }
 }
 
+enum { CONE_WIDTH = 20, CONE_LENGTHS = 3, CONE_ROWS = 5 * (CONE_WIDTH + 1), CONE_SEEDS = 8 };
+
+/* One class: rows of H that are >= 0 about a common one, lengths p spread over decades, and a
+ * target made of other such rows, outside of the cone of these. */
+struct cone {
+    double           h[CONE_ROWS * CONE_WIDTH], p[CONE_ROWS], b[CONE_WIDTH + 1];
+    double           k[CONE_ROWS * CONE_ROWS], t[CONE_ROWS], weight[CONE_ROWS];
+    uint32_t         index[CONE_ROWS];
+    cull_omp_problem problem;
+};
+
+static double cone_part(const struct cone *w, size_t i, size_t l)
+{
+    return w->p[i] * (l < CONE_WIDTH ? w->h[i * CONE_WIDTH + l] : 1);
+}
+
+static void make_cone_target(struct cone *w, uint64_t seed, double decades)
+{
+    for (size_t j = 0; j < CONE_ROWS; j++) {
+        double p = -pow(10, decades * random_normal(seed + 3, j));
+
+        for (size_t l = 0; l < CONE_WIDTH; l++)
+            w->b[l] +=
+                p * fmax(0, random_normal(seed, l) + random_normal(seed + 4, j * CONE_WIDTH + l));
+        w->b[CONE_WIDTH] += p;
+    }
+}
+
+static struct cone *make_cone(uint64_t seed, double decades, size_t budget, bool explicit_k)
+{
+    struct cone *w = calloc(1, sizeof *w);
+
+    for (size_t i = 0; i < CONE_ROWS; i++) {
+        for (size_t l = 0; l < CONE_WIDTH; l++)
+            w->h[i * CONE_WIDTH + l] =
+                fmax(0, random_normal(seed, l) + random_normal(seed + 1, i * CONE_WIDTH + l));
+        w->p[i] = -pow(10, decades * random_normal(seed + 2, i));
+        w->index[i] = (uint32_t)i;
+    }
+    make_cone_target(w, seed, decades);
+    for (size_t i = 0; i < CONE_ROWS; i++)
+        for (size_t l = 0; l <= CONE_WIDTH; l++) {
+            w->t[i] += cone_part(w, i, l) * w->b[l];
+            for (size_t j = 0; j < CONE_ROWS; j++)
+                w->k[i * CONE_ROWS + j] += cone_part(w, i, l) * cone_part(w, j, l);
+        }
+    w->problem = (cull_omp_problem){
+        .count = CONE_ROWS, .budget = budget, .index = w->index, .weight = w->weight};
+    if (explicit_k) {
+        w->problem.k = cull_matrix(w->k, CULL_F64, CONE_ROWS, CONE_ROWS);
+        w->problem.t = w->t;
+    } else {
+        w->problem.h = cull_matrix(w->h, CULL_F64, CONE_ROWS, CONE_WIDTH);
+        w->problem.p = cull_matrix(w->p, CULL_F64, CONE_ROWS, 1);
+        w->problem.b = w->b;
+    }
+    return w;
+}
+
+/* |sum of x_i g_i - b|^2 + SHIFT sum of K_ii x_i^2, of |b|^2. */
+static double cone_objective(const struct cone *w)
+{
+    double sum = 0, whole = 0;
+
+    for (size_t l = 0; l <= CONE_WIDTH; l++) {
+        double rest = w->b[l];
+        for (size_t i = 0; i < w->problem.budget; i++) rest -= w->weight[i] * cone_part(w, i, l);
+        sum += rest * rest;
+        whole += w->b[l] * w->b[l];
+    }
+    for (size_t i = 0; i < w->problem.budget; i++)
+        sum += CULL_REFIT_SHIFT * w->k[i * CONE_ROWS + i] * w->weight[i] * w->weight[i];
+    return sum / whole;
+}
+
+/* Three to five atoms for each number of a gradient, in the primal form and in the dual. */
+static void a_target_out_of_reach_is_met_as_well_as_by_ref(void **state)
+{
+    static const double decades[CONE_LENGTHS] = {0.2, 0.8, 1.5};
+    size_t              at_zero = 0;
+
+    (void)state;
+    for (size_t k = 0; k < (size_t)CONE_SEEDS * CONE_LENGTHS * 6; k++) {
+        size_t       budget = (3 + k % 3) * (CONE_WIDTH + 1);
+        double       spread = decades[k / 6 % CONE_LENGTHS], by[2], largest = 0, apart = 0;
+        bool         dual = k / 3 % 2;
+        uint64_t     seed = 10 * (k / 6 / CONE_LENGTHS) + 1;
+        struct cone *w[2] = {make_cone(seed, spread, budget, dual),
+                             make_cone(seed, spread, budget, dual)};
+
+        assert_ok(run_on(ref, &w[0]->problem, 1, 0));
+        assert_ok(run_on(one, &w[1]->problem, 1, 0));
+        for (size_t i = 0; i < 2; i++) by[i] = cone_objective(w[i]);
+        if (!(by[1] <= by[0] * (1 + 1e-9) + 1e-14))
+            fail_msg("seed %u, %g decades, %zu atoms, %s: %.17g on ref, %.17g on cpu",
+                     (unsigned)seed, spread, budget, dual ? "dual" : "primal", by[0], by[1]);
+        for (size_t i = 0; i < budget; i++) {
+            double length = sqrt(w[0]->k[i * CONE_ROWS + i]);
+
+            largest = fmax(largest, length * w[0]->weight[i]);
+            apart = fmax(apart, length * fabs(w[1]->weight[i] - w[0]->weight[i]));
+            at_zero += w[1]->weight[i] == 0;
+        }
+        assert_true(apart <= tolerance * largest);
+        for (size_t i = 0; i < 2; i++) free(w[i]);
+    }
+    assert_true(at_zero > 1000);
+}
+
 /* Weights that are a fit already stay, to the bit; so does a problem that is complete. */
 static void a_fit_stays_as_it_is(void **state)
 {
@@ -294,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpu_agrees_with_ref),
         cmocka_unit_test(many_problems_give_what_each_gives_alone),
+        cmocka_unit_test(a_target_out_of_reach_is_met_as_well_as_by_ref),
         cmocka_unit_test(a_fit_stays_as_it_is),
         cmocka_unit_test(a_zero_target_gives_zeros),
         cmocka_unit_test(too_little_memory_is_said_and_failing_allocations_are_survived),

@@ -44,6 +44,7 @@ static void layout(cull_refit_job *job, cull_cpu_arena *arena)
     job->y = cull_cpu_arena_take(arena, n, sizeof(double));
     job->old = cull_cpu_arena_take(arena, n, sizeof(double));
     job->row = cull_cpu_arena_take(arena, n, sizeof(double));
+    job->point = cull_cpu_arena_take(arena, n, sizeof(double));
     job->z = cull_cpu_arena_take(arena, order, sizeof(double));
     job->above = cull_cpu_arena_take(arena, n, sizeof *job->above);
     job->side = cull_cpu_arena_take(arena, n, sizeof *job->side);

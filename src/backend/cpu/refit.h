@@ -27,7 +27,8 @@ typedef struct cull_refit_job {
     double             *x, *y;  /* [n] weights; the error's slope by them, halved */
     double             *old;    /* [n] the weights given                          */
     double             *row;    /* [n] scratch                                    */
-    double             *z;      /* [size] primal: what the weights leave of b     */
+    double             *point;  /* [n] weights >= 0, on the way to x              */
+    double             *z;      /* primal: [size] what x leaves of b; dual: [n] scratch */
     uint32_t           *above;  /* [n] atoms above zero                           */
     size_t              aboves;
     uint8_t            *side; /* [n]                                            */

@@ -3,10 +3,13 @@
  *
  *     min 1/2 x^T (K + R) x - t^T x,  x >= 0      R = diag(r),  K_ij = <g_i, g_j>,  t_i = <g_i, b>
  *
- * By block principal pivoting (Judice and Pires; Kim and Park): the atoms that are guessed to
- * be above zero are solved without the bound, and all whose sign is wrong change sides at
- * once; where that does not make them fewer, the last of them alone, which cannot go in
- * circles (Murty). Over the atoms above zero, F,
+ * First by block principal pivoting (Judice and Pires; Kim and Park): the atoms that are
+ * guessed to be above zero are solved without the bound, and all whose sign is wrong change
+ * sides at once. A few rounds do where that makes them fewer. Where it does not, exchanging
+ * one at a time (Murty) would end, but after exponentially many steps at worst; so it is done
+ * by Lawson and Hanson's method instead, from zero: the steepest atom is let above zero, and
+ * those that stand in the way are dropped. Every step there is feasible and an improvement.
+ * Over the atoms above zero, F,
  *
  *     dual     x_F = (K_FF + R_F)^-1 t_F                        y = K_{:,F} x_F - t
  *     primal   z = (I + sum over F of g_i g_i^T / r_i)^-1 b     x_i = <g_i, z> / r_i,  y = -G z
@@ -21,7 +24,7 @@
 #define SLACK 1e-12 /* of its scale: a sign that cannot be told */
 
 enum { TRIES = 3 }; /* exchanges of all that may fail to make them fewer */
-enum { AT_ZERO, ABOVE, OUT };
+enum { AT_ZERO, ABOVE, DROPPED, OUT };
 
 /* Row i of an upper triangle of n, from its diagonal on. */
 static double *triangle_row(double *triangle, size_t n, size_t i)
@@ -118,10 +121,26 @@ static void solve_primal(cull_refit_job *job)
     }
 }
 
+static void solve(cull_refit_job *job)
+{
+    job->aboves = 0;
+    for (size_t i = 0; i < job->n; i++)
+        if (job->side[i] == ABOVE) job->above[job->aboves++] = (uint32_t)i;
+    if (job->primal)
+        solve_primal(job);
+    else
+        solve_dual(job);
+}
+
+static double length_of(const cull_refit_job *job, size_t i)
+{
+    return sqrt(job->square[i] + job->problem->ridge);
+}
+
 /* Is the atom on the wrong side of zero? */
 static bool wrong(const cull_refit_job *job, size_t i, double norm)
 {
-    double s = sqrt(job->square[i] + job->problem->ridge);
+    double s = length_of(job, i);
 
     if (job->side[i] == ABOVE) return job->x[i] * s < -SLACK * norm;
     return job->side[i] == AT_ZERO && job->y[i] < -SLACK * (fabs(job->t[i]) + s * norm);
@@ -131,63 +150,132 @@ static double norm_of(const cull_refit_job *job)
 {
     double norm = 0;
 
-    for (size_t i = 0; i < job->n; i++)
-        norm += fabs(job->x[i]) * sqrt(job->square[i] + job->problem->ridge);
+    for (size_t i = 0; i < job->n; i++) norm += fabs(job->x[i]) * length_of(job, i);
     return norm;
 }
 
-/* Atoms on the wrong side; they are marked in row, and *last is the last of them. */
-static size_t count_wrong(cull_refit_job *job, size_t *last)
+/* Atoms on the wrong side; they are marked in row. */
+static size_t count_wrong(cull_refit_job *job)
 {
     size_t count = 0;
     double norm = norm_of(job);
 
     for (size_t i = 0; i < job->n; i++) {
         job->row[i] = wrong(job, i, norm);
-        if (job->row[i] == 0) continue;
-        count++;
-        *last = i;
+        count += job->row[i] != 0;
     }
     return count;
 }
 
-static void exchange(cull_refit_job *job, size_t first, size_t last)
+/* Atoms of no length weigh nothing; the rest begin on the side given. */
+static void begin(cull_refit_job *job, uint8_t side)
 {
-    for (size_t i = first; i <= last; i++)
-        if (job->row[i] != 0) job->side[i] = job->side[i] == ABOVE ? AT_ZERO : ABOVE;
+    for (size_t i = 0; i < job->n; i++)
+        job->side[i] = job->square[i] > 0 && isfinite(1 / job->r[i]) ? side : OUT;
 }
 
-static void list_above(cull_refit_job *job)
+/* Block principal pivoting; whether it came to an end. */
+static bool exchange_all(cull_refit_job *job)
 {
-    job->aboves = 0;
-    for (size_t i = 0; i < job->n; i++)
-        if (job->side[i] == ABOVE) job->above[job->aboves++] = (uint32_t)i;
-}
+    size_t fewest = job->n + 1, tries = TRIES;
 
-/* Atoms of no length weigh nothing; the rest begin above zero. */
-static void minimise(cull_refit_job *job)
-{
-    size_t fewest = job->n + 1, tries = TRIES, rounds = 3 * job->n + 100;
+    begin(job, ABOVE);
+    for (;;) {
+        size_t count = 0;
 
-    for (size_t i = 0; i < job->n; i++)
-        job->side[i] = job->square[i] > 0 && isfinite(1 / job->r[i]) ? ABOVE : OUT;
-    while (rounds-- > 0) {
-        size_t last = 0, count = 0;
-
-        list_above(job);
-        if (job->primal)
-            solve_primal(job);
-        else
-            solve_dual(job);
-        count = count_wrong(job, &last);
-        if (count == 0) break;
+        solve(job);
+        count = count_wrong(job);
+        if (count == 0) return true;
         if (count < fewest) {
             fewest = count;
-            tries = TRIES + 1;
+            tries = TRIES;
+        } else if (--tries == 0) {
+            return false;
         }
-        if (tries > 0) tries--;
-        exchange(job, tries > 0 ? 0 : last, last);
+        for (size_t i = 0; i < job->n; i++)
+            if (job->row[i] != 0) job->side[i] = job->side[i] == ABOVE ? AT_ZERO : ABOVE;
     }
+}
+
+/* The atom at zero along which the error falls most for its length; n: along none. */
+static size_t steepest(const cull_refit_job *job)
+{
+    size_t found = job->n;
+    double norm = norm_of(job), least = 0;
+
+    for (size_t i = 0; i < job->n; i++) {
+        double slope = job->y[i] / length_of(job, i);
+
+        if (job->side[i] != AT_ZERO || !wrong(job, i, norm) || !(slope < least)) continue;
+        least = slope;
+        found = i;
+    }
+    return found;
+}
+
+/* The atom that is the first to reach zero between point and x, and the part of the way at
+ * which it does; n: none does. */
+static size_t first_at_zero(const cull_refit_job *job, double *part)
+{
+    size_t first = job->n;
+
+    for (size_t i = 0; i < job->n; i++) {
+        double from = job->point[i], at = 0;
+
+        if (job->side[i] != ABOVE || job->x[i] > 0) continue;
+        if (from > 0) at = from / (from - job->x[i]);
+        if (first < job->n && at >= *part) continue;
+        *part = at;
+        first = i;
+    }
+    return first;
+}
+
+/* From point to what solves for the atoms above zero, or for those of them that are left
+ * after all that would fall below have been dropped. */
+static void move(cull_refit_job *job)
+{
+    double part = 1;
+
+    for (;;) {
+        size_t first = 0;
+
+        solve(job);
+        first = first_at_zero(job, &part);
+        if (first == job->n) break;
+        for (size_t i = 0; i < job->n; i++)
+            job->point[i] = fmax(0, job->point[i] + part * (job->x[i] - job->point[i]));
+        job->point[first] = 0;
+        job->side[first] = DROPPED;
+    }
+    memcpy(job->point, job->x, job->n * sizeof *job->x);
+}
+
+/* Lawson and Hanson's method. t^T x grows as the error falls; where it does not, slope and
+ * solution are at odds by rounding, and what was dropped stays out, or it could come and go
+ * for ever. */
+static void descend(cull_refit_job *job)
+{
+    double most = 0;
+
+    begin(job, AT_ZERO);
+    memset(job->point, 0, job->n * sizeof *job->point);
+    solve(job);
+    for (size_t in = steepest(job); in < job->n; in = steepest(job)) {
+        double reached = 0;
+
+        job->side[in] = ABOVE;
+        move(job);
+        for (size_t i = 0; i < job->n; i++) reached += job->t[i] * job->x[i];
+        for (size_t i = 0; i < job->n; i++)
+            if (job->side[i] == DROPPED) job->side[i] = reached > most ? AT_ZERO : OUT;
+        most = fmax(most, reached);
+    }
+}
+
+static void minimise(cull_refit_job *job)
+{
+    if (!exchange_all(job)) descend(job);
     for (size_t i = 0; i < job->n; i++)
         if (!(job->x[i] > 0)) job->x[i] = 0;
 }
