@@ -464,7 +464,7 @@ typedef struct cull_reader cull_reader;
 CULL_API cull_status       cull_write(cull_writer *writer, const void *data, size_t bytes);
 CULL_API cull_status       cull_read(cull_reader *reader, void *data, size_t bytes);
 
-#define CULL_STRATEGY_ABI    2 /* 1: without self->losses and self->call; still loaded */
+#define CULL_STRATEGY_ABI    2 /* an object made for another interface is refused */
 #define CULL_STRATEGY_SYMBOL "cull_strategy_plugin" /* a `const cull_strategy` */
 
 /*

@@ -38,7 +38,7 @@ cull_status cull_sel_plugin_open(const char *path, void **handle, const cull_str
     }
     strategy = dlsym(object, CULL_STRATEGY_SYMBOL);
     if (!strategy) FAIL(CULL_BAD_FILE, "%s: has no symbol %s", path, CULL_STRATEGY_SYMBOL);
-    if (strategy->abi < 1 || strategy->abi > CULL_STRATEGY_ABI)
+    if (strategy->abi != CULL_STRATEGY_ABI)
         FAIL(CULL_BAD_FILE, "%s: made for strategy interface %u, this is %d", path, strategy->abi,
              CULL_STRATEGY_ABI);
     if (!strategy->name || !strategy->doc || !strategy->decide ||

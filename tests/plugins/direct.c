@@ -1,5 +1,5 @@
-/* tests/plugins/direct.c - a strategy that calls the library by name, which a process need not
- * have. */
+/* tests/plugins/direct.c - a strategy of the first interface, which called the library by name, as
+ * a process need not have it. */
 #include "cull.h"
 
 static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
@@ -16,7 +16,7 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
 extern CULL_API const cull_strategy cull_strategy_plugin;
 
 const cull_strategy cull_strategy_plugin = {
-    .abi = 1, /* as they were made before there was another way */
+    .abi = 1, /* never loaded: what it would call and hand over has changed since */
     .name = "direct",
     .doc = "the first of each batch",
     .runs = CULL_RUNS_STEP,
