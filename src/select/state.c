@@ -3,7 +3,9 @@
 
 #include "select/frame.h"
 
-static const char magic[8] = {'C', 'U', 'L', 'L', 'S', 'E', 'L', '1'};
+static const char magic[8] = {'C', 'U', 'L', 'L', 'S', 'E', 'L', '2'};
+/* Its fingerprint is of the options as they were written, which says nothing here. */
+static const char earlier[8] = {'C', 'U', 'L', 'L', 'S', 'E', 'L', '1'};
 
 /* What a saved state belongs to: strategy, options by value, setting. */
 static uint64_t fingerprint(const cull_selector *s)
@@ -71,6 +73,9 @@ static cull_status open_state(const cull_selector *s, const void *bytes, size_t 
     memcpy(&hash, (const char *)bytes + size, sizeof hash);
     *reader = (cull_reader){bytes, size, 0};
     TRY(cull_read(reader, start, sizeof start));
+    if (memcmp(start, earlier, sizeof earlier) == 0)
+        FAIL(CULL_BAD_STATE, "the selector's state was saved by an earlier version, and this one "
+                             "cannot read it");
     if (memcmp(start, magic, sizeof magic) != 0)
         FAIL(CULL_BAD_STATE, "these bytes are not a selector's saved state");
     if (hash != cull_base_hash(bytes, size)) FAIL(CULL_BAD_STATE, "saved state is damaged");

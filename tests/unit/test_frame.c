@@ -529,6 +529,26 @@ static void a_state_fits_options_that_are_written_otherwise(void **state)
     }
 }
 
+/* Its fingerprint was made in another way: not of another strategy, but of another version. */
+static void a_state_of_an_earlier_version_is_named_as_one(void **state)
+{
+    cull_selector *selector = selector_of("sb", "");
+    unsigned char *bytes = NULL;
+    size_t         size = 0;
+
+    (void)state;
+    assert_ok(cull_selector_save(selector, (void **)&bytes, &size));
+    assert_memory_equal("CULLSEL2", bytes, 8);
+    bytes[7] = '1';
+    assert_fails(CULL_BAD_STATE, "saved by an earlier version",
+                 cull_selector_restore(selector, bytes, size));
+    bytes[7] = '3';
+    assert_fails(CULL_BAD_STATE, "not a selector's saved state",
+                 cull_selector_restore(selector, bytes, size));
+    cull_bytes_release(bytes);
+    cull_selector_destroy(selector);
+}
+
 /* What a new selector may ever read, wherever its window lies and however it begins. */
 static void a_new_selector_says_what_it_may_read(void **state)
 {
@@ -599,6 +619,7 @@ int main(void)
         cmocka_unit_test(bad_arguments_are_named_and_change_nothing),
         cmocka_unit_test(what_cannot_be_a_selector_is_refused),
         cmocka_unit_test(a_state_fits_options_that_are_written_otherwise),
+        cmocka_unit_test(a_state_of_an_earlier_version_is_named_as_one),
         cmocka_unit_test(a_new_selector_says_what_it_may_read),
         cmocka_unit_test(a_selector_says_what_it_is),
     };
