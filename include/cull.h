@@ -235,8 +235,8 @@ typedef struct cull_target {
 typedef struct cull_signals {
     size_t          count;      /* examples: M of a batch, or N of the pool           */
     const uint32_t *place;      /* [count] place in the pool, each < setting.pool;
-                                   NULL: 0 .. count-1 (the whole pool, where losses
-                                   are kept by place)                                 */
+                                   NULL: 0 .. count-1 (the whole pool, where losses or
+                                   examples are kept by place)                        */
     uint64_t       step, epoch; /* when: what randomness and rhythm are counted by    */
     cull_tensor    loss;        /* (count)                                            */
     cull_tensor    h;           /* (count, D)                                         */

@@ -72,7 +72,7 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
     bool              thins = cull_sel_losses_mean(s->losses, &mean) && signals->epoch < s->tail;
 
     (void)budget;
-    TRY(cull_sel_check_places("infobatch", signals, self->setting->pool));
+    TRY(cull_sel_check_places("infobatch", "losses", signals, self->setting->pool));
     TRY(cull_subset_resize(out, signals->count));
     for (size_t i = 0; i < signals->count; i++) {
         uint32_t place = cull_sel_place(signals, i);
@@ -92,7 +92,7 @@ static cull_status observe(cull_self *self, const cull_signals *trained)
     cull_status       status = CULL_OK;
     struct infobatch *s = self->state;
 
-    TRY(cull_sel_check_places("infobatch", trained, self->setting->pool));
+    TRY(cull_sel_check_places("infobatch", "losses", trained, self->setting->pool));
     cull_sel_losses_record(s->losses, trained);
 done:
     return status;

@@ -44,8 +44,9 @@ void cull_sel_tables(const cull_strategy *strategy, cull_option_tables *out);
  * target block, in `target`), checked before a rule sees them. */
 cull_status cull_sel_check(const cull_signals *signals, unsigned wanted, unsigned target,
                            size_t pool);
-/* For what is kept by place: fewer examples than the pool has must say which they are. */
-cull_status cull_sel_check_places(const char *name, const cull_signals *signals, size_t pool);
+/* For what (losses, examples) is kept by place: fewer than the pool has must say which they are. */
+cull_status cull_sel_check_places(const char *name, const char *what, const cull_signals *signals,
+                                  size_t pool);
 /* Which of the signals are there, outside the target block. */
 unsigned cull_sel_present(const cull_signals *signals);
 

@@ -259,7 +259,9 @@ static cull_status check_signals(const cull_selector *s, const cull_signals *sig
     }
     TRY(cull_sel_check(signals, needs.signals, needs.target, s->setting.pool));
     if (!plain && s->source != CULL_LOSSES_SCORED)
-        TRY(cull_sel_check_places(s->name, signals, s->setting.pool));
+        TRY(cull_sel_check_places(s->name, "losses", signals, s->setting.pool));
+    if (!plain && cull_sel_carries(s))
+        TRY(cull_sel_check_places(s->name, "examples", signals, s->setting.pool));
 done:
     return status;
 }
@@ -333,7 +335,7 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
     if (!needs.observe || trained->count == 0) return CULL_OK;
     TRY(cull_sel_check(trained, needs.observe, 0, s->setting.pool));
     if (s->source == CULL_LOSSES_REMEMBERED)
-        TRY(cull_sel_check_places(s->name, trained, s->setting.pool));
+        TRY(cull_sel_check_places(s->name, "losses", trained, s->setting.pool));
     if (s->strategy->observe) TRY(s->strategy->observe(&s->self, trained));
     if (s->source == CULL_LOSSES_REMEMBERED) cull_sel_losses_record(s->losses, trained);
 done:

@@ -29,13 +29,14 @@ done:
     return status;
 }
 
-cull_status cull_sel_check_places(const char *name, const cull_signals *signals, size_t pool)
+cull_status cull_sel_check_places(const char *name, const char *what, const cull_signals *signals,
+                                  size_t pool)
 {
     if (signals->place || signals->count == pool) return CULL_OK;
     return cull_fail(CULL_BAD_ARGUMENT,
-                     "%s keeps losses by place, but %zu examples of a pool of %zu came without "
+                     "%s keeps %s by place, but %zu examples of a pool of %zu came without "
                      "places",
-                     name, signals->count, pool);
+                     name, what, signals->count, pool);
 }
 
 static cull_status check_finite(const cull_signals *signals, const cull_tensor *t, const char *name,

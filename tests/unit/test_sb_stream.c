@@ -260,6 +260,34 @@ static void unseen_examples_are_kept_and_not_queued(void **state)
     cull_selector_destroy(selector);
 }
 
+/* A row number is no place: what carries over from a part of the pool could not be found again. */
+static void a_part_of_the_pool_must_say_its_places(void **state)
+{
+    cull_setting   small = {.pool = BATCH, .batch = 8};
+    cull_setting   run = {.pool = POOL, .batch = BATCH, .epochs = 20};
+    cull_selector *part = stream(""), *whole = make_selector("sb-stream", "", &small);
+    cull_selector *later = make_selector("sb-stream", "start=0.5", &run);
+    cull_subset    subset = {0};
+    cull_signals   signals = forward(0);
+
+    (void)state;
+    signals.place = NULL;
+    assert_fails(CULL_BAD_ARGUMENT,
+                 "sb-stream keeps examples by place, but 64 examples of a pool of 3200 came "
+                 "without places",
+                 cull_select(part, &signals, 0, &subset));
+    assert_int_equal(0, subset.count);
+    assert_ok(cull_flush(part, &subset));
+    assert_int_equal(0, subset.count);
+    assert_ok(cull_select(whole, &signals, 0, &subset));
+    assert_ok(cull_select(later, &signals, 0, &subset)); /* a plain step carries nothing */
+    assert_int_equal(BATCH, subset.count);
+    cull_subset_clear(&subset);
+    cull_selector_destroy(part);
+    cull_selector_destroy(whole);
+    cull_selector_destroy(later);
+}
+
 static void a_history_shorter_than_a_batch_is_refused(void **state)
 {
     cull_setting   setting = {.pool = POOL, .batch = BATCH};
@@ -312,6 +340,7 @@ int main(void)
         cmocka_unit_test(equal_losses_still_fill_batches),
         cmocka_unit_test(a_primed_first_epoch_keeps_all),
         cmocka_unit_test(unseen_examples_are_kept_and_not_queued),
+        cmocka_unit_test(a_part_of_the_pool_must_say_its_places),
         cmocka_unit_test(a_history_shorter_than_a_batch_is_refused),
         cmocka_unit_test(a_warm_decision_allocates_nothing),
     };
