@@ -129,6 +129,9 @@ static int refuse_unread(const select_arguments *a, const cull_setting *setting,
     reads.target |= other.target;
     end = select_refuse_unread(cull_selector_name(r->selector), &reads, also | other.signals,
                                a->path);
+    if (!end)
+        end = select_refuse_bundle(cull_selector_name(r->selector), &reads, also | other.signals,
+                                   &r->in);
     return end;
 }
 

@@ -174,11 +174,26 @@ void inputs_clear(inputs *in)
     *in = (inputs){0};
 }
 
-static size_t add_flag(char *out, size_t room, size_t at, int kind)
+static size_t add_word(char *out, size_t room, size_t at, const char *word)
 {
     if (at >= room) return at;
-    return at +
-           (size_t)snprintf(out + at, room - at, "%s%s", at ? " and " : "", input_kinds[kind].flag);
+    return at + (size_t)snprintf(out + at, room - at, "%s%s", at ? " and " : "", word);
+}
+
+bool inputs_holds(const inputs *in, int kind)
+{
+    return has_array(in->all, input_kinds[kind].array);
+}
+
+bool inputs_held(const inputs *in, bool target, char *out, size_t room)
+{
+    size_t at = 0;
+
+    out[0] = '\0';
+    for (int i = 0; i < INPUTS; i++)
+        if (i != IN_PLACES && input_kinds[i].target == target && inputs_holds(in, i))
+            at = add_word(out, room, at, input_kinds[i].array);
+    return at > 0;
 }
 
 void inputs_flags(unsigned signals, unsigned target, char *out, size_t room)
@@ -188,7 +203,7 @@ void inputs_flags(unsigned signals, unsigned target, char *out, size_t room)
     out[0] = '\0';
     for (int i = 0; i < INPUTS; i++)
         if ((input_kinds[i].target ? target : signals) & input_kinds[i].signal)
-            at = add_flag(out, room, at, i);
+            at = add_word(out, room, at, input_kinds[i].flag);
 }
 
 bool inputs_missing(const inputs *in, unsigned signals, unsigned target, char *out, size_t room)
@@ -201,7 +216,7 @@ bool inputs_missing(const inputs *in, unsigned signals, unsigned target, char *o
     for (int i = 0; i < INPUTS; i++) {
         unsigned wanted = input_kinds[i].target ? target : signals;
         if (!(wanted & input_kinds[i].signal) || view_of(&copy, i, &none, &none)->data) continue;
-        at = add_flag(out, room, at, i);
+        at = add_word(out, room, at, input_kinds[i].flag);
     }
     return at > 0;
 }

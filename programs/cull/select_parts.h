@@ -16,6 +16,10 @@ int  select_bad_option(const char *strategy, const cull_option *options, size_t 
  * nor of the signals in `also`, is a complaint. */
 int select_refuse_unread(const char *name, const cull_needs *reads, unsigned also,
                          const char *const path[INPUTS]);
+/* A --signals file may hold more than that, but neither only what is none of them nor a target
+ * where there is none to match. */
+int select_refuse_bundle(const char *name, const cull_needs *reads, unsigned also,
+                         const inputs *in);
 /* What training saw must be asked for, and be there. */
 int select_check_trained(const char *name, const cull_needs *reads, const inputs *in,
                          const char *file);

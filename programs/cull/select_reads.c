@@ -13,20 +13,45 @@ static bool is_read(int kind, unsigned signals, unsigned target)
     return (input_kinds[kind].target ? target : signals) & input_kinds[kind].signal;
 }
 
+/* What the strategy reads, in words. */
+static const char *words_of(const cull_needs *reads, char *flags, size_t room)
+{
+    inputs_flags(reads->signals, reads->target, flags, room);
+    if (flags[0]) return flags;
+    return reads->observe ? "what --observe tells it" : "no array";
+}
+
 int select_refuse_unread(const char *name, const cull_needs *reads, unsigned also,
                          const char *const path[INPUTS])
 {
-    char        flags[MOST_FLAG_LIST];
-    const char *others = reads->observe ? "what --observe tells it" : "no array";
+    char flags[MOST_FLAG_LIST];
 
     for (int i = 0; i < INPUTS; i++) {
         if (!path[i] || is_read(i, reads->signals | also, reads->target)) continue;
-        inputs_flags(reads->signals, reads->target, flags, sizeof flags);
         return complain(END_USAGE, "Leave it out; --pool N can say how many examples there are.",
                         "%s will not read %s: it reads %s", name, input_kinds[i].flag,
-                        flags[0] ? flags : others);
+                        words_of(reads, flags, sizeof flags));
     }
     return END_WELL;
+}
+
+int select_refuse_bundle(const char *name, const cull_needs *reads, unsigned also, const inputs *in)
+{
+    char flags[MOST_FLAG_LIST], held[MOST_FLAG_LIST];
+
+    if (!reads->target && inputs_held(in, true, held, sizeof held))
+        return complain(END_USAGE, "Leave them out, or give the option that has a target matched.",
+                        "the --signals file holds %s, but %s matches no target with these "
+                        "options: it reads %s",
+                        held, name, words_of(reads, flags, sizeof flags));
+    for (int i = 0; i < INPUTS; i++)
+        if (i != IN_PLACES && inputs_holds(in, i) &&
+            is_read(i, reads->signals | also, reads->target))
+            return END_WELL;
+    if (!inputs_held(in, false, held, sizeof held)) return END_WELL;
+    return complain(END_USAGE, "Leave it out; --pool N can say how many examples there are.",
+                    "the --signals file holds %s, of which %s reads nothing: it reads %s", held,
+                    name, words_of(reads, flags, sizeof flags));
 }
 
 int select_check_trained(const char *name, const cull_needs *reads, const inputs *in,

@@ -15,7 +15,8 @@ A case file holds cases apart by blank lines. A case is a comment that says what
                       np = numpy, load(NAME) = an array file, load_json(NAME), text(NAME),
                       same(A, B) = equal bytes,
                       exists(NAME), files() = all names in the folder
-    each: strategy    the case is run once for every strategy, for $S in run and S in check
+    each: strategy    the case is run once for every strategy, for $S in run and S in check, and
+                      $SIGNALS in run, the flags that give it what it reads
     needs: terminal   the case is left out, and that is said, where no terminal can be opened
 
 Needs nothing beyond Python's library and numpy; exits 77 (skipped) without numpy.
@@ -61,8 +62,10 @@ def fixtures(folder):
     a["irreducible"] = rng.uniform(0, .5, M)
     for name, array in a.items():
         np.save(os.path.join(folder, name + ".npy"), array)
-    np.savez(os.path.join(folder, "all.npz"), **a)
-    np.savez_compressed(os.path.join(folder, "packed.npz"), **a)
+    examples = {name: array for name, array in a.items() if not name.startswith("target_")}
+    np.savez(os.path.join(folder, "all.npz"), **examples)
+    np.savez_compressed(os.path.join(folder, "packed.npz"), **examples)
+    np.savez(os.path.join(folder, "target.npz"), **a)
     np.savez(os.path.join(folder, "nothing.npz"))
     wrong = a["loss"].copy()
     wrong[17] = np.nan
@@ -98,6 +101,13 @@ def make_set(folder):
     with open(os.path.join(folder, "tiny.yaml"), "w") as file:
         file.write("data: {name: set.npz}\nmodel: {name: mlp}\n"
                    "train: {epochs: 5, batch: 16, threads: 1, log: 2}\n")
+
+
+def signals(strategy):
+    """The flags that give a strategy what it reads: a bundle of which it reads nothing is refused."""
+    if strategy in ("full", "random", "adaptive-random", "fixed-random", "infobatch"):
+        return "--pool %d" % M
+    return "--signals target.npz" if strategy == "glister" else "--signals all.npz"
 
 
 class Place:
@@ -167,7 +177,7 @@ def problems(case, cull, strategy):
         fixtures(folder)
         place = Place(folder)
         env = dict(os.environ, PATH=os.path.dirname(cull) + ":" + os.environ["PATH"], S=strategy,
-                   PYTHON=sys.executable, LC_ALL="C")
+                   SIGNALS=signals(strategy), PYTHON=sys.executable, LC_ALL="C")
         done = subprocess.run(["bash", "-c", "\n".join(case["run"])], cwd=folder, env=env,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
         out, err = done.stdout.decode(), done.stderr.decode()
