@@ -86,6 +86,33 @@ static bool whole_number(const cull_tensor *t, size_t i, int64_t *out)
     }
 }
 
+/* Vectors of the same whole numbers? */
+static bool same_numbers(const cull_tensor *a, const cull_tensor *b)
+{
+    int64_t x = 0, y = 0;
+
+    if (a->dims != 1 || b->dims != 1 || a->shape[0] != b->shape[0]) return false;
+    for (size_t i = 0; i < (size_t)a->shape[0]; i++)
+        if (!whole_number(a, i, &x) || !whole_number(b, i, &y) || x != y) return false;
+    return true;
+}
+
+/* An --observe file may name its places in two ways, but they are the same places. */
+static int check_names_of_places(const inputs *in)
+{
+    cull_status status = CULL_OK;
+    cull_tensor place = {0}, places = {0};
+
+    if (!in->trained || !has_array(in->all, "place") || !has_array(in->all, "places"))
+        return END_WELL;
+    status = cull_arrays_get(in->all, "place", &place);
+    if (status == CULL_OK) status = cull_arrays_get(in->all, "places", &places);
+    if (status != CULL_OK) return complain_status(status);
+    if (same_numbers(&place, &places)) return END_WELL;
+    return complain(END_USAGE, "Leave one of the two out.",
+                    "the --observe file has arrays 'place' and 'places', and they differ");
+}
+
 /* A vector of `count` whole numbers from 0 to `most`. */
 static int check_vector(const cull_tensor *t, const char *name, size_t count, int64_t most)
 {
@@ -150,6 +177,7 @@ int inputs_read(inputs *in, const char *const path[INPUTS], const char *all, siz
     cull_tensor places = {0}, unseen = {0};
     int         end = status == CULL_OK ? END_WELL : complain_status(status);
 
+    if (!end) end = check_names_of_places(in);
     for (int i = 0; i < INPUTS && !end; i++) {
         cull_tensor *view = view_of(&in->signals, i, &places, &unseen);
         size_t      *rows = input_kinds[i].target ? &in->signals.target.count : &in->signals.count;
