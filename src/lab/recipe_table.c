@@ -120,7 +120,8 @@ const cull_option_spec cull_recipe_table[] = {
      "leave out an epoch's last batch when it is not full"},
     {"train.init", CULL_OPTION_TEXT, "", 0, 0, NULL,
      "a .safetensors file of weights and BatchNorm's averages to begin with, all of the model's and "
-     "no others; none: drawn from the seed. A resumed run does not read it again"},
+     "no others; none: drawn from the seed. A resumed run does not read it again once it "
+     "has a checkpoint"},
     {"train.seed", CULL_OPTION_INT, "1", 0, WHOLE, NULL, "of all randomness"},
     {"train.backend", CULL_OPTION_CHOICE, "cpu", 0, 0, "cpu|ref",
      "fast, or plain loops that define what is right"},

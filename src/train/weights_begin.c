@@ -98,6 +98,25 @@ done:
     return status;
 }
 
+/* What is wrong with the file itself does not know whose file it is. */
+static cull_status blame(cull_status status)
+{
+    char why[512];
+
+    (void)snprintf(why, sizeof why, "%s", cull_last_error());
+    return cull_fail(status, "train.init: %s", why);
+}
+
+static cull_status open_file(const char *path, void **data, size_t *bytes, cull_safetensors *file)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_file_read(path, data, bytes));
+    TRY(cull_safetensors_parse(path, *data, *bytes, file));
+done:
+    return status == CULL_OK ? CULL_OK : blame(status);
+}
+
 cull_status cull_weights_begin(const char *path, const cull_model *model, cull_params *params,
                                uint64_t *hash)
 {
@@ -107,8 +126,7 @@ cull_status cull_weights_begin(const char *path, const cull_model *model, cull_p
     cull_safetensors file = {0};
     cull_safetensor *list = NULL;
 
-    TRY(cull_file_read(path, &data, &bytes));
-    TRY(cull_safetensors_parse(path, data, bytes, &file));
+    TRY(open_file(path, &data, &bytes, &file));
     TRY(cull_weights_list(model, params, &list, &count));
     for (size_t i = 0; i < count; i++) TRY(match(path, model->name, &file, &list[i]));
     TRY(check_extra(path, model->name, &file, list, count));

@@ -167,7 +167,8 @@ static void a_resumed_run_has_no_more_use_for_the_file(void **state)
     has(w, "part", "given.safetensors");
     /* one that has not begun needs it, and leaves nothing behind */
     options = (cull_run_options){.folder = path_in(w->folder, "new"), .resume = true};
-    assert_fails(CULL_IO, "given.safetensors", cull_train(recipe, &options, &part));
+    assert_fails(CULL_IO, "train.init: ", cull_train(recipe, &options, &part));
+    assert_non_null(strstr(cull_last_error(), "given.safetensors: "));
     assert_int_not_equal(0, access(path_in(w->folder, "new"), F_OK));
     cull_recipe_close(recipe);
 }
@@ -271,6 +272,21 @@ static void weights_of_another_network_are_refused_by_their_first_tensor(void **
     check_refused(w, "conv1.weight is not finite", spoil_a_weight);
 }
 
+static void a_file_that_holds_no_tensors_is_refused_by_its_key(void **state)
+{
+    static const char   text[] = "these are no weights, whatever the name of the file says";
+    const struct world *w = *state;
+    cull_recipe        *recipe = NULL;
+    cull_trainer       *t = trainer_of(w, init_of(w, MODEL), &recipe);
+
+    for (size_t bytes = 0; bytes < sizeof text; bytes += sizeof text / 2) {
+        assert_ok(cull_file_write(path_in(w->folder, "given.safetensors"), text, bytes));
+        assert_fails(CULL_BAD_FILE, "train.init: ", cull_trainer_begin(t));
+        assert_non_null(strstr(cull_last_error(), "given.safetensors: "));
+    }
+    end(t, recipe);
+}
+
 static void refused_weights_leave_no_folder(void **state)
 {
     const struct world *w = *state;
@@ -293,6 +309,7 @@ int main(void)
         TEST(a_network_and_a_probe_of_the_recipe_begin_with_them),
         TEST(a_resumed_run_has_no_more_use_for_the_file),
         TEST(weights_of_another_network_are_refused_by_their_first_tensor),
+        TEST(a_file_that_holds_no_tensors_is_refused_by_its_key),
         TEST(refused_weights_leave_no_folder),
     };
 
