@@ -137,7 +137,8 @@ const cull_option_spec cull_recipe_table[] = {
     {"train.target", CULL_OPTION_REAL, "0", 0, 1, NULL,
      "stop when this accuracy is reached on the watched set; 0: never"},
     {"train.seconds", CULL_OPTION_REAL, "0", 0, 1e9, NULL,
-     "stop after so much time; 0: never. The result then depends on the machine's speed"},
+     "stop after so much time, that of evaluations not counted; 0: never. The result then depends on "
+     "the machine's speed"},
     {"train.cost", CULL_OPTION_REAL, "0", 0, 1e15, NULL,
      "stop after so much counted work, in examples forward and backward; 0: never"},
     {"train.shorten", CULL_OPTION_REAL, "1", 1e-6, 1, NULL,

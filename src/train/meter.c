@@ -85,6 +85,15 @@ double cull_meter_seconds(const cull_meter *meter)
     return sum;
 }
 
+double cull_meter_spent(const cull_meter *meter)
+{
+    double sum = 0;
+
+    for (int i = 0; i < CULL_PHASES; i++)
+        if (i != CULL_PHASE_EVALUATE) sum += meter->seconds[i];
+    return sum;
+}
+
 double cull_meter_cost(const cull_meter *meter)
 {
     return (double)meter->thirds / 3;

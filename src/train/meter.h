@@ -45,6 +45,7 @@ void cull_meter_choose(cull_meter *meter, const cull_subset *subset);
 /* Read what energy counters have not told yet: before joules are looked at. */
 void   cull_meter_settle(cull_meter *meter);
 double cull_meter_seconds(const cull_meter *meter); /* all phases */
+double cull_meter_spent(const cull_meter *meter);   /* seconds less evaluation, which is no cost */
 double cull_meter_cost(const cull_meter *meter);    /* in examples trained fully */
 
 #endif

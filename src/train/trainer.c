@@ -36,7 +36,7 @@ static bool out_of_budget(const cull_trainer *t)
 {
     const cull_train_setup *s = t->setup;
 
-    return (s->most_seconds > 0 && cull_meter_seconds(&t->meter) >= s->most_seconds) ||
+    return (s->most_seconds > 0 && cull_meter_spent(&t->meter) >= s->most_seconds) ||
            (s->most_cost > 0 && cull_meter_cost(&t->meter) >= s->most_cost);
 }
 

@@ -1,5 +1,7 @@
 /* test_run_budget.c - a run that is killed between its last step and its end is over when it is
  * resumed: what was used up stays used up. */
+#include <sys/stat.h>
+
 #include "files.h"
 #include "lab/recipe.h"
 
@@ -44,6 +46,12 @@ static void copy_at_end(void *context, const cull_run_news *news)
     assert_int_equal(0, system(w->command));
 }
 
+static bool stop_now(void *context)
+{
+    (void)context;
+    return true;
+}
+
 static void a_used_up_budget_stays_used_up_after_a_kill(void **state)
 {
     struct world    *w = *state;
@@ -72,10 +80,67 @@ static void a_used_up_budget_stays_used_up_after_a_kill(void **state)
     cull_recipe_close(recipe);
 }
 
+/* Seconds as a slow machine would have spent them in one phase, before the first step. */
+static cull_run_result run_with(const struct world *w, cull_phase phase, bool resumes)
+{
+    char             set[128];
+    cull_recipe     *recipe = NULL;
+    cull_trainer    *t = NULL;
+    cull_run_result  result = {0};
+    cull_option      changes[] = {{"data.name", set},          {"data.test", set},
+                                  {"data.validation", "0.2"},  {"model.name", "mlp"},
+                                  {"train.batch", "16"},       {"train.threads", "1"},
+                                  {"train.seconds", "100000"}, {"train.epochs", "2"}};
+    cull_run_options options = {.folder = path_in(w->folder, "timed"), .stop = stop_now};
+
+    (void)snprintf(set, sizeof set, "%s/set.npz", w->folder);
+    assert_ok(cull_recipe_open(NULL, changes, sizeof changes / sizeof *changes, &recipe));
+    if (!resumes) options.stop = NULL;
+    (void)mkdir(options.folder, 0777);
+    assert_ok(cull_trainer_create(&recipe->setup, true, &t));
+    t->meter.seconds[phase] = 1e6;
+    assert_ok(cull_trainer_run(t, &options, &result));
+    cull_trainer_destroy(t);
+    t = NULL;
+    if (resumes) {
+        assert_int_equal(CULL_RUN_STOPPED, result.end);
+        options = (cull_run_options){.folder = path_in(w->folder, "timed"), .resume = true};
+        assert_ok(cull_trainer_create(&recipe->setup, true, &t));
+        assert_ok(cull_trainer_run(t, &options, &result));
+        assert_true(t->meter.seconds[phase] >= 1e6);
+        cull_trainer_destroy(t);
+    }
+    cull_recipe_close(recipe);
+    remove_folder(path_in(w->folder, "timed"));
+    return result;
+}
+
+static void evaluating_takes_nothing_off_the_seconds(void **state)
+{
+    const struct world *w = *state;
+
+    for (int resumes = 0; resumes < 2; resumes++) {
+        cull_run_result result = run_with(w, CULL_PHASE_EVALUATE, resumes);
+
+        assert_int_equal(CULL_RUN_EPOCHS, result.end);
+        assert_int_equal(6, result.step);
+        assert_true(result.seconds >= 1e6); /* the record still has them */
+    }
+    for (cull_phase phase = CULL_PHASE_LOAD; phase < CULL_PHASES; phase++) {
+        cull_run_result result = {0};
+
+        if (phase == CULL_PHASE_EVALUATE) continue;
+        result = run_with(w, phase, false);
+        assert_int_equal(CULL_RUN_BUDGET, result.end);
+        assert_int_equal(1, result.step);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_used_up_budget_stays_used_up_after_a_kill),
+        cmocka_unit_test(evaluating_takes_nothing_off_the_seconds),
     };
     return cmocka_run_group_tests(tests, make_world, remove_world);
 }
