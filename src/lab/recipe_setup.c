@@ -150,6 +150,10 @@ static cull_status fill_score(const cull_values *v, cull_train_setup *s)
     if (s->moments > CULL_TRAIN_MOMENTS)
         FAIL(CULL_BAD_OPTION, "train.evaluate_at: %zu of them, %d are possible", s->moments,
              CULL_TRAIN_MOMENTS);
+    if (s->moments && !(s->moment[0] > 0))
+        FAIL(CULL_BAD_OPTION,
+             "train.evaluate_at: %g comes before the first step; moments lie above 0",
+             s->moment[0]);
     for (size_t i = 1; i < s->moments; i++)
         if (!(s->moment[i] > s->moment[i - 1]))
             FAIL(CULL_BAD_OPTION, "train.evaluate_at: %g does not come after %g", s->moment[i],

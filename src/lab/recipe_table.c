@@ -144,8 +144,8 @@ const cull_option_spec cull_recipe_table[] = {
     {"train.shorten", CULL_OPTION_REAL, "1", 1e-6, 1, NULL,
      "end after this share of the steps, to the nearest; the schedule covers exactly these"},
     {"train.evaluate_at", CULL_OPTION_LIST, "", 0, 1e6, NULL,
-     "epochs of the run, also fractions of them, at which the watched and the test set are evaluated "
-     "besides"},
+     "epochs of the run above 0, also fractions of them, at which the watched and the test set are "
+     "evaluated besides"},
     {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
 };
 // clang-format on
