@@ -446,7 +446,8 @@ enum {
     CULL_TAKES_STALE = 1,      /* may be driven by stored losses between scoring epochs */
     CULL_TAKES_REMEMBERED = 2, /* may be driven by the losses of training steps         */
     CULL_NO_BUDGET = 4,        /* how many are kept follows from the rule, not `keep`   */
-    CULL_SAMPLES = 8           /* keeping all is not exactly full training: always ask  */
+    CULL_SAMPLES = 8,          /* keeping all is not exactly full training: always ask  */
+    CULL_COMES_SHORT = 16      /* may keep fewer than the budget                        */
 };
 
 /* What every call of a strategy is handed. */
@@ -482,7 +483,7 @@ typedef struct cull_strategy {
     const char             *name;
     const char             *doc; /* one line */
     cull_runs               runs;
-    unsigned                traits;  /* CULL_TAKES_*, CULL_NO_BUDGET, CULL_SAMPLES */
+    unsigned                traits;  /* CULL_TAKES_*, CULL_NO_BUDGET and the others  */
     unsigned                signals; /* CULL_SIGNAL_* the rule always reads         */
     const cull_option_spec *options; /* own options; shared ones are added. May be NULL */
     size_t                  state_size;

@@ -144,6 +144,11 @@ typedef enum cull_plan_mode {
 
 typedef struct cull_plan cull_plan;
 
+/* The first batchnorm that sees one value a channel of an example, by its name; NULL: none. */
+const char *cull_nn_lone_norm(const cull_model *model);
+/* Do batches of so many have statistics to be normalised by? CULL_BAD_ARGUMENT names the norm. */
+cull_status cull_nn_check_statistics(const cull_model *model, size_t batch);
+
 cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cull_backend *backend,
                                 cull_plan_mode mode, size_t batch, double smoothing,
                                 cull_plan **out);

@@ -30,25 +30,28 @@ done:
     return status;
 }
 
+const char *cull_nn_lone_norm(const cull_model *model)
+{
+    for (int i = 1; i < model->nodes; i++) {
+        const cull_layer_desc *d = &model->node[i].desc;
+
+        if (d->kind == CULL_LAYER_BATCHNORM && d->x.h * d->x.w == 1) return model->node[i].name;
+    }
+    return NULL;
+}
+
 /* One value less its mean is nothing but rounding: a batch that says so little has no statistics.
  */
-static cull_status check_statistics(const cull_plan *plan)
+cull_status cull_nn_check_statistics(const cull_model *model, size_t batch)
 {
-    cull_status status = CULL_OK;
+    const char *norm = batch == 1 ? cull_nn_lone_norm(model) : NULL;
 
-    for (int s = 0; s < plan->steps; s++) {
-        const cull_step  *step = &plan->step[s];
-        const cull_image *x = &step->desc.x;
-
-        if (step->desc.kind == CULL_LAYER_BATCHNORM && x->n * x->h * x->w == 1)
-            FAIL(
-                CULL_BAD_ARGUMENT,
-                "%s: batchnorm %s sees one value a channel in a batch of one example, which has no "
-                "variance; batches of at least 2 examples are needed",
-                plan->model->name, step->node->name);
-    }
-done:
-    return status;
+    if (!norm) return CULL_OK;
+    return cull_fail(
+        CULL_BAD_ARGUMENT,
+        "%s: batchnorm %s sees one value a channel in a batch of one example, which has no "
+        "variance; batches of at least 2 examples are needed",
+        model->name, norm);
 }
 
 cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cull_backend *backend,
@@ -77,7 +80,8 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
     TRY(cull_base_alloc(batch, sizeof *plan->place, "a plan", &plan->place));
     TRY(cull_base_alloc_aligned(batch * model->classes, plan->size, "a plan", &plan->p));
     TRY(cull_plan_make_steps(plan));
-    if (mode == CULL_PLAN_LEARN || mode == CULL_PLAN_SCORE_AND_KEEP) TRY(check_statistics(plan));
+    if (mode == CULL_PLAN_LEARN || mode == CULL_PLAN_SCORE_AND_KEEP)
+        TRY(cull_nn_check_statistics(plan->model, plan->batch));
     TRY(make_operations(plan, smoothing));
     TRY(cull_plan_make_memory(plan));
     *out = plan;
@@ -217,7 +221,7 @@ cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statist
 
     if (!cull_plan_scores(plan->mode) && plan->mode != CULL_PLAN_SCORE_AND_KEEP)
         FAIL(CULL_BAD_ARGUMENT, "this plan does not score");
-    if (statistics != CULL_STATS_RUNNING) TRY(check_statistics(plan));
+    if (statistics != CULL_STATS_RUNNING) TRY(cull_nn_check_statistics(plan->model, plan->batch));
     TRY(take_batch(plan, batch));
     TRY(forward(plan, statistics));
     give_signals(plan, wanted, signals);

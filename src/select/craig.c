@@ -316,6 +316,7 @@ const cull_strategy cull_strategy_craig = {
     .name = "craig",
     .doc = "examples (or minibatches) near whose gradients all others are, weighted by how many",
     .runs = CULL_RUNS_PERIOD,
+    .traits = CULL_COMES_SHORT,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .create = create,

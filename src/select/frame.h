@@ -54,6 +54,11 @@ static inline bool cull_sel_carries(const cull_selector *s)
 {
     return s->strategy->flush != NULL;
 }
+/* May a subset hold fewer than its budget? */
+static inline bool cull_sel_falls_short(const cull_selector *s)
+{
+    return (s->strategy->traits & CULL_COMES_SHORT) || cull_value_is(s->values, "short", "accept");
+}
 /* As cull_selector_needs(), but with what the rule reads even where the plan is not to ask it. */
 void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, cull_needs *out);
 
@@ -61,6 +66,11 @@ void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, 
 static inline bool cull_sel_over_pool(const cull_selector *s)
 {
     return s->runs != CULL_RUNS_STEP;
+}
+/* And from its minibatches, which are trained as they were cut? */
+static inline bool cull_sel_takes_minibatches(const cull_selector *s)
+{
+    return cull_sel_over_pool(s) && cull_value_is(s->values, "scope", "batch");
 }
 
 #endif

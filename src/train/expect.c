@@ -75,6 +75,8 @@ static cull_status make_plans(cull_trainer *t, const cull_needs *needs, size_t s
 
     TRY(make_plan(t, &t->plans, reuse ? CULL_PLAN_LEARN_FROM_KEPT : CULL_PLAN_LEARN, learns));
     if (t->scorer.params) TRY(make_plan(t, t->scorer.plans, CULL_PLAN_LEARN, learns));
+    if (forward && !t->setup->score.running && !needs->running)
+        TRY(cull_nn_check_statistics(t->scorer.plans->model, size));
     if (forward) TRY(make_plan(t, t->scorer.plans, cull_score_mode(&t->setup->score), size));
 done:
     return status;
@@ -95,6 +97,25 @@ static void note_sizes(cull_trainer *t, const cull_needs *needs, size_t size, si
     if (learns > t->expected.learns) t->expected.learns = learns;
 }
 
+/* A training batch of one example, where that size was not asked for. What is left of a subset is
+ * a batch of its own, unless the recipe leaves it out; minibatches are trained as they were cut.
+ * Kept rows have the statistics of all that were scored. */
+static void note_single(cull_trainer *t, const cull_needs *needs)
+{
+    const cull_train_setup *s = t->setup;
+    bool                    open = needs->budget == 0 || cull_sel_falls_short(t->selector);
+    bool                    single = false;
+
+    if (needs->action == CULL_TRAIN_ALL) return;
+    if (needs->action == CULL_SELECT_BATCH)
+        single = open && !s->score.reuse;
+    else if (cull_sel_takes_minibatches(t->selector))
+        single = needs->budget < t->train->count && t->train->count % s->batch == 1;
+    else
+        single = open && !s->drop_short;
+    if (single) t->expected.single = true;
+}
+
 /* An epoch from `step` on, in which the first question was already answered. */
 static cull_status look_at_epoch(cull_trainer *t, uint64_t epoch, uint64_t step, size_t count,
                                  double share)
@@ -111,6 +132,7 @@ static cull_status look_at_epoch(cull_trainer *t, uint64_t epoch, uint64_t step,
         if (needs.action != CULL_SELECT_BATCH && size > t->setup->batch) size = t->setup->batch;
         if (t->setup->drop_short && at > 0 && count - at < size) break;
         if (size > count - at) size = count - at;
+        note_single(t, &needs);
         learns = learns_of(t, &needs, size);
         if (learns == 0) t->expected.fixed = false;
         note_sizes(t, &needs, size, learns ? learns : t->setup->batch);
@@ -143,6 +165,30 @@ static cull_status check_used(const cull_trainer *t)
     if (score->pipelined && !t->expected.scores_batches)
         return cull_fail(CULL_BAD_OPTION, "score.pipelined: %s scores no batches", name);
     return CULL_OK;
+}
+
+static cull_status check_single(const cull_trainer *t)
+{
+    const cull_model *model = t->model;
+    const char       *norm = NULL, *drop = "", *refit = "";
+
+    if (!t->expected.single) return CULL_OK;
+    norm = cull_nn_lone_norm(model);
+    if (!norm && t->scorer.params) norm = cull_nn_lone_norm(model = t->scorer.model);
+    if (!norm) return CULL_OK;
+    if (cull_sel_takes_minibatches(t->selector)) {
+        drop = ", and another train.batch leaves no minibatch of one";
+    } else {
+        if (cull_sel_over_pool(t->selector))
+            drop = ", and train.drop_short leaves such a batch out";
+        if (cull_value_is(t->selector->values, "short", "accept"))
+            refit = ", and select.short=refit keeps as many as asked for";
+    }
+    return cull_fail(CULL_BAD_OPTION,
+                     "select.strategy: %s may train a batch of one example, in which batchnorm %s "
+                     "of %s sees one value a channel, which has no variance: larger images or "
+                     "another model have more%s%s",
+                     cull_selector_name(t->selector), norm, model->name, drop, refit);
 }
 
 /* The epochs behind one that stands for them may ask for something else: stale ones do. */
@@ -185,6 +231,7 @@ cull_status cull_train_expect(cull_trainer *t)
         step += (uint64_t)(t->expected.steps - before);
     }
     TRY(check_used(t));
+    TRY(check_single(t));
     TRY(cull_train_reserve(t, t->expected.learns));
     TRY(cull_subset_resize(&t->chosen, t->expected.candidates));
 done:

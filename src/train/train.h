@@ -168,6 +168,7 @@ typedef struct cull_expectation {
     double steps, trained;
     bool   fixed; /* how many are trained is known beforehand */
     bool   scores, scores_batches;
+    bool   single;     /* a training batch may turn out to be of one example */
     size_t candidates; /* most that a step chooses from; 0: never  */
     size_t learns;     /* most that are put together for training  */
 } cull_expectation;
