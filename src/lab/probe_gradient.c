@@ -185,8 +185,8 @@ done:
     return status;
 }
 
-/* sum += weight p_i (x) [h_i; 1] */
-static void add_outer(const cull_signals *signals, size_t i, double weight, double *sum)
+/* sum += weight p_i (x) [h_i; 1], or (x) h_i where the layer has no biases. */
+static void add_outer(const cull_signals *signals, size_t i, double weight, bool bias, double *sum)
 {
     size_t      width = (size_t)signals->h.shape[1], classes = (size_t)signals->p.shape[1];
     cull_tensor h = cull_vector(cull_tensor_row(&signals->h, i), signals->h.dtype, width);
@@ -196,21 +196,23 @@ static void add_outer(const cull_signals *signals, size_t i, double weight, doub
         double factor = weight * cull_tensor_get(&p, c);
 
         for (size_t l = 0; l < width; l++) *sum++ += factor * cull_tensor_get(&h, l);
-        *sum++ += factor;
+        if (bias) *sum++ += factor;
     }
 }
 
 double cull_prober_last(cull_prober *p, const cull_signals *signals, const cull_subset *subset)
 {
-    size_t size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
+    const cull_model *model = p->ground.model;
+    bool              bias = model->node[model->last_dense].params > 1;
+    size_t size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + (bias ? 1 : 0));
 
-    if (size > p->ground.params->count) return NAN; /* a last layer without biases */
     memset(p->whole, 0, size * sizeof *p->whole);
     memset(p->part, 0, size * sizeof *p->part);
     for (size_t i = 0; i < signals->count; i++)
-        add_outer(signals, i, 1 / (double)signals->count, p->whole);
+        add_outer(signals, i, 1 / (double)signals->count, bias, p->whole);
     for (size_t i = 0; i < subset->count; i++)
-        add_outer(signals, subset->index[i], subset->weight[i] / (double)subset->count, p->part);
+        add_outer(signals, subset->index[i], subset->weight[i] / (double)subset->count, bias,
+                  p->part);
     return cull_probe_relative(p->part, p->whole, size);
 }
 

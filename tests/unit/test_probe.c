@@ -25,6 +25,21 @@ struct ground {
     cull_prober   prober;
 };
 
+/* A network of features whose last layer has no biases. */
+static cull_model *make_unbiased(void)
+{
+    cull_model *m = NULL;
+    int         x = 0;
+
+    assert_ok(cull_model_create("unbiased", 1, SIDE, SIDE, &m));
+    x = cull_model_activate(
+        m, cull_model_dense(m, cull_model_flatten(m, 0), "first", &(cull_dense){.out = 5}),
+        CULL_GELU);
+    x = cull_model_dense(m, x, "last", &(cull_dense){.out = CLASSES, .no_bias = true});
+    assert_ok(cull_model_finish(m, x));
+    return m;
+}
+
 static struct ground *make(const char *name, cull_dtype dtype, size_t pool)
 {
     struct ground     *g = calloc(1, sizeof *g);
@@ -34,7 +49,10 @@ static struct ground *make(const char *name, cull_dtype dtype, size_t pool)
 
     assert_non_null(g);
     assert_ok(cull_backend_open("ref", 1, &g->backend));
-    assert_ok(cull_nn_model_by_name(name, &options, &g->model));
+    if (strcmp(name, "unbiased") == 0)
+        g->model = make_unbiased();
+    else
+        assert_ok(cull_nn_model_by_name(name, &options, &g->model));
     g->set = random_set(CULL_U8, pool, CLASSES, 1, SIDE, SIDE);
     assert_ok(cull_nn_params_create(g->model, dtype, &g->params));
     cull_nn_params_init(g->params, g->model, 7);
@@ -269,6 +287,34 @@ static void the_last_layers_error_is_that_of_its_signals(void **state)
     cull_subset_clear(&subset);
 }
 
+/* Without a pass, over the parameters that the last layer has. */
+static void the_last_layers_error_needs_no_pass(void **state)
+{
+    static const char *const models[] = {"mlp", "resnet20", "unbiased"};
+    cull_subset              subset = {0};
+
+    (void)state;
+    some_rows(&subset);
+    for (size_t m = 0; m < 3; m++) {
+        struct ground   *g = make(models[m], CULL_F64, POOL);
+        const cull_node *last = &g->model->node[g->model->last_dense];
+        cull_signals     signals = {0};
+        double           told = 0, found = 0;
+        size_t           at = last->param_at[0], size = last->param_count[0];
+
+        assert_int_equal(strcmp(models[m], "unbiased") == 0 ? 1 : 2, last->params);
+        if (last->params > 1) size += last->param_count[1];
+        assert_ok(cull_prober_score(&g->prober, true, &signals));
+        told = cull_prober_last(&g->prober, &signals, &subset);
+        assert_ok(cull_prober_whole(&g->prober));
+        assert_ok(cull_prober_part(&g->prober, &subset, CULL_PROBE_OF_BATCH));
+        found = cull_probe_relative(g->prober.part + at, g->prober.whole + at, size);
+        assert_true(fabs(told / found - 1) < EXACT);
+        drop(g);
+    }
+    cull_subset_clear(&subset);
+}
+
 static void running_averages_and_weights_stay_as_they_were(void **state)
 {
     struct ground *g = make("resnet20", CULL_F32, POOL);
@@ -411,6 +457,7 @@ int main(void)
         cmocka_unit_test(with_norm_both_gradients_are_slopes_of_the_loss),
         cmocka_unit_test(keeping_all_leaves_no_error_against_the_batch),
         cmocka_unit_test(the_last_layers_error_is_that_of_its_signals),
+        cmocka_unit_test(the_last_layers_error_needs_no_pass),
         cmocka_unit_test(running_averages_and_weights_stay_as_they_were),
         cmocka_unit_test(random_errs_as_sampling_without_replacement_does),
         cmocka_unit_test(the_data_sets_gradient_is_the_mean_over_its_batches),
