@@ -276,7 +276,9 @@ void cull_costs_group(const double *cost, const size_t *key, size_t count, doubl
         size_t top = SIZE_MAX;
 
         for (size_t i = 0; i < count; i++)
-            if (leader[i] == SIZE_MAX && (top == SIZE_MAX || !(cost[i] <= cost[top]))) top = i;
+            if (leader[i] == SIZE_MAX &&
+                (top == SIZE_MAX || isnan(cost[top]) || cost[i] > cost[top]))
+                top = i;
         if (top == SIZE_MAX) return;
         leader[top] = top;
         for (size_t i = 0; i < count; i++)

@@ -110,6 +110,16 @@ static void costs_near_each_other_form_groups_led_by_the_largest(void **state)
     for (size_t i = 0; i < 7; i++) assert_int_equal(want[i], leader[i]);
 }
 
+static void who_is_in_no_group_hides_no_larger_cost(void **state)
+{
+    double cost[] = {NAN, 2, NAN, 1, 1.01, NAN};
+    size_t key[6] = {0}, leader[6], want[] = {0, 1, 2, 4, 4, 5};
+
+    (void)state;
+    cull_costs_group(cost, key, 6, .03, leader);
+    for (size_t i = 0; i < 6; i++) assert_int_equal(want[i], leader[i]);
+}
+
 /* ---- prices ---- */
 
 static cull_price price(const char *strategy, const char *keep, const char *pass)
@@ -771,6 +781,7 @@ int main(void)
         cmocka_unit_test(a_larger_batch_never_costs_less),
         cmocka_unit_test(a_table_has_room_for_so_many_sizes),
         cmocka_unit_test(costs_near_each_other_form_groups_led_by_the_largest),
+        cmocka_unit_test(who_is_in_no_group_hides_no_larger_cost),
         cmocka_unit_test(counted_work_is_the_papers_arithmetic),
         cmocka_unit_test(all_that_is_scored_is_counted_and_paid),
         cmocka_unit_test(a_short_batch_that_is_left_out_costs_nothing),
