@@ -6,14 +6,16 @@
 
 /* ---- what the base asks for ---- */
 
-/* After how many epochs a run ends; what is chosen from says nothing about that. */
+/* After how many epochs a run ends; how much is chosen from says nothing about that. */
 static cull_status end_of(const cull_recipe *recipe, double *out)
 {
     const cull_train_setup *s = &recipe->setup;
     cull_status             status = CULL_OK;
     cull_selector          *selector = NULL;
-    cull_setting            setting = {
-                   .pool = s->batch, .batch = s->batch, .epochs = cull_train_epochs(s), .seed = s->seed};
+    cull_setting            setting = {.pool = cull_arm_looked(s),
+                                       .batch = s->batch,
+                                       .epochs = cull_train_epochs(s),
+                                       .seed = s->seed};
 
     TRY(cull_selector_create(s->strategy, s->select, s->selects, &setting, &selector));
     *out = cull_train_length(s, selector);

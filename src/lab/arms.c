@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "lab/arm_wish.h"
 
-enum { MOST_CHANGES = 160, DUMMY_BATCHES = 10 };
+enum { MOST_CHANGES = 160 };
 enum { NAME_END = 48 }; /* letters of " keep=0.123456789 separate", and more */
 
 const char *cull_role_name(cull_role role)
@@ -228,10 +228,10 @@ static bool takes(const cull_recipe *recipe, const char *key)
     return cull_recipe_value(recipe, key) != NULL;
 }
 
-/* What a run does, before anything is measured: a pool of a few batches tells as much. */
+/* What a run does, before anything is measured. */
 static cull_status look_at(const cull_recipe *recipe, cull_price *out)
 {
-    cull_costs  costs = {.pool = DUMMY_BATCHES * recipe->setup.batch};
+    cull_costs  costs = {.pool = cull_arm_looked(&recipe->setup)};
     cull_priced run = cull_arm_priced(recipe);
 
     run.own.share = .5;
@@ -331,6 +331,15 @@ struct look {
     bool keeps, steps, pool; /* takes a share; scores batches; scores the pool */
 };
 
+/* A strategy's own sentences begin with its name, or without its modifier; others do not. */
+static bool names_it(const char *why, const char *strategy)
+{
+    size_t length = strcspn(why, ":");
+
+    return strncmp(why, strategy, length) == 0 &&
+           (strategy[length] == '\0' || strategy[length] == ' ');
+}
+
 /* It must be possible by itself, with one pass at least. */
 static cull_status open_alone(const cull_arm_base *base, const cull_arm_asked *a, cull_recipe **out)
 {
@@ -344,7 +353,9 @@ static cull_status open_alone(const cull_arm_base *base, const cull_arm_asked *a
     (void)snprintf(why, sizeof why, "%s", cull_last_error());
     mean(a, NULL, "reuse", &m);
     status = cull_arm_recipe(base, m.option, m.count, out);
-    return status == CULL_BAD_OPTION ? cull_fail(status, "%s: %s", a->strategy, why) : status;
+    if (status != CULL_BAD_OPTION) return status;
+    if (names_it(why, a->strategy)) return cull_fail(status, "%s", why);
+    return cull_fail(status, "%s: %s", a->strategy, why);
 }
 
 static cull_status look_alone(const cull_arm_base *base, const cull_arm_asked *a, struct look *out)

@@ -33,6 +33,7 @@ enum {
     CULL_ARM_WHY = 400,
     CULL_ARM_MOST = 512,
     CULL_ARM_OPTIONS = 24,
+    CULL_ARM_BATCHES = 10,
     CULL_ARM_SCORING = 16 /* more than a recipe has keys of scoring */
 };
 #define CULL_ARM_SHARE .03 /* costs this near share a control */
@@ -108,6 +109,13 @@ const char *cull_arm_scoring(size_t i);
 cull_status cull_arm_measured_as(const cull_arm_base *base, const cull_arm *arm, cull_recipe **out);
 /* Uniform choice of m of a batch of M: whose learning step is measured. */
 cull_status cull_arm_uniform_of(const cull_arm_base *base, size_t m, size_t M, cull_recipe **out);
+
+/* Examples of a pool that tells as much as any of what a run does, before anything is measured:
+ * several batches, as some choose among those. */
+static inline size_t cull_arm_looked(const cull_train_setup *setup)
+{
+    return CULL_ARM_BATCHES * setup->batch;
+}
 
 /* A recipe as it is priced; its own costs are not in it. */
 cull_priced cull_arm_priced(const cull_recipe *recipe);

@@ -519,6 +519,56 @@ static void nobody_is_looked_at_behind_its_end(void **state)
                  cull_arms_open(&looked, &wish, &arms));
 }
 
+/* Whole minibatches are chosen from several, with moments of the base's as without. */
+static void who_chooses_minibatches_may_be_looked_at_when_the_base_says(void **state)
+{
+    static const char *const strategies[] = {"grad-match period=1 scope=batch",
+                                             "craig period=1 scope=batch",
+                                             "grad-match period=1 scope=batch warm=0.5"};
+    cull_option              own[] = {{"model.name", "mlp"},
+                                      {"train.epochs", "4"},
+                                      {"train.batch", "128"},
+                                      {"train.evaluate_at", "0.5,3.5"}};
+    cull_arm_base            looked = {.changes = own, .count = 4, .threads = 1};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        cull_arm_wish wish = {strategies[i], "0.3", "separate", false};
+        cull_arms     arms = {0};
+
+        assert_ok(cull_arms_open(&looked, &wish, &arms));
+        assert_int_equal(2, arms.count);
+        assert_string_equal(i < 2 ? "0.5,3.5" : "0.5",
+                            cull_recipe_value(arms.arm[1].recipe, "train.evaluate_at"));
+        cull_arms_close(&arms);
+    }
+}
+
+/* Whether its own sentence names it or not, and whoever finds out first. */
+static void who_cannot_be_is_named_once(void **state)
+{
+    static const struct {
+        const char *strategy, *says;
+    } cases[] = {
+        {"craig sample=0.5", "craig: sample goes with greedy=stochastic only"},
+        {"sb remembered trim-weight=0.5",
+         "sb remembered: trim-weight goes with a trim above 0 only"},
+        {"sb beta=-1", "sb: command line: select.beta"},
+    };
+    cull_option own[] = {{"model.name", "mlp"}, {"train.evaluate_at", "0.5"}};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        cull_arm_base looked = {.changes = own, .count = 1 + i % 2, .threads = 1};
+        cull_arm_wish wish = {cases[i / 2].strategy, "0.3", "separate", false};
+        const char   *says = cases[i / 2].says;
+        cull_arms     arms = {0};
+
+        assert_fails(CULL_BAD_OPTION, says, cull_arms_open(&looked, &wish, &arms));
+        assert_true(strncmp(cull_last_error(), says, strlen(says)) == 0);
+    }
+}
+
 static void whole_budgets_cost_the_same_within_an_example_a_step(void **state)
 {
     static const char *const strategies[] = {"sb",
@@ -799,6 +849,8 @@ int main(void)
         cmocka_unit_test(a_recipe_that_selects_is_no_base),
         cmocka_unit_test(every_arm_has_its_four_controls),
         cmocka_unit_test(nobody_is_looked_at_behind_its_end),
+        cmocka_unit_test(who_chooses_minibatches_may_be_looked_at_when_the_base_says),
+        cmocka_unit_test(who_cannot_be_is_named_once),
         cmocka_unit_test(whole_budgets_cost_the_same_within_an_example_a_step),
         cmocka_unit_test(pool_arms_are_controlled_by_subsets_of_the_pool),
         cmocka_unit_test(whole_minibatches_are_controlled_by_as_many_examples),
