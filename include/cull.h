@@ -1240,9 +1240,10 @@ typedef struct cull_probe_options {
     const double      *keep; /* [keeps] of (0, 1]                                          */
     size_t             keeps;
     size_t             batches; /* minibatches to look at; 0: 200                             */
-    bool               picks;   /* only what is picked: no gradients, which is much faster    */
-    bool               exact;   /* strategies read their signals as float64, whatever they are */
-    const char        *folder;  /* probe.jsonl goes there, line by line; NULL: nowhere        */
+    bool               picks;   /* only picks, and the last layer's error: no gradients,
+                                   which is much faster                                       */
+    bool        exact;          /* strategies read their signals as float64, whatever they are */
+    const char *folder;         /* probe.jsonl goes there, line by line; NULL: nowhere        */
     void (*tell)(void *context, size_t done, size_t all); /* in gradient passes; optional   */
     bool (*stop)(void *context); /* asked after each batch; true: sum up what there is. Optional */
     void *context;

@@ -43,9 +43,13 @@ static void print_way(const cull_probe_result *r, int way)
  * gradients are matched over. */
 static void print_relative(const cull_probe_result *r, int way)
 {
-    (void)printf("\nsquared error as a share of the batch's own gradient: of the last layer, of "
-                 "all; medians\n%-32s %4s %4s  %9s %9s  %-21s",
-                 "strategy", "keep", "kept", "last", "q95", " below random");
+    (void)printf(r->data_batches > 0
+                     ? "\nsquared error as a share of the batch's own gradient: of the last layer, "
+                       "of all; medians\n"
+                     : "\nsquared error of the last layer as a share of the batch's own gradient; "
+                       "medians\n");
+    (void)printf("%-32s %4s %4s  %9s %9s  %-21s", "strategy", "keep", "kept", "last", "q95",
+                 " below random");
     if (r->data_batches > 0) (void)printf(" %9s %9s  %-21s", "all", "q95", " below random");
     (void)printf("\n");
     for (size_t i = 0; i < r->arms; i++) {
@@ -156,9 +160,12 @@ int print_probe_json(const cull_probe_result *r)
             (void)json_object_set_new(o, "whole_error", spread_json(&r->whole_error));
             (void)json_object_set_new(o, "trained", way_json(r, a, CULL_PROBE_TRAINED));
             (void)json_object_set_new(o, "of_batch", way_json(r, a, CULL_PROBE_OF_BATCH));
-        } else
+        } else {
             (void)json_object_set_new(o, "last_relative",
                                       spread_json(&a->last[CULL_PROBE_OF_BATCH]));
+            (void)json_object_set_new(o, "last_wins",
+                                      rate_json(&a->last_wins[CULL_PROBE_OF_BATCH]));
+        }
         if (!o || json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) || putchar('\n') < 0)
             end = complain(END_FAILED, "Look at fewer strategies.", "the result cannot be printed");
         json_decref(o);
