@@ -20,6 +20,7 @@
 #include "train/json.h"
 
 enum { CULL_COMPARE_WHY = 240, CULL_COMPARE_VERSION = 1, CULL_COMPARE_FACTORS = 3 };
+enum { CULL_COMPARE_HASH = 17 }; /* 16 digits, as run.json has them */
 
 typedef enum cull_run_status {
     CULL_COMPARED_MISSING,
@@ -38,6 +39,7 @@ typedef struct cull_compared_point {
 typedef struct cull_compared {
     cull_run_status      status;
     char                 why[CULL_COMPARE_WHY];
+    char                 init[CULL_COMPARE_HASH]; /* of the weights it was given; "": none */
     double               accuracy, best;
     double               scored, trained, thirds;
     double               seconds[CULL_PHASES];
@@ -91,6 +93,7 @@ struct cull_comparison {
     char folder[CULL_DATA_PATH];
     int  lock;
     char created[32];
+    char init[CULL_COMPARE_HASH]; /* of train.init's file when it began; "": none, or not known */
 
     cull_compared *run;    /* [arms][seeds] */
     cull_judged   *judged; /* [arms]        */

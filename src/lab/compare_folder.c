@@ -1,12 +1,14 @@
 /* lab/compare_folder.c - a comparison's folder: whose it is, what lies in it, which runs it has. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "lab/compare.h"
 
 cull_status cull_compare_path(const cull_comparison *c, const char *name, char out[CULL_DATA_PATH])
@@ -93,6 +95,43 @@ done:
     return status;
 }
 
+static const char *init_of(const cull_comparison *c)
+{
+    return c->arms.arm[0].recipe->setup.init;
+}
+
+/* The hash of the weights that runs will begin with; "" without any. What cannot be read is left to
+ * the runs to tell: they may all be finished. */
+static cull_status hash_init(const cull_comparison *c, char out[CULL_COMPARE_HASH])
+{
+    cull_status status = CULL_OK;
+    void       *bytes = NULL;
+    size_t      size = 0;
+
+    out[0] = '\0';
+    if (!init_of(c)) goto done;
+    status = cull_file_read(init_of(c), &bytes, &size);
+    if (status == CULL_OK)
+        (void)snprintf(out, CULL_COMPARE_HASH, "%016" PRIx64, cull_base_hash(bytes, size));
+    if (status == CULL_IO) status = CULL_OK;
+done:
+    cull_bytes_release(bytes);
+    return status;
+}
+
+static cull_status check_init(const cull_comparison *c)
+{
+    cull_status status = CULL_OK;
+    char        now[CULL_COMPARE_HASH];
+
+    TRY(hash_init(c, now));
+    if (c->init[0] && now[0] && strcmp(c->init, now) != 0)
+        FAIL(CULL_BAD_OPTION, "%s: the comparison there has train.init=%s of hash %s, this one %s",
+             c->folder, init_of(c), c->init, now);
+done:
+    return status;
+}
+
 static cull_status check_plan(cull_comparison *c, const char *path)
 {
     cull_status  status = CULL_OK;
@@ -138,6 +177,7 @@ cull_status cull_comparison_folder(cull_comparison *c, const char *folder, bool 
     TRY(check_plan(c, path));
     TRY(cull_compare_path(c, "costs.json", path));
     TRY(cull_costs_read(c, path));
+    TRY(check_init(c));
     TRY(cull_compare_make_plan(c));
 done:
     return status;
@@ -192,6 +232,7 @@ cull_status cull_comparison_begin(cull_comparison *c)
 
     if (!c->planned || c->lock < 0)
         FAIL(CULL_BAD_ARGUMENT, "a comparison begins with a folder and a plan");
+    if (!c->init[0]) TRY(hash_init(c, c->init));
     TRY(cull_compare_write_files(c));
     TRY(cull_compare_read_runs(c));
     TRY(cull_compare_settle(c));

@@ -76,7 +76,9 @@ static void take_status(const json_t *run, cull_compared *out)
 {
     const char *word = json_string_value(json_object_get(run, "status"));
     const char *why = json_string_value(json_object_get(run, "why"));
+    const char *init = json_string_value(json_object_get(json_object_get(run, "init"), "hash"));
 
+    if (init) (void)snprintf(out->init, sizeof out->init, "%s", init);
     if (!word)
         fail_run(out, CULL_COMPARED_CORRUPT, "run.json has no status; skipped");
     else if (strcmp(word, "failed") == 0)
@@ -196,6 +198,24 @@ bool cull_compare_all_finished(const cull_comparison *c)
     return c->settled;
 }
 
+/* All begin alike: the file of train.init may have been overwritten since. One that was just begun
+ * may not say yet what with. */
+static void check_init(const cull_comparison *c, cull_compared *run)
+{
+    const char *file = c->arms.arm[0].recipe->setup.init;
+    char        why[CULL_COMPARE_WHY];
+
+    if (run->status != CULL_COMPARED_FINISHED &&
+        (run->status != CULL_COMPARED_RUNNING || !run->init[0]))
+        return;
+    if (strcmp(run->init, c->init) == 0 || (file && !c->init[0])) return;
+    (void)snprintf(why, sizeof why,
+                   "it began with %.100s of hash %s, the comparison's had %s; skipped",
+                   file ? file : "train.init", run->init[0] ? run->init : "none",
+                   c->init[0] ? c->init : "none");
+    fail_run(run, CULL_COMPARED_CORRUPT, why);
+}
+
 cull_status cull_compare_read_runs(cull_comparison *c)
 {
     cull_status status = CULL_OK;
@@ -210,6 +230,7 @@ cull_status cull_compare_read_runs(cull_comparison *c)
                            (unsigned long long)seed);
             TRY(cull_compare_path(c, name, path));
             TRY(cull_compare_read_run(path, cull_compared_at(c, arm, seed)));
+            check_init(c, cull_compared_at(c, arm, seed));
         }
 done:
     return status;

@@ -1,4 +1,5 @@
 /* lab/costs_file.c - costs.json: the table, frozen in the comparison's folder. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -34,6 +35,7 @@ cull_status cull_costs_write(const cull_comparison *c, const char *path)
     cull_json_count(&json, "threads", c->threads);
     cull_json_count(&json, "jobs", c->jobs);
     cull_json_bool(&json, "settled", c->settled);
+    if (c->init[0]) cull_json_text(&json, "init", c->init);
     cull_json_count(&json, "pool", k->pool);
     cull_json_count(&json, "validation", k->validation);
     cull_json_count(&json, "test", k->test);
@@ -173,6 +175,7 @@ cull_status cull_costs_read(cull_comparison *c, const char *path)
     void        *bytes = NULL;
     size_t       size = 0;
     cull_costs   costs = {0};
+    const char  *init = NULL;
 
     TRY(cull_file_read(path, &bytes, &size));
     root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
@@ -185,6 +188,8 @@ cull_status cull_costs_read(cull_comparison *c, const char *path)
         if (!c->arms.arm[i].uniform && !read_arm(json_object_get(root, "arms"), &c->arms.arm[i]))
             FAIL(CULL_BAD_FILE, "%s: the costs of %s are missing or wrong", path,
                  c->arms.arm[i].name);
+    init = json_string_value(json_object_get(root, "init"));
+    if (init) (void)snprintf(c->init, sizeof c->init, "%s", init);
     c->costs = costs;
     c->settled = json_is_true(json_object_get(root, "settled"));
 done:

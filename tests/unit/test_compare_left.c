@@ -1,4 +1,5 @@
-/* tests/unit/test_compare_left.c - arms that cannot be, or diverge while they are measured. */
+/* tests/unit/test_compare_left.c - arms that cannot be, or diverge while they are measured; runs of
+ * other weights than the comparison's. */
 #include "compare_support.h"
 
 /* Where in the list of what is to be measured an arm is; the last of this name. */
@@ -157,6 +158,98 @@ static void leaving_out_survives_failing_allocations(void **state)
     (void)state;
 }
 
+/* ---- weights to begin with ---- */
+
+/* A comparison whose runs begin with a file of weights, never read here but for its hash. */
+static cull_comparison *make_given(const char *file)
+{
+    cull_option          given[5] = {{"train.init", file}};
+    cull_compare_options o = options("sb");
+    cull_comparison     *c = NULL;
+
+    memcpy(given + 1, changes, sizeof changes);
+    o.changes = given;
+    o.count = 5;
+    assert_ok(cull_comparison_create(&o, &c));
+    return c;
+}
+
+/* The run says that it began with such weights. */
+static void say_init(const cull_compare_run *run, const char *file, const char *hash)
+{
+    char    path[CULL_DATA_PATH + 32];
+    json_t *said = NULL;
+
+    (void)snprintf(path, sizeof path, "%s/run.json", run->folder);
+    said = json_load_file(path, 0, NULL);
+    assert_non_null(said);
+    assert_int_equal(
+        0, json_object_set_new(said, "init", json_pack("{s:s, s:s}", "file", file, "hash", hash)));
+    assert_int_equal(0, json_dump_file(said, path, JSON_COMPACT));
+    json_decref(said);
+}
+
+/* FNV-1a of "a" and of "b", by the authors' list (Fowler, Noll, Vo). */
+static const char hash_a[] = "af63dc4c8601ec8c", hash_b[] = "af63df4c8601f1a5";
+
+static void a_run_that_began_with_other_weights_is_named_and_left_out(void **state)
+{
+    char             file[200], words[400];
+    cull_comparison *c = NULL;
+    cull_compare_run run;
+
+    (void)snprintf(file, sizeof file, "%s/w.safetensors", (const char *)*state);
+    put_file(file, "a", 1);
+    c = make_given(file);
+    assert_ok(cull_comparison_folder(c, *state, false));
+    measure_all(c);
+    assert_ok(cull_comparison_begin(c));
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
+        bool sb = strncmp(run.name, "sb", 2) == 0;
+
+        leave_run(c, &run, sb && run.seed == 3 ? "running" : "finished", accuracy_of(&run));
+        if (!sb || run.seed != 1) say_init(&run, file, sb ? hash_b : hash_a);
+    }
+    (void)snprintf(words, sizeof words,
+                   "seed-2: it began with %s of hash %s, the comparison's had %s; skipped", file,
+                   hash_b, hash_a);
+    assert_problem(c, words, "runs/full");
+    assert_problem(c, "seed-1: it began with", NULL);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        assert_int_equal(CULL_COMPARED_FINISHED, cull_compared_at(c, 0, seed)->status);
+        assert_int_equal(CULL_COMPARED_CORRUPT, cull_compared_at(c, 1, seed)->status);
+    }
+    cull_comparison_destroy(c);
+}
+
+static void a_comparison_does_not_go_on_with_other_weights(void **state)
+{
+    char             file[200];
+    cull_comparison *c = NULL;
+
+    (void)snprintf(file, sizeof file, "%s/w.safetensors", (const char *)*state);
+    put_file(file, "a", 1);
+    c = make_given(file);
+    assert_ok(cull_comparison_folder(c, *state, false));
+    measure_all(c);
+    assert_ok(cull_comparison_begin(c));
+    cull_comparison_destroy(c);
+    put_file(file, "b", 1);
+    c = make_given(file);
+    assert_fails(CULL_BAD_OPTION, "w.safetensors of hash af63dc4c8601ec8c, this one",
+                 cull_comparison_folder(c, *state, true));
+    assert_non_null(strstr(cull_last_error(), hash_b));
+    cull_comparison_destroy(c);
+    put_file(file, "a", 1);
+    c = make_given(file);
+    assert_ok(cull_comparison_folder(c, *state, true));
+    cull_comparison_destroy(c);
+    assert_int_equal(0, remove(file)); /* what is finished can still be judged */
+    c = make_given(file);
+    assert_ok(cull_comparison_folder(c, *state, true));
+    cull_comparison_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +259,8 @@ int main(void)
         IN_FOLDER(an_arm_that_diverges_while_measured_is_named_and_run),
         cmocka_unit_test(full_training_that_diverges_ends_it),
         cmocka_unit_test(leaving_out_survives_failing_allocations),
+        IN_FOLDER(a_run_that_began_with_other_weights_is_named_and_left_out),
+        IN_FOLDER(a_comparison_does_not_go_on_with_other_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
