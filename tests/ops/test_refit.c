@@ -214,7 +214,7 @@ static void many_problems_give_what_each_gives_alone(void **state)
     }
 }
 
-enum { CONE_WIDTH = 20, CONE_LENGTHS = 3, CONE_ROWS = 5 * (CONE_WIDTH + 1), CONE_SEEDS = 8 };
+enum { CONE_WIDTH = 20, CONE_LENGTHS = 3, CONE_ROWS = 5 * (CONE_WIDTH + 1), CONE_SEEDS = 4 };
 
 /* One class: rows of H that are >= 0 about a common one, lengths p spread over decades, and a
  * target made of other such rows, outside of the cone of these. */
