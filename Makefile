@@ -8,6 +8,7 @@ CTEST   = ctest --output-on-failure --no-tests=error -j $(JOBS) --test-dir
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 export UBSAN_OPTIONS = print_stacktrace=1
+export LSAN_OPTIONS = suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
 
 .PHONY: all test check check-long install bench fuzz demo docs format clean help
 
