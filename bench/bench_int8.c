@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "lab/recipe.h"
+#include "lab/recipe/recipe.h"
 #include "train/train.h"
 
 enum { BATCH = 128, BATCHES = 10, PICKS = 38, HARDEST = 13, MOST_ROUNDS = 99, RULES = 2 };

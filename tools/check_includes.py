@@ -45,7 +45,7 @@ def device_of(parts):
 
 def resolve(path, name):
     """Where a quoted include leads, relative to src/, or None."""
-    for base in (path.parent, ROOT / "src"):
+    for base in (path.parent, ROOT / "src", ROOT / "programs/cull"):
         if (base / name).is_file():
             found = (base / name).resolve()
             return found.relative_to(ROOT / "src") if found.is_relative_to(ROOT / "src") else found

@@ -2,7 +2,7 @@
 #ifndef CULL_REPORT_PAGE_H
 #define CULL_REPORT_PAGE_H
 
-#include "report/records.h"
+#include "records/records.h"
 #include "report/text.h"
 
 typedef struct cull_rep_page {

@@ -5,9 +5,9 @@
 #include "base/alloc.h"
 #include "data/split.h"
 #include "data/strata.h"
-#include "train/network.h"
+#include "train/folder/weights.h"
+#include "train/network/network.h"
 #include "train/train.h"
-#include "train/weights.h"
 
 static bool corrupts(const cull_data_corruption *c)
 {

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "tensor/tensor.h"
-#include "train/network.h"
+#include "train/network/network.h"
 #include "train/resize.h"
 #include "train/train.h"
 

@@ -24,11 +24,11 @@
 #include "data/order.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
-#include "train/json.h"
-#include "train/log.h"
+#include "records/json.h"
+#include "records/log.h"
+#include "train/folder/run_state.h"
 #include "train/pipeline.h"
 #include "train/plans.h"
-#include "train/run_state.h"
 #include "train/tally.h"
 
 enum { CULL_TRAIN_MOMENTS = 256 };

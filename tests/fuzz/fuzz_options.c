@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "lab/recipe.h"
+#include "lab/recipe/recipe.h"
 
 enum { MOST_CHANGES = 16 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "lab/recipe.h"
+#include "lab/recipe/recipe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "train/run_state.h"
+#include "train/folder/run_state.h"
 
 static void check(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "files.h"
-#include "lab/compare.h"
+#include "lab/compare/compare.h"
 
 static const cull_option changes[] = {{"model.name", "mlp"},
                                       {"train.epochs", "4"},

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "files.h"
-#include "lab/recipe.h"
+#include "lab/recipe/recipe.h"
 
 enum { COUNT = 60, SIDE = 16, CLASSES = 3, BATCH = 16 };
 

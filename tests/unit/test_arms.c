@@ -1,5 +1,5 @@
 /* tests/unit/test_arms.c - who takes part in a comparison, what it costs, who controls whom. */
-#include "lab/arms.h"
+#include "lab/compare/arms.h"
 
 #include <math.h>
 #include <stdio.h>

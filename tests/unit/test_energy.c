@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "files.h"
-#include "train/meter.h"
+#include "train/meter/meter.h"
 
 #define FAKE CULL_BINARY_DIR "/tests/plugin_nvml.so"
 #define BUS  "0000:0a:00.0"

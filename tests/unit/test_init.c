@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "policy_support.h"
-#include "train/weights.h"
+#include "train/folder/weights.h"
 
 #define MODEL "model.name=resnet20 train.epochs=1 optim.weight_decay=0.01 "
 

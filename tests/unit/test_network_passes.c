@@ -11,7 +11,7 @@
 #include "files.h"
 #include "nn/plan.h"
 #include "tensor/tensor.h"
-#include "train/network.h"
+#include "train/network/network.h"
 
 enum { COUNT = 24, SIDE = 6, CHANNELS = 2, ROW = CHANNELS * SIDE * SIDE, CLASSES = 3, SOME = 5 };
 

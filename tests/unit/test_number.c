@@ -9,8 +9,8 @@
 
 #include "base/number.h"
 #include "files.h"
-#include "lab/recipe.h"
-#include "train/json.h"
+#include "lab/recipe/recipe.h"
+#include "records/json.h"
 
 static char folder[64];
 static bool comma; /* there is a locale with a comma, and it is set */

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "files.h"
-#include "lab/recipe.h"
+#include "lab/recipe/recipe.h"
 
 enum { COUNT = 40, SIDE = 6, CLASSES = 2, ROW = SIDE * SIDE };
 

@@ -1,6 +1,6 @@
 /* tests/unit/test_pairs.c - an arm and its controls begin alike: whatever a seed decides, it
  * decides for all of them. */
-#include "lab/arms.h"
+#include "lab/compare/arms.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "lab/probe.h"
+#include "lab/probe/probe.h"
 #include "tensor/tensor.h"
 
 enum { POOL = 60, SIDE = 6, CLASSES = 4, BATCH = 12 };

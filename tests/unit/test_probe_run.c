@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "files.h"
-#include "lab/audit.h"
-#include "lab/probe.h"
-#include "train/weights.h"
+#include "lab/probe/audit.h"
+#include "lab/probe/probe.h"
+#include "train/folder/weights.h"
 
 enum { POOL = 96, SIDE = 6, CLASSES = 3, BATCH = 16 };
 

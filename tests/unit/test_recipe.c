@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "lab/recipe.h"
+#include "lab/recipe/recipe.h"
 #include "support.h"
 
 static cull_status read_recipe(const char *yaml, cull_recipe **out)

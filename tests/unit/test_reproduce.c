@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/arms.h"
-#include "lab/recipe.h"
+#include "lab/compare/arms.h"
+#include "lab/recipe/recipe.h"
 #include "select/select.h"
 #include "support.h"
 

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "files.h"
-#include "lab/recipe.h"
+#include "lab/recipe/recipe.h"
 
 enum { COUNT = 60, SIDE = 6, CLASSES = 3 };
 

@@ -1,7 +1,7 @@
 /* test_run_memory.c - the calls around a run with every allocation failing in turn: out of memory
  * is said, nothing is left behind, and at the end each succeeds. */
 #include "files.h"
-#include "lab/recipe.h"
+#include "lab/recipe/recipe.h"
 
 enum { COUNT = 40, SIDE = 6, CLASSES = 3, MOST_ALLOCATIONS = 5000 };
 

@@ -1,7 +1,7 @@
 /* test_run_threads.c - a short run with loaders and threads at once, for the thread sanitizer too:
  * how many there are changes no bit of the weights. */
 #include "files.h"
-#include "lab/recipe.h"
+#include "lab/recipe/recipe.h"
 
 enum { COUNT = 48, SIDE = 16, CLASSES = 3 };
 

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "support.h"
-#include "train/run_state.h"
-#include "train/weights.h"
+#include "train/folder/run_state.h"
+#include "train/folder/weights.h"
 
 static cull_model *small_model(const char *name)
 {

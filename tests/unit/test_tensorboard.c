@@ -1,8 +1,8 @@
 /* test_tensorboard.c - event records: checksums, framing and fields, byte by byte. */
 #include <string.h>
 
+#include "records/tensorboard.h"
 #include "support.h"
-#include "train/tensorboard.h"
 
 static void checksums_are_castagnolis(void **state)
 {

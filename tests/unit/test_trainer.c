@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "files.h"
-#include "lab/recipe.h"
+#include "lab/recipe/recipe.h"
 
 ssize_t __real_write(int fd, const void *data, size_t bytes);
 int     __real_rename(const char *from, const char *to);

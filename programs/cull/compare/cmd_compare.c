@@ -1,0 +1,281 @@
+/* cmd_compare.c - cull compare: strategies against controls of the same cost, and a verdict. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compare/compare_parts.h"
+#include "flags.h"
+#include "train/run_parts.h"
+
+struct arguments {
+    const char *recipe, *strategies, *keep, *pass, *out, *margin;
+    uint64_t    seeds, jobs, threads;
+    bool        plan, anyway, resume, json, help;
+    changes     change;
+    char        folder[CULL_DATA_PATH];
+    char       *command; /* owned */
+};
+
+/* The signal that asked for the end; written by the handler alone. */
+static volatile sig_atomic_t asked;
+
+static void take_signal(int number)
+{
+    asked = number;
+}
+
+int compare_asked_to_end(void)
+{
+    return (int)asked;
+}
+
+/* Once: a second signal ends the program as it would any other. */
+void compare_listen(void)
+{
+    struct sigaction action = {.sa_handler = take_signal, .sa_flags = (int)SA_RESETHAND};
+
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+static int help(const flag *flags)
+{
+    (void)printf(
+        "usage: cull compare RECIPE.yaml [key=value ...] --strategies LIST [--keep LIST]\n\n"
+        "Is a strategy better than uniform choice at the same cost? Runs every strategy at\n"
+        "every share to keep, with controls at the same cost: uniform choice of as many,\n"
+        "uniform choice with the whole budget, full training shortened, full training\n"
+        "stopped early. Then says better, worse, no different, or how many more seeds it\n"
+        "would take to know. What steps cost is measured first; docs/compare.md has the rest.\n\n"
+        "A strategy is a name of docs/strategies.md, with a modifier and options behind it,\n"
+        "and how it scores: --strategies 'sb,sb remembered,sb score.precision=int8'. What\n"
+        "cannot be, or cannot save anything, is named and left out.\n\n");
+    print_flags(stdout, flags);
+    return end_output(END_WELL);
+}
+
+/* Without --out: compare/ and the recipe's name. */
+static void name_folder(struct arguments *a)
+{
+    const char *slash = strrchr(a->recipe, '/'), *name = slash ? slash + 1 : a->recipe;
+    size_t      length = strcspn(name, ".");
+
+    if (a->out)
+        (void)snprintf(a->folder, sizeof a->folder, "%s", a->out);
+    else
+        (void)snprintf(a->folder, sizeof a->folder, "compare/%.*s", (int)(length ? length : 1),
+                       name);
+}
+
+static int complain_compare(cull_status status)
+{
+    const char *why = cull_last_error();
+
+    if (strstr(why, "already holds a comparison"))
+        return complain(END_USAGE, "Give --resume to go on with it, or another --out.", "%s", why);
+    if (strstr(why, "holds a run")) return complain(END_USAGE, "Give another --out.", "%s", why);
+    if (strstr(why, "another comparison is at work"))
+        return complain(END_FAILED, "Wait for it, or give another --out.", "%s", why);
+    if (strstr(why, "the comparison there has"))
+        return complain(END_USAGE,
+                        "Go on with what it was begun with (more --seeds and another --margin are "
+                        "fine), or give another --out.",
+                        "%s", why);
+    if (strstr(why, "cannot save anything"))
+        return complain(END_USAGE, "Give a smaller --keep, --pass reuse, or --anyway to run it.",
+                        "%s", why);
+    if (status == CULL_BAD_OPTION && !strstr(why, " is called '"))
+        return complain(END_USAGE, "See cull compare --help, and cull train --help for keys.", "%s",
+                        why);
+    return complain_run(status);
+}
+
+static int read_margin(const char *text, double *out)
+{
+    char *end = NULL;
+
+    *out = 0.5;
+    if (!text) return END_WELL;
+    *out = strtod(text, &end);
+    if (end == text || *end || !(*out >= 0) || *out > 100)
+        return complain(END_USAGE, "Give points of accuracy, as --margin 0.5.",
+                        "--margin: '%s' is no number from 0 to 100", text);
+    return END_WELL;
+}
+
+/* Threads: one each, unless told. Jobs: as many as cores allow. */
+static void fill_in(struct arguments *a)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (a->threads == 0) a->threads = 1;
+    if (a->jobs == 0) a->jobs = cores > (long)a->threads ? (uint64_t)cores / a->threads : 1;
+    if (a->jobs > 256) a->jobs = 256;
+}
+
+static int say_result(const struct arguments *a, const cull_comparison *c, int end)
+{
+    if (a->json && cull_comparison_text(c)) {
+        (void)fputs(cull_comparison_text(c), stdout);
+        return end_output(end);
+    }
+    if (end > 128) {
+        (void)fprintf(stderr, "cull: stopped; every run's checkpoint is written.\n"
+                              "Go on with the same command and --resume.\n");
+        return end;
+    }
+    if (cull_comparison_text(c)) {
+        int printed = compare_print_result(c);
+        (void)printf("comparison: %s\n", a->folder);
+        return printed ? printed : end_output(end);
+    }
+    return end;
+}
+
+static int compare(struct arguments *a, cull_comparison *c)
+{
+    cull_status status = CULL_OK;
+    unsigned    jobs = (unsigned)a->jobs;
+    int         end = END_WELL;
+
+    if (!a->plan) {
+        status = cull_comparison_folder(c, a->folder, a->resume);
+        if (status != CULL_OK) return complain_compare(status);
+    }
+    compare_listen();
+    end = compare_measure(c, jobs, a->json);
+    if (end) return end;
+    if (a->plan && a->json) {
+        (void)fputs(cull_comparison_plan(c), stdout);
+        return end_output(END_WELL);
+    }
+    if (!a->json) end = compare_print_plan(c, a->plan);
+    if (end || a->plan) return end;
+    status = cull_comparison_begin(c);
+    if (status != CULL_OK) return complain_compare(status);
+    end = compare_train(c, jobs, a->json);
+    return say_result(a, c, end);
+}
+
+static int prepare(struct arguments *a)
+{
+    cull_comparison     *c = NULL;
+    cull_compare_options options = {0};
+    cull_status          status = CULL_OK;
+    int                  end = read_margin(a->margin, &options.margin);
+
+    if (end) return end;
+    fill_in(a);
+    options = (cull_compare_options){.recipe = a->recipe,
+                                     .changes = a->change.option,
+                                     .count = a->change.count,
+                                     .strategies = a->strategies,
+                                     .keep = a->keep,
+                                     .pass = a->pass,
+                                     .seeds = a->seeds,
+                                     .threads = (unsigned)a->threads,
+                                     .jobs = (unsigned)a->jobs,
+                                     .margin = options.margin,
+                                     .anyway = a->anyway,
+                                     .command = a->command};
+    status = cull_comparison_create(&options, &c);
+    if (status == CULL_IO)
+        return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
+                        cull_last_error());
+    end = status == CULL_OK ? compare(a, c) : complain_compare(status);
+    cull_comparison_destroy(c);
+    return end;
+}
+
+static bool is_plain(const char *word)
+{
+    return *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789-_=.,/+:@%")];
+}
+
+/* The command as a shell takes it, --resume left out; NULL: no memory. */
+static char *repeat_command(int argc, char **argv)
+{
+    static const char begin[] = "cull compare";
+    size_t            room = sizeof begin;
+    char             *text = NULL, *next = NULL;
+
+    for (int i = 0; i < argc; i++) room += 4 * strlen(argv[i]) + 3; /* a quote becomes four */
+    text = malloc(room);
+    if (!text) return NULL;
+    next = stpcpy(text, begin);
+    for (int i = 0; i < argc; i++) {
+        bool plain = is_plain(argv[i]);
+
+        if (strcmp(argv[i], "--resume") == 0) continue;
+        next = stpcpy(next, plain ? " " : " '");
+        for (const char *at = argv[i]; *at; at++) {
+            if (*at == '\'') next = stpcpy(next, "'\\'");
+            *next++ = *at;
+        }
+        next = stpcpy(next, plain ? "" : "'");
+    }
+    return text;
+}
+
+static int check_words(struct arguments *a, const char *const *words, size_t count)
+{
+    int end = take_changes("compare", words, count, &a->change, &a->recipe);
+
+    if (!end && !a->recipe)
+        end =
+            complain(END_USAGE, "Give the path of one; recipes/ holds some.", "no recipe is given");
+    if (!end && !a->strategies)
+        end = complain(END_USAGE,
+                       "As --strategies 'random,sb,sb remembered'; see cull select --list.",
+                       "no strategy is given");
+    return end;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    struct arguments a = {.keep = "0.3", .pass = "separate", .seeds = 3};
+    flag             flags[] = {
+                    {"--strategies", FLAG_TEXT, "LIST", "what to compare, commas between", &a.strategies, 0},
+                    {"--keep", FLAG_TEXT, "LIST", "shares of the examples to keep (0.3)", &a.keep, 0},
+                    {"--pass", FLAG_TEXT, "LIST", "separate, reuse or both (separate)", &a.pass, 0},
+                    {"--seeds", FLAG_NUMBER, "N", "runs of each, seeds 1 to N (3)", &a.seeds, 0},
+                    {"--jobs", FLAG_NUMBER, "J", "runs at once (cores / threads)", &a.jobs, 0},
+                    {"--threads", FLAG_NUMBER, "T", "threads of a run (1)", &a.threads, 0},
+                    {"--margin", FLAG_TEXT, "P", "points that count as no difference (0.5)", &a.margin, 0},
+                    {"--out", FLAG_TEXT, "DIR", "where it all goes (compare/RECIPE)", &a.out, 0},
+                    {"--plan", FLAG_SWITCH, NULL, "say what would be run, and start nothing", &a.plan, 0},
+                    {"--anyway", FLAG_SWITCH, NULL, "also run what cannot save anything", &a.anyway, 0},
+                    {"--resume", FLAG_SWITCH, NULL, "go on with the comparison that is there", &a.resume, 0},
+                    {"--json", FLAG_SWITCH, NULL, "the plan or the comparison as JSON", &a.json, 0},
+                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
+                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+    const char **words = calloc((size_t)argc + 1, sizeof *words);
+    size_t       count = 0;
+    int          end = END_WELL;
+
+    a.command = repeat_command(argc, argv);
+    if (!words || !a.command) {
+        free((void *)words);
+        free(a.command);
+        return complain(END_FAILED, "Give fewer arguments.", "no memory");
+    }
+    end = parse_flags("compare", flags, argc, argv, words, &count);
+    if (!end && a.help) {
+        end = help(flags);
+    } else if (!end) {
+        end = check_words(&a, words, count);
+        if (!end) {
+            name_folder(&a);
+            end = prepare(&a);
+        }
+    }
+    clear_changes(&a.change);
+    free(a.command);
+    free((void *)words);
+    return end;
+}

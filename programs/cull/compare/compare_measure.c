@@ -1,0 +1,190 @@
+/*
+ * compare_measure.c - the cost table: what steps take while as many processes run as will train.
+ *
+ * Every process goes through the same list, so that each is measured beside the others.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compare/compare_parts.h"
+#include "train/run_parts.h"
+
+enum { MOST_JOBS = 256, MOST_SENTENCE = 400 };
+
+#define SECONDS 0.7 /* of steps, of each recipe */
+
+/* What a process says of one recipe. */
+struct answer {
+    cull_status   status;
+    cull_measured measured;
+    char          why[MOST_SENTENCE];
+};
+
+static bool write_all(int to, const void *data, size_t bytes)
+{
+    const char *next = data;
+
+    while (bytes > 0) {
+        ssize_t done = write(to, next, bytes);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return false;
+        next += done;
+        bytes -= (size_t)done;
+    }
+    return true;
+}
+
+static bool read_all(int from, void *data, size_t bytes)
+{
+    char *next = data;
+
+    while (bytes > 0) {
+        ssize_t done = read(from, next, bytes);
+        if (done < 0 && errno == EINTR) {
+            if (compare_asked_to_end()) return false;
+            continue;
+        }
+        if (done <= 0) return false;
+        next += done;
+        bytes -= (size_t)done;
+    }
+    return true;
+}
+
+/* The child: answers one after the other, then ends. */
+static void answer_all(const cull_comparison *c, int to)
+{
+    const cull_recipe *recipe = NULL;
+
+    for (size_t i = 0; (recipe = cull_comparison_unmeasured(c, i)); i++) {
+        struct answer a = {0};
+
+        a.status = cull_measure(recipe, SECONDS, &a.measured);
+        if (a.status != CULL_OK) (void)snprintf(a.why, sizeof a.why, "%s", cull_last_error());
+        if (!write_all(to, &a, sizeof a)) _exit(END_FAILED);
+    }
+    _exit(END_WELL);
+}
+
+struct crew {
+    unsigned count;
+    pid_t    pid[MOST_JOBS];
+    int      from[MOST_JOBS];
+};
+
+static int hire(const cull_comparison *c, struct crew *crew, unsigned jobs)
+{
+    for (crew->count = 0; crew->count < jobs; crew->count++) {
+        int   ends[2] = {-1, -1};
+        pid_t pid = -1;
+
+        if (pipe(ends)) break;
+        pid = fork();
+        if (pid == 0) {
+            (void)close(ends[0]);
+            for (unsigned i = 0; i < crew->count; i++) (void)close(crew->from[i]);
+            answer_all(c, ends[1]);
+        }
+        (void)close(ends[1]);
+        if (pid < 0) {
+            (void)close(ends[0]);
+            break;
+        }
+        crew->pid[crew->count] = pid;
+        crew->from[crew->count] = ends[0];
+    }
+    if (crew->count == jobs) return END_WELL;
+    return complain(END_FAILED, "Give fewer --jobs.", "no process to measure in: %s",
+                    strerror(errno));
+}
+
+static void dismiss(struct crew *crew, bool kill_them)
+{
+    for (unsigned i = 0; i < crew->count; i++) {
+        (void)close(crew->from[i]);
+        if (kill_them) (void)kill(crew->pid[i], SIGKILL);
+        while (waitpid(crew->pid[i], NULL, 0) < 0 && errno == EINTR) continue;
+    }
+    crew->count = 0;
+}
+
+/* Plain output tells once how long it will be silent; more may follow from what is measured. */
+static void announce(size_t count, bool quiet)
+{
+    char time[40];
+
+    if (quiet || isatty(STDERR_FILENO)) return;
+    compare_clock(SECONDS * (double)count, time, sizeof time);
+    (void)printf("measuring what steps take, for %s or more\n", time);
+    (void)fflush(stdout);
+}
+
+/* One arm that cannot be does not end the others; want of memory, or of data, ends them all. */
+static bool leave_out(cull_comparison *c, size_t i, const struct answer *a)
+{
+    bool own = a->status == CULL_BAD_OPTION || a->status == CULL_BAD_ARGUMENT ||
+               a->status == CULL_UNSUPPORTED || a->status == CULL_NOT_FINITE;
+
+    return own && cull_comparison_leave_out(c, i, a->why) == CULL_OK;
+}
+
+static int collect(cull_comparison *c, const struct crew *crew, cull_measured *all, size_t count,
+                   bool quiet)
+{
+    bool shows = !quiet && isatty(STDERR_FILENO);
+    char line[200];
+
+    for (size_t i = 0; i < count; i++) {
+        const char *strategy =
+            cull_recipe_value(cull_comparison_unmeasured(c, i), "select.strategy");
+
+        (void)snprintf(line, sizeof line, "measuring %zu of %zu: %s", i + 1, count, strategy);
+        if (shows) draw_line(line);
+        for (unsigned k = 0; k < crew->count; k++) {
+            struct answer a = {0};
+
+            if (!read_all(crew->from[k], &a, sizeof a))
+                return compare_asked_to_end()
+                           ? 128 + compare_asked_to_end()
+                           : complain(END_FAILED, "Is there memory enough for all --jobs?",
+                                      "a measuring process ended early");
+            if (a.status != CULL_OK && !leave_out(c, i, &a)) {
+                if (shows) draw_line("");
+                (void)cull_fail(a.status, "measuring %s: %s", strategy, a.why);
+                return complain_run(a.status);
+            }
+            all[i * crew->count + k] = a.measured;
+        }
+    }
+    if (shows) draw_line("");
+    return END_WELL;
+}
+
+int compare_measure(cull_comparison *c, unsigned jobs, bool quiet)
+{
+    int  end = END_WELL;
+    bool first = true;
+
+    while (!end && cull_comparison_unmeasured(c, 0)) {
+        size_t         count = 1;
+        struct crew    crew = {0};
+        cull_measured *all = NULL;
+
+        while (cull_comparison_unmeasured(c, count)) count++;
+        all = calloc(count * jobs, sizeof *all);
+        if (!all) return complain(END_FAILED, "Give fewer --jobs.", "no memory");
+        end = hire(c, &crew, jobs);
+        if (!end && first) announce(count, quiet);
+        if (!end) end = collect(c, &crew, all, count, quiet);
+        first = false;
+        dismiss(&crew, end != END_WELL);
+        if (!end) end = complain_run(cull_comparison_measured(c, all, count, jobs));
+        free(all);
+    }
+    return end;
+}

@@ -1,0 +1,150 @@
+/* cmd_audit.c - cull audit: every example of a run's set, from easy to hard, and what was trained.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flags.h"
+#include "train/run_parts.h"
+
+enum { MOST_PATH = 1200 };
+
+struct arguments {
+    const char *folder, *set;
+    uint64_t    examples;
+    bool        json, help;
+    changes     change;
+    char        weights[MOST_PATH], selection[MOST_PATH], out[MOST_PATH];
+};
+
+static int help(const flag *flags)
+{
+    (void)printf(
+        "usage: cull audit RUN [key=value ...] [--set train|validation|test] [--examples N]\n\n"
+        "Looks at every example of a set with the latest weights of a run's folder: how sure the\n"
+        "network is of the true class, how many hard examples have a wrong label, and how often\n"
+        "each was trained. RUN/audit.npz then holds the easiest and the hardest as pictures,\n"
+        "which cull report draws, and the list of those never trained.\n\n");
+    print_flags(stdout, flags);
+    return end_output(END_WELL);
+}
+
+static int find_files(struct arguments *a)
+{
+    char         path[MOST_PATH];
+    json_error_t error;
+    json_t      *run = NULL;
+    const char  *name = NULL;
+    int          end = END_WELL;
+
+    (void)snprintf(path, sizeof path, "%.1000s/run.json", a->folder);
+    (void)snprintf(a->out, sizeof a->out, "%.1000s/audit.npz", a->folder);
+    (void)snprintf(a->selection, sizeof a->selection, "%.1000s/selection.npz", a->folder);
+    if (strcmp(a->set, "train") != 0 || access(a->selection, R_OK) != 0) a->selection[0] = '\0';
+    run = json_load_file(path, 0, &error);
+    name = json_string_value(json_object_get(run, "weights"));
+    if (!run)
+        end = complain(END_FAILED, "Give the folder of a run.", "%s: %s", path,
+                       json_trouble(path, &error));
+    else if (!name || !name[0])
+        end = complain(END_FAILED, "Resume the run until its first checkpoint is there.",
+                       "%s names no weights", path);
+    else
+        (void)snprintf(a->weights, sizeof a->weights, "%.1000s/%.100s", a->folder, name);
+    json_decref(run);
+    return end;
+}
+
+static json_t *numbers(const double *value, size_t count)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < count; i++) (void)json_array_append_new(array, json_number(value[i]));
+    return array;
+}
+
+static int say_json(const struct arguments *a, const cull_audit_result *r)
+{
+    json_t *o = json_pack(
+        "{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "set", a->set, "count", (json_int_t)r->count,
+        "accuracy", json_number(r->accuracy), "loss", json_number(r->loss), "confidence",
+        numbers(r->confidence, CULL_AUDIT_POINTS), "tenth", numbers(r->tenth, CULL_AUDIT_TENTHS),
+        "wrong_hard", json_number(r->wrong_hard.rate), "wrong", json_number(r->base.rate));
+
+    if (r->selected) {
+        (void)json_object_set_new(o, "never", json_integer((json_int_t)r->never));
+        (void)json_object_set_new(o, "most", json_integer((json_int_t)r->most));
+        (void)json_object_set_new(o, "wrong_picks", json_number(r->wrong_picks.rate));
+    }
+    return print_json(o);
+}
+
+static int say(const struct arguments *a, const cull_audit_result *r)
+{
+    if (a->json) return say_json(a, r);
+    (void)printf("%s: %zu examples, accuracy %.2f %%, loss %.4f\nconfidence in the true class at",
+                 a->set, r->count, 100 * r->accuracy, r->loss);
+    for (size_t i = 10; i < CULL_AUDIT_POINTS - 1; i += 20)
+        (void)printf("  %zu %%: %.3f", i, r->confidence[i]);
+    (void)printf("\nclassified right by tenths of confidence, from low to high:");
+    for (size_t i = 0; i < CULL_AUDIT_TENTHS; i++) (void)printf(" %.2f", r->tenth[i]);
+    (void)printf("\n");
+    if (r->base.hits > 0)
+        (void)printf("wrong labels: %.1f %% of all, %.1f %% [%.1f, %.1f] of the hardest tenth\n",
+                     100 * r->base.rate, 100 * r->wrong_hard.rate, 100 * r->wrong_hard.low,
+                     100 * r->wrong_hard.high);
+    if (r->selected)
+        (void)printf("never trained: %zu examples; most often: %zu times\n", r->never, r->most);
+    if (r->selected && r->base.hits > 0)
+        (void)printf("wrong labels among all that was trained: %.1f %% [%.1f, %.1f]\n",
+                     100 * r->wrong_picks.rate, 100 * r->wrong_picks.low,
+                     100 * r->wrong_picks.high);
+    (void)printf("pictures and lists: %s\n", a->out);
+    return end_output(END_WELL);
+}
+
+static int audit(struct arguments *a)
+{
+    char               path[MOST_PATH];
+    cull_recipe       *recipe = NULL;
+    cull_audit_result  result = {0};
+    cull_audit_options options = {0};
+    cull_status        status = CULL_OK;
+    int                end = find_files(a);
+
+    if (end) return end;
+    (void)snprintf(path, sizeof path, "%.1000s/recipe.yaml", a->folder);
+    options = (cull_audit_options){.weights = a->weights,
+                                   .set = a->set,
+                                   .selection = a->selection[0] ? a->selection : NULL,
+                                   .examples = (size_t)a->examples,
+                                   .path = a->out};
+    status = cull_recipe_open(path, a->change.option, a->change.count, &recipe);
+    if (status == CULL_OK) status = cull_audit(recipe, &options, &result);
+    end = status == CULL_OK ? say(a, &result) : complain_run(status);
+    cull_recipe_close(recipe);
+    return end;
+}
+
+int cmd_audit(int argc, char **argv)
+{
+    struct arguments a = {.set = "train"};
+    flag flags[] = {{"--set", FLAG_TEXT, "NAME", "train, validation or test (train)", &a.set, 0},
+                    {"--examples", FLAG_NUMBER, "N", "pictures of each kind (24)", &a.examples, 0},
+                    {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
+                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
+                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+    const char **words = calloc((size_t)argc + 1, sizeof *words);
+    size_t       count = 0;
+    int          end = END_WELL;
+
+    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
+    end = parse_flags("audit", flags, argc, argv, words, &count);
+    if (!end && !a.help) end = take_changes("audit", words, count, &a.change, &a.folder);
+    if (!end && !a.help && !a.folder)
+        end = complain(END_USAGE, "Give the folder of a run.", "no run is given");
+    if (!end) end = a.help ? help(flags) : audit(&a);
+    clear_changes(&a.change);
+    free((void *)words);
+    return end;
+}

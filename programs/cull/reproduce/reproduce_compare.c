@@ -1,0 +1,219 @@
+/* reproduce_compare.c - figures that compare trained networks: cull compare, once or for each value
+ * of what the figure varies, and its results as the figure has them. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "reproduce/reproduce_parts.h"
+
+/* Until the child has ended. What asks this program to end is handed on; a terminal's Ctrl-C has
+ * reached the child already, as it reaches all of the foreground. */
+static int wait_for(pid_t child, const sigset_t *awaited)
+{
+    siginfo_t info = {0};
+    int       state = 0;
+
+    while (waitpid(child, &state, WNOHANG) == 0) {
+        int number = sigwaitinfo(awaited, &info);
+
+        if (number == SIGTERM || (number == SIGINT && info.si_code <= 0)) (void)kill(child, number);
+    }
+    if (WIFSIGNALED(state)) return 128 + WTERMSIG(state);
+    return WEXITSTATUS(state);
+}
+
+/* The program again, with other arguments; its exit status. */
+static int run_self(words *all)
+{
+    sigset_t awaited, before;
+    pid_t    child = 0;
+    int      end = END_WELL;
+
+    (void)sigemptyset(&awaited);
+    (void)sigaddset(&awaited, SIGINT);
+    (void)sigaddset(&awaited, SIGTERM);
+    (void)sigaddset(&awaited, SIGCHLD);
+    (void)fflush(NULL);
+    (void)sigprocmask(SIG_BLOCK, &awaited, &before);
+    child = fork();
+    if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* a kill cannot be handed on */
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
+        (void)execv("/proc/self/exe", all->word);
+        _exit(END_FAILED);
+    }
+    if (child > 0)
+        end = wait_for(child, &awaited);
+    else
+        end = complain(END_FAILED, "End other programs.", "cannot start a process: %s",
+                       strerror(errno));
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return end;
+}
+
+/* Is it among the first of the list already? */
+static bool is_listed(const char *list, size_t length, const char *one)
+{
+    char   other[MOST_WORD / 2], all[MOST_WORD];
+    size_t i = 0;
+
+    (void)snprintf(all, sizeof all, "%.*s", (int)length, list);
+    while (length && list_part(all, i++, other, sizeof other))
+        if (strcmp(other, one) == 0) return true;
+    return false;
+}
+
+/* Periods that scaling made the same are one arm. */
+static int add_strategies(const reproduction *r, words *all)
+{
+    char   text[MOST_WORD] = "", one[MOST_WORD / 2], scaled[MOST_WORD / 2];
+    size_t length = 0;
+
+    for (size_t i = 0; list_part(r->entry->strategies, i, one, sizeof one); i++) {
+        scaled_strategy(r, one, scaled, sizeof scaled);
+        if (is_listed(text, length, scaled)) {
+            (void)printf("in so few epochs '%s' is one with an arm before it\n", one);
+            continue;
+        }
+        (void)snprintf(text + length, sizeof text - length, "%s%s", length ? "," : "", scaled);
+        length = strlen(text);
+    }
+    if (length + 1 >= sizeof text)
+        return complain(END_FAILED, "Report this.", "the strategies do not fit a line");
+    return add_word(all, "%s", text);
+}
+
+/* "key=a:b" as the change key=a,b; a number of epochs is scaled. */
+static int add_value(const reproduction *r, const char *vary, words *all)
+{
+    char   copy[MOST_WORD / 2];
+    size_t key = strcspn(vary, "=");
+    char  *rest = NULL;
+
+    (void)snprintf(copy, sizeof copy, "%s", vary);
+    for (char *c = copy; *c; c++)
+        if (*c == ':') *c = ',';
+    if (strncmp(vary, "train.epochs", key) == 0)
+        return add_word(all, "train.epochs=%.0f",
+                        fmax(1, round(strtod(vary + key + 1, &rest) * r->scale)));
+    if (strncmp(vary, "schedule.milestones", key) == 0 && r->scale != 1) {
+        char text[MOST_WORD / 2] = "", part[64];
+
+        for (size_t i = 0; list_part(copy + key + 1, i, part, sizeof part); i++) {
+            size_t length = strlen(text);
+            (void)snprintf(text + length, sizeof text - length, "%s%.6g", i ? "," : "",
+                           strtod(part, &rest) * r->scale);
+        }
+        return add_word(all, "schedule.milestones=%s", text);
+    }
+    return add_word(all, "%s", copy);
+}
+
+/* Changes of the figure, but for the key that varies. */
+static int add_changes(const reproduction *r, const char *vary, words *all)
+{
+    size_t key = vary ? strcspn(vary, "=") : 0;
+    int    end = END_WELL;
+
+    for (size_t i = 0; !end && i < r->changes.count; i++) {
+        const char *word = r->changes.word[i];
+
+        if (key && strcspn(word, "=") == key && strncmp(word, vary, key) == 0) continue;
+        end = add_word(all, "%s", word);
+    }
+    return !end && vary ? add_value(r, vary, all) : end;
+}
+
+/* The share that a strategy keeps by its own rule (sb-stream), or NaN. */
+static double own_share(const char *strategy)
+{
+    const char *beta = strstr(strategy, " beta=");
+    char       *rest = NULL;
+
+    if (strncmp(strategy, "sb-stream", strlen("sb-stream")) != 0) return NAN;
+    return 1 / (1 + (beta ? strtod(beta + strlen(" beta="), &rest) : 1));
+}
+
+/* A scoring pass before every step costs a third of what training all would. */
+static void warn_of(const char *strategy, double share)
+{
+    char                 name[64];
+    const cull_strategy *found = NULL;
+
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(strategy, " "), strategy);
+    found = cull_strategy_find(name);
+    if (!found || found->runs != CULL_RUNS_STEP || found->signals == 0 ||
+        strstr(strategy, "stale") || strstr(strategy, "remembered") || !(share > 2. / 3 - 1e-9))
+        return;
+    (void)printf(
+        "warning: %s cannot save anything: scoring a batch costs a third of training it, and "
+        "%.0f %% of it is then trained\n",
+        strategy, 100 * share);
+}
+
+static void warn(const reproduction *r)
+{
+    char  strategy[MOST_WORD / 2], keep[32];
+    char *rest = NULL;
+
+    for (size_t i = 0; list_part(r->entry->strategies, i, strategy, sizeof strategy); i++) {
+        double own = own_share(strategy);
+
+        if (!isnan(own)) warn_of(strategy, own);
+        for (size_t k = 0;
+             isnan(own) && r->entry->keep && list_part(r->entry->keep, k, keep, sizeof keep); k++)
+            warn_of(strategy, strtod(keep, &rest));
+    }
+}
+
+static int compare(const reproduction *r, const char *vary, const char *folder)
+{
+    char        file[MOST_WORD + 32];
+    struct stat info = {0};
+    words       all = {0};
+    int         end = END_WELL;
+
+    (void)snprintf(file, sizeof file, "%.1100s/plan.json", folder);
+    end = add_word(&all, "cull") || add_word(&all, "compare") || add_word(&all, "%s", r->recipe) ||
+          add_changes(r, vary, &all) || add_word(&all, "--strategies") || add_strategies(r, &all) ||
+          (r->entry->keep && add_word(&all, "--keep")) ||
+          (r->entry->keep && add_word(&all, "%s", r->entry->keep)) || add_word(&all, "--seeds") ||
+          add_word(&all, "%llu", (unsigned long long)(r->seeds ? r->seeds : r->entry->seeds)) ||
+          add_word(&all, "--anyway") || add_word(&all, "--out") || add_word(&all, "%s", folder) ||
+          (stat(file, &info) == 0 && add_word(&all, "--resume"));
+    if (end) end = END_FAILED;
+    if (!end) {
+        (void)printf("\n$");
+        for (size_t i = 0; i < all.count; i++)
+            (void)printf(strchr(all.word[i], ' ') ? " '%s'" : " %s", all.word[i]);
+        (void)printf("\n");
+        if (!r->plan) end = run_self(&all);
+    }
+    clear_words(&all);
+    if (!end && !r->plan) end = print_comparison(r, folder);
+    return end;
+}
+
+int reproduce_compare(const reproduction *r)
+{
+    const char *vary = r->entry->vary;
+    char        value[128], one[MOST_WORD / 2], folder[MOST_WORD];
+    int         end = END_WELL;
+
+    warn(r);
+    if (!vary) end = compare(r, NULL, r->out);
+    for (size_t i = 0; vary && !end && list_part(strchr(vary, '=') + 1, i, value, sizeof value);
+         i++) {
+        (void)snprintf(one, sizeof one, "%.*s=%s", (int)strcspn(vary, "="), vary, value);
+        (void)snprintf(folder, sizeof folder, "%.1000s/%s", r->out, value);
+        (void)printf("\n%s\n", one);
+        end = compare(r, one, folder);
+    }
+    return end ? end : end_output(END_WELL);
+}

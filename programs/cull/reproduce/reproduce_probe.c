@@ -1,0 +1,94 @@
+/* reproduce_probe.c - figures about gradients at start weights, and whether the order is theirs. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probe/probe_print.h"
+#include "reproduce/reproduce_parts.h"
+#include "train/run_parts.h"
+
+static void tell(void *context, size_t done, size_t all)
+{
+    if (*(bool *)context && (done % 8 == 0 || done == all))
+        (void)fprintf(stderr, "\r%zu of %zu passes%s", done, all, done == all ? "\n" : "");
+}
+
+static const cull_probe_arm *find_arm(const cull_probe_result *p, const char *strategy, double keep)
+{
+    size_t length = strlen(strategy);
+
+    for (size_t i = 0; i < p->arms; i++)
+        if (strncmp(p->arm[i].strategy, strategy, length) == 0 && p->arm[i].keep == keep &&
+            (p->arm[i].strategy[length] == '\0' || p->arm[i].strategy[length] == ' '))
+            return &p->arm[i];
+    return NULL;
+}
+
+/* Most batches on one side, so that the interval leaves no doubt; or undecided. */
+static const char *side(const cull_rate *wins)
+{
+    if (wins->low > .5) return "below random";
+    return wins->high < .5 ? "above random" : "like random";
+}
+
+/* The paper's order: gradmatch below random below sb. */
+static void print_order(const cull_probe_result *p, const double *keep, size_t keeps)
+{
+    static const char *const ways[CULL_PROBE_WAYS] = {"as trained", "statistics of the batch"};
+
+    (void)printf("\nthe paper's order is gradmatch < random < sb, by the share of batches:\n");
+    for (int way = 0; way < (p->batchnorm ? CULL_PROBE_WAYS : 1); way++)
+        for (size_t k = 0; k < keeps; k++) {
+            const cull_probe_arm *gm = find_arm(p, "gradmatch", keep[k]);
+            const cull_probe_arm *sb = find_arm(p, "sb", keep[k]);
+            bool                  holds = false, wrong = false;
+
+            if (!gm || !sb) continue;
+            holds = gm->wins[way].low > .5 && sb->wins[way].high < .5;
+            wrong = gm->wins[way].high < .5 || sb->wins[way].low > .5;
+            (void)printf("keep %g%s%s: %s; gradmatch is %s (%.1f %%), sb %s (%.1f %%)\n", keep[k],
+                         p->batchnorm ? ", " : "", p->batchnorm ? ways[way] : "",
+                         holds   ? "holds"
+                         : wrong ? "does not hold"
+                                 : "is not decided",
+                         side(&gm->wins[way]), 100 * gm->wins[way].rate, side(&sb->wins[way]),
+                         100 * sb->wins[way].rate);
+        }
+}
+
+int reproduce_probe(const reproduction *r)
+{
+    bool               terminal = isatty(STDERR_FILENO) != 0;
+    cull_probe_options options = {
+        .batches = (size_t)r->batches, .folder = r->out, .tell = tell, .context = &terminal};
+    cull_probe_result result = {0};
+    cull_recipe      *recipe = NULL;
+    char             *copy = NULL;
+    const char      **names = NULL;
+    double           *keeps = NULL;
+    cull_status       status = CULL_OK;
+    int               end = take_list(r->entry->strategies, &copy, &names, &options.strategies);
+
+    if (!end) end = take_keeps(r->entry->keep, &keeps, &options.keeps);
+    options.strategy = names;
+    options.keep = keeps;
+    if (!end && r->plan)
+        (void)printf("would probe %s at %s over %llu minibatches\n", r->entry->strategies,
+                     r->entry->keep, (unsigned long long)(r->batches ? r->batches : 200));
+    if (!end && !r->plan) {
+        status = open_changed(r, NULL, &recipe);
+        if (status == CULL_OK) status = cull_probe(recipe, &options, &result);
+        if (status == CULL_OK) {
+            print_probe(&result);
+            print_order(&result, keeps, options.keeps);
+            (void)printf("a line for each batch and arm: %s/probe.jsonl\n", r->out);
+        }
+        end = status == CULL_OK ? END_WELL : complain_run(status);
+    }
+    cull_probe_clear(&result);
+    cull_recipe_close(recipe);
+    free(keeps);
+    free((void *)names);
+    free(copy);
+    return end ? end : end_output(END_WELL);
+}

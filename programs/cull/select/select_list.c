@@ -1,0 +1,149 @@
+/* select_list.c - every strategy with its options, printed from the library's own tables. */
+#include <stdio.h>
+#include <string.h>
+
+#include "select/select_parts.h"
+
+enum { MOST_TEXT = 256 };
+
+static const struct {
+    unsigned    signal;
+    const char *name;
+} signal_names[] = {
+    {CULL_SIGNAL_LOSS, "loss"},
+    {CULL_SIGNAL_H, "h"},
+    {CULL_SIGNAL_P, "p"},
+    {CULL_SIGNAL_LABEL, "labels"},
+    {CULL_SIGNAL_IRREDUCIBLE, "irreducible"},
+};
+enum { SIGNALS = sizeof signal_names / sizeof *signal_names };
+
+static const char *runs_name(cull_runs runs)
+{
+    switch (runs) {
+    case CULL_RUNS_STEP: return "step";
+    case CULL_RUNS_EPOCH: return "epoch";
+    case CULL_RUNS_PERIOD: return "period";
+    case CULL_RUNS_ONCE: return "once";
+    }
+    return "";
+}
+
+static const char *type_name(const cull_option_spec *option)
+{
+    switch (option->type) {
+    case CULL_OPTION_INT: return "int";
+    case CULL_OPTION_REAL: return "real";
+    case CULL_OPTION_CHOICE: return "choice";
+    case CULL_OPTION_BOOL: return "bool";
+    case CULL_OPTION_TEXT: return "text";
+    case CULL_OPTION_LIST: return "list";
+    }
+    return "";
+}
+
+static bool is_number(const cull_option_spec *option)
+{
+    return option->type == CULL_OPTION_INT || option->type == CULL_OPTION_REAL;
+}
+
+/* What an option takes: "0 to 1, or auto|balles". */
+static void describe_values(const cull_option_spec *option, char *out, size_t room)
+{
+    const char *words = option->words ? option->words : "";
+
+    if (is_number(option))
+        (void)snprintf(out, room, "%g to %g%s%s", option->low, option->high,
+                       words[0] ? ", or " : "", words);
+    else
+        (void)snprintf(out, room, "%s", option->type == CULL_OPTION_BOOL ? "true|false" : words);
+}
+
+static void print_strategy(const cull_strategy *strategy)
+{
+    static const char *const when[] = {
+        [CULL_RUNS_STEP] = "every step, over the batch",
+        [CULL_RUNS_EPOCH] = "every epoch, over the pool",
+        [CULL_RUNS_PERIOD] = "every period epochs, over the pool",
+        [CULL_RUNS_ONCE] = "once, over the pool",
+    };
+    const cull_option_spec *option = NULL;
+
+    (void)printf("%s: %s\n  %s; reads", strategy->name, strategy->doc, when[strategy->runs]);
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (strategy->signals & signal_names[i].signal) (void)printf(" %s", signal_names[i].name);
+    if (!strategy->signals) (void)printf(" nothing");
+    if (strategy->traits & CULL_TAKES_STALE) (void)printf("; takes stale");
+    if (strategy->traits & CULL_TAKES_REMEMBERED) (void)printf("; takes remembered");
+    (void)printf("\n");
+    for (size_t i = 0; (option = cull_strategy_option_at(strategy, i)); i++) {
+        char values[MOST_TEXT];
+        describe_values(option, values, sizeof values);
+        (void)printf("    %s=%s  (%s)\n        %s\n", option->key, option->fallback, values,
+                     option->doc);
+    }
+}
+
+static json_t *option_json(const cull_option_spec *option)
+{
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "key", option->key, "type",
+                               type_name(option), "default", option->fallback, "doc", option->doc);
+
+    if (is_number(option)) {
+        (void)json_object_set_new(object, "low", json_number(option->low));
+        (void)json_object_set_new(object, "high", json_number(option->high));
+    }
+    if (option->words) {
+        json_t     *words = json_array();
+        const char *next = option->words;
+        while (*next) {
+            size_t length = strcspn(next, "|");
+            (void)json_array_append_new(words, json_stringn(next, length));
+            next += length + (next[length] == '|');
+        }
+        (void)json_object_set_new(object, "words", words);
+    }
+    return object;
+}
+
+static json_t *strategy_json(const cull_strategy *strategy)
+{
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:b}", "name", strategy->name, "doc", strategy->doc, "runs",
+                  runs_name(strategy->runs), "budget", !(strategy->traits & CULL_NO_BUDGET));
+    json_t *signals = json_array(), *modifiers = json_array(), *options = json_array();
+    const cull_option_spec *option = NULL;
+
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (strategy->signals & signal_names[i].signal)
+            (void)json_array_append_new(signals, json_string(signal_names[i].name));
+    if (strategy->traits & CULL_TAKES_STALE)
+        (void)json_array_append_new(modifiers, json_string("stale"));
+    if (strategy->traits & CULL_TAKES_REMEMBERED)
+        (void)json_array_append_new(modifiers, json_string("remembered"));
+    for (size_t i = 0; (option = cull_strategy_option_at(strategy, i)); i++)
+        (void)json_array_append_new(options, option_json(option));
+    (void)json_object_set_new(object, "signals", signals);
+    (void)json_object_set_new(object, "modifiers", modifiers);
+    (void)json_object_set_new(object, "options", options);
+    return object;
+}
+
+int select_list(const char *only, bool json)
+{
+    json_t              *array = json ? json_array() : NULL;
+    const cull_strategy *strategy = NULL;
+
+    if (only && !cull_strategy_find(only)) {
+        json_decref(array);
+        return select_unknown_strategy(only);
+    }
+    for (size_t i = 0; (strategy = cull_strategy_at(i)); i++) {
+        if (only && strcmp(strategy->name, only) != 0) continue;
+        if (json)
+            (void)json_array_append_new(array, strategy_json(strategy));
+        else
+            print_strategy(strategy);
+    }
+    return json ? print_json(array) : end_output(END_WELL);
+}

@@ -1,0 +1,102 @@
+/* cmd_bench.c - cull bench: where the time of a step goes, one JSON line a part. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flags.h"
+#include "train/run_parts.h"
+
+struct arguments {
+    const char *recipe;
+    uint64_t    rounds;
+    bool        help;
+    changes     change;
+};
+
+static int help(const flag *flags)
+{
+    (void)printf(
+        "usage: cull bench [RECIPE.yaml] [key=value ...] [--rounds N]\n\n"
+        "Times the parts of a training step of the recipe (or of the defaults): loading a\n"
+        "batch, forward alone, forward and backward, the optimizer. Prints one JSON line\n"
+        "each: median and spread in milliseconds, examples a second, and the part's\n"
+        "share of a step (load + learn + optim). key=value as for cull train, so\n"
+        "model.name=resnet18 train.batch=128 train.threads=2.\n\n");
+    print_flags(stdout, flags);
+    return end_output(END_WELL);
+}
+
+/* As many as the recipe says, or one a core. */
+static json_int_t threads_of(const cull_recipe *recipe)
+{
+    char     *rest = NULL;
+    long long given = strtoll(cull_recipe_value(recipe, "train.threads"), &rest, 10);
+    long      cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return given > 0 ? given : cores;
+}
+
+static void print_part(const cull_recipe *recipe, const cull_bench_result *r, const char *part,
+                       double seconds, double spread)
+{
+    double  step = r->load + r->learn + r->optim;
+    json_t *o =
+        json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I}", "part", part, "model",
+                  cull_recipe_value(recipe, "model.name"), "batch", (json_int_t)r->batch, "backend",
+                  cull_recipe_value(recipe, "train.backend"), "threads", threads_of(recipe),
+                  "parameters", (json_int_t)r->parameters, "rounds", (json_int_t)r->rounds);
+
+    (void)json_object_set_new(o, "ms", json_number(1e3 * seconds));
+    (void)json_object_set_new(o, "spread_ms", json_number(1e3 * spread));
+    (void)json_object_set_new(o, "examples_per_second", json_number((double)r->batch / seconds));
+    (void)json_object_set_new(o, "share", json_number(seconds / step));
+    if (o) (void)json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    (void)putchar('\n');
+    json_decref(o);
+}
+
+static int bench(struct arguments *a)
+{
+    cull_recipe      *recipe = NULL;
+    cull_bench_result r = {0};
+    cull_status status = cull_recipe_open(a->recipe, a->change.option, a->change.count, &recipe);
+    int         end = END_WELL;
+
+    if (status == CULL_IO)
+        return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
+                        cull_last_error());
+    if (status == CULL_OK) status = cull_bench(recipe, (size_t)a->rounds, &r);
+    if (status == CULL_OK) {
+        print_part(recipe, &r, "load", r.load, 0);
+        print_part(recipe, &r, "score", r.score, r.score_spread);
+        print_part(recipe, &r, "learn", r.learn, r.learn_spread);
+        print_part(recipe, &r, "optim", r.optim, r.optim_spread);
+        end = end_output(END_WELL);
+    } else {
+        end = complain_run(status);
+    }
+    cull_recipe_close(recipe);
+    return end;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    struct arguments a = {.rounds = 20};
+    flag             flags[] = {
+                    {"--rounds", FLAG_NUMBER, "N", "steps to time, after a warm one (20)", &a.rounds, 0},
+                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
+                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+    const char **words = calloc((size_t)argc + 1, sizeof *words);
+    size_t       count = 0;
+    int          end = END_WELL;
+
+    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
+    end = parse_flags("bench", flags, argc, argv, words, &count);
+    if (!end && !a.help) end = take_changes("bench", words, count, &a.change, &a.recipe);
+    if (!end && a.rounds == 0)
+        end = complain(END_USAGE, "Write it as --rounds 20.", "--rounds 0 times nothing");
+    if (!end) end = a.help ? help(flags) : bench(&a);
+    clear_changes(&a.change);
+    free((void *)words);
+    return end;
+}

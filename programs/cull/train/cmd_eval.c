@@ -1,0 +1,170 @@
+/* cmd_eval.c - cull eval: how well saved weights do on a set. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "flags.h"
+#include "train/run_parts.h"
+
+enum { MOST_PATH = 1200 };
+
+struct arguments {
+    const char *checkpoint, *recipe, *set;
+    bool        best, json, help;
+    changes     change;
+    char        folder[MOST_PATH], weights[MOST_PATH];
+};
+
+static int help(const flag *flags)
+{
+    (void)printf(
+        "usage: cull eval CHECKPOINT [key=value ...] [--set test|validation|train]\n\n"
+        "Classifies a set with saved weights and prints accuracy and mean loss. CHECKPOINT\n"
+        "is a run's folder, of which the latest weights are taken (--best: the best), or a\n"
+        ".safetensors file. The recipe is recipe.yaml of that folder, or --recipe;\n"
+        "key=value changes it.\n\n");
+    print_flags(stdout, flags);
+    return end_output(END_WELL);
+}
+
+/* The weights of the highest step in the folder, as weights-STEP-HASH.safetensors; false: none. */
+static bool find_newest(struct arguments *a)
+{
+    DIR                 *folder = opendir(a->folder);
+    const struct dirent *entry = NULL;
+    unsigned long long   newest = 0;
+
+    while (folder && (entry = readdir(folder))) {
+        const char        *digits = entry->d_name + strlen("weights-");
+        char              *end = NULL;
+        unsigned long long step = 0;
+
+        if (strncmp(entry->d_name, "weights-", strlen("weights-")) != 0) continue;
+        step = strtoull(digits, &end, 10);
+        if (end == digits || *end != '-' || (a->weights[0] && step < newest)) continue;
+        newest = step;
+        (void)snprintf(a->weights, sizeof a->weights, "%.900s/%.255s", a->folder, entry->d_name);
+    }
+    if (folder) (void)closedir(folder);
+    return a->weights[0] != '\0';
+}
+
+/* The weights that run.json names; while a run goes on, or after it was killed, those that are
+ * there. */
+static int find_weights(struct arguments *a)
+{
+    char         path[MOST_PATH + 16];
+    json_error_t error;
+    json_t      *run = NULL;
+    const char  *name = NULL, *state = NULL;
+    int          end = END_WELL;
+
+    (void)snprintf(path, sizeof path, "%s/run.json", a->folder);
+    run = json_load_file(path, 0, &error);
+    name = json_string_value(json_object_get(run, a->best ? "best_weights" : "weights"));
+    state = json_string_value(json_object_get(run, "status"));
+    if (!run)
+        end = complain(END_FAILED, "Give a run's folder or a .safetensors file.", "%s: %s", path,
+                       json_trouble(path, &error));
+    else if (state && strcmp(state, "running") == 0 && a->best)
+        end = complain(END_FAILED, "Resume it, or leave out --best for its latest weights.",
+                       "%s: the run has not ended, so its best weights are not known", a->folder);
+    else if (state && strcmp(state, "running") == 0 && find_newest(a))
+        end = END_WELL;
+    else if (!name || !name[0])
+        end = complain(END_FAILED, "Resume the run until its first checkpoint is there.",
+                       "%s names no weights", path);
+    else if (snprintf(a->weights, sizeof a->weights, "%.1000s/%s", a->folder, name) < 0)
+        end = END_FAILED;
+    json_decref(run);
+    return end;
+}
+
+static int find_checkpoint(struct arguments *a)
+{
+    struct stat info = {0};
+    const char *slash = strrchr(a->checkpoint, '/');
+
+    if (stat(a->checkpoint, &info))
+        return complain(END_FAILED, "Give a run's folder or a .safetensors file.",
+                        "%s: there is no such file or folder", a->checkpoint);
+    if (S_ISDIR(info.st_mode)) {
+        (void)snprintf(a->folder, sizeof a->folder, "%.1000s", a->checkpoint);
+        return find_weights(a);
+    }
+    if (a->best) return complain(END_USAGE, "Give the run's folder.", "--best is about a folder");
+    (void)snprintf(a->weights, sizeof a->weights, "%.1000s", a->checkpoint);
+    if (slash)
+        (void)snprintf(a->folder, sizeof a->folder, "%.*s", (int)(slash - a->checkpoint),
+                       a->checkpoint);
+    else
+        (void)snprintf(a->folder, sizeof a->folder, ".");
+    return END_WELL;
+}
+
+static int say(const struct arguments *a, const cull_evaluation *e)
+{
+    if (a->json) {
+        json_t *o = json_pack("{s:s, s:s, s:I}", "weights", a->weights, "set", a->set, "count",
+                              (json_int_t)e->count);
+        (void)json_object_set_new(o, "accuracy", json_number(e->accuracy));
+        (void)json_object_set_new(o, "loss", json_number(e->loss));
+        (void)json_object_set_new(o, "seconds", json_number(e->seconds));
+        return print_json(o);
+    }
+    (void)printf("%s accuracy %.2f %%, loss %.4f over %zu examples, %.1f s\n", a->set,
+                 100 * e->accuracy, e->loss, e->count, e->seconds);
+    return end_output(END_WELL);
+}
+
+static int evaluate(struct arguments *a)
+{
+    char            path[MOST_PATH + 16];
+    cull_recipe    *recipe = NULL;
+    cull_evaluation result = {0};
+    cull_status     status = CULL_OK;
+    int             end = find_checkpoint(a);
+
+    if (end) return end;
+    (void)snprintf(path, sizeof path, "%s/recipe.yaml", a->folder);
+    status =
+        cull_recipe_open(a->recipe ? a->recipe : path, a->change.option, a->change.count, &recipe);
+    if (status == CULL_IO)
+        return complain(END_FAILED, "Name the recipe with --recipe FILE.", "%s", cull_last_error());
+    if (status == CULL_OK) status = cull_evaluate(recipe, a->weights, a->set, &result);
+    if (status == CULL_BAD_ARGUMENT && strstr(cull_last_error(), "no set of this name"))
+        end = complain(END_USAGE,
+                       "--set is test, train, or validation where data.validation splits one off.",
+                       "%s", cull_last_error());
+    else
+        end = status == CULL_OK ? say(a, &result) : complain_run(status);
+    cull_recipe_close(recipe);
+    return end;
+}
+
+int cmd_eval(int argc, char **argv)
+{
+    struct arguments a = {.set = "test"};
+    flag             flags[] = {
+                    {"--set", FLAG_TEXT, "NAME", "test, validation or train (test)", &a.set, 0},
+                    {"--best", FLAG_SWITCH, NULL, "the best weights of a run, not the latest", &a.best, 0},
+                    {"--recipe", FLAG_TEXT, "FILE", "another recipe than the folder's", &a.recipe, 0},
+                    {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
+                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
+                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+    const char **words = calloc((size_t)argc + 1, sizeof *words);
+    size_t       count = 0;
+    int          end = END_WELL;
+
+    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
+    end = parse_flags("eval", flags, argc, argv, words, &count);
+    if (!end && !a.help) end = take_changes("eval", words, count, &a.change, &a.checkpoint);
+    if (!end && !a.help && !a.checkpoint)
+        end = complain(END_USAGE, "Give a run's folder or a .safetensors file.",
+                       "no checkpoint is given");
+    if (!end) end = a.help ? help(flags) : evaluate(&a);
+    clear_changes(&a.change);
+    free((void *)words);
+    return end;
+}

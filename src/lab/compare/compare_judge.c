@@ -1,0 +1,327 @@
+/* lab/compare/compare_judge.c - from runs to figures: means, paired differences, verdicts. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/compare/compare.h"
+#include "lab/compare/statistics.h"
+
+enum { WILCOXON_FROM = 6 };
+#define OFF .03 /* a run whose counted work is off by more was not matched */
+
+const double cull_compare_factor[CULL_COMPARE_FACTORS] = {1.1, 1.2, 1.4};
+
+static void problem(cull_comparison *c, const char *text)
+{
+    cull_json_text(&c->problems, NULL, text);
+}
+
+static bool finished(const cull_compared *run)
+{
+    return run->status == CULL_COMPARED_FINISHED;
+}
+
+/* The full run's accuracy nearest to a share of its steps, if one was taken within a step. */
+static void read_early_stop(const cull_comparison *c, size_t arm, uint64_t seed)
+{
+    const cull_compared *full = cull_compared_at(c, 0, seed);
+    cull_compared       *out = cull_compared_at(c, arm, seed);
+    double               step = c->arms.arm[arm].share * (double)c->arms.arm[0].price.steps;
+
+    cull_compared_clear(out);
+    *out = (cull_compared){.status = full->status, .accuracy = NAN, .best = NAN};
+    memcpy(out->why, full->why, sizeof out->why);
+    if (!finished(full)) return;
+    for (size_t i = 0; i < full->points; i++) {
+        if ((double)full->curve[i].step > step + 1) break;
+        out->best = fmax(isnan(out->best) ? 0 : out->best, full->curve[i].accuracy);
+        if (fabs((double)full->curve[i].step - step) <= 1) out->accuracy = full->curve[i].accuracy;
+    }
+    out->trained = full->trained * c->arms.arm[arm].share;
+    out->thirds = full->thirds * c->arms.arm[arm].share;
+    if (!isnan(out->accuracy)) return;
+    out->status = CULL_COMPARED_CORRUPT;
+    (void)snprintf(out->why, sizeof out->why, "the full run was not evaluated at this cost");
+}
+
+static double spent(const cull_compared *run)
+{
+    double sum = 0;
+
+    for (int i = CULL_PHASE_LOAD; i <= CULL_PHASE_OPTIM; i++) sum += run->seconds[i];
+    return sum;
+}
+
+/* Means over the seeds that are there. values: room for every seed. */
+static void sum_up(cull_comparison *c, size_t arm, double *values)
+{
+    cull_judged *j = &c->judged[arm];
+    double       best = 0, seconds = 0;
+
+    for (uint64_t seed = 1; seed <= c->seeds; seed++) {
+        const cull_compared *run = cull_compared_at(c, arm, seed);
+
+        if (!finished(run)) continue;
+        values[j->runs++] = 100 * run->accuracy;
+        best += 100 * run->best;
+        seconds += spent(run);
+    }
+    j->mean = cull_stat_mean(values, j->runs);
+    j->sd = cull_stat_sd(values, j->runs);
+    j->best = j->runs ? best / (double)j->runs : NAN;
+    j->saved = j->runs ? seconds / (double)j->runs : NAN; /* until full's is known */
+}
+
+/* Where the rule decides how many are kept, by what was counted. */
+static void correct_cost(cull_comparison *c, size_t arm)
+{
+    const cull_arm *a = &c->arms.arm[arm];
+    cull_judged    *j = &c->judged[arm];
+    double          counted = 0;
+    size_t          runs = 0;
+    char            text[CULL_ARM_NAME + 160];
+
+    j->cost = a->price.seconds / c->arms.arm[0].price.seconds;
+    j->counted = a->price.thirds / c->arms.arm[0].price.thirds;
+    for (uint64_t seed = 1; seed <= c->seeds; seed++)
+        if (finished(cull_compared_at(c, arm, seed))) {
+            counted += cull_compared_at(c, arm, seed)->thirds;
+            runs++;
+        }
+    if (runs == 0) return;
+    counted /= (double)runs;
+    /* a shortened run ends at the nearest step */
+    if ((c->settled || !cull_compare_is_guess(a)) &&
+        fabs(counted - a->price.thirds) >
+            fmax(OFF * a->price.thirds, 3. * (double)c->arms.arm[0].recipe->setup.batch)) {
+        (void)snprintf(text, sizeof text,
+                       "%s took %.3f of full training's counted work and was matched at %.3f",
+                       a->name, counted / c->arms.arm[0].price.thirds, j->counted);
+        problem(c, text);
+    }
+    j->counted = counted / c->arms.arm[0].price.thirds;
+    if (!a->price.fixed) j->cost *= counted / a->price.thirds;
+}
+
+/* Where scaled batches are chosen from in a part of the run only, the rest of the control is
+ * trained in batches as wide. */
+static void check_steps(cull_comparison *c, const cull_arm *a, const cull_arm *control)
+{
+    double steps = (double)a->price.steps, others = (double)control->price.steps;
+    char   text[2 * CULL_ARM_NAME + 160];
+
+    if (!a->price.fixed || a->price.pool || control == c->arms.arm ||
+        fabs(steps - others) <= OFF * steps)
+        return;
+    (void)snprintf(text, sizeof text, "%s makes %.0f steps, but its control %s %.0f", a->name,
+                   steps, control->name, others);
+    problem(c, text);
+}
+
+/* Batches of some sizes are so slow, or a pool so small, that no uniform choice costs the same. */
+static void check_match(cull_comparison *c, size_t arm)
+{
+    const cull_arm *a = &c->arms.arm[arm], *control = NULL;
+    double          full = c->arms.arm[0].price.seconds, ratio = 0;
+    char            text[2 * CULL_ARM_NAME + 160];
+
+    if (a->role != CULL_ROLE_ARM || a->uniform || (!c->settled && cull_compare_is_guess(a))) return;
+    control = &c->arms.arm[a->control[CULL_ROLE_WHOLE_BUDGET]];
+    check_steps(c, a, control);
+    ratio = control->price.seconds / a->price.seconds;
+    if (ratio <= 1 + OFF && (ratio * (1 + OFF) >= 1 || control == c->arms.arm)) return;
+    (void)snprintf(text, sizeof text,
+                   "%s costs %.3f of full training, and the nearest uniform choice, %s, %.3f",
+                   a->name, a->price.seconds / full, control->name, control->price.seconds / full);
+    problem(c, text);
+}
+
+static cull_status price_at(const cull_comparison *c, size_t arm, const uint64_t *step,
+                            size_t count, double *cost)
+{
+    cull_status     status = CULL_OK;
+    const cull_arm *a = &c->arms.arm[arm];
+    double          full = c->arms.arm[0].price.seconds;
+    cull_price      price = {0};
+    cull_priced     run = cull_arm_priced(a->recipe);
+
+    run.own = a->own;
+    TRY(cull_costs_price(&c->costs, &run, step, count, cost, &price));
+    /* What was known only afterwards is spread over the run. */
+    if (!a->price.fixed && count) full = cost[count - 1] / c->judged[arm].cost;
+    for (size_t i = 0; i < count; i++) cost[i] /= full;
+done:
+    return status;
+}
+
+/* Cost to reach so many times the full run's final error, on the mean curve. */
+static cull_status reach(cull_comparison *c, size_t arm)
+{
+    cull_status          status = CULL_OK;
+    const cull_compared *first = NULL;
+    double              *cost = NULL, *error = NULL, full = 100 - c->judged[0].mean;
+    uint64_t            *step = NULL;
+    cull_judged         *j = &c->judged[arm];
+
+    for (size_t f = 0; f < CULL_COMPARE_FACTORS; f++) j->reach[f] = NAN;
+    for (uint64_t seed = c->seeds; seed >= 1; seed--)
+        if (finished(cull_compared_at(c, arm, seed))) first = cull_compared_at(c, arm, seed);
+    if (!first || !c->arms.arm[arm].recipe || isnan(full)) goto done;
+    TRY(cull_base_alloc(first->points, sizeof *cost, "a curve", &cost));
+    TRY(cull_base_alloc(first->points, sizeof *error, "a curve", &error));
+    TRY(cull_base_alloc(first->points, sizeof *step, "a curve", &step));
+    for (size_t i = 0; i < first->points; i++) {
+        size_t runs = 0;
+
+        step[i] = first->curve[i].step;
+        for (uint64_t seed = 1; seed <= c->seeds; seed++) {
+            const cull_compared *run = cull_compared_at(c, arm, seed);
+            for (size_t k = 0; finished(run) && k < run->points; k++)
+                if (run->curve[k].step == step[i]) {
+                    error[i] += 100 - 100 * run->curve[k].accuracy;
+                    runs++;
+                }
+        }
+        error[i] /= (double)runs;
+    }
+    TRY(price_at(c, arm, step, first->points, cost));
+    for (size_t f = 0; f < CULL_COMPARE_FACTORS; f++)
+        j->reach[f] = cull_stat_reach(cost, error, first->points, cull_compare_factor[f] * full);
+done:
+    cull_base_free(cost);
+    cull_base_free(error);
+    cull_base_free(step);
+    return status;
+}
+
+static void compare_with(cull_comparison *c, size_t arm, cull_role role, double *values)
+{
+    cull_versus *v = &c->judged[arm].versus[role];
+    size_t       control = c->arms.arm[arm].control[role], pairs = 0;
+
+    *v = (cull_versus){.control = control, .holm = NAN, .wilcoxon = NAN, .low = NAN, .high = NAN};
+    if (control == SIZE_MAX) return;
+    for (uint64_t seed = 1; seed <= c->seeds; seed++) {
+        const cull_compared *a = cull_compared_at(c, arm, seed);
+        const cull_compared *b = cull_compared_at(c, control, seed);
+        if (finished(a) && finished(b)) values[pairs++] = 100 * (a->accuracy - b->accuracy);
+    }
+    v->test = cull_stat_test(values, pairs, 100. / (double)c->costs.test);
+    cull_stat_interval(&v->test, .95, &v->low, &v->high);
+    if (pairs >= WILCOXON_FROM) v->wilcoxon = cull_stat_wilcoxon(values, pairs);
+}
+
+/* Holm over the arms' primary comparisons, then a verdict each and one on all. */
+static cull_status give_verdicts(cull_comparison *c)
+{
+    cull_status       status = CULL_OK;
+    cull_verdict_arm *arms = NULL;
+    double           *p = NULL;
+    size_t           *who = NULL, count = 0, fewest = SIZE_MAX;
+    char              control[CULL_ARM_NAME + 40];
+
+    TRY(cull_base_alloc(c->arms.count, sizeof *p, "verdicts", &p));
+    TRY(cull_base_alloc(c->arms.count, sizeof *arms, "verdicts", &arms));
+    TRY(cull_base_alloc(c->arms.count, sizeof *who, "verdicts", &who));
+    for (size_t i = 0; i < c->arms.count; i++)
+        if (c->arms.arm[i].role == CULL_ROLE_ARM && !c->arms.arm[i].uniform) {
+            who[count] = i;
+            p[count++] = c->judged[i].versus[CULL_ROLE_WHOLE_BUDGET].test.p;
+        }
+    cull_stat_holm(p, count, p);
+    for (size_t k = 0; k < count; k++) {
+        const cull_arm *a = &c->arms.arm[who[k]];
+        cull_versus    *v = &c->judged[who[k]].versus[CULL_ROLE_WHOLE_BUDGET];
+
+        v->holm = p[k];
+        (void)snprintf(control, sizeof control, "%s%s", c->arms.arm[v->control].name,
+                       v->control                   ? " at the same cost"
+                       : c->judged[who[k]].cost < 1 ? " training"
+                                                    : " training, which costs no more");
+        cull_verdict_judge(&v->test, v->holm, c->margin, a->name, control, &v->verdict);
+        arms[k] = (cull_verdict_arm){.name = a->name,
+                                     .kind = v->verdict.kind,
+                                     .difference = v->test.mean,
+                                     .cost = c->judged[who[k]].cost};
+        if (v->test.n < fewest) fewest = v->test.n;
+    }
+    cull_verdict_all(arms, count, count ? fewest : 0, c->margin, cull_compare_all_finished(c),
+                     c->verdict);
+done:
+    cull_base_free(p);
+    cull_base_free(arms);
+    cull_base_free(who);
+    return status;
+}
+
+static cull_status mark_frontier(cull_comparison *c)
+{
+    cull_status status = CULL_OK;
+    double     *cost = NULL, *mean = NULL;
+    bool       *on = NULL;
+
+    TRY(cull_base_alloc(c->arms.count, sizeof *cost, "a frontier", &cost));
+    TRY(cull_base_alloc(c->arms.count, sizeof *mean, "a frontier", &mean));
+    TRY(cull_base_alloc(c->arms.count, sizeof *on, "a frontier", &on));
+    for (size_t i = 0; i < c->arms.count; i++) {
+        cost[i] = c->judged[i].cost;
+        mean[i] = c->judged[i].mean;
+    }
+    cull_stat_pareto(cost, mean, c->arms.count, on);
+    for (size_t i = 0; i < c->arms.count; i++) c->judged[i].pareto = on[i];
+done:
+    cull_base_free(cost);
+    cull_base_free(mean);
+    cull_base_free(on);
+    return status;
+}
+
+static void name_problems(cull_comparison *c)
+{
+    char text[CULL_ARM_NAME + CULL_COMPARE_WHY + 64];
+
+    for (size_t arm = 0; arm < c->arms.count; arm++)
+        for (uint64_t seed = 1; c->arms.arm[arm].recipe && seed <= c->seeds; seed++) {
+            const cull_compared *run = cull_compared_at(c, arm, seed);
+
+            if (run->status != CULL_COMPARED_FAILED && run->status != CULL_COMPARED_CORRUPT)
+                continue;
+            (void)snprintf(text, sizeof text, "runs/%s/seed-%llu: %s", c->arms.arm[arm].folder,
+                           (unsigned long long)seed, run->why);
+            problem(c, text);
+        }
+}
+
+cull_status cull_compare_judge(cull_comparison *c)
+{
+    cull_status status = CULL_OK;
+    double     *values = NULL, full = 0;
+
+    cull_json_reset(&c->problems);
+    cull_compare_name_left(c, &c->problems);
+    TRY(cull_base_alloc(c->seeds, sizeof *values, "a comparison", &values));
+    name_problems(c);
+    for (size_t i = 0; i < c->arms.count; i++) {
+        c->judged[i] = (cull_judged){0};
+        for (uint64_t seed = 1; seed <= c->seeds; seed++)
+            if (!c->arms.arm[i].recipe) read_early_stop(c, i, seed);
+        sum_up(c, i, values);
+        correct_cost(c, i);
+        check_match(c, i);
+    }
+    full = c->judged[0].saved;
+    for (size_t i = 0; i < c->arms.count; i++) {
+        c->judged[i].saved =
+            c->arms.arm[i].recipe && full > 0 ? 1 - c->judged[i].saved / full : NAN;
+        TRY(reach(c, i));
+        for (cull_role role = CULL_ROLE_SAME_M; role < CULL_ROLES; role++)
+            compare_with(c, i, role, values);
+    }
+    TRY(give_verdicts(c));
+    TRY(mark_frontier(c));
+    TRY(c->problems.status);
+done:
+    cull_base_free(values);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* lab/compare/compare_plan.c - what will be run, and what that will take. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "lab/compare/compare.h"
+
+void cull_compare_clear_unmeasured(cull_comparison *c)
+{
+    for (size_t i = 0; i < c->waiting; i++) cull_recipe_close(c->unmeasured[i].recipe);
+    c->waiting = 0;
+}
+
+void cull_compare_drop_runs(cull_comparison *c)
+{
+    for (size_t i = 0; c->run && i < c->arms.count * c->seeds; i++) cull_compared_clear(&c->run[i]);
+    cull_base_free(c->run);
+    cull_base_free(c->judged);
+    c->run = NULL;
+    c->judged = NULL;
+}
+
+cull_status cull_compare_make_plan(cull_comparison *c)
+{
+    cull_status status = CULL_OK;
+
+    cull_compare_clear_unmeasured(c);
+    cull_compare_drop_runs(c);
+    c->planned = false; /* until it is whole */
+    TRY(cull_arms_control(&c->base, &c->costs, &c->arms));
+    TRY(cull_base_alloc(c->arms.count * c->seeds, sizeof *c->run, "a comparison", &c->run));
+    TRY(cull_base_alloc(c->arms.count, sizeof *c->judged, "a comparison", &c->judged));
+    c->planned = true;
+    c->settled = c->settled || !cull_compare_guesses(c);
+    TRY(cull_compare_print_plan(c));
+done:
+    return status;
+}
+
+const char *cull_comparison_plan(const cull_comparison *c)
+{
+    return c->planned ? (const char *)c->plan.bytes.data : NULL;
+}
+
+void cull_compare_title(const cull_comparison *c, char *out, size_t room)
+{
+    const cull_train_setup *s = &c->arms.arm[0].recipe->setup;
+    const char             *slash = strrchr(s->data, '/');
+
+    (void)snprintf(out, room, "%.40s on %.60s, %llu epoch%s, batch %zu", s->model,
+                   slash ? slash + 1 : s->data, (unsigned long long)s->epochs,
+                   s->epochs == 1 ? "" : "s", s->batch);
+}
+
+/* Evaluations are no cost, but take their time; a forward pass is a third of learning. */
+double cull_compare_run_seconds(const cull_comparison *c, size_t arm)
+{
+    const cull_arm         *a = &c->arms.arm[arm];
+    const cull_train_setup *s = &c->arms.arm[0].recipe->setup;
+    double looks = (double)(s->epochs / s->evaluate_every), batch = (double)s->batch;
+    double forward = cull_costs_learn(&c->costs, batch) / batch / 3;
+
+    if (a->role == CULL_ROLE_EARLY_STOP) return 0;
+    if (arm == 0) looks += (double)s->moments;
+    if (a->role == CULL_ROLE_SHORTENED) looks *= a->share;
+    return c->costs.start + a->price.seconds +
+           fmax(1, looks) * (double)(c->costs.test + c->costs.validation) *
+               (forward + c->costs.load);
+}
+
+double cull_compare_seconds(const cull_comparison *c)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < c->arms.count; i++) sum += cull_compare_run_seconds(c, i);
+    return sum * (double)c->seeds / c->jobs;
+}
+
+double cull_compare_bytes(const cull_comparison *c)
+{
+    /* weights, best weights, the optimizer's buffer; selection.npz, what is remembered; logs */
+    double run = 12. * (double)c->costs.parameters + 48. * (double)c->costs.pool + 65536;
+    size_t runs = 0;
+
+    for (size_t i = 0; i < c->arms.count; i++) runs += c->arms.arm[i].recipe != NULL;
+    return run * (double)(runs * c->seeds);
+}
+
+void cull_compare_name_left(const cull_comparison *c, cull_json *out)
+{
+    char text[CULL_ARM_NAME + CULL_ARM_WHY + 80];
+
+    for (size_t i = 0; i < c->arms.lefts; i++) {
+        (void)snprintf(text, sizeof text, "%s is left out: %s", c->arms.left[i].name,
+                       c->arms.left[i].why);
+        cull_json_text(out, NULL, text);
+    }
+    for (size_t i = 1; i < c->arms.count; i++) {
+        if (!c->arms.arm[i].own.diverged) continue;
+        (void)snprintf(text, sizeof text,
+                       "%s: the loss was no longer finite while steps were measured; they were "
+                       "measured at the first weights",
+                       c->arms.arm[i].name);
+        cull_json_text(out, NULL, text);
+    }
+}

@@ -1,0 +1,155 @@
+/*
+ * lab/compare/measure.c - what steps of a recipe take, by the trainer's own meter.
+ *
+ * The trainer itself runs a few steps, so that what is measured is what a run does; a second way
+ * of writing a step would drift from the first. Loading is done on the same thread here, so that
+ * it shows as what it costs and not as what was waited for. Where a run has one thread, the
+ * meter goes by processor time, which on a quiet machine is the time that passes, and on a busy one
+ * leaves out what other programs had.
+ */
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "lab/compare/statistics.h"
+#include "lab/recipe/recipe.h"
+
+enum { FEWEST = 6, MOST = 200, MOST_EPOCHS = 1000 };
+
+#define SHORT .5 /* seconds */
+
+struct laps {
+    double *of[CULL_PHASES]; /* [MOST] */
+    double  loaded[MOST];    /* seconds an example */
+    size_t  count;
+};
+
+static void clear(struct laps *laps)
+{
+    for (int i = 0; i < CULL_PHASES; i++) cull_base_free(laps->of[i]);
+}
+
+/* begin_epoch is where a subset of the pool is chosen. */
+static cull_status choose(cull_trainer *t, cull_measured *out)
+{
+    cull_status status = CULL_OK;
+    cull_meter  before = t->meter;
+
+    cull_meter_start(&t->meter);
+    TRY(cull_train_begin_epoch(t));
+    cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
+    if (t->meter.scored > before.scored)
+        out->pool_score = t->meter.seconds[CULL_PHASE_SCORE] - before.seconds[CULL_PHASE_SCORE] +
+                          t->meter.seconds[CULL_PHASE_LOAD] - before.seconds[CULL_PHASE_LOAD];
+    out->pool_solve = t->meter.seconds[CULL_PHASE_SELECT] - before.seconds[CULL_PHASE_SELECT];
+done:
+    return status;
+}
+
+/* The first choice makes plans too; where that would show, another is measured. */
+static cull_status measure_choice(cull_trainer *t, cull_measured *out)
+{
+    cull_status status = CULL_OK;
+    cull_needs  needs = {0};
+
+    TRY(choose(t, out));
+    if (t->needs.action != CULL_SELECT_POOL || out->pool_score + out->pool_solve > SHORT) goto done;
+    for (uint64_t epoch = 1; epoch < MOST_EPOCHS; epoch++) {
+        TRY(cull_selector_needs(t->selector, 0, epoch, &needs));
+        if (needs.action != CULL_SELECT_POOL) continue;
+        t->place.epoch = epoch;
+        TRY(choose(t, out));
+        break;
+    }
+done:
+    return status;
+}
+
+static cull_status measure_step(cull_trainer *t, struct laps *laps, cull_measured *out, bool keep)
+{
+    cull_status status = CULL_OK;
+    cull_meter  before;
+    double      scored = 0, trained = 0;
+
+    if (cull_train_epoch_over(t)) { /* the same epoch again: a small set has few steps */
+        t->place.at = t->place.batch = t->place.seen = t->place.correct = 0;
+        TRY(cull_train_begin_epoch(t));
+    }
+    before = t->meter;
+    cull_meter_start(&t->meter);
+    TRY(cull_train_step(t));
+    if (!keep) goto done;
+    scored = (double)(t->meter.scored - before.scored);
+    trained = (double)(t->meter.trained - before.trained);
+    for (int i = 0; i < CULL_PHASES; i++)
+        laps->of[i][laps->count] = t->meter.seconds[i] - before.seconds[i];
+    laps->loaded[laps->count] =
+        laps->of[CULL_PHASE_LOAD][laps->count] / fmax(1, fmax(scored, trained));
+    laps->count++;
+    out->scored += scored;
+    out->trained += trained;
+done:
+    return status;
+}
+
+/* still: the weights stay what they are, so that nothing diverges. */
+static cull_status measure(const cull_recipe *recipe, double seconds, bool still,
+                           cull_measured *out)
+{
+    cull_status      status = CULL_OK;
+    cull_train_setup setup = recipe->setup;
+    cull_trainer    *t = NULL;
+    struct laps      laps = {0};
+    double           begun = 0, used = 0;
+
+    *out = (cull_measured){.diverged = still};
+    for (int i = 0; i < CULL_PHASES; i++)
+        TRY(cull_base_alloc(MOST, sizeof(double), "a measurement", &laps.of[i]));
+    setup.workers = 0;
+    begun = cull_base_processor_seconds();
+    TRY(cull_trainer_create(&setup, true, &t));
+    TRY(cull_trainer_begin(t));
+    out->start = cull_base_processor_seconds() - begun;
+    if (still) t->schedule.rate = t->schedule.low = 0;
+    t->meter.processor = setup.threads == 1;
+    TRY(measure_choice(t, out));
+    /* The first steps make plans and warm caches. */
+    for (int i = 0; i < 2; i++) TRY(measure_step(t, &laps, out, false));
+    begun = cull_base_seconds();
+    used = cull_base_processor_seconds();
+    while (laps.count < FEWEST || (laps.count < MOST && cull_base_seconds() - begun < seconds)) {
+        status = measure_step(t, &laps, out, true);
+        /* The rate is not lowered here as in a run, nor is the size one that is ever trained. */
+        if (status == CULL_NOT_FINITE && laps.count >= FEWEST) break;
+        TRY(status);
+    }
+    status = CULL_OK;
+    used = cull_base_processor_seconds() - used;
+    if (setup.threads == 1) out->waited = fmax(0, 1 - used / (cull_base_seconds() - begun));
+    out->pool = t->train->count;
+    out->validation = t->validation ? t->validation->count : 0;
+    out->test = t->test->count;
+    out->classes = t->train->classes;
+    out->parameters = t->params->count;
+    out->steps = laps.count;
+    out->scored /= (double)laps.count;
+    out->trained /= (double)laps.count;
+    out->load = cull_stat_median(laps.loaded, laps.count);
+    out->score = cull_stat_median(laps.of[CULL_PHASE_SCORE], laps.count);
+    out->decide = cull_stat_median(laps.of[CULL_PHASE_SELECT], laps.count);
+    out->learn = cull_stat_median(laps.of[CULL_PHASE_LEARN], laps.count);
+    out->optim = cull_stat_median(laps.of[CULL_PHASE_OPTIM], laps.count);
+done:
+    clear(&laps);
+    cull_trainer_destroy(t);
+    return status;
+}
+
+/* An arm that diverges here may do well in its run, which selects later or at lower rates; if not,
+ * its runs tell. */
+cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measured *out)
+{
+    cull_status status = measure(recipe, seconds, false, out);
+
+    return status == CULL_NOT_FINITE ? measure(recipe, seconds, true, out) : status;
+}

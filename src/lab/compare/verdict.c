@@ -1,0 +1,277 @@
+/* lab/compare/verdict.c - better, worse, no different, or how many seeds it would take to know. */
+#include "lab/compare/verdict.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ALPHA .05
+
+enum { FEW = 6 }; /* below this a comparison says that seeds are few */
+
+const char *cull_verdict_name(cull_verdict_kind kind)
+{
+    static const char *const names[] = {"untested", "better", "worse", "no different", "undecided"};
+
+    return names[kind];
+}
+
+/* Falls as n grows: so does t, and so does s/sqrt(n). */
+static double half_width(double sd, uint64_t n)
+{
+    return cull_stat_t_quantile(ALPHA, (double)(n - 1)) * sd / sqrt((double)n);
+}
+
+uint64_t cull_verdict_seeds(const cull_stat_paired *test, double margin)
+{
+    double   d = fabs(test->mean), target = fmax(d, margin - d);
+    uint64_t low = 1, high = CULL_VERDICT_MOST_SEEDS; /* too few; enough */
+
+    if (test->n < 2 || isnan(target) || !(half_width(test->sd, high) < target)) return 0;
+    while (high - low > 1) {
+        uint64_t n = low + (high - low) / 2;
+
+        if (half_width(test->sd, n) < target)
+            high = n;
+        else
+            low = n;
+    }
+    return high;
+}
+
+static cull_verdict_kind kind_of(const cull_stat_paired *test, double adjusted, double margin)
+{
+    double low = NAN, high = NAN;
+
+    if (test->n == 0 || isnan(test->mean)) return CULL_VERDICT_UNTESTED;
+    if (test->n < 2) return CULL_VERDICT_UNDECIDED;
+    if (adjusted < ALPHA) return test->mean > 0 ? CULL_VERDICT_BETTER : CULL_VERDICT_WORSE;
+    cull_stat_interval(test, .9, &low, &high);
+    return low >= -margin && high <= margin ? CULL_VERDICT_NO_DIFFERENT : CULL_VERDICT_UNDECIDED;
+}
+
+static void say_undecided(const cull_stat_paired *test, const char *arm, const char *control,
+                          cull_verdict *out)
+{
+    size_t room = sizeof out->sentence;
+
+    if (test->n < 2)
+        (void)snprintf(out->sentence, room,
+                       "Undecided: one seed shows a difference of %+.2f points between %s and %s, "
+                       "but not how much seeds differ. Run at least three.",
+                       test->mean, arm, control);
+    else if (out->more == 0)
+        (void)snprintf(out->sentence, room,
+                       "Undecided: %s and %s differ by %+.2f points over %zu seeds, and no number "
+                       "of seeds up to %d would settle it.",
+                       arm, control, test->mean, test->n, CULL_VERDICT_MOST_SEEDS);
+    else
+        (void)snprintf(out->sentence, room,
+                       "Undecided: about %llu more seed%s needed to tell %s from %s (%+.2f points "
+                       "over %zu seeds).",
+                       (unsigned long long)out->more, out->more == 1 ? "" : "s", arm, control,
+                       test->mean, test->n);
+}
+
+static void say_decided(const cull_stat_paired *test, double adjusted, double margin,
+                        const char *arm, const char *control, cull_verdict *out)
+{
+    size_t room = sizeof out->sentence;
+
+    if (out->kind == CULL_VERDICT_NO_DIFFERENT)
+        (void)snprintf(out->sentence, room,
+                       "No different: %s is within %.2g points of %s (%+.2f over %zu seeds).", arm,
+                       margin, control, test->mean, test->n);
+    else
+        (void)snprintf(out->sentence, room, "%s: %s is %.2f points %s %s (%zu seeds, p %s%.2g).",
+                       out->kind == CULL_VERDICT_BETTER ? "Better" : "Worse", arm, fabs(test->mean),
+                       out->kind == CULL_VERDICT_BETTER ? "above" : "below", control, test->n,
+                       adjusted < 1e-4 ? "< " : "= ", fmax(adjusted, 1e-4));
+}
+
+void cull_verdict_judge(const cull_stat_paired *test, double adjusted, double margin,
+                        const char *arm, const char *control, cull_verdict *out)
+{
+    uint64_t total = 0;
+
+    *out = (cull_verdict){.kind = kind_of(test, adjusted, margin)};
+    switch (out->kind) {
+    case CULL_VERDICT_UNTESTED:
+        (void)snprintf(out->sentence, sizeof out->sentence,
+                       "Not tested: no seed has both a run of %s and one of %s.", arm, control);
+        break;
+    case CULL_VERDICT_UNDECIDED:
+        total = cull_verdict_seeds(test, margin);
+        if (total) out->more = total > test->n ? total - test->n : 1;
+        say_undecided(test, arm, control, out);
+        break;
+    case CULL_VERDICT_BETTER:
+    case CULL_VERDICT_WORSE:
+    case CULL_VERDICT_NO_DIFFERENT: say_decided(test, adjusted, margin, arm, control, out); break;
+    }
+}
+
+/* ---- the verdict on all ---- */
+
+/* What the headline tells apart. Better than full training at a higher cost is no saving. */
+enum group { PAYS, DEARER, WORSE, ALIKE, OPEN, UNTESTED, GROUPS };
+
+enum { NAMED = 2, MOST_NAMES = 110 }; /* arms of a group that are named; letters of all names */
+
+static enum group group_of(const cull_verdict_arm *arm)
+{
+    switch (arm->kind) {
+    case CULL_VERDICT_BETTER: return arm->cost < 1 ? PAYS : DEARER;
+    case CULL_VERDICT_WORSE: return WORSE;
+    case CULL_VERDICT_NO_DIFFERENT: return ALIKE;
+    case CULL_VERDICT_UNDECIDED: return OPEN;
+    case CULL_VERDICT_UNTESTED: break;
+    }
+    return UNTESTED;
+}
+
+struct headline {
+    const cull_verdict_arm *arms;
+    size_t                  count, of[GROUPS];
+    double                  margin;
+    char                   *out;
+    size_t                  length, names; /* letters */
+};
+
+static void say(struct headline *h, const char *format, ...) CULL_PRINTF(2, 3);
+
+static void say(struct headline *h, const char *format, ...)
+{
+    va_list args;
+    int     length = 0;
+
+    va_start(args, format);
+    length = vsnprintf(h->out + h->length, CULL_VERDICT_SENTENCE - h->length, format, args);
+    va_end(args);
+    if (length > 0) h->length += (size_t)length;
+    if (h->length >= CULL_VERDICT_SENTENCE) h->length = CULL_VERDICT_SENTENCE - 1;
+}
+
+/* " (a, b)" */
+static void say_names(struct headline *h, enum group group)
+{
+    size_t letters = 0, said = 0;
+
+    for (size_t i = 0; i < h->count; i++)
+        if (group_of(&h->arms[i]) == group) letters += strlen(h->arms[i].name);
+    if (group == UNTESTED || h->of[group] > NAMED || h->names + letters > MOST_NAMES) return;
+    h->names += letters;
+    for (size_t i = 0; i < h->count; i++)
+        if (group_of(&h->arms[i]) == group) say(h, "%s%s", said++ ? ", " : " (", h->arms[i].name);
+    say(h, ")");
+}
+
+/* "1 of 8 is worse (a), 7 are undecided", from this group on. */
+static void say_groups(struct headline *h, enum group first, bool of)
+{
+    static const char *const words[GROUPS] = {"better",    "better but dearer than full training",
+                                              "worse",     "no different",
+                                              "undecided", "not tested yet"};
+    bool                     begun = false;
+
+    for (enum group g = first; g < GROUPS; g++) {
+        if (h->of[g] == 0) continue;
+        say(h, "%s%zu", begun ? ", " : "", h->of[g]);
+        if (of && !begun) say(h, " of %zu", h->count);
+        say(h, " %s %s", h->of[g] == 1 ? "is" : "are", words[g]);
+        say_names(h, g);
+        begun = true;
+    }
+}
+
+static void say_one(struct headline *h)
+{
+    const cull_verdict_arm *arm = h->arms;
+    const char             *rival =
+        arm->cost < 1 ? "uniform choice at the same cost" : "full training, which costs no more";
+
+    switch (group_of(arm)) {
+    case DEARER:
+        say(h, "%s beats full training by %.2f points, but costs %.2f times as much.", arm->name,
+            arm->difference, arm->cost);
+        break;
+    case WORSE:
+        say(h, "%s is worse than %s, by %.2f points.", arm->name, rival, -arm->difference);
+        break;
+    case ALIKE:
+        say(h, "%s is no different from %s, within %.2g points.", arm->name, rival, h->margin);
+        break;
+    default: say(h, "It is undecided whether %s differs from %s.", arm->name, rival);
+    }
+}
+
+static void say_who_pays(struct headline *h)
+{
+    const cull_verdict_arm *best = NULL;
+
+    for (size_t i = 0; i < h->count; i++)
+        if (group_of(&h->arms[i]) == PAYS && (!best || h->arms[i].difference > best->difference))
+            best = &h->arms[i];
+    h->names += strlen(best->name);
+    if (h->of[PAYS] == 1)
+        say(h,
+            "Selection pays here: %s beats uniform choice at the same cost by %.2f points, for "
+            "%.0f %% of the cost of full training",
+            best->name, best->difference, 100 * best->cost);
+    else
+        say(h,
+            "Selection pays here: %zu of %zu arms beat uniform choice at the same cost, the most "
+            "%s by %.2f points, for %.0f %% of the cost of full training",
+            h->of[PAYS], h->count, best->name, best->difference, 100 * best->cost);
+    if (h->of[PAYS] < h->count) {
+        say(h, "; of the others ");
+        say_groups(h, DEARER, false);
+    }
+    say(h, ".");
+}
+
+static void say_who_does_not(struct headline *h)
+{
+    if (h->of[ALIKE] == h->count) {
+        say(h,
+            "All %zu arms are no different from uniform choice at the same cost, within %.2g "
+            "points.",
+            h->count, h->margin);
+    } else if (h->of[WORSE] == h->count) {
+        say(h, "All %zu arms are worse than uniform choice at the same cost.", h->count);
+    } else if (h->of[OPEN] == h->count) {
+        say(h,
+            "No strategy is shown to differ from uniform choice at the same cost: all %zu arms "
+            "are undecided.",
+            h->count);
+    } else {
+        say(h, "No strategy is shown to beat uniform choice at the same cost: ");
+        say_groups(h, DEARER, true);
+        say(h, ".");
+    }
+}
+
+void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, double margin,
+                      bool finished, char out[CULL_VERDICT_SENTENCE])
+{
+    struct headline h = {.arms = arms, .count = count, .margin = margin, .out = out};
+
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++) h.of[group_of(&arms[i])]++;
+    if (h.of[UNTESTED] == count) {
+        say(&h, count ? "Nothing can be said yet: no arm has a finished run beside its control."
+                      : "There is nothing to judge: every arm is uniform choice itself.");
+        return;
+    }
+    if (h.of[PAYS])
+        say_who_pays(&h);
+    else if (count == 1)
+        say_one(&h);
+    else
+        say_who_does_not(&h);
+    if (!finished) say(&h, " Not all runs are done.");
+    if (seeds > 0 && seeds < FEW)
+        say(&h, " %zu seed%s decide%s little.", seeds, seeds == 1 ? "" : "s",
+            seeds == 1 ? "s" : "");
+}

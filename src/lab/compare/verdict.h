@@ -1,0 +1,61 @@
+/*
+ * lab/compare/verdict.h - from paired differences to a verdict, and to words a newcomer
+ * understands.
+ *
+ * An arm's primary comparison is with uniform choice that may spend the arm's whole budget.
+ * Looked at in this order, d the mean difference in points of accuracy, s its deviation:
+ *
+ *     better, worse   Holm-adjusted p of the paired t-test over all arms below .05
+ *     no different    the 90 % interval of d lies inside [-margin, margin]
+ *     undecided       else, with how many more seeds would about decide it: n less what was run, n
+ *                     the smallest total with t s/sqrt(n) < max(|d|, margin - |d|), t being
+ *                     exceeded with probability .05, two-sided, at n - 1 degrees of freedom
+ *
+ * Where n was run already (Holm asks for more than the plain test), one more is asked for. One
+ * pair has no spread: undecided, and how many more is not known.
+ */
+#ifndef CULL_LAB_VERDICT_H
+#define CULL_LAB_VERDICT_H
+
+#include "lab/compare/statistics.h"
+
+typedef enum cull_verdict_kind {
+    CULL_VERDICT_UNTESTED, /* fewer than one pair */
+    CULL_VERDICT_BETTER,
+    CULL_VERDICT_WORSE,
+    CULL_VERDICT_NO_DIFFERENT,
+    CULL_VERDICT_UNDECIDED
+} cull_verdict_kind;
+
+enum { CULL_VERDICT_SENTENCE = 800, CULL_VERDICT_MOST_SEEDS = 10000 };
+
+typedef struct cull_verdict {
+    cull_verdict_kind kind;
+    uint64_t          more; /* seeds; 0: not known, none needed, or beyond the most */
+    char              sentence[CULL_VERDICT_SENTENCE];
+} cull_verdict;
+
+const char *cull_verdict_name(cull_verdict_kind kind); /* "no different" */
+
+/* The smallest number of pairs that would decide; 0: not known or beyond the most. */
+uint64_t cull_verdict_seeds(const cull_stat_paired *test, double margin);
+
+/* adjusted: Holm's p; arm and control: how the sentence calls them, "random keep=0.6 at the same
+ * cost". */
+void cull_verdict_judge(const cull_stat_paired *test, double adjusted, double margin,
+                        const char *arm, const char *control, cull_verdict *out);
+
+/* One arm in the verdict on all; uniform choice itself is none. */
+typedef struct cull_verdict_arm {
+    const char       *name;
+    cull_verdict_kind kind;
+    double            difference; /* to its whole-budget control */
+    double            cost;       /* share of full training's; from 1 on it is held against that */
+} cull_verdict_arm;
+
+/* One or two sentences, fit for a headline: who pays, or that nobody is shown to, and what was
+ * found of all others; names where they are few. seeds: pairs of the arm with the fewest. */
+void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, double margin,
+                      bool finished, char out[CULL_VERDICT_SENTENCE]);
+
+#endif

@@ -1,0 +1,20 @@
+/* lab/probe/audit.h - inside an audit: every example of a set, seen once. */
+#ifndef CULL_LAB_AUDIT_H
+#define CULL_LAB_AUDIT_H
+
+#include "lab/recipe/recipe.h"
+
+typedef struct cull_audit_work {
+    cull_trainer       *t;
+    const cull_dataset *set;
+    double             *loss, *confidence; /* [count] by place                    */
+    int32_t            *predicted;         /* [count]                             */
+    uint32_t           *order;             /* [count] places, ascending by loss   */
+    double             *times;             /* [count] how often trained; or NULL  */
+} cull_audit_work;
+
+/* audit_write.c: the .npz file, with the `examples` easiest and hardest. */
+cull_status cull_audit_write(const cull_audit_work *work, const cull_audit_result *result,
+                             size_t examples, const char *path);
+
+#endif

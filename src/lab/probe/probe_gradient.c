@@ -1,0 +1,292 @@
+/*
+ * lab/probe/probe_gradient.c - the gradients of a probe, each one pass of the engine.
+ *
+ * A plan is made for every number of kept examples and the latest few are held, so that strategies
+ * with a fixed m make theirs once.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/probe/probe.h"
+#include "tensor/tensor.h"
+#include "train/train.h"
+
+static size_t running_bytes(const cull_params *params)
+{
+    return params->running_count * cull_dtype_size(params->dtype);
+}
+
+static cull_status make_room(cull_prober *p)
+{
+    const cull_probe_ground *g = &p->ground;
+    cull_status              status = CULL_OK;
+    size_t                   batch = g->batch, count = g->params->count;
+
+    TRY(cull_base_alloc(batch, sizeof *p->label, "a probe", &p->label));
+    TRY(cull_base_alloc(batch, sizeof *p->place, "a probe", &p->place));
+    TRY(cull_base_alloc(batch, sizeof *p->weight, "a probe", &p->weight));
+    TRY(cull_base_alloc(batch, sizeof *p->rows, "a probe", &p->rows));
+    TRY(cull_base_alloc(count, sizeof *p->full, "a probe's gradients", &p->full));
+    TRY(cull_base_alloc(count, sizeof *p->whole, "a probe's gradients", &p->whole));
+    TRY(cull_base_alloc(count, sizeof *p->part, "a probe's gradients", &p->part));
+    TRY(cull_base_alloc(running_bytes(g->params), 1, "a probe", &p->running));
+    TRY(cull_base_alloc_aligned(batch * cull_data_row(g->set), cull_dtype_size(g->params->dtype),
+                                "a probe's batch", &p->inputs));
+    for (size_t i = 0; i < batch; i++) p->rows[i] = (uint32_t)i;
+done:
+    return status;
+}
+
+static cull_status make_plan(cull_prober *p, cull_plan_mode mode, size_t batch, cull_plan **out)
+{
+    const cull_probe_ground *g = &p->ground;
+
+    return cull_nn_plan_create(g->model, g->params, g->backend, mode, batch, g->smoothing, out);
+}
+
+cull_status cull_prober_init(cull_prober *p, const cull_probe_ground *ground)
+{
+    cull_status status = CULL_OK;
+
+    *p = (cull_prober){.ground = *ground, .next = 1};
+    if (ground->batch < 1 || ground->batch > ground->set->count)
+        FAIL(CULL_BAD_OPTION, "train.batch=%zu, the training set has %zu examples", ground->batch,
+             ground->set->count);
+    TRY(cull_data_order_init(&p->order, ground->set->count, ground->batch, true, ground->seed));
+    cull_data_order_epoch(&p->order, 0, NULL, ground->set->count);
+    TRY(make_room(p));
+    TRY(make_plan(p, CULL_PLAN_SCORE, ground->batch, &p->score));
+    TRY(make_plan(p, CULL_PLAN_LEARN, ground->batch, &p->learn[0].plan));
+    p->learn[0].batch = ground->batch;
+    p->learns = 1;
+    cull_prober_go(p, 0);
+done:
+    return status;
+}
+
+void cull_prober_clear(cull_prober *p)
+{
+    for (size_t i = 0; i < p->learns; i++) cull_nn_plan_destroy(p->learn[i].plan);
+    cull_nn_plan_destroy(p->score);
+    cull_data_order_clear(&p->order);
+    cull_base_free_aligned(p->inputs);
+    cull_base_free(p->running);
+    cull_base_free(p->label);
+    cull_base_free(p->place);
+    cull_base_free(p->weight);
+    cull_base_free(p->rows);
+    cull_base_free(p->full);
+    cull_base_free(p->whole);
+    cull_base_free(p->part);
+    cull_base_free(p->wide[0]);
+    cull_base_free(p->wide[1]);
+    *p = (cull_prober){0};
+}
+
+size_t cull_prober_batches(const cull_prober *p)
+{
+    return cull_data_order_batches(&p->order);
+}
+
+void cull_prober_go(cull_prober *p, size_t number)
+{
+    size_t   batches = cull_data_order_batches(&p->order), count = 0;
+    uint64_t epoch = number / batches;
+
+    if (epoch != p->epoch) {
+        cull_data_order_epoch(&p->order, epoch, NULL, p->ground.set->count);
+        p->epoch = epoch;
+    }
+    p->number = number;
+    p->places = cull_data_order_batch(&p->order, number % batches, &count);
+}
+
+static cull_status learn_plan(cull_prober *p, size_t batch, cull_plan **out)
+{
+    cull_status status = CULL_OK;
+    cull_plan  *plan = NULL;
+
+    for (size_t i = 0; i < p->learns; i++)
+        if (p->learn[i].batch == batch) {
+            *out = p->learn[i].plan;
+            return CULL_OK;
+        }
+    TRY(make_plan(p, CULL_PLAN_LEARN, batch, &plan));
+    if (p->learns < CULL_PROBE_PLANS) {
+        p->next = p->learns++;
+    } else {
+        p->next = p->next + 1 < CULL_PROBE_PLANS ? p->next + 1 : 1;
+        cull_nn_plan_destroy(p->learn[p->next].plan);
+    }
+    p->learn[p->next].batch = batch;
+    *out = p->learn[p->next].plan = plan;
+done:
+    return status;
+}
+
+/* The rows of the current batch as this plan reads them. */
+static cull_status bring(cull_prober *p, const cull_plan *plan, const uint32_t *rows, size_t count,
+                         const double *weight, cull_batch *out)
+{
+    const cull_probe_ground *g = &p->ground;
+    cull_status              status = CULL_OK;
+    cull_data_form           form = {0};
+
+    TRY(cull_trainer_form(plan, &form));
+    form.dtype = g->params->dtype;
+    for (size_t i = 0; i < count; i++) {
+        p->place[i] = p->places[rows[i]];
+        p->label[i] = g->set->labels[p->place[i]];
+    }
+    cull_data_transform(g->set, g->augment, form, p->epoch, p->place, count, p->inputs);
+    *out = (cull_batch){.count = count,
+                        .inputs = p->inputs,
+                        .label = p->label,
+                        .weight = weight,
+                        .place = p->place,
+                        .step = p->number,
+                        .epoch = p->epoch,
+                        .key = cull_key_make(g->seed, "dropout")};
+done:
+    return status;
+}
+
+/* A matrix of signals in float64, in room that is made once. */
+static cull_status widen(cull_tensor *x, double **room)
+{
+    cull_status status = CULL_OK;
+    size_t      rows = (size_t)x->shape[0], columns = (size_t)x->shape[1];
+
+    if (!*room) TRY(cull_base_alloc(rows, columns * sizeof **room, "a probe's signals", room));
+    for (size_t i = 0; i < rows; i++) {
+        cull_tensor row = cull_vector(cull_tensor_row(x, i), x->dtype, columns);
+        for (size_t j = 0; j < columns; j++) (*room)[i * columns + j] = cull_tensor_get(&row, j);
+    }
+    *x = cull_matrix(*room, CULL_F64, rows, columns);
+done:
+    return status;
+}
+
+cull_status cull_prober_score(cull_prober *p, bool exact, cull_signals *signals)
+{
+    cull_status status = CULL_OK;
+    cull_batch  batch = {0};
+
+    TRY(bring(p, p->score, p->rows, p->ground.batch, NULL, &batch));
+    TRY(cull_nn_score(p->score, &batch, CULL_STATS_BATCH,
+                      CULL_SIGNAL_LOSS | CULL_SIGNAL_H | CULL_SIGNAL_P | CULL_SIGNAL_LABEL,
+                      signals));
+    if (exact) {
+        TRY(widen(&signals->h, &p->wide[0]));
+        TRY(widen(&signals->p, &p->wide[1]));
+    }
+done:
+    return status;
+}
+
+/* sum += weight p_i (x) [h_i; 1], or (x) h_i where the layer has no biases. */
+static void add_outer(const cull_signals *signals, size_t i, double weight, bool bias, double *sum)
+{
+    size_t      width = (size_t)signals->h.shape[1], classes = (size_t)signals->p.shape[1];
+    cull_tensor h = cull_vector(cull_tensor_row(&signals->h, i), signals->h.dtype, width);
+    cull_tensor p = cull_vector(cull_tensor_row(&signals->p, i), signals->p.dtype, classes);
+
+    for (size_t c = 0; c < classes; c++) {
+        double factor = weight * cull_tensor_get(&p, c);
+
+        for (size_t l = 0; l < width; l++) *sum++ += factor * cull_tensor_get(&h, l);
+        if (bias) *sum++ += factor;
+    }
+}
+
+double cull_prober_last(cull_prober *p, const cull_signals *signals, const cull_subset *subset)
+{
+    const cull_model *model = p->ground.model;
+    bool              bias = model->node[model->last_dense].params > 1;
+    size_t size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + (bias ? 1 : 0));
+
+    memset(p->whole, 0, size * sizeof *p->whole);
+    memset(p->part, 0, size * sizeof *p->part);
+    for (size_t i = 0; i < signals->count; i++)
+        add_outer(signals, i, 1 / (double)signals->count, bias, p->whole);
+    for (size_t i = 0; i < subset->count; i++)
+        add_outer(signals, subset->index[i], subset->weight[i] / (double)subset->count, bias,
+                  p->part);
+    return cull_probe_relative(p->part, p->whole, size);
+}
+
+/* Into params->gradient, running averages as before. */
+static cull_status learn(cull_prober *p, const uint32_t *rows, size_t count, const double *weight)
+{
+    cull_params *params = p->ground.params;
+    cull_status  status = CULL_OK;
+    cull_plan   *plan = NULL;
+    cull_batch   batch = {0};
+    cull_signals trained = {0};
+
+    TRY(learn_plan(p, count, &plan));
+    TRY(bring(p, plan, rows, count, weight, &batch));
+    memcpy(p->running, params->running, running_bytes(params));
+    status = cull_nn_learn(plan, &batch, &trained);
+    memcpy(params->running, p->running, running_bytes(params));
+done:
+    return status;
+}
+
+static double element(const cull_params *params, size_t i)
+{
+    return params->dtype == CULL_F32 ? (double)((const float *)params->gradient)[i]
+                                     : ((const double *)params->gradient)[i];
+}
+
+cull_status cull_prober_whole(cull_prober *p)
+{
+    cull_status status = CULL_OK;
+
+    TRY(learn(p, p->rows, p->ground.batch, NULL));
+    for (size_t i = 0; i < p->ground.params->count; i++) p->whole[i] = element(p->ground.params, i);
+done:
+    return status;
+}
+
+cull_status cull_prober_add(cull_prober *p)
+{
+    cull_status status = CULL_OK;
+
+    TRY(learn(p, p->rows, p->ground.batch, NULL));
+    for (size_t i = 0; i < p->ground.params->count; i++) p->full[i] += element(p->ground.params, i);
+done:
+    return status;
+}
+
+void cull_prober_divide(cull_prober *p, size_t batches)
+{
+    for (size_t i = 0; i < p->ground.params->count; i++) p->full[i] /= (double)batches;
+}
+
+cull_status cull_prober_part(cull_prober *p, const cull_subset *subset, int way)
+{
+    cull_status status = CULL_OK;
+    size_t      batch = p->ground.batch;
+
+    if (subset->count == 0 || subset->count > batch)
+        FAIL(CULL_BAD_ARGUMENT, "a gradient of %zu examples of a batch of %zu", subset->count,
+             batch);
+    for (size_t i = 0; i < subset->count; i++)
+        if (subset->index[i] >= batch)
+            FAIL(CULL_BAD_ARGUMENT, "row %u of %zu is not there", subset->index[i], batch);
+    if (way == CULL_PROBE_TRAINED) {
+        TRY(learn(p, subset->index, subset->count, subset->weight));
+    } else {
+        double scale = (double)batch / (double)subset->count;
+
+        memset(p->weight, 0, batch * sizeof *p->weight);
+        for (size_t i = 0; i < subset->count; i++)
+            p->weight[subset->index[i]] += scale * subset->weight[i];
+        TRY(learn(p, p->rows, batch, p->weight));
+    }
+    for (size_t i = 0; i < p->ground.params->count; i++) p->part[i] = element(p->ground.params, i);
+done:
+    return status;
+}

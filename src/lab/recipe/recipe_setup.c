@@ -1,0 +1,241 @@
+/* lab/recipe/recipe_setup.c - what the values of a recipe mean to a trainer. */
+#include <math.h>
+#include <stdio.h>
+
+#include "lab/recipe/recipe.h"
+
+static const char *text_or_none(const cull_values *v, const char *key)
+{
+    const char *text = cull_value_text(v, key);
+
+    return text[0] ? text : NULL;
+}
+
+static void fill_data(const cull_values *v, cull_train_setup *s)
+{
+    s->data = cull_value_text(v, "data.name");
+    s->root = text_or_none(v, "data.root");
+    s->test = text_or_none(v, "data.test");
+    s->validation = cull_value_real(v, "data.validation");
+    s->subset = cull_value_real(v, "data.subset");
+    s->workers = (unsigned)cull_value_int(v, "data.workers");
+    s->corruption = (cull_data_corruption){
+        .imbalance = cull_value_real(v, "data.imbalance"),
+        .imbalance_keep = cull_value_real(v, "data.imbalance_keep"),
+        .label_noise = cull_value_real(v, "data.label_noise"),
+        .noise = cull_value_is(v, "data.noise", "flip") ? CULL_DATA_FLIP : CULL_DATA_REDRAW,
+        .duplicates = (size_t)cull_value_int(v, "data.duplicates"),
+        .seed = s->seed};
+    s->augment = (cull_data_augment){.pad = (size_t)cull_value_int(v, "augment.crop"),
+                                     .reflect = cull_value_is(v, "augment.padding", "reflect"),
+                                     .flip = cull_value_bool(v, "augment.flip"),
+                                     .cutout = (size_t)cull_value_int(v, "augment.cutout"),
+                                     .seed = s->seed};
+    s->augments = s->augment.pad || s->augment.flip || s->augment.cutout;
+}
+
+static void fill_model(const cull_values *v, cull_train_setup *s)
+{
+    s->model = cull_value_text(v, "model.name");
+    s->model_options.dropout = cull_value_real(v, "model.dropout");
+    s->model_options.imagenet_stem = cull_value_is(v, "model.stem", "imagenet");
+    s->model_options.norm_epsilon = cull_value_real(v, "model.norm_epsilon");
+    s->model_options.norm_momentum = cull_value_real(v, "model.norm_momentum");
+    s->model_options.activation = CULL_RELU;
+    s->smoothing = cull_value_real(v, "model.smoothing");
+    s->optim = (cull_optim_options){
+        .rule = cull_value_is(v, "optim.name", "sgd") ? CULL_OPTIM_SGD : CULL_OPTIM_ADAMW,
+        .momentum = cull_value_real(v, "optim.momentum"),
+        .nesterov = cull_value_bool(v, "optim.nesterov"),
+        .weight_decay = cull_value_real(v, "optim.weight_decay"),
+        .beta1 = cull_value_real(v, "optim.beta1"),
+        .beta2 = cull_value_real(v, "optim.beta2"),
+        .epsilon = cull_value_real(v, "optim.epsilon"),
+        .clip = cull_value_real(v, "optim.clip")};
+    s->decay_all = cull_value_is(v, "optim.decay", "all");
+}
+
+static cull_schedule_shape shape_of(const cull_values *v)
+{
+    if (cull_value_is(v, "schedule.name", "constant")) return CULL_SCHEDULE_CONSTANT;
+    if (cull_value_is(v, "schedule.name", "multi-step")) return CULL_SCHEDULE_MULTI_STEP;
+    if (cull_value_is(v, "schedule.name", "cosine")) return CULL_SCHEDULE_COSINE;
+    return CULL_SCHEDULE_ONE_CYCLE;
+}
+
+static cull_status fill_schedule(const cull_values *v, cull_train_setup *s)
+{
+    cull_status    status = CULL_OK;
+    cull_schedule *c = &s->schedule;
+    double         stretch = cull_value_real(v, "schedule.stretch");
+
+    *c = (cull_schedule){.shape = shape_of(v),
+                         .rate = stretch * cull_value_real(v, "optim.lr"),
+                         .low = stretch * cull_value_real(v, "schedule.low"),
+                         .gamma = cull_value_real(v, "schedule.gamma"),
+                         .peak = cull_value_real(v, "schedule.peak"),
+                         .divide = cull_value_real(v, "schedule.divide"),
+                         .final_divide = cull_value_real(v, "schedule.final_divide"),
+                         .warmup_start = cull_value_real(v, "schedule.warmup_start")};
+    s->warmup = cull_value_real(v, "schedule.warmup") / stretch;
+    s->epochs = (uint64_t)fmax(1, round((double)s->epochs / stretch));
+    s->count_trained = cull_value_is(v, "schedule.count", "trained");
+    c->milestones =
+        cull_values_list(v, "schedule.milestones", c->milestone, CULL_SCHEDULE_MILESTONES);
+    if (c->milestones > CULL_SCHEDULE_MILESTONES)
+        FAIL(CULL_BAD_OPTION, "schedule.milestones: %zu of them, %d are possible", c->milestones,
+             CULL_SCHEDULE_MILESTONES);
+    for (size_t i = 0; i < c->milestones; i++) c->milestone[i] /= stretch;
+    for (size_t i = 1; i < c->milestones; i++)
+        if (!(c->milestone[i] > c->milestone[i - 1]))
+            FAIL(CULL_BAD_OPTION, "schedule.milestones: %g does not come after %g", c->milestone[i],
+                 c->milestone[i - 1]);
+    if (c->shape == CULL_SCHEDULE_MULTI_STEP && c->milestones == 0)
+        FAIL(CULL_BAD_OPTION, "schedule.milestones: multi-step needs at least one");
+    if (c->shape == CULL_SCHEDULE_COSINE && c->low > c->rate)
+        FAIL(CULL_BAD_OPTION, "schedule.low: %g is above optim.lr, %g", c->low, c->rate);
+    if (s->warmup >= (double)s->epochs)
+        FAIL(CULL_BAD_OPTION, "schedule.warmup: %g epochs in a run of %llu", s->warmup,
+             (unsigned long long)s->epochs);
+done:
+    return status;
+}
+
+/* With reuse the scoring pass is the training pass, so nothing may set it apart. */
+static cull_status check_reuse(const cull_train_setup *s)
+{
+    cull_status status = CULL_OK;
+
+    if (s->score.running)
+        FAIL(CULL_BAD_OPTION, "score.norm: score.pass=reuse trains by the batch's statistics");
+    if (s->score.int8)
+        FAIL(CULL_BAD_OPTION, "score.precision: score.pass=reuse trains what it scores, in full");
+    if (s->score.scale < 1)
+        FAIL(CULL_BAD_OPTION, "score.scale: score.pass=reuse trains what it scores, at full size");
+    if (s->score.clean)
+        FAIL(CULL_BAD_OPTION, "score.augment: score.pass=reuse trains what it scores, augmented");
+    if (s->score.pipelined)
+        FAIL(CULL_BAD_OPTION, "score.pipelined: score.pass=reuse scores by the newest weights");
+    if (s->score.proxy)
+        FAIL(CULL_BAD_OPTION, "score.proxy: score.pass=reuse trains the model that scores");
+done:
+    return status;
+}
+
+static cull_status fill_score(const cull_values *v, cull_train_setup *s)
+{
+    cull_status status = CULL_OK;
+
+    s->score = (cull_score_setup){
+        .reuse = cull_value_is(v, "score.pass", "reuse"),
+        .constants = cull_value_is(v, "reuse.batchnorm", "constants"),
+        .running = cull_value_is(v, "score.norm", "running"),
+        .int8 = cull_value_is(v, "score.precision", "int8"),
+        .clean = !cull_value_bool(v, "score.augment"),
+        .scale = cull_value_real(v, "score.scale"),
+        .pipelined = cull_value_bool(v, "score.pipelined"),
+        .proxy = text_or_none(v, "score.proxy"),
+        .irreducible = text_or_none(v, "score.irreducible"),
+    };
+    if (s->score.reuse) TRY(check_reuse(s));
+    if (s->score.constants && !s->score.reuse)
+        FAIL(CULL_BAD_OPTION, "reuse.batchnorm: goes with score.pass=reuse only");
+    if (s->score.pipelined && s->score.proxy)
+        FAIL(CULL_BAD_OPTION, "score.pipelined: a proxy is trained every step, so it cannot lag");
+    if (s->score.pipelined && s->score.scale < 1)
+        FAIL(CULL_BAD_OPTION, "score.pipelined: scores images as they are, score.scale=1");
+    if (s->score.scale < 1 && s->score.proxy)
+        FAIL(CULL_BAD_OPTION, "score.scale: a proxy reads images as they are");
+    s->moments = cull_values_list(v, "train.evaluate_at", s->moment, CULL_TRAIN_MOMENTS);
+    if (s->moments > CULL_TRAIN_MOMENTS)
+        FAIL(CULL_BAD_OPTION, "train.evaluate_at: %zu of them, %d are possible", s->moments,
+             CULL_TRAIN_MOMENTS);
+    if (s->moments && !(s->moment[0] > 0))
+        FAIL(CULL_BAD_OPTION,
+             "train.evaluate_at: %g comes before the first step; moments lie above 0",
+             s->moment[0]);
+    for (size_t i = 1; i < s->moments; i++)
+        if (!(s->moment[i] > s->moment[i - 1]))
+            FAIL(CULL_BAD_OPTION, "train.evaluate_at: %g does not come after %g", s->moment[i],
+                 s->moment[i - 1]);
+done:
+    return status;
+}
+
+/* Settings that the model has not would otherwise pass in silence. */
+static cull_status check_settings(const cull_train_setup *s)
+{
+    const cull_model_options *o = &s->model_options;
+    cull_status               status = CULL_OK;
+    char                      why[256];
+
+    if (!cull_train_is_own(s->model)) {
+        status = cull_nn_model_check_options(s->model, o);
+        (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        return status == CULL_OK ? CULL_OK : cull_fail(status, "model.%s", why);
+    }
+    if (o->dropout > 0 || o->imagenet_stem || o->norm_epsilon != CULL_NORM_EPSILON ||
+        o->norm_momentum != CULL_NORM_MOMENTUM)
+        FAIL(CULL_BAD_OPTION,
+             "model.name: a program's own model has the dropout, stem and norms it was built with");
+done:
+    return status;
+}
+
+/* A name nobody knows is told by building it for any images at all. */
+static cull_status check_model(const cull_train_setup *s, const char *name, const char *key)
+{
+    cull_model_options options = s->model_options;
+    cull_model        *model = NULL;
+    cull_status        status = CULL_OK;
+    char               why[256];
+
+    if (name == s->model && cull_train_is_own(name)) return CULL_OK; /* a trainer asks for it */
+    cull_nn_model_fit_options(name, &options);
+    options.channels = 3;
+    options.height = options.width = 32;
+    options.classes = 10;
+    status = cull_nn_model_by_name(name, &options, &model);
+    cull_nn_model_destroy(model);
+    if (status == CULL_BAD_OPTION) {
+        (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        return cull_fail(status, "%s: %s", key, why);
+    }
+    return status == CULL_NO_MEMORY ? status : CULL_OK;
+}
+
+cull_status cull_recipe_fill(const cull_values *v, cull_train_setup *out)
+{
+    cull_status      status = CULL_OK;
+    cull_train_setup s = {0};
+
+    s.seed = (uint64_t)cull_value_int(v, "train.seed");
+    s.init = text_or_none(v, "train.init");
+    s.epochs = (uint64_t)cull_value_int(v, "train.epochs");
+    s.batch = (size_t)cull_value_int(v, "train.batch");
+    s.evaluate_batch = (size_t)cull_value_int(v, "train.evaluate_batch");
+    s.drop_short = cull_value_bool(v, "train.drop_short");
+    s.strategy = cull_value_text(v, "select.strategy");
+    s.backend = cull_value_text(v, "train.backend");
+    s.threads = (unsigned)cull_value_int(v, "train.threads");
+    s.log_every = (uint64_t)cull_value_int(v, "train.log");
+    s.evaluate_every = (uint64_t)cull_value_int(v, "train.evaluate");
+    s.checkpoint_every = (uint64_t)cull_value_int(v, "train.checkpoint");
+    s.checkpoint_steps = (uint64_t)cull_value_int(v, "train.checkpoint_steps");
+    s.target = cull_value_real(v, "train.target");
+    s.most_seconds = cull_value_real(v, "train.seconds");
+    s.most_cost = cull_value_real(v, "train.cost");
+    s.shorten = cull_value_real(v, "train.shorten");
+    fill_data(v, &s);
+    fill_model(v, &s);
+    TRY(fill_schedule(v, &s));
+    if (s.optim.rule == CULL_OPTIM_SGD && s.optim.nesterov && s.optim.momentum == 0)
+        FAIL(CULL_BAD_OPTION, "optim.nesterov: needs optim.momentum above 0");
+    TRY(check_model(&s, s.model, "model.name"));
+    TRY(check_settings(&s));
+    TRY(fill_score(v, &s));
+    if (s.score.proxy) TRY(check_model(&s, s.score.proxy, "score.proxy"));
+    *out = s;
+done:
+    return status;
+}

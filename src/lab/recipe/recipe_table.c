@@ -1,0 +1,158 @@
+/* lab/recipe/recipe_table.c - every key of a recipe. */
+#include "lab/recipe/recipe.h"
+
+#define WHOLE 9007199254740992. /* 2^53: every whole number up to here is exact */
+
+// clang-format off
+const cull_option_spec cull_recipe_table[] = {
+    {"data.name", CULL_OPTION_TEXT, "fashion-mnist", 0, 0, NULL,
+     "a set that `cull data list` names, or a .npz or .npy file"},
+    {"data.root", CULL_OPTION_TEXT, "", 0, 0, NULL,
+     "the folder that holds the sets' folders; none: $CULL_DATA"},
+    {"data.test", CULL_OPTION_TEXT, "", 0, 0, NULL,
+     "a file with the test set, where it is not part of the set itself"},
+    {"data.validation", CULL_OPTION_REAL, "0", 0, 0.9, NULL,
+     "share of the training set to split off and watch, the test set being read beside it; 0: the "
+     "test set is watched"},
+    {"data.subset", CULL_OPTION_REAL, "1", 1e-6, 1, NULL,
+     "share of the training examples that are there at all, the same of every class, and of the "
+     "validation set's"},
+    {"data.imbalance", CULL_OPTION_REAL, "0", 0, 1, NULL,
+     "share of the classes that lose most of their training examples"},
+    {"data.imbalance_keep", CULL_OPTION_REAL, "0.1", 1e-6, 1, NULL,
+     "share of its examples that such a class keeps"},
+    {"data.label_noise", CULL_OPTION_REAL, "0", 0, 1, NULL,
+     "share of the training examples that get a wrong label"},
+    {"data.noise", CULL_OPTION_CHOICE, "flip", 0, 0, "flip|redraw",
+     "wrong labels: another class, or any class"},
+    {"data.duplicates", CULL_OPTION_INT, "1", 1, 1000, NULL,
+     "how many times each training example is there"},
+    {"data.workers", CULL_OPTION_INT, "1", 0, 256, NULL,
+     "threads that load; never changes the result"},
+
+    {"augment.crop", CULL_OPTION_INT, "0", 0, 1024, NULL,
+     "pixels of padding of which a random window is taken; 0: none"},
+    {"augment.padding", CULL_OPTION_CHOICE, "zero", 0, 0, "zero|reflect",
+     "what lies beyond the border"},
+    {"augment.flip", CULL_OPTION_BOOL, "false", 0, 0, NULL,
+     "left and right change places with probability 1/2"},
+    {"augment.cutout", CULL_OPTION_INT, "0", 0, 1024, NULL,
+     "side of a square that is blanked at random; 0: none"},
+
+    {"model.name", CULL_OPTION_TEXT, "lenet5", 0, 0, NULL,
+     "mlp, lenet5, resnet20, resnet56, resnet18, resnet34, resnet50, wrn-D-K, densenet-bc-D-K, "
+     "mobilenetv1 or mobilenetv2"},
+    {"model.dropout", CULL_OPTION_REAL, "0", 0, 0.95, NULL,
+     "probability, of wrn-D-K (between a block's convolutions) and mobilenetv2 (before the last "
+     "layer)"},
+    {"model.stem", CULL_OPTION_CHOICE, "cifar", 0, 0, "cifar|imagenet",
+     "first layers of resnet18, resnet34, resnet50 and the mobilenets: for small images, or for 224 "
+     "pixels"},
+    {"model.norm_epsilon", CULL_OPTION_REAL, "1e-5", 1e-12, 1, NULL,
+     "what norms add to a variance before its root is taken"},
+    {"model.norm_momentum", CULL_OPTION_REAL, "0.1", 1e-9, 1, NULL,
+     "share of the new in BatchNorm's running averages, as PyTorch has it"},
+    {"model.smoothing", CULL_OPTION_REAL, "0", 0, 0.9, NULL, "label smoothing of the loss"},
+
+    {"optim.name", CULL_OPTION_CHOICE, "sgd", 0, 0, "sgd|adamw", "the rule"},
+    {"optim.lr", CULL_OPTION_REAL, "0.05", 1e-12, 1e3, NULL, "the highest learning rate"},
+    {"optim.momentum", CULL_OPTION_REAL, "0.9", 0, 0.9999, NULL, "of sgd"},
+    {"optim.nesterov", CULL_OPTION_BOOL, "false", 0, 0, NULL, "of sgd"},
+    {"optim.weight_decay", CULL_OPTION_REAL, "0", 0, 1, NULL, "of both rules"},
+    {"optim.decay", CULL_OPTION_CHOICE, "all", 0, 0, "all|weights",
+     "what decays: all parameters, or neither biases nor norms"},
+    {"optim.beta1", CULL_OPTION_REAL, "0.9", 0, 0.999999, NULL, "of adamw"},
+    {"optim.beta2", CULL_OPTION_REAL, "0.999", 0, 0.999999, NULL, "of adamw"},
+    {"optim.epsilon", CULL_OPTION_REAL, "1e-8", 1e-16, 1, NULL, "of adamw"},
+    {"optim.clip", CULL_OPTION_REAL, "0", 0, 1e6, NULL,
+     "most norm of the whole gradient; 0: any"},
+
+    {"schedule.name", CULL_OPTION_CHOICE, "cosine", 0, 0, "constant|multi-step|cosine|one-cycle",
+     "how the rate goes, step by step"},
+    {"schedule.warmup", CULL_OPTION_REAL, "0", 0, 1e6, NULL,
+     "epochs of linear rise before the shape begins"},
+    {"schedule.warmup_start", CULL_OPTION_REAL, "0.01", 0, 1, NULL,
+     "share of the rate that the rise begins at"},
+    {"schedule.milestones", CULL_OPTION_LIST, "", 0, 1e6, NULL,
+     "multi-step: epochs after which the rate falls, as [60, 120]"},
+    {"schedule.gamma", CULL_OPTION_REAL, "0.1", 1e-9, 1, NULL, "multi-step: by this factor"},
+    {"schedule.low", CULL_OPTION_REAL, "0", 0, 1e3, NULL, "cosine: the rate it ends at"},
+    {"schedule.peak", CULL_OPTION_REAL, "0.3", 0, 1, NULL,
+     "one-cycle: where in the run the rate is highest"},
+    {"schedule.divide", CULL_OPTION_REAL, "25", 1, 1e9, NULL,
+     "one-cycle: the rate begins at lr over this"},
+    {"schedule.final_divide", CULL_OPTION_REAL, "10000", 1, 1e12, NULL,
+     "one-cycle: and ends at its beginning over this"},
+    {"schedule.count", CULL_OPTION_CHOICE, "scored", 0, 0, "scored|trained",
+     "what the rate goes by: examples met, or examples trained"},
+    {"schedule.stretch", CULL_OPTION_REAL, "1", 0.1, 10, NULL,
+     "s: every rate times s, every epoch (also milestones and warm-up) over s"},
+
+    {"select.strategy", CULL_OPTION_TEXT, "full", 0, 0, NULL,
+     "which examples are trained: a strategy of docs/strategies.md, with `stale` or `remembered` "
+     "behind it if wanted, or the path of a plug-in. Its options are keys of this section too, "
+     "as select.keep"},
+
+    {"score.pass", CULL_OPTION_CHOICE, "separate", 0, 0, "separate|reuse",
+     "run the kept examples forward again, or go backward through the scoring pass itself"},
+    {"score.norm", CULL_OPTION_CHOICE, "batch", 0, 0, "batch|running",
+     "BatchNorm while scoring a batch: by the batch, or by its averages (over the pool always so)"},
+    {"score.precision", CULL_OPTION_CHOICE, "same", 0, 0, "same|int8",
+     "of scoring: as of training, or convolutions in 8 bits where that is faster"},
+    {"score.scale", CULL_OPTION_REAL, "1", 0.05, 1, NULL,
+     "images are scored at this share of their height and width, by bilinear interpolation"},
+    {"score.augment", CULL_OPTION_BOOL, "true", 0, 0, NULL,
+     "score a batch as it will be trained; false: without augmentation (over the pool always so)"},
+    {"score.pipelined", CULL_OPTION_BOOL, "false", 0, 0, NULL,
+     "score the next batch on another thread, by weights one step old"},
+    {"score.proxy", CULL_OPTION_TEXT, "", 0, 0, NULL,
+     "a small model that scores and is trained along; none: the model scores"},
+    {"score.irreducible", CULL_OPTION_TEXT, "", 0, 0, NULL,
+     "a .npy or .npz file with a loss for each example in the order of the set's files, for `rho`"},
+
+    {"reuse.batchnorm", CULL_OPTION_CHOICE, "kept", 0, 0, "kept|constants",
+     "backward through BatchNorm with score.pass=reuse: by the kept rows, or statistics as "
+     "constants"},
+
+    {"train.epochs", CULL_OPTION_INT, "5", 1, 1e6, NULL, "passes over the training set"},
+    {"train.batch", CULL_OPTION_INT, "64", 1, 1e6, NULL, "examples a step"},
+    {"train.drop_short", CULL_OPTION_BOOL, "false", 0, 0, NULL,
+     "leave out an epoch's last batch when it is not full"},
+    {"train.init", CULL_OPTION_TEXT, "", 0, 0, NULL,
+     "a .safetensors file of weights and BatchNorm's averages to begin with, all of the model's and "
+     "no others; none: drawn from the seed. A resumed run does not read it again once it "
+     "has a checkpoint"},
+    {"train.seed", CULL_OPTION_INT, "1", 0, WHOLE, NULL, "of all randomness"},
+    {"train.backend", CULL_OPTION_CHOICE, "cpu", 0, 0, "cpu|ref",
+     "fast, or plain loops that define what is right"},
+    {"train.threads", CULL_OPTION_INT, "0", 0, 1024, NULL,
+     "0: one per core; never changes the result"},
+    {"train.evaluate", CULL_OPTION_INT, "1", 1, 1e6, NULL, "epochs between evaluations"},
+    {"train.evaluate_batch", CULL_OPTION_INT, "250", 1, 1e6, NULL, "examples at once there"},
+    {"train.checkpoint", CULL_OPTION_INT, "1", 1, 1e6, NULL, "epochs between checkpoints"},
+    {"train.checkpoint_steps", CULL_OPTION_INT, "0", 0, WHOLE, NULL,
+     "steps between checkpoints inside an epoch; 0: none"},
+    {"train.log", CULL_OPTION_INT, "100", 0, WHOLE, NULL,
+     "steps between lines in metrics.jsonl; 0: only epochs and evaluations"},
+    {"train.target", CULL_OPTION_REAL, "0", 0, 1, NULL,
+     "stop when this accuracy is reached on the watched set; 0: never"},
+    {"train.seconds", CULL_OPTION_REAL, "0", 0, 1e9, NULL,
+     "stop after so much time, that of evaluations not counted; 0: never. The result then depends on "
+     "the machine's speed"},
+    {"train.cost", CULL_OPTION_REAL, "0", 0, 1e15, NULL,
+     "stop after so much counted work, in examples forward and backward; 0: never"},
+    {"train.shorten", CULL_OPTION_REAL, "1", 1e-6, 1, NULL,
+     "end after this share of the steps, to the nearest; the schedule covers exactly these"},
+    {"train.evaluate_at", CULL_OPTION_LIST, "", 0, 1e6, NULL,
+     "epochs of the run above 0, also fractions of them, at which the watched and the test set are "
+     "evaluated besides"},
+    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+};
+// clang-format on
+
+const cull_option_spec *cull_recipe_option_at(size_t i)
+{
+    for (size_t at = 0; cull_recipe_table[at].key; at++)
+        if (at == i) return &cull_recipe_table[at];
+    return NULL;
+}

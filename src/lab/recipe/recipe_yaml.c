@@ -1,0 +1,278 @@
+/*
+ * lab/recipe/recipe_yaml.c - YAML as far as recipes go: mappings in mappings, plain values, lists
+ * of them.
+ *
+ * Anchors, aliases, tags and second documents are refused: a recipe says what it says where it
+ * says it. A key inside a mapping is joined with the mapping's own by a dot.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/alloc.h"
+#include "lab/recipe/recipe.h"
+
+enum { MOST_KEY = CULL_RECIPE_KEY, MOST_BYTES = 1 << 20, MOST_DEPTH = 8 };
+
+struct scan {
+    const char        *name;
+    yaml_parser_t      parser;
+    yaml_event_t       event;
+    bool               held; /* the event is to be deleted */
+    cull_recipe_pairs *pairs;
+};
+
+static const cull_option_spec *find_spec(const char *key)
+{
+    for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++)
+        if (strcmp(spec->key, key) == 0) return spec;
+    return NULL;
+}
+
+/* Checked when the strategy is known, which may be said later. */
+static bool of_strategy(const char *key)
+{
+    return strncmp(key, "select.", strlen("select.")) == 0 && !find_spec(key);
+}
+
+/* What YAML would not give back as it was written, on one line. */
+static bool is_lost(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+           (code >= 0xd800 && code < 0xe000) || code == 0xfeff || code == 0xfffe ||
+           code == 0xffff || code > 0x10ffff;
+}
+
+/* How many of these bytes are one such character of UTF-8; 0: none. */
+static size_t character(const unsigned char *at, size_t left)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t                bytes = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    uint32_t              code = at[0];
+
+    if (bytes > left || (bytes > 1 && (code < 0xc0 || code >= 0xf8))) return 0;
+    if (bytes > 1) code &= 0x7fu >> bytes;
+    for (size_t i = 1; i < bytes; i++) {
+        if ((at[i] & 0xc0) != 0x80) return 0;
+        code = code << 6 | (at[i] & 0x3fu);
+    }
+    return code < least[bytes] || is_lost(code) ? 0 : bytes;
+}
+
+static bool is_text(const char *value, size_t length)
+{
+    size_t at = 0, bytes = 1;
+
+    for (; at < length && bytes; at += bytes)
+        bytes = character((const unsigned char *)value + at, length - at);
+    return bytes != 0;
+}
+
+cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const char *key,
+                            const char *value, size_t length)
+{
+    static const cull_option_tables tables = {{cull_recipe_table}};
+    cull_status                     status = CULL_OK;
+    cull_recipe_pair               *pair = NULL;
+
+    for (size_t i = 0; i < pairs->count; i++)
+        if (strcmp(pairs->pair[i].key, key) == 0)
+            FAIL(CULL_BAD_OPTION, "%s: %s is given twice, first at %s", where, key,
+                 pairs->pair[i].where);
+    if (!is_text(value, length))
+        FAIL(CULL_BAD_OPTION, "%s: %s holds a control character or is not UTF-8", where, key);
+    if (pairs->count == pairs->room) {
+        size_t room = pairs->room ? pairs->room * 2 : 32;
+        TRY(cull_base_grow(room, sizeof *pairs->pair, "a recipe", &pairs->pair));
+        pairs->room = room;
+    }
+    pair = &pairs->pair[pairs->count];
+    *pair = (cull_recipe_pair){0};
+    TRY(cull_base_alloc(length + 1, 1, "a recipe", &pair->value));
+    pairs->count++;
+    memcpy(pair->value, value, length);
+    (void)snprintf(pair->key, sizeof pair->key, "%s", key);
+    (void)snprintf(pair->where, sizeof pair->where, "%s", where);
+    if (!of_strategy(key)) TRY(cull_values_check(where, &tables, &(cull_option){key, pair->value}));
+done:
+    return status;
+}
+
+void cull_recipe_pairs_clear(cull_recipe_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) cull_base_free(pairs->pair[i].value);
+    cull_base_free(pairs->pair);
+    *pairs = (cull_recipe_pairs){0};
+}
+
+static unsigned long line_of(const struct scan *s)
+{
+    return (unsigned long)s->event.start_mark.line + 1;
+}
+
+/* The next event; what recipes have no use for is refused here. */
+static cull_status next(struct scan *s)
+{
+    cull_status status = CULL_OK;
+
+    if (s->held) yaml_event_delete(&s->event);
+    s->held = false;
+    if (!yaml_parser_parse(&s->parser, &s->event)) {
+        if (s->parser.error == YAML_MEMORY_ERROR) FAIL(CULL_NO_MEMORY, "no memory for a recipe");
+        FAIL(CULL_BAD_OPTION, "%s:%lu: not YAML: %s", s->name,
+             (unsigned long)s->parser.problem_mark.line + 1,
+             s->parser.problem ? s->parser.problem : "unreadable");
+    }
+    s->held = true;
+    switch (s->event.type) {
+    case YAML_ALIAS_EVENT:
+        FAIL(CULL_BAD_OPTION, "%s:%lu: aliases are not for recipes", s->name, line_of(s));
+    case YAML_SCALAR_EVENT:
+        if (s->event.data.scalar.anchor || s->event.data.scalar.tag)
+            FAIL(CULL_BAD_OPTION, "%s:%lu: anchors and tags are not for recipes", s->name,
+                 line_of(s));
+        break;
+    case YAML_MAPPING_START_EVENT:
+        if (s->event.data.mapping_start.anchor || s->event.data.mapping_start.tag)
+            FAIL(CULL_BAD_OPTION, "%s:%lu: anchors and tags are not for recipes", s->name,
+                 line_of(s));
+        break;
+    case YAML_SEQUENCE_START_EVENT:
+        if (s->event.data.sequence_start.anchor || s->event.data.sequence_start.tag)
+            FAIL(CULL_BAD_OPTION, "%s:%lu: anchors and tags are not for recipes", s->name,
+                 line_of(s));
+        break;
+    default: break;
+    }
+done:
+    return status;
+}
+
+/* A quoted number or bool is a text, and so of the wrong type; so is nothing at all. */
+static cull_status take_scalar(struct scan *s, const char *key, const char *where)
+{
+    cull_status             status = CULL_OK;
+    const cull_option_spec *spec = find_spec(key);
+    const char             *value = (const char *)s->event.data.scalar.value;
+    size_t                  length = s->event.data.scalar.length;
+    bool                    plain = s->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+
+    if (spec && plain && (length == 0 || strcmp(value, "~") == 0 || strcmp(value, "null") == 0))
+        FAIL(CULL_BAD_OPTION, "%s: %s has no value", where, key);
+    if (spec && spec->type == CULL_OPTION_LIST)
+        FAIL(CULL_BAD_OPTION, "%s: %s takes a list, as [1, 2]", where, key);
+    if (spec && !plain && spec->type != CULL_OPTION_TEXT && spec->type != CULL_OPTION_CHOICE)
+        FAIL(CULL_BAD_OPTION, "%s: %s=\"%.40s\" is a text in quotes, not a number or a truth value",
+             where, key, value);
+    TRY(cull_recipe_add(s->pairs, where, key, value, length));
+    s->pairs->pair[s->pairs->count - 1].quoted = !plain;
+done:
+    return status;
+}
+
+/* A list becomes its items with commas between. */
+static cull_status take_list(struct scan *s, const char *key, const char *where)
+{
+    cull_status             status = CULL_OK;
+    const cull_option_spec *spec = find_spec(key);
+    char                    text[1024] = "";
+    size_t                  at = 0;
+
+    if (spec && spec->type != CULL_OPTION_LIST)
+        FAIL(CULL_BAD_OPTION, "%s: %s takes one value, not a list", where, key);
+    TRY(next(s));
+    while (s->event.type != YAML_SEQUENCE_END_EVENT) {
+        size_t length = 0;
+
+        if (s->event.type != YAML_SCALAR_EVENT)
+            FAIL(CULL_BAD_OPTION, "%s: %s is a list of more than values", where, key);
+        length = s->event.data.scalar.length;
+        if (at + length + 2 > sizeof text || memchr(s->event.data.scalar.value, ',', length) ||
+            memchr(s->event.data.scalar.value, '\0', length))
+            FAIL(CULL_BAD_OPTION, "%s: %s is too long a list or holds no numbers", where, key);
+        if (at) text[at++] = ',';
+        memcpy(text + at, s->event.data.scalar.value, length);
+        at += length;
+        if (length == 0) text[at++] = ','; /* an empty item is no number, and said to be none */
+        TRY(next(s));
+    }
+    TRY(cull_recipe_add(s->pairs, where, key, text, at));
+done:
+    return status;
+}
+
+static cull_status join_key(struct scan *s, const char *prefix, char out[MOST_KEY])
+{
+    cull_status status = CULL_OK;
+    const char *word = NULL;
+    int         length = 0;
+
+    if (s->event.type != YAML_SCALAR_EVENT)
+        FAIL(CULL_BAD_OPTION, "%s:%lu: a key is a plain word", s->name, line_of(s));
+    word = (const char *)s->event.data.scalar.value;
+    if (strlen(word) != s->event.data.scalar.length || word[0] == '\0')
+        FAIL(CULL_BAD_OPTION, "%s:%lu: a key is a plain word", s->name, line_of(s));
+    length = snprintf(out, MOST_KEY, "%s%s%s", prefix, prefix[0] ? "." : "", word);
+    if (length < 0 || length >= MOST_KEY)
+        FAIL(CULL_BAD_OPTION, "%s:%lu: no option is called '%.40s...'", s->name, line_of(s), out);
+done:
+    return status;
+}
+
+/* The event is the start of a mapping; all of it is read. */
+static cull_status take_mapping(struct scan *s, const char *prefix, int depth)
+{
+    cull_status status = CULL_OK;
+    char        key[MOST_KEY] = "", where[256] = "";
+
+    if (depth > MOST_DEPTH) FAIL(CULL_BAD_OPTION, "%s:%lu: mappings too deep", s->name, line_of(s));
+    TRY(next(s));
+    while (s->event.type != YAML_MAPPING_END_EVENT) {
+        TRY(join_key(s, prefix, key));
+        (void)snprintf(where, sizeof where, "%.200s:%lu", s->name, line_of(s));
+        TRY(next(s));
+        if (s->event.type == YAML_MAPPING_START_EVENT) {
+            if (find_spec(key)) FAIL(CULL_BAD_OPTION, "%s: %s takes one value", where, key);
+            TRY(take_mapping(s, key, depth + 1));
+        } else if (s->event.type == YAML_SEQUENCE_START_EVENT) {
+            TRY(take_list(s, key, where));
+        } else {
+            TRY(take_scalar(s, key, where));
+        }
+        TRY(next(s));
+    }
+done:
+    return status;
+}
+
+cull_status cull_recipe_scan(const char *name, const void *yaml, size_t bytes,
+                             cull_recipe_pairs *out)
+{
+    cull_status status = CULL_OK;
+    struct scan s = {.name = name, .pairs = out};
+
+    if (bytes > MOST_BYTES)
+        return cull_fail(CULL_BAD_OPTION, "%s: %zu bytes are no recipe", name, bytes);
+    if (!yaml_parser_initialize(&s.parser))
+        return cull_fail(CULL_NO_MEMORY, "no memory for a recipe");
+    yaml_parser_set_input_string(&s.parser, yaml, bytes);
+    TRY(next(&s)); /* the stream's start */
+    TRY(next(&s));
+    if (s.event.type == YAML_STREAM_END_EVENT) goto done; /* nothing but defaults */
+    TRY(next(&s));
+    if (s.event.type == YAML_SCALAR_EVENT && s.event.data.scalar.length == 0) {
+        TRY(next(&s)); /* a document of comments */
+    } else {
+        if (s.event.type != YAML_MAPPING_START_EVENT)
+            FAIL(CULL_BAD_OPTION, "%s:%lu: a recipe is keys with values", name, line_of(&s));
+        TRY(take_mapping(&s, "", 0));
+        TRY(next(&s));
+    }
+    TRY(next(&s));
+    if (s.event.type != YAML_STREAM_END_EVENT)
+        FAIL(CULL_BAD_OPTION, "%s:%lu: a second document", name, line_of(&s));
+done:
+    if (s.held) yaml_event_delete(&s.event);
+    yaml_parser_delete(&s.parser);
+    return status;
+}

@@ -1,0 +1,173 @@
+/*
+ * records/read_audit.c - what a run picked: selection.npz against corruption.npz.
+ *
+ *     picked rate = sum of counts over corrupted examples / sum of all counts
+ *     base rate   = corrupted examples / examples
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "records/records.h"
+
+static int64_t whole(const cull_tensor *t, size_t i)
+{
+    return t->dtype == CULL_I64 ? ((const int64_t *)t->data)[i] : ((const int32_t *)t->data)[i];
+}
+
+/* A vector (or, with columns, a matrix) of whole numbers; *found stays false when there is none. */
+static cull_status get_whole(cull_arrays *arrays, const char *name, int64_t columns,
+                             cull_tensor *out, bool *found)
+{
+    cull_status status = CULL_OK;
+    bool        named = false;
+
+    for (size_t i = 0; cull_arrays_name(arrays, i) && !named; i++)
+        named = strcmp(cull_arrays_name(arrays, i), name) == 0;
+    if (!named) goto done;
+    TRY(cull_arrays_get(arrays, name, out));
+    *found = (out->dtype == CULL_I64 || out->dtype == CULL_I32) && out->dims == (columns ? 2 : 1) &&
+             (!columns || out->shape[1] == columns);
+done:
+    return status;
+}
+
+static bool find(const char *folder, const char *name, char path[CULL_DATA_PATH])
+{
+    struct stat info = {0};
+    int         length = snprintf(path, CULL_DATA_PATH, "%s/%s", folder, name);
+
+    return length > 0 && length < CULL_DATA_PATH && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* Examples, those never trained, and the histogram. */
+static cull_status count_picks(const char *path, const cull_tensor *count, cull_rep_audit *out)
+{
+    cull_status status = CULL_OK;
+    size_t     *times = NULL;
+    size_t      examples = (size_t)count->shape[0], below = 0;
+    int64_t     most = 0;
+
+    for (size_t i = 0; i < examples; i++) {
+        int64_t value = whole(count, i);
+        if (value < 0 || value > INT32_MAX)
+            FAIL(CULL_BAD_FILE, "%s: a count of %lld", path, (long long)value);
+        if (value > most) most = value;
+    }
+    out->examples = examples;
+    out->most = (size_t)most;
+    out->width = out->most / CULL_REP_BINS + 1;
+    for (size_t i = 0; i < examples; i++) {
+        size_t value = (size_t)whole(count, i);
+        out->never += value == 0;
+        out->bin[value / out->width] += 1;
+    }
+    /* The median by counting, where the counts are small enough to be counted. */
+    if (out->most < 1u << 20) {
+        TRY(cull_base_alloc(out->most + 1, sizeof *times, "counts", &times));
+        for (size_t i = 0; i < examples; i++) times[whole(count, i)]++;
+        while (2 * (below + times[out->median]) < examples) below += times[out->median++];
+    }
+    out->there = true;
+done:
+    cull_base_free(times);
+    return status;
+}
+
+/* Are places in the pool places in the file? Yes where nothing was split off, cut or copied. */
+static bool untouched(const json_t *info, size_t examples)
+{
+    const json_t *data = json_object_get(info, "data");
+
+    return cull_rep_field(data, "train") == (double)examples &&
+           cull_rep_field(data, "validation") == 0 && cull_rep_field(data, "dropped") == 0 &&
+           cull_rep_field(data, "copies") == 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Mark the places whose label was changed to a wrong one: every copy of an example, where there
+ * are origins. */
+static cull_status mark(const cull_tensor *changes, const cull_tensor *origin, size_t examples,
+                        uint8_t *wrong)
+{
+    cull_status status = CULL_OK;
+    int64_t    *harmed = NULL;
+    size_t      count = 0;
+
+    TRY(cull_base_alloc((size_t)changes->shape[0], sizeof *harmed, "marks", &harmed));
+    for (size_t i = 0; i < (size_t)changes->shape[0]; i++)
+        if (whole(changes, 3 * i + 1) != whole(changes, 3 * i + 2))
+            harmed[count++] = whole(changes, 3 * i);
+    if (count) qsort(harmed, count, sizeof *harmed, by_value);
+    for (size_t i = 0; i < examples && count; i++) {
+        int64_t at = origin ? whole(origin, i) : (int64_t)i;
+
+        wrong[i] = bsearch(&at, harmed, count, sizeof *harmed, by_value) != NULL;
+    }
+done:
+    cull_base_free(harmed);
+    return status;
+}
+
+static cull_status match(cull_arrays *selection, const cull_tensor *count, cull_arrays *corruption,
+                         const json_t *info, cull_rep_audit *out)
+{
+    cull_status status = CULL_OK;
+    cull_tensor changes = {0}, origin = {0};
+    uint8_t    *wrong = NULL;
+    size_t      examples = out->examples, harmed = 0;
+    double      all = 0, picked = 0;
+    bool        mapped = false, changed = false;
+
+    TRY(get_whole(selection, "origin", 0, &origin, &mapped));
+    mapped = mapped && (size_t)origin.shape[0] == examples;
+    TRY(get_whole(corruption, "relabelled", 3, &changes, &changed));
+    if (!changed || changes.shape[0] == 0) goto done;
+    if (!mapped && !untouched(info, examples)) goto done;
+    TRY(cull_base_alloc(examples, 1, "marks", &wrong));
+    TRY(mark(&changes, mapped ? &origin : NULL, examples, wrong));
+    for (size_t i = 0; i < examples; i++) {
+        double value = (double)whole(count, i);
+        harmed += wrong[i];
+        all += value;
+        picked += wrong[i] ? value : 0;
+    }
+    out->corruption = harmed > 0 && all > 0;
+    out->base_rate = (double)harmed / (double)examples;
+    out->picked_rate = all > 0 ? picked / all : NAN;
+done:
+    cull_base_free(wrong);
+    return status;
+}
+
+cull_status cull_rep_audit_read(const char *folder, const json_t *info, cull_rep_audit *out)
+{
+    cull_status  status = CULL_OK;
+    char         path[CULL_DATA_PATH];
+    cull_arrays *selection = NULL, *corruption = NULL;
+    cull_tensor  count = {0};
+
+    if (!find(folder, "selection.npz", path)) goto done;
+    TRY(cull_arrays_open(path, &selection));
+    TRY(cull_arrays_get(selection, "count", &count));
+    if ((count.dtype != CULL_I32 && count.dtype != CULL_I64) || count.dims != 1 ||
+        count.shape[0] < 1)
+        FAIL(CULL_BAD_FILE, "%s: 'count' is no vector of whole numbers", path);
+    TRY(count_picks(path, &count, out));
+    if (!find(folder, "corruption.npz", path)) goto done;
+    TRY(cull_arrays_open(path, &corruption));
+    TRY(match(selection, &count, corruption, info, out));
+done:
+    cull_arrays_close(selection);
+    cull_arrays_close(corruption);
+    return status;
+}

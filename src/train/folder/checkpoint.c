@@ -1,0 +1,233 @@
+/*
+ * train/folder/checkpoint.c - checkpoints that are whole or not there, whenever the machine stops.
+ *
+ *     1. the logs are synced
+ *     2. weights-STEP-HASH.safetensors appears (temporary name, sync, rename)
+ *     3. state, which names it, takes the place of the old one: the commit
+ *     4. weights that the new state does not name go, and what killed writers left
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "data/sink.h"
+#include "train/folder/weights.h"
+#include "train/train.h"
+
+#define STATE_FILE "state"
+#define PREFIX     "weights-"
+
+static cull_status join(const cull_trainer *t, const char *name, char out[CULL_DATA_PATH])
+{
+    int length = snprintf(out, CULL_DATA_PATH, "%s/%s", t->run.folder, name);
+
+    if (length < 0 || length >= CULL_DATA_PATH)
+        return cull_fail(CULL_IO, "%s: the name is too long", t->run.folder);
+    return CULL_OK;
+}
+
+static cull_status write_whole(const char *path, const cull_writer *bytes)
+{
+    cull_status    status = CULL_OK;
+    cull_data_sink sink = {.fd = -1};
+
+    TRY(cull_data_sink_open(path, &sink));
+    TRY(cull_data_sink_write(&sink, bytes->data, bytes->size));
+    TRY(cull_data_sink_commit(&sink));
+done:
+    cull_data_sink_close(&sink);
+    return status;
+}
+
+static bool are_finite(const float *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(numbers[i])) return false;
+    return true;
+}
+
+/* Weights that cannot be gone on from must not take the place of those that can. */
+static cull_status check_finite(const cull_trainer *t)
+{
+    const cull_params *p = t->params;
+
+    if (are_finite(p->value, p->count) && are_finite(p->running, p->running_count)) return CULL_OK;
+    return cull_fail(CULL_NOT_FINITE, "the weights are no longer finite after step %" PRIu64,
+                     t->place.step);
+}
+
+cull_status cull_checkpoint_weights(cull_trainer *t, char name[CULL_STATE_NAME], uint64_t *hash)
+{
+    cull_status status = CULL_OK;
+    cull_writer bytes = {0};
+    char        path[CULL_DATA_PATH];
+
+    TRY(check_finite(t));
+    TRY(cull_weights_encode(t->model, t->params, &bytes));
+    *hash = cull_base_hash(bytes.data, bytes.size);
+    (void)snprintf(name, CULL_STATE_NAME, PREFIX "%" PRIu64 "-%016" PRIx64 ".safetensors",
+                   t->place.step, *hash);
+    TRY(join(t, name, path));
+    /* A file of this name was renamed into place whole, with these very bytes. */
+    if (access(path, F_OK) != 0) TRY(write_whole(path, &bytes));
+done:
+    cull_writer_clear(&bytes);
+    return status;
+}
+
+/* Files that a writer of this run was killed over: ".NAME.PID-N". */
+static bool is_remnant(const char *name)
+{
+    static const char *const files[] = {"." PREFIX,        "." STATE_FILE ".", ".run.json.",
+                                        ".recipe.yaml.",   ".model.txt.",      ".corruption.npz.",
+                                        ".selection.npz.", ".subset.npz."};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strncmp(name, files[i], strlen(files[i])) == 0) return true;
+    return false;
+}
+
+/* A file that cannot be removed costs space and nothing else: not a failure. */
+static void prune(const cull_trainer *t)
+{
+    DIR                 *folder = opendir(t->run.folder);
+    const struct dirent *entry = NULL;
+    char                 path[CULL_DATA_PATH];
+
+    while (folder && (entry = readdir(folder))) {
+        bool weights = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
+                       strcmp(entry->d_name, t->place.weights) != 0 &&
+                       strcmp(entry->d_name, t->place.best_weights) != 0;
+
+        if (!weights && !is_remnant(entry->d_name)) continue;
+        if (join(t, entry->d_name, path) == CULL_OK) (void)unlink(path);
+    }
+    if (folder) (void)closedir(folder);
+}
+
+/* What each part of the trainer saves of itself. */
+struct parts {
+    cull_writer optim, tally, subset, scorer;
+    void       *selector;
+    size_t      selector_size;
+};
+
+static void clear_parts(struct parts *p)
+{
+    cull_writer_clear(&p->optim);
+    cull_writer_clear(&p->tally);
+    cull_writer_clear(&p->subset);
+    cull_writer_clear(&p->scorer);
+    cull_bytes_release(p->selector);
+}
+
+static cull_reader reader_of(const cull_writer *writer)
+{
+    return (cull_reader){writer->data, writer->size, 0};
+}
+
+static cull_status save_parts(const cull_trainer *t, struct parts *p, cull_run_state *state)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_optim_save(t->optim, &p->optim));
+    TRY(cull_tally_save(&t->tally, &p->tally));
+    if (t->pool.count) TRY(cull_tally_save_subset(&t->pool, t->pool_epoch, &p->subset));
+    TRY(cull_scorer_save(t, &p->scorer));
+    TRY(cull_selector_save(t->selector, &p->selector, &p->selector_size));
+    state->optim = reader_of(&p->optim);
+    state->tally = reader_of(&p->tally);
+    state->subset = reader_of(&p->subset);
+    state->scorer = reader_of(&p->scorer);
+    state->selector = (cull_reader){p->selector, p->selector_size, 0};
+done:
+    return status;
+}
+
+cull_status cull_checkpoint_save(cull_trainer *t)
+{
+    cull_status    status = CULL_OK;
+    cull_run_state state = {0};
+    struct parts   parts = {0};
+    cull_writer    bytes = {0};
+    char           path[CULL_DATA_PATH];
+
+    TRY(cull_record_sync(t));
+    TRY(cull_checkpoint_weights(t, t->place.weights, &t->place.weights_hash));
+    TRY(save_parts(t, &parts, &state));
+    cull_meter_settle(&t->meter);
+    state.place = t->place;
+    state.meter = t->meter;
+    TRY(cull_run_state_encode(&state, &bytes));
+    TRY(join(t, STATE_FILE, path));
+    TRY(write_whole(path, &bytes));
+    prune(t);
+    cull_meter_lap(&t->meter, CULL_PHASE_CHECKPOINT);
+done:
+    clear_parts(&parts);
+    cull_writer_clear(&bytes);
+    return status;
+}
+
+static cull_status load_weights(cull_trainer *t, const cull_place *place)
+{
+    cull_status status = CULL_OK;
+    void       *data = NULL;
+    size_t      bytes = 0;
+    char        path[CULL_DATA_PATH];
+
+    TRY(join(t, place->weights, path));
+    TRY(cull_file_read(path, &data, &bytes));
+    if (cull_base_hash(data, bytes) != place->weights_hash)
+        FAIL(CULL_BAD_FILE, "%s: not the weights that were saved", path);
+    TRY(cull_weights_decode(path, data, bytes, t->model, t->params));
+done:
+    cull_bytes_release(data);
+    return status;
+}
+
+static cull_status load_parts(cull_trainer *t, cull_run_state *state)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_optim_restore(t->optim, &state->optim));
+    TRY(cull_tally_restore(&t->tally, &state->tally));
+    if (state->subset.size)
+        TRY(cull_tally_restore_subset(&state->subset, t->train->count, &t->pool, &t->pool_epoch));
+    TRY(cull_scorer_restore(t, &state->scorer));
+    TRY(cull_selector_restore(t->selector, state->selector.data, state->selector.size));
+done:
+    return status;
+}
+
+cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
+{
+    cull_status    status = CULL_OK;
+    cull_run_state state = {0};
+    void          *data = NULL;
+    size_t         bytes = 0;
+    char           path[CULL_DATA_PATH];
+
+    *found = false;
+    TRY(join(t, STATE_FILE, path));
+    if (access(path, F_OK) != 0 && errno == ENOENT) goto done;
+    TRY(cull_file_read(path, &data, &bytes));
+    TRY(cull_run_state_decode(path, data, bytes, &state));
+    if (state.place.epoch > t->epochs || state.place.at > t->train->count)
+        FAIL(CULL_BAD_STATE, "%s: of a longer run", path);
+    TRY(load_weights(t, &state.place));
+    TRY(load_parts(t, &state));
+    t->place = state.place;
+    state.meter.energy = t->meter.energy;
+    t->meter = state.meter;
+    prune(t); /* the run may have been killed between commit and this */
+    *found = true;
+done:
+    cull_bytes_release(data);
+    return status;
+}

@@ -1,0 +1,100 @@
+/* train/meter/meter.c - counting and timing. */
+#include "train/meter/meter.h"
+
+#include "base/clock.h"
+
+const char *cull_phase_name(cull_phase phase)
+{
+    static const char *const names[CULL_PHASES] = {"load",  "score",    "select",    "learn",
+                                                   "optim", "evaluate", "checkpoint"};
+    return names[phase];
+}
+
+static double read_clock(const cull_meter *meter)
+{
+    return meter->processor ? cull_base_processor_seconds() : cull_base_seconds();
+}
+
+/*
+ * Counters of energy move in ticks, phases may be shorter: what was drawn between two readings is
+ * shared out by the time each phase took.
+ */
+static void read_energy(cull_meter *meter)
+{
+    double clock = read_clock(meter), wall = cull_base_seconds(), passed = 0, joules = 0;
+
+    for (int i = 0; i < CULL_PHASES; i++) passed += meter->unread[i];
+    if (!(passed > 0)) return;
+    joules = cull_energy_lap(meter->energy);
+    for (int i = 0; i < CULL_PHASES; i++) {
+        meter->joules[i] += joules * (meter->unread[i] / passed);
+        meter->unread[i] = 0;
+    }
+    meter->since = cull_base_seconds();
+    meter->wall += meter->since - wall; /* the reading itself is nobody's */
+    meter->mark += read_clock(meter) - clock;
+}
+
+static void lap_energy(cull_meter *meter, cull_phase phase)
+{
+    double now = cull_base_seconds();
+
+    meter->unread[phase] += now - meter->wall;
+    meter->wall = now;
+    if (now - meter->since >= meter->energy->tick) read_energy(meter);
+}
+
+void cull_meter_settle(cull_meter *meter)
+{
+    if (meter->energy) read_energy(meter);
+}
+
+void cull_meter_start(cull_meter *meter)
+{
+    meter->mark = read_clock(meter);
+    if (!meter->energy) return;
+    (void)cull_energy_lap(meter->energy);
+    for (int i = 0; i < CULL_PHASES; i++) meter->unread[i] = 0;
+    meter->since = meter->wall = cull_base_seconds();
+}
+
+void cull_meter_lap(cull_meter *meter, cull_phase phase)
+{
+    double now = read_clock(meter);
+
+    meter->seconds[phase] += now - meter->mark;
+    meter->mark = now;
+    if (meter->energy) lap_energy(meter, phase);
+}
+
+void cull_meter_choose(cull_meter *meter, const cull_subset *subset)
+{
+    meter->subsets++;
+    if (subset->flags & CULL_SUBSET_SHORT) meter->subsets_short++;
+    if (subset->flags & CULL_SUBSET_FALLBACK) meter->subsets_fallback++;
+    if (!(subset->flags & CULL_SUBSET_FILLED)) return;
+    meter->subsets_filled++;
+    meter->filled += subset->count - subset->picked;
+}
+
+double cull_meter_seconds(const cull_meter *meter)
+{
+    double sum = 0;
+
+    for (int i = 0; i < CULL_PHASES; i++) sum += meter->seconds[i];
+    return sum;
+}
+
+double cull_meter_spent(const cull_meter *meter)
+{
+    double sum = 0;
+
+    for (int i = 0; i < CULL_PHASES; i++)
+        if (i != CULL_PHASE_EVALUATE) sum += meter->seconds[i];
+    return sum;
+}
+
+double cull_meter_cost(const cull_meter *meter)
+{
+    return (double)meter->thirds / 3;
+}

@@ -1,0 +1,52 @@
+/* train/meter/meter.h - what a run has cost: examples, counted work, seconds and joules by phase.
+ */
+#ifndef CULL_TRAIN_METER_H
+#define CULL_TRAIN_METER_H
+
+#include "base/status.h"
+#include "train/meter/energy.h"
+
+typedef enum cull_phase {
+    CULL_PHASE_LOAD,       /* waiting for a batch            */
+    CULL_PHASE_SCORE,      /* forward only, for a selector   */
+    CULL_PHASE_SELECT,     /* the selector's own work        */
+    CULL_PHASE_LEARN,      /* forward and backward           */
+    CULL_PHASE_OPTIM,      /* new weights                    */
+    CULL_PHASE_EVALUATE,   /* validation and test            */
+    CULL_PHASE_CHECKPOINT, /* records and checkpoints        */
+    CULL_PHASES
+} cull_phase;
+
+typedef struct cull_meter {
+    uint64_t scored, trained; /* examples                                          */
+    uint64_t thirds;          /* counted work: a forward pass of an example is 1,
+                                 a backward pass 2                                 */
+    uint64_t proxy;           /* the same of a proxy, in its own thirds            */
+    uint64_t subsets;         /* chosen, of a batch or of the pool                 */
+    uint64_t subsets_filled, subsets_short, subsets_fallback; /* of them, by their flags */
+    uint64_t filled; /* random examples in those that were filled     */
+    double   seconds[CULL_PHASES];
+    double   joules[CULL_PHASES]; /* 0 where no energy is measured                 */
+    double   mark;                /* when the current phase began                  */
+
+    cull_energy *energy;        /* borrowed; NULL: none is measured */
+    double unread[CULL_PHASES]; /* seconds since the counters were read, by the wall's clock */
+    double wall, since;         /* by that clock: when this phase began, when counters were read */
+    bool   processor;           /* seconds are of processor time: other programs' do not count */
+} cull_meter;
+
+const char *cull_phase_name(cull_phase phase);
+
+/* The clock starts; time before it belongs to nobody. */
+void cull_meter_start(cull_meter *meter);
+/* What passed since the latest mark was spent in this phase. */
+void cull_meter_lap(cull_meter *meter, cull_phase phase);
+/* A subset was chosen. */
+void cull_meter_choose(cull_meter *meter, const cull_subset *subset);
+/* Read what energy counters have not told yet: before joules are looked at. */
+void   cull_meter_settle(cull_meter *meter);
+double cull_meter_seconds(const cull_meter *meter); /* all phases */
+double cull_meter_spent(const cull_meter *meter);   /* seconds less evaluation, which is no cost */
+double cull_meter_cost(const cull_meter *meter);    /* in examples trained fully */
+
+#endif

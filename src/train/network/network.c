@@ -1,0 +1,384 @@
+/* train/network/network.c - a network for loops outside of the library: score, learn, step. */
+#include "train/network/network.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "tensor/tensor.h"
+#include "train/folder/weights.h"
+
+static const unsigned everything =
+    CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P | CULL_SIGNAL_H;
+
+cull_status cull_train_exempt(const cull_model *model, cull_optim *optim)
+{
+    cull_status status = CULL_OK;
+
+    for (int n = 1; n < model->nodes; n++) {
+        const cull_node *node = &model->node[n];
+        bool weighs = node->desc.kind == CULL_LAYER_DENSE || node->desc.kind == CULL_LAYER_CONV;
+
+        for (int i = weighs ? 1 : 0; i < node->params; i++)
+            TRY(cull_optim_exempt(optim, node->param_at[i], node->param_count[i]));
+    }
+done:
+    return status;
+}
+
+cull_status cull_network_optim(const cull_network *n, cull_optim **out)
+{
+    cull_status status = CULL_OK;
+    cull_optim *optim = NULL;
+
+    TRY(cull_optim_create(&n->optim_options, n->params->dtype, n->params->count, n->backend->team,
+                          &optim));
+    if (!n->decay_all) TRY(cull_train_exempt(n->model, optim));
+    *out = optim;
+    optim = NULL;
+done:
+    cull_optim_destroy(optim);
+    return status;
+}
+
+/* Is there arithmetic of this type at all? A plan would find out, but only with the first batch. */
+static cull_status check_dtype(cull_backend *backend, cull_dtype dtype)
+{
+    cull_image      one = {.n = 1, .c = 2, .h = 1, .w = 1, .block = 1};
+    cull_layer_desc loss = {.kind = CULL_LAYER_LOSS, .dtype = dtype, .x = one, .y = one};
+    cull_layer_op  *op = NULL;
+    cull_status     status = cull_layer_create(backend, &loss, &op);
+
+    cull_layer_destroy(op);
+    return status;
+}
+
+/* The parameters by name; averages are none. */
+static cull_status list_tensors(cull_network *n)
+{
+    cull_status status = CULL_OK;
+    size_t      all = 0;
+    const char *from = n->params->value;
+
+    TRY(cull_weights_list(n->model, n->params, &n->tensor, &all));
+    for (size_t i = 0; i < all; i++) {
+        const char *data = n->tensor[i].tensor.data;
+        bool        learns =
+            data >= from && data < from + n->params->count * cull_dtype_size(n->params->dtype);
+
+        if (learns) n->tensor[n->tensors++] = n->tensor[i];
+    }
+done:
+    return status;
+}
+
+static cull_status make_params(cull_network *n, const cull_network_setup *setup)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_nn_params_create(n->model, setup->dtype, &n->params));
+    cull_nn_params_init(n->params, n->model, setup->seed);
+    TRY(cull_base_alloc(n->params->running_count + 1, cull_dtype_size(setup->dtype), "a network",
+                        &n->running));
+    TRY(list_tensors(n));
+done:
+    return status;
+}
+
+cull_status cull_network_make(const cull_model *model, cull_backend *backend,
+                              const cull_network_setup *setup, cull_network **out)
+{
+    cull_status   status = CULL_OK;
+    cull_network *n = NULL;
+    size_t        channels = 0;
+
+    if (!model || !model->classes) FAIL(CULL_BAD_ARGUMENT, "the model is not finished");
+    channels = (size_t)model->input.c;
+    TRY(cull_base_alloc(1, sizeof *n, "a network", &n));
+    if (!backend) TRY(cull_backend_open(setup->backend, setup->threads, &n->owned));
+    n->backend = backend ? backend : n->owned;
+    TRY(check_dtype(n->backend, setup->dtype));
+    n->optim_options = setup->optim;
+    n->decay_all = setup->decay_all;
+    n->smoothing = setup->smoothing;
+    n->key = cull_key_make(setup->seed, "dropout");
+    TRY(cull_base_alloc(channels, sizeof *n->mean, "a network", &n->mean));
+    TRY(cull_base_alloc(channels, sizeof *n->deviation, "a network", &n->deviation));
+    for (size_t c = 0; c < channels; c++) {
+        n->mean[c] = setup->mean ? setup->mean[c] : 0;
+        n->deviation[c] = setup->deviation ? setup->deviation[c] : 1;
+    }
+    TRY(cull_base_alloc((size_t)cull_image_row(&model->input), sizeof *n->row, "a network",
+                        &n->row));
+    TRY(cull_nn_model_copy(model, &n->model));
+    TRY(make_params(n, setup));
+    n->plans =
+        (cull_plans){.model = n->model, .params = n->params, .backend = n->backend, .many = true};
+    TRY(cull_network_optim(n, &n->optim));
+    *out = n;
+    n = NULL;
+done:
+    cull_network_destroy(n);
+    return status;
+}
+
+void cull_network_destroy(cull_network *n)
+{
+    if (!n) return;
+    cull_plans_clear(&n->plans);
+    cull_optim_destroy(n->optim);
+    cull_nn_params_destroy(n->params);
+    cull_nn_model_destroy(n->model);
+    cull_base_free(n->mean);
+    cull_base_free(n->deviation);
+    cull_base_free_aligned(n->inputs);
+    cull_base_free(n->label);
+    cull_base_free(n->weight);
+    cull_base_free(n->place);
+    cull_base_free(n->row);
+    cull_base_free(n->running);
+    cull_base_free(n->tensor);
+    cull_backend_close(n->owned);
+    cull_base_free(n);
+}
+
+cull_status cull_network_plan(cull_network *n, cull_plan_mode mode, size_t batch, cull_plan **out)
+{
+    return cull_plans_get(&n->plans, mode, batch, n->smoothing, out);
+}
+
+static cull_status check_examples(const cull_network *n, const cull_examples *examples)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_network_check(n, &examples->inputs));
+    TRY(cull_tensor_check(&examples->label, "label", 1, (size_t)examples->inputs.shape[0], true));
+done:
+    return status;
+}
+
+static cull_status take_label(const cull_network *n, const cull_examples *e, size_t from,
+                              int32_t *out)
+{
+    double label = cull_tensor_get(&e->label, from);
+
+    if (!(label >= 0 && label < (double)n->model->classes))
+        return cull_fail(CULL_BAD_ARGUMENT, "example %zu has label %.0f, %s knows 0 to %zu", from,
+                         label, n->model->name, n->model->classes - 1);
+    *out = (int32_t)label;
+    return CULL_OK;
+}
+
+/* Plans come and go; the network itself counts for what it lends. */
+static void lend(cull_network *n, cull_signals *signals)
+{
+    signals->passes = &n->passes;
+    signals->lent = n->passes;
+}
+
+/* Rows of the examples (all without a subset) as one batch. */
+static cull_status take_batch(cull_network *n, const cull_plan *plan, const cull_examples *e,
+                              const cull_subset *subset, cull_batch *out)
+{
+    cull_status    status = CULL_OK;
+    cull_data_form form = {0};
+    size_t         count = subset ? subset->count : (size_t)e->inputs.shape[0];
+
+    TRY(cull_network_form(n, plan, &form));
+    TRY(cull_network_room(n, count));
+    for (size_t i = 0; i < count; i++) {
+        size_t from = subset ? subset->index[i] : i;
+
+        TRY(cull_network_take(n, &e->inputs, form, from, i));
+        TRY(take_label(n, e, from, &n->label[i]));
+        n->weight[i] = subset ? subset->weight[i] : 1;
+        n->place[i] = e->place ? e->place[from] : (uint32_t)from;
+    }
+    *out = (cull_batch){.count = count,
+                        .inputs = n->inputs,
+                        .label = n->label,
+                        .weight = n->weight,
+                        .place = n->place,
+                        .step = e->step,
+                        .epoch = e->epoch,
+                        .key = n->key};
+done:
+    return status;
+}
+
+static cull_plan_mode mode_of(const cull_scoring *scoring)
+{
+    if (scoring->keep) return CULL_PLAN_SCORE_AND_KEEP;
+    return scoring->int8 ? CULL_PLAN_SCORE_INT8 : CULL_PLAN_SCORE;
+}
+
+static cull_status check_scoring(const cull_network *n, const cull_scoring *scoring,
+                                 unsigned wanted)
+{
+    cull_status status = CULL_OK;
+
+    if (wanted & ~everything)
+        FAIL(CULL_BAD_ARGUMENT, "a forward pass sees losses, H, P and labels, nothing else");
+    if (scoring->keep && (scoring->running || scoring->int8))
+        FAIL(CULL_BAD_ARGUMENT, "a kept pass is a training pass: by the batch, and in full");
+    if (scoring->int8 && n->params->dtype != CULL_F32)
+        FAIL(CULL_UNSUPPORTED, "networks in float64 have no int8");
+done:
+    return status;
+}
+
+cull_status cull_network_score_as(cull_network *n, const cull_examples *examples, unsigned wanted,
+                                  const cull_scoring *scoring, cull_signals *out)
+{
+    cull_status     status = CULL_OK;
+    cull_statistics statistics = scoring->running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
+    cull_plan      *plan = NULL;
+    cull_batch      batch = {0};
+    size_t          count = 0;
+
+    TRY(check_examples(n, examples));
+    count = (size_t)examples->inputs.shape[0];
+    *out = (cull_signals){
+        .count = count, .place = examples->place, .step = examples->step, .epoch = examples->epoch};
+    TRY(check_scoring(n, scoring, wanted));
+    if (!wanted && !scoring->keep) goto done;
+    if (scoring->keep) statistics = CULL_STATS_UPDATE;
+    cull_network_pass(n);
+    TRY(cull_network_plan(n, mode_of(scoring), count, &plan));
+    TRY(take_batch(n, plan, examples, NULL, &batch));
+    TRY(cull_nn_score(plan, &batch, statistics, wanted, out));
+    lend(n, out);
+    if (scoring->keep) n->kept = count;
+done:
+    return status;
+}
+
+cull_status cull_network_score(cull_network *n, const cull_examples *examples, unsigned wanted,
+                               bool running, cull_signals *out)
+{
+    return cull_network_score_as(n, examples, wanted, &(cull_scoring){.running = running}, out);
+}
+
+static cull_status check_subset(const cull_subset *subset, size_t count)
+{
+    cull_status status = CULL_OK;
+
+    if (subset->count < 1 || subset->count > CULL_NETWORK_MOST)
+        FAIL(CULL_BAD_ARGUMENT, "a subset of %zu examples is not to be learned", subset->count);
+    if (subset->groups > 1)
+        FAIL(CULL_BAD_ARGUMENT, "a subset in %zu groups: each is a training batch of its own",
+             subset->groups);
+    for (size_t i = 0; i < subset->count; i++) {
+        if (subset->index[i] >= count)
+            FAIL(CULL_BAD_ARGUMENT, "row %u of the subset is not among %zu examples",
+                 subset->index[i], count);
+        if (!(subset->weight[i] >= 0 && isfinite(subset->weight[i])))
+            FAIL(CULL_NOT_FINITE, "the weight of row %u is not a number from 0 on",
+                 subset->index[i]);
+    }
+done:
+    return status;
+}
+
+/* The gradient is there, and what was seen on the way is finite. */
+static cull_status accept(cull_network *n, cull_signals *seen, cull_signals *trained)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t i = 0; i < seen->count; i++)
+        if (!isfinite(cull_tensor_get(&seen->loss, i)))
+            FAIL(CULL_NOT_FINITE, "the loss of place %u is no longer finite", seen->place[i]);
+    n->learned = true;
+    lend(n, seen);
+    if (trained) *trained = *seen;
+done:
+    return status;
+}
+
+cull_status cull_network_learn(cull_network *n, const cull_examples *examples,
+                               const cull_subset *subset, cull_signals *trained)
+{
+    cull_status  status = CULL_OK;
+    cull_plan   *plan = NULL;
+    cull_batch   batch = {0};
+    cull_signals seen = {0};
+    size_t       count = 0;
+
+    n->learned = false;
+    cull_network_pass(n);
+    TRY(check_examples(n, examples));
+    count = (size_t)examples->inputs.shape[0];
+    if (subset) TRY(check_subset(subset, count));
+    TRY(cull_network_plan(n, CULL_PLAN_LEARN, subset ? subset->count : count, &plan));
+    TRY(take_batch(n, plan, examples, subset, &batch));
+    TRY(cull_nn_learn(plan, &batch, &seen));
+    TRY(accept(n, &seen, trained));
+done:
+    return status;
+}
+
+cull_status cull_network_look(cull_network *n, const cull_examples *examples,
+                              const cull_subset *subset, cull_signals *trained)
+{
+    size_t      bytes = n->params->running_count * cull_dtype_size(n->params->dtype);
+    cull_status status = CULL_OK;
+
+    memcpy(n->running, n->params->running, bytes);
+    status = cull_network_learn(n, examples, subset, trained);
+    memcpy(n->params->running, n->running, bytes);
+    return status;
+}
+
+/* All rows of the kept pass, at weight 1. */
+static cull_status take_all(cull_network *n, cull_subset *out)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_network_room(n, n->kept));
+    for (size_t i = 0; i < n->kept; i++) {
+        n->place[i] = (uint32_t)i;
+        n->weight[i] = 1;
+    }
+    *out = (cull_subset){.count = n->kept, .index = n->place, .weight = n->weight};
+done:
+    return status;
+}
+
+cull_status cull_network_learn_kept(cull_network *n, const cull_subset *subset,
+                                    cull_signals *trained)
+{
+    cull_status  status = CULL_OK;
+    cull_plan   *plan = NULL, *kept = NULL;
+    cull_subset  all = {0};
+    cull_signals seen = {0};
+
+    n->learned = false;
+    if (!n->kept)
+        FAIL(CULL_BAD_ARGUMENT,
+             "no pass is kept: score with .keep, and learn before anything else is done");
+    n->passes++;
+    if (subset)
+        TRY(check_subset(subset, n->kept));
+    else
+        TRY(take_all(n, &all));
+    /* asked for each time, so that it is never the one that was not used for longest */
+    TRY(cull_network_plan(n, CULL_PLAN_SCORE_AND_KEEP, n->kept, &kept));
+    TRY(cull_network_plan(n, CULL_PLAN_LEARN_FROM_KEPT, subset ? subset->count : n->kept, &plan));
+    TRY(cull_nn_learn_kept(plan, kept, subset ? subset : &all, &seen));
+    TRY(accept(n, &seen, trained));
+done:
+    return status;
+}
+
+cull_status cull_network_step(cull_network *n, double rate)
+{
+    cull_status status = CULL_OK;
+
+    if (!n->learned) FAIL(CULL_BAD_ARGUMENT, "there is no gradient to step with: learn first");
+    if (!(rate >= 0 && isfinite(rate))) FAIL(CULL_BAD_ARGUMENT, "a rate of %g", rate);
+    TRY(cull_optim_step(n->optim, rate, n->params->value, n->params->gradient));
+    n->learned = false;
+    n->kept = 0;
+done:
+    return status;
+}

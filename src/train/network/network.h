@@ -1,0 +1,80 @@
+/* train/network/network.h - a network outside of a run: what the public one is made of. */
+#ifndef CULL_TRAIN_NETWORK_H
+#define CULL_TRAIN_NETWORK_H
+
+#include "data/augment.h"
+#include "nn/nn.h"
+#include "optim/optim.h"
+#include "records/safetensors.h"
+#include "train/plans.h"
+
+enum { CULL_NETWORK_MOST = 1 << 24 }; /* most examples of a call */
+
+struct cull_network {
+    cull_model        *model;
+    cull_params       *params;
+    cull_backend      *backend, *owned;
+    cull_optim_options optim_options;
+    bool               decay_all;
+    cull_optim        *optim;
+    double             smoothing;
+    cull_key           key;
+    cull_plans         plans;
+    double            *mean, *deviation; /* [channels] */
+    size_t             room;             /* examples the four below have room for */
+    void              *inputs;
+    int32_t           *label;
+    double            *weight;
+    uint32_t          *place;
+    float             *row;     /* one example                                   */
+    void              *running; /* averages, while a pass must not move them     */
+    cull_safetensor   *tensor;  /* [tensors] parameters, in the order they lie   */
+    size_t             tensors;
+    bool               learned;
+    uint64_t           passes; /* so far; signals are lent by the latest alone  */
+    size_t             kept;   /* examples of the pass that is kept; 0: none    */
+};
+
+typedef struct cull_network_setup {
+    cull_dtype         dtype;
+    cull_optim_options optim;
+    bool               decay_all;
+    double             smoothing;
+    uint64_t           seed;
+    const char        *backend; /* opened for the network where none is lent */
+    unsigned           threads;
+    const double      *mean, *deviation; /* [channels] of the inputs; NULL: taken as they are */
+} cull_network_setup;
+
+/* Nothing is kept of setup and model; `backend` NULL: the setup's. */
+cull_status cull_network_make(const cull_model *model, cull_backend *backend,
+                              const cull_network_setup *setup, cull_network **out);
+
+/* A new optimizer for the network, as its options say. */
+cull_status cull_network_optim(const cull_network *network, cull_optim **out);
+
+/* The plan for this mode and batch, made on first use. */
+cull_status cull_network_plan(cull_network *network, cull_plan_mode mode, size_t batch,
+                              cull_plan **out);
+
+/* Another pass begins: what the latest lent and kept is gone. */
+static inline void cull_network_pass(cull_network *network)
+{
+    network->passes++;
+    network->kept = 0;
+}
+
+/* ---- network_inputs.c ---- */
+cull_status cull_network_check(const cull_network *network, const cull_tensor *x);
+/* Room for one batch; what was in it is gone. */
+cull_status cull_network_room(cull_network *network, size_t count);
+cull_status cull_network_form(const cull_network *network, const cull_plan *plan,
+                              cull_data_form *out);
+/* Example `from` of x, in this form, into place `to` of the batch. */
+cull_status cull_network_take(cull_network *network, const cull_tensor *x, cull_data_form form,
+                              size_t from, size_t to);
+
+/* Leave norms and biases out of weight decay. */
+cull_status cull_train_exempt(const cull_model *model, cull_optim *optim);
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * train/network/network_inputs.c - examples as a caller has them, made ready for a plan.
+ *
+ * Each row goes through the data sets' own transform into a block that the plan reads, so that a
+ * network of a recipe sees what the recipe's run saw, bit for bit.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "tensor/tensor.h"
+#include "train/network/network.h"
+
+cull_status cull_network_room(cull_network *n, size_t count)
+{
+    cull_status status = CULL_OK;
+    size_t      row = (size_t)cull_image_row(&n->model->input);
+
+    if (count <= n->room) goto done;
+    n->room = 0;
+    cull_base_free_aligned(n->inputs);
+    n->inputs = NULL;
+    TRY(cull_base_grow(count, sizeof *n->label, "a batch", &n->label));
+    TRY(cull_base_grow(count, sizeof *n->weight, "a batch", &n->weight));
+    TRY(cull_base_grow(count, sizeof *n->place, "a batch", &n->place));
+    TRY(cull_base_alloc_aligned(count, row * cull_dtype_size(n->params->dtype), "a batch",
+                                &n->inputs));
+    n->room = count;
+done:
+    return status;
+}
+
+cull_status cull_network_check(const cull_network *n, const cull_tensor *x)
+{
+    cull_status status = CULL_OK;
+    int64_t     row = 1, want = cull_image_row(&n->model->input);
+    bool        dense = true;
+
+    if (!x->data || x->dims < 1 || x->dims > CULL_MAX_DIMS)
+        FAIL(CULL_BAD_ARGUMENT, "inputs: there are none");
+    if (x->dtype != CULL_F32 && x->dtype != CULL_F64 && x->dtype != CULL_U8)
+        FAIL(CULL_BAD_ARGUMENT, "inputs are float32, float64 or uint8");
+    for (int d = x->dims - 1; d > 0; d--) {
+        dense = dense && (x->stride[d] == row || x->shape[d] == 1);
+        if (x->shape[d] < 1 || x->shape[d] > want / row) {
+            row = 0;
+            break;
+        }
+        row *= x->shape[d];
+    }
+    if (row != want)
+        FAIL(CULL_BAD_ARGUMENT, "inputs: rows of another size than the %lldx%lldx%lld of %s",
+             (long long)n->model->input.c, (long long)n->model->input.h,
+             (long long)n->model->input.w, n->model->name);
+    if (!dense) FAIL(CULL_BAD_ARGUMENT, "inputs: the rows are not dense");
+    if (x->shape[0] < 1 || x->shape[0] > CULL_NETWORK_MOST)
+        FAIL(CULL_BAD_ARGUMENT, "inputs: %lld examples; 1 to %d are possible",
+             (long long)x->shape[0], CULL_NETWORK_MOST);
+done:
+    return status;
+}
+
+/* Doubles as they are: the data sets' own transform knows of none. */
+static cull_status take_doubles(const cull_network *n, const double *x, cull_data_form form,
+                                size_t from, double *out)
+{
+    cull_status status = CULL_OK;
+    cull_image  image = n->model->input;
+    size_t      area = (size_t)(image.h * image.w), channels = (size_t)image.c;
+
+    for (size_t j = 0; j < channels * area; j++) {
+        size_t c = j / area, to = form.channels_last ? j % area * channels + c : j;
+
+        if (!isfinite(x[j]))
+            FAIL(CULL_NOT_FINITE, "inputs: number %zu of example %zu is not finite", j, from);
+        out[to] = (x[j] - n->mean[c]) / n->deviation[c];
+    }
+done:
+    return status;
+}
+
+cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_form form,
+                              size_t from, size_t to)
+{
+    cull_status  status = CULL_OK;
+    cull_image   image = n->model->input;
+    size_t       row = (size_t)cull_image_row(&image);
+    const void  *data = cull_tensor_row(x, from);
+    char        *out = (char *)n->inputs + to * row * cull_dtype_size(form.dtype);
+    uint32_t     first = 0;
+    cull_dataset one = {.count = 1,
+                        .channels = (size_t)image.c,
+                        .height = (size_t)image.h,
+                        .width = (size_t)image.w,
+                        .dtype = x->dtype == CULL_U8 ? CULL_U8 : CULL_F32,
+                        .mean = n->mean,
+                        .deviation = n->deviation};
+
+    if (x->dtype == CULL_F64 && form.dtype == CULL_F64)
+        return take_doubles(n, data, form, from, (double *)(void *)out);
+    one.inputs = n->row;
+    if (x->dtype == CULL_F64)
+        for (size_t j = 0; j < row; j++) n->row[j] = (float)((const double *)data)[j];
+    else
+        memcpy(n->row, data, row * cull_dtype_size(x->dtype));
+    for (size_t j = 0; x->dtype != CULL_U8 && j < row; j++)
+        if (!isfinite(n->row[j]))
+            FAIL(CULL_NOT_FINITE, "inputs: number %zu of example %zu is not finite", j, from);
+    cull_data_transform(&one, NULL, form, 0, &first, 1, out);
+done:
+    return status;
+}
+
+cull_status cull_network_form(const cull_network *n, const cull_plan *plan, cull_data_form *out)
+{
+    cull_image image = cull_nn_plan_input(plan);
+
+    *out = (cull_data_form){.dtype = n->params->dtype, .channels_last = image.block == image.c};
+    if (image.block == 1 || image.block == image.c) return CULL_OK;
+    return cull_fail(CULL_UNSUPPORTED, "inputs in blocks of %lld channels", (long long)image.block);
+}

@@ -1,0 +1,129 @@
+/*
+ * train/network/network_predict.c - what a network makes of examples without labels.
+ *
+ *     p_k = exp(z_k - max z) / sum_j exp(z_j - max z)
+ */
+#include <math.h>
+
+#include "train/network/network.h"
+
+enum { PREDICT = 256 }; /* examples at once, where it does not matter how many */
+
+static double logit(const cull_tensor *logits, size_t row, size_t k)
+{
+    size_t at = row * (size_t)logits->shape[1] + k;
+
+    return logits->dtype == CULL_F32 ? (double)((const float *)logits->data)[at]
+                                     : ((const double *)logits->data)[at];
+}
+
+/* Softmax of one row, shifted by its largest so that nothing overflows. */
+static void soften(const cull_tensor *logits, size_t row, size_t classes, float *out)
+{
+    double top = logit(logits, row, 0), sum = 0;
+
+    for (size_t k = 1; k < classes; k++) top = fmax(top, logit(logits, row, k));
+    for (size_t k = 0; k < classes; k++) sum += exp(logit(logits, row, k) - top);
+    for (size_t k = 0; k < classes; k++) out[k] = (float)(exp(logit(logits, row, k) - top) / sum);
+}
+
+/* One pass over `count` examples; *logits is a view of the plan's. */
+static cull_status predict(cull_network *n, const cull_tensor *x, size_t from, size_t count,
+                           cull_statistics statistics, cull_tensor *logits)
+{
+    cull_status    status = CULL_OK;
+    cull_plan     *plan = NULL;
+    cull_data_form form = {0};
+    cull_signals   unused = {0};
+    cull_batch     batch = {.count = count, .key = n->key};
+
+    cull_network_pass(n);
+    TRY(cull_network_plan(n, CULL_PLAN_SCORE, count, &plan));
+    TRY(cull_network_form(n, plan, &form));
+    TRY(cull_network_room(n, count));
+    for (size_t i = 0; i < count; i++) {
+        TRY(cull_network_take(n, x, form, from + i, i));
+        n->label[i] = 0;
+    }
+    batch.inputs = n->inputs;
+    batch.label = n->label;
+    TRY(cull_nn_score(plan, &batch, statistics, 0, &unused));
+    *logits = cull_matrix(cull_nn_plan_logits(plan), n->params->dtype, count, n->model->classes);
+done:
+    return status;
+}
+
+/* Row i of the latest pass as numbers of another type. */
+static void write_row(const cull_tensor *logits, size_t i, cull_dtype dtype, void *out)
+{
+    for (size_t k = 0; k < (size_t)logits->shape[1]; k++) {
+        double number = logit(logits, i, k);
+
+        if (dtype == CULL_F32)
+            ((float *)out)[k] = (float)number;
+        else
+            ((double *)out)[k] = number;
+    }
+}
+
+cull_status cull_network_predict(cull_network *n, const cull_tensor *inputs, float *logits,
+                                 float *probabilities)
+{
+    cull_status status = CULL_OK;
+    size_t      classes = n->model->classes, total = 0, count = 0;
+
+    TRY(cull_network_check(n, inputs));
+    total = (size_t)inputs->shape[0];
+    for (size_t at = 0; at < total; at += count) {
+        cull_tensor seen = {0};
+
+        count = total - at < PREDICT ? total - at : PREDICT;
+        TRY(predict(n, inputs, at, count, CULL_STATS_RUNNING, &seen));
+        for (size_t i = 0; i < count; i++) {
+            if (logits) write_row(&seen, i, CULL_F32, logits + (at + i) * classes);
+            if (probabilities) soften(&seen, i, classes, probabilities + (at + i) * classes);
+        }
+    }
+done:
+    return status;
+}
+
+static cull_status check_out(const cull_network *n, size_t count, const cull_tensor *out)
+{
+    cull_status status = CULL_OK;
+
+    if (!out->data || (out->dtype != CULL_F32 && out->dtype != CULL_F64))
+        FAIL(CULL_BAD_ARGUMENT, "logits: a place of float32 or float64 is needed");
+    if (out->dims != 2 || out->shape[0] != (int64_t)count ||
+        out->shape[1] != (int64_t)n->model->classes || out->stride[1] != 1 ||
+        out->stride[0] != out->shape[1])
+        FAIL(CULL_BAD_ARGUMENT, "logits: the place is not %zu dense rows of %zu", count,
+             n->model->classes);
+done:
+    return status;
+}
+
+cull_status cull_network_logits(cull_network *n, const cull_tensor *inputs, bool running,
+                                const cull_tensor *out)
+{
+    cull_status     status = CULL_OK;
+    cull_statistics statistics = running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
+    size_t          total = 0, most = 0, count = 0;
+
+    TRY(cull_network_check(n, inputs));
+    total = (size_t)inputs->shape[0];
+    TRY(check_out(n, total, out));
+    most = running ? PREDICT : total;
+    for (size_t at = 0; at < total; at += count) {
+        cull_tensor seen = {0};
+
+        count = total - at < most ? total - at : most;
+        TRY(predict(n, inputs, at, count, statistics, &seen));
+        for (size_t i = 0; i < count; i++)
+            write_row(&seen, i, out->dtype,
+                      (char *)out->data +
+                          (at + i) * n->model->classes * cull_dtype_size(out->dtype));
+    }
+done:
+    return status;
+}
