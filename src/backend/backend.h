@@ -66,6 +66,38 @@ typedef enum cull_op_kind {
     CULL_OP_KINDS
 } cull_op_kind;
 
+/*
+ * What changes from step to step and is no array: one small block of a backend's memory, uploaded
+ * before a step and read by operations when they run, so that a recorded step is another one each
+ * time.
+ */
+typedef struct cull_moment {
+    uint64_t step, epoch; /* what randomness is counted by                     */
+    uint64_t updates;     /* of the optimizer, this one included: AdamW's t    */
+    double   rate;        /* of the optimizer                                  */
+} cull_moment;
+
+/* What may be found wrong while operations run, when nobody can be told at once. */
+typedef enum cull_wrong {
+    CULL_WRONG_NOTHING,
+    CULL_WRONG_LOSS,     /* of training: no longer finite                       */
+    CULL_WRONG_GRADIENT, /* its norm is not finite                              */
+    CULL_WRONG_SIGNAL    /* a signal that a selector reads: `which` tells which */
+} cull_wrong;
+
+/*
+ * The error word, in a backend's memory: the first thing that went wrong since it was zeroed. An
+ * operation that finds something writes it where nothing is written yet; `update` changes nothing
+ * while something is. So no broken step reaches the weights, however late it is read.
+ */
+typedef struct cull_trouble {
+    uint64_t what;  /* cull_wrong                               */
+    uint64_t which; /* CULL_SIGNAL_*                            */
+    uint64_t row;   /* of the batch                             */
+    uint64_t place; /* of the example                           */
+    uint64_t step;  /* of the moment block; 0 where there is none */
+} cull_trouble;
+
 /* Of refit: keeps atoms that depend on each other from weights without bound. */
 #define CULL_REFIT_SHIFT 1e-6
 
