@@ -54,7 +54,7 @@ cull_status cull_pipeline_open(cull_trainer *t, cull_pipeline **out)
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     TRY(cull_backend_open(t->setup->backend, t->setup->threads, &p->backend));
-    TRY(cull_nn_params_create(t->model, t->params->dtype, &p->params));
+    TRY(cull_nn_params_create(p->backend, t->model, t->params->dtype, &p->params));
     p->plans = (cull_plans){.model = t->model, .params = p->params, .backend = p->backend};
     if (pthread_create(&p->thread, NULL, work, p) != 0)
         FAIL(CULL_NO_MEMORY, "the system gives no thread to score ahead");
@@ -221,8 +221,7 @@ cull_status cull_pipeline_ahead(cull_trainer *t)
     view(p, !p->current, &next);
     TRY(cull_plans_get(&p->plans, cull_score_mode(&t->setup->score), next.count,
                        t->setup->smoothing, &p->plan));
-    memcpy(p->params->value, t->params->value, t->params->count * sizeof(float));
-    memcpy(p->params->running, t->params->running, t->params->running_count * sizeof(float));
+    TRY(cull_nn_params_copy(p->params, t->params));
     p->batch = next;
     p->statistics =
         t->setup->score.running || t->needs.running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;

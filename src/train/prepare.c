@@ -124,8 +124,8 @@ static cull_status make_model(cull_trainer *t)
     cull_status status = CULL_OK;
 
     TRY(t->setup->own_model ? take_model(t) : name_model(t));
-    TRY(cull_nn_params_create(t->model, CULL_F32, &t->params));
-    cull_nn_params_init(t->params, t->model, t->setup->seed);
+    TRY(cull_nn_params_create(t->backend, t->model, CULL_F32, &t->params));
+    TRY(cull_nn_params_init(t->params, t->model, t->setup->seed));
     t->plans = (cull_plans){.model = t->model,
                             .params = t->params,
                             .backend = t->backend,
@@ -245,8 +245,7 @@ static cull_status make_learning(cull_trainer *t)
     t->schedule.steps_per_epoch = cull_data_order_batches(&t->order);
     TRY(make_selector(t));
     TRY(check_moments(t));
-    TRY(cull_optim_create(&s->optim, t->params->dtype, t->params->count, t->backend->team,
-                          &t->optim));
+    TRY(cull_optim_create(&s->optim, t->params->dtype, t->params->count, t->backend, &t->optim));
     if (!s->decay_all) TRY(cull_train_exempt(t->model, t->optim));
     TRY(cull_scorer_open(t));
     TRY(cull_train_expect(t));

@@ -199,7 +199,7 @@ static void run_by_hand(cull_trainer *t)
 {
     cull_params *old = NULL;
 
-    assert_ok(cull_nn_params_create(t->model, CULL_F32, &old));
+    assert_ok(cull_nn_params_create(t->backend, t->model, CULL_F32, &old));
     for (; t->place.epoch < t->epochs; t->place.epoch++) {
         t->place.at = t->place.batch = 0;
         assert_ok(cull_train_begin_epoch(t));

@@ -24,8 +24,8 @@ static void weights_come_back_bit_for_bit(void **state)
     cull_writer  bytes = {0};
 
     (void)state;
-    assert_ok(cull_nn_params_create(model, CULL_F32, &a));
-    assert_ok(cull_nn_params_create(model, CULL_F32, &b));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &a));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &b));
     cull_nn_params_init(a, model, 7);
     for (size_t i = 0; i < a->running_count; i++) ((float *)a->running)[i] = (float)i;
     assert_ok(cull_weights_encode(model, a, &bytes));
@@ -46,7 +46,7 @@ static void names_and_shapes_are_pytorchs(void **state)
     size_t           count = 0, mean = 0, conv = 0;
 
     (void)state;
-    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
     assert_ok(cull_weights_list(model, params, &list, &count));
     for (size_t i = 0; i < count; i++) {
         const char *name = list[i].name;
@@ -73,9 +73,9 @@ static void another_models_weights_are_refused_and_change_nothing(void **state)
     float       *before = NULL;
 
     (void)state;
-    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
-    assert_ok(cull_nn_params_create(model, CULL_F64, &wide));
-    assert_ok(cull_nn_params_create(other, CULL_F32, &others));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F64, &wide));
+    assert_ok(cull_nn_params_create(plain_backend(), other, CULL_F32, &others));
     cull_nn_params_init(params, model, 3);
     before = malloc(params->count * sizeof *before);
     assert_non_null(before);
@@ -198,7 +198,7 @@ static void every_cut_of_a_file_is_refused(void **state)
     cull_writer  bytes = {0};
 
     (void)state;
-    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
     assert_ok(cull_weights_encode(model, params, &bytes));
     for (size_t size = 0; size < bytes.size; size += size < 1000 ? 1 : 997) {
         unsigned char *cut = malloc(size + 1);
@@ -257,7 +257,7 @@ static void reading_and_writing_survive_failing_allocations(void **state)
     cull_status  status = CULL_NO_MEMORY;
 
     (void)state;
-    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
     for (size_t n = 1; status != CULL_OK; n++) {
         cull_writer bytes = {0};
         fail_nth_alloc(n);
