@@ -135,16 +135,26 @@ typedef enum cull_dtype { CULL_F32 = 1, CULL_F64, CULL_I32, CULL_I64, CULL_U8 } 
 
 enum { CULL_MAX_DIMS = 4 };
 
-/* A view of an array: borrowed, never freed here. data == NULL means absent. */
+/* Where an array lies, in DLPack's numbering. All zeros is the host, and so is DLPack's 1. */
+typedef struct cull_device {
+    int32_t kind;   /* 0 or 1: the host; 2: CUDA; others as DLPack numbers them */
+    int32_t number; /* of the devices of that kind; nothing on the host         */
+} cull_device;
+
+enum { CULL_DEVICE_HOST = 0, CULL_DEVICE_CUDA = 2 };
+
+/* A view of an array: borrowed, never freed here. data == NULL means absent. A call that gets one
+ * from a device whose memory it does not read returns CULL_UNSUPPORTED, naming both. */
 typedef struct cull_tensor {
-    void      *data;
-    cull_dtype dtype;
-    int        dims;
-    int64_t    shape[CULL_MAX_DIMS];
-    int64_t    stride[CULL_MAX_DIMS]; /* in elements */
+    void       *data;
+    cull_dtype  dtype;
+    int         dims;
+    int64_t     shape[CULL_MAX_DIMS];
+    int64_t     stride[CULL_MAX_DIMS]; /* in elements */
+    cull_device device;
 } cull_tensor;
 
-/* Views of dense row-major arrays. The data is only read, whatever the cast says. */
+/* Views of dense row-major arrays on the host. The data is only read, whatever the cast says. */
 CULL_API cull_tensor cull_vector(const void *data, cull_dtype dtype, size_t count);
 CULL_API cull_tensor cull_matrix(const void *data, cull_dtype dtype, size_t rows, size_t columns);
 /* (count, channels, height, width). */
@@ -159,10 +169,11 @@ CULL_API const char *cull_dtype_name(cull_dtype dtype); /* "float32" */
  *
  * dltensor  a DLTensor, or a DLManagedTensor, which begins with one. Borrowed: it
  *           must outlive the view, and its deleter stays with the caller.
- * out       the view. Rows may be strided; the last dimension must be dense.
+ * out       the view, with the device that the memory lies on. Rows may be strided; the last
+ *           dimension must be dense. Nothing is read of the memory itself, nor is it waited for.
  *
- * Returns CULL_UNSUPPORTED for memory that is not on the host, more than
- * CULL_MAX_DIMS dimensions, or a type other than the five above (one lane).
+ * Returns CULL_UNSUPPORTED for more than CULL_MAX_DIMS dimensions, or a type other than the
+ * five above (one lane).
  */
 CULL_API cull_status cull_tensor_from_dlpack(const void *dltensor, cull_tensor *out);
 
@@ -269,19 +280,20 @@ enum {
  * each training batch, never normalised again. Zero it, or pass an earlier result,
  * whose arrays are reused and grown; end it with cull_subset_clear(). */
 typedef struct cull_subset {
-    size_t    count;  /* examples chosen                                             */
-    size_t    room;   /* capacity of the arrays                                      */
-    uint32_t *index;  /* [count] row of the signals, ascending, so that keeping all
-                         is bit-identical to full training; repeats only when the
-                         strategy samples with replacement; CULL_NO_ROW where the
-                         example was carried over from earlier signals               */
-    uint32_t *place;  /* [count] its place in the pool                               */
-    double   *weight; /* [count] >= 0                                                */
-    uint32_t *group;  /* [count] which training batch it belongs to, 0 .. groups-1;
-                         within a group rows ascend. All 0 while groups <= 1         */
-    size_t   groups;  /* 0: any batching will do; else whole training batches        */
-    size_t   picked;  /* of count, those the rule itself picked (rest: filled)       */
-    unsigned flags;   /* CULL_SUBSET_*                                               */
+    size_t    count;    /* examples chosen                                             */
+    size_t    room;     /* capacity of the arrays                                      */
+    uint32_t *index;    /* [count] row of the signals, ascending, so that keeping all
+                           is bit-identical to full training; repeats only when the
+                           strategy samples with replacement; CULL_NO_ROW where the
+                           example was carried over from earlier signals               */
+    uint32_t *place;    /* [count] its place in the pool                               */
+    double   *weight;   /* [count] >= 0                                                */
+    uint32_t *group;    /* [count] which training batch it belongs to, 0 .. groups-1;
+                           within a group rows ascend. All 0 while groups <= 1         */
+    size_t      groups; /* 0: any batching will do; else whole training batches        */
+    size_t      picked; /* of count, those the rule itself picked (rest: filled)       */
+    unsigned    flags;  /* CULL_SUBSET_*                                               */
+    cull_device device; /* where the four arrays lie                                   */
 } cull_subset;
 
 CULL_API void cull_subset_clear(cull_subset *subset);
@@ -465,7 +477,7 @@ typedef struct cull_reader cull_reader;
 CULL_API cull_status       cull_write(cull_writer *writer, const void *data, size_t bytes);
 CULL_API cull_status       cull_read(cull_reader *reader, void *data, size_t bytes);
 
-#define CULL_STRATEGY_ABI    2 /* an object made for another interface is refused */
+#define CULL_STRATEGY_ABI    3 /* an object made for another interface is refused */
 #define CULL_STRATEGY_SYMBOL "cull_strategy_plugin" /* a `const cull_strategy` */
 
 /*
