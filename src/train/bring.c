@@ -57,7 +57,7 @@ static cull_status fill_loader(cull_trainer *t)
         size_t count = cull_train_step_size(t, a->to);
 
         if (count > t->loader_room) break; /* a short batch came first: widened when it is due */
-        TRY(cull_data_loader_submit(t->loader, t->walk.place + a->to, count, t->place.epoch,
+        TRY(cull_data_loader_submit(t->loader, t->walk.place + a->to, count, t->progress.epoch,
                                     a->augment));
         a->to += count;
     }
@@ -92,14 +92,14 @@ done:
 cull_status cull_train_bring(cull_trainer *t)
 {
     cull_status status = CULL_OK;
-    size_t      at = (size_t)t->place.at, count = cull_train_step_size(t, at);
+    size_t      at = (size_t)t->progress.at, count = cull_train_step_size(t, at);
     bool        ahead = false;
 
     t->seen = (cull_batch){.count = count,
                            .place = t->walk.place + at,
                            .weight = t->walk.weighs ? t->walk.weight + at : NULL,
-                           .step = t->place.step,
-                           .epoch = t->place.epoch,
+                           .step = t->progress.step,
+                           .epoch = t->progress.epoch,
                            .key = cull_key_make(t->setup->seed, "dropout")};
     t->augmented = augments(t);
     if (t->pipeline) cull_pipeline_turn(t, count);
@@ -157,7 +157,7 @@ static void make_row(void *context, size_t i, unsigned worker)
     if (row != CULL_NO_ROW && t->seen.inputs && t->augmented == s->augments)
         memcpy(to, (const float *)t->seen.inputs + row * width, width * sizeof *to);
     else
-        cull_data_transform(t->train, s->augments ? &s->augment : NULL, t->form, t->place.epoch,
+        cull_data_transform(t->train, s->augments ? &s->augment : NULL, t->form, t->progress.epoch,
                             &t->rows.place[i], 1, to);
 }
 
@@ -177,8 +177,8 @@ cull_status cull_train_gather(cull_trainer *t, size_t from, size_t to, cull_batc
                         .label = t->rows.label,
                         .weight = t->chosen.weight + from,
                         .place = t->rows.place,
-                        .step = t->place.step,
-                        .epoch = t->place.epoch,
+                        .step = t->progress.step,
+                        .epoch = t->progress.epoch,
                         .key = cull_key_make(t->setup->seed, "dropout")};
     cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
 done:

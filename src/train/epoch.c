@@ -35,7 +35,7 @@ static cull_status walk_all(cull_trainer *t)
     cull_status status = CULL_OK;
 
     TRY(make_room(&t->walk, t->train->count));
-    cull_data_order_epoch(&t->order, t->place.epoch, NULL, t->train->count);
+    cull_data_order_epoch(&t->order, t->progress.epoch, NULL, t->train->count);
     memcpy(t->walk.place, t->order.place, t->order.count * sizeof *t->walk.place);
     t->walk.count = t->order.count;
     t->walk.groups = 0;
@@ -50,7 +50,7 @@ static void walk_entries(cull_trainer *t)
     cull_walk *w = &t->walk;
 
     for (size_t i = 0; i < t->pool.count; i++) w->place[i] = (uint32_t)i;
-    cull_data_order_epoch(&t->order, t->place.epoch, w->place, t->pool.count);
+    cull_data_order_epoch(&t->order, t->progress.epoch, w->place, t->pool.count);
     for (size_t i = 0; i < t->pool.count; i++) {
         uint32_t entry = t->order.place[i];
 
@@ -69,7 +69,7 @@ static void walk_groups(cull_trainer *t)
 
     for (size_t i = 0; i < s->count; i++)
         if (i == 0 || s->group[i] != s->group[i - 1]) w->place[groups++] = (uint32_t)i;
-    cull_data_order_epoch(&t->order, t->place.epoch, w->place, groups);
+    cull_data_order_epoch(&t->order, t->progress.epoch, w->place, groups);
     w->groups = groups;
     for (size_t g = 0; g < groups; g++) {
         uint32_t first = t->order.place[g];
@@ -114,7 +114,7 @@ cull_status cull_train_begin_epoch(cull_trainer *t)
     cull_status status = CULL_OK;
     bool        over_subset = false;
 
-    TRY(cull_selector_needs(t->selector, t->place.step, t->place.epoch, &t->needs));
+    TRY(cull_selector_needs(t->selector, t->progress.step, t->progress.epoch, &t->needs));
     over_subset = t->needs.action == CULL_SELECT_POOL || t->needs.action == CULL_KEEP_SUBSET;
     if (t->needs.action == CULL_SELECT_POOL) TRY(cull_train_choose_pool(t));
     if (over_subset)
@@ -122,9 +122,9 @@ cull_status cull_train_begin_epoch(cull_trainer *t)
     else
         TRY(walk_all(t));
     count_batches(t);
-    if (t->place.at > t->walk.count)
+    if (t->progress.at > t->walk.count)
         FAIL(CULL_BAD_STATE, "the checkpoint is %llu examples into an epoch of %zu",
-             (unsigned long long)t->place.at, t->walk.count);
+             (unsigned long long)t->progress.at, t->walk.count);
     if (t->loader) cull_data_loader_drop(t->loader);
     t->ahead = (cull_ahead){0};
     cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
@@ -150,10 +150,10 @@ bool cull_train_epoch_over(const cull_trainer *t)
 {
     cull_needs next = {0};
 
-    if (t->place.at >= t->walk.count) return true;
+    if (t->progress.at >= t->walk.count) return true;
     if (!t->setup->drop_short) return false;
-    (void)cull_selector_needs(t->selector, t->place.step, t->place.epoch, &next);
-    return cull_train_drops(t, &next, (size_t)t->place.at);
+    (void)cull_selector_needs(t->selector, t->progress.step, t->progress.epoch, &next);
+    return cull_train_drops(t, &next, (size_t)t->progress.at);
 }
 
 /* The end of the training batch of a subset that lies behind `at`. */

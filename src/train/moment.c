@@ -19,7 +19,8 @@
 /* Training batches of this epoch that are done. */
 static double batches_done(const cull_trainer *t)
 {
-    return t->walk.groups ? (double)t->place.batch : (double)t->place.at / (double)t->setup->batch;
+    return t->walk.groups ? (double)t->progress.batch
+                          : (double)t->progress.at / (double)t->setup->batch;
 }
 
 static double scored_position(const cull_trainer *t)
@@ -28,7 +29,7 @@ static double scored_position(const cull_trainer *t)
     double part = steps;
 
     if (!cull_train_epoch_over(t)) part = batches_done(t) * (steps / t->walk.batches);
-    return (double)t->place.epoch * steps + fmin(part, steps);
+    return (double)t->progress.epoch * steps + fmin(part, steps);
 }
 
 double cull_train_position(const cull_trainer *t)
@@ -52,23 +53,23 @@ static double nearest(const cull_trainer *t)
 {
     double now = cull_train_progress(t);
 
-    if (t->place.batch == 0) return now;
-    return now + (now - (double)t->place.epoch) / (double)t->place.batch / 2;
+    if (t->progress.batch == 0) return now;
+    return now + (now - (double)t->progress.epoch) / (double)t->progress.batch / 2;
 }
 
 bool cull_train_complete(const cull_trainer *t)
 {
-    return t->setup->shorten < 1 && t->place.step > 0 && nearest(t) > t->length;
+    return t->setup->shorten < 1 && t->progress.step > 0 && nearest(t) > t->length;
 }
 
 bool cull_train_moment(cull_trainer *t)
 {
     bool due = false;
 
-    while (t->place.moments < t->setup->moments &&
-           t->setup->moment[t->place.moments] <= nearest(t)) {
+    while (t->progress.moments < t->setup->moments &&
+           t->setup->moment[t->progress.moments] <= nearest(t)) {
         due = true;
-        t->place.moments++;
+        t->progress.moments++;
     }
     return due;
 }

@@ -133,8 +133,8 @@ static bool is_pending(const cull_trainer *t, size_t count)
 {
     const cull_pending *n = &t->pipeline->pending;
 
-    return n->there && n->step == t->place.step && n->epoch == t->place.epoch &&
-           n->at == t->place.at && n->count == count && n->signals == t->needs.signals;
+    return n->there && n->step == t->progress.step && n->epoch == t->progress.epoch &&
+           n->at == t->progress.at && n->count == count && n->signals == t->needs.signals;
 }
 
 void cull_pipeline_turn(cull_trainer *t, size_t count)
@@ -205,11 +205,11 @@ cull_status cull_pipeline_ahead(cull_trainer *t)
     cull_pipeline *p = t->pipeline;
     cull_status    status = CULL_OK;
     cull_needs     now = t->needs;
-    size_t         at = (size_t)t->place.at + t->seen.count;
-    cull_batch     next = {.step = t->place.step + 1, .epoch = t->place.epoch};
+    size_t         at = (size_t)t->progress.at + t->seen.count;
+    cull_batch     next = {.step = t->progress.step + 1, .epoch = t->progress.epoch};
 
     if (at >= t->walk.count) return CULL_OK;
-    TRY(cull_selector_needs(t->selector, t->place.step + 1, t->place.epoch, &t->needs));
+    TRY(cull_selector_needs(t->selector, t->progress.step + 1, t->progress.epoch, &t->needs));
     if (t->needs.action != CULL_SELECT_BATCH || !(t->needs.signals & CULL_SIGNAL_FORWARD) ||
         cull_train_drops(t, &t->needs, at))
         goto done;

@@ -198,12 +198,12 @@ struct cull_trainer {
     cull_scorer      scorer;
     cull_pipeline   *pipeline; /* NULL: nothing is scored ahead */
 
-    cull_place  place;
-    cull_meter  meter;
-    cull_energy energy;
-    cull_tally  tally;
-    cull_subset pool; /* chosen from the pool, and when */
-    uint64_t    pool_epoch;
+    cull_progress progress;
+    cull_meter    meter;
+    cull_energy   energy;
+    cull_tally    tally;
+    cull_subset   pool; /* chosen from the pool, and when */
+    uint64_t      pool_epoch;
 
     /* of the latest step */
     cull_needs   needs;
@@ -247,7 +247,7 @@ cull_status cull_train_expect(cull_trainer *trainer);
 
 /* ---- epoch.c ---- */
 
-/* Begin the current epoch, or go on with it behind place.at. */
+/* Begin the current epoch, or go on with it behind progress.at. */
 cull_status cull_train_begin_epoch(cull_trainer *trainer);
 bool        cull_train_epoch_over(const cull_trainer *trainer);
 /* Is what lies behind `at` left out, being less than the step that needs ask for? Steps of several

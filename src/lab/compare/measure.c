@@ -57,7 +57,7 @@ static cull_status measure_choice(cull_trainer *t, cull_measured *out)
     for (uint64_t epoch = 1; epoch < MOST_EPOCHS; epoch++) {
         TRY(cull_selector_needs(t->selector, 0, epoch, &needs));
         if (needs.action != CULL_SELECT_POOL) continue;
-        t->place.epoch = epoch;
+        t->progress.epoch = epoch;
         TRY(choose(t, out));
         break;
     }
@@ -72,7 +72,7 @@ static cull_status measure_step(cull_trainer *t, struct laps *laps, cull_measure
     double      scored = 0, trained = 0;
 
     if (cull_train_epoch_over(t)) { /* the same epoch again: a small set has few steps */
-        t->place.at = t->place.batch = t->place.seen = t->place.correct = 0;
+        t->progress.at = t->progress.batch = t->progress.seen = t->progress.correct = 0;
         TRY(cull_train_begin_epoch(t));
     }
     before = t->meter;
