@@ -317,8 +317,7 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
     if (plain) goto done;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch))
         cull_sel_losses_record(s->losses, signals);
-    s->decided = cull_sel_over_pool(s);
-    s->decided_epoch = s->decided ? signals->epoch : 0;
+    if (cull_sel_over_pool(s)) s->decided = (cull_sel_decision){true, signals->epoch};
 done:
     if (status != CULL_OK && out) out->count = 0;
     return status;

@@ -16,19 +16,13 @@
 
 #include "train/train.h"
 
-/* Training batches of this epoch that are done. */
-static double batches_done(const cull_trainer *t)
-{
-    return t->walk.groups ? (double)t->progress.batch
-                          : (double)t->progress.at / (double)t->setup->batch;
-}
-
 static double scored_position(const cull_trainer *t)
 {
-    double steps = (double)t->schedule.steps_per_epoch;
-    double part = steps;
+    cull_sel_course course = cull_train_course(t);
+    double          steps = (double)t->schedule.steps_per_epoch, part = steps;
 
-    if (!cull_train_epoch_over(t)) part = batches_done(t) * (steps / t->walk.batches);
+    if (!cull_sel_course_over(&course))
+        part = cull_sel_course_done(&course) * (steps / (double)cull_sel_course_batches(&course));
     return (double)t->progress.epoch * steps + fmin(part, steps);
 }
 

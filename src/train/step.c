@@ -135,16 +135,18 @@ static void count(cull_trainer *t)
 
 cull_status cull_train_step(cull_trainer *t)
 {
-    cull_status status = CULL_OK;
+    cull_status     status = CULL_OK;
+    cull_sel_course course = cull_train_course(t);
+    cull_sel_step   next = {0};
 
     t->trained_now = 0;
-    TRY(cull_selector_needs(t->selector, t->progress.step, t->progress.epoch,
-                            &t->needs)); /* selection */
-    TRY(cull_train_bring(t));            /* data      */
-    TRY(cull_train_score(t));            /* forward             */
-    TRY(choose(t));                      /* selection           */
-    TRY(learn(t));                       /* backward, optimizer */
-    count(t);                            /* metrics             */
+    if (!cull_sel_course_peek(&course, &next)) /* selection           */
+        FAIL(CULL_BAD_STATE, "a step behind the end of its epoch");
+    TRY(cull_train_bring(t, &next)); /* data                */
+    TRY(cull_train_score(t));        /* forward             */
+    TRY(choose(t));                  /* selection           */
+    TRY(learn(t));                   /* backward, optimizer */
+    count(t);                        /* metrics             */
 done:
     return status;
 }

@@ -126,9 +126,7 @@ static cull_status end_epoch(cull_trainer *t, bool spent)
     else if (moment)
         TRY(evaluate_besides(t));
     tell(t, true, best);
-    t->progress.epoch++;
-    t->progress.at = t->progress.batch = t->progress.seen = t->progress.correct = 0;
-    t->progress.loss = 0;
+    cull_progress_turn(&t->progress, done_now);
     if (t->progress.end || done_now % s->checkpoint_every == 0) TRY(cull_checkpoint_save(t));
 done:
     return status;

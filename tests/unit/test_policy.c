@@ -202,8 +202,7 @@ static void separate_scoring_touches_no_average_and_reuse_takes_all_of_the_batch
 
     assert_non_null(before);
     memcpy(before, separate->params->running, bytes);
-    assert_ok(cull_selector_needs(separate->selector, 0, 0, &separate->needs));
-    assert_ok(cull_train_bring(separate));
+    bring_next(separate);
     assert_ok(cull_train_score(separate));
     assert_memory_equal(before, separate->params->running, bytes);
     assert_ok(cull_train_step(reuse));

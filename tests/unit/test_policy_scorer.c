@@ -74,8 +74,7 @@ static void a_smaller_proxy_scores_for_a_larger_model(void **state)
 
 static void advance(cull_trainer *t, cull_signals *seen)
 {
-    assert_ok(cull_selector_needs(t->selector, t->progress.step, t->progress.epoch, &t->needs));
-    assert_ok(cull_train_bring(t));
+    bring_next(t);
     assert_ok(cull_train_score(t));
     *seen = t->signals;
 }
@@ -200,9 +199,8 @@ static void run_by_hand(cull_trainer *t)
     cull_params *old = NULL;
 
     assert_ok(cull_nn_params_create(t->model, CULL_F32, &old));
-    for (; t->progress.epoch < t->epochs; t->progress.epoch++) {
-        t->progress.at = t->progress.batch = 0;
-        assert_ok(cull_train_begin_epoch(t));
+    for (uint64_t epoch = 0; epoch < t->epochs; epoch++) {
+        assert_ok(cull_train_enter_epoch(t, epoch));
         while (!cull_train_epoch_over(t)) step_scored_by(t, old);
     }
     cull_nn_params_destroy(old);

@@ -162,8 +162,7 @@ static void signals_that_another_pass_has_overwritten_are_refused(void **state)
     cull_trainer       *t = begin(w, 0, 0, "", &recipe);
     cull_signals        first = {0};
 
-    assert_ok(cull_selector_needs(t->selector, 0, 0, &t->needs));
-    assert_ok(cull_train_bring(t));
+    bring_next(t);
     assert_ok(cull_train_score(t));
     first = t->signals;
     assert_ok(cull_select(t->selector, &first, 0, &t->chosen));

@@ -31,6 +31,14 @@ typedef struct cull_progress {
     char     weights[CULL_STATE_NAME], best_weights[CULL_STATE_NAME]; /* file names; "": none */
 } cull_progress;
 
+/* Go to the beginning of an epoch. */
+static inline void cull_progress_turn(cull_progress *progress, uint64_t epoch)
+{
+    progress->epoch = epoch;
+    progress->at = progress->batch = progress->seen = progress->correct = 0;
+    progress->loss = 0;
+}
+
 typedef struct cull_run_state {
     cull_progress progress;
     cull_meter    meter;
