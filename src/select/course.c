@@ -1,6 +1,8 @@
 /* select/course.c - what the steps of a run take, one after another. */
 #include "select/course.h"
 
+#include <math.h>
+
 #include "select/frame.h"
 
 static void ask(const cull_sel_course *c, cull_needs *out)
@@ -78,16 +80,16 @@ bool cull_sel_course_over(const cull_sel_course *c)
     return !cull_sel_course_peek(c, &(cull_sel_step){0});
 }
 
-size_t cull_sel_course_batches(const cull_sel_course *c)
+double cull_sel_course_position(const cull_sel_course *c, double steps)
 {
-    size_t batch = c->selector->setting.batch;
+    size_t batch = c->selector->setting.batch, batches = (c->count + batch - 1) / batch;
+    double done = (double)c->at / (double)batch;
 
-    if (c->groups) return c->groups;
-    return c->drop_short && c->count >= batch ? c->count / batch : (c->count + batch - 1) / batch;
-}
-
-double cull_sel_course_done(const cull_sel_course *c)
-{
-    if (c->groups) return (double)groups_done(c);
-    return (double)c->at / (double)c->selector->setting.batch;
+    if (cull_sel_course_over(c)) return steps;
+    if (c->drop_short && c->count >= batch) batches = c->count / batch;
+    if (c->groups) {
+        batches = c->groups;
+        done = (double)groups_done(c);
+    }
+    return fmin(done * (steps / (double)batches), steps);
 }

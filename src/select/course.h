@@ -61,8 +61,8 @@ void cull_sel_course_epoch(cull_sel_course *course, uint64_t epoch, cull_needs *
 /* The next step; false: the epoch has none left. */
 bool cull_sel_course_peek(const cull_sel_course *course, cull_sel_step *step);
 
-/* The same without what the step would be. Where steps of several sizes take turns, whether what
- * is left is a step of its own or left out is known only when it comes. */
+/* Where steps of several sizes take turns, whether what is left is a step or left out is known only
+ * when it comes. */
 bool cull_sel_course_over(const cull_sel_course *course);
 
 /* How many examples a step with these needs would meet now; false: the epoch has none left. */
@@ -75,9 +75,9 @@ static inline void cull_sel_course_pass(cull_sel_course *course, size_t count)
     course->at += count;
 }
 
-/* Training batches that the epoch is, as a schedule counts: none is a short one that is left out.
- * And those that are done; of an ordinary epoch in parts. */
-size_t cull_sel_course_batches(const cull_sel_course *course);
-double cull_sel_course_done(const cull_sel_course *course);
+/* How far the walk is into an epoch that has so many steps on a schedule, `steps` at its end. The
+ * schedule passes with training batches, in parts of one where steps are of other sizes; a short
+ * one that is left out is none. */
+double cull_sel_course_position(const cull_sel_course *course, double steps);
 
 #endif

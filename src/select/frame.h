@@ -58,11 +58,12 @@ static inline bool cull_sel_falls_short(const cull_selector *s)
 {
     return (s->strategy->traits & CULL_COMES_SHORT) || cull_value_is(s->values, "short", "accept");
 }
-/* As cull_selector_needs(), were this the latest choice from the pool. */
+/* As cull_selector_needs(), `decided` being the latest choice from the pool. */
 void cull_sel_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,
                     uint64_t epoch, cull_needs *out);
-/* As cull_selector_needs(), but with what the rule reads even where the plan is not to ask it. */
-void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, cull_needs *out);
+/* The same with what the rule reads even where the plan is not to ask it. */
+void cull_sel_rule_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,
+                         uint64_t epoch, cull_needs *out);
 
 /* Does the selector choose from the pool, not from each batch? */
 static inline bool cull_sel_over_pool(const cull_selector *s)

@@ -235,8 +235,8 @@ static cull_action pool_action(const cull_selector *s, cull_sel_decision decided
     return decided.epoch < due ? CULL_SELECT_POOL : CULL_KEEP_SUBSET;
 }
 
-static void ask_rule(const cull_selector *s, cull_sel_decision decided, uint64_t step,
-                     uint64_t epoch, cull_needs *out)
+void cull_sel_rule_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,
+                         uint64_t epoch, cull_needs *out)
 {
     *out = (cull_needs){.action = CULL_SELECT_BATCH,
                         .signals = signals_of_rule(s, epoch),
@@ -254,15 +254,10 @@ static void ask_rule(const cull_selector *s, cull_sel_decision decided, uint64_t
     if (s->strategy->needs) s->strategy->needs(&s->self, step, epoch, out);
 }
 
-void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, cull_needs *out)
-{
-    ask_rule(s, s->decided, step, epoch, out);
-}
-
 void cull_sel_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,
                     uint64_t epoch, cull_needs *out)
 {
-    ask_rule(s, decided, step, epoch, out);
+    cull_sel_rule_needs(s, decided, step, epoch, out);
     if (out->action == CULL_TRAIN_ALL) out->budget = out->candidates;
     if (out->action == CULL_TRAIN_ALL || out->action == CULL_KEEP_SUBSET)
         out->signals = out->target = 0;
@@ -282,6 +277,7 @@ cull_status cull_selector_reads(const cull_selector *selector, cull_needs *out)
 {
     if (!selector || !out)
         return cull_fail(CULL_BAD_ARGUMENT, "reads: a selector and a place are needed");
-    cull_sel_rule_needs(selector, 0, 0, out); /* epoch 0 scores, whatever follows it */
+    cull_sel_rule_needs(selector, selector->decided, 0, 0,
+                        out); /* epoch 0 scores, whatever follows it */
     return CULL_OK;
 }

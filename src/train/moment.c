@@ -16,14 +16,13 @@
 
 #include "train/train.h"
 
+/* In ordinary steps, counted by what was met. */
 static double scored_position(const cull_trainer *t)
 {
     cull_sel_course course = cull_train_course(t);
-    double          steps = (double)t->schedule.steps_per_epoch, part = steps;
+    double          steps = (double)t->schedule.steps_per_epoch;
 
-    if (!cull_sel_course_over(&course))
-        part = cull_sel_course_done(&course) * (steps / (double)cull_sel_course_batches(&course));
-    return (double)t->progress.epoch * steps + fmin(part, steps);
+    return (double)t->progress.epoch * steps + cull_sel_course_position(&course, steps);
 }
 
 double cull_train_position(const cull_trainer *t)
@@ -36,16 +35,16 @@ double cull_train_position(const cull_trainer *t)
     return position < end ? position : end - 1;
 }
 
-double cull_train_progress(const cull_trainer *t)
+double cull_train_epochs_done(const cull_trainer *t)
 {
     return scored_position(t) / (double)t->schedule.steps_per_epoch;
 }
 
-/* Progress, and half the way that a step goes in this epoch: what lies before is nearest to this
+/* Epochs done, and half the way that a step goes in this one: what lies before is nearest to this
  * step or an earlier one. */
 static double nearest(const cull_trainer *t)
 {
-    double now = cull_train_progress(t);
+    double now = cull_train_epochs_done(t);
 
     if (t->progress.batch == 0) return now;
     return now + (now - (double)t->progress.epoch) / (double)t->progress.batch / 2;

@@ -7,11 +7,9 @@
 static cull_status choose(cull_trainer *t)
 {
     cull_status status = CULL_OK;
-    /* The budget is that of a whole step; a short one at the end of an epoch has its share. */
-    size_t budget = t->seen.count == t->needs.candidates ? t->needs.budget : 0;
 
     if (t->needs.action != CULL_SELECT_BATCH) return CULL_OK;
-    TRY(cull_select(t->selector, &t->signals, budget, &t->chosen));
+    TRY(cull_select(t->selector, &t->signals, 0, &t->chosen));
     cull_meter_choose(&t->meter, &t->chosen);
     cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
 done:

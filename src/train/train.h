@@ -309,7 +309,7 @@ void cull_aim_clear(cull_aim *aim);
 
 /* Where the step that comes next lies on the schedule, in ordinary steps; and in epochs. */
 double cull_train_position(const cull_trainer *trainer);
-double cull_train_progress(const cull_trainer *trainer);
+double cull_train_epochs_done(const cull_trainer *trainer);
 /* The shortened run is at its end. */
 bool cull_train_complete(const cull_trainer *trainer);
 /* Is an evaluation due that the recipe asks for by its moment? It then counts as done. */

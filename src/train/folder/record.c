@@ -170,7 +170,7 @@ cull_status cull_record_evaluation(cull_trainer *t, const char *set,
 {
     cull_status status = CULL_OK;
 
-    begin(t, "evaluate", cull_train_progress(t));
+    begin(t, "evaluate", cull_train_epochs_done(t));
     cull_json_text(&t->json, "set", set);
     cull_json_number(&t->json, "loss", evaluation->loss);
     cull_json_number(&t->json, "accuracy", evaluation->accuracy);
