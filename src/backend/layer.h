@@ -141,17 +141,13 @@ struct cull_layer_op {
 /* Which layouts a device likes: whether a convolution can have its sides in blocks, or beside
  * blocks its input in NCHW; and the block for c channels inside a model all of whose convolutions
  * can, with outputs that are multiples of `common` (1 where one of them cannot). */
-typedef struct cull_layer_table {
-    const char             *name; /* of the backend */
+struct cull_layer_table {
     const cull_layer_class *layer[CULL_LAYER_KINDS];
     bool (*blocks)(cull_backend *backend, const cull_layer_desc *conv); /* NULL: always */
     int64_t (*block)(cull_backend *backend, int64_t c, int64_t common);
     bool fuses; /* plans should fuse batchnorm, add and relu */
     bool int8;  /* convolutions can be asked for in 8 bits   */
-} cull_layer_table;
-
-extern const cull_layer_table cull_layers_ref;
-extern const cull_layer_table cull_layers_cpu;
+};
 
 /* CULL_UNSUPPORTED when the backend has no networks, or not this dtype. */
 cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc,

@@ -1,16 +1,5 @@
 /* backend/layers.c - layer operations by backend. */
-#include <string.h>
-
 #include "backend/layer.h"
-
-static const cull_layer_table *const tables[] = {&cull_layers_cpu, &cull_layers_ref};
-
-static const cull_layer_table *find(const cull_backend *backend)
-{
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (strcmp(tables[i]->name, backend->class->name) == 0) return tables[i];
-    return NULL;
-}
 
 static void complete(cull_layer_desc *desc)
 {
@@ -22,7 +11,7 @@ cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc
                               cull_layer_op **out)
 {
     cull_status             status = CULL_OK;
-    const cull_layer_table *table = find(backend);
+    const cull_layer_table *table = backend->layers;
     cull_layer_op          *op = NULL;
     cull_layer_desc         d = *desc;
 
@@ -45,19 +34,19 @@ void cull_layer_destroy(cull_layer_op *op)
 
 bool cull_layer_fuses(const cull_backend *backend)
 {
-    const cull_layer_table *table = find(backend);
+    const cull_layer_table *table = backend->layers;
     return table && table->fuses;
 }
 
 bool cull_layer_int8(const cull_backend *backend)
 {
-    const cull_layer_table *table = find(backend);
+    const cull_layer_table *table = backend->layers;
     return table && table->int8;
 }
 
 bool cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv)
 {
-    const cull_layer_table *table = find(backend);
+    const cull_layer_table *table = backend->layers;
     cull_layer_desc         d = *conv;
 
     complete(&d);
@@ -66,6 +55,6 @@ bool cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv)
 
 int64_t cull_layer_block(cull_backend *backend, int64_t c, int64_t common)
 {
-    const cull_layer_table *table = find(backend);
+    const cull_layer_table *table = backend->layers;
     return table ? table->block(backend, c, common) : 1;
 }

@@ -191,7 +191,8 @@ static cull_status sums_make(struct sums *sums, cull_backend *backend, const cul
     TRY(cull_base_alloc(size, sizeof *sums->full, "a diagnosis", &sums->full));
     TRY(cull_base_alloc(size, sizeof *sums->apart, "a diagnosis", &sums->apart));
     TRY(cull_base_alloc(size, sizeof *sums->part, "a diagnosis", &sums->part));
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_GRADIENT, signals->count}, &sums->op));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_GRADIENT, .rows = signals->count},
+                      &sums->op));
 done:
     return status;
 }

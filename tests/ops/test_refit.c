@@ -158,7 +158,7 @@ static cull_status run_on(cull_backend *backend, cull_omp_problem *problems, siz
     cull_op_args     args = {.omp = {problems, count, &options}};
     cull_op         *op = NULL;
 
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_REFIT, ROWS}, &op));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_REFIT, .rows = ROWS}, &op));
     TRY(cull_op_run(op, &args));
 done:
     cull_op_destroy(op);

@@ -186,7 +186,6 @@ static int64_t block(cull_backend *backend, int64_t c, int64_t common)
 }
 
 const cull_layer_table cull_layers_ref = {
-    .name = "ref",
     .layer = {[CULL_LAYER_DENSE] = &layer,
               [CULL_LAYER_CONV] = &layer,
               [CULL_LAYER_BATCHNORM] = &layer,

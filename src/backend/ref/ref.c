@@ -17,6 +17,7 @@ void cull_ref_destroy(cull_op *op)
 
 const cull_backend_class cull_backend_ref = {
     .name = "ref",
+    .queue = &cull_queue_host,
     .op = {[CULL_OP_RANK] = &cull_ref_rank,
            [CULL_OP_KEYS] = &cull_ref_keys,
            [CULL_OP_TOP] = &cull_ref_top,
