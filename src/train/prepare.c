@@ -136,8 +136,8 @@ done:
 
 cull_status cull_trainer_begin(cull_trainer *t)
 {
-    if (!t->setup->init || t->place.init_hash) return CULL_OK;
-    return cull_weights_begin(t->setup->init, t->model, t->params, &t->place.init_hash);
+    if (!t->setup->init || t->progress.init_hash) return CULL_OK;
+    return cull_weights_begin(t->setup->init, t->model, t->params, &t->progress.init_hash);
 }
 
 cull_status cull_trainer_plan(cull_trainer *t, cull_plan_mode mode, size_t batch, cull_plan **out)
@@ -264,8 +264,8 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     TRY(cull_base_alloc(1, sizeof *t, "a trainer", &t));
     t->setup = setup;
     t->metrics.fd = t->events.fd = -1;
-    t->place.best = t->place.accuracy = t->place.watched = NAN;
-    t->place.test = t->place.test_loss = NAN;
+    t->progress.best = t->progress.accuracy = t->progress.watched = NAN;
+    t->progress.test = t->progress.test_loss = NAN;
     TRY(check_own(setup));
     TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
     cull_energy_open(CULL_ENERGY_ROOT, CULL_ENERGY_NVML,

@@ -214,7 +214,7 @@ static void every_cut_of_a_file_is_refused(void **state)
 
 static void a_state_comes_back_and_damage_is_noticed(void **state)
 {
-    cull_run_state saved = {.place = {.step = 7, .epoch = 2, .best = .5, .weights = "weights-7"},
+    cull_run_state saved = {.progress = {.step = 7, .epoch = 2, .best = .5, .weights = "weights-7"},
                             .meter = {.trained = 99},
                             .optim = {(const unsigned char *)"optim", 5, 0},
                             .selector = {(const unsigned char *)"sel", 3, 0}};
@@ -224,7 +224,7 @@ static void a_state_comes_back_and_damage_is_noticed(void **state)
     (void)state;
     assert_ok(cull_run_state_encode(&saved, &bytes));
     assert_ok(cull_run_state_decode("s", bytes.data, bytes.size, &read));
-    assert_int_equal(7, read.place.step);
+    assert_int_equal(7, read.progress.step);
     assert_int_equal(99, read.meter.trained);
     assert_int_equal(5, read.optim.size);
     assert_memory_equal("sel", read.selector.data, 3);
@@ -240,7 +240,7 @@ static void a_state_comes_back_and_damage_is_noticed(void **state)
 
 static void a_state_may_not_name_files_elsewhere(void **state)
 {
-    cull_run_state saved = {.place = {.weights = "../weights"}}, read = {0};
+    cull_run_state saved = {.progress = {.weights = "../weights"}}, read = {0};
     cull_writer    bytes = {0};
 
     (void)state;
