@@ -10,11 +10,12 @@
 #ifndef CULL_DATA_DATASET_H
 #define CULL_DATA_DATASET_H
 
+#include "backend/augment.h"
 #include "base/status.h"
 
 enum {
-    CULL_DATA_MOST_CLASSES = 65536,  /* limits that hold for every format       */
-    CULL_DATA_MOST_SIDE = 4096,      /* pixels                                  */
+    CULL_DATA_MOST_CLASSES = 65536, /* limits that hold for every format       */
+    CULL_DATA_MOST_SIDE = CULL_AUGMENT_MOST_SIDE,
     CULL_DATA_MOST_ROW = 0x7fffffff, /* numbers in one example                  */
     CULL_DATA_MARK_LABEL = 1,        /* marks: the label was made a wrong one   */
     CULL_DATA_MARK_COPY = 2          /* an added copy, not its original         */

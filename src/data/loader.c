@@ -28,7 +28,7 @@ struct slot {
 
 struct cull_loader {
     cull_loader_options options;
-    cull_data_augment   augment;
+    cull_augment_desc   desc;
     struct slot        *slot;
     uint64_t            submitted, claimed, taken;
     bool                borrowed; /* batch taken-1 is in use */
@@ -44,6 +44,12 @@ struct cull_loader {
 static void make(const cull_loader *loader, struct slot *slot)
 {
     const cull_dataset *set = loader->options.set;
+    cull_augment_call   call = {.count = slot->count,
+                                .places = slot->places,
+                                .epoch = slot->epoch,
+                                .augmented = slot->augment,
+                                .raw = set->inputs,
+                                .out = slot->inputs};
 
     slot->status = CULL_OK;
     for (size_t i = 0; i < slot->count; i++) {
@@ -55,8 +61,7 @@ static void make(const cull_loader *loader, struct slot *slot)
         }
         slot->labels[i] = set->labels[slot->places[i]];
     }
-    cull_data_transform(set, slot->augment ? &loader->augment : NULL, loader->options.form,
-                        slot->epoch, slot->places, slot->count, slot->inputs);
+    for (size_t i = 0; i < slot->count; i++) cull_augment_example(&loader->desc, &call, i);
 }
 
 static void *worker_main(void *context)
@@ -123,10 +128,7 @@ cull_status cull_data_loader_create(const cull_loader_options *options, cull_loa
     TRY(check(options));
     TRY(cull_base_alloc(1, sizeof *loader, "a loader", &loader));
     loader->options = *options;
-    if (options->augment) {
-        loader->augment = *options->augment;
-        loader->options.augment = &loader->augment;
-    }
+    loader->desc = cull_data_describe(options->set, options->augment, options->form);
     pthread_mutex_init(&loader->lock, NULL);
     pthread_cond_init(&loader->work, NULL);
     pthread_cond_init(&loader->ready, NULL);

@@ -12,7 +12,7 @@
 #ifndef CULL_DATA_LOADER_H
 #define CULL_DATA_LOADER_H
 
-#include "data/augment.h"
+#include "data/transform.h"
 
 typedef struct cull_loader cull_loader;
 
@@ -29,7 +29,7 @@ typedef struct cull_data_batch {
 
 typedef struct cull_loader_options {
     const cull_dataset      *set;     /* borrowed, outlives the loader                      */
-    const cull_data_augment *augment; /* copied; NULL: requests may not ask for it          */
+    const cull_data_augment *augment; /* read by create; NULL: requests may not ask for it  */
     cull_data_form           form;
     size_t                   batch;   /* most examples in a request, at least 1             */
     size_t                   depth;   /* batches held, the taken one among them, 2 .. 1024  */

@@ -1,5 +1,5 @@
 /* tests/unit/test_augment.c - properties of what is done to examples on their way to a network. */
-#include "data/augment.h"
+#include "data/transform.h"
 
 #include <math.h>
 
@@ -185,6 +185,43 @@ static void pixels_depend_on_epoch_and_place_alone(void **state)
     cull_data_close(set);
 }
 
+/* A place's draws stay its own, wherever its row lies: as in a set of another order, or alone. */
+static void rows_are_found_by_a_list_or_packed(void **state)
+{
+    cull_data_augment a = {.pad = 3, .reflect = true, .flip = true, .cutout = 2, .seed = 4};
+    cull_dataset     *set = random_set(CULL_U8, COUNT, 10, C, H, W);
+    cull_augment_desc desc = cull_data_describe(set, &a, forms[1]);
+    uint32_t          row[COUNT], places[COUNT];
+    uint8_t           turned[COUNT * ROW], packed[COUNT * ROW];
+    float             plain[COUNT * ROW], out[COUNT * ROW];
+
+    (void)state;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        row[i] = COUNT - 1 - i;
+        places[i] = 7 * i % COUNT;
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        const uint8_t *from = (const uint8_t *)set->inputs;
+        memcpy(turned + row[i] * ROW, from + i * ROW, ROW);
+        memcpy(packed + i * ROW, from + places[i] * ROW, ROW);
+    }
+    cull_data_transform(set, &a, forms[1], 2, places, COUNT, plain);
+    for (int way = 0; way < 2; way++) {
+        cull_augment_call call = {.count = COUNT,
+                                  .places = places,
+                                  .epoch = 2,
+                                  .augmented = true,
+                                  .raw = way ? packed : turned,
+                                  .row = row,
+                                  .packed = way,
+                                  .out = out};
+        memset(out, 0, sizeof out);
+        for (size_t i = 0; i < COUNT; i++) cull_augment_example(&desc, &call, i);
+        assert_memory_equal(plain, out, sizeof out);
+    }
+    cull_data_close(set);
+}
+
 /* 4000 draws: three standard deviations of each share stay inside these bounds. */
 static void windows_and_mirrors_are_drawn_evenly(void **state)
 {
@@ -277,6 +314,7 @@ int main(void)
         cmocka_unit_test(features_are_normalised_one_by_one),
         cmocka_unit_test(every_example_is_a_window_alike_in_every_form),
         cmocka_unit_test(pixels_depend_on_epoch_and_place_alone),
+        cmocka_unit_test(rows_are_found_by_a_list_or_packed),
         cmocka_unit_test(windows_and_mirrors_are_drawn_evenly),
         cmocka_unit_test(cutout_is_one_square_of_zeros_clipped_at_the_border),
         cmocka_unit_test(what_cannot_be_done_is_refused),

@@ -4,7 +4,7 @@
  *
  * 60 examples, of which 24 are split off; steps of 16, 16 and 4.
  */
-#include "data/augment.h"
+#include "data/transform.h"
 #include "policy_support.h"
 #include "tensor/tensor.h"
 

@@ -1,21 +1,10 @@
 /*
- * data/augment.h - from stored examples to what a network reads: normalised, and for training
- * shifted, mirrored and cut out.
- *
- *     crop      the image is padded by `pad` pixels on each side, with 0 (black) or by
- *               reflection (edge not repeated), and a window of its size taken at random
- *     flip      left and right change places with probability 1/2
- *     normalise images (x/255 - mean) / deviation, features (x - mean) / deviation
- *     cutout    a square of side `cutout` around a random pixel, clipped at the borders,
- *               becomes 0, the mean
- *
- * in that order, as the reference implementations do. Every draw is a function of (key,
- * epoch, place): the pixels do not depend on threads, batches or what came before.
+ * data/transform.h - a set's examples as a network reads them: what a recipe asks for, checked
+ * and turned into the description that backends act on (backend/augment.h).
  */
-#ifndef CULL_DATA_AUGMENT_H
-#define CULL_DATA_AUGMENT_H
+#ifndef CULL_DATA_TRANSFORM_H
+#define CULL_DATA_TRANSFORM_H
 
-#include "base/rng.h"
 #include "data/dataset.h"
 
 typedef struct cull_data_augment {
@@ -36,6 +25,11 @@ typedef struct cull_data_form {
  * flipped features) or no such form exists; the sentence names the setting. */
 cull_status cull_data_augment_check(const cull_data_augment *augment, cull_data_form form,
                                     const cull_dataset *set);
+
+/* What a backend is to do to the set's examples; borrows the set's mean and deviation.
+ * augment NULL: calls may not ask for more than normalising. Was checked. */
+cull_augment_desc cull_data_describe(const cull_dataset *set, const cull_data_augment *augment,
+                                     cull_data_form form);
 
 /*
  * Write the examples at `places`, one behind the other, to out, which has room for `count`
