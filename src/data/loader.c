@@ -13,12 +13,13 @@
 
 #include "base/alloc.h"
 
-enum { MOST_THREADS = 256, LEAST_DEPTH = 2, MOST_DEPTH = 1024, SENTENCE = 160 };
+enum { MOST_THREADS = 256, LEAST_DEPTH = 2, MOST_DEPTH = 1024, SENTENCE = 256 };
 
 struct slot {
     void       *inputs;
     int32_t    *labels;
     uint32_t   *places;
+    void       *stored; /* one example, where each is to be read */
     size_t      count;
     uint64_t    epoch;
     bool        augment, ready;
@@ -40,28 +41,29 @@ struct cull_loader {
     bool                closing;
 };
 
+static cull_status fill(const cull_loader *loader, struct slot *slot)
+{
+    const cull_dataset *set = loader->options.set;
+    cull_status         status = CULL_OK;
+    cull_augment_call   call =
+        cull_data_call(set, slot->places, slot->count, slot->epoch, slot->augment, slot->inputs);
+
+    for (size_t i = 0; i < slot->count; i++) {
+        if (slot->places[i] >= set->count)
+            FAIL(CULL_BAD_ARGUMENT, "%s: place %u of a pool of %zu", set->name, slot->places[i],
+                 set->count);
+        slot->labels[i] = set->labels[slot->places[i]];
+    }
+    TRY(cull_data_make(set, &loader->desc, &call, slot->stored));
+done:
+    return status;
+}
+
 /* A function of the request and the set alone. */
 static void make(const cull_loader *loader, struct slot *slot)
 {
-    const cull_dataset *set = loader->options.set;
-    cull_augment_call   call = {.count = slot->count,
-                                .places = slot->places,
-                                .epoch = slot->epoch,
-                                .augmented = slot->augment,
-                                .raw = set->inputs,
-                                .out = slot->inputs};
-
-    slot->status = CULL_OK;
-    for (size_t i = 0; i < slot->count; i++) {
-        if (slot->places[i] >= set->count) {
-            slot->status = CULL_BAD_ARGUMENT;
-            (void)snprintf(slot->sentence, SENTENCE, "%s: place %u of a pool of %zu", set->name,
-                           slot->places[i], set->count);
-            return;
-        }
-        slot->labels[i] = set->labels[slot->places[i]];
-    }
-    for (size_t i = 0; i < slot->count; i++) cull_augment_example(&loader->desc, &call, i);
+    slot->status = fill(loader, slot);
+    if (slot->status) (void)snprintf(slot->sentence, SENTENCE, "%s", cull_last_error());
 }
 
 static void *worker_main(void *context)
@@ -115,6 +117,8 @@ static cull_status make_slots(cull_loader *loader)
         TRY(cull_base_alloc_aligned(o->batch, row, "a loader's batch", &slot->inputs));
         TRY(cull_base_alloc(o->batch, sizeof *slot->labels, "a loader's batch", &slot->labels));
         TRY(cull_base_alloc(o->batch, sizeof *slot->places, "a loader's batch", &slot->places));
+        if (!cull_data_base(o->set))
+            TRY(cull_base_alloc(1, cull_data_row_bytes(o->set), "an example", &slot->stored));
     }
 done:
     return status;
@@ -160,6 +164,7 @@ void cull_data_loader_destroy(cull_loader *loader)
         cull_base_free_aligned(loader->slot[i].inputs);
         cull_base_free(loader->slot[i].labels);
         cull_base_free(loader->slot[i].places);
+        cull_base_free(loader->slot[i].stored);
     }
     cull_base_free(loader->slot);
     cull_base_free(loader->worker);

@@ -64,7 +64,8 @@ cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places,
  * until the next take, drop or destroy.
  *
  * CULL_BAD_ARGUMENT when nothing was submitted, or, with out->count 0, when that request
- * named a place beyond the set; the ones behind it are not harmed.
+ * named a place beyond the set; with out->count 0 also what reading a row says. Batches behind
+ * it are not harmed.
  */
 cull_status cull_data_loader_take(cull_loader *loader, cull_data_batch *out);
 

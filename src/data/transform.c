@@ -1,6 +1,8 @@
 /* data/transform.c - augmentation as recipes ask for it, checked and described for a backend. */
 #include "data/transform.h"
 
+#include "base/alloc.h"
+
 cull_status cull_data_augment_check(const cull_data_augment *augment, cull_data_form form,
                                     const cull_dataset *set)
 {
@@ -47,17 +49,46 @@ cull_augment_desc cull_data_describe(const cull_dataset *set, const cull_data_au
     return desc;
 }
 
-void cull_data_transform(const cull_dataset *set, const cull_data_augment *augment,
-                         cull_data_form form, uint64_t epoch, const uint32_t *places, size_t count,
-                         void *out)
+cull_augment_call cull_data_call(const cull_dataset *set, const uint32_t *places, size_t count,
+                                 uint64_t epoch, bool augmented, void *out)
 {
-    cull_augment_desc desc = cull_data_describe(set, augment, form);
-    cull_augment_call call = {.count = count,
-                              .places = places,
-                              .epoch = epoch,
-                              .augmented = augment,
-                              .raw = set->inputs,
-                              .out = out};
+    return (cull_augment_call){.count = count,
+                               .places = places,
+                               .epoch = epoch,
+                               .augmented = augmented,
+                               .raw = cull_data_base(set),
+                               .row = set->origin,
+                               .out = out};
+}
 
-    for (size_t i = 0; i < count; i++) cull_augment_example(&desc, &call, i);
+cull_status cull_data_make(const cull_dataset *set, const cull_augment_desc *desc,
+                           const cull_augment_call *call, void *buffer)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = cull_data_row(set) * cull_dtype_size(desc->to);
+    const void *raw = NULL;
+
+    for (size_t i = 0; i < call->count; i++) {
+        TRY(cull_data_row_at(set, call->places[i], buffer, &raw));
+        cull_augment_row(desc, raw, call->places[i], call->epoch, call->augmented,
+                         (char *)call->out + i * bytes);
+    }
+done:
+    return status;
+}
+
+cull_status cull_data_transform(const cull_dataset *set, const cull_data_augment *augment,
+                                cull_data_form form, uint64_t epoch, const uint32_t *places,
+                                size_t count, void *out)
+{
+    cull_status       status = CULL_OK;
+    cull_augment_desc desc = cull_data_describe(set, augment, form);
+    cull_augment_call call = cull_data_call(set, places, count, epoch, augment != NULL, out);
+    void             *buffer = NULL;
+
+    if (!call.raw) TRY(cull_base_alloc(1, cull_data_row_bytes(set), "an example", &buffer));
+    TRY(cull_data_make(set, &desc, &call, buffer));
+done:
+    cull_base_free(buffer);
+    return status;
 }
