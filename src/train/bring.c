@@ -146,30 +146,37 @@ done:
 struct work {
     cull_trainer *t;
     size_t        from;
+    atomic_bool   failed;
 };
 
-/* Row i of the training batch; which thread makes it does not matter. */
-static void make_row(void *context, size_t i, unsigned worker)
+static cull_status write_row(const struct work *work, size_t i)
 {
-    const struct work      *work = context;
     cull_trainer           *t = work->t;
     const cull_train_setup *s = t->setup;
     size_t                  width = cull_data_row(t->train);
     float                  *to = t->rows.inputs + i * width;
     uint32_t                row = t->chosen.index[work->from + i];
 
+    if (row == CULL_NO_ROW || !t->seen.inputs || t->augmented != s->augments)
+        return cull_data_transform(t->train, s->augments ? &s->augment : NULL, t->form,
+                                   t->progress.epoch, &t->rows.place[i], 1, to);
+    memcpy(to, (const float *)t->seen.inputs + row * width, width * sizeof *to);
+    return CULL_OK;
+}
+
+/* Row i of the training batch; which thread makes it does not matter. */
+static void make_row(void *context, size_t i, unsigned worker)
+{
+    struct work *work = context;
+
     (void)worker;
-    if (row != CULL_NO_ROW && t->seen.inputs && t->augmented == s->augments)
-        memcpy(to, (const float *)t->seen.inputs + row * width, width * sizeof *to);
-    else
-        cull_data_transform(t->train, s->augments ? &s->augment : NULL, t->form, t->progress.epoch,
-                            &t->rows.place[i], 1, to);
+    if (write_row(work, i)) atomic_store(&work->failed, true);
 }
 
 cull_status cull_train_gather(cull_trainer *t, size_t from, size_t to, cull_batch *out)
 {
     cull_status status = CULL_OK;
-    struct work work = {t, from};
+    struct work work = {.t = t, .from = from};
 
     TRY(cull_train_reserve(t, to - from));
     for (size_t i = 0; i < to - from; i++) {
@@ -177,6 +184,8 @@ cull_status cull_train_gather(cull_trainer *t, size_t from, size_t to, cull_batc
         t->rows.label[i] = t->train->labels[t->rows.place[i]];
     }
     cull_team_run(t->backend->team, to - from, make_row, &work);
+    /* A sentence stays with its thread: what failed there is tried again here. */
+    for (size_t i = 0; work.failed && i < to - from; i++) TRY(write_row(&work, i));
     *out = (cull_batch){.count = to - from,
                         .inputs = t->rows.inputs,
                         .label = t->rows.label,

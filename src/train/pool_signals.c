@@ -212,7 +212,7 @@ cull_status cull_train_target(cull_trainer *t, cull_target *out)
     cull_data_choose(cull_key_make(t->setup->seed, "target"), t->progress.step, set->count, count,
                      aim->scratch, aim->place);
     for (size_t i = 0; i < count; i++) aim->label[i] = set->labels[aim->place[i]];
-    cull_data_transform(set, NULL, t->form, 0, aim->place, count, aim->inputs);
+    TRY(cull_data_transform(set, NULL, t->form, 0, aim->place, count, aim->inputs));
     aim->signals.at = 0;
     TRY(add(t,
             (cull_batch){.count = count,

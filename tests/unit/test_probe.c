@@ -100,7 +100,7 @@ static double *inputs_of(const cull_dataset *set, const uint32_t *places, size_t
 
     assert_non_null(out);
     for (size_t i = 0; i < count * row; i++) {
-        uint8_t pixel = ((const uint8_t *)set->inputs)[places[i / row] * row + i % row];
+        uint8_t pixel = ((const uint8_t *)cull_data_base(set))[places[i / row] * row + i % row];
         out[i] = (pixel / 255. - set->mean[0]) / set->deviation[0];
     }
     return out;

@@ -4,7 +4,7 @@
  *
  * 60 examples, of which 24 are split off; steps of 16, 16 and 4.
  */
-#include "data/augment.h"
+#include "data/transform.h"
 #include "policy_support.h"
 #include "tensor/tensor.h"
 
@@ -64,7 +64,8 @@ static void check_rows(const cull_trainer *t)
         assert_int_equal(place, t->trained.place[i]);
         assert_int_equal(t->train->labels[place], (int)cull_tensor_get(&t->trained.label, i));
         if (t->setup->score.reuse) continue;
-        cull_data_transform(t->train, NULL, t->form, t->progress.epoch, &place, 1, expected);
+        assert_ok(
+            cull_data_transform(t->train, NULL, t->form, t->progress.epoch, &place, 1, expected));
         assert_memory_equal(expected, t->rows.inputs + i * width, width * sizeof *expected);
     }
     free(expected);
