@@ -265,6 +265,7 @@ static cull_status check_subset(const cull_subset *subset, size_t count)
 
     if (subset->count < 1 || subset->count > CULL_NETWORK_MOST)
         FAIL(CULL_BAD_ARGUMENT, "a subset of %zu examples is not to be learned", subset->count);
+    TRY(cull_device_check(subset->device, (cull_device){0}, "the subset"));
     if (subset->groups > 1)
         FAIL(CULL_BAD_ARGUMENT, "a subset in %zu groups: each is a training batch of its own",
              subset->groups);
