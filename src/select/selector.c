@@ -253,7 +253,7 @@ static void what_is_read(const cull_selector *s, const cull_signals *signals, bo
 {
     unsigned stored = s->source == CULL_LOSSES_STALE ? CULL_SIGNAL_LOSS : 0;
 
-    if (!plain) cull_sel_rule_needs(s, signals->step, signals->epoch, read);
+    if (!plain) cull_sel_rule_needs(s, s->decided, signals->step, signals->epoch, read);
     if (read->action == CULL_TRAIN_ALL) read->signals = read->target = 0;
     if (!all) return;
     read->signals &= cull_sel_present(signals) | stored;
@@ -292,7 +292,7 @@ static size_t default_budget(const cull_selector *s, const cull_signals *signals
 {
     cull_needs needs = {0};
 
-    cull_sel_rule_needs(s, signals->step, signals->epoch, &needs);
+    cull_sel_rule_needs(s, s->decided, signals->step, signals->epoch, &needs);
     if (needs.action == CULL_TRAIN_ALL && signals->count <= needs.candidates) return signals->count;
     if (needs.budget && signals->count == needs.candidates) return needs.budget;
     return cull_sel_own_budget(s, signals->count);
@@ -361,8 +361,7 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
     if (plain) goto done;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch))
         cull_sel_losses_record(s->losses, &here);
-    s->decided = cull_sel_over_pool(s);
-    s->decided_epoch = s->decided ? signals->epoch : 0;
+    if (cull_sel_over_pool(s)) s->decided = (cull_sel_decision){true, signals->epoch};
 done:
     if (status != CULL_OK && out) out->count = 0;
     return status;
@@ -376,7 +375,7 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
     cull_needs     needs = {0};
 
     if (!s || !trained) FAIL(CULL_BAD_ARGUMENT, "observe: a selector and signals are needed");
-    cull_sel_rule_needs(s, trained->step, trained->epoch, &needs);
+    cull_sel_rule_needs(s, s->decided, trained->step, trained->epoch, &needs);
     if (!needs.observe || trained->count == 0) return CULL_OK;
     needs = (cull_needs){.signals = needs.observe};
     TRY(check_shapes(s, trained, &needs));
