@@ -356,6 +356,12 @@ static inline bool cull_backend_on_host(const cull_backend *backend)
     return backend->class->device == 0;
 }
 
+/* Where its memory lies. */
+static inline cull_device cull_backend_device(const cull_backend *backend)
+{
+    return (cull_device){.kind = backend->class->device};
+}
+
 /* Who works with arrays on the host: the backend itself, where it does. */
 static inline cull_backend *cull_backend_host(cull_backend *backend)
 {
