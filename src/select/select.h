@@ -64,6 +64,11 @@ void cull_sel_subset_sort(cull_subset *subset);
 /* Scale the weights so that they add up to `sum`; they must not all be zero. */
 void cull_sel_subset_scale(cull_subset *subset, double sum);
 
+/* fetch.c: what lies in `from` on the host, in `out`, which may be swapped with it. */
+cull_status cull_sel_subset_bring(cull_subset *from, cull_subset *out);
+/* Entries from .. *to are one training batch. */
+cull_status cull_sel_subset_group(const cull_subset *subset, size_t from, size_t *to);
+
 /* draw.c: weighted sampling without replacement, with its operations kept ready. */
 typedef struct cull_sel_draw {
     cull_op *keys, *top;
