@@ -64,6 +64,18 @@ void cull_sel_subset_sort(cull_subset *subset);
 /* Scale the weights so that they add up to `sum`; they must not all be zero. */
 void cull_sel_subset_scale(cull_subset *subset, double sum);
 
+/* fetch.c: signals brought from one backend's memory to another's, one of the two on the host. */
+typedef struct cull_sel_load {
+    cull_backend *home, *work; /* from where, to where */
+    void         *block;       /* where they lie then  */
+    size_t        room;
+} cull_sel_load;
+
+/* What is read of them is then at `work`, until the next call; what was there already stays where
+ * it is. */
+cull_status cull_sel_carry(cull_sel_load *load, const cull_needs *read, cull_signals *signals);
+void        cull_sel_load_clear(cull_sel_load *load);
+
 /* draw.c: weighted sampling without replacement, with its operations kept ready. */
 typedef struct cull_sel_draw {
     cull_op *keys, *top;
