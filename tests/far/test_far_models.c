@@ -4,7 +4,7 @@
  */
 #include "golden/model_trace.h"
 
-enum { EXAMPLES = 4, EXTENT = 16, TAKEN = 2 };
+enum { EXAMPLES = 2, EXTENT = 16, TAKEN = 2 };
 
 static struct trace trace_of(const char *model, cull_dtype dtype)
 {
