@@ -905,7 +905,7 @@ CULL_API cull_status cull_network_create(const cull_model *model, cull_backend *
                                          cull_network **out);
 CULL_API void        cull_network_destroy(cull_network *network);
 
-/* Examples as the caller has them; borrowed for the length of a call. */
+/* Examples as the caller has them, on the host; borrowed for the length of a call. */
 typedef struct cull_examples {
     cull_tensor inputs;    /* [count] rows of channels * height * width numbers, in this order,
                               each row dense, however many dimensions the view has: float32 or
@@ -921,7 +921,8 @@ typedef struct cull_examples {
  * wanted    CULL_SIGNAL_LOSS, _H, _P and _LABEL, as in cull_needs.signals; 0: no forward pass,
  *           only count, places, step and epoch are set.
  * running   BatchNorm's running averages in place of the batch's own, as in cull_needs.running.
- * out       borrows the network's memory until it scores, learns or predicts again.
+ * out       borrows the network's memory, on the device of its backend, until it scores, learns
+ *           or predicts again.
  *
  * CULL_NOT_FINITE names an example whose inputs are not; CULL_BAD_ARGUMENT a shape or a label
  * that the model does not have.
@@ -949,9 +950,10 @@ CULL_API cull_status cull_network_score_as(cull_network *network, const cull_exa
  * Forward and backward over the chosen rows: the gradient of (1/count) sum w*loss, which takes
  * the place of the one before. BatchNorm's averages move on.
  *
- * subset    of signals of these examples; NULL: all of them, weights 1. CULL_BAD_ARGUMENT when a
- *           row is not among the examples, or the subset is in more than one group: those are
- *           training batches, and each is learned by itself.
+ * subset    of signals of these examples, on the host or where the network's backend is; NULL: all
+ *           of them, weights 1. CULL_BAD_ARGUMENT when a row is not among the examples, or the
+ *           subset is in more than one group: those are training batches, and each is learned by
+ *           itself.
  * trained   loss, H, P and label of what was trained, for cull_observe(); borrowed as above.
  *           May be NULL.
  *
@@ -992,7 +994,9 @@ CULL_API const char *cull_network_parameter_at(const cull_network *network, size
  * name      as above; NULL: all of them as one vector, one tensor behind the other in that order.
  * out       a view of the network's own memory, of its dtype and to be read only: the gradient
  *           until the network learns or steps, the parameter as long as the network lives, with
- *           whatever it then holds. Shapes are those of weights files.
+ *           whatever it then holds. Shapes are those of weights files. It lies on the device of
+ *           the network's backend, as out->device says: memory that is not the host's must be
+ *           copied to it by that device's own means before it is read.
  *
  * CULL_BAD_ARGUMENT for a name that is not there, and for a gradient that is not: nothing was
  * learned yet, or a step has used it up.

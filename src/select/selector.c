@@ -149,7 +149,7 @@ void cull_selector_destroy(cull_selector *selector)
     if (s->strategy) cull_sel_state_drop(s, &s->self, s->losses);
     cull_base_free(s->recalled);
     cull_base_free(s->unseen);
-    cull_backend_release(s->setting.backend, s->fetched);
+    cull_sel_load_clear(&s->fetched);
     cull_subset_clear(&s->made);
     cull_values_destroy(s->values);
     cull_backend_close(s->backend);
