@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/sized.h"
 #include "select/frame.h"
 
 /* More epochs than this are counted by one that stands for the others. */
@@ -256,20 +257,30 @@ void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, 
 cull_status cull_selector_needs(const cull_selector *selector, uint64_t step, uint64_t epoch,
                                 cull_needs *out)
 {
-    if (!selector || !out)
-        return cull_fail(CULL_BAD_ARGUMENT, "needs: a selector and a place are needed");
+    cull_status status = CULL_OK;
+    cull_needs  room, *given = out;
+
+    if (!selector || !out) FAIL(CULL_BAD_ARGUMENT, "needs: a selector and a place are needed");
+    SIZED_RESULT(cull_needs, out, room);
     cull_sel_rule_needs(selector, step, epoch, out);
     if (out->action == CULL_TRAIN_ALL) out->budget = out->candidates;
     if (out->action == CULL_TRAIN_ALL || out->action == CULL_KEEP_SUBSET)
         out->signals = out->target = 0;
     if (!out->signals) out->running = false;
-    return CULL_OK;
+    cull_sized_give(given, out, sizeof *out);
+done:
+    return status;
 }
 
 cull_status cull_selector_reads(const cull_selector *selector, cull_needs *out)
 {
-    if (!selector || !out)
-        return cull_fail(CULL_BAD_ARGUMENT, "reads: a selector and a place are needed");
+    cull_status status = CULL_OK;
+    cull_needs  room, *given = out;
+
+    if (!selector || !out) FAIL(CULL_BAD_ARGUMENT, "reads: a selector and a place are needed");
+    SIZED_RESULT(cull_needs, out, room);
     cull_sel_rule_needs(selector, 0, 0, out); /* epoch 0 scores, whatever follows it */
-    return CULL_OK;
+    cull_sized_give(given, out, sizeof *out);
+done:
+    return status;
 }

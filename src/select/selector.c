@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "select/frame.h"
 
 /* Epochs and steps are counted in doubles too. */
@@ -123,8 +124,10 @@ cull_status cull_selector_create(const char *strategy, const cull_option *option
     cull_status    status = CULL_OK;
     cull_selector *s = NULL;
     const char    *modifier = NULL;
+    cull_setting   room;
 
     if (!out) FAIL(CULL_BAD_ARGUMENT, "a place for the selector is needed");
+    SIZED(cull_setting, setting, room);
     TRY(cull_base_alloc(1, sizeof *s, "a selector", &s));
     TRY(find_strategy(s, strategy, &modifier));
     TRY(take_options(s, modifier, options, count));
@@ -296,9 +299,12 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
 {
     cull_status    status = CULL_OK;
     cull_selector *s = selector;
-    cull_signals   seen = {0};
+    cull_signals   seen = {0}, room;
+    cull_subset    own, *given = out;
     bool           plain = false, all = false;
 
+    SIZED(cull_signals, signals, room);
+    SIZED(cull_subset, out, own);
     if (out) out->count = 0;
     if (!s || !signals || !out)
         FAIL(CULL_BAD_ARGUMENT, "select: a selector, signals and a place are needed");
@@ -321,6 +327,7 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
     s->decided_epoch = s->decided ? signals->epoch : 0;
 done:
     if (status != CULL_OK && out) out->count = 0;
+    cull_sized_give(given, out, sizeof *out);
     return status;
 }
 
@@ -329,7 +336,9 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
     cull_status    status = CULL_OK;
     cull_selector *s = selector;
     cull_needs     needs = {0};
+    cull_signals   room;
 
+    SIZED(cull_signals, trained, room);
     if (!s || !trained) FAIL(CULL_BAD_ARGUMENT, "observe: a selector and signals are needed");
     cull_sel_rule_needs(s, trained->step, trained->epoch, &needs);
     if (!needs.observe || trained->count == 0) return CULL_OK;
@@ -345,7 +354,9 @@ done:
 cull_status cull_flush(cull_selector *selector, cull_subset *out)
 {
     cull_status status = CULL_OK;
+    cull_subset room, *given = out;
 
+    SIZED(cull_subset, out, room);
     if (out) out->count = 0;
     if (!selector || !out) FAIL(CULL_BAD_ARGUMENT, "flush: a selector and a place are needed");
     TRY(cull_subset_resize(out, 0));
@@ -353,5 +364,6 @@ cull_status cull_flush(cull_selector *selector, cull_subset *out)
     TRY(finish(selector, NULL, SIZE_MAX, out));
 done:
     if (status != CULL_OK && out) out->count = 0;
+    cull_sized_give(given, out, sizeof *out);
     return status;
 }

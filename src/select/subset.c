@@ -1,22 +1,27 @@
 /* select/subset.c - the subset's arrays: growing, sorting, scaling. */
 #include <string.h>
 
+#include "base/sized.h"
 #include "select/select.h"
 
 void cull_subset_clear(cull_subset *subset)
 {
-    if (!subset) return;
-    cull_base_free(subset->index);
-    cull_base_free(subset->place);
-    cull_base_free(subset->weight);
-    cull_base_free(subset->group);
-    *subset = (cull_subset){0};
+    cull_subset held;
+
+    if (!subset || cull_sized_read("cull_subset", subset, sizeof held, &held) != CULL_OK) return;
+    cull_base_free(held.index);
+    cull_base_free(held.place);
+    cull_base_free(held.weight);
+    cull_base_free(held.group);
+    cull_sized_clear(subset, sizeof held);
 }
 
 cull_status cull_subset_resize(cull_subset *subset, size_t count)
 {
     cull_status status = CULL_OK;
+    cull_subset room, *given = subset;
 
+    SIZED(cull_subset, subset, room);
     subset->count = 0;
     TRY(cull_device_check(subset->device, (cull_device){0}, "the subset"));
     if (count > subset->room) {
@@ -33,6 +38,7 @@ cull_status cull_subset_resize(cull_subset *subset, size_t count)
     subset->picked = count;
     subset->flags = 0;
 done:
+    cull_sized_give(given, subset, sizeof *subset);
     return status;
 }
 

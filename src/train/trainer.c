@@ -11,7 +11,8 @@ const char *cull_trainer_watched(const cull_trainer *t)
 
 static void tell(cull_trainer *t, bool epoch_end, bool best)
 {
-    cull_run_news news = {.epoch_end = epoch_end,
+    cull_run_news news = {.size = sizeof news,
+                          .epoch_end = epoch_end,
                           .step = t->place.step,
                           .steps = cull_train_steps(t),
                           .epoch = t->place.epoch,

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/sized.h"
 #include "lab/recipe/recipe.h"
 #include "train/folder/weights.h"
 
@@ -84,12 +85,16 @@ done:
 cull_status cull_train(const cull_recipe *recipe, const cull_run_options *options,
                        cull_run_result *out)
 {
-    cull_status   status = CULL_OK;
-    cull_trainer *trainer = NULL;
-    char          path[CULL_DATA_PATH];
-    bool          there = false;
-    int           fd = -1;
+    cull_status      status = CULL_OK;
+    cull_trainer    *trainer = NULL;
+    char             path[CULL_DATA_PATH];
+    bool             there = false;
+    int              fd = -1;
+    cull_run_options options_room;
+    cull_run_result  room, *given = out;
 
+    SIZED(cull_run_options, options, options_room);
+    SIZED_RESULT(cull_run_result, out, room);
     TRY(look(recipe, options, &there));
     TRY(cull_trainer_create(&recipe->setup, true, &trainer));
     TRY(join(options->folder, "state", path));
@@ -104,6 +109,7 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
         TRY(cull_file_write(path, recipe->text, strlen(recipe->text)));
     }
     TRY(cull_trainer_run(trainer, options, out));
+    cull_sized_give(given, out, sizeof *out);
 done:
     cull_trainer_destroy(trainer);
     if (fd >= 0) (void)close(fd);
@@ -116,7 +122,9 @@ cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const 
     cull_status         status = CULL_OK;
     cull_trainer       *t = NULL;
     const cull_dataset *chosen = NULL;
+    cull_evaluation     room, *given = out;
 
+    SIZED_RESULT(cull_evaluation, out, room);
     TRY(cull_trainer_create(&recipe->setup, false, &t));
     if (strcmp(set, "test") == 0) chosen = t->test;
     if (strcmp(set, "train") == 0) chosen = t->train;
@@ -124,6 +132,7 @@ cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const 
     if (!chosen) FAIL(CULL_BAD_ARGUMENT, "%s: the recipe has no set of this name", set);
     TRY(cull_weights_read(weights, t->model, t->params));
     TRY(cull_train_evaluate(t, chosen, out));
+    cull_sized_give(given, out, sizeof *out);
 done:
     cull_trainer_destroy(t);
     return status;
