@@ -15,8 +15,8 @@
 #define CULL_LAB_PROBE_H
 
 #include "cull_lab.h"
-#include "data/augment.h"
 #include "data/order.h"
+#include "data/transform.h"
 #include "nn/nn.h"
 
 enum { CULL_PROBE_PLANS = 8 };
