@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "data/reader.h"
 
 enum { MOST_FILES = 10, FOLDERS = 2, MOST_CHANNELS = 3 };
@@ -249,7 +250,7 @@ done:
     return status;
 }
 
-bool cull_data_list(const char *root, size_t i, cull_data_listing *out)
+static bool list(const char *root, size_t i, cull_data_listing *out)
 {
     char         folder[CULL_DATA_PATH];
     struct found found; /* 10 paths */
@@ -262,5 +263,15 @@ bool cull_data_list(const char *root, size_t i, cull_data_listing *out)
         out->test = find_files(&sets[i], CULL_DATA_TEST, folder, &found);
         if (out->train || out->test) memcpy(out->folder, folder, sizeof folder);
     }
+    return true;
+}
+
+bool cull_data_list(const char *root, size_t i, cull_data_listing *out)
+{
+    cull_data_listing line;
+
+    if (cull_sized_read("cull_data_listing", out, sizeof line, &line) != CULL_OK) return false;
+    if (!list(root, i, &line)) return false;
+    cull_sized_give(out, &line, sizeof line);
     return true;
 }

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "base/sized.h"
 #include "data/dataset.h"
 #include "data/strata.h"
 
@@ -10,10 +11,12 @@ enum { CHANNELS = sizeof(((cull_data_summary *)0)->mean) / sizeof(double) };
 cull_status cull_data_summarise(const char *name, cull_data_role role, const char *root,
                                 cull_data_summary *out)
 {
-    cull_status      status = CULL_OK;
-    cull_dataset    *set = NULL;
-    cull_data_strata strata = {0};
+    cull_status       status = CULL_OK;
+    cull_dataset     *set = NULL;
+    cull_data_strata  strata = {0};
+    cull_data_summary room, *given = out;
 
+    SIZED_RESULT(cull_data_summary, out, room);
     TRY(cull_data_open(name, role, root, &set));
     TRY(cull_data_strata_init(&strata, set));
     *out = (cull_data_summary){.count = set->count,
@@ -33,6 +36,7 @@ cull_status cull_data_summarise(const char *name, cull_data_role role, const cha
         if (strata.size[k] < out->fewest) out->fewest = strata.size[k];
         if (strata.size[k] > out->most) out->most = strata.size[k];
     }
+    cull_sized_give(given, out, sizeof *out);
 done:
     cull_data_strata_clear(&strata);
     cull_data_close(set);

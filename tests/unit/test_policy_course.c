@@ -40,7 +40,7 @@ static struct course course_of(const struct world *w, const char *changes, bool 
 {
     struct course    course = {.counts = counts, .kind = changes};
     cull_recipe     *recipe = recipe_of(w, changes);
-    cull_run_result  result;
+    cull_run_result  result = {0};
     cull_run_options options = {
         .folder = path_in(w->folder, "run"), .tell = note, .context = &course};
 

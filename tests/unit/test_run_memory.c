@@ -28,7 +28,7 @@ static void write_set(const char *path)
 static int make_world(void **state)
 {
     struct world    *w = calloc(1, sizeof *w);
-    cull_run_result  result;
+    cull_run_result  result = {0};
     cull_run_options options = {0};
     char             text[512];
 

@@ -732,7 +732,7 @@ static void a_step_allocates_nothing(void **state)
     const struct world *w = *state;
     struct allocations  seen = {0};
     cull_recipe        *recipe = recipe_in(w, "train.checkpoint_steps=0 train.log=0");
-    cull_run_result     result;
+    cull_run_result     result = {0};
 
     assert_ok(cull_train(recipe,
                          &(cull_run_options){.folder = path_in(w->folder, "a"),

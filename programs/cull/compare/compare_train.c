@@ -243,7 +243,7 @@ static int work(struct yard *y)
 static void count_runs(struct yard *y)
 {
     json_t          *plan = json_loads(cull_comparison_plan(y->comparison), 0, NULL);
-    cull_compare_run run;
+    cull_compare_run run = {0};
 
     y->runs = (size_t)json_integer_value(json_object_get(plan, "runs"));
     y->all = json_number_value(json_object_get(plan, "seconds")) * y->jobs;
@@ -261,7 +261,7 @@ static void count_runs(struct yard *y)
 
 static int work_through(struct yard *y)
 {
-    cull_compare_run run;
+    cull_compare_run run = {0};
     size_t           listed = 0;
     int              end = work(y);
 

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/sized.h"
 #include "lab/compare/compare.h"
 
 cull_status cull_compare_path(const cull_comparison *c, const char *name, char out[CULL_DATA_PATH])
@@ -262,7 +263,7 @@ static size_t arm_in_order(const cull_comparison *c, size_t rank, size_t runs)
     return 0;
 }
 
-bool cull_comparison_run(const cull_comparison *c, size_t i, cull_compare_run *out)
+static bool run_at(const cull_comparison *c, size_t i, cull_compare_run *out)
 {
     static const char *const names[] = {"missing", "running", "finished", "failed", "corrupt"};
     size_t                   runs = 0, arm = 0;
@@ -282,4 +283,14 @@ bool cull_comparison_run(const cull_comparison *c, size_t i, cull_compare_run *o
     (void)snprintf(name, sizeof name, "runs/%s/seed-%llu", c->arms.arm[arm].folder,
                    (unsigned long long)out->seed);
     return cull_compare_path(c, name, out->folder) == CULL_OK;
+}
+
+bool cull_comparison_run(const cull_comparison *c, size_t i, cull_compare_run *out)
+{
+    cull_compare_run run;
+
+    if (cull_sized_read("cull_compare_run", out, sizeof run, &run) != CULL_OK) return false;
+    if (!run_at(c, i, &run)) return false;
+    cull_sized_give(out, &run, sizeof run);
+    return true;
 }
