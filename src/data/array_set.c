@@ -63,13 +63,14 @@ static cull_status copy_labels(const char *path, const cull_tensor *y, int64_t b
                                cull_dataset *into, int64_t *top)
 {
     cull_status status = CULL_OK;
+    int32_t    *labels = cull_data_labels(into) + into->count;
 
     for (size_t i = 0; i < (size_t)y->shape[0]; i++) {
         int64_t label = label_at(y, i);
         if (label < base || label > base + most - 1)
             FAIL(CULL_BAD_FILE, "%s: label %lld of example %zu; %lld to %lld are labels", path,
                  (long long)label, i, (long long)base, (long long)(base + most - 1));
-        into->labels[into->count + i] = (int32_t)(label - base);
+        labels[i] = (int32_t)(label - base);
         if (label - base > *top) *top = label - base;
     }
 done:

@@ -98,7 +98,7 @@ cull_status cull_data_idx_parse(const cull_data_source *images, const cull_data_
     TRY(cull_data_inflate_read(&file[0], cull_data_end(into),
                                shape[0] * cull_data_row_bytes(into)));
     TRY(cull_data_inflate_finish(&file[0]));
-    TRY(read_labels(&file[1], shape[0], into->labels + into->count));
+    TRY(read_labels(&file[1], shape[0], cull_data_labels(into) + into->count));
     into->count += shape[0];
     into->classes = CLASSES;
 done:

@@ -16,6 +16,9 @@ enum { CULL_DATA_MAP_FROM = 1 << 28 };
 /* An empty set with room for nothing; `name` is cut to CULL_DATA_NAME. */
 cull_status cull_data_create(const char *name, cull_dataset **out);
 
+/* What the examples of an empty set will have for a target; without it, a class. */
+void cull_data_aim(cull_dataset *set, cull_target_kind kind, size_t width);
+
 /* Fix the shape and type of an empty set, or check that a set that has examples agrees.
  * CULL_BAD_FILE, beginning with `path`, when it does not or a limit is broken. */
 cull_status cull_data_shape(cull_dataset *set, const char *path, cull_dtype dtype, size_t channels,

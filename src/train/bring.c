@@ -176,7 +176,7 @@ cull_status cull_train_gather(cull_trainer *t, size_t from, size_t to, cull_batc
     TRY(cull_train_reserve(t, to - from));
     for (size_t i = 0; i < to - from; i++) {
         t->rows.place[i] = t->chosen.place[from + i];
-        t->rows.label[i] = t->train->labels[t->rows.place[i]];
+        t->rows.label[i] = cull_data_labels(t->train)[t->rows.place[i]];
     }
     cull_team_run(t->backend->team, to - from, make_row, &work);
     /* A sentence stays with its thread: what failed there is tried again here. */

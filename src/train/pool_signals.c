@@ -134,7 +134,8 @@ static cull_status decide(cull_trainer *t, const cull_signal_room *s, const cull
                             .epoch = t->place.epoch,
                             .h = rows_of(s, s->h, s->width),
                             .p = rows_of(s, s->p, s->classes),
-                            .label = cull_vector(t->train->labels, CULL_I32, t->train->count),
+                            .label =
+                                cull_vector(cull_data_labels(t->train), CULL_I32, t->train->count),
                             .target = *target};
 
     if (s->loss) signals.loss = cull_vector(s->loss, CULL_F64, s->count);
@@ -211,7 +212,7 @@ cull_status cull_train_target(cull_trainer *t, cull_target *out)
     TRY(open_aim(t, aim, count));
     cull_data_choose(cull_key_make(t->setup->seed, "target"), t->place.step, set->count, count,
                      aim->scratch, aim->place);
-    for (size_t i = 0; i < count; i++) aim->label[i] = set->labels[aim->place[i]];
+    for (size_t i = 0; i < count; i++) aim->label[i] = cull_data_labels(set)[aim->place[i]];
     TRY(cull_data_transform(set, NULL, t->form, 0, aim->place, count, aim->inputs));
     aim->signals.at = 0;
     TRY(add(t,

@@ -40,7 +40,7 @@ static cull_status look_up(cull_trainer *t)
         s->room = count;
     }
     for (size_t i = 0; i < count; i++) {
-        s->label[i] = t->train->labels[t->seen.place[i]];
+        s->label[i] = cull_data_labels(t->train)[t->seen.place[i]];
         s->known[i] = s->irreducible ? s->irreducible[t->seen.place[i]] : 0;
     }
     if (t->needs.signals & CULL_SIGNAL_LABEL)

@@ -137,7 +137,7 @@ cull_status cull_tally_write(const cull_tally *t, const cull_dataset *set, const
                        {"weight", cull_vector(t->weight, CULL_F64, t->pool)},
                        {"loss", cull_vector(t->loss, CULL_F32, t->pool)},
                        {"first", cull_vector(t->first, CULL_I32, t->pool)},
-                       {"label", cull_vector(set->labels, CULL_I32, t->pool)},
+                       {"label", cull_vector(cull_data_labels(set), CULL_I32, t->pool)},
                        {"origin", cull_vector(set->origin, CULL_I32, t->pool)}},
         6);
 }

@@ -106,7 +106,7 @@ typedef struct cull_train_setup {
 } cull_train_setup;
 
 enum {
-    CULL_TRAIN_DEPTH = 4,
+    CULL_TRAIN_DEPTH = 5,
     CULL_SIGNAL_FORWARD = CULL_SIGNAL_LOSS | CULL_SIGNAL_H | CULL_SIGNAL_P
 };
 

@@ -57,7 +57,7 @@ static void records_become_labels_and_planes(void **state)
         assert_int_equal(32, set->width);
         for (size_t r = 0; r < RECORDS; r++) {
             const unsigned char *image = (unsigned char *)cull_data_base(set) + r * PIXELS;
-            assert_int_equal(r % set->classes, set->labels[r]);
+            assert_int_equal(r % set->classes, cull_data_labels(set)[r]);
             for (size_t i = 0; i < PIXELS; i++) assert_int_equal(pixel(r, i), image[i]);
         }
         cull_data_close(set);
@@ -110,7 +110,7 @@ static void batches_follow_one_another(void **state)
     assert_ok(cull_data_cifar10_read(paths, 2, set));
     assert_int_equal(RECORDS, set->count);
     for (size_t r = 0; r < RECORDS; r++) {
-        assert_int_equal(r % 10, set->labels[r]);
+        assert_int_equal(r % 10, cull_data_labels(set)[r]);
         assert_int_equal(r, set->origin[r]);
         assert_int_equal(pixel(r, 3071), ((unsigned char *)cull_data_base(set))[r * PIXELS + 3071]);
     }

@@ -89,7 +89,7 @@ static void assert_read(const cull_dataset *set)
     for (size_t i = 0; i < PIXELS; i++)
         assert_int_equal((unsigned char)(i * 3), ((unsigned char *)cull_data_base(set))[i]);
     for (size_t i = 0; i < COUNT; i++) {
-        assert_int_equal((i * 7) % 10, set->labels[i]);
+        assert_int_equal((i * 7) % 10, cull_data_labels(set)[i]);
         assert_int_equal(i, set->origin[i]);
         assert_int_equal(0, set->marks[i]);
     }

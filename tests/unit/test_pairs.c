@@ -65,7 +65,8 @@ static void assert_alike(cull_trainer *a, cull_trainer *b)
     assert_int_equal(rows, b->train->count);
     assert_int_equal(a->params->count, b->params->count);
     assert_memory_equal(a->params->value, b->params->value, a->params->count * sizeof(float));
-    assert_memory_equal(a->train->labels, b->train->labels, rows * sizeof *a->train->labels);
+    assert_memory_equal(cull_data_labels(a->train), cull_data_labels(b->train),
+                        rows * sizeof *cull_data_labels(a->train));
     for (size_t i = 0; i < rows; i++)
         assert_memory_equal(row_of(a->train, i), row_of(b->train, i), SIDE * SIDE);
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
@@ -124,8 +125,8 @@ static void arms_and_controls_share_all_that_a_seed_decides(void **state)
     assert_ok(cull_trainer_create(&others.arm[0].recipe->setup, true, &other));
     assert_memory_not_equal(full->params->value, other->params->value,
                             full->params->count * sizeof(float));
-    assert_memory_not_equal(full->train->labels, other->train->labels,
-                            full->train->count * sizeof *full->train->labels);
+    assert_memory_not_equal(cull_data_labels(full->train), cull_data_labels(other->train),
+                            full->train->count * sizeof *cull_data_labels(full->train));
     cull_trainer_destroy(full);
     cull_trainer_destroy(other);
     cull_arms_close(&arms);

@@ -103,7 +103,7 @@ static void assert_read(const cull_dataset *set, size_t count)
     assert_int_equal(10, set->classes);
     for (size_t n = 0; n < count; n++) {
         const uint8_t *image = (const uint8_t *)cull_data_base(set) + n * PIXELS;
-        assert_int_equal(digits[n] % 10, set->labels[n]);
+        assert_int_equal(digits[n] % 10, cull_data_labels(set)[n]);
         for (size_t c = 0; c < 3; c++)
             for (size_t h = 0; h < 32; h++)
                 for (size_t w = 0; w < 32; w++)
@@ -186,7 +186,8 @@ static void extra_images_stand_behind_the_others(void **state)
     assert_int_equal(2 * COUNT, set->count);
     assert_memory_equal(cull_data_base(set), (uint8_t *)cull_data_base(set) + COUNT * PIXELS,
                         COUNT * PIXELS);
-    assert_memory_equal(set->labels, set->labels + COUNT, COUNT * sizeof *set->labels);
+    assert_memory_equal(cull_data_labels(set), cull_data_labels(set) + COUNT,
+                        COUNT * sizeof *cull_data_labels(set));
     assert_int_equal(2 * COUNT - 1, set->origin[2 * COUNT - 1]);
     cull_data_close(set);
 }

@@ -62,7 +62,8 @@ static void check_rows(const cull_trainer *t)
 
         assert_int_equal(t->seen.place[t->chosen.index[i]], place);
         assert_int_equal(place, t->trained.place[i]);
-        assert_int_equal(t->train->labels[place], (int)cull_tensor_get(&t->trained.label, i));
+        assert_int_equal(cull_data_labels(t->train)[place],
+                         (int)cull_tensor_get(&t->trained.label, i));
         if (t->setup->score.reuse) continue;
         assert_ok(
             cull_data_transform(t->train, NULL, t->form, t->place.epoch, &place, 1, expected));

@@ -56,7 +56,7 @@ static void take(cull_audit_work *w, const cull_signals *signals, size_t from)
 
     for (size_t i = 0; i < signals->count; i++) {
         const float *p = cull_tensor_row(&signals->p, i);
-        size_t       label = (size_t)w->set->labels[from + i];
+        size_t       label = (size_t)cull_data_labels(w->set)[from + i];
         double       most = -INFINITY;
 
         for (size_t k = 0; k < classes; k++) {
@@ -85,8 +85,10 @@ static cull_status score_all(cull_audit_work *w)
         size_t       count = w->set->count - at < most ? w->set->count - at : most;
         cull_plan   *plan = NULL;
         cull_signals signals = {0};
-        cull_batch   batch = {
-              .count = count, .inputs = inputs, .label = w->set->labels + at, .place = places};
+        cull_batch   batch = {.count = count,
+                              .inputs = inputs,
+                              .label = cull_data_labels(w->set) + at,
+                              .place = places};
 
         for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(at + i);
         TRY(cull_trainer_plan(t, CULL_PLAN_SCORE, count, &plan));
@@ -153,7 +155,7 @@ static cull_status rank(cull_audit_work *w, cull_audit_result *out)
         size_t from = d * n / CULL_AUDIT_TENTHS, to = (d + 1) * n / CULL_AUDIT_TENTHS, right = 0;
 
         for (size_t i = from; i < to; i++)
-            right += w->predicted[w->order[i]] == w->set->labels[w->order[i]];
+            right += w->predicted[w->order[i]] == cull_data_labels(w->set)[w->order[i]];
         out->tenth[d] = to > from ? (double)right / (double)(to - from) : NAN;
         out->accuracy += (double)right / (double)n;
     }

@@ -137,7 +137,7 @@ static cull_status bring(cull_prober *p, const cull_plan *plan, const uint32_t *
     form.dtype = g->params->dtype;
     for (size_t i = 0; i < count; i++) {
         p->place[i] = p->places[rows[i]];
-        p->label[i] = g->set->labels[p->place[i]];
+        p->label[i] = cull_data_labels(g->set)[p->place[i]];
     }
     TRY(cull_data_transform(g->set, g->augment, form, p->epoch, p->place, count, p->inputs));
     *out = (cull_batch){.count = count,

@@ -45,7 +45,7 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe, size_t rou
                                 "a benchmark", &w->inputs));
     for (size_t i = 0; i < s->batch; i++) {
         w->places[i] = (uint32_t)i;
-        w->labels[i] = w->t->train->labels[i];
+        w->labels[i] = cull_data_labels(w->t->train)[i];
     }
     w->batch = (cull_batch){
         .count = s->batch, .inputs = w->inputs, .label = w->labels, .place = w->places};
