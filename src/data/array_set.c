@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data/reader.h"
+#include "tensor/tensor.h"
 
 enum { IMAGENET_ROW = 3 * 32 * 32, IMAGENET_CLASSES = 1000, FEWEST_CLASSES = 2 };
 
@@ -200,6 +201,7 @@ static cull_status check_own(const char *name, const cull_tensor *t, const char 
 
     if (!t->data || t->dims < 1 || t->dims > CULL_MAX_DIMS)
         FAIL(CULL_BAD_ARGUMENT, "%s: there are no %s", name, what);
+    TRY(cull_device_check(t->device, (cull_device){0}, what));
     for (int d = 0; d < t->dims; d++)
         if (t->shape[d] < 1 || t->shape[d] > CULL_DATA_MOST_ROW)
             FAIL(CULL_BAD_ARGUMENT, "%s: %s have %lld in dimension %d", name, what,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "tensor/tensor.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied as they lie");
 
@@ -356,6 +357,7 @@ cull_status cull_data_npy_bytes(const cull_tensor *tensor, const char *name, uin
 
     if (!tensor->data || cull_dtype_size(tensor->dtype) == 0)
         FAIL(CULL_BAD_ARGUMENT, "%s: no data, or of an unknown type", name);
+    TRY(cull_device_check(tensor->device, (cull_device){0}, name));
     if (tensor->dims < 1 || tensor->dims > CULL_MAX_DIMS)
         FAIL(CULL_BAD_ARGUMENT, "%s: %d dimensions; 1 to %d can be written", name, tensor->dims,
              CULL_MAX_DIMS);

@@ -1,8 +1,8 @@
-/* select/frame.h - the selector itself, shared by the frame's files: selector, rhythm, state. */
+/* select/frame.h - the selector itself, as the frame's files share it: selector, rhythm, state. */
 #ifndef CULL_SELECT_FRAME_H
 #define CULL_SELECT_FRAME_H
 
-#include "select/select.h"
+#include "select/course.h"
 
 typedef enum cull_sel_source {
     CULL_LOSSES_SCORED,
@@ -28,9 +28,8 @@ struct cull_selector {
     uint64_t        every, stale_every, stale_first, period, warm_epochs, epochs;
 
     /* history */
-    cull_sel_losses *losses; /* by place; NULL when losses are scored   */
-    bool             decided;
-    uint64_t         decided_epoch;
+    cull_sel_losses  *losses; /* by place; NULL when losses are scored   */
+    cull_sel_decision decided;
 
     /* room for recalled losses */
     double  *recalled;
@@ -59,8 +58,12 @@ static inline bool cull_sel_falls_short(const cull_selector *s)
 {
     return (s->strategy->traits & CULL_COMES_SHORT) || cull_value_is(s->values, "short", "accept");
 }
-/* As cull_selector_needs(), but with what the rule reads even where the plan is not to ask it. */
-void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, cull_needs *out);
+/* As cull_selector_needs(), `decided` being the latest choice from the pool. */
+void cull_sel_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,
+                    uint64_t epoch, cull_needs *out);
+/* The same with what the rule reads even where the plan is not to ask it. */
+void cull_sel_rule_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,
+                         uint64_t epoch, cull_needs *out);
 
 /* Does the selector choose from the pool, not from each batch? */
 static inline bool cull_sel_over_pool(const cull_selector *s)

@@ -156,8 +156,8 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
     }
     length = append(s, signals, &fresh);
     if (length > 0) {
-        TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_RANK, s->history},
-                          &s->rank));
+        TRY(cull_op_ready(self->setting->backend,
+                          &(cull_op_desc){.kind = CULL_OP_RANK, .rows = s->history}, &s->rank));
         args.rank.rows = length;
         args.rank.x = s->next;
         args.rank.percentile = s->percentile;

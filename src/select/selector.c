@@ -249,7 +249,7 @@ static cull_status check_signals(const cull_selector *s, const cull_signals *sig
     cull_status status = CULL_OK;
     cull_needs  needs = {0};
 
-    if (!plain) cull_sel_rule_needs(s, signals->step, signals->epoch, &needs);
+    if (!plain) cull_sel_rule_needs(s, s->decided, signals->step, signals->epoch, &needs);
     if (needs.action == CULL_TRAIN_ALL) needs.signals = needs.target = 0;
     if (all) {
         unsigned stored = s->source == CULL_LOSSES_STALE ? CULL_SIGNAL_LOSS : 0;
@@ -285,7 +285,7 @@ static size_t default_budget(const cull_selector *s, const cull_signals *signals
 {
     cull_needs needs = {0};
 
-    cull_sel_rule_needs(s, signals->step, signals->epoch, &needs);
+    cull_sel_rule_needs(s, s->decided, signals->step, signals->epoch, &needs);
     if (needs.action == CULL_TRAIN_ALL && signals->count <= needs.candidates) return signals->count;
     if (needs.budget && signals->count == needs.candidates) return needs.budget;
     return cull_sel_own_budget(s, signals->count);
@@ -317,8 +317,7 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
     if (plain) goto done;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch))
         cull_sel_losses_record(s->losses, signals);
-    s->decided = cull_sel_over_pool(s);
-    s->decided_epoch = s->decided ? signals->epoch : 0;
+    if (cull_sel_over_pool(s)) s->decided = (cull_sel_decision){true, signals->epoch};
 done:
     if (status != CULL_OK && out) out->count = 0;
     return status;
@@ -331,7 +330,7 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
     cull_needs     needs = {0};
 
     if (!s || !trained) FAIL(CULL_BAD_ARGUMENT, "observe: a selector and signals are needed");
-    cull_sel_rule_needs(s, trained->step, trained->epoch, &needs);
+    cull_sel_rule_needs(s, s->decided, trained->step, trained->epoch, &needs);
     if (!needs.observe || trained->count == 0) return CULL_OK;
     TRY(cull_sel_check(trained, needs.observe, 0, s->setting.pool));
     if (s->source == CULL_LOSSES_REMEMBERED)

@@ -18,6 +18,7 @@ cull_status cull_subset_resize(cull_subset *subset, size_t count)
     cull_status status = CULL_OK;
 
     subset->count = 0;
+    TRY(cull_device_check(subset->device, (cull_device){0}, "the subset"));
     if (count > subset->room) {
         TRY(cull_base_grow(count, sizeof *subset->index, "a subset", &subset->index));
         TRY(cull_base_grow(count, sizeof *subset->place, "a subset", &subset->place));

@@ -30,7 +30,8 @@ static cull_status keep_largest(cull_self *self, const cull_signals *signals, si
                           cull_key_make(self->setting->seed, "unseen"), signals->step,
                           signals->place);
     TRY(cull_subset_resize(out, budget));
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_TOP, signals->count}, &top->op));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_TOP, .rows = signals->count},
+                      &top->op));
     args.top.rows = signals->count;
     args.top.m = budget;
     args.top.x = top->score;

@@ -112,6 +112,16 @@ static inline cull_run_result result_of(const struct world *w, const char *chang
     return result;
 }
 
+/* The next step's candidates, as a step brings them. */
+static inline void bring_next(cull_trainer *t)
+{
+    cull_sel_course course = cull_train_course(t);
+    cull_sel_step   step = {0};
+
+    assert_true(cull_sel_course_peek(&course, &step));
+    assert_ok(cull_train_bring(t, &step));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, remove_world)
 
 #endif

@@ -54,7 +54,7 @@ static struct ground *make(const char *name, cull_dtype dtype, size_t pool)
     else
         assert_ok(cull_nn_model_by_name(name, &options, &g->model));
     g->set = random_set(CULL_U8, pool, CLASSES, 1, SIDE, SIDE);
-    assert_ok(cull_nn_params_create(g->model, dtype, &g->params));
+    assert_ok(cull_nn_params_create(g->backend, g->model, dtype, &g->params));
     cull_nn_params_init(g->params, g->model, 7);
     ground.backend = g->backend;
     ground.model = g->model;

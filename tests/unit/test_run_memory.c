@@ -1,5 +1,6 @@
 /* test_run_memory.c - the calls around a run with every allocation failing in turn: out of memory
  * is said, nothing is left behind, and at the end each succeeds. */
+#include "cull_lab.h"
 #include "files.h"
 #include "lab/recipe/recipe.h"
 

@@ -317,7 +317,7 @@ static void assert_same_state(const struct world *w, const char *a, const char *
         assert_ok(cull_run_state_decode(path, data, bytes, &state));
         memset(state.meter.seconds, 0, sizeof state.meter.seconds);
         memset(state.meter.joules, 0, sizeof state.meter.joules);
-        state.place.metrics = 0;
+        state.progress.metrics = 0;
         assert_ok(cull_run_state_encode(&state, &made[i]));
         free(data);
     }

@@ -14,6 +14,7 @@
 #ifndef CULL_LAB_PROBE_H
 #define CULL_LAB_PROBE_H
 
+#include "cull_lab.h"
 #include "data/order.h"
 #include "data/transform.h"
 #include "nn/nn.h"

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cull_lab.h"
 #include "lab/recipe/recipe.h"
 
 enum { PARTS = 4 };

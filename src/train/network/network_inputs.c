@@ -38,6 +38,7 @@ cull_status cull_network_check(const cull_network *n, const cull_tensor *x)
 
     if (!x->data || x->dims < 1 || x->dims > CULL_MAX_DIMS)
         FAIL(CULL_BAD_ARGUMENT, "inputs: there are none");
+    TRY(cull_device_check(x->device, (cull_device){0}, "inputs"));
     if (x->dtype != CULL_F32 && x->dtype != CULL_F64 && x->dtype != CULL_U8)
         FAIL(CULL_BAD_ARGUMENT, "inputs are float32, float64 or uint8");
     for (int d = x->dims - 1; d > 0; d--) {
