@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/npy.h"
 #include "data/reader.h"
 #include "tensor/tensor.h"
 
@@ -184,17 +185,6 @@ done:
     return status;
 }
 
-static bool is_dense(const cull_tensor *t)
-{
-    int64_t size = 1;
-
-    for (int d = t->dims - 1; d >= 0; d--) {
-        if (t->shape[d] != 1 && t->stride[d] != size) return false;
-        size *= t->shape[d];
-    }
-    return true;
-}
-
 static cull_status check_own(const char *name, const cull_tensor *t, const char *what)
 {
     cull_status status = CULL_OK;
@@ -206,7 +196,7 @@ static cull_status check_own(const char *name, const cull_tensor *t, const char 
         if (t->shape[d] < 1 || t->shape[d] > CULL_DATA_MOST_ROW)
             FAIL(CULL_BAD_ARGUMENT, "%s: %s have %lld in dimension %d", name, what,
                  (long long)t->shape[d], d);
-    if (!is_dense(t)) FAIL(CULL_BAD_ARGUMENT, "%s: the %s are not dense", name, what);
+    if (!cull_data_npy_dense(t)) FAIL(CULL_BAD_ARGUMENT, "%s: the %s are not dense", name, what);
 done:
     return status;
 }
@@ -281,9 +271,10 @@ done:
     return status;
 }
 
-static cull_status read_imagenet_batch(const char *path, cull_dataset *into)
+cull_status cull_data_imagenet32_parse(const cull_data_source *file, cull_dataset *into)
 {
     cull_status  status = CULL_OK;
+    const char  *path = file->name; /* arrays open it themselves */
     cull_arrays *arrays = NULL;
     cull_tensor  x = {0}, y = {0};
     int64_t      top = 0;
@@ -301,14 +292,5 @@ static cull_status read_imagenet_batch(const char *path, cull_dataset *into)
     into->classes = IMAGENET_CLASSES;
 done:
     cull_arrays_close(arrays);
-    return status;
-}
-
-cull_status cull_data_imagenet32_read(const char *const *paths, size_t count, cull_dataset *into)
-{
-    cull_status status = CULL_OK;
-
-    for (size_t i = 0; i < count; i++) TRY(read_imagenet_batch(paths[i], into));
-done:
     return status;
 }

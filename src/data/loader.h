@@ -20,14 +20,13 @@ typedef struct cull_loader cull_loader;
 
 enum { CULL_DATA_LENT = 2 }; /* batches that are in use at once */
 
-/* Examples as the loader hands them over; training adds weights and the step. Lent. */
+/* Examples as the loader hands them over. Lent. */
 typedef struct cull_data_batch {
     size_t          count;
-    cull_tensor     inputs;  /* (count, C, H, W) or (count, H, W, C), dense, on a 64-byte border */
-    cull_tensor     target;  /* (count, width) of the set's type               */
-    const int32_t  *labels;  /* [count] the same where they are classes, else NULL */
-    const double   *weights; /* [count]; NULL, as the loader leaves it: all 1  */
-    const uint32_t *places;  /* [count] in the pool                            */
+    cull_tensor     inputs; /* (count, C, H, W) or (count, H, W, C), dense, on a 64-byte border */
+    cull_tensor     target; /* (count, width) of the set's type               */
+    const int32_t  *labels; /* [count] the same where they are classes, else NULL */
+    const uint32_t *places; /* [count] in the pool                            */
     uint64_t        epoch;
     bool            augmented;
 } cull_data_batch;

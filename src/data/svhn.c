@@ -155,18 +155,3 @@ done:
     cull_base_free(parts.y);
     return status;
 }
-
-cull_status cull_data_svhn_read(const char *const *paths, size_t count, cull_dataset *into)
-{
-    cull_status      status = CULL_OK;
-    cull_data_source source = {.fd = -1};
-
-    for (size_t i = 0; i < count; i++) {
-        TRY(cull_data_source_open(paths[i], &source));
-        TRY(cull_data_svhn_parse(&source, into));
-        cull_data_source_close(&source);
-    }
-done:
-    cull_data_source_close(&source);
-    return status;
-}

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cull_dataset    *set = NULL;
 
     if (cull_data_create("fuzz", &set) != CULL_OK) return 0;
-    if (cull_data_cifar_parse(&source, hundred, set) != CULL_OK) {
+    if ((hundred ? cull_data_cifar100_parse : cull_data_cifar10_parse)(&source, set) != CULL_OK) {
         if (cull_last_error()[0] == '\0') abort();
     } else {
         size_t record = hundred ? 3074 : 3073;

@@ -58,17 +58,17 @@ static struct bytes gzipped(const struct bytes *plain)
 static cull_status parse(const struct bytes *images, const struct bytes *labels, cull_dataset **out)
 {
     unsigned char   *x = malloc(images->size + !images->size), *y = malloc(labels->size + 1);
-    cull_data_source xs = {.fd = -1}, ys = {.fd = -1};
+    cull_data_source files[2] = {{.fd = -1}, {.fd = -1}};
     cull_status      status = CULL_OK;
 
     assert_true(x && y);
     memcpy(x, images->data, images->size);
     memcpy(y, labels->data, labels->size);
-    xs = cull_data_source_memory("images", x, images->size);
-    ys = cull_data_source_memory("labels", y, labels->size);
+    files[0] = cull_data_source_memory("images", x, images->size);
+    files[1] = cull_data_source_memory("labels", y, labels->size);
     *out = NULL;
     status = cull_data_create("idx", out);
-    if (status == CULL_OK) status = cull_data_idx_parse(&xs, &ys, *out);
+    if (status == CULL_OK) status = cull_data_idx_parse(files, *out);
     if (status != CULL_OK) {
         cull_data_close(*out);
         *out = NULL;

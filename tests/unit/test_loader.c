@@ -48,7 +48,6 @@ static void take(cull_loader *loader, const cull_dataset *set, uint64_t k)
     assert_int_equal(count, batch.count);
     assert_int_equal(k / 10, batch.epoch);
     assert_int_equal(k % 3 != 0, batch.augmented);
-    assert_null(batch.weights);
     assert_memory_equal(places, batch.places, count * sizeof *places);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(cull_data_labels(set)[places[i]], batch.labels[i]);

@@ -89,7 +89,7 @@ static cull_status read_path(const char *path, cull_dataset **out)
 
     *out = NULL;
     status = cull_data_create("svhn", out);
-    if (status == CULL_OK) status = cull_data_svhn_read(&path, 1, *out);
+    if (status == CULL_OK) status = cull_data_read(&path, 1, 1, cull_data_svhn_parse, *out);
     if (status != CULL_OK) {
         cull_data_close(*out);
         *out = NULL;
@@ -182,7 +182,7 @@ static void extra_images_stand_behind_the_others(void **state)
     (void)state;
     paths[0] = paths[1] = write_file(&m);
     assert_ok(cull_data_create("svhn", &set));
-    assert_ok(cull_data_svhn_read(paths, 2, set));
+    assert_ok(cull_data_read(paths, 2, 1, cull_data_svhn_parse, set));
     assert_int_equal(2 * COUNT, set->count);
     assert_memory_equal(cull_data_base(set), (uint8_t *)cull_data_base(set) + COUNT * PIXELS,
                         COUNT * PIXELS);
