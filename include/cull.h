@@ -239,7 +239,8 @@ typedef struct cull_target {
 } cull_target;
 
 /* Borrowed for the length of a call; absent arrays have data == NULL. Floats may be
- * float32 or float64, labels int32, int64 or uint8, rows strided. */
+ * float32 or float64, labels int32, int64 or uint8, rows strided. All of them lie on one device:
+ * the host, or that of the selector's backend. */
 typedef struct cull_signals {
     size_t          count;      /* examples: M of a batch, or N of the pool           */
     const uint32_t *place;      /* [count] place in the pool, each < setting.pool;
@@ -254,6 +255,7 @@ typedef struct cull_signals {
     const uint8_t *unseen;      /* [count] 1: no loss is known yet, loss[i] is ignored
                                    and the rule puts the example first; NULL: none    */
     cull_target target;
+    cull_device device; /* of all arrays, as every tensor says of itself too  */
 
     /* Signals of a network are borrowed from it until its next pass: it counts its passes here,
      * and what came of pass `lent` is refused (CULL_BAD_ARGUMENT) when another has overwritten
@@ -277,26 +279,29 @@ enum {
  * each training batch, never normalised again. Zero it, or pass an earlier result,
  * whose arrays are reused and grown; end it with cull_subset_clear(). */
 typedef struct cull_subset {
-    size_t    count;    /* examples chosen                                             */
-    size_t    room;     /* capacity of the arrays                                      */
-    uint32_t *index;    /* [count] row of the signals, ascending, so that keeping all
-                           is bit-identical to full training; repeats only when the
-                           strategy samples with replacement; CULL_NO_ROW where the
-                           example was carried over from earlier signals               */
-    uint32_t *place;    /* [count] its place in the pool                               */
-    double   *weight;   /* [count] >= 0                                                */
-    uint32_t *group;    /* [count] which training batch it belongs to, 0 .. groups-1;
-                           within a group rows ascend. All 0 while groups <= 1         */
-    size_t      groups; /* 0: any batching will do; else whole training batches        */
-    size_t      picked; /* of count, those the rule itself picked (rest: filled)       */
-    unsigned    flags;  /* CULL_SUBSET_*                                               */
-    cull_device device; /* where the four arrays lie                                   */
+    size_t    count;       /* examples chosen                                             */
+    size_t    room;        /* capacity of the arrays                                      */
+    uint32_t *index;       /* [count] row of the signals, ascending, so that keeping all
+                              is bit-identical to full training; repeats only when the
+                              strategy samples with replacement; CULL_NO_ROW where the
+                              example was carried over from earlier signals               */
+    uint32_t *place;       /* [count] its place in the pool                               */
+    double   *weight;      /* [count] >= 0                                                */
+    uint32_t *group;       /* [count] which training batch it belongs to, 0 .. groups-1;
+                              within a group rows ascend. All 0 while groups <= 1         */
+    size_t        groups;  /* 0: any batching will do; else whole training batches        */
+    size_t        picked;  /* of count, those the rule itself picked (rest: filled)       */
+    unsigned      flags;   /* CULL_SUBSET_*                                               */
+    cull_device   device;  /* where the four arrays lie: where the signals did            */
+    cull_backend *backend; /* whose memory they are, to be cleared before it is closed;
+                              NULL: the host's                                         */
 } cull_subset;
 
 CULL_API void cull_subset_clear(cull_subset *subset);
 
 /* For strategies: give the arrays room for `count`, which also becomes the count.
- * Weights are set to 1, groups to 0, index and place left for the caller to fill. */
+ * Weights are set to 1, groups to 0, index and place left for the caller to fill; all is
+ * left where the arrays are a backend's. */
 CULL_API cull_status cull_subset_resize(cull_subset *subset, size_t count);
 
 /* ---- selector ------------------------------------------------------------------- */
@@ -374,7 +379,8 @@ CULL_API cull_status cull_selector_reads(const cull_selector *selector, cull_nee
 /*
  * Choose a weighted subset.
  *
- * signals   what the forward pass saw; borrowed for the length of the call.
+ * signals   what the forward pass saw; borrowed for the length of the call. On the host or on
+ *           the selector's backend (CULL_UNSUPPORTED elsewhere), and so is the subset then.
  * budget    most examples to choose, 1 .. signals->count; 0: the selector's own `keep`.
  *           Where whole minibatches are chosen (`scope=batch`), about as many: the number
  *           of minibatches nearest to it, at least one, so up to half a batch more.
@@ -392,8 +398,8 @@ CULL_API cull_status cull_select(cull_selector *selector, const cull_signals *si
  * examples that were trained. Does nothing for strategies that remember nothing. */
 CULL_API cull_status cull_observe(cull_selector *selector, const cull_signals *trained);
 
-/* The end of the run: what the selector still holds (sb-stream's last, short batch).
- * out->count is 0 when there is nothing. */
+/* The end of the run: what the selector still holds (sb-stream's last, short batch), where out
+ * lay before; on the host if it was zeroed. out->count is 0 when there is nothing. */
 CULL_API cull_status cull_flush(cull_selector *selector, cull_subset *out);
 
 /*
@@ -456,12 +462,14 @@ enum {
     CULL_TAKES_REMEMBERED = 2, /* may be driven by the losses of training steps         */
     CULL_NO_BUDGET = 4,        /* how many are kept follows from the rule, not `keep`   */
     CULL_SAMPLES = 8,          /* keeping all is not exactly full training: always ask  */
-    CULL_COMES_SHORT = 16      /* may keep fewer than the budget                        */
+    CULL_COMES_SHORT = 16,     /* may keep fewer than the budget                        */
+    CULL_HOST_SIGNALS = 32     /* reads signals and writes subsets on the host: where they
+                                  lie elsewhere, they are copied. Plug-ins always do    */
 };
 
 /* What every call of a strategy is handed. */
 typedef struct cull_self {
-    const cull_setting *setting; /* batch and backend filled in            */
+    const cull_setting *setting; /* batch filled in, and the backend whose arrays are handed in */
     const cull_values  *values;
     void               *state; /* state_size bytes, zero before create   */
     /* What the modifiers keep by place, for rules of the library; NULL: losses are scored. */

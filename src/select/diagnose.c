@@ -264,7 +264,7 @@ cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
 {
     cull_status   status = CULL_OK;
     cull_backend *own = NULL;
-    unsigned      wanted = 0;
+    cull_needs    read = {0};
 
     if (!signals || !subset || !out)
         FAIL(CULL_BAD_ARGUMENT, "diagnose: signals, a subset and a place are needed");
@@ -272,14 +272,16 @@ cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
     out->effective = 0;
     out->classes = 0;
     if (cull_tensor_present(&signals->h) || cull_tensor_present(&signals->p))
-        wanted |= CULL_SIGNAL_H | CULL_SIGNAL_P;
-    if (cull_tensor_present(&signals->label)) wanted |= CULL_SIGNAL_LABEL;
-    TRY(cull_sel_check(signals, wanted, 0, UINT32_MAX - 1));
+        read.signals |= CULL_SIGNAL_H | CULL_SIGNAL_P;
+    if (cull_tensor_present(&signals->label)) read.signals |= CULL_SIGNAL_LABEL;
+    TRY(cull_device_check(signals->device, (cull_device){0}, "the signals"));
+    TRY(cull_sel_check_shapes(signals, &read, UINT32_MAX - 1));
+    TRY(cull_sel_check_values(signals, &read, UINT32_MAX - 1));
     TRY(check_subset(subset, signals));
     out->effective = effective_size(subset);
     if (other) TRY(overlap(subset, other, &out->overlap));
-    if (wanted & CULL_SIGNAL_LABEL) TRY(composition(signals, subset, out));
-    if (wanted & CULL_SIGNAL_H) {
+    if (read.signals & CULL_SIGNAL_LABEL) TRY(composition(signals, subset, out));
+    if (read.signals & CULL_SIGNAL_H) {
         if (!backend) TRY(cull_backend_open("cpu", 1, &own));
         TRY(gradients(backend ? backend : own, signals, subset, out));
     }

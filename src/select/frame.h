@@ -14,7 +14,8 @@ struct cull_selector {
     const cull_strategy *strategy;
     void                *plugin;  /* shared object the strategy came from, or NULL */
     cull_backend        *backend; /* opened here, or NULL                          */
-    cull_setting         setting;
+    cull_backend        *home;    /* as it was set: signals lie there or on the host */
+    cull_setting         setting; /* as the rule sees it: its backend is where it works */
     cull_values         *values;
     cull_self            self;
     char                 name[64];
@@ -35,7 +36,25 @@ struct cull_selector {
     double  *recalled;
     uint8_t *unseen;
     size_t   recalled_room, unseen_room;
+
+    /* for what does not lie where the rule works */
+    void       *fetched;
+    size_t      fetched_room;
+    cull_subset made;
 };
+
+/* Does the rule work there? */
+static inline bool cull_sel_is_here(const cull_selector *s, cull_device device)
+{
+    return cull_device_same(device, cull_backend_device(s->setting.backend));
+}
+
+/* fetch.c: of signals whose shapes were checked, what is read, where the rule works; valid until
+ * the next call. */
+cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const cull_needs *read,
+                           cull_signals *out);
+/* A copy where out lies; one of both is the host. */
+cull_status cull_sel_deliver(const cull_subset *from, cull_subset *out);
 
 /* selector.c: the part of a selector that is history. */
 cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_sel_losses **losses);

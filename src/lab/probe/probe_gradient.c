@@ -133,7 +133,7 @@ static cull_status bring(cull_prober *p, const cull_plan *plan, const uint32_t *
     cull_status              status = CULL_OK;
     cull_data_form           form = {0};
 
-    TRY(cull_trainer_form(plan, &form));
+    TRY(cull_plan_form(plan, &form));
     form.dtype = g->params->dtype;
     for (size_t i = 0; i < count; i++) {
         p->place[i] = p->places[rows[i]];
