@@ -16,9 +16,9 @@ static void write_set(const char *path)
     cull_dataset *set = random_set(CULL_U8, COUNT, CLASSES, 1, SIDE, SIDE);
     cull_array    arrays[] = {
            {"x_train", cull_matrix(cull_data_base(set), CULL_U8, COUNT, (size_t)SIDE * SIDE)},
-           {"y_train", cull_vector(set->labels, CULL_I32, COUNT)},
+           {"y_train", cull_vector(cull_data_labels(set), CULL_I32, COUNT)},
            {"x_test", cull_matrix(cull_data_base(set), CULL_U8, COUNT, (size_t)SIDE * SIDE)},
-           {"y_test", cull_vector(set->labels, CULL_I32, COUNT)},
+           {"y_test", cull_vector(cull_data_labels(set), CULL_I32, COUNT)},
     };
 
     assert_ok(cull_arrays_write(path, arrays, sizeof arrays / sizeof *arrays));
