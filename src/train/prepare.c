@@ -264,7 +264,6 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
 
     TRY(cull_base_alloc(1, sizeof *t, "a trainer", &t));
     t->setup = setup;
-    t->metrics.fd = t->events.fd = -1;
     t->place.best = t->place.accuracy = t->place.watched = NAN;
     t->place.test = t->place.test_loss = NAN;
     TRY(check_own(setup));
@@ -305,9 +304,7 @@ void cull_trainer_destroy(cull_trainer *t)
     cull_data_close(t->train);
     cull_data_close(t->validation);
     cull_data_close(t->test);
-    cull_train_log_close(&t->metrics);
-    cull_train_log_close(&t->events);
-    cull_json_clear(&t->json);
+    cull_records_logs_close(&t->logs);
     cull_energy_close(&t->energy);
     cull_backend_close(t->backend);
     cull_base_free(t);

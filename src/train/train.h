@@ -24,8 +24,7 @@
 #include "data/order.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
-#include "records/json.h"
-#include "records/log.h"
+#include "records/run.h"
 #include "train/folder/run_state.h"
 #include "train/pipeline.h"
 #include "train/plans.h"
@@ -217,8 +216,7 @@ struct cull_trainer {
     size_t       trained_now; /* examples */
     double       rate, loss;
 
-    cull_train_log metrics, events;
-    cull_json      json;
+    cull_records_logs logs;
 };
 
 /* ---- prepare.c ---- */

@@ -1,100 +1,89 @@
-/* lab/compare/compare_print.c - plan.json and comparison.json. */
+/* lab/compare/compare_print.c - a comparison as the values that its records write. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "lab/compare/compare.h"
 
-static const char *const statuses[] = {"missing", "running", "finished", "failed", "corrupt"};
-
-static void put_null(cull_json *j, const char *key)
+static cull_records_who who_of(const cull_arm *a)
 {
-    cull_json_number(j, key, NAN);
+    return (cull_records_who){.name = a->name,
+                              .folder = a->folder,
+                              .role = cull_role_name(a->role),
+                              .strategy = a->strategy,
+                              .pass = a->pass,
+                              .keep = a->keep};
 }
 
-static void put_seeds(cull_json *j, const cull_comparison *c, const char *key)
-{
-    cull_json_open(j, key, '[');
-    for (uint64_t seed = 1; seed <= c->seeds; seed++) cull_json_count(j, NULL, seed);
-    cull_json_close(j, ']');
-}
+/* ---- plan.json ---- */
 
-static void put_who(cull_json *j, const cull_arm *a)
+static cull_records_planned planned(const cull_comparison *c, size_t i)
 {
-    cull_json_text(j, "name", a->name);
-    cull_json_text(j, "folder", a->folder);
-    cull_json_text(j, "role", cull_role_name(a->role));
-    cull_json_text(j, "strategy", a->strategy);
-    cull_json_number(j, "keep", a->keep);
-    cull_json_text(j, "pass", a->pass);
-}
+    const cull_arm      *a = &c->arms.arm[i];
+    const cull_price    *full = &c->arms.arm[0].price;
+    cull_records_planned out = {.who = who_of(a),
+                                .cost = a->price.seconds / full->seconds,
+                                .counted = a->price.thirds / full->thirds,
+                                .guess = cull_compare_is_guess(a),
+                                .runs = a->recipe ? (double)c->seeds : 0,
+                                .seconds = cull_compare_run_seconds(c, i)};
 
-static void put_controls(cull_json *j, const cull_comparison *c, const cull_arm *a)
-{
-    cull_json_open(j, "controls", '{');
     for (cull_role role = CULL_ROLE_SAME_M; role < CULL_ROLES; role++)
         if (a->control[role] != SIZE_MAX)
-            cull_json_text(j, cull_role_name(role), c->arms.arm[a->control[role]].name);
-    cull_json_close(j, '}');
-}
-
-static void end_text(cull_json *j)
-{
-    cull_json_line(j);
-    if (j->status == CULL_OK) j->status = cull_write(&j->bytes, "", 1);
+            out.control[out.controls++] =
+                (cull_records_control){cull_role_name(role), c->arms.arm[a->control[role]].name};
+    return out;
 }
 
 cull_status cull_compare_print_plan(cull_comparison *c)
 {
-    cull_json    *j = &c->plan;
-    char          title[160];
-    size_t        runs = 0;
-    const double *full = &c->arms.arm[0].price.seconds;
+    cull_status       status = CULL_OK;
+    cull_records_plan plan = {.title = c->title,
+                              .created = c->created,
+                              .strategies = c->wish.strategies,
+                              .keep = c->wish.keep,
+                              .pass = c->wish.pass,
+                              .seeds = (double)c->seeds,
+                              .threads = c->threads,
+                              .jobs = c->jobs,
+                              .margin = c->margin,
+                              .seconds = cull_compare_seconds(c),
+                              .bytes = cull_compare_bytes(c),
+                              .waited = c->costs.waited};
 
-    cull_compare_title(c, title, sizeof title);
-    cull_json_reset(j);
-    cull_json_open(j, NULL, '{');
-    cull_json_count(j, "version", CULL_COMPARE_VERSION);
-    cull_json_text(j, "title", title);
-    cull_json_text(j, "created", c->created);
-    cull_json_text(j, "strategies", c->wish.strategies);
-    cull_json_text(j, "keep", c->wish.keep);
-    cull_json_text(j, "pass", c->wish.pass);
-    cull_json_count(j, "seeds", c->seeds);
-    cull_json_count(j, "threads", c->threads);
-    cull_json_count(j, "jobs", c->jobs);
-    cull_json_number(j, "margin", c->margin);
-    cull_json_open(j, "arms", '[');
-    for (size_t i = 0; i < c->arms.count; i++) {
-        const cull_arm *a = &c->arms.arm[i];
-
-        cull_json_open(j, NULL, '{');
-        put_who(j, a);
-        cull_json_number(j, "cost", a->price.seconds / *full);
-        cull_json_number(j, "counted", a->price.thirds / c->arms.arm[0].price.thirds);
-        cull_json_bool(j, "guess", cull_compare_is_guess(a));
-        cull_json_count(j, "runs", a->recipe ? c->seeds : 0);
-        cull_json_number(j, "seconds", cull_compare_run_seconds(c, i));
-        put_controls(j, c, a);
-        cull_json_close(j, '}');
-        runs += a->recipe != NULL;
+    TRY(cull_compare_name_left(c));
+    TRY(cull_base_alloc(c->arms.count, sizeof *plan.arm, "a plan", &plan.arm));
+    for (; plan.arms < c->arms.count; plan.arms++) {
+        plan.arm[plan.arms] = planned(c, plan.arms);
+        plan.runs += plan.arm[plan.arms].runs;
     }
-    cull_json_close(j, ']');
-    cull_json_count(j, "runs", runs * c->seeds);
-    cull_json_number(j, "seconds", cull_compare_seconds(c));
-    cull_json_number(j, "bytes", cull_compare_bytes(c));
-    cull_json_number(j, "waited", c->costs.waited);
-    cull_json_open(j, "problems", '[');
-    cull_compare_name_left(c, j);
-    cull_json_close(j, ']');
-    cull_json_close(j, '}');
-    end_text(j);
-    return j->status;
+    plan.problems = c->problems;
+    TRY(cull_records_plan_put(&plan, &c->plan_text));
+done:
+    plan.problems = (cull_records_list){0}; /* borrowed */
+    cull_records_plan_clear(&plan);
+    return status;
 }
 
 /* ---- comparison.json ---- */
+
+enum { ROWS_OF_ARM = 4, OTHER_ROWS = 2 };
+
+static const char *say(cull_compare_result *d, const char *format, ...) CULL_PRINTF(2, 3);
+static const char *say(cull_compare_result *d, const char *format, ...)
+{
+    char   *text = d->text[d->texts++];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, CULL_COMPARE_TEXT, format, args);
+    va_end(args);
+    return text;
+}
 
 /* "model name : ..." of the first processor, where the system tells. */
 static void processor_name(char *out, size_t room)
@@ -113,228 +102,211 @@ static void processor_name(char *out, size_t room)
     if (file) (void)fclose(file);
 }
 
-static cull_status put_machine(cull_json *j, const cull_comparison *c)
+static cull_status fill_machine(const cull_comparison *c, cull_compare_result *d)
 {
-    cull_status             status = CULL_OK;
-    const cull_train_setup *s = &c->arms.arm[0].recipe->setup;
-    cull_backend           *backend = NULL;
-    char                    name[200];
-    long                    cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cull_status status = CULL_OK;
+    long        cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-    TRY(cull_backend_open(s->backend, c->threads, &backend));
-    processor_name(name, sizeof name);
-    cull_json_open(j, "machine", '{');
-    cull_json_text(j, "cpu", name);
-    cull_json_count(j, "cores", cores > 0 ? (uint64_t)cores : 1);
-    cull_json_text(j, "backend", cull_backend_describe(backend));
-    cull_json_text(j, "version", cull_version());
-    cull_json_close(j, '}');
+    TRY(cull_backend_open(c->arms.arm[0].recipe->setup.backend, c->threads, &d->backend));
+    processor_name(d->processor, sizeof d->processor);
+    d->value.machine.cpu = d->processor;
+    d->value.machine.cores = cores > 0 ? (double)cores : 1;
+    d->value.machine.backend = cull_backend_describe(d->backend);
+    d->value.machine.version = cull_version();
 done:
-    cull_backend_close(backend);
     return status;
 }
 
-static void put_row(cull_json *j, const char *what, const char *of, double seconds)
+static cull_status fill_recipe(const cull_comparison *c, cull_compare_result *d)
 {
-    char text[CULL_ARM_NAME + 64];
+    cull_status             status = CULL_OK;
+    const cull_option_spec *spec = NULL;
+    size_t                  count = 0;
 
-    (void)snprintf(text, sizeof text, "%s%s%s", what, of[0] ? " " : "", of);
-    cull_json_open(j, NULL, '{');
-    cull_json_text(j, "what", text);
-    cull_json_number(j, "seconds", seconds);
-    cull_json_close(j, '}');
+    while (cull_recipe_option_at(count)) count++;
+    TRY(cull_arm_recipe(&c->base, NULL, 0, &d->recipe));
+    TRY(cull_base_alloc(count, sizeof *d->value.recipe, "a recipe", &d->value.recipe));
+    for (; (spec = cull_recipe_option_at(d->value.pairs)); d->value.pairs++)
+        d->value.recipe[d->value.pairs] =
+            (cull_records_pair){spec->key, cull_recipe_value(d->recipe, spec->key)};
+done:
+    return status;
 }
 
-static void put_costs(cull_json *j, const cull_comparison *c)
+static void add_time(cull_compare_result *d, const char *what, double seconds)
 {
+    d->value.time[d->value.times++] = (cull_records_time){what, seconds};
+}
+
+static void add_times_of(cull_compare_result *d, const cull_arm *a)
+{
+    if (!a->own.known) return;
+    if (a->own.score > 0 && !a->price.pool)
+        add_time(d, say(d, "score an example: %s", a->name), a->own.score);
+    if (!a->price.pool) add_time(d, say(d, "decide: %s", a->name), a->own.decide);
+    if (a->recipe->setup.score.reuse)
+        add_time(d, say(d, "learn from kept: %s", a->name), a->own.learn_kept);
+    if (a->own.pool_score > 0)
+        add_time(d, say(d, "score the pool: %s", a->name), a->own.pool_score);
+    if (a->price.pool) add_time(d, say(d, "solve the pool: %s", a->name), a->own.pool_solve);
+}
+
+static cull_status fill_times(const cull_comparison *c, cull_compare_result *d)
+{
+    cull_status       status = CULL_OK;
     const cull_costs *k = &c->costs;
     double            batch = (double)c->arms.arm[0].recipe->setup.batch;
-    char              size[24];
 
-    cull_json_open(j, "costs", '{');
-    cull_json_number(j, "full_step", batch * k->load + cull_costs_learn(k, batch) + k->optim);
-    cull_json_open(j, "rows", '[');
-    put_row(j, "load an example", "", k->load);
-    for (size_t i = 0; i < k->sizes; i++) {
-        (void)snprintf(size, sizeof size, "%zu", k->learn[i].batch);
-        put_row(j, "learn", size, k->learn[i].seconds);
-    }
-    put_row(j, "optimizer", "", k->optim);
-    for (size_t i = 1; i < c->arms.count; i++) {
-        const cull_arm *a = &c->arms.arm[i];
-
-        if (!a->own.known) continue;
-        if (a->own.score > 0 && !a->price.pool)
-            put_row(j, "score an example:", a->name, a->own.score);
-        if (!a->price.pool) put_row(j, "decide:", a->name, a->own.decide);
-        if (a->recipe->setup.score.reuse)
-            put_row(j, "learn from kept:", a->name, a->own.learn_kept);
-        if (a->own.pool_score > 0) put_row(j, "score the pool:", a->name, a->own.pool_score);
-        if (a->price.pool) put_row(j, "solve the pool:", a->name, a->own.pool_solve);
-    }
-    cull_json_close(j, ']');
-    cull_json_close(j, '}');
+    TRY(cull_base_alloc(OTHER_ROWS + k->sizes + ROWS_OF_ARM * c->arms.count, sizeof *d->value.time,
+                        "step times", &d->value.time));
+    d->value.full_step = batch * k->load + cull_costs_learn(k, batch) + k->optim;
+    add_time(d, "load an example", k->load);
+    for (size_t i = 0; i < k->sizes; i++)
+        add_time(d, say(d, "learn %zu", k->learn[i].batch), k->learn[i].seconds);
+    add_time(d, "optimizer", k->optim);
+    for (size_t i = 1; i < c->arms.count; i++) add_times_of(d, &c->arms.arm[i]);
+done:
+    return status;
 }
 
-static void put_joules(cull_json *j, const json_t *joules)
+/* An early stop is read off the full run, and names its folder. */
+static cull_records_compared compared(const cull_comparison *c, size_t arm, uint64_t seed,
+                                      cull_compare_result *d)
 {
-    const char *key = NULL;
-    json_t     *value = NULL;
+    const cull_arm          *a = &c->arms.arm[arm];
+    const cull_compared     *run = cull_compared_at(c, arm, seed);
+    const cull_records_work *work = &run->record.info.work;
+    bool                     whole = cull_compared_finished(run), own = whole && a->recipe;
+    cull_records_compared    out = {.seed = (double)seed,
+                                    .status = cull_compared_status(run),
+                                    .why = run->record.why,
+                                    .accuracy = whole ? 100 * run->accuracy : NAN,
+                                    .best = whole ? 100 * run->best : NAN,
+                                    .scored = whole ? work->scored : NAN,
+                                    .trained = whole ? work->trained : NAN,
+                                    .thirds = whole ? work->thirds : NAN};
 
-    if (!joules) {
-        put_null(j, "joules");
-        return;
+    out.folder = say(d, "runs/%s/seed-%llu", a->recipe ? a->folder : c->arms.arm[0].folder,
+                     (unsigned long long)seed);
+    for (int i = 0; i < CULL_PHASES; i++) {
+        out.seconds[i] = own ? work->seconds_by[i] : NAN;
+        out.joules[i] = own ? work->joules_by[i] : NAN;
     }
-    cull_json_open(j, "joules", '{');
-    json_object_foreach((json_t *)joules, key, value)
-        cull_json_number(j, key, json_is_number(value) ? json_number_value(value) : NAN);
-    cull_json_close(j, '}');
+    return out;
 }
 
-static void put_run(cull_json *j, const cull_comparison *c, size_t arm, uint64_t seed)
+static cull_records_versus versus(const cull_comparison *c, cull_role role, const cull_versus *v)
 {
-    const cull_arm      *a = &c->arms.arm[arm];
-    const cull_compared *run = cull_compared_at(c, arm, seed);
-    char                 folder[CULL_ARM_NAME + 64];
-    bool                 whole = run->status == CULL_COMPARED_FINISHED;
+    cull_records_versus out = {.control = c->arms.arm[v->control].name,
+                               .kind = cull_role_name(role),
+                               .pairs = (double)v->test.n,
+                               .difference = v->test.mean,
+                               .sd = v->test.sd,
+                               .low = v->low,
+                               .high = v->high,
+                               .level = .95,
+                               .p = v->test.p,
+                               .p_holm = v->holm,
+                               .wilcoxon = v->wilcoxon,
+                               .verdict = "",
+                               .sentence = ""};
 
-    (void)snprintf(folder, sizeof folder, "runs/%s/seed-%llu",
-                   a->recipe ? a->folder : c->arms.arm[0].folder, (unsigned long long)seed);
-    cull_json_open(j, NULL, '{');
-    cull_json_count(j, "seed", seed);
-    cull_json_text(j, "folder", folder);
-    cull_json_text(j, "status", statuses[run->status]);
-    if (run->why[0])
-        cull_json_text(j, "why", run->why);
-    else
-        put_null(j, "why");
-    cull_json_number(j, "accuracy", whole ? 100 * run->accuracy : NAN);
-    cull_json_number(j, "best", whole ? 100 * run->best : NAN);
-    cull_json_number(j, "scored", whole ? run->scored : NAN);
-    cull_json_number(j, "trained", whole ? run->trained : NAN);
-    cull_json_number(j, "thirds", whole ? run->thirds : NAN);
-    cull_json_open(j, "seconds", '{');
-    for (int i = 0; whole && a->recipe && i < CULL_PHASES; i++)
-        cull_json_number(j, cull_phase_name((cull_phase)i), run->seconds[i]);
-    cull_json_close(j, '}');
-    put_joules(j, run->joules);
-    cull_json_close(j, '}');
+    if (role != CULL_ROLE_WHOLE_BUDGET) return out;
+    out.verdict = cull_verdict_name(v->verdict.kind);
+    out.more_seeds = v->verdict.more ? (double)v->verdict.more : NAN;
+    out.sentence = v->verdict.sentence;
+    return out;
 }
 
-static void put_versus(cull_json *j, const cull_comparison *c, cull_role role, const cull_versus *v)
+static const char *verdict_of(const cull_arm *a, const cull_judged *g)
 {
-    bool primary = role == CULL_ROLE_WHOLE_BUDGET;
-
-    cull_json_open(j, NULL, '{');
-    cull_json_text(j, "control", c->arms.arm[v->control].name);
-    cull_json_text(j, "kind", cull_role_name(role));
-    cull_json_count(j, "pairs", v->test.n);
-    cull_json_number(j, "difference", v->test.mean);
-    cull_json_number(j, "sd", v->test.sd);
-    cull_json_number(j, "low", v->low);
-    cull_json_number(j, "high", v->high);
-    cull_json_number(j, "level", .95);
-    cull_json_number(j, "p", v->test.p);
-    cull_json_number(j, "p_holm", v->holm);
-    cull_json_number(j, "wilcoxon", v->wilcoxon);
-    if (primary) {
-        cull_json_text(j, "verdict", cull_verdict_name(v->verdict.kind));
-        cull_json_number(j, "more_seeds", v->verdict.more ? (double)v->verdict.more : NAN);
-        cull_json_text(j, "sentence", v->verdict.sentence);
-    }
-    cull_json_close(j, '}');
+    if (a->role != CULL_ROLE_ARM) return "";
+    if (a->uniform) return "control";
+    return cull_verdict_name(g->versus[CULL_ROLE_WHOLE_BUDGET].verdict.kind);
 }
 
-static void put_arm(cull_json *j, const cull_comparison *c, size_t i)
+static cull_status fill_arm(const cull_comparison *c, size_t i, cull_compare_result *d,
+                            cull_records_arm *out)
 {
+    cull_status        status = CULL_OK;
     const cull_arm    *a = &c->arms.arm[i];
     const cull_judged *g = &c->judged[i];
 
-    cull_json_open(j, NULL, '{');
-    put_who(j, a);
-    cull_json_number(j, "cost", g->cost);
-    cull_json_number(j, "counted", g->counted);
-    cull_json_number(j, "predicted_saving", 1 - a->price.seconds / c->arms.arm[0].price.seconds);
-    cull_json_number(j, "measured_saving", g->saved);
-    cull_json_number(j, "mean", g->mean);
-    cull_json_number(j, "sd", g->sd);
-    cull_json_number(j, "best_mean", g->best);
-    cull_json_open(j, "runs", '[');
-    for (uint64_t seed = 1; seed <= c->seeds; seed++) put_run(j, c, i, seed);
-    cull_json_close(j, ']');
-    if (a->role == CULL_ROLE_ARM) {
-        cull_json_text(j, "verdict",
-                       a->uniform
-                           ? "control"
-                           : cull_verdict_name(g->versus[CULL_ROLE_WHOLE_BUDGET].verdict.kind));
-        put_controls(j, c, a);
-        cull_json_open(j, "versus", '[');
-        for (cull_role role = CULL_ROLE_SAME_M; role < CULL_ROLES; role++)
-            if (a->control[role] != SIZE_MAX) put_versus(j, c, role, &g->versus[role]);
-        cull_json_close(j, ']');
+    *out = (cull_records_arm){.who = who_of(a),
+                              .cost = g->cost,
+                              .counted = g->counted,
+                              .predicted = 1 - a->price.seconds / c->arms.arm[0].price.seconds,
+                              .measured = g->saved,
+                              .mean = g->mean,
+                              .sd = g->sd,
+                              .best = g->best,
+                              .verdict = verdict_of(a, g),
+                              .pareto = g->pareto};
+    for (size_t f = 0; f < CULL_RECORDS_FACTORS; f++) {
+        out->factor[f] = f < CULL_COMPARE_FACTORS ? cull_compare_factor[f] : NAN;
+        out->to_error[f] = f < CULL_COMPARE_FACTORS ? g->reach[f] : NAN;
     }
-    cull_json_open(j, "to_error", '[');
-    for (size_t f = 0; f < CULL_COMPARE_FACTORS; f++) {
-        cull_json_open(j, NULL, '{');
-        cull_json_number(j, "factor", cull_compare_factor[f]);
-        cull_json_number(j, "cost", g->reach[f]);
-        cull_json_close(j, '}');
-    }
-    cull_json_close(j, ']');
-    cull_json_bool(j, "pareto", g->pareto);
-    cull_json_close(j, '}');
+    TRY(cull_base_alloc(c->seeds, sizeof *out->run, "runs", &out->run));
+    for (; out->runs < c->seeds; out->runs++)
+        out->run[out->runs] = compared(c, i, out->runs + 1, d);
+    TRY(cull_base_alloc(CULL_ROLES, sizeof *out->versus, "controls", &out->versus));
+    for (cull_role role = CULL_ROLE_SAME_M; role < CULL_ROLES; role++)
+        if (a->control[role] != SIZE_MAX)
+            out->versus[out->controls++] = versus(c, role, &g->versus[role]);
+done:
+    return status;
 }
 
-static void put_recipe(cull_json *j, const cull_recipe *recipe)
+static cull_status fill(const cull_comparison *c, cull_compare_result *d)
 {
-    const cull_option_spec *spec = NULL;
+    cull_status status = CULL_OK;
+    size_t      rows = c->costs.sizes + ROWS_OF_ARM * c->arms.count;
 
-    cull_json_open(j, "recipe", '{');
-    for (size_t i = 0; (spec = cull_recipe_option_at(i)); i++)
-        cull_json_text(j, spec->key, cull_recipe_value(recipe, spec->key));
-    cull_json_close(j, '}');
+    d->value = (cull_records_comparison){.title = c->title,
+                                         .created = c->created,
+                                         .command = c->command ? c->command : "",
+                                         .verdict = c->verdict,
+                                         .finished = cull_compare_all_finished(c),
+                                         .threads = c->threads,
+                                         .jobs = c->jobs,
+                                         .margin = c->margin,
+                                         .classes = (double)c->costs.classes,
+                                         .seeds = (size_t)c->seeds,
+                                         .problems = c->problems};
+    TRY(cull_base_alloc(rows + c->arms.count * c->seeds, sizeof *d->text, "a result", &d->text));
+    TRY(fill_machine(c, d));
+    TRY(fill_recipe(c, d));
+    TRY(fill_times(c, d));
+    TRY(cull_base_alloc(c->arms.count, sizeof *d->value.arm, "arms", &d->value.arm));
+    for (size_t i = 0; i < c->arms.count; i++) {
+        d->value.arms++;
+        TRY(fill_arm(c, i, d, &d->value.arm[i]));
+    }
+done:
+    return status;
+}
+
+void cull_compare_clear_result(cull_comparison *c)
+{
+    cull_compare_result *r = &c->result;
+
+    r->value.problems = (cull_records_list){0}; /* the comparison's */
+    cull_records_comparison_clear(&r->value);
+    cull_base_free(r->text);
+    cull_recipe_close(r->recipe);
+    cull_backend_close(r->backend);
+    *r = (cull_compare_result){0};
 }
 
 cull_status cull_compare_print(cull_comparison *c)
 {
-    cull_status  status = CULL_OK;
-    cull_json   *j = &c->result;
-    char         title[160];
-    cull_recipe *base = NULL;
+    cull_status status = CULL_OK;
 
-    TRY(cull_arm_recipe(&c->base, NULL, 0, &base));
-    cull_compare_title(c, title, sizeof title);
-    cull_json_reset(j);
-    cull_json_open(j, NULL, '{');
-    cull_json_count(j, "version", CULL_COMPARE_VERSION);
-    cull_json_text(j, "title", title);
-    cull_json_text(j, "created", c->created);
-    if (c->command)
-        cull_json_text(j, "command", c->command);
-    else
-        put_null(j, "command");
-    cull_json_bool(j, "finished", cull_compare_all_finished(c));
-    TRY(put_machine(j, c));
-    cull_json_count(j, "threads", c->threads);
-    cull_json_count(j, "jobs", c->jobs);
-    put_recipe(j, base);
-    put_seeds(j, c, "seeds");
-    cull_json_number(j, "margin", c->margin);
-    cull_json_count(j, "classes", c->costs.classes);
-    put_costs(j, c);
-    cull_json_text(j, "verdict", c->verdict);
-    cull_json_open(j, "arms", '[');
-    for (size_t i = 0; i < c->arms.count; i++) put_arm(j, c, i);
-    cull_json_close(j, ']');
-    cull_json_open(j, "problems", '[');
-    if (j->status == CULL_OK && c->problems.bytes.size)
-        j->status = cull_write(&j->bytes, c->problems.bytes.data, c->problems.bytes.size);
-    cull_json_close(j, ']');
-    cull_json_close(j, '}');
-    end_text(j);
-    TRY(j->status);
+    cull_compare_clear_result(c);
+    TRY(fill(c, &c->result));
+    TRY(cull_records_comparison_put(&c->result.value, &c->result_text));
 done:
-    cull_recipe_close(base);
+    if (status != CULL_OK) cull_compare_clear_result(c);
     return status;
 }
 
@@ -349,13 +321,56 @@ cull_status cull_comparison_judge(cull_comparison *c)
     TRY(cull_compare_settle(c));
     TRY(cull_compare_judge(c));
     TRY(cull_compare_print(c));
-    TRY(cull_compare_path(c, "comparison.json", path));
-    TRY(cull_file_write(path, c->result.bytes.data, strlen(cull_comparison_text(c))));
+    TRY(cull_base_join(c->folder, "comparison.json", path));
+    TRY(cull_file_write(path, c->result_text.bytes.data, strlen(cull_comparison_text(c))));
 done:
     return status;
 }
 
 const char *cull_comparison_text(const cull_comparison *c)
 {
-    return c->result.bytes.size ? (const char *)c->result.bytes.data : NULL;
+    return c->result_text.bytes.size ? (const char *)c->result_text.bytes.data : NULL;
+}
+
+/* ---- the same, arm by arm ---- */
+
+bool cull_comparison_arm(const cull_comparison *c, size_t i, cull_compare_arm *out)
+{
+    const cull_arm        *a = NULL;
+    const cull_price      *full = NULL;
+    const cull_records_arm planned = {.mean = NAN, .sd = NAN, .best = NAN, .verdict = ""};
+
+    if (!c->planned || i >= c->arms.count) return false;
+    a = &c->arms.arm[i];
+    full = &c->arms.arm[0].price;
+    cull_records_arm_view(c->result.value.arms ? &c->result.value.arm[i] : &planned, out);
+    out->name = a->name;
+    out->role = cull_role_name(a->role);
+    out->uniform = a->uniform;
+    out->guess = cull_compare_is_guess(a);
+    out->runs = a->recipe ? (size_t)c->seeds : 0;
+    if (c->result.value.arms) return true;
+    out->cost = a->price.seconds / full->seconds;
+    out->counted = a->price.thirds / full->thirds;
+    return true;
+}
+
+const char *cull_comparison_problem(const cull_comparison *c, size_t i)
+{
+    return i < c->problems.count ? c->problems.text[i] : NULL;
+}
+
+bool cull_comparison_outlook(const cull_comparison *c, cull_compare_outlook *out)
+{
+    *out = (cull_compare_outlook){.title = c->title,
+                                  .verdict = c->result.value.arms ? c->verdict : ""};
+    if (!c->planned) return false;
+    for (size_t i = 0; i < c->arms.count; i++)
+        out->runs += c->arms.arm[i].recipe ? (size_t)c->seeds : 0;
+    out->threads = c->threads;
+    out->jobs = c->jobs;
+    out->seconds = cull_compare_seconds(c);
+    out->bytes = cull_compare_bytes(c);
+    out->waited = c->costs.waited;
+    return true;
 }

@@ -17,6 +17,7 @@
 #include "data/augment.h"
 #include "data/order.h"
 #include "nn/nn.h"
+#include "records/probe_lines.h"
 
 enum { CULL_PROBE_PLANS = 8 };
 
@@ -99,13 +100,7 @@ const cull_probe_arm *cull_probe_control(const cull_probe_result *result,
 cull_status cull_probe_summarise(cull_probe_result *result);
 
 /* ---- probe_record.c ---- */
-typedef struct cull_probe_record cull_probe_record;
-
-cull_status cull_probe_record_open(const char *folder, cull_probe_record **out);
-void        cull_probe_record_close(cull_probe_record *record);
-cull_status cull_probe_record_pick(cull_probe_record *record, const cull_probe_result *result,
+cull_status cull_probe_record_pick(cull_records_probe_log *log, const cull_probe_result *result,
                                    const cull_probe_arm *arm, const cull_probe_pick *pick);
-cull_status cull_probe_record_arm(cull_probe_record *record, const cull_probe_result *result,
-                                  const cull_probe_arm *arm);
 
 #endif

@@ -1,0 +1,383 @@
+/* records/comparison_file.c - comparison.json: who took part, what came of it, and the verdict. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "records/comparison.h"
+#include "records/comparison_fields.h"
+
+enum { MOST_ARMS = 512, MOST_RUNS = 1000, MOST_PAIRS = 1024, MOST_TIMES = 4096 };
+
+#define C(key, kind, member)                                                                       \
+    {                                                                                              \
+        key, CULL_FIELD_##kind, offsetof(cull_records_comparison, member)                          \
+    }
+#define A(key, kind, member)                                                                       \
+    {                                                                                              \
+        key, CULL_FIELD_##kind, offsetof(cull_records_arm, member)                                 \
+    }
+#define R(key, kind, member)                                                                       \
+    {                                                                                              \
+        key, CULL_FIELD_##kind, offsetof(cull_records_compared, member)                            \
+    }
+#define V(key, kind, member)                                                                       \
+    {                                                                                              \
+        key, CULL_FIELD_##kind, offsetof(cull_records_versus, member)                              \
+    }
+#define W(key, kind, member)                                                                       \
+    {                                                                                              \
+        key, CULL_FIELD_##kind, offsetof(cull_records_who, member)                                 \
+    }
+
+const cull_records_field cull_records_who_fields[CULL_RECORDS_WHO] = {
+    W("name", TEXT, name),         W("folder", TEXT, folder), W("role", TEXT, role),
+    W("strategy", TEXT, strategy), W("keep", NUMBER, keep),   W("pass", TEXT, pass),
+};
+static const cull_records_field head[] = {
+    C("title", TEXT, title),
+    C("created", TEXT, created),
+    C("command", TEXT_OR_NULL, command),
+    C("finished", BOOL, finished),
+};
+static const cull_records_field machine[] = {
+    C("cpu", TEXT, machine.cpu),
+    C("cores", COUNT, machine.cores),
+    C("backend", TEXT, machine.backend),
+    C("version", TEXT, machine.version),
+};
+static const cull_records_field at_once[] = {
+    C("threads", COUNT, threads),
+    C("jobs", COUNT, jobs),
+};
+static const cull_records_field rules[] = {
+    C("margin", NUMBER, margin),
+    C("classes", COUNT, classes),
+};
+static const cull_records_field costs[] = {
+    C("full_step", NUMBER, full_step),
+};
+static const cull_records_field times[] = {
+    {"what", CULL_FIELD_TEXT, offsetof(cull_records_time, what)},
+    {"seconds", CULL_FIELD_NUMBER, offsetof(cull_records_time, seconds)},
+};
+static const cull_records_field verdict[] = {
+    C("verdict", TEXT, verdict),
+};
+static const cull_records_field figures[] = {
+    A("cost", NUMBER, cost),
+    A("counted", NUMBER, counted),
+    A("predicted_saving", NUMBER, predicted),
+    A("measured_saving", NUMBER, measured),
+    A("mean", NUMBER, mean),
+    A("sd", NUMBER, sd),
+    A("best_mean", NUMBER, best),
+};
+static const cull_records_field judged[] = {
+    A("verdict", TEXT, verdict),
+};
+static const cull_records_field frontier[] = {
+    A("pareto", BOOL, pareto),
+};
+static const cull_records_field run[] = {
+    R("seed", COUNT, seed),        R("folder", TEXT, folder),        R("status", TEXT, status),
+    R("why", TEXT_OR_NULL, why),   R("accuracy", NUMBER, accuracy),  R("best", NUMBER, best),
+    R("scored", NUMBER, scored),   R("trained", NUMBER, trained),    R("thirds", NUMBER, thirds),
+    R("seconds", PHASES, seconds), R("joules", PHASES_NULL, joules),
+};
+static const cull_records_field versus[] = {
+    V("control", TEXT, control),
+    V("kind", TEXT, kind),
+    V("pairs", COUNT, pairs),
+    V("difference", NUMBER, difference),
+    V("sd", NUMBER, sd),
+    V("low", NUMBER, low),
+    V("high", NUMBER, high),
+    V("level", NUMBER, level),
+    V("p", NUMBER, p),
+    V("p_holm", NUMBER, p_holm),
+    V("wilcoxon", NUMBER, wilcoxon),
+};
+/* Of the comparison that the verdict is on. */
+static const cull_records_field primary[] = {
+    V("verdict", TEXT, verdict),
+    V("more_seeds", NUMBER, more_seeds),
+    V("sentence", TEXT, sentence),
+};
+
+const cull_records_versus *cull_records_primary(const cull_records_arm *arm)
+{
+    for (size_t i = 0; i < arm->controls; i++)
+        if (strcmp(arm->versus[i].kind, "whole-budget") == 0) return &arm->versus[i];
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+void cull_records_put_problems(cull_json *json, const cull_records_list *problems)
+{
+    cull_json_open(json, "problems", '[');
+    for (size_t i = 0; i < problems->count; i++) cull_json_text(json, NULL, problems->text[i]);
+    cull_json_close(json, ']');
+}
+
+cull_status cull_records_end(cull_json *json)
+{
+    cull_json_close(json, '}');
+    cull_json_line(json);
+    if (json->status == CULL_OK) json->status = cull_write(&json->bytes, "", 1);
+    return json->status;
+}
+
+static void put_made_with(cull_json *json, const cull_records_comparison *c)
+{
+    cull_json_open(json, "machine", '{');
+    cull_records_put(json, CULL_FIELDS(machine), c);
+    cull_json_close(json, '}');
+    cull_records_put(json, CULL_FIELDS(at_once), c);
+    cull_json_open(json, "recipe", '{');
+    for (size_t i = 0; i < c->pairs; i++)
+        cull_json_text(json, c->recipe[i].key, c->recipe[i].value);
+    cull_json_close(json, '}');
+    cull_json_open(json, "seeds", '[');
+    for (size_t seed = 1; seed <= c->seeds; seed++) cull_json_count(json, NULL, seed);
+    cull_json_close(json, ']');
+    cull_records_put(json, CULL_FIELDS(rules), c);
+    cull_json_open(json, "costs", '{');
+    cull_records_put(json, CULL_FIELDS(costs), c);
+    cull_records_put_list(json, "rows", CULL_FIELDS(times), c->time, c->times, sizeof *c->time);
+    cull_json_close(json, '}');
+}
+
+/* The controls by role, and the comparisons with them. */
+static void put_versus(cull_json *json, const cull_records_arm *arm)
+{
+    cull_json_open(json, "controls", '{');
+    for (size_t i = 0; i < arm->controls; i++)
+        cull_json_text(json, arm->versus[i].kind, arm->versus[i].control);
+    cull_json_close(json, '}');
+    cull_json_open(json, "versus", '[');
+    for (size_t i = 0; i < arm->controls; i++) {
+        cull_json_open(json, NULL, '{');
+        cull_records_put(json, CULL_FIELDS(versus), &arm->versus[i]);
+        if (arm->versus[i].verdict[0])
+            cull_records_put(json, CULL_FIELDS(primary), &arm->versus[i]);
+        cull_json_close(json, '}');
+    }
+    cull_json_close(json, ']');
+}
+
+static void put_arm(cull_json *json, const cull_records_arm *arm)
+{
+    cull_json_open(json, NULL, '{');
+    cull_records_put(json, cull_records_who_fields, CULL_RECORDS_WHO, &arm->who);
+    cull_records_put(json, CULL_FIELDS(figures), arm);
+    cull_records_put_list(json, "runs", CULL_FIELDS(run), arm->run, arm->runs, sizeof *arm->run);
+    if (arm->verdict[0]) {
+        cull_records_put(json, CULL_FIELDS(judged), arm);
+        put_versus(json, arm);
+    }
+    cull_json_open(json, "to_error", '[');
+    for (size_t i = 0; i < CULL_RECORDS_FACTORS && !isnan(arm->factor[i]); i++) {
+        cull_json_open(json, NULL, '{');
+        cull_json_number(json, "factor", arm->factor[i]);
+        cull_json_number(json, "cost", arm->to_error[i]);
+        cull_json_close(json, '}');
+    }
+    cull_json_close(json, ']');
+    cull_records_put(json, CULL_FIELDS(frontier), arm);
+    cull_json_close(json, '}');
+}
+
+cull_status cull_records_comparison_put(const cull_records_comparison *c, cull_json *json)
+{
+    cull_json_reset(json);
+    cull_json_open(json, NULL, '{');
+    cull_json_count(json, "version", CULL_RECORDS_VERSION);
+    cull_records_put(json, CULL_FIELDS(head), c);
+    put_made_with(json, c);
+    cull_records_put(json, CULL_FIELDS(verdict), c);
+    cull_json_open(json, "arms", '[');
+    for (size_t i = 0; i < c->arms; i++) put_arm(json, &c->arm[i]);
+    cull_json_close(json, ']');
+    cull_records_put_problems(json, &c->problems);
+    return cull_records_end(json);
+}
+
+/* ---- reading ---- */
+
+cull_status cull_records_check_version(const char *name, const json_t *root)
+{
+    if (cull_records_number(root, "version") == CULL_RECORDS_VERSION) return CULL_OK;
+    return cull_fail(CULL_BAD_FILE, "%s: is of another version than %d, the one read here", name,
+                     CULL_RECORDS_VERSION);
+}
+
+cull_status cull_records_load_version(const char *path, json_t **out)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_records_load(path, out));
+    TRY(cull_records_check_version(path, *out));
+done:
+    return status;
+}
+
+/* A value of any kind as text; lists with spaces between. */
+static void print_value(const json_t *value, char *out, size_t room)
+{
+    size_t length = 0;
+
+    out[0] = '\0';
+    if (json_is_string(value))
+        (void)snprintf(out, room, "%s", json_string_value(value));
+    else if (json_is_integer(value))
+        (void)snprintf(out, room, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        (void)snprintf(out, room, "%.6g", json_real_value(value));
+    else if (json_is_boolean(value))
+        (void)snprintf(out, room, json_is_true(value) ? "true" : "false");
+    else if (!json_is_array(value))
+        (void)snprintf(out, room, "–");
+    for (size_t i = 0; i < json_array_size(value) && length + 2 < room; i++) {
+        if (i) out[length++] = ' ';
+        out[length] = '\0';
+        if (!json_is_array(json_array_get(value, i)))
+            print_value(json_array_get(value, i), out + length, room - length);
+        length = strlen(out);
+    }
+}
+
+/* A program writes texts; a hand may have written others. Those become texts of the tree. */
+static cull_status take_recipe(json_t *recipe, cull_records_comparison *out)
+{
+    cull_status status = CULL_OK;
+    const char *key = NULL;
+    json_t     *value = NULL;
+    void       *next = NULL;
+    char        text[512];
+    size_t      count = json_object_size(recipe);
+
+    if (count > MOST_PAIRS) count = MOST_PAIRS;
+    TRY(cull_base_alloc(count, sizeof *out->recipe, "a recipe", &out->recipe));
+    json_object_foreach_safe(recipe, next, key, value)
+    {
+        if (out->pairs == count) break;
+        if (!json_is_string(value)) {
+            print_value(value, text, sizeof text);
+            value = json_string(text);
+            if (json_object_set_new(recipe, key, value))
+                FAIL(CULL_NO_MEMORY, "no memory for a recipe");
+        }
+        out->recipe[out->pairs++] = (cull_records_pair){key, json_string_value(value)};
+    }
+done:
+    return status;
+}
+
+static cull_status take_arm(const json_t *from, cull_records_arm *arm)
+{
+    cull_status   status = CULL_OK;
+    const json_t *to_error = json_object_get(from, "to_error");
+
+    cull_records_take(from, cull_records_who_fields, CULL_RECORDS_WHO, &arm->who);
+    cull_records_take(from, CULL_FIELDS(figures), arm);
+    cull_records_take(from, CULL_FIELDS(judged), arm);
+    cull_records_take(from, CULL_FIELDS(frontier), arm);
+    for (size_t i = 0; i < CULL_RECORDS_FACTORS; i++) {
+        arm->factor[i] = cull_records_number(json_array_get(to_error, i), "factor");
+        arm->to_error[i] = cull_records_number(json_array_get(to_error, i), "cost");
+    }
+    TRY(cull_records_take_list(json_object_get(from, "runs"), CULL_FIELDS(run), sizeof *arm->run,
+                               MOST_RUNS, &arm->run, &arm->runs));
+    TRY(cull_records_take_list(json_object_get(from, "versus"), CULL_FIELDS(versus),
+                               sizeof *arm->versus, CULL_RECORDS_VERSUS, &arm->versus,
+                               &arm->controls));
+    for (size_t i = 0; i < arm->controls; i++)
+        cull_records_take(json_array_get(json_object_get(from, "versus"), i), CULL_FIELDS(primary),
+                          &arm->versus[i]);
+done:
+    return status;
+}
+
+static cull_status take_arms(const char *name, const json_t *arms, cull_records_comparison *out)
+{
+    cull_status status = CULL_OK;
+    size_t      count = json_array_size(arms);
+
+    if (count > MOST_ARMS) {
+        TRY(cull_records_say(&out->problems, "%s: %zu arms, the first %d are read", name, count,
+                             MOST_ARMS));
+        count = MOST_ARMS;
+    }
+    TRY(cull_base_alloc(count, sizeof *out->arm, "arms", &out->arm));
+    while (out->arms < count) {
+        out->arms++;
+        TRY(take_arm(json_array_get(arms, out->arms - 1), &out->arm[out->arms - 1]));
+    }
+done:
+    return status;
+}
+
+cull_status cull_records_comparison_decode(const char *name, const void *data, size_t bytes,
+                                           cull_records_comparison *out)
+{
+    cull_status   status = CULL_OK;
+    const json_t *problems = NULL, *words = NULL;
+    size_t        i = 0;
+
+    TRY(cull_records_parse(name, data, bytes, &out->root));
+    if (!json_is_array(json_object_get(out->root, "arms")))
+        FAIL(CULL_BAD_FILE, "%s: is no comparison: it has no list of arms", name);
+    TRY(cull_records_check_version(name, out->root));
+    cull_records_take(out->root, CULL_FIELDS(head), out);
+    cull_records_take(json_object_get(out->root, "machine"), CULL_FIELDS(machine), out);
+    cull_records_take(out->root, CULL_FIELDS(at_once), out);
+    cull_records_take(out->root, CULL_FIELDS(rules), out);
+    cull_records_take(out->root, CULL_FIELDS(verdict), out);
+    cull_records_take(json_object_get(out->root, "costs"), CULL_FIELDS(costs), out);
+    out->seeds = json_array_size(json_object_get(out->root, "seeds"));
+    TRY(take_recipe(json_object_get(out->root, "recipe"), out));
+    TRY(cull_records_take_list(json_object_get(json_object_get(out->root, "costs"), "rows"),
+                               CULL_FIELDS(times), sizeof *out->time, MOST_TIMES, &out->time,
+                               &out->times));
+    problems = json_object_get(out->root, "problems");
+    json_array_foreach(problems, i, words)
+    {
+        if (json_is_string(words))
+            TRY(cull_records_say(&out->problems, "%s", json_string_value(words)));
+    }
+    TRY(take_arms(name, json_object_get(out->root, "arms"), out));
+done:
+    return status;
+}
+
+cull_status cull_records_comparison_read(const char *folder, cull_records_comparison *out)
+{
+    cull_status status = CULL_OK;
+    char        name[CULL_DATA_PATH];
+    void       *data = NULL;
+    size_t      bytes = 0;
+
+    (void)snprintf(name, sizeof name, "%.900s/comparison.json", folder);
+    TRY(cull_records_file(folder, "comparison.json", &data, &bytes));
+    if (!data) FAIL(CULL_IO, "%s: is not there", name);
+    TRY(cull_records_comparison_decode(name, data, bytes, out));
+done:
+    cull_bytes_release(data);
+    return status;
+}
+
+void cull_records_comparison_clear(cull_records_comparison *c)
+{
+    for (size_t i = 0; i < c->arms; i++) {
+        cull_base_free(c->arm[i].run);
+        cull_base_free(c->arm[i].versus);
+    }
+    cull_base_free(c->arm);
+    cull_base_free(c->recipe);
+    cull_base_free(c->time);
+    cull_records_list_clear(&c->problems);
+    json_decref(c->root);
+    *c = (cull_records_comparison){0};
+}
