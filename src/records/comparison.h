@@ -17,82 +17,9 @@
 
 struct json_t;
 
-enum { CULL_RECORDS_FACTORS = 4, CULL_RECORDS_VERSUS = 16 };
+enum { CULL_RECORDS_FACTORS = 4, CULL_RECORDS_VERSUS = 16, CULL_COST_SIZES = 512 };
 
-/* Who takes part. */
-typedef struct cull_records_who {
-    const char *name, *folder, *role, *strategy, *pass;
-    double      keep;
-} cull_records_who;
-
-/* An arm's control: its role and its name. */
-typedef struct cull_records_control {
-    const char *kind, *name;
-} cull_records_control;
-
-/* ---- plan.json ---- */
-
-typedef struct cull_records_planned {
-    cull_records_who     who;
-    double               cost, counted;
-    bool                 guess; /* its cost is known by its runs only */
-    double               runs, seconds;
-    cull_records_control control[CULL_RECORDS_VERSUS];
-    size_t               controls;
-} cull_records_planned;
-
-typedef struct cull_records_plan {
-    const char           *title, *created, *strategies, *keep, *pass;
-    double                seeds, threads, jobs, margin;
-    cull_records_planned *arm; /* [arms]; not read back */
-    size_t                arms;
-    double                runs, seconds, bytes, waited;
-    cull_records_list     problems;
-    struct json_t        *root; /* read: owned, the texts */
-} cull_records_plan;
-
-/* Into json, from its beginning, with a zero behind the text. */
-cull_status cull_records_plan_put(const cull_records_plan *plan, cull_json *json);
-/* CULL_BAD_FILE: it is no JSON object, or of another version. Clear it also after a failure. */
-cull_status cull_records_plan_read(const char *path, cull_records_plan *out);
-void        cull_records_plan_clear(cull_records_plan *plan);
-
-/* ---- costs.json ---- */
-
-typedef struct cull_records_size {
-    double batch, seconds;
-} cull_records_size;
-
-typedef struct cull_records_own {
-    const char *name;
-    double      score, decide, learn_kept, pool_score, pool_solve, share;
-    bool        diverged;
-    double      scored, trained, thirds; /* of its runs; NaN: not priced by them */
-} cull_records_own;
-
-typedef struct cull_records_left {
-    const char *name, *why;
-} cull_records_left;
-
-typedef struct cull_records_costs {
-    double             threads, jobs;
-    bool               settled;
-    const char        *init;
-    double             pool, validation, test, classes, parameters, start, waited, load, optim;
-    cull_records_size *learn;
-    cull_records_own  *arm;
-    cull_records_left *left;
-    size_t             sizes, arms, lefts;
-    struct json_t     *root; /* read: owned, the texts */
-} cull_records_costs;
-
-cull_status cull_records_costs_write(const char *path, const cull_records_costs *costs);
-/* CULL_BAD_FILE: no JSON, of another version, or a number is missing or wrong. Clear it also after
- * a failure. */
-cull_status cull_records_costs_read(const char *path, cull_records_costs *out);
-void        cull_records_costs_clear(cull_records_costs *costs);
-
-/* ---- comparison.json ---- */
+/* ---- arms ---- */
 
 /* One run; accuracies in percent. */
 typedef struct cull_records_compared {
@@ -102,6 +29,7 @@ typedef struct cull_records_compared {
     double      seconds[CULL_PHASES], joules[CULL_PHASES];
 } cull_records_compared;
 
+/* An arm held against one of its controls; of a plan, who that is. */
 typedef struct cull_records_versus {
     const char *control, *kind;
     double      pairs, difference, sd, low, high, level, p, p_holm, wilcoxon;
@@ -110,16 +38,96 @@ typedef struct cull_records_versus {
 } cull_records_versus;
 
 typedef struct cull_records_arm {
-    cull_records_who       who;
-    double                 cost, counted, predicted, measured, mean, sd, best;
+    const char            *name, *folder, *role, *strategy, *pass;
+    double                 keep, cost, counted;
+    bool                   guess;           /* of a plan: its cost is known by its runs only */
+    double                 planned, expect; /* of a plan: runs, seconds of one               */
+    double                 predicted, measured, mean, sd, best;
     cull_records_compared *run;
     size_t                 runs;
-    const char            *verdict; /* of arms */
-    cull_records_versus   *versus;  /* of arms */
+    const char            *verdict; /* of arms that were judged */
+    cull_records_versus   *versus;
     size_t                 controls;
     double factor[CULL_RECORDS_FACTORS], to_error[CULL_RECORDS_FACTORS]; /* NaN: none */
     bool   pareto;
 } cull_records_arm;
+
+/* Against uniform choice with the whole budget: what the verdict is on. NULL: none. */
+const cull_records_versus *cull_records_primary(const cull_records_arm *arm);
+
+/* An arm as programs see it; texts are borrowed. */
+void cull_records_arm_view(const cull_records_arm *arm, cull_compare_arm *out);
+
+/* ---- plan.json ---- */
+
+typedef struct cull_records_plan {
+    const char             *title, *created, *strategies, *keep, *pass;
+    double                  seeds, threads, jobs, margin;
+    const cull_records_arm *arm; /* [arms]; not read back */
+    size_t                  arms;
+    double                  runs, seconds, bytes, waited;
+    cull_records_list       problems; /* not read back */
+    struct json_t          *root;     /* read: owned, the texts */
+} cull_records_plan;
+
+/* Into json, from its beginning, with a zero behind the text. */
+cull_status cull_records_plan_put(const cull_records_plan *plan, cull_json *json);
+/* CULL_BAD_FILE: it is no JSON object, or of another version. Clear it also after a failure. */
+cull_status cull_records_plan_read(const char *path, cull_records_plan *out);
+void        cull_records_plan_clear(cull_records_plan *plan);
+
+/* ---- costs.json: seconds ---- */
+
+/* What belongs to the machine, the model and the data: shared by all arms. */
+typedef struct cull_costs {
+    size_t pool, validation, test, classes, parameters; /* of the sets and the model */
+    double start;                                       /* of a run, before its steps   */
+    double waited; /* share of the time that other programs had  */
+    double load;   /* of an example                     */
+    double optim;  /* of a step                         */
+    size_t sizes;
+    struct cull_cost_size {
+        size_t batch;
+        double seconds;
+    } learn[CULL_COST_SIZES]; /* ascending by batch */
+} cull_costs;
+
+/* What belongs to one strategy with its options. */
+typedef struct cull_arm_costs {
+    bool   known;
+    double score;                  /* of an example, of the validation set's too      */
+    double decide;                 /* of a step, observing included                   */
+    double learn_kept;             /* reuse: of a step                                */
+    double pool_score, pool_solve; /* of a choice from the pool                       */
+    double share;                  /* kept, where the rule decides how many; else 0   */
+    bool   diverged;               /* while it was measured                           */
+    bool   counted;                /* its runs told what they did, on the mean:       */
+    double scored, trained, thirds;
+} cull_arm_costs;
+
+typedef struct cull_records_costs {
+    double      threads, jobs;
+    bool        settled;
+    const char *init;
+    cull_costs  table;
+    struct cull_records_own {
+        const char    *name;
+        cull_arm_costs costs;
+    } * arm;
+    struct cull_records_left {
+        const char *name, *why;
+    } * left;
+    size_t         arms, lefts;
+    struct json_t *root; /* read: owned, the texts */
+} cull_records_costs;
+
+cull_status cull_records_costs_write(const char *path, const cull_records_costs *costs);
+/* CULL_BAD_FILE: no JSON, of another version, or a number is missing or wrong. Clear it also after
+ * a failure. */
+cull_status cull_records_costs_read(const char *path, cull_records_costs *out);
+void        cull_records_costs_clear(cull_records_costs *costs);
+
+/* ---- comparison.json ---- */
 
 /* Step times: "learn 38", "decide: NAME". */
 typedef struct cull_records_time {
@@ -159,11 +167,5 @@ cull_status cull_records_comparison_decode(const char *name, const void *data, s
                                            cull_records_comparison *out);
 cull_status cull_records_comparison_read(const char *folder, cull_records_comparison *out);
 void        cull_records_comparison_clear(cull_records_comparison *comparison);
-
-/* An arm as programs see it; texts are borrowed. */
-void cull_records_arm_view(const cull_records_arm *arm, cull_compare_arm *out);
-
-/* Against uniform choice with the whole budget: what the verdict is on. NULL: none. */
-const cull_records_versus *cull_records_primary(const cull_records_arm *arm);
 
 #endif

@@ -4,106 +4,63 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "records/comparison.h"
 #include "records/comparison_fields.h"
 
-enum { MOST_ARMS = 512, MOST_RUNS = 1000, MOST_PAIRS = 1024, MOST_TIMES = 4096 };
+enum {
+    VERSION = 1,
+    MOST_ARMS = 512,
+    MOST_RUNS = 1000,
+    MOST_PAIRS = 1024,
+    MOST_TIMES = 4096,
+    MOST_VALUE = 512
+};
 
-#define C(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_comparison, member)                          \
-    }
-#define A(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_arm, member)                                 \
-    }
-#define R(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_compared, member)                            \
-    }
-#define V(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_versus, member)                              \
-    }
-#define W(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_who, member)                                 \
-    }
+// clang-format off
+#define C(kind, name) CULL_FIELD(cull_records_comparison, #name, kind, name)
+#define M(kind, name) CULL_FIELD(cull_records_comparison, #name, kind, machine.name)
+#define A(kind, name) CULL_FIELD(cull_records_arm, #name, kind, name)
+#define R(kind, name) CULL_FIELD(cull_records_compared, #name, kind, name)
+#define V(kind, name) CULL_FIELD(cull_records_versus, #name, kind, name)
 
-const cull_records_field cull_records_who_fields[CULL_RECORDS_WHO] = {
-    W("name", TEXT, name),         W("folder", TEXT, folder), W("role", TEXT, role),
-    W("strategy", TEXT, strategy), W("keep", NUMBER, keep),   W("pass", TEXT, pass),
+const cull_records_field cull_records_who[CULL_RECORDS_WHO] = {
+    A(TEXT, name), A(TEXT, folder), A(TEXT, role), A(TEXT, strategy), A(NUMBER, keep),
+    A(TEXT, pass),
 };
 static const cull_records_field head[] = {
-    C("title", TEXT, title),
-    C("created", TEXT, created),
-    C("command", TEXT_OR_NULL, command),
-    C("finished", BOOL, finished),
+    C(TEXT, title), C(TEXT, created), C(TEXT_NULL, command), C(BOOL, finished),
+    CULL_OBJECT("machine", OPEN), M(TEXT, cpu), M(COUNT, cores), M(TEXT, backend),
+    M(TEXT, version), CULL_OBJECT(NULL, CLOSE), C(COUNT, threads), C(COUNT, jobs),
 };
-static const cull_records_field machine[] = {
-    C("cpu", TEXT, machine.cpu),
-    C("cores", COUNT, machine.cores),
-    C("backend", TEXT, machine.backend),
-    C("version", TEXT, machine.version),
-};
-static const cull_records_field at_once[] = {
-    C("threads", COUNT, threads),
-    C("jobs", COUNT, jobs),
-};
-static const cull_records_field rules[] = {
-    C("margin", NUMBER, margin),
-    C("classes", COUNT, classes),
-};
-static const cull_records_field costs[] = {
-    C("full_step", NUMBER, full_step),
-};
+static const cull_records_field rules[] = {C(NUMBER, margin), C(COUNT, classes)};
+static const cull_records_field step[] = {C(NUMBER, full_step)};
 static const cull_records_field times[] = {
-    {"what", CULL_FIELD_TEXT, offsetof(cull_records_time, what)},
-    {"seconds", CULL_FIELD_NUMBER, offsetof(cull_records_time, seconds)},
+    CULL_FIELD(cull_records_time, "what", TEXT, what),
+    CULL_FIELD(cull_records_time, "seconds", NUMBER, seconds),
 };
-static const cull_records_field verdict[] = {
-    C("verdict", TEXT, verdict),
-};
+static const cull_records_field verdict[] = {C(TEXT, verdict)};
 static const cull_records_field figures[] = {
-    A("cost", NUMBER, cost),
-    A("counted", NUMBER, counted),
-    A("predicted_saving", NUMBER, predicted),
-    A("measured_saving", NUMBER, measured),
-    A("mean", NUMBER, mean),
-    A("sd", NUMBER, sd),
-    A("best_mean", NUMBER, best),
+    A(NUMBER, cost), A(NUMBER, counted),
+    CULL_FIELD(cull_records_arm, "predicted_saving", NUMBER, predicted),
+    CULL_FIELD(cull_records_arm, "measured_saving", NUMBER, measured), A(NUMBER, mean),
+    A(NUMBER, sd), CULL_FIELD(cull_records_arm, "best_mean", NUMBER, best),
 };
-static const cull_records_field judged[] = {
-    A("verdict", TEXT, verdict),
-};
-static const cull_records_field frontier[] = {
-    A("pareto", BOOL, pareto),
-};
+static const cull_records_field judged[] = {A(TEXT, verdict)};
+static const cull_records_field frontier[] = {A(BOOL, pareto)};
 static const cull_records_field run[] = {
-    R("seed", COUNT, seed),        R("folder", TEXT, folder),        R("status", TEXT, status),
-    R("why", TEXT_OR_NULL, why),   R("accuracy", NUMBER, accuracy),  R("best", NUMBER, best),
-    R("scored", NUMBER, scored),   R("trained", NUMBER, trained),    R("thirds", NUMBER, thirds),
-    R("seconds", PHASES, seconds), R("joules", PHASES_NULL, joules),
+    R(COUNT, seed), R(TEXT, folder), R(TEXT, status), R(TEXT_NULL, why), R(NUMBER, accuracy),
+    R(NUMBER, best), R(NUMBER, scored), R(NUMBER, trained), R(NUMBER, thirds), R(PHASES, seconds),
+    R(PHASES_NULL, joules),
 };
 static const cull_records_field versus[] = {
-    V("control", TEXT, control),
-    V("kind", TEXT, kind),
-    V("pairs", COUNT, pairs),
-    V("difference", NUMBER, difference),
-    V("sd", NUMBER, sd),
-    V("low", NUMBER, low),
-    V("high", NUMBER, high),
-    V("level", NUMBER, level),
-    V("p", NUMBER, p),
-    V("p_holm", NUMBER, p_holm),
-    V("wilcoxon", NUMBER, wilcoxon),
+    V(TEXT, control), V(TEXT, kind), V(COUNT, pairs), V(NUMBER, difference), V(NUMBER, sd),
+    V(NUMBER, low), V(NUMBER, high), V(NUMBER, level), V(NUMBER, p), V(NUMBER, p_holm),
+    V(NUMBER, wilcoxon),
 };
 /* Of the comparison that the verdict is on. */
 static const cull_records_field primary[] = {
-    V("verdict", TEXT, verdict),
-    V("more_seeds", NUMBER, more_seeds),
-    V("sentence", TEXT, sentence),
+    V(TEXT, verdict), V(NUMBER, more_seeds), V(TEXT, sentence),
 };
+// clang-format on
 
 const cull_records_versus *cull_records_primary(const cull_records_arm *arm)
 {
@@ -114,11 +71,11 @@ const cull_records_versus *cull_records_primary(const cull_records_arm *arm)
 
 /* ---- writing ---- */
 
-void cull_records_put_problems(cull_json *json, const cull_records_list *problems)
+void cull_records_begin(cull_json *json)
 {
-    cull_json_open(json, "problems", '[');
-    for (size_t i = 0; i < problems->count; i++) cull_json_text(json, NULL, problems->text[i]);
-    cull_json_close(json, ']');
+    cull_json_reset(json);
+    cull_json_open(json, NULL, '{');
+    cull_json_count(json, "version", VERSION);
 }
 
 cull_status cull_records_end(cull_json *json)
@@ -129,33 +86,23 @@ cull_status cull_records_end(cull_json *json)
     return json->status;
 }
 
-static void put_made_with(cull_json *json, const cull_records_comparison *c)
+void cull_records_put_problems(cull_json *json, const cull_records_list *problems)
 {
-    cull_json_open(json, "machine", '{');
-    cull_records_put(json, CULL_FIELDS(machine), c);
-    cull_json_close(json, '}');
-    cull_records_put(json, CULL_FIELDS(at_once), c);
-    cull_json_open(json, "recipe", '{');
-    for (size_t i = 0; i < c->pairs; i++)
-        cull_json_text(json, c->recipe[i].key, c->recipe[i].value);
-    cull_json_close(json, '}');
-    cull_json_open(json, "seeds", '[');
-    for (size_t seed = 1; seed <= c->seeds; seed++) cull_json_count(json, NULL, seed);
+    cull_json_open(json, "problems", '[');
+    for (size_t i = 0; i < problems->count; i++) cull_json_text(json, NULL, problems->text[i]);
     cull_json_close(json, ']');
-    cull_records_put(json, CULL_FIELDS(rules), c);
-    cull_json_open(json, "costs", '{');
-    cull_records_put(json, CULL_FIELDS(costs), c);
-    cull_records_put_list(json, "rows", CULL_FIELDS(times), c->time, c->times, sizeof *c->time);
-    cull_json_close(json, '}');
 }
 
-/* The controls by role, and the comparisons with them. */
-static void put_versus(cull_json *json, const cull_records_arm *arm)
+void cull_records_put_controls(cull_json *json, const cull_records_arm *arm)
 {
     cull_json_open(json, "controls", '{');
     for (size_t i = 0; i < arm->controls; i++)
         cull_json_text(json, arm->versus[i].kind, arm->versus[i].control);
     cull_json_close(json, '}');
+}
+
+static void put_versus(cull_json *json, const cull_records_arm *arm)
+{
     cull_json_open(json, "versus", '[');
     for (size_t i = 0; i < arm->controls; i++) {
         cull_json_open(json, NULL, '{');
@@ -170,11 +117,12 @@ static void put_versus(cull_json *json, const cull_records_arm *arm)
 static void put_arm(cull_json *json, const cull_records_arm *arm)
 {
     cull_json_open(json, NULL, '{');
-    cull_records_put(json, cull_records_who_fields, CULL_RECORDS_WHO, &arm->who);
+    cull_records_put(json, cull_records_who, CULL_RECORDS_WHO, arm);
     cull_records_put(json, CULL_FIELDS(figures), arm);
     cull_records_put_list(json, "runs", CULL_FIELDS(run), arm->run, arm->runs, sizeof *arm->run);
     if (arm->verdict[0]) {
         cull_records_put(json, CULL_FIELDS(judged), arm);
+        cull_records_put_controls(json, arm);
         put_versus(json, arm);
     }
     cull_json_open(json, "to_error", '[');
@@ -191,11 +139,20 @@ static void put_arm(cull_json *json, const cull_records_arm *arm)
 
 cull_status cull_records_comparison_put(const cull_records_comparison *c, cull_json *json)
 {
-    cull_json_reset(json);
-    cull_json_open(json, NULL, '{');
-    cull_json_count(json, "version", CULL_RECORDS_VERSION);
+    cull_records_begin(json);
     cull_records_put(json, CULL_FIELDS(head), c);
-    put_made_with(json, c);
+    cull_json_open(json, "recipe", '{');
+    for (size_t i = 0; i < c->pairs; i++)
+        cull_json_text(json, c->recipe[i].key, c->recipe[i].value);
+    cull_json_close(json, '}');
+    cull_json_open(json, "seeds", '[');
+    for (size_t seed = 1; seed <= c->seeds; seed++) cull_json_count(json, NULL, seed);
+    cull_json_close(json, ']');
+    cull_records_put(json, CULL_FIELDS(rules), c);
+    cull_json_open(json, "costs", '{');
+    cull_records_put(json, CULL_FIELDS(step), c);
+    cull_records_put_list(json, "rows", CULL_FIELDS(times), c->time, c->times, sizeof *c->time);
+    cull_json_close(json, '}');
     cull_records_put(json, CULL_FIELDS(verdict), c);
     cull_json_open(json, "arms", '[');
     for (size_t i = 0; i < c->arms; i++) put_arm(json, &c->arm[i]);
@@ -206,20 +163,24 @@ cull_status cull_records_comparison_put(const cull_records_comparison *c, cull_j
 
 /* ---- reading ---- */
 
-cull_status cull_records_check_version(const char *name, const json_t *root)
+static cull_status check_version(const char *name, const json_t *root)
 {
-    if (cull_records_number(root, "version") == CULL_RECORDS_VERSION) return CULL_OK;
+    if (cull_records_number(root, "version") == VERSION) return CULL_OK;
     return cull_fail(CULL_BAD_FILE, "%s: is of another version than %d, the one read here", name,
-                     CULL_RECORDS_VERSION);
+                     VERSION);
 }
 
-cull_status cull_records_load_version(const char *path, json_t **out)
+cull_status cull_records_load(const char *path, json_t **out)
 {
     cull_status status = CULL_OK;
+    void       *data = NULL;
+    size_t      bytes = 0;
 
-    TRY(cull_records_load(path, out));
-    TRY(cull_records_check_version(path, *out));
+    TRY(cull_file_read(path, &data, &bytes));
+    TRY(cull_records_parse(path, data, bytes, out));
+    TRY(check_version(path, *out));
 done:
+    cull_bytes_release(data);
     return status;
 }
 
@@ -255,7 +216,7 @@ static cull_status take_recipe(json_t *recipe, cull_records_comparison *out)
     const char *key = NULL;
     json_t     *value = NULL;
     void       *next = NULL;
-    char        text[512];
+    char        text[MOST_VALUE];
     size_t      count = json_object_size(recipe);
 
     if (count > MOST_PAIRS) count = MOST_PAIRS;
@@ -280,7 +241,7 @@ static cull_status take_arm(const json_t *from, cull_records_arm *arm)
     cull_status   status = CULL_OK;
     const json_t *to_error = json_object_get(from, "to_error");
 
-    cull_records_take(from, cull_records_who_fields, CULL_RECORDS_WHO, &arm->who);
+    cull_records_take(from, cull_records_who, CULL_RECORDS_WHO, arm);
     cull_records_take(from, CULL_FIELDS(figures), arm);
     cull_records_take(from, CULL_FIELDS(judged), arm);
     cull_records_take(from, CULL_FIELDS(frontier), arm);
@@ -329,13 +290,11 @@ cull_status cull_records_comparison_decode(const char *name, const void *data, s
     TRY(cull_records_parse(name, data, bytes, &out->root));
     if (!json_is_array(json_object_get(out->root, "arms")))
         FAIL(CULL_BAD_FILE, "%s: is no comparison: it has no list of arms", name);
-    TRY(cull_records_check_version(name, out->root));
+    TRY(check_version(name, out->root));
     cull_records_take(out->root, CULL_FIELDS(head), out);
-    cull_records_take(json_object_get(out->root, "machine"), CULL_FIELDS(machine), out);
-    cull_records_take(out->root, CULL_FIELDS(at_once), out);
     cull_records_take(out->root, CULL_FIELDS(rules), out);
     cull_records_take(out->root, CULL_FIELDS(verdict), out);
-    cull_records_take(json_object_get(out->root, "costs"), CULL_FIELDS(costs), out);
+    cull_records_take(json_object_get(out->root, "costs"), CULL_FIELDS(step), out);
     out->seeds = json_array_size(json_object_get(out->root, "seeds"));
     TRY(take_recipe(json_object_get(out->root, "recipe"), out));
     TRY(cull_records_take_list(json_object_get(json_object_get(out->root, "costs"), "rows"),

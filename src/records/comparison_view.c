@@ -55,10 +55,11 @@ void cull_records_arm_view(const cull_records_arm *arm, cull_compare_arm *out)
 {
     const cull_records_versus *v = cull_records_primary(arm);
 
-    *out = (cull_compare_arm){.name = arm->who.name,
-                              .role = arm->who.role,
+    *out = (cull_compare_arm){.name = arm->name,
+                              .role = arm->role,
                               .verdict = arm->verdict,
                               .uniform = strcmp(arm->verdict, "control") == 0,
+                              .guess = arm->guess,
                               .pareto = arm->pareto,
                               .runs = arm->runs,
                               .cost = arm->cost,

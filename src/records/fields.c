@@ -23,83 +23,89 @@ const char *cull_phase_name(cull_phase phase)
 
 /* ---- writing ---- */
 
-static void put_null(cull_json *json, const char *key)
+static bool is_known(cull_records_kind base, const void *value)
 {
-    cull_json_number(json, key, NAN);
-}
+    size_t numbers = base == CULL_FIELD_PHASES || base == CULL_FIELD_EACH ? CULL_PHASES : 1;
 
-static bool any_known(const double *phases)
-{
-    for (int i = 0; i < CULL_PHASES; i++)
-        if (!isnan(phases[i])) return true;
+    if (base == CULL_FIELD_TEXT) return (*(const char *const *)value)[0] != '\0';
+    if (base == CULL_FIELD_BOOL) return *(const bool *)value;
+    if (base == CULL_FIELD_SIZE) return *(const size_t *)value != SIZE_MAX;
+    for (size_t i = 0; i < numbers; i++)
+        if (!isnan(((const double *)value)[i])) return true;
     return false;
 }
 
-static void put_phases(cull_json *json, const char *key, const double *phases)
+/* As an object, or each by itself behind the key. */
+static void put_phases(cull_json *json, const char *key, bool each, const double *phases, bool any)
 {
-    bool any = any_known(phases);
-
-    cull_json_open(json, key, '{');
-    for (int i = 0; any && i < CULL_PHASES; i++)
-        cull_json_number(json, cull_phase_name((cull_phase)i), phases[i]);
-    cull_json_close(json, '}');
-}
-
-static void put_each_phase(cull_json *json, const char *key, const double *phases)
-{
-    bool any = any_known(phases);
     char name[MOST_KEY];
 
+    if (!each) cull_json_open(json, key, '{');
     for (int i = 0; any && i < CULL_PHASES; i++) {
-        (void)snprintf(name, sizeof name, "%s_%s", key, cull_phase_name((cull_phase)i));
-        cull_json_number(json, name, phases[i]);
-    }
-}
+        const char *phase = cull_phase_name((cull_phase)i);
 
-static void put_text(cull_json *json, const cull_records_field *field, const char *text)
-{
-    if (text[0] || field->kind == CULL_FIELD_TEXT)
-        cull_json_text(json, field->key, text);
-    else if (field->kind == CULL_FIELD_TEXT_OR_NULL)
-        put_null(json, field->key);
+        (void)snprintf(name, sizeof name, "%s_%s", key, phase);
+        cull_json_number(json, each ? name : phase, phases[i]);
+    }
+    if (!each) cull_json_close(json, '}');
 }
 
 static void put_field(cull_json *json, const cull_records_field *field, const void *value)
 {
-    const double *number = value;
-    const bool   *truth = value;
+    cull_records_kind base = field->kind & CULL_FIELD_BASE;
+    bool              known = is_known(base, value), number = base == CULL_FIELD_NUMBER;
+    const char       *key = field->key;
 
-    switch (field->kind) {
-    case CULL_FIELD_TEXT:
-    case CULL_FIELD_TEXT_IF:
-    case CULL_FIELD_TEXT_OR_NULL: put_text(json, field, *(const char *const *)value); break;
-    case CULL_FIELD_NUMBER: cull_json_number(json, field->key, *number); break;
+    if (!known && (field->kind & CULL_FIELD_NULL || number)) {
+        cull_json_number(json, key, NAN);
+        return;
+    }
+    if (!known && field->kind & CULL_FIELD_IF) return;
+    switch (base) {
+    case CULL_FIELD_TEXT: cull_json_text(json, key, *(const char *const *)value); break;
+    case CULL_FIELD_BOOL: cull_json_bool(json, key, *(const bool *)value); break;
+    case CULL_FIELD_NUMBER: cull_json_number(json, key, *(const double *)value); break;
     case CULL_FIELD_COUNT:
-        if (!isnan(*number)) cull_json_count(json, field->key, (uint64_t)*number);
+        if (known) cull_json_count(json, key, (uint64_t) * (const double *)value);
         break;
-    case CULL_FIELD_BOOL: cull_json_bool(json, field->key, *truth); break;
-    case CULL_FIELD_BOOL_IF:
-        if (*truth) cull_json_bool(json, field->key, true);
+    case CULL_FIELD_SIZE:
+        if (known) cull_json_count(json, key, *(const size_t *)value);
         break;
     case CULL_FIELD_TRUTH:
-        if (!isnan(*number)) cull_json_bool(json, field->key, *number != 0);
+        if (known) cull_json_bool(json, key, *(const double *)value != 0);
         break;
-    case CULL_FIELD_PHASES: put_phases(json, field->key, number); break;
-    case CULL_FIELD_PHASES_NULL:
-        if (any_known(number))
-            put_phases(json, field->key, number);
-        else
-            put_null(json, field->key);
-        break;
-    case CULL_FIELD_EACH_PHASE: put_each_phase(json, field->key, number); break;
+    default: put_phases(json, key, base == CULL_FIELD_EACH, value, known); break;
     }
+}
+
+/* The field that ends an object, and whether anything in it is known. */
+static size_t find_end(const cull_records_field *fields, size_t open, const char *from, bool *known)
+{
+    size_t i = open + 1;
+
+    *known = false;
+    for (; fields[i].kind != CULL_FIELD_CLOSE; i++)
+        *known = *known || is_known(fields[i].kind & CULL_FIELD_BASE, from + fields[i].at);
+    return i;
 }
 
 void cull_records_put(cull_json *json, const cull_records_field *fields, size_t count,
                       const void *from)
 {
-    for (size_t i = 0; i < count; i++)
-        put_field(json, &fields[i], (const char *)from + fields[i].at);
+    for (size_t i = 0; i < count; i++) {
+        bool known = true;
+
+        if (fields[i].kind == CULL_FIELD_OPEN_IF) {
+            size_t end = find_end(fields, i, from, &known);
+            if (!known) i = end;
+        }
+        if (known && (fields[i].kind & CULL_FIELD_BASE) == CULL_FIELD_OPEN)
+            cull_json_open(json, fields[i].key, '{');
+        else if (known && fields[i].kind == CULL_FIELD_CLOSE)
+            cull_json_close(json, '}');
+        else if (known)
+            put_field(json, &fields[i], (const char *)from + fields[i].at);
+    }
 }
 
 void cull_records_put_list(cull_json *json, const char *key, const cull_records_field *fields,
@@ -131,48 +137,52 @@ const char *cull_records_word(const json_t *object, const char *key)
     return word ? word : "";
 }
 
-static void take_phases(const json_t *object, const cull_records_field *field, double *out)
+static void take_phases(const json_t *object, const char *key, bool each, double *out)
 {
-    const json_t *phases = json_object_get(object, field->key);
-    char          name[MOST_KEY];
+    char name[MOST_KEY];
 
     for (int i = 0; i < CULL_PHASES; i++) {
-        (void)snprintf(name, sizeof name, "%s_%s", field->key, cull_phase_name((cull_phase)i));
-        out[i] = field->kind == CULL_FIELD_EACH_PHASE
-                     ? cull_records_number(object, name)
-                     : cull_records_number(phases, cull_phase_name((cull_phase)i));
+        const char *phase = cull_phase_name((cull_phase)i);
+
+        (void)snprintf(name, sizeof name, "%s_%s", key, phase);
+        out[i] = each ? cull_records_number(object, name)
+                      : cull_records_number(json_object_get(object, key), phase);
     }
 }
 
 static void take_field(const json_t *object, const cull_records_field *field, void *value)
 {
-    const json_t *found = json_object_get(object, field->key);
+    cull_records_kind base = field->kind & CULL_FIELD_BASE;
+    const json_t     *found = json_object_get(object, field->key);
+    double            number = cull_records_number(object, field->key);
 
-    switch (field->kind) {
-    case CULL_FIELD_TEXT:
-    case CULL_FIELD_TEXT_IF:
-    case CULL_FIELD_TEXT_OR_NULL:
-        *(const char **)value = cull_records_word(object, field->key);
+    switch (base) {
+    case CULL_FIELD_TEXT: *(const char **)value = cull_records_word(object, field->key); break;
+    case CULL_FIELD_BOOL: *(bool *)value = json_is_true(found); break;
+    case CULL_FIELD_SIZE:
+        *(size_t *)value = number >= 0 && number <= MOST_COUNT ? (size_t)number : SIZE_MAX;
         break;
     case CULL_FIELD_TRUTH:
-    case CULL_FIELD_NUMBER:
-    case CULL_FIELD_COUNT:
-        *(double *)value = json_is_boolean(found) && field->kind == CULL_FIELD_TRUTH
-                               ? json_is_true(found)
-                               : cull_records_number(object, field->key);
+        *(double *)value = json_is_boolean(found) ? json_is_true(found) : number;
         break;
-    case CULL_FIELD_BOOL:
-    case CULL_FIELD_BOOL_IF: *(bool *)value = json_is_true(found); break;
-    case CULL_FIELD_PHASES:
-    case CULL_FIELD_PHASES_NULL:
-    case CULL_FIELD_EACH_PHASE: take_phases(object, field, value); break;
+    case CULL_FIELD_NUMBER:
+    case CULL_FIELD_COUNT: *(double *)value = number; break;
+    default: take_phases(object, field->key, base == CULL_FIELD_EACH, value); break;
     }
 }
 
 void cull_records_take(const json_t *object, const cull_records_field *fields, size_t count,
                        void *out)
 {
-    for (size_t i = 0; i < count; i++) take_field(object, &fields[i], (char *)out + fields[i].at);
+    const json_t *inside = object;
+
+    for (size_t i = 0; i < count; i++)
+        if ((fields[i].kind & CULL_FIELD_BASE) == CULL_FIELD_OPEN)
+            inside = json_object_get(object, fields[i].key);
+        else if (fields[i].kind == CULL_FIELD_CLOSE)
+            inside = object;
+        else
+            take_field(inside, &fields[i], (char *)out + fields[i].at);
 }
 
 cull_status cull_records_take_list(const json_t *array, const cull_records_field *fields,
@@ -196,11 +206,10 @@ done:
 bool cull_records_known(const cull_records_field *fields, size_t count, const void *value)
 {
     for (size_t i = 0; i < count; i++) {
-        const double *number = (const void *)((const char *)value + fields[i].at);
-        bool          count_of = fields[i].kind == CULL_FIELD_COUNT;
+        const void *at = (const char *)value + fields[i].at;
 
-        if (!count_of && fields[i].kind != CULL_FIELD_NUMBER) continue;
-        if (!(*number >= 0) || (count_of && *number > MOST_COUNT)) return false;
+        if (fields[i].kind == CULL_FIELD_SIZE && !is_known(CULL_FIELD_SIZE, at)) return false;
+        if (fields[i].kind == CULL_FIELD_NUMBER && !(*(const double *)at >= 0)) return false;
     }
     return true;
 }
@@ -222,19 +231,6 @@ done:
     return status;
 }
 
-cull_status cull_records_load(const char *path, json_t **out)
-{
-    cull_status status = CULL_OK;
-    void       *data = NULL;
-    size_t      bytes = 0;
-
-    TRY(cull_file_read(path, &data, &bytes));
-    TRY(cull_records_parse(path, data, bytes, out));
-done:
-    cull_bytes_release(data);
-    return status;
-}
-
 void cull_records_lines_clear(cull_records_lines *lines)
 {
     json_decref(lines->line);
@@ -245,24 +241,20 @@ bool cull_records_next(cull_records_lines *lines)
 {
     json_error_t error = {0};
     const char  *stop = NULL;
-    json_t      *line = NULL;
 
     cull_records_lines_clear(lines);
     if (!lines->at || lines->at >= lines->end) return false;
     stop = memchr(lines->at, '\n', (size_t)(lines->end - lines->at));
     if (!stop) stop = lines->end;
-    line = json_loadb(lines->at, (size_t)(stop - lines->at), 0, &error);
-    if (!line && json_error_code(&error) == json_error_out_of_memory) {
+    lines->line = json_loadb(lines->at, (size_t)(stop - lines->at), 0, &error);
+    if (!lines->line && json_error_code(&error) == json_error_out_of_memory) {
         lines->status = cull_fail(CULL_NO_MEMORY, "no memory for a line");
         return false;
     }
     lines->at = stop + 1;
     lines->number++;
-    if (json_is_object(line)) {
-        lines->line = line;
-    } else {
-        json_decref(line);
-        if (lines->broken++ == 0) lines->first = lines->number;
-    }
+    if (json_is_object(lines->line)) return true;
+    cull_records_lines_clear(lines);
+    if (lines->broken++ == 0) lines->first = lines->number;
     return true;
 }

@@ -1,54 +1,35 @@
 /* records/plan_file.c - plan.json and costs.json: what a comparison will run, and by which table.
  */
-#include <math.h>
-#include <string.h>
-
 #include "base/alloc.h"
-#include "records/comparison.h"
 #include "records/comparison_fields.h"
 
-#define P(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_plan, member)                                \
-    }
-#define A(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_planned, member)                             \
-    }
+// clang-format off
+#define P(kind, name) CULL_FIELD(cull_records_plan, #name, kind, name)
+#define A(key, kind, member) CULL_FIELD(cull_records_arm, key, kind, member)
 
 static const cull_records_field plan_head[] = {
-    P("title", TEXT, title),      P("created", TEXT, created), P("strategies", TEXT, strategies),
-    P("keep", TEXT, keep),        P("pass", TEXT, pass),       P("seeds", COUNT, seeds),
-    P("threads", COUNT, threads), P("jobs", COUNT, jobs),      P("margin", NUMBER, margin),
+    P(TEXT, title), P(TEXT, created), P(TEXT, strategies), P(TEXT, keep), P(TEXT, pass),
+    P(COUNT, seeds), P(COUNT, threads), P(COUNT, jobs), P(NUMBER, margin),
 };
 static const cull_records_field planned[] = {
     A("cost", NUMBER, cost), A("counted", NUMBER, counted), A("guess", BOOL, guess),
-    A("runs", COUNT, runs),  A("seconds", NUMBER, seconds),
+    A("runs", COUNT, planned), A("seconds", NUMBER, expect),
 };
 static const cull_records_field plan_sums[] = {
-    P("runs", COUNT, runs),
-    P("seconds", NUMBER, seconds),
-    P("bytes", NUMBER, bytes),
-    P("waited", NUMBER, waited),
+    P(COUNT, runs), P(NUMBER, seconds), P(NUMBER, bytes), P(NUMBER, waited),
 };
+// clang-format on
 
 cull_status cull_records_plan_put(const cull_records_plan *plan, cull_json *json)
 {
-    cull_json_reset(json);
-    cull_json_open(json, NULL, '{');
-    cull_json_count(json, "version", CULL_RECORDS_VERSION);
+    cull_records_begin(json);
     cull_records_put(json, CULL_FIELDS(plan_head), plan);
     cull_json_open(json, "arms", '[');
     for (size_t i = 0; i < plan->arms; i++) {
-        const cull_records_planned *arm = &plan->arm[i];
-
         cull_json_open(json, NULL, '{');
-        cull_records_put(json, cull_records_who_fields, CULL_RECORDS_WHO, &arm->who);
-        cull_records_put(json, CULL_FIELDS(planned), arm);
-        cull_json_open(json, "controls", '{');
-        for (size_t k = 0; k < arm->controls; k++)
-            cull_json_text(json, arm->control[k].kind, arm->control[k].name);
-        cull_json_close(json, '}');
+        cull_records_put(json, cull_records_who, CULL_RECORDS_WHO, &plan->arm[i]);
+        cull_records_put(json, CULL_FIELDS(planned), &plan->arm[i]);
+        cull_records_put_controls(json, &plan->arm[i]);
         cull_json_close(json, '}');
     }
     cull_json_close(json, ']');
@@ -61,7 +42,7 @@ cull_status cull_records_plan_read(const char *path, cull_records_plan *out)
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_records_load_version(path, &out->root));
+    TRY(cull_records_load(path, &out->root));
     cull_records_take(out->root, CULL_FIELDS(plan_head), out);
     cull_records_take(out->root, CULL_FIELDS(plan_sums), out);
 done:
@@ -70,81 +51,58 @@ done:
 
 void cull_records_plan_clear(cull_records_plan *plan)
 {
-    cull_base_free(plan->arm);
-    cull_records_list_clear(&plan->problems);
     json_decref(plan->root);
     *plan = (cull_records_plan){0};
 }
 
 /* ---- costs.json ---- */
 
-#define C(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_costs, member)                               \
-    }
-#define O(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_own, member)                                 \
-    }
+// clang-format off
+#define C(kind, name) CULL_FIELD(cull_records_costs, #name, kind, name)
+#define T(kind, name) CULL_FIELD(cull_records_costs, #name, kind, table.name)
+#define O(kind, name) CULL_FIELD(struct cull_records_own, #name, kind, costs.name)
 
 static const cull_records_field costs_head[] = {
-    C("threads", COUNT, threads),
-    C("jobs", COUNT, jobs),
-    C("settled", BOOL, settled),
-    C("init", TEXT_IF, init),
+    C(COUNT, threads), C(COUNT, jobs), C(BOOL, settled), C(TEXT_IF, init),
 };
 static const cull_records_field table[] = {
-    C("pool", COUNT, pool),
-    C("validation", COUNT, validation),
-    C("test", COUNT, test),
-    C("classes", COUNT, classes),
-    C("parameters", COUNT, parameters),
-    C("start", NUMBER, start),
-    C("waited", NUMBER, waited),
-    C("load", NUMBER, load),
-    C("optim", NUMBER, optim),
+    T(SIZE, pool), T(SIZE, validation), T(SIZE, test), T(SIZE, classes), T(SIZE, parameters),
+    T(NUMBER, start), T(NUMBER, waited), T(NUMBER, load), T(NUMBER, optim),
 };
 static const cull_records_field size[] = {
-    {"batch", CULL_FIELD_COUNT, offsetof(cull_records_size, batch)},
-    {"seconds", CULL_FIELD_NUMBER, offsetof(cull_records_size, seconds)},
+    CULL_FIELD(struct cull_cost_size, "batch", SIZE, batch),
+    CULL_FIELD(struct cull_cost_size, "seconds", NUMBER, seconds),
 };
 static const cull_records_field own[] = {
-    O("name", TEXT, name),
-    O("score", NUMBER, score),
-    O("decide", NUMBER, decide),
-    O("learn_kept", NUMBER, learn_kept),
-    O("pool_score", NUMBER, pool_score),
-    O("pool_solve", NUMBER, pool_solve),
-    O("share", NUMBER, share),
-    O("diverged", BOOL_IF, diverged),
+    CULL_FIELD(struct cull_records_own, "name", TEXT, name), O(NUMBER, score), O(NUMBER, decide),
+    O(NUMBER, learn_kept), O(NUMBER, pool_score), O(NUMBER, pool_solve), O(NUMBER, share),
+    O(BOOL_IF, diverged),
 };
 /* All of them or none. */
 static const cull_records_field counted[] = {
-    O("scored", NUMBER, scored),
-    O("trained", NUMBER, trained),
-    O("thirds", NUMBER, thirds),
+    O(NUMBER, scored), O(NUMBER, trained), O(NUMBER, thirds),
 };
 static const cull_records_field left[] = {
-    {"name", CULL_FIELD_TEXT, offsetof(cull_records_left, name)},
-    {"why", CULL_FIELD_TEXT, offsetof(cull_records_left, why)},
+    CULL_FIELD(struct cull_records_left, "name", TEXT, name),
+    CULL_FIELD(struct cull_records_left, "why", TEXT, why),
 };
+// clang-format on
 
 cull_status cull_records_costs_write(const char *path, const cull_records_costs *costs)
 {
     cull_status status = CULL_OK;
     cull_json   json = {0};
 
-    cull_json_open(&json, NULL, '{');
-    cull_json_count(&json, "version", CULL_RECORDS_VERSION);
+    cull_records_begin(&json);
     cull_records_put(&json, CULL_FIELDS(costs_head), costs);
     cull_records_put(&json, CULL_FIELDS(table), costs);
-    cull_records_put_list(&json, "learn", CULL_FIELDS(size), costs->learn, costs->sizes,
-                          sizeof *costs->learn);
+    cull_records_put_list(&json, "learn", CULL_FIELDS(size), costs->table.learn, costs->table.sizes,
+                          sizeof *costs->table.learn);
     cull_json_open(&json, "arms", '[');
     for (size_t i = 0; i < costs->arms; i++) {
         cull_json_open(&json, NULL, '{');
         cull_records_put(&json, CULL_FIELDS(own), &costs->arm[i]);
-        if (!isnan(costs->arm[i].trained))
+        if (costs->arm[i].costs.counted)
             cull_records_put(&json, CULL_FIELDS(counted), &costs->arm[i]);
         cull_json_close(&json, '}');
     }
@@ -158,47 +116,55 @@ done:
     return status;
 }
 
-/* Every number of the table is there, finite and not negative. */
-static bool is_whole(const cull_records_costs *costs, const json_t *arms)
+/* Every number is there, finite and not negative; sizes ascend. */
+static bool take_sizes(const json_t *list, cull_costs *out)
 {
-    bool whole =
-        cull_records_known(CULL_FIELDS(table), costs) && costs->pool >= 1 && costs->sizes > 0;
+    size_t before = 0;
 
-    for (size_t i = 0; i < costs->sizes; i++)
-        whole = whole && cull_records_known(CULL_FIELDS(size), &costs->learn[i]) &&
-                costs->learn[i].batch >= 1;
-    for (size_t i = 0; i < costs->arms; i++)
-        whole = whole && cull_records_known(CULL_FIELDS(own), &costs->arm[i]) &&
-                (!json_object_get(json_array_get(arms, i), "trained") ||
-                 cull_records_known(CULL_FIELDS(counted), &costs->arm[i]));
-    return whole;
+    out->sizes = json_array_size(list);
+    if (out->sizes == 0 || out->sizes > CULL_COST_SIZES) return false;
+    for (size_t i = 0; i < out->sizes; before = out->learn[i++].batch) {
+        cull_records_take(json_array_get(list, i), CULL_FIELDS(size), &out->learn[i]);
+        if (!cull_records_known(CULL_FIELDS(size), &out->learn[i]) || out->learn[i].batch <= before)
+            return false;
+    }
+    return true;
+}
+
+static bool take_own(const json_t *from, struct cull_records_own *out)
+{
+    out->costs.known = true;
+    out->costs.counted = json_object_get(from, "trained") != NULL;
+    if (out->costs.counted) cull_records_take(from, CULL_FIELDS(counted), out);
+    return cull_records_known(CULL_FIELDS(own), out) &&
+           cull_records_known(CULL_FIELDS(counted), out);
 }
 
 cull_status cull_records_costs_read(const char *path, cull_records_costs *out)
 {
     cull_status   status = CULL_OK;
     const json_t *arms = NULL;
+    bool          whole = false;
 
-    TRY(cull_records_load_version(path, &out->root));
+    TRY(cull_records_load(path, &out->root));
     cull_records_take(out->root, CULL_FIELDS(costs_head), out);
     cull_records_take(out->root, CULL_FIELDS(table), out);
     arms = json_object_get(out->root, "arms");
-    TRY(cull_records_take_list(json_object_get(out->root, "learn"), CULL_FIELDS(size),
-                               sizeof *out->learn, SIZE_MAX, &out->learn, &out->sizes));
     TRY(cull_records_take_list(arms, CULL_FIELDS(own), sizeof *out->arm, SIZE_MAX, &out->arm,
                                &out->arms));
-    for (size_t i = 0; i < out->arms; i++)
-        cull_records_take(json_array_get(arms, i), CULL_FIELDS(counted), &out->arm[i]);
     TRY(cull_records_take_list(json_object_get(out->root, "left_out"), CULL_FIELDS(left),
                                sizeof *out->left, SIZE_MAX, &out->left, &out->lefts));
-    if (!is_whole(out, arms)) FAIL(CULL_BAD_FILE, "%s: a number is missing or wrong", path);
+    whole = cull_records_known(CULL_FIELDS(table), out) && out->table.pool > 0 &&
+            take_sizes(json_object_get(out->root, "learn"), &out->table);
+    for (size_t i = 0; whole && i < out->arms; i++)
+        whole = take_own(json_array_get(arms, i), &out->arm[i]);
+    if (!whole) FAIL(CULL_BAD_FILE, "%s: a number is missing or wrong", path);
 done:
     return status;
 }
 
 void cull_records_costs_clear(cull_records_costs *costs)
 {
-    cull_base_free(costs->learn);
     cull_base_free(costs->arm);
     cull_base_free(costs->left);
     json_decref(costs->root);

@@ -10,36 +10,24 @@
 
 enum { MOST_PROBES = 1000000 };
 
-#define F(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_probe, member)                               \
-    }
+// clang-format off
+#define F(kind, name)           CULL_FIELD(cull_records_probe, #name, kind, name)
+#define P(key, kind, member)    CULL_FIELD(cull_records_probe, key, kind, pick.member)
 
 static const cull_records_field picked[] = {
-    F("keep", NUMBER, keep),
-    F("batch", COUNT, batch),
-    F("kept", COUNT, kept),
-    F("corrupted", COUNT, corrupted),
+    F(NUMBER, keep), P("batch", SIZE, batch), P("kept", SIZE, kept),
+    P("corrupted", SIZE, corrupted),
 };
-static const cull_records_field last_layer[] = {
-    F("last_m", NUMBER, last_m),
-};
+static const cull_records_field last_layer[] = {P("last_m", NUMBER, last[CULL_PROBE_OF_BATCH])};
 static const cull_records_field of_gradients[] = {
-    F("error", NUMBER, error),
-    F("error_m", NUMBER, error_m),
-    F("cosine", NUMBER, cosine),
-    F("sign", NUMBER, sign),
-    F("batch_error", NUMBER, batch_error),
-    F("batch_error_m", NUMBER, batch_error_m),
-    F("batch_cosine", NUMBER, batch_cosine),
-    F("batch_sign", NUMBER, batch_sign),
-    F("relative", NUMBER, relative),
-    F("relative_m", NUMBER, relative_m),
-    F("last", NUMBER, last),
-    F("last_m", NUMBER, last_m),
-    F("full", NUMBER, full),
-    F("win", TRUTH, win),
+    P("error", NUMBER, data[0].error), P("error_m", NUMBER, data[1].error),
+    P("cosine", NUMBER, data[0].cosine), P("sign", NUMBER, data[0].sign),
+    P("batch_error", NUMBER, whole[0].error), P("batch_error_m", NUMBER, whole[1].error),
+    P("batch_cosine", NUMBER, whole[0].cosine), P("batch_sign", NUMBER, whole[0].sign),
+    P("relative", NUMBER, relative[0]), P("relative_m", NUMBER, relative[1]),
+    P("last", NUMBER, last[0]), P("last_m", NUMBER, last[1]), F(NUMBER, full), F(TRUTH, win),
 };
+// clang-format on
 
 cull_status cull_records_probe_open(cull_records_probe_log *log, const char *folder)
 {
@@ -167,7 +155,8 @@ static cull_status add_probe(const json_t *line, cull_records_probes *out)
                    cull_records_word(line, "strategy"));
     cull_records_take(line, CULL_FIELDS(picked), &probe);
     cull_records_take(line, CULL_FIELDS(of_gradients), &probe);
-    if (!probe.strategy[0] || (isnan(probe.error) && isnan(probe.kept))) goto done;
+    if (!probe.strategy[0] || (isnan(probe.pick.data[0].error) && probe.pick.kept == SIZE_MAX))
+        goto done;
     if (out->count >= MOST_PROBES) goto done;
     if (out->count == out->room) {
         size_t room = 2 * out->room + 64;

@@ -9,14 +9,11 @@
 
 /* What was picked of one minibatch. Where no gradients were taken, those numbers are NaN. */
 typedef struct cull_records_probe {
-    char   strategy[CULL_PROBE_NAME];
-    double keep, batch;
-    double kept, corrupted; /* examples, and those of them whose label was changed       */
-    double error, error_m, cosine, sign;
-    double batch_error, batch_error_m, batch_cosine, batch_sign;
-    double relative, relative_m, last, last_m;
-    double full; /* squared norm of the full-data gradient                    */
-    double win;  /* 1: error below uniform's on the same minibatch; NaN: not compared */
+    char            strategy[CULL_PROBE_NAME];
+    double          keep;
+    cull_probe_pick pick;
+    double          full; /* squared norm of the full-data gradient                           */
+    double          win;  /* 1: error below uniform's on the same minibatch; NaN: not compared */
 } cull_records_probe;
 
 typedef struct cull_records_probe_log {

@@ -35,7 +35,9 @@ double cull_records_spent(const cull_records_work *work);
 typedef struct cull_records_info {
     const char *status, *why, *written, *version;
     double      seed;
-    const char *init_file, *init_hash; /* the weights it began with; "": drawn from the seed */
+    struct {
+        const char *file, *hash; /* the weights it began with; "": drawn from the seed */
+    } init;
     struct {
         const char *system, *release, *processor, *backend;
         double      cores;

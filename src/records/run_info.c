@@ -1,94 +1,40 @@
 /* records/run_info.c - run.json: what a run was, in one list of fields for both directions. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/path.h"
 #include "records/fields.h"
 #include "records/run.h"
 
-#define F(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_info, member)                                \
-    }
+// clang-format off
+#define F(kind, name)        CULL_FIELD(cull_records_info, #name, kind, name)
+#define IN(part, kind, name) CULL_FIELD(cull_records_info, #name, kind, part.name)
+#define END                  CULL_OBJECT(NULL, CLOSE)
 
-static const cull_records_field head[] = {
-    F("status", TEXT, status),   F("why", TEXT_IF, why), F("written", TEXT, written),
-    F("version", TEXT, version), F("seed", COUNT, seed),
+/* Where energy is not counted, its key holds a text that says why. */
+static const cull_records_field fields[] = {
+    F(TEXT, status), F(TEXT_IF, why), F(TEXT, written), F(TEXT, version), F(COUNT, seed),
+    CULL_OBJECT("init", OPEN_IF), IN(init, TEXT, file), IN(init, TEXT, hash), END,
+    CULL_OBJECT("machine", OPEN), IN(machine, TEXT_IF, system), IN(machine, TEXT_IF, release),
+    IN(machine, TEXT_IF, processor), IN(machine, COUNT, cores), IN(machine, TEXT, backend), END,
+    CULL_OBJECT("data", OPEN), IN(data, TEXT, name), IN(data, COUNT, train),
+    IN(data, COUNT, validation), IN(data, COUNT, test), IN(data, COUNT, classes),
+    IN(data, COUNT, dropped), IN(data, COUNT, relabelled), IN(data, COUNT, wrong),
+    IN(data, COUNT, copies), END,
+    F(TEXT, model), F(COUNT, parameters), F(TEXT, strategy), F(TEXT, options),
+    CULL_OBJECT("score", OPEN), IN(score, TEXT, pass), IN(score, TEXT, norm),
+    IN(score, TEXT, precision), IN(score, NUMBER, scale), IN(score, BOOL, augment),
+    IN(score, BOOL, pipelined), IN(score, TEXT, proxy), END,
+    F(TEXT, watched), F(COUNT, step), F(COUNT, epoch), F(NUMBER, accuracy), F(NUMBER, best),
+    F(COUNT, best_epoch), F(NUMBER, test), IN(work, COUNT, scored), IN(work, COUNT, trained),
+    IN(work, COUNT, thirds), IN(work, COUNT, proxy_thirds), IN(work, COUNT, subsets),
+    IN(work, COUNT, subsets_filled), IN(work, COUNT, subsets_short),
+    IN(work, COUNT, subsets_fallback), IN(work, COUNT, filled), IN(work, NUMBER, seconds),
+    CULL_FIELD(cull_records_info, "seconds_by_phase", PHASES, work.seconds_by),
+    CULL_FIELD(cull_records_info, "joules_by_phase", PHASES_IF, work.joules_by),
+    CULL_FIELD(cull_records_info, "joules_by_phase", TEXT_IF, no_energy),
+    CULL_OBJECT("pipeline", OPEN_IF), IN(pipeline, NUMBER, seconds_busy),
+    IN(pipeline, NUMBER, seconds_waited), IN(pipeline, NUMBER, overlap), END,
+    F(TEXT, weights), F(TEXT, best_weights),
 };
-static const cull_records_field init[] = {
-    F("file", TEXT_IF, init_file),
-    F("hash", TEXT_IF, init_hash),
-};
-static const cull_records_field machine[] = {
-    F("system", TEXT_IF, machine.system),       F("release", TEXT_IF, machine.release),
-    F("processor", TEXT_IF, machine.processor), F("cores", COUNT, machine.cores),
-    F("backend", TEXT, machine.backend),
-};
-static const cull_records_field data[] = {
-    F("name", TEXT, data.name),
-    F("train", COUNT, data.train),
-    F("validation", COUNT, data.validation),
-    F("test", COUNT, data.test),
-    F("classes", COUNT, data.classes),
-    F("dropped", COUNT, data.dropped),
-    F("relabelled", COUNT, data.relabelled),
-    F("wrong", COUNT, data.wrong),
-    F("copies", COUNT, data.copies),
-};
-static const cull_records_field what[] = {
-    F("model", TEXT, model),
-    F("parameters", COUNT, parameters),
-    F("strategy", TEXT, strategy),
-    F("options", TEXT, options),
-};
-/* What decides which examples are picked besides the rule: never implied. */
-static const cull_records_field score[] = {
-    F("pass", TEXT, score.pass),           F("norm", TEXT, score.norm),
-    F("precision", TEXT, score.precision), F("scale", NUMBER, score.scale),
-    F("augment", BOOL, score.augment),     F("pipelined", BOOL, score.pipelined),
-    F("proxy", TEXT, score.proxy),
-};
-static const cull_records_field outcome[] = {
-    F("watched", TEXT, watched),
-    F("step", COUNT, step),
-    F("epoch", COUNT, epoch),
-    F("accuracy", NUMBER, accuracy),
-    F("best", NUMBER, best),
-    F("best_epoch", COUNT, best_epoch),
-    F("test", NUMBER, test),
-    F("scored", COUNT, work.scored),
-    F("trained", COUNT, work.trained),
-    F("thirds", COUNT, work.thirds),
-    F("proxy_thirds", COUNT, work.proxy_thirds),
-    F("subsets", COUNT, work.subsets),
-    F("subsets_filled", COUNT, work.subsets_filled),
-    F("subsets_short", COUNT, work.subsets_short),
-    F("subsets_fallback", COUNT, work.subsets_fallback),
-    F("filled", COUNT, work.filled),
-    F("seconds", NUMBER, work.seconds),
-    F("seconds_by_phase", PHASES, work.seconds_by),
-};
-/* Where energy is not counted, the key holds a text that says why. */
-static const cull_records_field energy = F("joules_by_phase", PHASES, work.joules_by);
-static const cull_records_field no_energy = F("joules_by_phase", TEXT, no_energy);
-static const cull_records_field pipeline[] = {
-    F("seconds_busy", NUMBER, pipeline.seconds_busy),
-    F("seconds_waited", NUMBER, pipeline.seconds_waited),
-    F("overlap", NUMBER, pipeline.overlap),
-};
-static const cull_records_field files[] = {
-    F("weights", TEXT, weights),
-    F("best_weights", TEXT, best_weights),
-};
-
-static void put_object(cull_json *json, const char *key, const cull_records_field *fields,
-                       size_t count, const cull_records_info *info)
-{
-    cull_json_open(json, key, '{');
-    cull_records_put(json, fields, count, info);
-    cull_json_close(json, '}');
-}
+// clang-format on
 
 cull_status cull_records_info_write(const char *folder, const cull_records_info *info)
 {
@@ -97,16 +43,7 @@ cull_status cull_records_info_write(const char *folder, const cull_records_info 
     cull_json   json = {0};
 
     cull_json_open(&json, NULL, '{');
-    cull_records_put(&json, CULL_FIELDS(head), info);
-    if (info->init_hash[0]) put_object(&json, "init", CULL_FIELDS(init), info);
-    put_object(&json, "machine", CULL_FIELDS(machine), info);
-    put_object(&json, "data", CULL_FIELDS(data), info);
-    cull_records_put(&json, CULL_FIELDS(what), info);
-    put_object(&json, "score", CULL_FIELDS(score), info);
-    cull_records_put(&json, CULL_FIELDS(outcome), info);
-    cull_records_put(&json, info->no_energy[0] ? &no_energy : &energy, 1, info);
-    if (!isnan(info->pipeline.overlap)) put_object(&json, "pipeline", CULL_FIELDS(pipeline), info);
-    cull_records_put(&json, CULL_FIELDS(files), info);
+    cull_records_put(&json, CULL_FIELDS(fields), info);
     cull_json_close(&json, '}');
     cull_json_line(&json);
     TRY(json.status);
@@ -119,17 +56,7 @@ done:
 
 void cull_records_info_take(const json_t *root, cull_records_info *out)
 {
-    cull_records_take(root, CULL_FIELDS(head), out);
-    cull_records_take(json_object_get(root, "init"), CULL_FIELDS(init), out);
-    cull_records_take(json_object_get(root, "machine"), CULL_FIELDS(machine), out);
-    cull_records_take(json_object_get(root, "data"), CULL_FIELDS(data), out);
-    cull_records_take(root, CULL_FIELDS(what), out);
-    cull_records_take(json_object_get(root, "score"), CULL_FIELDS(score), out);
-    cull_records_take(root, CULL_FIELDS(outcome), out);
-    cull_records_take(root, &energy, 1, out);
-    cull_records_take(root, &no_energy, 1, out);
-    cull_records_take(json_object_get(root, "pipeline"), CULL_FIELDS(pipeline), out);
-    cull_records_take(root, CULL_FIELDS(files), out);
+    cull_records_take(root, CULL_FIELDS(fields), out);
     out->work.cost = out->work.thirds / 3;
 }
 

@@ -16,51 +16,30 @@
 
 enum { MOST_LOOKS = 100000 };
 
-#define F(key, kind, member)                                                                       \
-    {                                                                                              \
-        key, CULL_FIELD_##kind, offsetof(cull_records_line, member)                                \
-    }
+// clang-format off
+#define F(kind, name)    CULL_FIELD(cull_records_line, #name, kind, name)
+#define SOFAR(kind, name) CULL_FIELD(cull_records_line, #name, kind, so_far.name)
 
-static const cull_records_field when[] = {
-    F("step", COUNT, step),
-    F("epoch", NUMBER, epoch),
-};
+static const cull_records_field when[] = {F(COUNT, step), F(NUMBER, epoch)};
 static const cull_records_field of_step[] = {
-    F("loss", NUMBER, loss),
-    F("rate", NUMBER, rate),
-    F("met", COUNT, met),
-    F("kept", COUNT, kept),
+    F(NUMBER, loss), F(NUMBER, rate), F(COUNT, met), F(COUNT, kept),
 };
-static const cull_records_field of_epoch[] = {
-    F("loss", NUMBER, loss),
-    F("accuracy", NUMBER, accuracy),
-    F("rate", NUMBER, rate),
-};
+static const cull_records_field of_epoch[] = {F(NUMBER, loss), F(NUMBER, accuracy), F(NUMBER, rate)};
 static const cull_records_field of_evaluation[] = {
-    F("loss", NUMBER, loss),
-    F("accuracy", NUMBER, accuracy),
-    F("best", BOOL, best),
+    F(NUMBER, loss), F(NUMBER, accuracy), F(BOOL, best),
 };
 static const cull_records_field so_far[] = {
-    F("scored", COUNT, so_far.scored),
-    F("trained", COUNT, so_far.trained),
-    F("thirds", COUNT, so_far.thirds),
-    F("proxy_thirds", COUNT, so_far.proxy_thirds),
-    F("cost", NUMBER, so_far.cost),
-    F("subsets", COUNT, so_far.subsets),
-    F("subsets_filled", COUNT, so_far.subsets_filled),
-    F("subsets_short", COUNT, so_far.subsets_short),
-    F("subsets_fallback", COUNT, so_far.subsets_fallback),
-    F("filled", COUNT, so_far.filled),
-    F("seconds", NUMBER, so_far.seconds),
+    SOFAR(COUNT, scored), SOFAR(COUNT, trained), SOFAR(COUNT, thirds), SOFAR(COUNT, proxy_thirds),
+    SOFAR(NUMBER, cost), SOFAR(COUNT, subsets), SOFAR(COUNT, subsets_filled),
+    SOFAR(COUNT, subsets_short), SOFAR(COUNT, subsets_fallback), SOFAR(COUNT, filled),
+    SOFAR(NUMBER, seconds),
 };
 static const cull_records_field by_phase[] = {
-    F("seconds", EACH_PHASE, so_far.seconds_by),
-    F("joules", EACH_PHASE, so_far.joules_by),
+    CULL_FIELD(cull_records_line, "seconds", EACH, so_far.seconds_by),
+    CULL_FIELD(cull_records_line, "joules", EACH, so_far.joules_by),
 };
-static const cull_records_field of_looking[] = {
-    F("seconds_evaluation", NUMBER, seconds_evaluation),
-};
+static const cull_records_field of_looking[] = {F(NUMBER, seconds_evaluation)};
+// clang-format on
 
 static const char *const sets[CULL_RECORDS_SETS] = {"train", "validation", "test"};
 

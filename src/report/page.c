@@ -58,7 +58,7 @@ static void put_sureness(cull_rep_page *page, const cull_rep_comparison *c)
 
     for (size_t i = 0; i < c->arms; i++) {
         arms += cull_rep_is_arm(&c->arm[i]) && cull_records_primary(c->arm[i].is);
-        if (strcmp(c->arm[i].is->who.role, "early-stop") == 0) continue;
+        if (strcmp(c->arm[i].is->role, "early-stop") == 0) continue;
         planned += c->arm[i].is->runs;
         there += c->arm[i].finished;
     }
@@ -128,7 +128,7 @@ static cull_status put_audits(cull_rep_page *page, const cull_rep_comparison *c)
         const cull_records_picks *picks = cull_rep_first_picks(&c->arm[i]);
 
         if (picks && cull_rep_is_arm(&c->arm[i]))
-            row[rows++] = (cull_rep_picked){c->arm[i].is->who.name, &c->arm[i].style, picks};
+            row[rows++] = (cull_rep_picked){c->arm[i].is->name, &c->arm[i].style, picks};
     }
     if (rows == 0) goto done;
     cull_rep_heading(page, 1, "What was picked");
@@ -152,8 +152,8 @@ static void put_whole(cull_rep_page *page, const cull_rep_comparison *c)
 
         while (run < arm->is->runs && !(arm->run[run].record.curves.latest.subsets > 0)) run++;
         if (run < arm->is->runs && cull_rep_is_arm(arm))
-            row[rows++] = (cull_rep_whole){arm->is->who.name, &arm->style,
-                                           &arm->run[run].record.curves.latest};
+            row[rows++] =
+                (cull_rep_whole){arm->is->name, &arm->style, &arm->run[run].record.curves.latest};
     }
     cull_rep_table_whole(page, row, rows);
 }
@@ -196,7 +196,7 @@ cull_status cull_rep_gather_problems(cull_rep_page *page, const cull_rep_compari
     for (size_t i = 0; i < c->arms; i++)
         for (size_t j = 0; j < c->arm[i].is->runs; j++) {
             const cull_records_compared *run = &c->arm[i].is->run[j];
-            bool said = !run->why[0] || strcmp(c->arm[i].is->who.role, "early-stop") == 0;
+            bool said = !run->why[0] || strcmp(c->arm[i].is->role, "early-stop") == 0;
 
             for (size_t k = 0; k < page->problems.said.count && run->folder[0]; k++)
                 said = said || speaks_of(page->problems.said.text[k], run->folder);

@@ -92,10 +92,10 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
 
 static const char *role_name(const cull_rep_arm *arm)
 {
-    if (strcmp(arm->is->who.role, "whole-budget") == 0) return "uniform, whole budget";
-    if (strcmp(arm->is->who.role, "same-m") == 0) return "uniform, same m";
-    if (strcmp(arm->is->who.role, "shortened") == 0) return "full, shortened schedule";
-    if (strcmp(arm->is->who.role, "early-stop") == 0) return "full, stopped early";
+    if (strcmp(arm->is->role, "whole-budget") == 0) return "uniform, whole budget";
+    if (strcmp(arm->is->role, "same-m") == 0) return "uniform, same m";
+    if (strcmp(arm->is->role, "shortened") == 0) return "full, shortened schedule";
+    if (strcmp(arm->is->role, "early-stop") == 0) return "full, stopped early";
     return "full training";
 }
 
@@ -106,7 +106,7 @@ static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
     int            title = 0;
     size_t         block = cull_rep_figure_rows(f);
 
-    if (strcmp(arm->is->who.role, "same-m") == 0) style.marker = 2;
+    if (strcmp(arm->is->role, "same-m") == 0) style.marker = 2;
     if (cull_rep_is_arm(arm))
         cull_rep_series_name(arm, key, sizeof key);
     else
@@ -268,7 +268,7 @@ static cull_status draw_arms(cull_rep_page *page, const cull_rep_comparison *c, 
     cull_rep_figure f = {0};
 
     for (size_t i = 0; i < c->arms && rows < MOST_ROWS; i++) {
-        bool whole = strcmp(c->arm[i].is->who.role, "full") == 0;
+        bool whole = strcmp(c->arm[i].is->role, "full") == 0;
 
         if ((!whole && !cull_rep_is_arm(&c->arm[i])) || !mean_parts(&c->arm[i], what, parts[rows]))
             continue;

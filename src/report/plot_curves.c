@@ -98,14 +98,14 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
 static const cull_rep_arm *named(const cull_rep_comparison *c, const char *name)
 {
     for (size_t i = 0; i < c->arms; i++)
-        if (name[0] && strcmp(c->arm[i].is->who.name, name) == 0) return &c->arm[i];
+        if (name[0] && strcmp(c->arm[i].is->name, name) == 0) return &c->arm[i];
     return NULL;
 }
 
 /* What decides itself how many it keeps has no share, and stands beside every other arm. */
 static bool is_drawn(const cull_rep_arm *arm, double keep)
 {
-    return cull_rep_is_arm(arm) && (isnan(arm->is->who.keep) || arm->is->who.keep == keep);
+    return cull_rep_is_arm(arm) && (isnan(arm->is->keep) || arm->is->keep == keep);
 }
 
 /* The arms that keep this share, their controls of the same cost, and full training. */
@@ -116,7 +116,7 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
     size_t              count = 0;
 
     for (size_t i = 0; i < c->arms; i++)
-        if (strcmp(c->arm[i].is->who.role, "full") == 0)
+        if (strcmp(c->arm[i].is->role, "full") == 0)
             plot_line(f, &c->arm[i], time, "full training", range);
     for (size_t i = 0; i < c->arms; i++) {
         const cull_records_versus *v = cull_records_primary(c->arm[i].is);
@@ -180,11 +180,11 @@ cull_status cull_rep_draw_errors(cull_rep_page *page, const cull_rep_comparison 
     bool        free = false;
 
     for (size_t i = 0; i < c->arms && count < MOST_SHARES; i++) {
-        bool again = !cull_rep_is_arm(&c->arm[i]) || !isfinite(c->arm[i].is->who.keep);
+        bool again = !cull_rep_is_arm(&c->arm[i]) || !isfinite(c->arm[i].is->keep);
 
-        free = free || (cull_rep_is_arm(&c->arm[i]) && isnan(c->arm[i].is->who.keep));
-        for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].is->who.keep;
-        if (!again) keep[count++] = c->arm[i].is->who.keep;
+        free = free || (cull_rep_is_arm(&c->arm[i]) && isnan(c->arm[i].is->keep));
+        for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].is->keep;
+        if (!again) keep[count++] = c->arm[i].is->keep;
     }
     if (count == 0 && free) keep[count++] = NAN;
     for (size_t i = 0; i < count && i < MOST_KEEPS; i++) {

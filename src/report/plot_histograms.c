@@ -158,7 +158,7 @@ static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c,
     for (size_t i = 0; i < c->arms; i++) {
         const cull_records_picks *picks = cull_rep_first_picks(&c->arm[i]);
 
-        if (cull_rep_is_arm(&c->arm[i]) && c->arm[i].is->who.keep == keep && picks &&
+        if (cull_rep_is_arm(&c->arm[i]) && c->arm[i].is->keep == keep && picks &&
             picks->most > most)
             most = picks->most;
     }
@@ -167,7 +167,7 @@ static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c,
         const cull_records_picks *picks = cull_rep_first_picks(&c->arm[i]);
         char                      name[CULL_REP_NAME];
 
-        if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].is->who.keep != keep || !picks) continue;
+        if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].is->keep != keep || !picks) continue;
         cull_rep_line_name(&c->arm[i], name, sizeof name);
         plot_picks(&f, picks, turn++, name, &c->arm[i].style);
     }
@@ -191,8 +191,8 @@ cull_status cull_rep_draw_picks(cull_rep_page *page, const cull_rep_comparison *
     for (size_t i = 0; i < c->arms && count < MOST_KEEPS; i++) {
         bool again = !cull_rep_is_arm(&c->arm[i]) || !cull_rep_first_picks(&c->arm[i]);
 
-        for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].is->who.keep;
-        if (!again) keep[count++] = c->arm[i].is->who.keep;
+        for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].is->keep;
+        if (!again) keep[count++] = c->arm[i].is->keep;
     }
     for (size_t i = 0; i < count; i++) TRY(draw_picks(page, c, keep[i]));
 done:

@@ -60,21 +60,22 @@ cull_status cull_rep_probes_add(cull_rep_probes *probes, const cull_records_prob
 
     for (size_t i = 0; i < from->count; i++) {
         const cull_records_probe *probe = &from->probe[i];
+        const cull_probe_pick    *pick = &probe->pick;
 
         if (!isfinite(probe->keep)) continue;
         TRY(find_group(probes, probe, c, &group));
         if (!group) continue;
         group->batches++;
-        group->picked += probe->kept;
-        group->corrupted += probe->corrupted;
-        if (!(probe->error > 0) || !isfinite(probe->error)) continue;
+        group->picked += pick->kept == SIZE_MAX ? NAN : (double)pick->kept;
+        group->corrupted += pick->corrupted == SIZE_MAX ? NAN : (double)pick->corrupted;
+        if (!(pick->data->error > 0)) continue;
         if (group->count == group->room) {
             size_t room = 2 * group->room + 64;
             TRY(cull_base_grow(room, sizeof *group->error, "probes", &group->error));
             group->room = room;
         }
-        group->error[group->count++] = probe->error;
-        group->cosine += probe->cosine;
+        group->error[group->count++] = pick->data->error;
+        group->cosine += pick->data->cosine;
         group->full += probe->full;
         group->contests += isfinite(probe->win) != 0;
         group->wins += probe->win > 0;

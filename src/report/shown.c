@@ -91,7 +91,7 @@ static cull_status dress(const char *name, cull_rep_comparison *out, cull_rep_pr
         for (size_t i = 0; i < arm->is->runs; i++)
             if (!is_known(arm->is->run[i].status))
                 TRY(cull_rep_problem(problems, "%s: a run of %.80s has no known status", name,
-                                     arm->is->who.name));
+                                     arm->is->name));
         span(arm);
     }
     cull_rep_name_series(out);
@@ -133,10 +133,10 @@ static cull_status read_run(const char *folder, const cull_rep_arm *arm, size_t 
     char              path[CULL_DATA_PATH];
 
     /* What has no end of its own has no curve either; why is in the comparison. */
-    if (!cull_rep_finished(arm, i) || strcmp(arm->is->who.role, "early-stop") == 0) goto done;
+    if (!cull_rep_finished(arm, i) || strcmp(arm->is->role, "early-stop") == 0) goto done;
     if (!stays_inside(name) || cull_base_join(folder, name, path) != CULL_OK) {
         TRY(cull_rep_problem(problems, "%.80s: '%.80s' is no folder of this comparison",
-                             arm->is->who.name, name));
+                             arm->is->name, name));
         goto done;
     }
     TRY(cull_records_run_read(path, record));

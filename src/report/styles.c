@@ -5,7 +5,7 @@
 
 bool cull_rep_is_arm(const cull_rep_arm *arm)
 {
-    return strcmp(arm->is->who.role, "arm") == 0;
+    return strcmp(arm->is->role, "arm") == 0;
 }
 
 bool cull_rep_finished(const cull_rep_arm *arm, size_t run)
@@ -15,17 +15,15 @@ bool cull_rep_finished(const cull_rep_arm *arm, size_t run)
 
 static bool is_full(const cull_rep_arm *arm)
 {
-    return strcmp(arm->is->who.strategy, "full") == 0 || strcmp(arm->is->who.role, "full") == 0 ||
-           strcmp(arm->is->who.role, "shortened") == 0 ||
-           strcmp(arm->is->who.role, "early-stop") == 0;
+    return strcmp(arm->is->strategy, "full") == 0 || strcmp(arm->is->role, "full") == 0 ||
+           strcmp(arm->is->role, "shortened") == 0 || strcmp(arm->is->role, "early-stop") == 0;
 }
 
 bool cull_rep_is_uniform(const cull_rep_arm *arm)
 {
-    return strcmp(arm->is->who.strategy, "random") == 0 ||
-           strcmp(arm->is->who.strategy, "adaptive-random") == 0 ||
-           strcmp(arm->is->who.role, "same-m") == 0 ||
-           strcmp(arm->is->who.role, "whole-budget") == 0;
+    return strcmp(arm->is->strategy, "random") == 0 ||
+           strcmp(arm->is->strategy, "adaptive-random") == 0 ||
+           strcmp(arm->is->role, "same-m") == 0 || strcmp(arm->is->role, "whole-budget") == 0;
 }
 
 void cull_rep_styles(cull_rep_comparison *c)
@@ -39,10 +37,10 @@ void cull_rep_styles(cull_rep_comparison *c)
         const cull_rep_arm *like = NULL;
 
         arm->style.hollow =
-            strcmp(arm->is->who.pass, "reuse") == 0 || strcmp(arm->is->who.role, "arm") != 0;
+            strcmp(arm->is->pass, "reuse") == 0 || strcmp(arm->is->role, "arm") != 0;
         if (is_full(arm)) {
-            bool short_run = strcmp(arm->is->who.role, "shortened") == 0;
-            bool stopped = strcmp(arm->is->who.role, "early-stop") == 0;
+            bool short_run = strcmp(arm->is->role, "shortened") == 0;
+            bool stopped = strcmp(arm->is->role, "early-stop") == 0;
             arm->style = (cull_rep_style){1, stopped ? 2 : short_run ? 4 : 1, short_run || stopped};
             continue;
         }
@@ -54,10 +52,10 @@ void cull_rep_styles(cull_rep_comparison *c)
             arm->style.colour = like->style.colour;
             arm->style.marker = like->style.marker;
         } else if (cull_rep_is_uniform(arm)) {
-            arm->style.marker = strcmp(arm->series, arm->is->who.strategy) != 0
+            arm->style.marker = strcmp(arm->series, arm->is->strategy) != 0
                                     ? others[uniform++ % OTHERS]
-                                : strcmp(arm->is->who.strategy, "random") != 0 ? 5
-                                                                               : 0;
+                                : strcmp(arm->is->strategy, "random") != 0 ? 5
+                                                                           : 0;
         } else {
             arm->style.colour = 2 + next % COLOURS;
             arm->style.marker = (next + 1 + next / COLOURS) % MARKERS;

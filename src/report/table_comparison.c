@@ -14,8 +14,7 @@ static void put_percent(cull_rep_text *html, double share, int digits)
 static void put_name(cull_rep_page *page, const cull_rep_arm *arm)
 {
     cull_rep_swatch(&page->html, &arm->style, false, false);
-    cull_rep_escape(&page->html, arm->is->who.name[0] ? arm->is->who.name : "(no name)",
-                    CULL_REP_NAME);
+    cull_rep_escape(&page->html, arm->is->name[0] ? arm->is->name : "(no name)", CULL_REP_NAME);
 }
 
 /* By more than is shown as 100.0 %. */
@@ -166,9 +165,9 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_cell(page, &columns[7]);
         put_percent(html, arm->is->counted, 1);
         cull_rep_cell(page, &columns[8]);
-        cull_rep_number(html, arm->is->who.keep, arm->is->who.keep < .1 ? 3 : 2);
+        cull_rep_number(html, arm->is->keep, arm->is->keep < .1 ? 3 : 2);
         cull_rep_cell(page, &columns[9]);
-        cull_rep_escape(html, arm->is->who.pass[0] ? arm->is->who.pass : "none", 20);
+        cull_rep_escape(html, arm->is->pass[0] ? arm->is->pass : "none", 20);
     }
     cull_rep_table_end(page, columns, COLUMNS);
 }
@@ -354,7 +353,7 @@ void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_cell(page, &columns[0]);
         put_name(page, arm);
         cull_rep_cell(page, &columns[1]);
-        cull_rep_put(html, role_words(arm->is->who.role));
+        cull_rep_put(html, role_words(arm->is->role));
         cull_rep_cell(page, &columns[2]);
         cull_rep_print(html, "%s%zu of %zu%s",
                        arm->finished < arm->is->runs ? "<span class=\"warn\">" : "", arm->finished,

@@ -87,7 +87,7 @@ static void sort_row(struct times *t, const cull_records_time *row)
 static const cull_rep_style *style_of(const cull_rep_comparison *c, const char *name)
 {
     for (size_t i = 0; i < c->arms; i++)
-        if (strcmp(c->arm[i].is->who.name, name) == 0) return &c->arm[i].style;
+        if (strcmp(c->arm[i].is->name, name) == 0) return &c->arm[i].style;
     return NULL;
 }
 

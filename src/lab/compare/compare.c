@@ -197,9 +197,8 @@ void cull_comparison_destroy(cull_comparison *c)
     cull_base_free(c->unmeasured);
     cull_compare_drop_runs(c);
     cull_arms_close(&c->arms);
-    cull_json_clear(&c->plan_text);
-    cull_json_clear(&c->result_text);
-    cull_records_list_clear(&c->problems);
+    cull_json_clear(&c->plan);
+    cull_json_clear(&c->result);
     cull_base_free(c->changes);
     cull_base_free(c->text);
     if (c->lock >= 0) (void)close(c->lock);

@@ -35,33 +35,17 @@ typedef struct cull_unmeasured {
     bool         left;   /* it cannot be measured            */
 } cull_unmeasured;
 
-typedef struct cull_versus {
-    size_t           control; /* SIZE_MAX: none */
-    cull_stat_paired test;
-    double           holm, wilcoxon, low, high;
-    cull_verdict     verdict; /* of the whole-budget control alone */
-} cull_versus;
-
-typedef struct cull_judged {
-    double      mean, sd, best; /* percent */
-    size_t      runs;
-    double      cost, counted; /* shares of full training's                   */
-    double      saved;         /* measured saving; NaN: not known             */
-    double      reach[CULL_COMPARE_FACTORS];
-    bool        pareto;
-    cull_versus versus[CULL_ROLES];
-} cull_judged;
-
-/* The latest judgement as the values of comparison.json, and what they borrow. */
+/* What is planned and what came of it, as the values of plan.json and comparison.json, and what
+ * those borrow. */
 enum { CULL_COMPARE_TEXT = CULL_ARM_NAME + 64 };
-typedef struct cull_compare_result {
-    cull_records_comparison value;
+typedef struct cull_compare_value {
+    cull_records_comparison is;      /* its problems are those of the plan until it is judged */
+    cull_verdict           *verdict; /* [arms] */
     char (*text)[CULL_COMPARE_TEXT]; /* [texts] folders of runs, names of step times */
-    size_t        texts;
-    char          processor[200];
-    cull_recipe  *recipe;
-    cull_backend *backend;
-} cull_compare_result;
+    size_t       texts;
+    char         processor[200], backend[200];
+    cull_recipe *recipe;
+} cull_compare_value;
 
 struct cull_comparison {
     char         *text; /* the texts of the options, copied */
@@ -86,12 +70,11 @@ struct cull_comparison {
     char created[32];
     char init[CULL_COMPARE_HASH]; /* of train.init's file when it began; "": none, or not known */
 
-    cull_compared      *run;    /* [arms][seeds] */
-    cull_judged        *judged; /* [arms]        */
-    char                title[CULL_COMPARE_TITLE], verdict[CULL_VERDICT_SENTENCE];
-    cull_records_list   problems; /* of the plan, or of the result once it is judged */
-    cull_compare_result result;   /* no arms: not judged                             */
-    cull_json           plan_text, result_text;
+    cull_compared     *run; /* [arms][seeds] */
+    char               title[CULL_COMPARE_TITLE];
+    char               verdict[CULL_VERDICT_SENTENCE]; /* "": not judged */
+    cull_compare_value value;
+    cull_json          plan, result; /* as texts */
 };
 
 extern const double cull_compare_factor[CULL_COMPARE_FACTORS]; /* of the full run's error */
@@ -105,7 +88,7 @@ static inline cull_compared *cull_compared_at(const cull_comparison *c, size_t a
 void        cull_compare_clear_unmeasured(cull_comparison *c);
 void        cull_compare_drop_runs(cull_comparison *c);
 cull_status cull_compare_make_plan(cull_comparison *c);
-/* Begin the problems anew: with arms that are left out, or diverged while they were measured. */
+/* Begin the value's problems anew: with arms that are left out, or diverged when measured. */
 cull_status cull_compare_name_left(cull_comparison *c);
 /* Seconds until all runs are done, and bytes they leave. */
 double cull_compare_seconds(const cull_comparison *c);
@@ -136,12 +119,13 @@ bool cull_compare_guesses(const cull_comparison *c);
  * folder's files too. The runs must have been read, and are read again. */
 cull_status cull_compare_settle(cull_comparison *c);
 
-/* compare_judge.c: fills c->judged and c->verdict. */
+/* compare_judge.c: what the value says of the arms, and c->verdict. */
 cull_status cull_compare_judge(cull_comparison *c);
 
-/* compare_print.c */
+/* compare_print.c: the value as it is planned; the plan, and the result, as texts. */
+cull_status cull_compare_make_value(cull_comparison *c);
+void        cull_compare_clear_value(cull_comparison *c);
 cull_status cull_compare_print_plan(cull_comparison *c);
 cull_status cull_compare_print(cull_comparison *c);
-void        cull_compare_clear_result(cull_comparison *c);
 
 #endif

@@ -198,7 +198,7 @@ cull_status cull_compare_write_files(const cull_comparison *c)
     TRY(cull_base_join(c->folder, "costs.json", path));
     TRY(cull_costs_write(c, path));
     TRY(cull_base_join(c->folder, "plan.json", path));
-    TRY(cull_file_write(path, c->plan_text.bytes.data, strlen(cull_comparison_plan(c))));
+    TRY(cull_file_write(path, c->plan.bytes.data, strlen(cull_comparison_plan(c))));
 done:
     cull_recipe_close(base);
     return status;

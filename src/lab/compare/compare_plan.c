@@ -16,10 +16,8 @@ void cull_compare_drop_runs(cull_comparison *c)
     for (size_t i = 0; c->run && i < c->arms.count * c->seeds; i++)
         cull_records_run_clear(&c->run[i].record);
     cull_base_free(c->run);
-    cull_base_free(c->judged);
     c->run = NULL;
-    c->judged = NULL;
-    cull_compare_clear_result(c);
+    cull_compare_clear_value(c);
 }
 
 static void make_title(cull_comparison *c)
@@ -41,18 +39,18 @@ cull_status cull_compare_make_plan(cull_comparison *c)
     c->planned = false; /* until it is whole */
     TRY(cull_arms_control(&c->base, &c->costs, &c->arms));
     TRY(cull_base_alloc(c->arms.count * c->seeds, sizeof *c->run, "a comparison", &c->run));
-    TRY(cull_base_alloc(c->arms.count, sizeof *c->judged, "a comparison", &c->judged));
-    c->planned = true;
     c->settled = c->settled || !cull_compare_guesses(c);
     make_title(c);
+    TRY(cull_compare_make_value(c));
     TRY(cull_compare_print_plan(c));
+    c->planned = true;
 done:
     return status;
 }
 
 const char *cull_comparison_plan(const cull_comparison *c)
 {
-    return c->planned ? (const char *)c->plan_text.bytes.data : NULL;
+    return c->planned ? (const char *)c->plan.bytes.data : NULL;
 }
 
 /* Evaluations are no cost, but take their time; a forward pass is a third of learning. */
@@ -93,13 +91,13 @@ cull_status cull_compare_name_left(cull_comparison *c)
 {
     cull_status status = CULL_OK;
 
-    cull_records_list_clear(&c->problems);
+    cull_records_list_clear(&c->value.is.problems);
     for (size_t i = 0; i < c->arms.lefts; i++)
-        TRY(cull_records_say(&c->problems, "%s is left out: %s", c->arms.left[i].name,
+        TRY(cull_records_say(&c->value.is.problems, "%s is left out: %s", c->arms.left[i].name,
                              c->arms.left[i].why));
     for (size_t i = 1; i < c->arms.count; i++)
         if (c->arms.arm[i].own.diverged)
-            TRY(cull_records_say(&c->problems,
+            TRY(cull_records_say(&c->value.is.problems,
                                  "%s: the loss was no longer finite while steps were measured; "
                                  "they were measured at the first weights",
                                  c->arms.arm[i].name));

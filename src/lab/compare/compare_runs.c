@@ -40,7 +40,7 @@ bool cull_compare_all_finished(const cull_comparison *c)
  * may not say yet what with. */
 static void check_init(const cull_comparison *c, cull_records_run *run)
 {
-    const char *file = c->arms.arm[0].recipe->setup.init, *hash = run->info.init_hash;
+    const char *file = c->arms.arm[0].recipe->setup.init, *hash = run->info.init.hash;
     bool        begun = run->state == CULL_RECORDS_RUNNING || run->state == CULL_RECORDS_STOPPED;
     char        why[CULL_RECORDS_WHY];
 

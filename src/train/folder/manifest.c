@@ -58,10 +58,10 @@ static void fill_outcome(const cull_trainer *t, cull_records_info *out)
 /* How much of the scoring was done while a step was learning, in this sitting. */
 static void fill_overlap(const cull_pipeline *p, cull_records_info *out)
 {
+    out->pipeline.seconds_busy = p ? p->seconds_busy : NAN;
+    out->pipeline.seconds_waited = p ? p->seconds_waited : NAN;
     out->pipeline.overlap = NAN;
     if (!p) return;
-    out->pipeline.seconds_busy = p->seconds_busy;
-    out->pipeline.seconds_waited = p->seconds_waited;
     out->pipeline.overlap =
         p->seconds_busy > 0 ? fmax(0, 1 - p->seconds_waited / p->seconds_busy) : 0;
 }
@@ -78,8 +78,7 @@ cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const c
                               .written = when,
                               .version = cull_version(),
                               .seed = (double)t->setup->seed,
-                              .init_file = t->setup->init ? t->setup->init : "",
-                              .init_hash = hash,
+                              .init = {"", hash},
                               .machine = {.system = system.sysname,
                                           .release = system.release,
                                           .processor = system.machine,
@@ -91,7 +90,10 @@ cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const c
 
     (void)uname(&system);
     if (gmtime_r(&now, &parts)) (void)strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    if (t->place.init_hash) (void)snprintf(hash, sizeof hash, "%016" PRIx64, t->place.init_hash);
+    if (t->place.init_hash) {
+        info.init.file = t->setup->init;
+        (void)snprintf(hash, sizeof hash, "%016" PRIx64, t->place.init_hash);
+    }
     if (!t->meter.energy)
         (void)snprintf(no_energy, sizeof no_energy, "not available here: %s", t->energy.why);
     fill_data(t, &info);
