@@ -6,14 +6,7 @@
 #include "base/alloc.h"
 #include "records/comparison_fields.h"
 
-enum {
-    VERSION = 1,
-    MOST_ARMS = 512,
-    MOST_RUNS = 1000,
-    MOST_PAIRS = 1024,
-    MOST_TIMES = 4096,
-    MOST_VALUE = 512
-};
+enum { VERSION = 1, MOST_ARMS = 512, MOST_RUNS = 1000, MOST_TIMES = 4096 };
 
 // clang-format off
 #define C(kind, name) CULL_FIELD(cull_records_comparison, #name, kind, name)
@@ -184,53 +177,17 @@ done:
     return status;
 }
 
-/* A value of any kind as text; lists with spaces between. */
-static void print_value(const json_t *value, char *out, size_t room)
-{
-    size_t length = 0;
-
-    out[0] = '\0';
-    if (json_is_string(value))
-        (void)snprintf(out, room, "%s", json_string_value(value));
-    else if (json_is_integer(value))
-        (void)snprintf(out, room, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
-        (void)snprintf(out, room, "%.6g", json_real_value(value));
-    else if (json_is_boolean(value))
-        (void)snprintf(out, room, json_is_true(value) ? "true" : "false");
-    else if (!json_is_array(value))
-        (void)snprintf(out, room, "–");
-    for (size_t i = 0; i < json_array_size(value) && length + 2 < room; i++) {
-        if (i) out[length++] = ' ';
-        out[length] = '\0';
-        if (!json_is_array(json_array_get(value, i)))
-            print_value(json_array_get(value, i), out + length, room - length);
-        length = strlen(out);
-    }
-}
-
-/* A program writes texts; a hand may have written others. Those become texts of the tree. */
 static cull_status take_recipe(json_t *recipe, cull_records_comparison *out)
 {
     cull_status status = CULL_OK;
     const char *key = NULL;
     json_t     *value = NULL;
-    void       *next = NULL;
-    char        text[MOST_VALUE];
-    size_t      count = json_object_size(recipe);
 
-    if (count > MOST_PAIRS) count = MOST_PAIRS;
-    TRY(cull_base_alloc(count, sizeof *out->recipe, "a recipe", &out->recipe));
-    json_object_foreach_safe(recipe, next, key, value)
+    TRY(cull_base_alloc(json_object_size(recipe), sizeof *out->recipe, "a recipe", &out->recipe));
+    json_object_foreach(recipe, key, value)
     {
-        if (out->pairs == count) break;
-        if (!json_is_string(value)) {
-            print_value(value, text, sizeof text);
-            value = json_string(text);
-            if (json_object_set_new(recipe, key, value))
-                FAIL(CULL_NO_MEMORY, "no memory for a recipe");
-        }
-        out->recipe[out->pairs++] = (cull_records_pair){key, json_string_value(value)};
+        if (json_is_string(value))
+            out->recipe[out->pairs++] = (cull_records_pair){key, json_string_value(value)};
     }
 done:
     return status;

@@ -228,8 +228,8 @@ class Comparison:
             command="cull compare recipes/lenet-fashion.yaml --strategies random,sb,gradmatch --keep 0.1,0.3 --seeds %d" % len(self.seeds),
             machine=dict(cpu="Example CPU @ 2.1 GHz", cores=2, backend="cpu avx2 1 thread", version="0.1.0"),
             threads=1, jobs=2, seeds=self.seeds, margin=.5, classes=10,
-            recipe={"model": "lenet5", "data.name": "fashion-mnist", "data.batch": 128, "train.epochs": 3,
-                    "optim.lr": .05, "optim.nesterov": True, "schedule.name": "one-cycle"},
+            recipe={"model": "lenet5", "data.name": "fashion-mnist", "data.batch": "128", "train.epochs": "3",
+                    "optim.lr": "0.05", "optim.nesterov": "true", "schedule.name": "one-cycle"},
             costs=dict(full_step=.0081, rows=self.step_times()),
             verdict="Remembered losses are better than uniform sampling at the same cost, by 0.8 points at ρ = 0.1; "
                     "no strategy that pays for a scoring pass is.",
