@@ -3,6 +3,7 @@
 #ifndef CULL_RECORDS_PROBE_LINES_H
 #define CULL_RECORDS_PROBE_LINES_H
 
+#include "cull_lab.h"
 #include "records/files.h"
 #include "records/json.h"
 #include "records/log.h"

@@ -34,12 +34,12 @@ static cull_status prepare(cull_audit_work *w, const cull_recipe *recipe,
     cull_status status = CULL_OK;
 
     TRY(cull_trainer_create(&recipe->setup, false, &w->t));
-    if (strcmp(name, "train") == 0) w->set = w->t->train;
-    if (strcmp(name, "validation") == 0) w->set = w->t->validation;
-    if (strcmp(name, "test") == 0) w->set = w->t->test;
+    if (strcmp(name, "train") == 0) w->set = w->t->sets.train;
+    if (strcmp(name, "validation") == 0) w->set = w->t->sets.validation;
+    if (strcmp(name, "test") == 0) w->set = w->t->sets.test;
     if (!w->set) FAIL(CULL_BAD_ARGUMENT, "%s: the recipe has no set of this name", name);
     if (options->weights)
-        TRY(cull_weights_read(options->weights, w->t->model, w->t->params));
+        TRY(cull_weights_read(options->weights, w->t->learner.model, w->t->learner.params));
     else
         TRY(cull_trainer_begin(w->t));
     TRY(cull_base_alloc(w->set->count, sizeof *w->loss, "an audit", &w->loss));
@@ -89,9 +89,9 @@ static cull_status score_all(cull_audit_work *w)
               .count = count, .inputs = inputs, .label = w->set->labels + at, .place = places};
 
         for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(at + i);
-        TRY(cull_trainer_plan(t, CULL_PLAN_SCORE, count, &plan));
-        TRY(cull_trainer_form(plan, &form));
-        cull_data_transform(w->set, NULL, form, 0, places, count, inputs);
+        TRY(cull_learner_plan(&t->learner, CULL_PLAN_SCORE, count, &plan));
+        TRY(cull_plan_form(plan, &form));
+        TRY(cull_data_transform(w->set, NULL, form, 0, places, count, inputs));
         TRY(cull_nn_score(plan, &batch, CULL_STATS_RUNNING, CULL_SIGNAL_LOSS | CULL_SIGNAL_P,
                           &signals));
         take(w, &signals, at);
@@ -172,7 +172,7 @@ static cull_status read_times(cull_audit_work *w, const char *path)
     cull_arrays *arrays = NULL;
     cull_tensor  count = {0};
 
-    if (w->set != w->t->train)
+    if (w->set != w->t->sets.train)
         FAIL(CULL_BAD_ARGUMENT, "%s: a selection is of the training set", path);
     TRY(cull_arrays_open(path, &arrays));
     TRY(cull_arrays_get(arrays, "count", &count));

@@ -133,13 +133,13 @@ static cull_status bring(cull_prober *p, const cull_plan *plan, const uint32_t *
     cull_status              status = CULL_OK;
     cull_data_form           form = {0};
 
-    TRY(cull_trainer_form(plan, &form));
+    TRY(cull_plan_form(plan, &form));
     form.dtype = g->params->dtype;
     for (size_t i = 0; i < count; i++) {
         p->place[i] = p->places[rows[i]];
         p->label[i] = g->set->labels[p->place[i]];
     }
-    cull_data_transform(g->set, g->augment, form, p->epoch, p->place, count, p->inputs);
+    TRY(cull_data_transform(g->set, g->augment, form, p->epoch, p->place, count, p->inputs));
     *out = (cull_batch){.count = count,
                         .inputs = p->inputs,
                         .label = p->label,

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cull_lab.h"
 #include "lab/recipe/recipe.h"
 
 enum { PARTS = 4 };
@@ -34,18 +35,18 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe, size_t rou
 
     TRY(cull_trainer_create(s, true, &w->t));
     TRY(cull_trainer_begin(w->t));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_SCORE, s->batch, &w->score));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_LEARN, s->batch, &w->learn));
-    TRY(cull_trainer_form(w->learn, &w->form));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, s->batch, &w->score));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_LEARN, s->batch, &w->learn));
+    TRY(cull_plan_form(w->learn, &w->form));
     for (size_t i = 0; i < PARTS; i++)
         TRY(cull_base_alloc(rounds, sizeof(double), "a benchmark", &w->seconds[i]));
     TRY(cull_base_alloc(s->batch, sizeof *w->places, "a benchmark", &w->places));
     TRY(cull_base_alloc(s->batch, sizeof *w->labels, "a benchmark", &w->labels));
-    TRY(cull_base_alloc_aligned(s->batch * cull_data_row(w->t->train), sizeof *w->inputs,
+    TRY(cull_base_alloc_aligned(s->batch * cull_data_row(w->t->sets.train), sizeof *w->inputs,
                                 "a benchmark", &w->inputs));
     for (size_t i = 0; i < s->batch; i++) {
         w->places[i] = (uint32_t)i;
-        w->labels[i] = w->t->train->labels[i];
+        w->labels[i] = w->t->sets.train->labels[i];
     }
     w->batch = (cull_batch){
         .count = s->batch, .inputs = w->inputs, .label = w->labels, .place = w->places};
@@ -68,15 +69,15 @@ static cull_status measure(struct work *w, size_t round, bool keep)
     cull_signals  signals = {0};
     double        mark = cull_base_seconds(), passed[PARTS] = {0};
 
-    cull_data_transform(t->train, t->setup->augments ? &t->setup->augment : NULL, w->form, round,
-                        w->places, w->batch.count, w->inputs);
+    TRY(cull_data_transform(t->sets.train, t->setup->augments ? &t->setup->augment : NULL, w->form,
+                            round, w->places, w->batch.count, w->inputs));
     passed[0] = lap(&mark);
     TRY(cull_nn_score(w->score, &w->batch, CULL_STATS_BATCH, CULL_SIGNAL_LOSS, &signals));
     passed[1] = lap(&mark);
     TRY(cull_nn_learn(w->learn, &w->batch, &signals));
     passed[2] = lap(&mark);
-    TRY(cull_optim_step(t->optim, cull_schedule_rate(&t->schedule, 0), t->params->value,
-                        t->params->gradient));
+    TRY(cull_optim_step(t->learner.optim, cull_schedule_rate(&t->learner.schedule, 0),
+                        t->learner.params->value, t->learner.params->gradient));
     passed[3] = lap(&mark);
     for (size_t i = 0; keep && i < PARTS; i++) w->seconds[i][round] = passed[i];
 done:
@@ -109,7 +110,7 @@ cull_status cull_bench(const cull_recipe *recipe, size_t rounds, cull_bench_resu
     TRY(measure(&w, 0, false));
     for (size_t i = 0; i < rounds; i++) TRY(measure(&w, i, true));
     *out = (cull_bench_result){
-        .batch = recipe->setup.batch, .rounds = rounds, .parameters = w.t->params->count};
+        .batch = recipe->setup.batch, .rounds = rounds, .parameters = w.t->learner.params->count};
     out->load = median(w.seconds[0], rounds, &ignored);
     out->score = median(w.seconds[1], rounds, &out->score_spread);
     out->learn = median(w.seconds[2], rounds, &out->learn_spread);

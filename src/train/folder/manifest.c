@@ -13,13 +13,13 @@
 
 static void fill_data(const cull_trainer *t, cull_records_info *out)
 {
-    const cull_data_record *harm = &t->corruption;
+    const cull_data_record *harm = &t->sets.corruption;
 
-    out->data.name = t->train->name;
-    out->data.train = (double)t->train->count;
-    out->data.validation = t->validation ? (double)t->validation->count : 0;
-    out->data.test = (double)t->test->count;
-    out->data.classes = (double)t->train->classes;
+    out->data.name = t->sets.train->name;
+    out->data.train = (double)t->sets.train->count;
+    out->data.validation = t->sets.validation ? (double)t->sets.validation->count : 0;
+    out->data.test = (double)t->sets.test->count;
+    out->data.classes = (double)t->sets.train->classes;
     out->data.dropped = (double)harm->drops;
     out->data.relabelled = (double)harm->relabels;
     out->data.wrong = (double)harm->wrong;
@@ -44,15 +44,15 @@ static void fill_selection(const cull_trainer *t, cull_records_info *out)
 static void fill_outcome(const cull_trainer *t, cull_records_info *out)
 {
     out->watched = cull_trainer_watched(t);
-    out->step = (double)t->place.step;
-    out->epoch = (double)t->place.epoch;
-    out->accuracy = t->place.accuracy;
-    out->best = t->place.best;
-    out->best_epoch = (double)t->place.best_epoch;
-    out->test = t->place.test;
-    out->work = cull_meter_work(&t->meter, t->setup->score.proxy != NULL);
-    out->weights = t->place.weights;
-    out->best_weights = t->place.best_weights;
+    out->step = (double)t->progress.step;
+    out->epoch = (double)t->progress.epoch;
+    out->accuracy = t->progress.accuracy;
+    out->best = t->progress.best;
+    out->best_epoch = (double)t->progress.best_epoch;
+    out->test = t->progress.test;
+    out->work = cull_meter_work(&t->books.meter, t->setup->score.proxy != NULL);
+    out->weights = t->progress.weights;
+    out->best_weights = t->progress.best_weights;
 }
 
 /* How much of the scoring was done while a step was learning, in this sitting. */
@@ -84,22 +84,22 @@ cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const c
                                           .processor = system.machine,
                                           .backend = cull_backend_describe(t->backend),
                                           .cores = cores > 0 ? (double)cores : 1},
-                              .model = t->model->name,
-                              .parameters = (double)t->params->count,
+                              .model = t->learner.model->name,
+                              .parameters = (double)t->learner.params->count,
                               .no_energy = no_energy};
 
     (void)uname(&system);
     if (gmtime_r(&now, &parts)) (void)strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    if (t->place.init_hash) {
+    if (t->progress.init_hash) {
         info.init.file = t->setup->init;
-        (void)snprintf(hash, sizeof hash, "%016" PRIx64, t->place.init_hash);
+        (void)snprintf(hash, sizeof hash, "%016" PRIx64, t->progress.init_hash);
     }
-    if (!t->meter.energy)
-        (void)snprintf(no_energy, sizeof no_energy, "not available here: %s", t->energy.why);
+    if (!t->books.meter.energy)
+        (void)snprintf(no_energy, sizeof no_energy, "not available here: %s", t->books.energy.why);
     fill_data(t, &info);
     fill_selection(t, &info);
     fill_outcome(t, &info);
-    fill_overlap(t->pipeline, &info);
+    fill_overlap(t->scorer.pipeline, &info);
     return cull_records_info_write(t->run.folder, &info);
 }
 
@@ -109,7 +109,8 @@ cull_status cull_train_selection(cull_trainer *t, bool missing)
     char        path[CULL_DATA_PATH];
 
     TRY(cull_base_join(t->run.folder, "selection.npz", path));
-    if (!missing || access(path, F_OK) != 0) TRY(cull_tally_write(&t->tally, t->train, path));
+    if (!missing || access(path, F_OK) != 0)
+        TRY(cull_tally_write(&t->books.tally, t->sets.train, path));
     if (t->pool.count == 0) goto done;
     TRY(cull_base_join(t->run.folder, "subset.npz", path));
     if (!missing || access(path, F_OK) != 0)
@@ -120,7 +121,7 @@ done:
 
 cull_status cull_train_harm(cull_trainer *t)
 {
-    const cull_data_record *harm = &t->corruption;
+    const cull_data_record *harm = &t->sets.corruption;
     cull_status             status = CULL_OK;
     int64_t                *dropped = NULL, *relabelled = NULL;
     char                    path[CULL_DATA_PATH];
