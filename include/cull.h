@@ -1191,6 +1191,17 @@ typedef struct cull_run_result {
 CULL_API cull_status cull_train(const cull_recipe *recipe, const cull_run_options *options,
                                 cull_run_result *out);
 
+/* What a run's folder is worth, as comparisons and pages take it. */
+typedef struct cull_run_record {
+    const char *status; /* running, stopped, finished, failed; corrupt: not to be believed;
+                           missing: there is no run                                     */
+    char why[240];      /* of failed and corrupt: one sentence                           */
+    char weights[64], best_weights[64]; /* files in the folder; "": none             */
+} cull_run_record;
+
+/* Fails for want of memory, or when the name is too long: what the folder holds is the record's. */
+CULL_API cull_status cull_run_read(const char *folder, cull_run_record *out);
+
 typedef struct cull_evaluation {
     size_t size; /* sizeof, or 0 */
     size_t count;
@@ -1287,7 +1298,7 @@ CULL_API cull_status cull_comparison_measured(cull_comparison *comparison, const
 /* The plan as JSON: arms, controls, runs, what they will take. Owned by the comparison. */
 CULL_API const char *cull_comparison_plan(const cull_comparison *comparison);
 
-/* Write the folder's files (not the runs'). */
+/* Write the folder's files (not the runs'), and make the runs' folders. */
 CULL_API cull_status cull_comparison_begin(cull_comparison *comparison);
 
 /* One run of the plan. Paths begin with the folder. */
@@ -1312,6 +1323,57 @@ CULL_API bool cull_comparison_run(const cull_comparison *comparison, size_t i,
 CULL_API cull_status cull_comparison_judge(cull_comparison *comparison);
 /* What comparison.json holds; NULL before it was judged. Owned by the comparison. */
 CULL_API const char *cull_comparison_text(const cull_comparison *comparison);
+
+/* An arm or a control, as it is planned, and as it came out once it is judged; what is not known is
+ * NaN. Texts last as those of the runs do. */
+typedef struct cull_compare_arm {
+    size_t      size; /* sizeof, or 0 */
+    const char *name;
+    const char *role;    /* full, arm, same-m, whole-budget, shortened or early-stop      */
+    const char *verdict; /* of arms: as in comparison.json; "": not judged                */
+    bool        uniform; /* uniform choice, which others are held against                 */
+    bool        guess;   /* its cost is known by its own runs only, which are not all done */
+    bool        pareto;  /* nobody is as cheap and as good, and better at one of the two   */
+    size_t      runs;
+    double      cost, counted;   /* shares of full training's: time by the table, counted work */
+    double      mean, sd;        /* test accuracy, percent                               */
+    double      best, low, high; /* the maxima of the runs: their mean, least, largest   */
+    double      difference;      /* points above uniform choice with the same budget     */
+    double      wilcoxon;        /* p of the signed-rank test on that                    */
+    double      more_seeds;      /* that would about decide it                           */
+    const char *sentence;        /* what was found                                       */
+    double      to_error[3];     /* cost to 1.1, 1.2 and 1.4 times full training's error */
+    double      seconds[5];      /* to load, score, select, learn, optimize: means       */
+    double      joules;          /* of all five                                          */
+} cull_compare_arm;
+
+/* i = 0, 1, ... until false, the full run first; none before there is a plan. */
+CULL_API bool cull_comparison_arm(const cull_comparison *comparison, size_t i,
+                                  cull_compare_arm *out);
+
+/* All of it. False, and zeros, before there is a plan. */
+typedef struct cull_compare_outlook {
+    size_t      size;            /* sizeof, or 0 */
+    const char *title, *verdict; /* "": not judged                                       */
+    size_t      runs;
+    unsigned    threads, jobs;
+    double      seconds, bytes; /* that the runs will take                               */
+    double      waited;         /* share of the time that others had while it was measured */
+} cull_compare_outlook;
+
+CULL_API bool cull_comparison_outlook(const cull_comparison *comparison, cull_compare_outlook *out);
+/* Sentences on what is left out, failed or damaged, i = 0, 1, ... until NULL. */
+CULL_API const char *cull_comparison_problem(const cull_comparison *comparison, size_t i);
+
+/* A comparison as it was judged last, read from its folder. CULL_IO or CULL_BAD_FILE: it holds
+ * none, or one of another version. Texts are the record's. */
+typedef struct cull_compare_record cull_compare_record;
+
+CULL_API cull_status cull_compare_record_open(const char *folder, cull_compare_record **out);
+CULL_API void        cull_compare_record_close(cull_compare_record *record);
+CULL_API bool        cull_compare_record_arm(const cull_compare_record *record, size_t i,
+                                             cull_compare_arm *out);
+CULL_API const char *cull_compare_record_verdict(const cull_compare_record *record);
 
 /* ---- reports ---------------------------------------------------------------------------- */
 

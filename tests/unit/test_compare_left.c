@@ -216,8 +216,8 @@ static void a_run_that_began_with_other_weights_is_named_and_left_out(void **sta
     assert_problem(c, words, "runs/full");
     assert_problem(c, "seed-1: it began with", NULL);
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        assert_int_equal(CULL_COMPARED_FINISHED, cull_compared_at(c, 0, seed)->status);
-        assert_int_equal(CULL_COMPARED_CORRUPT, cull_compared_at(c, 1, seed)->status);
+        assert_int_equal(CULL_RECORDS_FINISHED, cull_compared_at(c, 0, seed)->record.state);
+        assert_int_equal(CULL_RECORDS_CORRUPT, cull_compared_at(c, 1, seed)->record.state);
     }
     cull_comparison_destroy(c);
 }

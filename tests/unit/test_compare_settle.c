@@ -117,7 +117,7 @@ static void a_run_that_does_not_say_what_it_scored_is_damaged(void **state)
         put_file(path, text, strlen(text));
     }
     json_decref(judge(c));
-    assert_int_equal(CULL_COMPARED_CORRUPT, cull_compared_at(c, 2, 1)->status);
+    assert_int_equal(CULL_RECORDS_CORRUPT, cull_compared_at(c, 2, 1)->record.state);
     cull_comparison_destroy(c);
 }
 

@@ -30,19 +30,22 @@ static const char comparison[] =
     "\"problems\":[\"" HOSTILE "\",\"runs/sb/seed-30: odd\"]}";
 
 static const char metrics[] =
-    "{\"kind\":\"evaluate\",\"epoch\":0.5,\"set\":\"test\",\"accuracy\":0.5,\"loss\":1,\"thirds\":"
-    "30,"
+    "{\"kind\":\"evaluate\",\"step\":5,\"epoch\":0.5,\"set\":\"test\",\"accuracy\":0.5,\"loss\":1,"
+    "\"thirds\":30,"
     "\"seconds_load\":1,\"seconds_score\":1,\"seconds_select\":0,\"seconds_learn\":2,"
     "\"seconds_optim\":1}\n"
-    "{\"kind\":\"evaluate\",\"epoch\":1,\"set\":\"test\",\"accuracy\":0.9,\"loss\":null,"
+    "{\"kind\":\"evaluate\",\"step\":10,\"epoch\":1,\"set\":\"test\",\"accuracy\":0.9,\"loss\":"
+    "null,"
     "\"thirds\":60}\n"
-    "{\"kind\":\"epoch\",\"epoch\":1,\"accuracy\":0.8,\"loss\":0.7}\n"
-    "{\"kind\":\"probe\",\"strategy\":\"sb\",\"keep\":0.3,\"error\":2.5,\"win\":true}\n"
-    "{\"kind\":\"evaluate\",\"epoch\":1,\"se\n";
+    "{\"kind\":\"epoch\",\"epoch\":1,\"accuracy\":0.8,\"loss\":0.7}\n";
+static const char half_a_line[] = "{\"kind\":\"evaluate\",\"epoch\":1,\"se\n";
+static const char probe[] =
+    "{\"kind\":\"probe\",\"strategy\":\"sb\",\"keep\":0.3,\"error\":2.5,\"win\":true}\n";
 
 static const char run[] = "{\"status\":\"finished\",\"seed\":1,\"model\":\"m\",\"strategy\":\"sb\","
                           "\"data\":{\"name\":\"d\",\"train\":4,\"validation\":0,\"dropped\":0,"
-                          "\"copies\":0},\"epoch\":2,\"test\":0.9,\"accuracy\":0.9}";
+                          "\"copies\":0},\"epoch\":2,\"test\":0.9,\"accuracy\":0.9,\"best\":0.9,"
+                          "\"scored\":0,\"trained\":8,\"thirds\":24}";
 
 struct place {
     char folder[64];
@@ -61,6 +64,13 @@ static cull_status report(const char *const *folders, size_t count, const char *
     return cull_report(folders, count, &options, result);
 }
 
+static void put_run(const char *folder)
+{
+    put_text(path_in(folder, "run.json"), run);
+    put_text(path_in(folder, "metrics.jsonl"), metrics);
+    put_text(path_in(folder, "probe.jsonl"), probe);
+}
+
 static int set_up(void **state)
 {
     struct place *p = calloc(1, sizeof *p);
@@ -76,10 +86,9 @@ static int set_up(void **state)
                    p->folder);
     assert_int_equal(0, system(command));
     put_text(path_in(p->folder, "c/comparison.json"), comparison);
-    put_text(path_in(p->folder, "c/runs/full/seed-1/metrics.jsonl"), metrics);
-    put_text(path_in(p->folder, "c/runs/sb/seed-1/metrics.jsonl"), metrics);
-    put_text(path_in(p->folder, "r/run.json"), run);
-    put_text(path_in(p->folder, "r/metrics.jsonl"), metrics);
+    put_run(path_in(p->folder, "c/runs/full/seed-1"));
+    put_run(path_in(p->folder, "c/runs/sb/seed-1"));
+    put_run(path_in(p->folder, "r"));
     put_text(path_in(p->folder, "r/recipe.yaml"), "a: <b>\n");
     assert_ok(cull_arrays_write(path_in(p->folder, "r/selection.npz"),
                                 &(cull_array){"count", cull_vector(count, CULL_I32, 4)}, 1));
@@ -205,33 +214,40 @@ static void a_picture_unpacks_to_its_pixels(void **state)
 
 static void a_comparison_is_read_as_it_was_written(void **state)
 {
-    const struct place    *p = *state;
-    cull_rep_comparison    c = {0};
-    cull_rep_problems      problems = {0};
-    const cull_rep_versus *v = NULL;
+    const struct place        *p = *state;
+    cull_rep_comparison        c = {0};
+    cull_rep_problems          problems = {0};
+    const cull_records_versus *v = NULL;
+    const cull_records_curve  *curve = NULL;
+    char                       lines[sizeof metrics + sizeof half_a_line];
 
+    (void)snprintf(lines, sizeof lines, "%s%s", metrics, half_a_line);
+    put_text(path_in(p->folder, "c/runs/sb/seed-1/metrics.jsonl"), lines);
     assert_ok(cull_rep_comparison_read(path_in(p->folder, "c"), &c, &problems));
     assert_int_equal(2, c.arms);
-    assert_int_equal(2, c.seeds);
-    assert_string_equal("Better by far.", c.verdict);
-    assert_int_equal(3, c.arm[1].runs);
+    assert_int_equal(2, c.is.seeds);
+    assert_string_equal("Better by far.", c.is.verdict);
+    assert_int_equal(3, c.arm[1].is->runs);
     assert_int_equal(2, c.arm[1].finished);
     assert_true(c.arm[1].low == 89 && c.arm[1].high == 90);
-    assert_true(isnan(c.arm[1].run[1].seconds[0]) && isnan(c.arm[1].run[2].accuracy));
-    v = cull_rep_primary(&c.arm[1]);
+    assert_true(isnan(c.arm[1].is->run[1].seconds[0]) && isnan(c.arm[1].is->run[2].accuracy));
+    v = cull_records_primary(c.arm[1].is);
     assert_non_null(v);
     assert_true(v->difference == 0.4 && v->more_seeds == 7 && isnan(v->wilcoxon));
-    assert_true(c.arm[1].factor[0] == 1.1 && isnan(c.arm[1].to_error[0]));
-    assert_int_equal(2, c.arm[1].run[0].metrics.curve[CULL_REP_TEST].count);
-    assert_true(c.arm[1].run[0].metrics.curve[CULL_REP_TEST].point[0].seconds == 5);
-    assert_int_equal(1, c.arm[1].run[0].metrics.probes);
-    /* Two broken last lines, and a folder outside. */
-    assert_int_equal(3, problems.count);
-    assert_non_null(strstr(problems.text[0], "line 5 is no JSON"));
-    assert_non_null(strstr(problems.text[2], "'../out' is no folder of this comparison"));
+    assert_true(c.arm[1].is->factor[0] == 1.1 && isnan(c.arm[1].is->to_error[0]));
+    curve = &c.arm[0].run[0].record.curves.of[CULL_RECORDS_TEST];
+    assert_int_equal(2, curve->count);
+    assert_true(cull_records_spent(&curve->look[0].so_far) == 5);
+    assert_int_equal(1, c.arm[0].run[0].probes.count);
+    /* A broken last line, and a folder outside: neither is shown. */
+    assert_int_equal(2, problems.said.count);
+    assert_string_equal("runs/sb/seed-1: metrics.jsonl line 4 is no JSON; skipped",
+                        problems.said.text[0]);
+    assert_non_null(strstr(problems.said.text[1], "'../out' is no folder of this comparison"));
+    assert_true(c.arm[0].run[0].there && !c.arm[1].run[0].there && !c.arm[1].run[1].there);
     assert_true(c.arm[0].style.colour == 1 && c.arm[1].style.colour == 2);
     cull_rep_comparison_clear(&c);
-    cull_rep_problems_clear(&problems);
+    cull_records_list_clear(&problems.said);
 }
 
 static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
@@ -239,7 +255,7 @@ static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
     static const struct {
         const char *text, *sentence;
     } cases[] = {{"", "is no JSON"},
-                 {"[1]", "no list of arms"},
+                 {"[1]", "no JSON object"},
                  {"{\"version\":1}", "no list of arms"},
                  {"{\"version\":2,\"arms\":[]}", "another version"},
                  {"{\"version\":1,\"arms\":[{\"name\":", "line 1 is no JSON"}};
@@ -253,7 +269,7 @@ static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
             CULL_BAD_FILE, cases[i].sentence,
             cull_rep_comparison_decode("x", cases[i].text, strlen(cases[i].text), &c, &problems));
         cull_rep_comparison_clear(&c);
-        cull_rep_problems_clear(&problems);
+        cull_records_list_clear(&problems.said);
     }
 }
 
@@ -267,17 +283,18 @@ static void every_cut_of_a_comparison_is_read_or_refused(void **state)
         assert_int_equal(CULL_BAD_FILE,
                          cull_rep_comparison_decode("x", comparison, bytes, &c, &problems));
         cull_rep_comparison_clear(&c);
-        cull_rep_problems_clear(&problems);
+        cull_records_list_clear(&problems.said);
     }
 }
 
 static void an_audit_counts_what_was_picked(void **state)
 {
     const struct place *p = *state;
-    cull_rep_audit      audit = {0};
-    json_t             *info = json_loads(run, 0, NULL);
+    cull_records_picks  audit = {0};
+    cull_records_run    record = {0};
 
-    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), info, &audit));
+    assert_ok(cull_records_run_read(path_in(p->folder, "r"), &record));
+    assert_ok(cull_records_picks_read(path_in(p->folder, "r"), &record.info, &audit));
     assert_true(audit.there && audit.corruption);
     assert_int_equal(4, audit.examples);
     assert_int_equal(1, audit.never);
@@ -287,12 +304,11 @@ static void an_audit_counts_what_was_picked(void **state)
     assert_true(audit.base_rate == 0.25 && audit.picked_rate == 0.5);
     assert_true(audit.bin[0] == 1 && audit.bin[1] == 1 && audit.bin[2] == 0 && audit.bin[4] == 1);
     /* With examples split off, places are not those of the file: nothing is claimed. */
-    assert_int_equal(
-        0, json_object_set_new(json_object_get(info, "data"), "validation", json_integer(1)));
-    audit = (cull_rep_audit){0};
-    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), info, &audit));
+    record.info.data.validation = 1;
+    audit = (cull_records_picks){0};
+    assert_ok(cull_records_picks_read(path_in(p->folder, "r"), &record.info, &audit));
     assert_true(audit.there && !audit.corruption);
-    json_decref(info);
+    cull_records_run_clear(&record);
 }
 
 static void an_origin_maps_places_to_the_file(void **state)
@@ -300,13 +316,14 @@ static void an_origin_maps_places_to_the_file(void **state)
     const struct place *p = *state;
     int32_t             count[] = {5, 0, 0};
     int64_t             origin[] = {3, 7, 0};
-    cull_rep_audit      audit = {0};
+    cull_records_picks  audit = {0};
+    cull_records_info   info = {0};
 
     assert_ok(cull_arrays_write(path_in(p->folder, "r/selection.npz"),
                                 (cull_array[]){{"count", cull_vector(count, CULL_I32, 3)},
                                                {"origin", cull_vector(origin, CULL_I64, 3)}},
                                 2));
-    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), NULL, &audit));
+    assert_ok(cull_records_picks_read(path_in(p->folder, "r"), &info, &audit));
     assert_true(audit.corruption && audit.picked_rate == 1);
     assert_true(fabs(audit.base_rate - 1.0 / 3) < 1e-15);
 }
@@ -315,13 +332,14 @@ static void all_copies_of_an_example_have_its_wrong_label(void **state)
 {
     const struct place *p = *state;
     int32_t             count[] = {2, 1, 3, 4, 0, 0}, origin[] = {3, 7, 3, 7, 3, 1};
-    cull_rep_audit      audit = {0};
+    cull_records_picks  audit = {0};
+    cull_records_info   info = {0};
 
     assert_ok(cull_arrays_write(path_in(p->folder, "r/selection.npz"),
                                 (cull_array[]){{"count", cull_vector(count, CULL_I32, 6)},
                                                {"origin", cull_vector(origin, CULL_I32, 6)}},
                                 2));
-    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), NULL, &audit));
+    assert_ok(cull_records_picks_read(path_in(p->folder, "r"), &info, &audit));
     /* Three copies of example 3; that of example 1 was drawn again and came out the same. */
     assert_true(audit.corruption && audit.base_rate == 0.5 && audit.picked_rate == 0.5);
 }
@@ -545,7 +563,7 @@ static void decode(const char *text, cull_rep_comparison *c)
     cull_rep_problems problems = {0};
 
     assert_ok(cull_rep_comparison_decode("x", text, strlen(text), c, &problems));
-    assert_int_equal(0, problems.count);
+    assert_int_equal(0, problems.said.count);
 }
 
 /* What the program that draws is asked for accuracy against share; the caller frees it. */

@@ -202,7 +202,6 @@ void cull_comparison_destroy(cull_comparison *c)
     cull_arms_close(&c->arms);
     cull_json_clear(&c->plan);
     cull_json_clear(&c->result);
-    cull_json_clear(&c->problems);
     cull_base_free(c->changes);
     cull_base_free(c->text);
     if (c->lock >= 0) (void)close(c->lock);
@@ -216,20 +215,21 @@ const cull_recipe *cull_comparison_unmeasured(const cull_comparison *c, size_t i
     return i < c->waiting ? c->unmeasured[i].recipe : NULL;
 }
 
-/* The middle of what the processes saw, number by number. */
+/* The middle of what the processes saw, number by number; what is no measurement is the same. */
 static cull_measured middle(const cull_measured *all, size_t processes)
 {
+#define AT(member) offsetof(cull_measured, member)
+    static const size_t numbers[] = {AT(start),      AT(load),       AT(score),  AT(decide),
+                                     AT(learn),      AT(optim),      AT(scored), AT(trained),
+                                     AT(pool_score), AT(pool_solve), AT(waited)};
+#undef AT
     cull_measured out = all[0];
-    size_t        first = offsetof(cull_measured, start) / sizeof(double);
-    size_t        numbers = sizeof out / sizeof(double);
     double        seen[MOST_JOBS];
 
-    _Static_assert(sizeof(size_t) == sizeof(double), "fields are taken as numbers of one size");
-    for (size_t k = first; k < numbers; k++) {
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         for (size_t p = 0; p < processes; p++)
-            memcpy(&seen[p], (const char *)&all[p] + k * sizeof(double), sizeof(double));
-        seen[0] = cull_stat_median(seen, processes);
-        memcpy((char *)&out + k * sizeof(double), seen, sizeof(double));
+            seen[p] = *(const double *)(const void *)((const char *)&all[p] + numbers[k]);
+        *(double *)(void *)((char *)&out + numbers[k]) = cull_stat_median(seen, processes);
     }
     return out;
 }
