@@ -14,9 +14,9 @@
  *   - Waiting between record and recorded ends the process (SIGABRT).
  *
  * How to use it. It is in no library. A test's program gets it, as a backend called "far", with
- * cull_with_far(NAME) in far.cmake; build/tests/cull_far is the program `cull` with it (`--set
- * backend=far`). A new kind of operation or layer needs nothing here, except where its arguments
- * point at something that is no array: then a line in far_ops.c.
+ * cull_with_far(NAME) in far.cmake; build/tests/cull_far is the program `cull` with it, where
+ * train.backend may be `far`. A new kind of operation or layer needs nothing here, except where its
+ * arguments point at something that is no array: then a line in far_ops.c.
  */
 #include "far.h"
 
