@@ -100,3 +100,11 @@ cull_selector *make_selector(const char *strategy, const char *options, const cu
     assert_ok(try_selector(strategy, options, setting, &selector));
     return selector;
 }
+
+cull_backend *plain_backend(void)
+{
+    static cull_backend *backend = NULL;
+
+    if (!backend) assert_ok(cull_backend_open("ref", 1, &backend));
+    return backend;
+}

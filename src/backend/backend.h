@@ -42,6 +42,13 @@
  *     facility  facility location, many problems at once             (cull_facility_problem)
  *     gradient  B = sum over rows of p_i (x) [h_i; 1], bias last
  *     gain      p_i^T B [h_i; 1] of each row, or without P all of B [h_i; 1]
+ *
+ *     gather    rows of one array, by their numbers, into another
+ *     kept      what is kept of an example's loss, for the rows that are gone back through
+ *     update    new weights from gradients: SGD or AdamW over one block; not while the error word
+ *               says something
+ *     summary   the sum of losses, and how many examples were classified right
+ *     tally     what became of each example, by place
  */
 #ifndef CULL_BACKEND_BACKEND_H
 #define CULL_BACKEND_BACKEND_H
@@ -63,6 +70,11 @@ typedef enum cull_op_kind {
     CULL_OP_GRADIENT,
     CULL_OP_GAIN,
     CULL_OP_REFIT,
+    CULL_OP_GATHER,
+    CULL_OP_KEPT,
+    CULL_OP_UPDATE,
+    CULL_OP_SUMMARY,
+    CULL_OP_TALLY,
     CULL_OP_KINDS
 } cull_op_kind;
 
@@ -109,6 +121,33 @@ typedef struct cull_op_desc {
     size_t       width, classes; /* of H and of P                       */
     size_t       picks;          /* most that are picked of one problem */
 } cull_op_desc;
+
+/* ---- of update ---- */
+
+typedef enum cull_optim_rule { CULL_OPTIM_SGD, CULL_OPTIM_ADAMW } cull_optim_rule;
+
+enum { CULL_OPTIM_BUFFERS = 2, CULL_OPTIM_CHUNK = 16384 }; /* weights that one task looks at */
+
+typedef struct cull_optim_options {
+    cull_optim_rule rule;
+    double          momentum; /* sgd, 0 <= momentum < 1                                  */
+    bool            nesterov; /* sgd, only with momentum                                 */
+    double          weight_decay;
+    double          beta1, beta2, epsilon; /* adamw                                      */
+    double          clip;                  /* most norm of the whole gradient; 0: any    */
+} cull_optim_options;
+
+/* Weights from `at` to the next range's beginning share one decay. */
+typedef struct cull_optim_range {
+    uint64_t at;
+    double   decay;
+} cull_optim_range;
+
+/* ---- of summary ---- */
+typedef struct cull_seen {
+    double   loss;           /* the sum                                      */
+    uint64_t count, correct; /* examples; 0 correct where nobody asked       */
+} cull_seen;
 
 /* Facility location: gradients are told apart by squares, which must stay numbers. */
 #define CULL_FACILITY_MOST 0x1p400
@@ -164,6 +203,63 @@ typedef struct cull_op_args {
             const double      *b;             /* (C, D+1)                              */
             double            *out;           /* [rows], or without p (rows, C)        */
         } gain;
+        struct {
+            const void     *from; /* [held] rows of `bytes` each                      */
+            void           *to;   /* [rows]                                           */
+            const uint32_t *index;
+            size_t          rows, held, bytes;
+        } gather;
+        struct {
+            size_t          rows, classes;
+            cull_dtype      dtype;  /* of p and gradient                                  */
+            const uint32_t *index;  /* [rows] which of those that were scored             */
+            const double   *chosen; /* [rows] their weights                               */
+            bool            constants;
+            const void     *from_p; /* of all that were scored                            */
+            const double   *from_loss;
+            const int32_t  *from_label;
+            const uint32_t *from_place;
+            void           *p;
+            void           *gradient;     /* of the logits: w_i p_i / rows                    */
+            double         *loss, *share; /* share: weights in BatchNorm's backward, 0: none */
+            int32_t        *label;
+            uint32_t       *place;
+        } kept;
+        struct {
+            cull_optim_options      rule;
+            cull_dtype              dtype;
+            size_t                  count;
+            void                   *value, *gradient;
+            void                   *buffer[CULL_OPTIM_BUFFERS]; /* [count]; NULL: none  */
+            const cull_optim_range *range;                      /* the first at 0       */
+            size_t                  ranges;
+            double                 *partial; /* clip: [chunks]                           */
+            double                 *norm;    /* clip: of the gradient as it came         */
+            const cull_moment      *now;     /* rate, updates                            */
+            cull_trouble           *trouble; /* NULL: an infinite norm fails the call    */
+        } update;
+        struct {
+            size_t             rows, classes;
+            const double      *loss;
+            const void        *p; /* softmax less target, of dtype; NULL: nothing is counted */
+            cull_dtype         dtype;
+            const int32_t     *label;
+            const uint32_t    *place;
+            double             smoothing;
+            bool               add; /* to what is there                              */
+            cull_seen         *out;
+            const cull_moment *now;     /* or NULL                                       */
+            cull_trouble      *trouble; /* or NULL                                       */
+        } summary;
+        struct {
+            size_t             rows;
+            const uint32_t    *place;
+            const double      *loss, *weight; /* weight NULL: 1                           */
+            const cull_moment *now;           /* epoch                                    */
+            int32_t           *count, *first; /* by place, as the two below               */
+            double            *weights;
+            float             *latest;
+        } tally;
     };
 } cull_op_args;
 
@@ -237,6 +333,18 @@ struct cull_backend {
     char                    description[64];
 };
 
+/* Operations that all backends on the host share (kept.c, update.c, books.c). */
+extern const cull_op_class cull_host_gather, cull_host_kept, cull_host_update, cull_host_summary,
+    cull_host_tally;
+#define CULL_HOST_OPS                                                                              \
+    [CULL_OP_GATHER] = &cull_host_gather, [CULL_OP_KEPT] = &cull_host_kept,                        \
+    [CULL_OP_UPDATE] = &cull_host_update, [CULL_OP_SUMMARY] = &cull_host_summary,                  \
+    [CULL_OP_TALLY] = &cull_host_tally
+
+/* For operations that keep nothing but the common head. */
+cull_status cull_host_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);
+void        cull_host_destroy(cull_op *op);
+
 /* The names of all backends, i = 0, 1, ... until NULL. */
 const char *cull_backend_name_at(size_t i);
 
@@ -246,6 +354,12 @@ const char *cull_backend_name_at(size_t i);
 static inline bool cull_backend_on_host(const cull_backend *backend)
 {
     return backend->class->device == 0;
+}
+
+/* Where its memory lies. */
+static inline cull_device cull_backend_device(const cull_backend *backend)
+{
+    return (cull_device){.kind = backend->class->device};
 }
 
 /* Who works with arrays on the host: the backend itself, where it does. */
@@ -287,6 +401,12 @@ static inline cull_status cull_backend_wait(cull_backend *backend)
 {
     return backend->class->queue->wait(backend);
 }
+
+/* A part of the backend's memory as bytes of a saved state, and back. */
+cull_status cull_backend_save(cull_backend *backend, const void *data, size_t bytes,
+                              cull_writer *writer);
+cull_status cull_backend_restore(cull_backend *backend, void *data, size_t bytes,
+                                 cull_reader *reader);
 
 /* Are steps worth recording? */
 static inline bool cull_backend_records(const cull_backend *backend)

@@ -5,6 +5,8 @@ static void complete(cull_layer_desc *desc)
 {
     for (int i = 0; i < 2; i++)
         if (!desc->dilation[i]) desc->dilation[i] = 1;
+    if (!desc->parameters) desc->parameters = desc->dtype;
+    if (!desc->statistics) desc->statistics = desc->dtype;
 }
 
 cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc,
@@ -18,6 +20,9 @@ cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc
     complete(&d);
     if (!table || !table->layer[desc->kind])
         FAIL(CULL_UNSUPPORTED, "backend %s cannot run this layer", backend->class->name);
+    if (cull_backend_on_host(backend) && (d.parameters != d.dtype || d.statistics != d.dtype))
+        FAIL(CULL_UNSUPPORTED, "layers on the %s backend have one type for all",
+             backend->class->name);
     TRY(table->layer[desc->kind]->create(backend, &d, &op));
     op->class = table->layer[desc->kind];
     op->backend = backend;
@@ -25,6 +30,19 @@ cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc
     *out = op;
 done:
     return status;
+}
+
+cull_status cull_layer_check_labels(const cull_layer_desc *desc, const cull_layer_args *args)
+{
+    int64_t classes = cull_image_row(&desc->x);
+
+    for (int64_t i = 0; i < desc->x.n; i++)
+        if (args->label[i] < 0 || args->label[i] >= classes)
+            return cull_fail(CULL_BAD_ARGUMENT,
+                             "example %lld (place %u) has label %d, the model knows 0 to %lld",
+                             (long long)i, args->place ? args->place[i] : (uint32_t)i,
+                             args->label[i], (long long)classes - 1);
+    return CULL_OK;
 }
 
 void cull_layer_destroy(cull_layer_op *op)

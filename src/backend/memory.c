@@ -26,6 +26,36 @@ void cull_backend_release(cull_backend *backend, void *data)
     if (data) backend->class->queue->release(backend, data);
 }
 
+cull_status cull_backend_save(cull_backend *backend, const void *data, size_t bytes,
+                              cull_writer *writer)
+{
+    cull_status status = CULL_OK;
+    void       *copy = NULL;
+
+    if (cull_backend_on_host(backend)) return cull_write(writer, data, bytes);
+    TRY(cull_base_alloc(bytes, 1, "a saved state", &copy));
+    TRY(cull_backend_download(backend, copy, data, bytes));
+    TRY(cull_write(writer, copy, bytes));
+done:
+    cull_base_free(copy);
+    return status;
+}
+
+cull_status cull_backend_restore(cull_backend *backend, void *data, size_t bytes,
+                                 cull_reader *reader)
+{
+    cull_status status = CULL_OK;
+    void       *copy = NULL;
+
+    if (cull_backend_on_host(backend)) return cull_read(reader, data, bytes);
+    TRY(cull_base_alloc(bytes, 1, "a saved state", &copy));
+    TRY(cull_read(reader, copy, bytes));
+    TRY(cull_backend_upload(backend, data, copy, bytes));
+done:
+    cull_base_free(copy);
+    return status;
+}
+
 /* ---- the host: done when asked for ---- */
 
 struct cull_mark {

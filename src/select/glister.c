@@ -302,6 +302,7 @@ const cull_strategy cull_strategy_glister = {
     .name = "glister",
     .doc = "examples whose gradients lower the loss of a validation set most",
     .runs = CULL_RUNS_PERIOD,
+    .traits = CULL_HOST_SIGNALS,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .create = create,

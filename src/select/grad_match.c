@@ -248,6 +248,7 @@ const cull_strategy cull_strategy_grad_match = {
     .name = "grad-match",
     .doc = "weighted examples of the pool whose gradient matches that of the pool",
     .runs = CULL_RUNS_PERIOD,
+    .traits = CULL_HOST_SIGNALS,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .state_size = sizeof(cull_omp_options),

@@ -13,15 +13,15 @@
 #include "train/train.h"
 
 /* Is the forward pass of all candidates asked for? */
-static bool loads(const cull_trainer *t)
+static bool loads(const cull_needs *needs)
 {
-    return t->needs.action != CULL_SELECT_BATCH || t->needs.signals & CULL_SIGNAL_FORWARD;
+    return needs->action != CULL_SELECT_BATCH || needs->signals & CULL_SIGNAL_FORWARD;
 }
 
 /* Candidates that are only scored may be scored without augmentation. */
-static bool augments(const cull_trainer *t)
+static bool augments(const cull_train_setup *setup, const cull_needs *needs)
 {
-    return t->setup->augments && !(t->needs.action == CULL_SELECT_BATCH && t->setup->score.clean);
+    return setup->augments && !(needs->action == CULL_SELECT_BATCH && setup->score.clean);
 }
 
 /* A loader for requests of so many. */
@@ -47,17 +47,19 @@ done:
     return status;
 }
 
-static cull_status fill_loader(cull_trainer *t)
+/* Steps from a->to on, as if all had these needs. */
+static cull_status fill_loader(cull_trainer *t, const cull_needs *needs)
 {
-    cull_status status = CULL_OK;
-    cull_ahead *a = &t->ahead;
+    cull_status     status = CULL_OK;
+    cull_ahead     *a = &t->ahead;
+    cull_sel_course course = cull_train_course(t);
+    size_t          count = 0;
 
-    while (a->to < t->walk.count && !cull_train_drops(t, &t->needs, a->to) &&
-           cull_data_loader_room(t->loader) > 0) {
-        size_t count = cull_train_step_size(t, a->to);
-
+    while (cull_data_loader_room(t->loader) > 0) {
+        course.at = a->to;
+        if (!cull_sel_course_takes(&course, needs, &count)) break;
         if (count > t->loader_room) break; /* a short batch came first: widened when it is due */
-        TRY(cull_data_loader_submit(t->loader, t->walk.place + a->to, count, t->place.epoch,
+        TRY(cull_data_loader_submit(t->loader, t->walk.place + a->to, count, t->progress.epoch,
                                     a->augment));
         a->to += count;
     }
@@ -65,23 +67,25 @@ done:
     return status;
 }
 
-cull_status cull_train_take(cull_trainer *t, size_t at, size_t count, cull_batch *out)
+cull_status cull_train_take(cull_trainer *t, const cull_sel_step *step, size_t at, cull_batch *out)
 {
     cull_status     status = CULL_OK;
     cull_data_batch batch = {0};
+    bool            augment = augments(t->setup, &step->needs);
+    size_t          size = step->needs.candidates;
     /* Short only at the end of the walk, so there the size asked for tells nothing. */
-    bool guessed = t->ahead.from == at && t->ahead.to > at && t->ahead.augment == augments(t) &&
-                   (t->ahead.size == t->needs.candidates || t->walk.groups);
+    bool guessed = t->ahead.from == at && t->ahead.to > at && t->ahead.augment == augment &&
+                   (t->ahead.size == size || t->walk.groups);
 
-    TRY(widen(t, count));
+    TRY(widen(t, step->count));
     if (!guessed) {
         cull_data_loader_drop(t->loader);
-        t->ahead = (cull_ahead){at, at, t->needs.candidates, augments(t)};
+        t->ahead = (cull_ahead){at, at, size, augment};
     }
-    TRY(fill_loader(t));
+    TRY(fill_loader(t, &step->needs));
     TRY(cull_data_loader_take(t->loader, &batch));
     t->ahead.from += batch.count;
-    TRY(fill_loader(t));
+    TRY(fill_loader(t, &step->needs));
     out->inputs = batch.inputs.data;
     out->label = batch.labels;
     out->place = batch.places;
@@ -89,23 +93,24 @@ done:
     return status;
 }
 
-cull_status cull_train_bring(cull_trainer *t)
+cull_status cull_train_bring(cull_trainer *t, const cull_sel_step *step)
 {
     cull_status status = CULL_OK;
-    size_t      at = (size_t)t->place.at, count = cull_train_step_size(t, at);
-    bool        ahead = false;
+    size_t      at = (size_t)t->progress.at;
+    bool        ahead = false, load = loads(&step->needs);
 
-    t->seen = (cull_batch){.count = count,
+    t->needs = step->needs;
+    t->seen = (cull_batch){.count = step->count,
                            .place = t->walk.place + at,
                            .weight = t->walk.weighs ? t->walk.weight + at : NULL,
-                           .step = t->place.step,
-                           .epoch = t->place.epoch,
+                           .step = t->progress.step,
+                           .epoch = t->progress.epoch,
                            .key = cull_key_make(t->setup->seed, "dropout")};
-    t->augmented = augments(t);
-    if (t->pipeline) cull_pipeline_turn(t, count);
-    ahead = t->pipeline && t->needs.action == CULL_SELECT_BATCH && loads(t);
-    if (loads(t) && !(ahead && cull_pipeline_has(t, count)))
-        TRY(cull_train_take(t, at, count, &t->seen));
+    t->augmented = augments(t->setup, &step->needs);
+    if (t->pipeline) cull_pipeline_turn(t, step->count);
+    ahead = t->pipeline && step->needs.action == CULL_SELECT_BATCH && load;
+    if (load && !(ahead && cull_pipeline_has(t, step->count)))
+        TRY(cull_train_take(t, step, at, &t->seen));
     if (ahead) TRY(cull_pipeline_hold(t, &t->seen));
     cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
 done:
@@ -141,30 +146,37 @@ done:
 struct work {
     cull_trainer *t;
     size_t        from;
+    atomic_bool   failed;
 };
 
-/* Row i of the training batch; which thread makes it does not matter. */
-static void make_row(void *context, size_t i, unsigned worker)
+static cull_status write_row(const struct work *work, size_t i)
 {
-    const struct work      *work = context;
     cull_trainer           *t = work->t;
     const cull_train_setup *s = t->setup;
     size_t                  width = cull_data_row(t->train);
     float                  *to = t->rows.inputs + i * width;
     uint32_t                row = t->chosen.index[work->from + i];
 
+    if (row == CULL_NO_ROW || !t->seen.inputs || t->augmented != s->augments)
+        return cull_data_transform(t->train, s->augments ? &s->augment : NULL, t->form,
+                                   t->progress.epoch, &t->rows.place[i], 1, to);
+    memcpy(to, (const float *)t->seen.inputs + row * width, width * sizeof *to);
+    return CULL_OK;
+}
+
+/* Row i of the training batch; which thread makes it does not matter. */
+static void make_row(void *context, size_t i, unsigned worker)
+{
+    struct work *work = context;
+
     (void)worker;
-    if (row != CULL_NO_ROW && t->seen.inputs && t->augmented == s->augments)
-        memcpy(to, (const float *)t->seen.inputs + row * width, width * sizeof *to);
-    else
-        cull_data_transform(t->train, s->augments ? &s->augment : NULL, t->form, t->place.epoch,
-                            &t->rows.place[i], 1, to);
+    if (write_row(work, i)) atomic_store(&work->failed, true);
 }
 
 cull_status cull_train_gather(cull_trainer *t, size_t from, size_t to, cull_batch *out)
 {
     cull_status status = CULL_OK;
-    struct work work = {t, from};
+    struct work work = {.t = t, .from = from};
 
     TRY(cull_train_reserve(t, to - from));
     for (size_t i = 0; i < to - from; i++) {
@@ -172,13 +184,15 @@ cull_status cull_train_gather(cull_trainer *t, size_t from, size_t to, cull_batc
         t->rows.label[i] = t->train->labels[t->rows.place[i]];
     }
     cull_team_run(t->backend->team, to - from, make_row, &work);
+    /* A sentence stays with its thread: what failed there is tried again here. */
+    for (size_t i = 0; work.failed && i < to - from; i++) TRY(write_row(&work, i));
     *out = (cull_batch){.count = to - from,
                         .inputs = t->rows.inputs,
                         .label = t->rows.label,
                         .weight = t->chosen.weight + from,
                         .place = t->rows.place,
-                        .step = t->place.step,
-                        .epoch = t->place.epoch,
+                        .step = t->progress.step,
+                        .epoch = t->progress.epoch,
                         .key = cull_key_make(t->setup->seed, "dropout")};
     cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
 done:

@@ -35,7 +35,7 @@ static cull_status walk_all(cull_trainer *t)
     cull_status status = CULL_OK;
 
     TRY(make_room(&t->walk, t->train->count));
-    cull_data_order_epoch(&t->order, t->place.epoch, NULL, t->train->count);
+    cull_data_order_epoch(&t->order, t->progress.epoch, NULL, t->train->count);
     memcpy(t->walk.place, t->order.place, t->order.count * sizeof *t->walk.place);
     t->walk.count = t->order.count;
     t->walk.groups = 0;
@@ -50,7 +50,7 @@ static void walk_entries(cull_trainer *t)
     cull_walk *w = &t->walk;
 
     for (size_t i = 0; i < t->pool.count; i++) w->place[i] = (uint32_t)i;
-    cull_data_order_epoch(&t->order, t->place.epoch, w->place, t->pool.count);
+    cull_data_order_epoch(&t->order, t->progress.epoch, w->place, t->pool.count);
     for (size_t i = 0; i < t->pool.count; i++) {
         uint32_t entry = t->order.place[i];
 
@@ -69,7 +69,7 @@ static void walk_groups(cull_trainer *t)
 
     for (size_t i = 0; i < s->count; i++)
         if (i == 0 || s->group[i] != s->group[i - 1]) w->place[groups++] = (uint32_t)i;
-    cull_data_order_epoch(&t->order, t->place.epoch, w->place, groups);
+    cull_data_order_epoch(&t->order, t->progress.epoch, w->place, groups);
     w->groups = groups;
     for (size_t g = 0; g < groups; g++) {
         uint32_t first = t->order.place[g];
@@ -97,34 +97,16 @@ done:
     return status;
 }
 
-/* As the schedule counts: a last batch that is not full is none where the recipe leaves it out. */
-static void count_batches(cull_trainer *t)
-{
-    cull_walk *w = &t->walk;
-    size_t     batch = t->setup->batch;
-
-    w->batches = (double)((w->count + batch - 1) / batch);
-    if (w->groups) w->batches = (double)w->groups;
-    if (t->setup->drop_short && !w->groups && w->count >= batch)
-        w->batches = (double)(w->count / batch);
-}
-
 cull_status cull_train_begin_epoch(cull_trainer *t)
 {
     cull_status status = CULL_OK;
-    bool        over_subset = false;
 
-    TRY(cull_selector_needs(t->selector, t->place.step, t->place.epoch, &t->needs));
-    over_subset = t->needs.action == CULL_SELECT_POOL || t->needs.action == CULL_KEEP_SUBSET;
+    TRY(cull_selector_needs(t->selector, t->progress.step, t->progress.epoch, &t->needs));
     if (t->needs.action == CULL_SELECT_POOL) TRY(cull_train_choose_pool(t));
-    if (over_subset)
-        TRY(walk_subset(t));
-    else
-        TRY(walk_all(t));
-    count_batches(t);
-    if (t->place.at > t->walk.count)
+    TRY(cull_sel_over_subset(&t->needs) ? walk_subset(t) : walk_all(t));
+    if (t->progress.at > t->walk.count)
         FAIL(CULL_BAD_STATE, "the checkpoint is %llu examples into an epoch of %zu",
-             (unsigned long long)t->place.at, t->walk.count);
+             (unsigned long long)t->progress.at, t->walk.count);
     if (t->loader) cull_data_loader_drop(t->loader);
     t->ahead = (cull_ahead){0};
     cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
@@ -132,50 +114,27 @@ done:
     return status;
 }
 
-/* What is not chosen from is trained, in ordinary batches. */
-static size_t whole_step(const cull_trainer *t, const cull_needs *needs)
+cull_status cull_train_enter_epoch(cull_trainer *t, uint64_t epoch)
 {
-    if (needs->action != CULL_SELECT_BATCH && needs->candidates > t->setup->batch)
-        return t->setup->batch;
-    return needs->candidates;
+    cull_progress_turn(&t->progress, epoch);
+    return cull_train_begin_epoch(t);
 }
 
-bool cull_train_drops(const cull_trainer *t, const cull_needs *needs, size_t at)
+cull_sel_course cull_train_course(const cull_trainer *t)
 {
-    return t->setup->drop_short && !t->walk.groups && at > 0 &&
-           t->walk.count - at < whole_step(t, needs);
+    return (cull_sel_course){.selector = t->selector,
+                             .drop_short = t->setup->drop_short,
+                             .step = t->progress.step,
+                             .epoch = t->progress.epoch,
+                             .at = (size_t)t->progress.at,
+                             .count = t->walk.count,
+                             .end = t->walk.end,
+                             .groups = t->walk.groups};
 }
 
 bool cull_train_epoch_over(const cull_trainer *t)
 {
-    cull_needs next = {0};
+    cull_sel_course course = cull_train_course(t);
 
-    if (t->place.at >= t->walk.count) return true;
-    if (!t->setup->drop_short) return false;
-    (void)cull_selector_needs(t->selector, t->place.step, t->place.epoch, &next);
-    return cull_train_drops(t, &next, (size_t)t->place.at);
-}
-
-/* The end of the training batch of a subset that lies behind `at`. */
-static size_t group_end(const cull_walk *w, size_t at)
-{
-    size_t low = 0, high = w->groups;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (w->end[middle] > at)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low < w->groups ? w->end[low] : w->count;
-}
-
-size_t cull_train_step_size(const cull_trainer *t, size_t at)
-{
-    size_t rest = t->walk.count - at, size = whole_step(t, &t->needs);
-
-    if (t->walk.groups) return group_end(&t->walk, at) - at;
-    return size < rest ? size : rest;
+    return cull_sel_course_over(&course);
 }

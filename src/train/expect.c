@@ -82,14 +82,6 @@ done:
     return status;
 }
 
-/* How many of `size` examples are trained; 0: the rule decides. */
-static size_t learns_of(const cull_trainer *t, const cull_needs *needs, size_t size)
-{
-    if (needs->action != CULL_SELECT_BATCH) return size;
-    if (needs->budget == 0) return 0;
-    return size == needs->candidates ? needs->budget : cull_sel_own_budget(t->selector, size);
-}
-
 static void note_sizes(cull_trainer *t, const cull_needs *needs, size_t size, size_t learns)
 {
     if (needs->action != CULL_SELECT_BATCH) return;
@@ -116,42 +108,26 @@ static void note_single(cull_trainer *t, const cull_needs *needs)
     if (single) t->expected.single = true;
 }
 
-/* An epoch from `step` on, in which the first question was already answered. */
-static cull_status look_at_epoch(cull_trainer *t, uint64_t epoch, uint64_t step, size_t count,
-                                 double share)
+/* The steps of an epoch, which stands for so many. */
+static cull_status look_at_steps(cull_trainer *t, cull_sel_course *course, uint64_t stands_for)
 {
-    cull_status status = CULL_OK;
-    cull_needs  needs = {0};
+    cull_status   status = CULL_OK;
+    double        share = (double)stands_for;
+    cull_sel_step step = {0};
 
-    for (size_t at = 0; at < count; step++) {
-        size_t size = 0, learns = 0;
+    for (; cull_sel_course_peek(course, &step); cull_sel_course_pass(course, step.count)) {
+        size_t learns = step.learns ? step.learns : t->setup->batch;
 
-        TRY(cull_selector_needs(t->selector, step, epoch, &needs));
-        TRY(check_scoring(t, &needs));
-        size = needs.candidates;
-        if (needs.action != CULL_SELECT_BATCH && size > t->setup->batch) size = t->setup->batch;
-        if (t->setup->drop_short && at > 0 && count - at < size) break;
-        if (size > count - at) size = count - at;
-        note_single(t, &needs);
-        learns = learns_of(t, &needs, size);
-        if (learns == 0) t->expected.fixed = false;
-        note_sizes(t, &needs, size, learns ? learns : t->setup->batch);
-        TRY(make_plans(t, &needs, size, learns ? learns : t->setup->batch));
+        TRY(check_scoring(t, &step.needs));
+        note_single(t, &step.needs);
+        note_sizes(t, &step.needs, step.count, learns);
+        TRY(make_plans(t, &step.needs, step.count, learns));
+        if (step.learns == 0) t->expected.fixed = false;
         t->expected.steps += share;
-        t->expected.trained += share * (double)learns;
-        at += size;
+        t->expected.trained += share * (double)step.learns;
     }
 done:
     return status;
-}
-
-/* Over the pool the number of examples is the subset's, where it is known. */
-static size_t count_of(cull_trainer *t, const cull_needs *needs)
-{
-    if (needs->action != CULL_SELECT_POOL && needs->action != CULL_KEEP_SUBSET)
-        return t->train->count;
-    if (needs->budget == 0) t->expected.fixed = false;
-    return needs->budget ? needs->budget : t->train->count;
 }
 
 /* A scorer that never scores is a mistake. */
@@ -191,16 +167,25 @@ static cull_status check_single(const cull_trainer *t)
                      cull_selector_name(t->selector), norm, model->name, drop, refit);
 }
 
-/* The epochs behind one that stands for them may ask for something else: stale ones do. */
-static cull_status check_others(cull_trainer *t, uint64_t epoch, uint64_t step, uint64_t stands_for,
-                                double steps)
+/* An epoch, and the `stands_for` - 1 behind it. These have as many steps, but may begin with
+ * something else: stale ones do. */
+static cull_status look_at_epoch(cull_trainer *t, cull_sel_course *course, uint64_t epoch,
+                                 uint64_t stands_for)
 {
     cull_status status = CULL_OK;
     cull_needs  needs = {0};
-    uint64_t    each = (uint64_t)(steps / (double)stands_for);
+    uint64_t    steps = course->step;
 
-    for (uint64_t i = 1; i < stands_for; i++) {
-        TRY(cull_selector_needs(t->selector, step + i * each, epoch + i, &needs));
+    cull_sel_course_epoch(course, epoch, &needs);
+    TRY(check_scoring(t, &needs));
+    if (course->count == 0) {
+        t->expected.fixed = false;
+        course->count = t->train->count;
+    }
+    TRY(look_at_steps(t, course, stands_for));
+    steps = course->step - steps;
+    for (uint64_t i = 1; i < stands_for; i++, course->step += steps) {
+        cull_sel_course_epoch(course, epoch + i, &needs);
         TRY(check_scoring(t, &needs));
     }
 done:
@@ -209,10 +194,11 @@ done:
 
 cull_status cull_train_expect(cull_trainer *t)
 {
-    cull_status status = CULL_OK;
-    double      questions = (double)t->epochs * (double)t->schedule.steps_per_epoch;
-    uint64_t    stride = (uint64_t)ceil(questions / MOST_QUESTIONS), step = 0;
-    cull_needs  needs = {0};
+    cull_status     status = CULL_OK;
+    double          questions = (double)t->epochs * (double)t->schedule.steps_per_epoch;
+    uint64_t        stride = (uint64_t)ceil(questions / MOST_QUESTIONS);
+    cull_sel_course course = {
+        .selector = t->selector, .drop_short = t->setup->drop_short, .imagined = true};
 
     t->expected = (cull_expectation){.fixed = true};
     if (t->setup->score.reuse && cull_sel_carries(t->selector))
@@ -220,16 +206,9 @@ cull_status cull_train_expect(cull_trainer *t)
              "score.pass: %s carries examples over from earlier batches, whose "
              "scoring pass is gone",
              cull_selector_name(t->selector));
-    for (uint64_t epoch = 0; epoch < t->epochs; epoch += stride) {
-        uint64_t stands_for = t->epochs - epoch < stride ? t->epochs - epoch : stride;
-        double   before = t->expected.steps;
-
-        TRY(cull_selector_needs(t->selector, step, epoch, &needs));
-        TRY(check_scoring(t, &needs));
-        TRY(look_at_epoch(t, epoch, step, count_of(t, &needs), (double)stands_for));
-        TRY(check_others(t, epoch, step, stands_for, t->expected.steps - before));
-        step += (uint64_t)(t->expected.steps - before);
-    }
+    for (uint64_t epoch = 0; epoch < t->epochs; epoch += stride)
+        TRY(look_at_epoch(t, &course, epoch,
+                          t->epochs - epoch < stride ? t->epochs - epoch : stride));
     TRY(check_used(t));
     TRY(check_single(t));
     TRY(cull_train_reserve(t, t->expected.learns));

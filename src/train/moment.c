@@ -16,19 +16,13 @@
 
 #include "train/train.h"
 
-/* Training batches of this epoch that are done. */
-static double batches_done(const cull_trainer *t)
-{
-    return t->walk.groups ? (double)t->place.batch : (double)t->place.at / (double)t->setup->batch;
-}
-
+/* In ordinary steps, counted by what was met. */
 static double scored_position(const cull_trainer *t)
 {
-    double steps = (double)t->schedule.steps_per_epoch;
-    double part = steps;
+    cull_sel_course course = cull_train_course(t);
+    double          steps = (double)t->schedule.steps_per_epoch;
 
-    if (!cull_train_epoch_over(t)) part = batches_done(t) * (steps / t->walk.batches);
-    return (double)t->place.epoch * steps + fmin(part, steps);
+    return (double)t->progress.epoch * steps + cull_sel_course_position(&course, steps);
 }
 
 double cull_train_position(const cull_trainer *t)
@@ -41,34 +35,34 @@ double cull_train_position(const cull_trainer *t)
     return position < end ? position : end - 1;
 }
 
-double cull_train_progress(const cull_trainer *t)
+double cull_train_epochs_done(const cull_trainer *t)
 {
     return scored_position(t) / (double)t->schedule.steps_per_epoch;
 }
 
-/* Progress, and half the way that a step goes in this epoch: what lies before is nearest to this
+/* Epochs done, and half the way that a step goes in this one: what lies before is nearest to this
  * step or an earlier one. */
 static double nearest(const cull_trainer *t)
 {
-    double now = cull_train_progress(t);
+    double now = cull_train_epochs_done(t);
 
-    if (t->place.batch == 0) return now;
-    return now + (now - (double)t->place.epoch) / (double)t->place.batch / 2;
+    if (t->progress.batch == 0) return now;
+    return now + (now - (double)t->progress.epoch) / (double)t->progress.batch / 2;
 }
 
 bool cull_train_complete(const cull_trainer *t)
 {
-    return t->setup->shorten < 1 && t->place.step > 0 && nearest(t) > t->length;
+    return t->setup->shorten < 1 && t->progress.step > 0 && nearest(t) > t->length;
 }
 
 bool cull_train_moment(cull_trainer *t)
 {
     bool due = false;
 
-    while (t->place.moments < t->setup->moments &&
-           t->setup->moment[t->place.moments] <= nearest(t)) {
+    while (t->progress.moments < t->setup->moments &&
+           t->setup->moment[t->progress.moments] <= nearest(t)) {
         due = true;
-        t->place.moments++;
+        t->progress.moments++;
     }
     return due;
 }

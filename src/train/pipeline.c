@@ -54,7 +54,7 @@ cull_status cull_pipeline_open(cull_trainer *t, cull_pipeline **out)
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     TRY(cull_backend_open(t->setup->backend, t->setup->threads, &p->backend));
-    TRY(cull_nn_params_create(t->model, t->params->dtype, &p->params));
+    TRY(cull_nn_params_create(p->backend, t->model, t->params->dtype, &p->params));
     p->plans = (cull_plans){.model = t->model, .params = p->params, .backend = p->backend};
     if (pthread_create(&p->thread, NULL, work, p) != 0)
         FAIL(CULL_NO_MEMORY, "the system gives no thread to score ahead");
@@ -133,8 +133,8 @@ static bool is_pending(const cull_trainer *t, size_t count)
 {
     const cull_pending *n = &t->pipeline->pending;
 
-    return n->there && n->step == t->place.step && n->epoch == t->place.epoch &&
-           n->at == t->place.at && n->count == count && n->signals == t->needs.signals;
+    return n->there && n->step == t->progress.step && n->epoch == t->progress.epoch &&
+           n->at == t->progress.at && n->count == count && n->signals == t->needs.signals;
 }
 
 void cull_pipeline_turn(cull_trainer *t, size_t count)
@@ -202,31 +202,29 @@ done:
 /* The selector is asked ahead; where it changes its mind, what was scored is not used. */
 cull_status cull_pipeline_ahead(cull_trainer *t)
 {
-    cull_pipeline *p = t->pipeline;
-    cull_status    status = CULL_OK;
-    cull_needs     now = t->needs;
-    size_t         at = (size_t)t->place.at + t->seen.count;
-    cull_batch     next = {.step = t->place.step + 1, .epoch = t->place.epoch};
+    cull_pipeline  *p = t->pipeline;
+    cull_status     status = CULL_OK;
+    cull_sel_course course = cull_train_course(t);
+    cull_sel_step   step = {0};
+    cull_batch      next = {0};
 
-    if (at >= t->walk.count) return CULL_OK;
-    TRY(cull_selector_needs(t->selector, t->place.step + 1, t->place.epoch, &t->needs));
-    if (t->needs.action != CULL_SELECT_BATCH || !(t->needs.signals & CULL_SIGNAL_FORWARD) ||
-        cull_train_drops(t, &t->needs, at))
+    cull_sel_course_pass(&course, t->seen.count);
+    if (!cull_sel_course_peek(&course, &step) || step.needs.action != CULL_SELECT_BATCH ||
+        !(step.needs.signals & CULL_SIGNAL_FORWARD) || step.count > p->room)
         goto done;
-    next.count = cull_train_step_size(t, at);
-    if (next.count > p->room) goto done;
-    TRY(cull_train_take(t, at, next.count, &next));
+    next = (cull_batch){.count = step.count, .step = course.step, .epoch = course.epoch};
+    TRY(cull_train_take(t, &step, course.at, &next));
     wait_idle(p);
     copy_batch(t, !p->current, &next);
     view(p, !p->current, &next);
     TRY(cull_plans_get(&p->plans, cull_score_mode(&t->setup->score), next.count,
                        t->setup->smoothing, &p->plan));
-    memcpy(p->params->value, t->params->value, t->params->count * sizeof(float));
-    memcpy(p->params->running, t->params->running, t->params->running_count * sizeof(float));
+    TRY(cull_nn_params_copy(p->params, t->params));
     p->batch = next;
     p->statistics =
-        t->setup->score.running || t->needs.running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
-    p->pending = (cull_pending){1, next.step, next.epoch, at, next.count, t->needs.signals};
+        t->setup->score.running || step.needs.running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
+    p->pending =
+        (cull_pending){1, next.step, next.epoch, course.at, next.count, step.needs.signals};
     p->fetched = false;
     p->loaded = true;
     pthread_mutex_lock(&p->lock);
@@ -234,7 +232,6 @@ cull_status cull_pipeline_ahead(cull_trainer *t)
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
 done:
-    t->needs = now;
     return status;
 }
 

@@ -130,8 +130,8 @@ static cull_status decide(cull_trainer *t, const cull_signal_room *s, const cull
 {
     cull_status  status = CULL_OK;
     cull_signals signals = {.count = t->train->count,
-                            .step = t->place.step,
-                            .epoch = t->place.epoch,
+                            .step = t->progress.step,
+                            .epoch = t->progress.epoch,
                             .h = rows_of(s, s->h, s->width),
                             .p = rows_of(s, s->p, s->classes),
                             .label = cull_vector(t->train->labels, CULL_I32, t->train->count),
@@ -165,7 +165,7 @@ cull_status cull_train_choose_pool(cull_trainer *t)
     }
     cull_meter_lap(&t->meter, CULL_PHASE_SCORE);
     TRY(decide(t, &pool, &target));
-    t->pool_epoch = t->place.epoch;
+    t->pool_epoch = t->progress.epoch;
     cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
 done:
     cull_signal_room_clear(&pool);
@@ -209,18 +209,18 @@ cull_status cull_train_target(cull_trainer *t, cull_target *out)
     cull_statistics statistics = t->setup->score.running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
 
     TRY(open_aim(t, aim, count));
-    cull_data_choose(cull_key_make(t->setup->seed, "target"), t->place.step, set->count, count,
+    cull_data_choose(cull_key_make(t->setup->seed, "target"), t->progress.step, set->count, count,
                      aim->scratch, aim->place);
     for (size_t i = 0; i < count; i++) aim->label[i] = set->labels[aim->place[i]];
-    cull_data_transform(set, NULL, t->form, 0, aim->place, count, aim->inputs);
+    TRY(cull_data_transform(set, NULL, t->form, 0, aim->place, count, aim->inputs));
     aim->signals.at = 0;
     TRY(add(t,
             (cull_batch){.count = count,
                          .inputs = aim->inputs,
                          .label = aim->label,
                          .place = aim->place,
-                         .step = t->place.step,
-                         .epoch = t->place.epoch},
+                         .step = t->progress.step,
+                         .epoch = t->progress.epoch},
             statistics, &aim->signals));
     as_target(&aim->signals, out);
 done:

@@ -124,8 +124,8 @@ static cull_status make_model(cull_trainer *t)
     cull_status status = CULL_OK;
 
     TRY(t->setup->own_model ? take_model(t) : name_model(t));
-    TRY(cull_nn_params_create(t->model, CULL_F32, &t->params));
-    cull_nn_params_init(t->params, t->model, t->setup->seed);
+    TRY(cull_nn_params_create(t->backend, t->model, CULL_F32, &t->params));
+    TRY(cull_nn_params_init(t->params, t->model, t->setup->seed));
     t->plans = (cull_plans){.model = t->model,
                             .params = t->params,
                             .backend = t->backend,
@@ -136,8 +136,8 @@ done:
 
 cull_status cull_trainer_begin(cull_trainer *t)
 {
-    if (!t->setup->init || t->place.init_hash) return CULL_OK;
-    return cull_weights_begin(t->setup->init, t->model, t->params, &t->place.init_hash);
+    if (!t->setup->init || t->progress.init_hash) return CULL_OK;
+    return cull_weights_begin(t->setup->init, t->model, t->params, &t->progress.init_hash);
 }
 
 cull_status cull_trainer_plan(cull_trainer *t, cull_plan_mode mode, size_t batch, cull_plan **out)
@@ -245,8 +245,7 @@ static cull_status make_learning(cull_trainer *t)
     t->schedule.steps_per_epoch = cull_data_order_batches(&t->order);
     TRY(make_selector(t));
     TRY(check_moments(t));
-    TRY(cull_optim_create(&s->optim, t->params->dtype, t->params->count, t->backend->team,
-                          &t->optim));
+    TRY(cull_optim_create(&s->optim, t->params->dtype, t->params->count, t->backend, &t->optim));
     if (!s->decay_all) TRY(cull_train_exempt(t->model, t->optim));
     TRY(cull_scorer_open(t));
     TRY(cull_train_expect(t));
@@ -265,8 +264,8 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     TRY(cull_base_alloc(1, sizeof *t, "a trainer", &t));
     t->setup = setup;
     t->metrics.fd = t->events.fd = -1;
-    t->place.best = t->place.accuracy = t->place.watched = NAN;
-    t->place.test = t->place.test_loss = NAN;
+    t->progress.best = t->progress.accuracy = t->progress.watched = NAN;
+    t->progress.test = t->progress.test_loss = NAN;
     TRY(check_own(setup));
     TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
     cull_energy_open(CULL_ENERGY_ROOT, CULL_ENERGY_NVML,

@@ -60,9 +60,9 @@ static cull_status make_proxy(cull_trainer *t)
     cull_status             status = CULL_OK;
 
     TRY(make_model(t, setup->score.proxy, "score.proxy"));
-    TRY(cull_nn_params_create(s->model, CULL_F32, &s->params));
-    cull_nn_params_init(s->params, s->model, setup->seed);
-    TRY(cull_optim_create(&setup->optim, s->params->dtype, s->params->count, t->backend->team,
+    TRY(cull_nn_params_create(t->backend, s->model, CULL_F32, &s->params));
+    TRY(cull_nn_params_init(s->params, s->model, setup->seed));
+    TRY(cull_optim_create(&setup->optim, s->params->dtype, s->params->count, t->backend,
                           &s->optim));
     if (!setup->decay_all) TRY(cull_train_exempt(s->model, s->optim));
     s->own = (cull_plans){.model = s->model, .params = s->params, .backend = t->backend};

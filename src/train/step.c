@@ -7,11 +7,9 @@
 static cull_status choose(cull_trainer *t)
 {
     cull_status status = CULL_OK;
-    /* The budget is that of a whole step; a short one at the end of an epoch has its share. */
-    size_t budget = t->seen.count == t->needs.candidates ? t->needs.budget : 0;
 
     if (t->needs.action != CULL_SELECT_BATCH) return CULL_OK;
-    TRY(cull_select(t->selector, &t->signals, budget, &t->chosen));
+    TRY(cull_select(t->selector, &t->signals, 0, &t->chosen));
     cull_meter_choose(&t->meter, &t->chosen);
     cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
 done:
@@ -32,8 +30,8 @@ static cull_status check_loss(cull_trainer *t)
         return cull_fail(CULL_NOT_FINITE,
                          "the loss is no longer finite at step %llu, in epoch %llu, first that of "
                          "example %u",
-                         (unsigned long long)t->place.step + 1,
-                         (unsigned long long)t->place.epoch + 1, t->trained.place[first]);
+                         (unsigned long long)t->progress.step + 1,
+                         (unsigned long long)t->progress.epoch + 1, t->trained.place[first]);
     return CULL_OK;
 }
 
@@ -42,7 +40,7 @@ static cull_status optimize(cull_trainer *t)
     cull_status status = CULL_OK;
 
     cull_meter_lap(&t->meter, CULL_PHASE_LEARN);
-    t->rate = t->place.rate = cull_schedule_rate_at(&t->schedule, cull_train_position(t));
+    t->rate = t->progress.rate = cull_schedule_rate_at(&t->schedule, cull_train_position(t));
     TRY(cull_optim_step(t->optim, t->rate, t->params->value, t->params->gradient));
     cull_meter_lap(&t->meter, CULL_PHASE_OPTIM);
 done:
@@ -59,9 +57,9 @@ static cull_status account(cull_trainer *t, const double *weight, unsigned third
     cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
     cull_tally_add(&t->tally, &t->trained, weight);
     t->trained_now += count;
-    t->place.seen += count;
-    t->place.correct += cull_train_correct(&t->trained, t->setup->smoothing);
-    t->place.loss += t->loss * (double)count;
+    t->progress.seen += count;
+    t->progress.correct += cull_train_correct(&t->trained, t->setup->smoothing);
+    t->progress.loss += t->loss * (double)count;
     t->meter.trained += count;
     t->meter.thirds += thirds * count;
     cull_meter_lap(&t->meter, CULL_PHASE_CHECKPOINT);
@@ -128,22 +126,25 @@ static cull_status learn(cull_trainer *t)
 
 static void count(cull_trainer *t)
 {
-    t->place.step++;
-    t->place.batch++;
-    t->place.at += t->seen.count;
+    t->progress.step++;
+    t->progress.batch++;
+    t->progress.at += t->seen.count;
 }
 
 cull_status cull_train_step(cull_trainer *t)
 {
-    cull_status status = CULL_OK;
+    cull_status     status = CULL_OK;
+    cull_sel_course course = cull_train_course(t);
+    cull_sel_step   next = {0};
 
     t->trained_now = 0;
-    TRY(cull_selector_needs(t->selector, t->place.step, t->place.epoch, &t->needs)); /* selection */
-    TRY(cull_train_bring(t));                                                        /* data      */
-    TRY(cull_train_score(t)); /* forward             */
-    TRY(choose(t));           /* selection           */
-    TRY(learn(t));            /* backward, optimizer */
-    count(t);                 /* metrics             */
+    if (!cull_sel_course_peek(&course, &next)) /* selection           */
+        FAIL(CULL_BAD_STATE, "a step behind the end of its epoch");
+    TRY(cull_train_bring(t, &next)); /* data                */
+    TRY(cull_train_score(t));        /* forward             */
+    TRY(choose(t));                  /* selection           */
+    TRY(learn(t));                   /* backward, optimizer */
+    count(t);                        /* metrics             */
 done:
     return status;
 }
@@ -155,7 +156,7 @@ cull_status cull_train_flush(cull_trainer *t)
     TRY(cull_flush(t->selector, &t->chosen));
     t->seen = (cull_batch){0};
     TRY(learn_chosen(t));
-    if (t->chosen.count) t->place.step++;
+    if (t->chosen.count) t->progress.step++;
 done:
     return status;
 }

@@ -26,6 +26,7 @@
 #include "optim/optim.h"
 #include "records/json.h"
 #include "records/log.h"
+#include "select/course.h"
 #include "train/folder/run_state.h"
 #include "train/pipeline.h"
 #include "train/plans.h"
@@ -113,12 +114,11 @@ enum {
 /* The examples of an epoch in the order they are met. */
 typedef struct cull_walk {
     size_t    count, room;
-    uint32_t *place;   /* [count]                                                     */
-    double   *weight;  /* [count] of a subset                                         */
-    size_t   *end;     /* [groups] where each training batch of a subset ends         */
-    size_t    groups;  /* 0: any batches will do                                      */
-    bool      weighs;  /* weight[] holds; else all 1                                  */
-    double    batches; /* training batches that it is, as the schedule counts         */
+    uint32_t *place;  /* [count]                                                     */
+    double   *weight; /* [count] of a subset                                         */
+    size_t   *end;    /* [groups] where each training batch of a subset ends         */
+    size_t    groups; /* 0: any batches will do                                      */
+    bool      weighs; /* weight[] holds; else all 1                                  */
 } cull_walk;
 
 /* What the loader was asked for: examples from .. to of the walk, `size` at a time. */
@@ -198,12 +198,12 @@ struct cull_trainer {
     cull_scorer      scorer;
     cull_pipeline   *pipeline; /* NULL: nothing is scored ahead */
 
-    cull_place  place;
-    cull_meter  meter;
-    cull_energy energy;
-    cull_tally  tally;
-    cull_subset pool; /* chosen from the pool, and when */
-    uint64_t    pool_epoch;
+    cull_progress progress;
+    cull_meter    meter;
+    cull_energy   energy;
+    cull_tally    tally;
+    cull_subset   pool; /* chosen from the pool, and when */
+    uint64_t      pool_epoch;
 
     /* of the latest step */
     cull_needs   needs;
@@ -247,22 +247,22 @@ cull_status cull_train_expect(cull_trainer *trainer);
 
 /* ---- epoch.c ---- */
 
-/* Begin the current epoch, or go on with it behind place.at. */
+/* Begin the current epoch, or go on with it behind progress.at. */
 cull_status cull_train_begin_epoch(cull_trainer *trainer);
-bool        cull_train_epoch_over(const cull_trainer *trainer);
-/* Is what lies behind `at` left out, being less than the step that needs ask for? Steps of several
- * sizes may take turns, so this is known only step by step. */
-bool cull_train_drops(const cull_trainer *trainer, const cull_needs *needs, size_t at);
-/* Examples that the next step takes, by what the selector needs. */
-size_t cull_train_step_size(const cull_trainer *trainer, size_t at);
-void   cull_walk_clear(cull_walk *walk);
+/* Begin an epoch with its first example, wherever the run is. */
+cull_status cull_train_enter_epoch(cull_trainer *trainer, uint64_t epoch);
+/* Where the run is, to be asked what the next steps take. */
+cull_sel_course cull_train_course(const cull_trainer *trainer);
+bool            cull_train_epoch_over(const cull_trainer *trainer);
+void            cull_walk_clear(cull_walk *walk);
 
 /* ---- bring.c ---- */
 
-/* The next candidates, loaded where they are to be scored or all trained. */
-cull_status cull_train_bring(cull_trainer *trainer);
-/* Examples `at` .. of the walk from the loader, borrowed until the next. */
-cull_status cull_train_take(cull_trainer *trainer, size_t at, size_t count, cull_batch *out);
+/* The candidates of a step, loaded where they are to be scored or all trained. */
+cull_status cull_train_bring(cull_trainer *trainer, const cull_sel_step *step);
+/* Examples `at` .. of the walk from the loader, as a step takes them; borrowed until the next. */
+cull_status cull_train_take(cull_trainer *trainer, const cull_sel_step *step, size_t at,
+                            cull_batch *out);
 /* Rows from .. to of the chosen as a training batch: gathered where they are loaded as they are
  * trained, else made. */
 cull_status cull_train_gather(cull_trainer *trainer, size_t from, size_t to, cull_batch *out);
@@ -309,7 +309,7 @@ void cull_aim_clear(cull_aim *aim);
 
 /* Where the step that comes next lies on the schedule, in ordinary steps; and in epochs. */
 double cull_train_position(const cull_trainer *trainer);
-double cull_train_progress(const cull_trainer *trainer);
+double cull_train_epochs_done(const cull_trainer *trainer);
 /* The shortened run is at its end. */
 bool cull_train_complete(const cull_trainer *trainer);
 /* Is an evaluation due that the recipe asks for by its moment? It then counts as done. */

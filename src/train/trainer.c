@@ -12,22 +12,22 @@ const char *cull_trainer_watched(const cull_trainer *t)
 static void tell(cull_trainer *t, bool epoch_end, bool best)
 {
     cull_run_news news = {.epoch_end = epoch_end,
-                          .step = t->place.step,
+                          .step = t->progress.step,
                           .steps = cull_train_steps(t),
-                          .epoch = t->place.epoch,
+                          .epoch = t->progress.epoch,
                           .epochs = t->epochs,
                           .loss = t->loss,
                           .rate = t->rate,
                           .seconds = cull_meter_seconds(&t->meter),
                           .trained = (double)t->meter.trained,
                           .watched = cull_trainer_watched(t),
-                          .accuracy = t->place.accuracy,
-                          .watched_loss = t->place.watched,
+                          .accuracy = t->progress.accuracy,
+                          .watched_loss = t->progress.watched,
                           .best = best};
 
     if (epoch_end) {
         news.epoch++;
-        news.loss = t->place.loss / (double)t->place.seen;
+        news.loss = t->progress.loss / (double)t->progress.seen;
     }
     if (t->run.tell) t->run.tell(t->run.context, &news);
 }
@@ -48,13 +48,13 @@ static cull_status evaluate_watched(cull_trainer *t, bool *best)
 
     TRY(cull_train_evaluate(t, t->validation ? t->validation : t->test, &e));
     cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
-    t->place.accuracy = e.accuracy;
-    t->place.watched = e.loss;
-    *best = !(t->place.best >= e.accuracy);
+    t->progress.accuracy = e.accuracy;
+    t->progress.watched = e.loss;
+    *best = !(t->progress.best >= e.accuracy);
     if (*best) {
-        t->place.best = e.accuracy;
-        t->place.best_epoch = t->place.epoch + 1;
-        TRY(cull_checkpoint_weights(t, t->place.best_weights, &t->place.best_hash));
+        t->progress.best = e.accuracy;
+        t->progress.best_epoch = t->progress.epoch + 1;
+        TRY(cull_checkpoint_weights(t, t->progress.best_weights, &t->progress.best_hash));
     }
     TRY(cull_record_evaluation(t, cull_trainer_watched(t), &e, *best));
 done:
@@ -66,7 +66,7 @@ done:
 static cull_status evaluate_test(cull_trainer *t, bool last)
 {
     cull_status     status = CULL_OK;
-    cull_evaluation e = {.accuracy = t->place.accuracy, .loss = t->place.watched};
+    cull_evaluation e = {.accuracy = t->progress.accuracy, .loss = t->progress.watched};
 
     if (t->validation) {
         TRY(cull_train_evaluate(t, t->test, &e));
@@ -74,8 +74,8 @@ static cull_status evaluate_test(cull_trainer *t, bool last)
         TRY(cull_record_evaluation(t, "test", &e, false));
     }
     if (!last) goto done;
-    t->place.test = e.accuracy;
-    t->place.test_loss = e.loss;
+    t->progress.test = e.accuracy;
+    t->progress.test_loss = e.loss;
 done:
     return status;
 }
@@ -97,12 +97,13 @@ done:
 /* All that was to be trained is. */
 static bool is_last(const cull_trainer *t)
 {
-    return cull_train_complete(t) || (t->place.epoch + 1 == t->epochs && cull_train_epoch_over(t));
+    return cull_train_complete(t) ||
+           (t->progress.epoch + 1 == t->epochs && cull_train_epoch_over(t));
 }
 
 static cull_run_end end_of(const cull_trainer *t, bool spent, bool evaluated)
 {
-    if (evaluated && t->setup->target > 0 && t->place.accuracy >= t->setup->target)
+    if (evaluated && t->setup->target > 0 && t->progress.accuracy >= t->setup->target)
         return CULL_RUN_TARGET;
     if (is_last(t) && !spent) return CULL_RUN_EPOCHS;
     return spent ? CULL_RUN_BUDGET : CULL_RUN_GOES_ON;
@@ -113,22 +114,20 @@ static cull_status end_epoch(cull_trainer *t, bool spent)
 {
     const cull_train_setup *s = t->setup;
     cull_status             status = CULL_OK;
-    uint64_t                done_now = t->place.epoch + 1;
+    uint64_t                done_now = t->progress.epoch + 1;
     bool last = spent || is_last(t), due = last || done_now % s->evaluate_every == 0;
     bool best = false, moment = cull_train_moment(t);
 
     TRY(cull_record_epoch(t));
     if (due) TRY(evaluate_watched(t, &best));
-    t->place.end = end_of(t, spent, due);
+    t->progress.end = end_of(t, spent, due);
     if (due)
-        TRY(evaluate_test(t, t->place.end != CULL_RUN_GOES_ON));
+        TRY(evaluate_test(t, t->progress.end != CULL_RUN_GOES_ON));
     else if (moment)
         TRY(evaluate_besides(t));
     tell(t, true, best);
-    t->place.epoch++;
-    t->place.at = t->place.batch = t->place.seen = t->place.correct = 0;
-    t->place.loss = 0;
-    if (t->place.end || done_now % s->checkpoint_every == 0) TRY(cull_checkpoint_save(t));
+    cull_progress_turn(&t->progress, done_now);
+    if (t->progress.end || done_now % s->checkpoint_every == 0) TRY(cull_checkpoint_save(t));
 done:
     return status;
 }
@@ -139,13 +138,13 @@ static cull_status follow_step(cull_trainer *t, bool *stop, bool *spent)
     const cull_train_setup *s = t->setup;
     cull_status             status = CULL_OK;
 
-    if (s->log_every && t->place.step % s->log_every == 0) TRY(cull_record_step(t));
+    if (s->log_every && t->progress.step % s->log_every == 0) TRY(cull_record_step(t));
     if (!cull_train_epoch_over(t) && !cull_train_complete(t) && cull_train_moment(t))
         TRY(evaluate_besides(t));
     tell(t, false, false);
     *spent = out_of_budget(t);
     *stop = !*spent && t->run.stop && t->run.stop(t->run.context);
-    if (*stop || (s->checkpoint_steps && t->place.step % s->checkpoint_steps == 0))
+    if (*stop || (s->checkpoint_steps && t->progress.step % s->checkpoint_steps == 0))
         TRY(cull_checkpoint_save(t));
 done:
     return status;
@@ -171,9 +170,9 @@ static cull_status train(cull_trainer *t, bool *stop)
 {
     cull_status status = CULL_OK;
 
-    while (!t->place.end && !*stop) {
+    while (!t->progress.end && !*stop) {
         /* A run may have been killed after the step that used its budget up. */
-        bool spent = t->place.batch > 0 && out_of_budget(t);
+        bool spent = t->progress.batch > 0 && out_of_budget(t);
         TRY(train_epoch(t, stop, &spent));
         if (!*stop) TRY(end_epoch(t, spent));
     }
@@ -183,7 +182,7 @@ done:
 
 static void fill_result(const cull_trainer *t, bool resumed, bool stop, cull_run_result *out)
 {
-    const cull_place *p = &t->place;
+    const cull_progress *p = &t->progress;
 
     *out = (cull_run_result){.end = stop ? CULL_RUN_STOPPED : (cull_run_end)p->end,
                              .resumed = resumed,
@@ -232,8 +231,8 @@ cull_status cull_trainer_run(cull_trainer *t, const cull_run_options *options, c
     t->run = *options;
     if (options->resume) TRY(cull_checkpoint_load(t, &found));
     if (!found) TRY(cull_trainer_begin(t));
-    done_before = t->place.end != 0;
-    if (!t->place.end) TRY(train_recorded(t, &stop));
+    done_before = t->progress.end != 0;
+    if (!t->progress.end) TRY(train_recorded(t, &stop));
     /* Also for a run that had ended: it may have been killed before this was written. */
     TRY(cull_train_selection(t, done_before));
     TRY(cull_train_manifest(t, stop ? "stopped" : "finished", NULL));

@@ -166,7 +166,7 @@ static inline bool start(struct trace *t, const char *backend)
     assert_in_range(t->examples, 1, MOST_EXAMPLES);
     assert_ok(cull_backend_open(backend, 0, &t->backend));
     assert_ok(cull_nn_model_by_name(t->model, &options, &t->net));
-    assert_ok(cull_nn_params_create(t->net, t->dtype, &t->params));
+    assert_ok(cull_nn_params_create(t->backend, t->net, t->dtype, &t->params));
     set_parameters(t);
     status = cull_nn_plan_create(t->net, t->params, t->backend, CULL_PLAN_LEARN, t->examples, 0,
                                  &t->plan);

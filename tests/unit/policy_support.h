@@ -20,7 +20,7 @@ static inline void write_set(const struct world *w, const char *name, uint64_t s
     /* The label shows in one row of pixels, so that there is something to learn. */
     for (size_t i = 0; i < COUNT; i++)
         for (size_t x = 0; x < SIDE; x++)
-            ((uint8_t *)set->inputs)[i * SIDE * SIDE + (size_t)set->labels[i] * SIDE + x] =
+            ((uint8_t *)cull_data_base(set))[i * SIDE * SIDE + (size_t)set->labels[i] * SIDE + x] =
                 (uint8_t)(200 + 50 * random_uniform(seed, i));
     assert_ok(cull_data_write(set, path_in(w->folder, name)));
     cull_data_close(set);
@@ -109,6 +109,16 @@ static inline cull_run_result result_of(const struct world *w, const char *chang
 
     remove_folder(path_in(w->folder, "run"));
     return result;
+}
+
+/* The next step's candidates, as a step brings them. */
+static inline void bring_next(cull_trainer *t)
+{
+    cull_sel_course course = cull_train_course(t);
+    cull_sel_step   step = {0};
+
+    assert_true(cull_sel_course_peek(&course, &step));
+    assert_ok(cull_train_bring(t, &step));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, remove_world)

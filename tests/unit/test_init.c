@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cull_lab.h"
 #include "policy_support.h"
 #include "train/folder/weights.h"
 

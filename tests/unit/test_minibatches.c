@@ -181,9 +181,7 @@ static void picked_minibatches_are_trained_whole_through_all_their_epochs(void *
             bool   seen[5] = {false};
             size_t steps = 0;
 
-            t->place.epoch = epoch;
-            t->place.batch = t->place.at = 0;
-            assert_ok(cull_train_begin_epoch(t));
+            assert_ok(cull_train_enter_epoch(t, epoch));
             assert_int_equal(5, t->pool.groups); /* 43 of 60, in batches of 9 */
             for (size_t i = 0; i < t->pool.count; i++)
                 weighs = weighs || t->pool.weight[i] != t->pool.weight[0];

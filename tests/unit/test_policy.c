@@ -166,7 +166,7 @@ static void a_stream_trains_what_it_keeps_to_the_last(void **state)
     assert_true(t->meter.trained % BATCH != 0); /* so that the end was a short batch */
     for (size_t i = 0; i < COUNT; i++) trained += (uint64_t)t->tally.count[i];
     assert_int_equal(trained, t->meter.trained);
-    assert_true(t->place.rate > 0); /* and that at a rate, though the cosine is at its end */
+    assert_true(t->progress.rate > 0); /* and that at a rate, though the cosine is at its end */
     cull_trainer_destroy(t);
     cull_recipe_close(recipe);
 }
@@ -202,8 +202,7 @@ static void separate_scoring_touches_no_average_and_reuse_takes_all_of_the_batch
 
     assert_non_null(before);
     memcpy(before, separate->params->running, bytes);
-    assert_ok(cull_selector_needs(separate->selector, 0, 0, &separate->needs));
-    assert_ok(cull_train_bring(separate));
+    bring_next(separate);
     assert_ok(cull_train_score(separate));
     assert_memory_equal(before, separate->params->running, bytes);
     assert_ok(cull_train_step(reuse));

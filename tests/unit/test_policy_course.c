@@ -4,6 +4,7 @@
  * 60 examples in batches of 16: the schedule has four positions an epoch.
  */
 #include "base/alloc.h"
+#include "lab/compare/arms.h"
 #include "policy_support.h"
 #include "train/resize.h"
 
@@ -329,6 +330,61 @@ static void a_subset_of_the_pool_is_left_with_its_weights(void **state)
     cull_arrays_close(file);
 }
 
+/* ---- beforehand ---- */
+
+/* Steps, and examples trained and scored, as they are counted in a run. */
+static void what_a_run_does_is_expected_of_it_and_priced(void **state)
+{
+    static const char *const kinds[] = {
+        "",
+        "select.strategy=random select.keep=0.35",
+        "select.strategy=sb select.keep=0.35",
+        "select.strategy=sb select.keep=0.35 select.mode=scaled select.every=2",
+        "select.strategy=sb select.keep=0.2 select.start=0.3 select.end=0.8 train.epochs=3",
+        "select.strategy=sb+stale select.keep=0.35 train.epochs=5",
+        "select.strategy=sb+remembered select.scope=pool select.keep=0.7 select.start=0.5",
+        "select.strategy=gradmatch select.match=validation data.validation=0.4 select.keep=0.35",
+        "select.strategy=grad-match select.period=2 select.keep=0.6 train.epochs=5",
+        "select.strategy=craig select.scope=batch select.keep=0.4 train.batch=15",
+        "select.strategy=adaptive-random select.period=2 select.warm=0.5 train.epochs=6",
+        "select.strategy=fixed-random select.keep=0.35",
+    };
+    const struct world *w = *state;
+
+    for (size_t k = 0; k < 2 * sizeof kinds / sizeof *kinds; k++) {
+        char            changes[200];
+        cull_recipe    *recipe = NULL;
+        cull_trainer   *t = NULL;
+        cull_costs      costs = {0};
+        cull_priced     priced = {0};
+        cull_price      price = {0};
+        cull_run_result run = {0};
+
+        (void)snprintf(changes, sizeof changes, "%s train.drop_short=%s", kinds[k / 2],
+                       k % 2 ? "true" : "false");
+        run = result_of(w, changes);
+        recipe = recipe_of(w, changes);
+        assert_ok(cull_trainer_create(&recipe->setup, true, &t));
+        costs.pool = t->train->count;
+        costs.validation = t->validation ? t->validation->count : 0;
+        priced = cull_arm_priced(recipe);
+        assert_ok(cull_costs_price(&costs, &priced, NULL, 0, NULL, &price));
+        if ((double)run.step != t->expected.steps || (double)run.trained != t->expected.trained)
+            fail_msg("%s: %llu steps train %llu, expected were %g and %g", changes,
+                     (unsigned long long)run.step, (unsigned long long)run.trained,
+                     t->expected.steps, t->expected.trained);
+        if (run.step != price.steps || (double)run.trained != price.trained ||
+            (double)run.scored != price.scored)
+            fail_msg("%s: %llu steps train %llu and score %llu, priced are %llu, %g and %g",
+                     changes, (unsigned long long)run.step, (unsigned long long)run.trained,
+                     (unsigned long long)run.scored, (unsigned long long)price.steps, price.trained,
+                     price.scored);
+        assert_true(price.fixed && t->expected.fixed);
+        cull_trainer_destroy(t);
+        cull_recipe_close(recipe);
+    }
+}
+
 /* ---- memory ---- */
 
 static void a_step_that_selects_allocates_nothing(void **state)
@@ -447,6 +503,7 @@ int main(void)
         TEST(a_subset_shrinks_the_validation_set_alike),
         TEST(a_run_leaves_what_became_of_each_example),
         TEST(a_subset_of_the_pool_is_left_with_its_weights),
+        TEST(what_a_run_does_is_expected_of_it_and_priced),
         TEST(a_step_that_selects_allocates_nothing),
         TEST(runs_that_select_survive_every_failing_allocation),
         cmocka_unit_test(scaling_down_is_bilinear),

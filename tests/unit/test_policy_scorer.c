@@ -74,8 +74,7 @@ static void a_smaller_proxy_scores_for_a_larger_model(void **state)
 
 static void advance(cull_trainer *t, cull_signals *seen)
 {
-    assert_ok(cull_selector_needs(t->selector, t->place.step, t->place.epoch, &t->needs));
-    assert_ok(cull_train_bring(t));
+    bring_next(t);
     assert_ok(cull_train_score(t));
     *seen = t->signals;
 }
@@ -98,9 +97,9 @@ static void scored_ahead_is_scored_by_weights_one_step_old(void **state)
     assert_ok(cull_train_begin_epoch(ahead));
     assert_ok(cull_train_step(ahead));
     /* without learning, the other one's second batch is scored by the first weights */
-    now->place.step = 1;
-    now->place.batch = 1;
-    now->place.at = BATCH;
+    now->progress.step = 1;
+    now->progress.batch = 1;
+    now->progress.at = BATCH;
     advance(now, &old);
     for (size_t i = 0; i < BATCH; i++) expected[i] = ((const double *)old.loss.data)[i];
     advance(ahead, &seen);
@@ -170,7 +169,7 @@ static void exchange(float *a, float *b, size_t count)
  * is then what the step began with. */
 static void step_scored_by(cull_trainer *t, cull_params *old)
 {
-    bool         behind = t->place.at > 0;
+    bool         behind = t->progress.at > 0;
     cull_plan   *plan = NULL;
     cull_batch   batch = {0};
     cull_signals seen;
@@ -190,19 +189,18 @@ static void step_scored_by(cull_trainer *t, cull_params *old)
     assert_ok(cull_nn_learn(plan, &batch, &t->trained));
     assert_ok(cull_optim_step(t->optim, cull_schedule_rate_at(&t->schedule, cull_train_position(t)),
                               t->params->value, t->params->gradient));
-    t->place.step++;
-    t->place.batch++;
-    t->place.at += t->seen.count;
+    t->progress.step++;
+    t->progress.batch++;
+    t->progress.at += t->seen.count;
 }
 
 static void run_by_hand(cull_trainer *t)
 {
     cull_params *old = NULL;
 
-    assert_ok(cull_nn_params_create(t->model, CULL_F32, &old));
-    for (; t->place.epoch < t->epochs; t->place.epoch++) {
-        t->place.at = t->place.batch = 0;
-        assert_ok(cull_train_begin_epoch(t));
+    assert_ok(cull_nn_params_create(t->backend, t->model, CULL_F32, &old));
+    for (uint64_t epoch = 0; epoch < t->epochs; epoch++) {
+        assert_ok(cull_train_enter_epoch(t, epoch));
         while (!cull_train_epoch_over(t)) step_scored_by(t, old);
     }
     cull_nn_params_destroy(old);
@@ -230,7 +228,7 @@ static void scoring_ahead_is_scoring_by_hand_with_weights_one_step_old(void **st
         assert_ok(cull_trainer_create(&recipe[0]->setup, true, &hand));
         run_by_hand(hand);
         ahead = trained_with(w, changes, &recipe[1]);
-        assert_int_equal(hand->place.step, ahead->place.step);
+        assert_int_equal(hand->progress.step, ahead->progress.step);
         assert_memory_equal(hand->params->value, ahead->params->value,
                             hand->params->count * sizeof(float));
         assert_memory_equal(hand->params->running, ahead->params->running,

@@ -4,7 +4,7 @@
  *
  * 60 examples, of which 24 are split off; steps of 16, 16 and 4.
  */
-#include "data/augment.h"
+#include "data/transform.h"
 #include "policy_support.h"
 #include "tensor/tensor.h"
 
@@ -64,7 +64,8 @@ static void check_rows(const cull_trainer *t)
         assert_int_equal(place, t->trained.place[i]);
         assert_int_equal(t->train->labels[place], (int)cull_tensor_get(&t->trained.label, i));
         if (t->setup->score.reuse) continue;
-        cull_data_transform(t->train, NULL, t->form, t->place.epoch, &place, 1, expected);
+        assert_ok(
+            cull_data_transform(t->train, NULL, t->form, t->progress.epoch, &place, 1, expected));
         assert_memory_equal(expected, t->rows.inputs + i * width, width * sizeof *expected);
     }
     free(expected);
@@ -91,12 +92,12 @@ static void every_trained_example_has_its_own_label(void **state)
 /* The validation set becomes what the next step will meet. */
 static void aim_at_the_batch(cull_trainer *t)
 {
-    size_t rest = t->walk.count - (size_t)t->place.at;
+    size_t rest = t->walk.count - (size_t)t->progress.at;
 
     cull_data_close(t->validation);
     t->validation = NULL;
-    assert_ok(cull_data_gather(t->train, t->walk.place + t->place.at, rest < BATCH ? rest : BATCH,
-                               &t->validation));
+    assert_ok(cull_data_gather(t->train, t->walk.place + t->progress.at,
+                               rest < BATCH ? rest : BATCH, &t->validation));
     cull_aim_clear(&t->scorer.aim);
 }
 
@@ -162,8 +163,7 @@ static void signals_that_another_pass_has_overwritten_are_refused(void **state)
     cull_trainer       *t = begin(w, 0, 0, "", &recipe);
     cull_signals        first = {0};
 
-    assert_ok(cull_selector_needs(t->selector, 0, 0, &t->needs));
-    assert_ok(cull_train_bring(t));
+    bring_next(t);
     assert_ok(cull_train_score(t));
     first = t->signals;
     assert_ok(cull_select(t->selector, &first, 0, &t->chosen));

@@ -29,14 +29,14 @@ static void clear(struct laps *laps)
     for (int i = 0; i < CULL_PHASES; i++) cull_base_free(laps->of[i]);
 }
 
-/* begin_epoch is where a subset of the pool is chosen. */
-static cull_status choose(cull_trainer *t, cull_measured *out)
+/* The beginning of an epoch is where a subset of the pool is chosen. */
+static cull_status choose(cull_trainer *t, uint64_t epoch, cull_measured *out)
 {
     cull_status status = CULL_OK;
     cull_meter  before = t->meter;
 
     cull_meter_start(&t->meter);
-    TRY(cull_train_begin_epoch(t));
+    TRY(cull_train_enter_epoch(t, epoch));
     cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
     if (t->meter.scored > before.scored)
         out->pool_score = t->meter.seconds[CULL_PHASE_SCORE] - before.seconds[CULL_PHASE_SCORE] +
@@ -52,13 +52,12 @@ static cull_status measure_choice(cull_trainer *t, cull_measured *out)
     cull_status status = CULL_OK;
     cull_needs  needs = {0};
 
-    TRY(choose(t, out));
+    TRY(choose(t, 0, out));
     if (t->needs.action != CULL_SELECT_POOL || out->pool_score + out->pool_solve > SHORT) goto done;
     for (uint64_t epoch = 1; epoch < MOST_EPOCHS; epoch++) {
         TRY(cull_selector_needs(t->selector, 0, epoch, &needs));
         if (needs.action != CULL_SELECT_POOL) continue;
-        t->place.epoch = epoch;
-        TRY(choose(t, out));
+        TRY(choose(t, epoch, out));
         break;
     }
 done:
@@ -71,10 +70,8 @@ static cull_status measure_step(cull_trainer *t, struct laps *laps, cull_measure
     cull_meter  before;
     double      scored = 0, trained = 0;
 
-    if (cull_train_epoch_over(t)) { /* the same epoch again: a small set has few steps */
-        t->place.at = t->place.batch = t->place.seen = t->place.correct = 0;
-        TRY(cull_train_begin_epoch(t));
-    }
+    if (cull_train_epoch_over(t)) /* the same epoch again: a small set has few steps */
+        TRY(cull_train_enter_epoch(t, t->progress.epoch));
     before = t->meter;
     cull_meter_start(&t->meter);
     TRY(cull_train_step(t));

@@ -91,7 +91,7 @@ static cull_status score_all(cull_audit_work *w)
         for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(at + i);
         TRY(cull_trainer_plan(t, CULL_PLAN_SCORE, count, &plan));
         TRY(cull_trainer_form(plan, &form));
-        cull_data_transform(w->set, NULL, form, 0, places, count, inputs);
+        TRY(cull_data_transform(w->set, NULL, form, 0, places, count, inputs));
         TRY(cull_nn_score(plan, &batch, CULL_STATS_RUNNING, CULL_SIGNAL_LOSS | CULL_SIGNAL_P,
                           &signals));
         take(w, &signals, at);

@@ -14,8 +14,9 @@
 #ifndef CULL_LAB_PROBE_H
 #define CULL_LAB_PROBE_H
 
-#include "data/augment.h"
+#include "cull_lab.h"
 #include "data/order.h"
+#include "data/transform.h"
 #include "nn/nn.h"
 
 enum { CULL_PROBE_PLANS = 8 };

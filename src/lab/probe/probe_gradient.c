@@ -139,7 +139,7 @@ static cull_status bring(cull_prober *p, const cull_plan *plan, const uint32_t *
         p->place[i] = p->places[rows[i]];
         p->label[i] = g->set->labels[p->place[i]];
     }
-    cull_data_transform(g->set, g->augment, form, p->epoch, p->place, count, p->inputs);
+    TRY(cull_data_transform(g->set, g->augment, form, p->epoch, p->place, count, p->inputs));
     *out = (cull_batch){.count = count,
                         .inputs = p->inputs,
                         .label = p->label,

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cull_lab.h"
 #include "lab/recipe/recipe.h"
 
 enum { PARTS = 4 };
@@ -68,8 +69,8 @@ static cull_status measure(struct work *w, size_t round, bool keep)
     cull_signals  signals = {0};
     double        mark = cull_base_seconds(), passed[PARTS] = {0};
 
-    cull_data_transform(t->train, t->setup->augments ? &t->setup->augment : NULL, w->form, round,
-                        w->places, w->batch.count, w->inputs);
+    TRY(cull_data_transform(t->train, t->setup->augments ? &t->setup->augment : NULL, w->form,
+                            round, w->places, w->batch.count, w->inputs));
     passed[0] = lap(&mark);
     TRY(cull_nn_score(w->score, &w->batch, CULL_STATS_BATCH, CULL_SIGNAL_LOSS, &signals));
     passed[1] = lap(&mark);

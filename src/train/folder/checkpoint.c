@@ -58,7 +58,7 @@ static cull_status check_finite(const cull_trainer *t)
 
     if (are_finite(p->value, p->count) && are_finite(p->running, p->running_count)) return CULL_OK;
     return cull_fail(CULL_NOT_FINITE, "the weights are no longer finite after step %" PRIu64,
-                     t->place.step);
+                     t->progress.step);
 }
 
 cull_status cull_checkpoint_weights(cull_trainer *t, char name[CULL_STATE_NAME], uint64_t *hash)
@@ -71,7 +71,7 @@ cull_status cull_checkpoint_weights(cull_trainer *t, char name[CULL_STATE_NAME],
     TRY(cull_weights_encode(t->model, t->params, &bytes));
     *hash = cull_base_hash(bytes.data, bytes.size);
     (void)snprintf(name, CULL_STATE_NAME, PREFIX "%" PRIu64 "-%016" PRIx64 ".safetensors",
-                   t->place.step, *hash);
+                   t->progress.step, *hash);
     TRY(join(t, name, path));
     /* A file of this name was renamed into place whole, with these very bytes. */
     if (access(path, F_OK) != 0) TRY(write_whole(path, &bytes));
@@ -101,8 +101,8 @@ static void prune(const cull_trainer *t)
 
     while (folder && (entry = readdir(folder))) {
         bool weights = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
-                       strcmp(entry->d_name, t->place.weights) != 0 &&
-                       strcmp(entry->d_name, t->place.best_weights) != 0;
+                       strcmp(entry->d_name, t->progress.weights) != 0 &&
+                       strcmp(entry->d_name, t->progress.best_weights) != 0;
 
         if (!weights && !is_remnant(entry->d_name)) continue;
         if (join(t, entry->d_name, path) == CULL_OK) (void)unlink(path);
@@ -158,10 +158,10 @@ cull_status cull_checkpoint_save(cull_trainer *t)
     char           path[CULL_DATA_PATH];
 
     TRY(cull_record_sync(t));
-    TRY(cull_checkpoint_weights(t, t->place.weights, &t->place.weights_hash));
+    TRY(cull_checkpoint_weights(t, t->progress.weights, &t->progress.weights_hash));
     TRY(save_parts(t, &parts, &state));
     cull_meter_settle(&t->meter);
-    state.place = t->place;
+    state.progress = t->progress;
     state.meter = t->meter;
     TRY(cull_run_state_encode(&state, &bytes));
     TRY(join(t, STATE_FILE, path));
@@ -174,16 +174,16 @@ done:
     return status;
 }
 
-static cull_status load_weights(cull_trainer *t, const cull_place *place)
+static cull_status load_weights(cull_trainer *t, const cull_progress *progress)
 {
     cull_status status = CULL_OK;
     void       *data = NULL;
     size_t      bytes = 0;
     char        path[CULL_DATA_PATH];
 
-    TRY(join(t, place->weights, path));
+    TRY(join(t, progress->weights, path));
     TRY(cull_file_read(path, &data, &bytes));
-    if (cull_base_hash(data, bytes) != place->weights_hash)
+    if (cull_base_hash(data, bytes) != progress->weights_hash)
         FAIL(CULL_BAD_FILE, "%s: not the weights that were saved", path);
     TRY(cull_weights_decode(path, data, bytes, t->model, t->params));
 done:
@@ -218,11 +218,11 @@ cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
     if (access(path, F_OK) != 0 && errno == ENOENT) goto done;
     TRY(cull_file_read(path, &data, &bytes));
     TRY(cull_run_state_decode(path, data, bytes, &state));
-    if (state.place.epoch > t->epochs || state.place.at > t->train->count)
+    if (state.progress.epoch > t->epochs || state.progress.at > t->train->count)
         FAIL(CULL_BAD_STATE, "%s: of a longer run", path);
-    TRY(load_weights(t, &state.place));
+    TRY(load_weights(t, &state.progress));
     TRY(load_parts(t, &state));
-    t->place = state.place;
+    t->progress = state.progress;
     state.meter.energy = t->meter.energy;
     t->meter = state.meter;
     prune(t); /* the run may have been killed between commit and this */

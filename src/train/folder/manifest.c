@@ -25,7 +25,7 @@ static void put_init(cull_json *json, const cull_trainer *t)
 {
     char hash[17];
 
-    (void)snprintf(hash, sizeof hash, "%016" PRIx64, t->place.init_hash);
+    (void)snprintf(hash, sizeof hash, "%016" PRIx64, t->progress.init_hash);
     cull_json_open(json, "init", '{');
     cull_json_text(json, "file", t->setup->init);
     cull_json_text(json, "hash", hash);
@@ -117,12 +117,12 @@ static void put_overlap(cull_json *json, const cull_pipeline *p)
 static void put_outcome(cull_json *json, const cull_trainer *t)
 {
     cull_json_text(json, "watched", cull_trainer_watched(t));
-    cull_json_count(json, "step", t->place.step);
-    cull_json_count(json, "epoch", t->place.epoch);
-    cull_json_number(json, "accuracy", t->place.accuracy);
-    cull_json_number(json, "best", t->place.best);
-    cull_json_count(json, "best_epoch", t->place.best_epoch);
-    cull_json_number(json, "test", t->place.test);
+    cull_json_count(json, "step", t->progress.step);
+    cull_json_count(json, "epoch", t->progress.epoch);
+    cull_json_number(json, "accuracy", t->progress.accuracy);
+    cull_json_number(json, "best", t->progress.best);
+    cull_json_count(json, "best_epoch", t->progress.best_epoch);
+    cull_json_number(json, "test", t->progress.test);
     cull_json_count(json, "scored", t->meter.scored);
     cull_json_count(json, "trained", t->meter.trained);
     cull_json_count(json, "thirds", t->meter.thirds);
@@ -135,8 +135,8 @@ static void put_outcome(cull_json *json, const cull_trainer *t)
     cull_json_number(json, "seconds", cull_meter_seconds(&t->meter));
     put_phases(json, t);
     if (t->pipeline) put_overlap(json, t->pipeline);
-    cull_json_text(json, "weights", t->place.weights);
-    cull_json_text(json, "best_weights", t->place.best_weights);
+    cull_json_text(json, "weights", t->progress.weights);
+    cull_json_text(json, "best_weights", t->progress.best_weights);
 }
 
 cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const char *why)
@@ -154,7 +154,7 @@ cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const c
     cull_json_text(&json, "written", when);
     cull_json_text(&json, "version", cull_version());
     cull_json_count(&json, "seed", t->setup->seed);
-    if (t->place.init_hash) put_init(&json, t);
+    if (t->progress.init_hash) put_init(&json, t);
     put_machine(&json, t);
     put_data(&json, t);
     cull_json_text(&json, "model", t->model->name);

@@ -26,9 +26,9 @@ cull_status cull_record_open(cull_trainer *t)
     cull_status   status = CULL_OK;
     unsigned char begin[CULL_TENSORBOARD_RECORD];
 
-    TRY(cull_train_log_open(&t->metrics, t->run.folder, METRICS_FILE, t->place.metrics));
-    TRY(cull_train_log_open(&t->events, t->run.folder, CULL_TENSORBOARD_FILE, t->place.events));
-    if (t->place.events == 0)
+    TRY(cull_train_log_open(&t->metrics, t->run.folder, METRICS_FILE, t->progress.metrics));
+    TRY(cull_train_log_open(&t->events, t->run.folder, CULL_TENSORBOARD_FILE, t->progress.events));
+    if (t->progress.events == 0)
         TRY(cull_train_log_append(&t->events, begin, cull_tensorboard_begin(wall_time(), begin)));
 done:
     return status;
@@ -40,8 +40,8 @@ cull_status cull_record_sync(cull_trainer *t)
 
     TRY(cull_train_log_sync(&t->metrics));
     TRY(cull_train_log_sync(&t->events));
-    t->place.metrics = t->metrics.at;
-    t->place.events = t->events.at;
+    t->progress.metrics = t->metrics.at;
+    t->progress.events = t->events.at;
 done:
     return status;
 }
@@ -54,7 +54,7 @@ static cull_status scalar(cull_trainer *t, const char *group, const char *name, 
     (void)snprintf(tag, sizeof tag, "%s/%s", group, name);
     return cull_train_log_append(
         &t->events, record,
-        cull_tensorboard_scalar(wall_time(), t->place.step, tag, value, record));
+        cull_tensorboard_scalar(wall_time(), t->progress.step, tag, value, record));
 }
 
 static void begin(cull_trainer *t, const char *kind, double epoch)
@@ -62,7 +62,7 @@ static void begin(cull_trainer *t, const char *kind, double epoch)
     cull_json_reset(&t->json);
     cull_json_open(&t->json, NULL, '{');
     cull_json_text(&t->json, "kind", kind);
-    cull_json_count(&t->json, "step", t->place.step);
+    cull_json_count(&t->json, "step", t->progress.step);
     cull_json_number(&t->json, "epoch", epoch);
 }
 
@@ -114,17 +114,17 @@ cull_status cull_record_step(cull_trainer *t)
 {
     cull_status status = CULL_OK;
 
-    begin(t, "step", (double)t->place.epoch + 1);
+    begin(t, "step", (double)t->progress.epoch + 1);
     /* A step may train nothing: the selector is still collecting. */
     cull_json_number(&t->json, "loss", t->trained_now ? t->loss : NAN);
-    cull_json_number(&t->json, "rate", t->place.rate);
+    cull_json_number(&t->json, "rate", t->progress.rate);
     cull_json_count(&t->json, "met", t->seen.count);
     cull_json_count(&t->json, "kept", t->trained_now);
     put_counts(t);
     TRY(finish(t));
     if (t->trained_now == 0) goto done;
     TRY(scalar(t, "train", "loss", t->loss));
-    TRY(scalar(t, "train", "rate", t->place.rate));
+    TRY(scalar(t, "train", "rate", t->progress.rate));
 done:
     return status;
 }
@@ -148,13 +148,13 @@ done:
 cull_status cull_record_epoch(cull_trainer *t)
 {
     cull_status status = CULL_OK;
-    double      seen = (double)t->place.seen;
-    double      loss = t->place.loss / seen, accuracy = (double)t->place.correct / seen;
+    double      seen = (double)t->progress.seen;
+    double      loss = t->progress.loss / seen, accuracy = (double)t->progress.correct / seen;
 
-    begin(t, "epoch", (double)t->place.epoch + 1);
+    begin(t, "epoch", (double)t->progress.epoch + 1);
     cull_json_number(&t->json, "loss", loss);
     cull_json_number(&t->json, "accuracy", accuracy);
-    cull_json_number(&t->json, "rate", t->place.rate);
+    cull_json_number(&t->json, "rate", t->progress.rate);
     put_counts(t);
     put_phases(t);
     TRY(finish(t));
@@ -170,7 +170,7 @@ cull_status cull_record_evaluation(cull_trainer *t, const char *set,
 {
     cull_status status = CULL_OK;
 
-    begin(t, "evaluate", cull_train_progress(t));
+    begin(t, "evaluate", cull_train_epochs_done(t));
     cull_json_text(&t->json, "set", set);
     cull_json_number(&t->json, "loss", evaluation->loss);
     cull_json_number(&t->json, "accuracy", evaluation->accuracy);

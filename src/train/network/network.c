@@ -31,7 +31,7 @@ cull_status cull_network_optim(const cull_network *n, cull_optim **out)
     cull_status status = CULL_OK;
     cull_optim *optim = NULL;
 
-    TRY(cull_optim_create(&n->optim_options, n->params->dtype, n->params->count, n->backend->team,
+    TRY(cull_optim_create(&n->optim_options, n->params->dtype, n->params->count, n->backend,
                           &optim));
     if (!n->decay_all) TRY(cull_train_exempt(n->model, optim));
     *out = optim;
@@ -76,8 +76,8 @@ static cull_status make_params(cull_network *n, const cull_network_setup *setup)
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_nn_params_create(n->model, setup->dtype, &n->params));
-    cull_nn_params_init(n->params, n->model, setup->seed);
+    TRY(cull_nn_params_create(n->backend, n->model, setup->dtype, &n->params));
+    TRY(cull_nn_params_init(n->params, n->model, setup->seed));
     TRY(cull_base_alloc(n->params->running_count + 1, cull_dtype_size(setup->dtype), "a network",
                         &n->running));
     TRY(list_tensors(n));
@@ -265,6 +265,7 @@ static cull_status check_subset(const cull_subset *subset, size_t count)
 
     if (subset->count < 1 || subset->count > CULL_NETWORK_MOST)
         FAIL(CULL_BAD_ARGUMENT, "a subset of %zu examples is not to be learned", subset->count);
+    TRY(cull_device_check(subset->device, (cull_device){0}, "the subset"));
     if (subset->groups > 1)
         FAIL(CULL_BAD_ARGUMENT, "a subset in %zu groups: each is a training batch of its own",
              subset->groups);

@@ -2,7 +2,7 @@
 #ifndef CULL_TRAIN_NETWORK_H
 #define CULL_TRAIN_NETWORK_H
 
-#include "data/augment.h"
+#include "data/transform.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
 #include "records/safetensors.h"

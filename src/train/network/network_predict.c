@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "tensor/tensor.h"
 #include "train/network/network.h"
 
 enum { PREDICT = 256 }; /* examples at once, where it does not matter how many */
@@ -94,6 +95,7 @@ static cull_status check_out(const cull_network *n, size_t count, const cull_ten
 
     if (!out->data || (out->dtype != CULL_F32 && out->dtype != CULL_F64))
         FAIL(CULL_BAD_ARGUMENT, "logits: a place of float32 or float64 is needed");
+    TRY(cull_device_check(out->device, (cull_device){0}, "the place of the logits"));
     if (out->dims != 2 || out->shape[0] != (int64_t)count ||
         out->shape[1] != (int64_t)n->model->classes || out->stride[1] != 1 ||
         out->stride[0] != out->shape[1])
