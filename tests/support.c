@@ -100,3 +100,11 @@ cull_selector *make_selector(const char *strategy, const char *options, const cu
     assert_ok(try_selector(strategy, options, setting, &selector));
     return selector;
 }
+
+cull_status option_status(const char *sentence)
+{
+    if (strstr(sentence, "no option is called")) return CULL_UNKNOWN_OPTION;
+    if (strstr(sentence, "no strategy is called")) return CULL_UNKNOWN_STRATEGY;
+    if (strstr(sentence, "no model is called")) return CULL_UNKNOWN_MODEL;
+    return strstr(sentence, "cannot save anything") ? CULL_NO_SAVING : CULL_BAD_OPTION;
+}

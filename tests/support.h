@@ -53,4 +53,7 @@ cull_selector *make_selector(const char *strategy, const char *options,
                      (text));                                                                      \
     } while (0)
 
+/* The status that a sentence about options comes with. */
+cull_status option_status(const char *sentence);
+
 #endif

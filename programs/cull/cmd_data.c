@@ -41,7 +41,7 @@ static int list(const struct arguments *a)
 
 static int complain_data(cull_status status)
 {
-    if (status == CULL_BAD_ARGUMENT)
+    if (status == CULL_BAD_ARGUMENT || status == CULL_UNKNOWN_SET)
         return complain(END_USAGE, "See cull data list.", "%s", cull_last_error());
     return complain(END_FAILED, "docs/formats.md says which files are read, and from where.", "%s",
                     cull_last_error());
@@ -112,7 +112,7 @@ static int convert(const struct arguments *a, const char *name)
         return complain(END_USAGE, "See cull data --help.", "--role is train or test, not '%s'",
                         a->role_name);
     status = cull_data_convert(name, role, a->root, a->out);
-    if (status == CULL_IO)
+    if (status == CULL_IO || status == CULL_NOT_FOUND)
         return complain(END_FAILED, "Check both paths, their permissions and the space left.", "%s",
                         cull_last_error());
     return status == CULL_OK ? END_WELL : complain_data(status);

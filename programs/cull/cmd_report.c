@@ -66,9 +66,8 @@ static int report(const char *const *folders, size_t count, const char *output, 
     end = say(&result, output, json);
     if (!end && result.undrawn)
         end = complain(END_FAILED,
-                       strstr(result.why, "not installed")
-                           ? "Install gnuplot (Debian: apt-get install gnuplot-nox)."
-                           : "The rest of the page is whole.",
+                       result.no_gnuplot ? "Install gnuplot (Debian: apt-get install gnuplot-nox)."
+                                         : "The rest of the page is whole.",
                        "%zu %s missing on the page: %s", result.undrawn,
                        result.undrawn == 1 ? "figure is" : "figures are", result.why);
     else if (!end && result.skipped)

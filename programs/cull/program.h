@@ -33,6 +33,7 @@ int end_output(int end);
 
 /* The word of a NULL-ended list nearest to `wrong`, or NULL when none is near. */
 const char *nearest(const char *wrong, const char *const *words);
+const char *nearest_strategy(const char *wrong); /* the same of the built-in strategies */
 
 /* Why a file was not read as JSON, without its name. */
 const char *json_trouble(const char *path, const json_error_t *error);

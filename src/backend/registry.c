@@ -7,9 +7,14 @@
 
 static const cull_backend_class *const classes[] = {&cull_backend_cpu, &cull_backend_ref};
 
+const char *cull_backend_name_at(size_t i)
+{
+    return i < sizeof classes / sizeof *classes ? classes[i]->name : NULL;
+}
+
 static const cull_backend_class *find(const char *name)
 {
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+    for (size_t i = 0; cull_backend_name_at(i); i++)
         if (strcmp(classes[i]->name, name) == 0) return classes[i];
     return NULL;
 }

@@ -98,6 +98,13 @@ static cull_status decode_arm(const char *name, const json_t *from, cull_rep_arm
     arm->name = cull_rep_word(from, "name");
     arm->role = cull_rep_word(from, "role");
     arm->strategy = cull_rep_word(from, "strategy");
+    arm->options = json_object_get(from, "options");
+    if (!arm->options && strcmp(arm->role, "arm") == 0)
+        TRY(cull_rep_problem(problems,
+                             "%s: %.80s says nothing of its options, as older comparisons do; cull "
+                             "compare --resume writes it anew",
+                             name, arm->name));
+    arm->uniform = cull_rep_flag(from, "uniform");
     arm->pass = cull_rep_word(from, "pass");
     arm->verdict = cull_rep_word(from, "verdict");
     arm->keep = cull_rep_field(from, "keep");
@@ -239,16 +246,30 @@ done:
     return status;
 }
 
+static bool has_trait(const cull_rep_arm *arm, unsigned trait)
+{
+    const cull_strategy *found = cull_strategy_of(arm->strategy);
+
+    return found && (found->traits & trait);
+}
+
 static bool is_full(const cull_rep_arm *arm)
 {
-    return strcmp(arm->strategy, "full") == 0 || strcmp(arm->role, "full") == 0 ||
+    return has_trait(arm, CULL_KEEPS_ALL) || strcmp(arm->role, "full") == 0 ||
            strcmp(arm->role, "shortened") == 0 || strcmp(arm->role, "early-stop") == 0;
 }
 
 bool cull_rep_is_uniform(const cull_rep_arm *arm)
 {
-    return strcmp(arm->strategy, "random") == 0 || strcmp(arm->strategy, "adaptive-random") == 0 ||
-           strcmp(arm->role, "same-m") == 0 || strcmp(arm->role, "whole-budget") == 0;
+    return arm->uniform || has_trait(arm, CULL_UNIFORM) || strcmp(arm->role, "same-m") == 0 ||
+           strcmp(arm->role, "whole-budget") == 0;
+}
+
+bool cull_rep_is_of_batches(const cull_rep_arm *arm)
+{
+    const cull_strategy *found = cull_strategy_of(arm->strategy);
+
+    return cull_rep_is_uniform(arm) && found && found->runs == CULL_RUNS_STEP;
 }
 
 void cull_rep_styles(cull_rep_comparison *c)
@@ -277,8 +298,8 @@ void cull_rep_styles(cull_rep_comparison *c)
             arm->style.marker = like->style.marker;
         } else if (cull_rep_is_uniform(arm)) {
             arm->style.marker = strcmp(arm->series, arm->strategy) != 0 ? others[uniform++ % OTHERS]
-                                : strcmp(arm->strategy, "random") != 0  ? 5
-                                                                        : 0;
+                                : cull_rep_is_of_batches(arm)           ? 0
+                                                                        : 5;
         } else {
             arm->style.colour = 2 + next % COLOURS;
             arm->style.marker = (next + 1 + next / COLOURS) % MARKERS;

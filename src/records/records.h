@@ -103,6 +103,8 @@ typedef struct cull_rep_style {
 
 typedef struct cull_rep_arm {
     const char      *name, *role, *strategy, *pass, *verdict;
+    json_t          *options; /* borrowed object of the strategy's options, or NULL */
+    bool             uniform;
     char             series[2 * CULL_REP_STRATEGY]; /* cull_rep_name_series */
     double           keep, cost, counted, predicted, measured, mean, sd, best;
     double           low, high; /* of the runs' accuracies */
@@ -179,6 +181,7 @@ void cull_rep_metrics_clear(cull_rep_metrics *metrics);
 
 /* Every example as likely as any other: of a minibatch (random) or of the pool. */
 bool cull_rep_is_uniform(const cull_rep_arm *arm);
+bool cull_rep_is_of_batches(const cull_rep_arm *arm); /* the former */
 
 /* Arms of one series differ in share and pass alone. It is called by its strategy, and by the
  * options as well where arms of that strategy differ in them. */

@@ -75,23 +75,21 @@ static int complain_compare(cull_status status)
 {
     const char *why = cull_last_error();
 
-    if (strstr(why, "already holds a comparison"))
-        return complain(END_USAGE, "Give --resume to go on with it, or another --out.", "%s", why);
-    if (strstr(why, "holds a run")) return complain(END_USAGE, "Give another --out.", "%s", why);
-    if (strstr(why, "another comparison is at work"))
-        return complain(END_FAILED, "Wait for it, or give another --out.", "%s", why);
-    if (strstr(why, "the comparison there has"))
+    switch (status) {
+    case CULL_BUSY: return complain(END_FAILED, "Wait for it, or give another --out.", "%s", why);
+    case CULL_DIFFERS:
         return complain(END_USAGE,
                         "Go on with what it was begun with (more --seeds and another --margin are "
                         "fine), or give another --out.",
                         "%s", why);
-    if (strstr(why, "cannot save anything"))
+    case CULL_NO_SAVING:
         return complain(END_USAGE, "Give a smaller --keep, --pass reuse, or --anyway to run it.",
                         "%s", why);
-    if (status == CULL_BAD_OPTION && !strstr(why, " is called '"))
+    case CULL_BAD_OPTION:
         return complain(END_USAGE, "See cull compare --help, and cull train --help for keys.", "%s",
                         why);
-    return complain_run(status);
+    default: return complain_run(status);
+    }
 }
 
 static int read_margin(const char *text, double *out)
@@ -144,6 +142,8 @@ static int compare(struct arguments *a, cull_comparison *c)
 
     if (!a->plan) {
         status = cull_comparison_folder(c, a->folder, a->resume);
+        if (status == CULL_BAD_ARGUMENT) /* it holds something else */
+            return complain(END_USAGE, "Give another --out.", "%s", cull_last_error());
         if (status != CULL_OK) return complain_compare(status);
     }
     compare_listen();

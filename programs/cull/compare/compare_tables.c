@@ -116,7 +116,7 @@ static bool is_guess(const json_t *arm)
 static bool is_dear(const json_t *arm)
 {
     return number(arm, "cost") >= 1 && !is_guess(arm) &&
-           strstr(word(arm, "strategy"), "random") == NULL;
+           !json_is_true(json_object_get(arm, "uniform"));
 }
 
 static void print_problems(const json_t *from)

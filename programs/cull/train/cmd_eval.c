@@ -133,7 +133,7 @@ static int evaluate(struct arguments *a)
     if (status == CULL_IO)
         return complain(END_FAILED, "Name the recipe with --recipe FILE.", "%s", cull_last_error());
     if (status == CULL_OK) status = cull_evaluate(recipe, a->weights, a->set, &result);
-    if (status == CULL_BAD_ARGUMENT && strstr(cull_last_error(), "no set of this name"))
+    if (status == CULL_UNKNOWN_SET && strcmp(cull_last_subject(), a->set) == 0)
         end = complain(END_USAGE,
                        "--set is test, train, or validation where data.validation splits one off.",
                        "%s", cull_last_error());

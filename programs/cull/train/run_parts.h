@@ -21,9 +21,6 @@ void clear_changes(changes *all);
 /* A folder and those above it. Returns an exit status. */
 int make_folders(const char *path);
 
-/* What was probably meant by a wrong key, strategy or model, or where to look. */
-void recipe_hint(const char *why, char *hint, size_t room);
-
 /* A failure of a run: its sentence, and a hint. Wrong recipes exit with 2, all else with 1. */
 int complain_run(cull_status status);
 

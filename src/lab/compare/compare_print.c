@@ -27,6 +27,12 @@ static void put_who(cull_json *j, const cull_arm *a)
     cull_json_text(j, "folder", a->folder);
     cull_json_text(j, "role", cull_role_name(a->role));
     cull_json_text(j, "strategy", a->strategy);
+    cull_json_open(j, "options", '{');
+    for (size_t i = 0; a->asked && i < a->asked->what.options; i++)
+        cull_json_text(j, a->asked->what.option[i].key, a->asked->what.option[i].value);
+    cull_json_close(j, '}');
+    cull_json_bool(j, "uniform",
+                   a->uniform && a->role != CULL_ROLE_FULL && a->role < CULL_ROLE_SHORTENED);
     cull_json_number(j, "keep", a->keep);
     cull_json_text(j, "pass", a->pass);
 }

@@ -157,7 +157,7 @@ static cull_status leave_out(cull_comparison *c, const json_t *list)
 
         for (size_t k = c->arms.count; name && why && k-- > 1;)
             if (strcmp(c->arms.arm[k].name, name) == 0 && !c->arms.arm[k].uniform) {
-                TRY(cull_arms_note_left(&c->arms, name, why));
+                TRY(cull_arms_note_left(&c->arms, name, CULL_BAD_OPTION, why));
                 cull_arms_drop(&c->arms, k);
             }
     }

@@ -37,7 +37,7 @@ static cull_status prepare(cull_audit_work *w, const cull_recipe *recipe,
     if (strcmp(name, "train") == 0) w->set = w->t->train;
     if (strcmp(name, "validation") == 0) w->set = w->t->validation;
     if (strcmp(name, "test") == 0) w->set = w->t->test;
-    if (!w->set) FAIL(CULL_BAD_ARGUMENT, "%s: the recipe has no set of this name", name);
+    if (!w->set) FAIL_ABOUT(CULL_UNKNOWN_SET, name, "%s: the recipe has no set of this name", name);
     if (options->weights)
         TRY(cull_weights_read(options->weights, w->t->model, w->t->params));
     else

@@ -1,10 +1,16 @@
 /* lab/recipe/recipe_table.c - every key of a recipe. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "lab/recipe/recipe.h"
+
+static char backends[64]; /* "cpu|ref", of those that are built */
 
 #define WHOLE 9007199254740992. /* 2^53: every whole number up to here is exact */
 
 // clang-format off
-const cull_option_spec cull_recipe_table[] = {
+static const cull_option_spec table[] = {
     {"data.name", CULL_OPTION_TEXT, "fashion-mnist", 0, 0, NULL,
      "a set that `cull data list` names, or a .npz or .npy file"},
     {"data.root", CULL_OPTION_TEXT, "", 0, 0, NULL,
@@ -123,7 +129,7 @@ const cull_option_spec cull_recipe_table[] = {
      "no others; none: drawn from the seed. A resumed run does not read it again once it "
      "has a checkpoint"},
     {"train.seed", CULL_OPTION_INT, "1", 0, WHOLE, NULL, "of all randomness"},
-    {"train.backend", CULL_OPTION_CHOICE, "cpu", 0, 0, "cpu|ref",
+    {"train.backend", CULL_OPTION_CHOICE, "cpu", 0, 0, backends,
      "fast, or plain loops that define what is right"},
     {"train.threads", CULL_OPTION_INT, "0", 0, 1024, NULL,
      "0: one per core; never changes the result"},
@@ -150,9 +156,33 @@ const cull_option_spec cull_recipe_table[] = {
 };
 // clang-format on
 
+static void list_backends(void)
+{
+    const char *name = NULL;
+
+    for (size_t i = 0; (name = cull_backend_name_at(i)); i++) {
+        size_t at = strlen(backends);
+
+        (void)snprintf(backends + at, sizeof backends - at, "%s%s", i ? "|" : "", name);
+    }
+}
+
+const cull_option_spec *cull_recipe_table(void)
+{
+    static pthread_once_t listed = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&listed, list_backends);
+    return table;
+}
+
 const cull_option_spec *cull_recipe_option_at(size_t i)
 {
-    for (size_t at = 0; cull_recipe_table[at].key; at++)
-        if (at == i) return &cull_recipe_table[at];
+    return i < sizeof table / sizeof *table - 1 ? &cull_recipe_table()[i] : NULL;
+}
+
+const cull_option_spec *cull_recipe_option(const char *key)
+{
+    for (const cull_option_spec *spec = cull_recipe_table(); spec->key; spec++)
+        if (strcmp(spec->key, key) == 0) return spec;
     return NULL;
 }
