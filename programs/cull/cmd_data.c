@@ -1,5 +1,4 @@
 /* cmd_data.c - cull data: which data sets there are, what is in one, one in another form. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "flags.h"
@@ -118,7 +117,7 @@ static int convert(const struct arguments *a, const char *name)
     return status == CULL_OK ? END_WELL : complain_data(status);
 }
 
-static int dispatch(const struct arguments *a, const char *const *words, size_t count)
+static int dispatch(const struct arguments *a, char *const *words, size_t count)
 {
     static const char see[] = "See cull data --help.";
 
@@ -142,13 +141,10 @@ int cmd_data(int argc, char **argv)
                     {"--json", FLAG_SWITCH, NULL, "as JSON", &a.json, 0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
                     {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("data", flags, argc, argv, words, &count);
-    if (!end) end = a.help ? help(flags) : dispatch(&a, words, count);
-    free((void *)words);
+    end = parse_flags("data", flags, argc, argv, &count);
+    if (!end) end = a.help ? help(flags) : dispatch(&a, argv, count);
     return end;
 }

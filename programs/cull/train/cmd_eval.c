@@ -153,18 +153,15 @@ int cmd_eval(int argc, char **argv)
                     {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
                     {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("eval", flags, argc, argv, words, &count);
-    if (!end && !a.help) end = take_changes("eval", words, count, &a.change, &a.checkpoint);
+    end = parse_flags("eval", flags, argc, argv, &count);
+    if (!end && !a.help) end = take_changes("eval", argv, count, &a.change, &a.checkpoint);
     if (!end && !a.help && !a.checkpoint)
         end = complain(END_USAGE, "Give a run's folder or a .safetensors file.",
                        "no checkpoint is given");
     if (!end) end = a.help ? help(flags) : evaluate(&a);
     clear_changes(&a.change);
-    free((void *)words);
     return end;
 }

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -168,14 +167,6 @@ static void tell_status(const struct arguments *a, cull_status status)
                       cull_last_error());
 }
 
-static int complain_opening(const struct arguments *a, cull_status status)
-{
-    tell_status(a, status);
-    if (status != CULL_IO) return complain_run(status);
-    return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
-                    cull_last_error());
-}
-
 static int train(struct arguments *a)
 {
     cull_recipe     *recipe = NULL;
@@ -190,7 +181,10 @@ static int train(struct arguments *a)
     int              end = END_WELL;
 
     status = cull_recipe_open(a->recipe, a->change.option, a->change.count, &recipe);
-    if (status != CULL_OK) return complain_opening(a, status);
+    if (status != CULL_OK) {
+        tell_status(a, status);
+        return complain_opening(status);
+    }
     set_signals(take_signal);
     status = cull_train(recipe, &options, &result);
     progress_end(&bar);
@@ -216,13 +210,11 @@ int cmd_train(int argc, char **argv)
                      0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
                     {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("train", flags, argc, argv, words, &count);
-    if (!end && !a.help) end = take_changes("train", words, count, &a.change, &a.recipe);
+    end = parse_flags("train", flags, argc, argv, &count);
+    if (!end && !a.help) end = take_changes("train", argv, count, &a.change, &a.recipe);
     if (!end && !a.help && !a.recipe)
         end =
             complain(END_USAGE, "Give the path of one; recipes/ holds some.", "no recipe is given");
@@ -232,6 +224,5 @@ int cmd_train(int argc, char **argv)
         end = train(&a);
     }
     clear_changes(&a.change);
-    free((void *)words);
     return end;
 }

@@ -10,7 +10,7 @@ enum { MOST_TEXT = 256, MOST_KEYS = 256, MOST_FOLDER = 1200 };
 
 /* Copies words[*i]; and, where a shell cut a list as [60, 120] at its blanks, the rest of it, of
  * which *i becomes the last. */
-static void take_word(const char *const *words, size_t count, size_t *i, char *to)
+static void take_word(char *const *words, size_t count, size_t *i, char *to)
 {
     const char *equals = strchr(words[*i], '=');
     size_t      last = *i;
@@ -25,7 +25,7 @@ static void take_word(const char *const *words, size_t count, size_t *i, char *t
     }
 }
 
-int take_changes(const char *command, const char *const *words, size_t count, changes *out,
+int take_changes(const char *command, char *const *words, size_t count, changes *out,
                  const char **path)
 {
     size_t bytes = 1;
@@ -188,6 +188,13 @@ int complain_run(cull_status status)
     case CULL_UNSUPPORTED: break;
     }
     return complain(END_FAILED, "See cull doctor for what this machine can do.", "%s", why);
+}
+
+int complain_opening(cull_status status)
+{
+    if (status != CULL_IO) return complain_run(status);
+    return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
+                    cull_last_error());
 }
 
 static void describe(const cull_option_spec *option, char *out, size_t room)
