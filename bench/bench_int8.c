@@ -27,6 +27,7 @@ static const char *const rules[RULES] = {"sb", "gradmatch"};
 struct work {
     cull_recipe   *recipe;
     cull_trainer  *t;
+    cull_needs     needs;
     cull_plan     *score[KINDS], *learn;
     cull_selector *selector[RULES][KINDS];
     cull_subset    subset[KINDS];
@@ -58,18 +59,28 @@ static cull_status make(struct work *w, const char *data, const char *model)
 
     TRY(cull_recipe_open(NULL, changes, sizeof changes / sizeof *changes, &w->recipe));
     TRY(cull_trainer_create(&w->recipe->setup, true, &w->t));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_SCORE, BATCH, &w->score[PLAIN]));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_SCORE_INT8, BATCH, &w->score[INT8]));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_LEARN, BATCH, &w->learn));
-    setting.pool = w->t->train->count;
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, BATCH, &w->score[PLAIN]));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE_INT8, BATCH, &w->score[INT8]));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_LEARN, BATCH, &w->learn));
+    setting.pool = w->t->sets.train->count;
     setting.backend = w->t->backend;
     for (int i = 0; i < RULES; i++)
         for (int k = 0; k < KINDS; k++)
             TRY(cull_selector_create(rules[i], NULL, 0, &setting, &w->selector[i][k]));
-    TRY(cull_selector_needs(w->t->selector, 0, 0, &w->t->needs));
-    TRY(cull_train_begin_epoch(w->t));
+    TRY(cull_train_begin_epoch(w->t, &w->needs));
 done:
     return status;
+}
+
+/* Batch `number` of the epoch. */
+static cull_status take(struct work *w, size_t number, cull_batch *out)
+{
+    cull_sel_step   step = {.needs = w->needs, .count = BATCH};
+    cull_sel_course course = cull_train_course(w->t);
+
+    course.at = number * BATCH;
+    *out = (cull_batch){.count = BATCH};
+    return cull_feed_take(&w->t->feed, &step, &course, out);
 }
 
 static cull_status score(struct work *w, int kind, cull_batch batch, cull_signals *signals)
@@ -125,11 +136,11 @@ static cull_status compare(struct work *w, uint64_t *step, struct agreement *out
 {
     cull_status  status = CULL_OK;
     cull_signals signals[KINDS] = {{0}};
-    cull_batch   batch = {.count = BATCH};
+    cull_batch   batch = {0};
 
     *out = (struct agreement){.least = 1};
     for (size_t b = 0; b < BATCHES; b++, (*step)++) {
-        TRY(cull_train_take(w->t, b * BATCH, BATCH, &batch));
+        TRY(take(w, b, &batch));
         for (int k = 0; k < KINDS; k++) {
             TRY(score(w, k, batch, &signals[k]));
             signals[k].step = *step;
@@ -144,13 +155,14 @@ done:
 static cull_status learn(struct work *w, size_t steps)
 {
     cull_status  status = CULL_OK;
-    cull_batch   batch = {.count = BATCH};
+    cull_batch   batch = {0};
     cull_signals trained = {0};
 
     for (size_t i = 0; i < steps; i++) {
-        TRY(cull_train_take(w->t, (BATCHES + i) * BATCH, BATCH, &batch));
+        TRY(take(w, BATCHES + i, &batch));
         TRY(cull_nn_learn(w->learn, &batch, &trained));
-        TRY(cull_optim_step(w->t->optim, 0.05, w->t->params->value, w->t->params->gradient));
+        TRY(cull_optim_step(w->t->learner.optim, 0.05, w->t->learner.params->value,
+                            w->t->learner.params->gradient));
     }
 done:
     return status;
@@ -165,10 +177,10 @@ static int by_value(const void *a, const void *b)
 static cull_status measure(struct work *w, int rounds, double median[KINDS])
 {
     cull_status  status = CULL_OK;
-    cull_batch   batch = {.count = BATCH};
+    cull_batch   batch = {0};
     cull_signals signals = {0};
 
-    TRY(cull_train_take(w->t, 0, BATCH, &batch));
+    TRY(take(w, 0, &batch));
     for (int r = 0; r < rounds; r++) {
         for (int k = 0; k < KINDS; k++) {
             double begin = cull_base_seconds();

@@ -104,9 +104,9 @@ static cull_status make(struct work *w)
 
     TRY(cull_backend_open("cpu", w->threads, &w->backend));
     TRY(cull_nn_model_by_name(w->name, &options, &w->model));
-    TRY(cull_nn_params_create(w->model, CULL_F32, &w->params));
+    TRY(cull_nn_params_create(w->backend, w->model, CULL_F32, &w->params));
     cull_nn_params_init(w->params, w->model, 1);
-    TRY(cull_optim_create(&sgd, CULL_F32, w->params->count, w->backend->team, &w->optim));
+    TRY(cull_optim_create(&sgd, CULL_F32, w->params->count, w->backend, &w->optim));
     TRY(make_plan(w, CULL_PLAN_LEARN, BATCH, &w->full));
     TRY(make_plan(w, CULL_PLAN_SCORE, BATCH, &w->score));
     TRY(make_plan(w, CULL_PLAN_SCORE_INT8, BATCH, &w->int8));

@@ -61,10 +61,10 @@ static cull_status make(struct work *w, const char *name, size_t batch, unsigned
 
     TRY(cull_backend_open("cpu", threads, &w->backend));
     TRY(cull_nn_model_by_name(name, &options, &w->model));
-    TRY(cull_nn_params_create(w->model, CULL_F32, &w->params));
+    TRY(cull_nn_params_create(w->backend, w->model, CULL_F32, &w->params));
     cull_nn_params_init(w->params, w->model, 1);
     TRY(cull_nn_plan_create(w->model, w->params, w->backend, CULL_PLAN_LEARN, batch, 0, &w->plan));
-    TRY(cull_optim_create(&sgd, CULL_F32, w->params->count, w->backend->team, &w->optim));
+    TRY(cull_optim_create(&sgd, CULL_F32, w->params->count, w->backend, &w->optim));
     w->inputs = malloc(count * sizeof *w->inputs);
     w->label = malloc(batch * sizeof *w->label);
     if (!w->inputs || !w->label) FAIL(CULL_NO_MEMORY, "no memory for a batch");

@@ -5,8 +5,8 @@
  *
  * A selector looks at what a forward pass saw of M examples (per-example losses;
  * the inputs H and output gradients P of the last linear layer) and returns a
- * weighted subset of m of them to train on. This header is the whole public API,
- * in the order the values flow:
+ * weighted subset of m of them to train on. This header is the public API,
+ * in the order the values flow; cull_lab.h adds instruments for looking into runs:
  *
  *     statuses, memory, tensors      the ground
  *     arrays on disk                 .npy and .npz files
@@ -22,10 +22,7 @@
  *     models                         a network of one's own, layer by layer
  *     networks                       score -> select -> learn -> step, and predict
  *     recipes and runs               from a recipe to a trained network
- *     probes                         the gradients of what strategies pick
  *     comparisons                    which strategy pays, at the same cost
- *     audits                         every example of a set, from easy to hard
- *     reproductions                  the papers' figures and tables
  *     reports                        a page about runs and comparisons
  *
  * A complete program: keep the hardest 30 % of a batch, Selective-Backprop's way.
@@ -152,16 +149,26 @@ typedef enum cull_dtype { CULL_F32 = 1, CULL_F64, CULL_I32, CULL_I64, CULL_U8 } 
 
 enum { CULL_MAX_DIMS = 4 };
 
-/* A view of an array: borrowed, never freed here. data == NULL means absent. */
+/* Where an array lies, in DLPack's numbering. All zeros is the host, and so is DLPack's 1. */
+typedef struct cull_device {
+    int32_t kind;   /* 0 or 1: the host; 2: CUDA; others as DLPack numbers them */
+    int32_t number; /* of the devices of that kind; nothing on the host         */
+} cull_device;
+
+enum { CULL_DEVICE_HOST = 0, CULL_DEVICE_CUDA = 2 };
+
+/* A view of an array: borrowed, never freed here. data == NULL means absent. A call that gets one
+ * from a device whose memory it does not read returns CULL_UNSUPPORTED, naming both. */
 typedef struct cull_tensor {
-    void      *data;
-    cull_dtype dtype;
-    int        dims;
-    int64_t    shape[CULL_MAX_DIMS];
-    int64_t    stride[CULL_MAX_DIMS]; /* in elements */
+    void       *data;
+    cull_dtype  dtype;
+    int         dims;
+    int64_t     shape[CULL_MAX_DIMS];
+    int64_t     stride[CULL_MAX_DIMS]; /* in elements */
+    cull_device device;
 } cull_tensor;
 
-/* Views of dense row-major arrays. The data is only read, whatever the cast says. */
+/* Views of dense row-major arrays on the host. The data is only read, whatever the cast says. */
 CULL_API cull_tensor cull_vector(const void *data, cull_dtype dtype, size_t count);
 CULL_API cull_tensor cull_matrix(const void *data, cull_dtype dtype, size_t rows, size_t columns);
 /* (count, channels, height, width). */
@@ -176,10 +183,11 @@ CULL_API const char *cull_dtype_name(cull_dtype dtype); /* "float32" */
  *
  * dltensor  a DLTensor, or a DLManagedTensor, which begins with one. Borrowed: it
  *           must outlive the view, and its deleter stays with the caller.
- * out       the view. Rows may be strided; the last dimension must be dense.
+ * out       the view, with the device that the memory lies on. Rows may be strided; the last
+ *           dimension must be dense. Nothing is read of the memory itself, nor is it waited for.
  *
- * Returns CULL_UNSUPPORTED for memory that is not on the host, more than
- * CULL_MAX_DIMS dimensions, or a type other than the five above (one lane).
+ * Returns CULL_UNSUPPORTED for more than CULL_MAX_DIMS dimensions, or a type other than the
+ * five above (one lane).
  */
 CULL_API cull_status cull_tensor_from_dlpack(const void *dltensor, cull_tensor *out);
 
@@ -226,7 +234,6 @@ typedef struct cull_backend cull_backend;
 CULL_API cull_status cull_backend_open(const char *name, unsigned threads, cull_backend **out);
 CULL_API void        cull_backend_close(cull_backend *backend);
 CULL_API const char *cull_backend_describe(const cull_backend *backend); /* "cpu avx2 2 threads" */
-CULL_API const char *cull_backend_name_at(size_t i); /* of those there are; NULL at the end */
 
 /* ---- signals: what the forward pass saw ---------------------------------------- */
 
@@ -249,7 +256,8 @@ typedef struct cull_target {
 } cull_target;
 
 /* Borrowed for the length of a call; absent arrays have data == NULL. Floats may be
- * float32 or float64, labels int32, int64 or uint8, rows strided. */
+ * float32 or float64, labels int32, int64 or uint8, rows strided. All of them lie on one device:
+ * the host, or that of the selector's backend. */
 typedef struct cull_signals {
     size_t          count;      /* examples: M of a batch, or N of the pool           */
     const uint32_t *place;      /* [count] place in the pool, each < setting.pool;
@@ -264,6 +272,7 @@ typedef struct cull_signals {
     const uint8_t *unseen;      /* [count] 1: no loss is known yet, loss[i] is ignored
                                    and the rule puts the example first; NULL: none    */
     cull_target target;
+    cull_device device; /* of all arrays, as every tensor says of itself too  */
 
     /* Signals of a network are borrowed from it until its next pass: it counts its passes here,
      * and what came of pass `lent` is refused (CULL_BAD_ARGUMENT) when another has overwritten
@@ -287,25 +296,29 @@ enum {
  * each training batch, never normalised again. Zero it, or pass an earlier result,
  * whose arrays are reused and grown; end it with cull_subset_clear(). */
 typedef struct cull_subset {
-    size_t    count;  /* examples chosen                                             */
-    size_t    room;   /* capacity of the arrays                                      */
-    uint32_t *index;  /* [count] row of the signals, ascending, so that keeping all
-                         is bit-identical to full training; repeats only when the
-                         strategy samples with replacement; CULL_NO_ROW where the
-                         example was carried over from earlier signals               */
-    uint32_t *place;  /* [count] its place in the pool                               */
-    double   *weight; /* [count] >= 0                                                */
-    uint32_t *group;  /* [count] which training batch it belongs to, 0 .. groups-1;
-                         within a group rows ascend. All 0 while groups <= 1         */
-    size_t   groups;  /* 0: any batching will do; else whole training batches        */
-    size_t   picked;  /* of count, those the rule itself picked (rest: filled)       */
-    unsigned flags;   /* CULL_SUBSET_*                                               */
+    size_t    count;       /* examples chosen                                             */
+    size_t    room;        /* capacity of the arrays                                      */
+    uint32_t *index;       /* [count] row of the signals, ascending, so that keeping all
+                              is bit-identical to full training; repeats only when the
+                              strategy samples with replacement; CULL_NO_ROW where the
+                              example was carried over from earlier signals               */
+    uint32_t *place;       /* [count] its place in the pool                               */
+    double   *weight;      /* [count] >= 0                                                */
+    uint32_t *group;       /* [count] which training batch it belongs to, 0 .. groups-1;
+                              within a group rows ascend. All 0 while groups <= 1         */
+    size_t        groups;  /* 0: any batching will do; else whole training batches        */
+    size_t        picked;  /* of count, those the rule itself picked (rest: filled)       */
+    unsigned      flags;   /* CULL_SUBSET_*                                               */
+    cull_device   device;  /* where the four arrays lie: where the signals did            */
+    cull_backend *backend; /* whose memory they are, to be cleared before it is closed;
+                              NULL: the host's                                         */
 } cull_subset;
 
 CULL_API void cull_subset_clear(cull_subset *subset);
 
 /* For strategies: give the arrays room for `count`, which also becomes the count.
- * Weights are set to 1, groups to 0, index and place left for the caller to fill. */
+ * Weights are set to 1, groups to 0, index and place left for the caller to fill; all is
+ * left where the arrays are a backend's. */
 CULL_API cull_status cull_subset_resize(cull_subset *subset, size_t count);
 
 /* ---- selector ------------------------------------------------------------------- */
@@ -385,7 +398,8 @@ CULL_API cull_status cull_selector_reads(const cull_selector *selector, cull_nee
 /*
  * Choose a weighted subset.
  *
- * signals   what the forward pass saw; borrowed for the length of the call.
+ * signals   what the forward pass saw; borrowed for the length of the call. On the host or on
+ *           the selector's backend (CULL_UNSUPPORTED elsewhere), and so is the subset then.
  * budget    most examples to choose, 1 .. signals->count; 0: the selector's own `keep`.
  *           Where whole minibatches are chosen (`scope=batch`), about as many: the number
  *           of minibatches nearest to it, at least one, so up to half a batch more.
@@ -403,8 +417,8 @@ CULL_API cull_status cull_select(cull_selector *selector, const cull_signals *si
  * examples that were trained. Does nothing for strategies that remember nothing. */
 CULL_API cull_status cull_observe(cull_selector *selector, const cull_signals *trained);
 
-/* The end of the run: what the selector still holds (sb-stream's last, short batch).
- * out->count is 0 when there is nothing. */
+/* The end of the run: what the selector still holds (sb-stream's last, short batch), where out
+ * lay before; on the host if it was zeroed. out->count is 0 when there is nothing. */
 CULL_API cull_status cull_flush(cull_selector *selector, cull_subset *out);
 
 /*
@@ -468,15 +482,17 @@ enum {
     CULL_NO_BUDGET = 4,        /* how many are kept follows from the rule, not `keep`   */
     CULL_SAMPLES = 8,          /* keeping all is not exactly full training: always ask  */
     CULL_COMES_SHORT = 16,     /* may keep fewer than the budget                        */
-    CULL_UNIFORM = 32,         /* chooses without looking: what others are held against */
-    CULL_KEEPS_ALL = 64,       /* nothing is chosen: full training                      */
-    CULL_KEEPS_BY_POWER = 128  /* no budget: an example is kept with the chance percentile^beta,
+    CULL_HOST_SIGNALS = 32,    /* reads signals and writes subsets on the host: where they
+                                  lie elsewhere, they are copied. Plug-ins always do    */
+    CULL_UNIFORM = 64,         /* chooses without looking: what others are held against */
+    CULL_KEEPS_ALL = 128,      /* nothing is chosen: full training                      */
+    CULL_KEEPS_BY_POWER = 256  /* no budget: an example is kept with the chance percentile^beta,
                                   so about 1/(1+beta) of them                           */
 };
 
 /* What every call of a strategy is handed. */
 typedef struct cull_self {
-    const cull_setting *setting; /* batch and backend filled in            */
+    const cull_setting *setting; /* batch filled in, and the backend whose arrays are handed in */
     const cull_values  *values;
     void               *state; /* state_size bytes, zero before create   */
     /* What the modifiers keep by place, for rules of the library; NULL: losses are scored. */
@@ -489,7 +505,7 @@ typedef struct cull_reader cull_reader;
 CULL_API cull_status       cull_write(cull_writer *writer, const void *data, size_t bytes);
 CULL_API cull_status       cull_read(cull_reader *reader, void *data, size_t bytes);
 
-#define CULL_STRATEGY_ABI    2 /* an object made for another interface is refused */
+#define CULL_STRATEGY_ABI    3 /* an object made for another interface is refused */
 #define CULL_STRATEGY_SYMBOL "cull_strategy_plugin" /* a `const cull_strategy` */
 
 /*
@@ -945,7 +961,7 @@ CULL_API cull_status cull_network_create(const cull_model *model, cull_backend *
                                          cull_network **out);
 CULL_API void        cull_network_destroy(cull_network *network);
 
-/* Examples as the caller has them; borrowed for the length of a call. */
+/* Examples as the caller has them, on the host; borrowed for the length of a call. */
 typedef struct cull_examples {
     cull_tensor inputs;    /* [count] rows of channels * height * width numbers, in this order,
                               each row dense, however many dimensions the view has: float32 or
@@ -961,7 +977,8 @@ typedef struct cull_examples {
  * wanted    CULL_SIGNAL_LOSS, _H, _P and _LABEL, as in cull_needs.signals; 0: no forward pass,
  *           only count, places, step and epoch are set.
  * running   BatchNorm's running averages in place of the batch's own, as in cull_needs.running.
- * out       borrows the network's memory until it scores, learns or predicts again.
+ * out       borrows the network's memory, on the device of its backend, until it scores, learns
+ *           or predicts again.
  *
  * CULL_NOT_FINITE names an example whose inputs are not; CULL_BAD_ARGUMENT a shape or a label
  * that the model does not have.
@@ -989,9 +1006,10 @@ CULL_API cull_status cull_network_score_as(cull_network *network, const cull_exa
  * Forward and backward over the chosen rows: the gradient of (1/count) sum w*loss, which takes
  * the place of the one before. BatchNorm's averages move on.
  *
- * subset    of signals of these examples; NULL: all of them, weights 1. CULL_BAD_ARGUMENT when a
- *           row is not among the examples, or the subset is in more than one group: those are
- *           training batches, and each is learned by itself.
+ * subset    of signals of these examples, on the host or where the network's backend is; NULL: all
+ *           of them, weights 1. CULL_BAD_ARGUMENT when a row is not among the examples, or the
+ *           subset is in more than one group: those are training batches, and each is learned by
+ *           itself.
  * trained   loss, H, P and label of what was trained, for cull_observe(); borrowed as above.
  *           May be NULL.
  *
@@ -1032,7 +1050,9 @@ CULL_API const char *cull_network_parameter_at(const cull_network *network, size
  * name      as above; NULL: all of them as one vector, one tensor behind the other in that order.
  * out       a view of the network's own memory, of its dtype and to be read only: the gradient
  *           until the network learns or steps, the parameter as long as the network lives, with
- *           whatever it then holds. Shapes are those of weights files.
+ *           whatever it then holds. Shapes are those of weights files. It lies on the device of
+ *           the network's backend, as out->device says: memory that is not the host's must be
+ *           copied to it by that device's own means before it is read.
  *
  * CULL_BAD_ARGUMENT for a name that is not there, and for a gradient that is not: nothing was
  * learned yet, or a step has used it up.
@@ -1216,202 +1236,6 @@ typedef struct cull_evaluation {
  */
 CULL_API cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const char *set,
                                    cull_evaluation *out);
-
-typedef struct cull_bench_result {
-    size_t batch, rounds;
-    /* Median seconds of a batch: made by the loader's code on one thread; forward only;
-     * forward and backward; the optimizer; and of the last three the spread (max - min). */
-    double load, score, learn, optim;
-    double score_spread, learn_spread, optim_spread;
-    size_t parameters;
-} cull_bench_result;
-
-/* Where the time of a step of this recipe goes, over `rounds` steps after a warm one. Trains
- * nothing that is kept. */
-CULL_API cull_status cull_bench(const cull_recipe *recipe, size_t rounds, cull_bench_result *out);
-
-/* ---- probes ---------------------------------------------------------------------------- */
-
-/* Figures of many batches. low and high are at 5 and 95 % of them. */
-typedef struct cull_spread {
-    double mean, deviation, low, quarter, median, three_quarters, high;
-} cull_spread;
-
-/* hits of trials, with the 95 % interval of Wilson; NaN where there were no trials. */
-typedef struct cull_rate {
-    double hits, trials; /* a draw is half a hit */
-    double rate, low, high;
-} cull_rate;
-
-/* One gradient held against another. */
-typedef struct cull_probe_gap {
-    double error;  /* |a - b|^2                                                       */
-    double cosine; /* NaN when one is zero                                            */
-    double sign;   /* share of parameters whose sign agrees, zero being its own sign  */
-} cull_probe_gap;
-
-/* A subset's gradient is taken twice: with its own rows alone in the network, as it is trained;
- * and with all rows of the batch there, so that BatchNorm normalises by the statistics of all.
- * Without BatchNorm the two are the same. */
-enum { CULL_PROBE_TRAINED, CULL_PROBE_OF_BATCH, CULL_PROBE_WAYS };
-
-enum { CULL_PROBE_NAME = 128, CULL_PROBE_BINS = 25 };
-#define CULL_PROBE_BIN 0.25 /* width of a bin of weights; the last bin is open */
-
-/* What one arm chose of one batch. */
-typedef struct cull_probe_pick {
-    size_t         batch, kept, corrupted;
-    double         weight, corrupted_weight; /* sums                                  */
-    cull_probe_gap data[CULL_PROBE_WAYS];    /* against the gradient of all the data  */
-    cull_probe_gap whole[CULL_PROBE_WAYS];   /* against the gradient of its batch     */
-    double relative[CULL_PROBE_WAYS]; /* that error as a share of |gradient of the batch|^2 */
-    double last[CULL_PROBE_WAYS];     /* the same over the parameters of the last layer   */
-} cull_probe_pick;
-
-typedef struct cull_probe_arm {
-    char             strategy[CULL_PROBE_NAME]; /* as it was asked for                  */
-    double           keep, kept;                /* kept: examples a batch, the mean     */
-    cull_probe_pick *pick;                      /* [batches]                            */
-    cull_spread      error[CULL_PROBE_WAYS], cosine[CULL_PROBE_WAYS], sign[CULL_PROBE_WAYS];
-    cull_spread      batch_error[CULL_PROBE_WAYS], batch_cosine[CULL_PROBE_WAYS];
-    cull_spread      batch_sign[CULL_PROBE_WAYS];
-    cull_rate wins[CULL_PROBE_WAYS]; /* batches with a smaller error than `random` at this keep,
-                                        against all the data; no trials: random is no arm */
-    cull_rate   batch_wins[CULL_PROBE_WAYS]; /* and against the batch                     */
-    cull_spread relative[CULL_PROBE_WAYS], last[CULL_PROBE_WAYS];
-    cull_rate   last_wins[CULL_PROBE_WAYS]; /* below `random`'s, over the last layer     */
-    cull_rate   corrupted;                  /* of the picks, those with a wrong label    */
-    double      corrupted_weight;           /* their share of the weight                 */
-    size_t      weight[CULL_PROBE_BINS];    /* picks by weight                           */
-} cull_probe_arm;
-
-typedef struct cull_probe_result {
-    size_t          parameters, batch, batches;
-    size_t          data_batches; /* whose mean is the gradient of all the data; 0: not taken */
-    bool            batchnorm;
-    double          full;        /* |gradient of all the data|^2                         */
-    cull_spread     whole;       /* |gradient of a batch|^2                              */
-    cull_spread     whole_error; /* of the whole batches' gradients, against all the data */
-    cull_rate       base;        /* wrong labels among all that was there to pick        */
-    size_t          arms;
-    cull_probe_arm *arm; /* strategies in the order asked for, keeps within them          */
-} cull_probe_result;
-
-typedef struct cull_probe_options {
-    const char        *weights;  /* a .safetensors file; NULL: as the recipe begins              */
-    const char *const *strategy; /* [strategies] "sb", "sb beta=balles", ...                    */
-    size_t             strategies;
-    const double      *keep; /* [keeps] of (0, 1]                                          */
-    size_t             keeps;
-    size_t             batches; /* minibatches to look at; 0: 200                             */
-    bool               picks;   /* only picks, and the last layer's error: no gradients,
-                                   which is much faster                                       */
-    bool        exact;          /* strategies read their signals as float64, whatever they are */
-    const char *folder;         /* probe.jsonl goes there, line by line; NULL: nowhere        */
-    void (*tell)(void *context, size_t done, size_t all); /* in gradient passes; optional   */
-    bool (*stop)(void *context); /* asked after each batch; true: sum up what there is. Optional */
-    void *context;
-} cull_probe_options;
-
-/*
- * How well the gradient of what a strategy picks stands for the batch and for the data set.
- *
- * Over the first minibatches of the recipe's run, inputs augmented as there, at fixed weights: each
- * is scored (BatchNorm by the batch), every strategy picks at every keep, and the true gradient of
- * the picks, over all parameters, is held against that of the whole batch and that of all the data:
- * the mean over all whole minibatches of one epoch, BatchNorm by the batch. Weights and running
- * averages are left as they are.
- *
- * CULL_BAD_OPTION when a strategy does not choose from a minibatch what a scoring pass can tell it.
- * out ends with cull_probe_clear().
- */
-CULL_API cull_status cull_probe(const cull_recipe *recipe, const cull_probe_options *options,
-                                cull_probe_result *out);
-CULL_API void        cull_probe_clear(cull_probe_result *result);
-
-/* ---- audits ---------------------------------------------------------------------------- */
-
-enum { CULL_AUDIT_POINTS = 101, CULL_AUDIT_TENTHS = 10, CULL_AUDIT_BINS = 41 };
-
-typedef struct cull_audit_options {
-    const char *weights;   /* a .safetensors file; NULL: as the recipe begins                   */
-    const char *set;       /* "train" (as NULL), "validation" or "test"                         */
-    const char *selection; /* a run's selection.npz, of the training set; NULL: none            */
-    size_t      examples;  /* easiest and hardest examples to show, each; 0: 24                 */
-    const char *path;      /* a .npz file to write, which docs/formats.md describes; NULL: none */
-} cull_audit_options;
-
-typedef struct cull_audit_result {
-    size_t count;
-    double accuracy, loss;
-    double confidence[CULL_AUDIT_POINTS]; /* in the true class, at 0, 1, .. 100 % of the examples,
-                                             ascending                                         */
-    double    tenth[CULL_AUDIT_TENTHS];   /* share classified right of each tenth by confidence */
-    cull_rate wrong_hard; /* wrong labels among the hardest tenth; base: among all              */
-    cull_rate base;
-
-    /* with a selection */
-    bool      selected;
-    size_t    never, most;            /* examples never trained; most times of one            */
-    size_t    width;                  /* counts to a bin; the last bin holds the most too      */
-    size_t    times[CULL_AUDIT_BINS]; /* examples by how often they were trained              */
-    cull_rate wrong_picks;            /* of all that was trained, what had a wrong label      */
-} cull_audit_result;
-
-/*
- * Look at every example of a set by the network's running averages, without augmentation: how sure
- * it is of the true class, which examples are the easiest and the hardest, and, where a run's
- * selection is given, how often each was trained.
- *
- * CULL_BAD_FILE when the selection is not of this training set, CULL_UNKNOWN_SET when the recipe
- * has no such set.
- */
-CULL_API cull_status cull_audit(const cull_recipe *recipe, const cull_audit_options *options,
-                                cull_audit_result *out);
-
-/* ---- reproductions --------------------------------------------------------------------- */
-
-/* How a figure or table of a paper is done again. */
-typedef enum cull_reproduction_kind {
-    CULL_REPRODUCE_COMPARE, /* runs of the strategies with controls of equal cost          */
-    CULL_REPRODUCE_PROBE,   /* gradients of what strategies pick, at start weights         */
-    CULL_REPRODUCE_WATCH,   /* runs that are looked at as they go                          */
-    CULL_REPRODUCE_TIME,    /* parts of a step, timed                                      */
-    CULL_REPRODUCE_NOT      /* needs what is not built; `missing` says what                */
-} cull_reproduction_kind;
-
-/* What is printed beside the paper's claim. */
-enum {
-    CULL_SHOW_BEST = 1,        /* highest accuracy of each arm, as the papers have it        */
-    CULL_SHOW_SPEED = 2,       /* cost to 1.1, 1.2 and 1.4 times the final error of full     */
-    CULL_SHOW_PHASES = 4,      /* seconds by phase                                           */
-    CULL_SHOW_ENERGY = 8,      /* joules, where the machine counts them                      */
-    CULL_SHOW_PARETO = 16,     /* who is on the frontier                                     */
-    CULL_SHOW_CURVES = 32,     /* curves: they are drawn by a report                         */
-    CULL_SHOW_CONFIDENCE = 64, /* confidence in the true class, from hard to easy           */
-    CULL_SHOW_EXAMPLES = 128,  /* the easiest and the hardest                                */
-    CULL_SHOW_CHANCES = 256,   /* how the chance of being picked moves                       */
-    CULL_SHOW_GRADIENTS = 512  /* gradients of the picks, epoch by epoch                     */
-};
-
-typedef struct cull_reproduction {
-    const char            *name;  /* "balles2023/fig1"                                      */
-    const char            *title; /* one line                                               */
-    const char            *claim; /* the paper's, in plain sentences                        */
-    cull_reproduction_kind kind;
-    const char            *recipe;     /* below recipes/reproduce/; NULL: none              */
-    const char            *changes;    /* "key=value key=value" to it; NULL: none           */
-    const char            *strategies; /* commas between; full training is always there     */
-    const char            *keep;       /* "0.1,0.3"; NULL: the strategies decide            */
-    const char            *vary;       /* "key=a,b,c": done for each value; NULL: once      */
-    unsigned               shows;      /* CULL_SHOW_*                                       */
-    unsigned               seeds;      /* of the paper                                      */
-    const char            *missing;    /* what is not there; NULL: nothing                  */
-} cull_reproduction;
-
-/* i = 0, 1, ... until NULL; and by name, NULL: none. */
-CULL_API const cull_reproduction *cull_reproduction_at(size_t i);
-CULL_API const cull_reproduction *cull_reproduction_find(const char *name);
 
 /* ---- comparisons ------------------------------------------------------------------------ */
 

@@ -41,6 +41,12 @@ static inline void remove_folder(const char *folder)
     assert_int_equal(0, system(command));
 }
 
+/* Where a set's example lies. */
+static inline void *row_of(const cull_dataset *set, size_t place)
+{
+    return (char *)cull_data_base(set) + set->origin[place] * cull_data_row_bytes(set);
+}
+
 /* A set of random pixels (or, as float32, normals) and labels i % classes. */
 static inline cull_dataset *random_set(cull_dtype dtype, size_t count, size_t classes,
                                        size_t channels, size_t height, size_t width)
@@ -53,9 +59,9 @@ static inline cull_dataset *random_set(cull_dtype dtype, size_t count, size_t cl
     assert_ok(cull_data_extend(set, "random", count));
     for (size_t i = 0; i < numbers; i++) {
         if (dtype == CULL_U8)
-            ((uint8_t *)set->inputs)[i] = (uint8_t)(256 * random_uniform(1, i));
+            ((uint8_t *)cull_data_base(set))[i] = (uint8_t)(256 * random_uniform(1, i));
         else
-            ((float *)set->inputs)[i] = (float)(3 + 2 * random_normal(1, i));
+            ((float *)cull_data_base(set))[i] = (float)(3 + 2 * random_normal(1, i));
     }
     for (size_t i = 0; i < count; i++) set->labels[i] = (int32_t)(i % classes);
     set->count = count;
@@ -73,7 +79,8 @@ static inline void assert_same_set(const cull_dataset *a, const cull_dataset *b)
     assert_int_equal(a->channels, b->channels);
     assert_int_equal(a->height, b->height);
     assert_int_equal(a->width, b->width);
-    assert_memory_equal(a->inputs, b->inputs, a->count * cull_data_row_bytes(a));
+    for (size_t i = 0; i < a->count; i++)
+        assert_memory_equal(row_of(a, i), row_of(b, i), cull_data_row_bytes(a));
     assert_memory_equal(a->labels, b->labels, a->count * sizeof *a->labels);
     assert_memory_equal(a->origin, b->origin, a->count * sizeof *a->origin);
     assert_memory_equal(a->marks, b->marks, a->count);

@@ -101,6 +101,14 @@ cull_selector *make_selector(const char *strategy, const char *options, const cu
     return selector;
 }
 
+cull_backend *plain_backend(void)
+{
+    static cull_backend *backend = NULL;
+
+    if (!backend) assert_ok(cull_backend_open("ref", 1, &backend));
+    return backend;
+}
+
 cull_status option_status(const char *sentence)
 {
     if (strstr(sentence, "no option is called")) return CULL_UNKNOWN_OPTION;

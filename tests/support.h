@@ -35,6 +35,9 @@ cull_status try_selector(const char *strategy, const char *options, const cull_s
 cull_selector *make_selector(const char *strategy, const char *options,
                              const cull_setting *setting);
 
+/* A `ref` backend on one thread for what needs any; the tests' own, never closed. */
+cull_backend *plain_backend(void);
+
 /* assert_int_equal(CULL_OK, expr) that shows the sentence when it fails. */
 #define assert_ok(expr)                                                                            \
     do {                                                                                           \

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Checks what the libraries give and take: exports against cull.h, and what they depend on.
+"""Checks what the libraries give and take: exports against the headers, and what they depend on.
 
-    tools/check_symbols.py HEADER BUILD_DIR
+    tools/check_symbols.py INCLUDE_DIR BUILD_DIR
 
-libcull.so exports exactly the functions marked CULL_API; libcull_select.so no others, and it needs
-nothing beyond libc and libm; every global name in the static libraries carries the prefix.
+libcull.so exports exactly the functions marked CULL_API in cull.h and cull_lab.h; libcull_select.so
+none but of cull.h, and it needs nothing beyond libc and libm; every global name in the static libraries carries the prefix.
 """
 import pathlib
 import re
@@ -36,12 +36,13 @@ def needed(library):
 
 
 def main():
-    header, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    public, problems = declared(header), []
+    include, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    main_header, problems = declared(include / "cull.h"), []
+    public = main_header | declared(include / "cull_lab.h")
     whole, small = defined(build / "libcull.so", "-D"), defined(build / "libcull_select.so", "-D")
     problems += [f"libcull.so: {name} is declared and not exported" for name in sorted(public - whole)]
     problems += [f"libcull.so: {name} is exported and not declared" for name in sorted(whole - public)]
-    problems += [f"libcull_select.so: {name} is not in cull.h" for name in sorted(small - public)]
+    problems += [f"libcull_select.so: {name} is not in cull.h" for name in sorted(small - main_header)]
     problems += [f"libcull_select.so needs {name}" for name in needed(build / "libcull_select.so")
                  if not ALONE.match(name)]
     if not {"cull_selector_create", "cull_select", "cull_omp"} <= small:

@@ -1,9 +1,29 @@
 /*
- * backend/backend.h - the operations every device implements, and how to run them.
+ * backend/backend.h - what a device is to the rest: memory, order, events, recorded steps, and the
+ * operations that run there.
  *
- * An operation is prepared once for the largest sizes it will see (op_create chooses and
+ * Memory. What operations read and write is the backend's: made by cull_backend_allocate(), filled
+ * by upload, read by download, and otherwise not touched by anybody. On the host backends (`ref`,
+ * `cpu`) it is the process's own and may also be read and written directly, where
+ * cull_backend_on_host() says so; elsewhere nothing but these calls reaches it.
+ *
+ * Order. A backend does one thing after the other, in the order it was asked to, and may do it
+ * later: only wait and download return when all before them is done, and only they (or any call
+ * after them) tell of what failed. So a call's arguments are copied: descriptors that they point
+ * at (tensors, problems, options) are read at the call, arrays when it runs. What a solver reports
+ * in its problems is there when it was waited for.
+ *
+ * Events. A mark is a moment in that order; the seconds between two are known once both have
+ * passed.
+ *
+ * Recorded steps. What is asked for between record and recorded is not done but kept, to be done by
+ * replay as often as wanted, with the same operations and addresses. What changes from one time to
+ * the next is data: the moment block, batches, keys' steps. A backend that gains nothing by it has
+ * no recording, and its steps are simply run.
+ *
+ * Operations. Each is prepared once for the largest sizes it will see (create chooses and
  * allocates) and then run many times, allocating nothing. `ref` is plain loops and defines
- * what is right; `cpu` is tested against it over one table of cases (tests/ops).
+ * what is right; the others are tested against it over one table of cases (tests/ops).
  *
  *     rank      percentile_i = (#smaller + 1/2 #equal) / n, itself among the equal
  *     keys      key_i = -log(u_i) / weight_i, u_i uniform from (key, step, place_i);
@@ -22,12 +42,23 @@
  *     facility  facility location, many problems at once             (cull_facility_problem)
  *     gradient  B = sum over rows of p_i (x) [h_i; 1], bias last
  *     gain      p_i^T B [h_i; 1] of each row, or without P all of B [h_i; 1]
+ *
+ *     augment   examples as a network reads them, from where they are stored (backend/augment.h);
+ *               rows that are made already are copied
+ *     resize    images made smaller, or laid out anew
+ *     gather    rows of one array, by their numbers, into another
+ *     kept      what is kept of an example's loss, for the rows that are gone back through
+ *     update    new weights from gradients: SGD or AdamW over one block; not while the error word
+ *               says something
+ *     summary   the sum of losses, and how many examples were classified right
+ *     tally     what became of each example, by place
  */
 #ifndef CULL_BACKEND_BACKEND_H
 #define CULL_BACKEND_BACKEND_H
 
 #include <stdatomic.h>
 
+#include "backend/augment.h"
 #include "base/status.h"
 #include "base/threads.h"
 
@@ -43,17 +74,93 @@ typedef enum cull_op_kind {
     CULL_OP_GRADIENT,
     CULL_OP_GAIN,
     CULL_OP_REFIT,
+    CULL_OP_AUGMENT,
+    CULL_OP_RESIZE,
+    CULL_OP_GATHER,
+    CULL_OP_KEPT,
+    CULL_OP_UPDATE,
+    CULL_OP_SUMMARY,
+    CULL_OP_TALLY,
     CULL_OP_KINDS
 } cull_op_kind;
+
+/*
+ * What changes from step to step and is no array: one small block of a backend's memory, uploaded
+ * before a step and read by operations when they run, so that a recorded step is another one each
+ * time.
+ */
+typedef struct cull_moment {
+    uint64_t step, epoch; /* what randomness is counted by                     */
+    uint64_t updates;     /* of the optimizer, this one included: AdamW's t    */
+    double   rate;        /* of the optimizer                                  */
+    uint64_t slot;        /* of the ring that `summary` writes to              */
+} cull_moment;
+
+/* What may be found wrong while operations run, when nobody can be told at once. */
+typedef enum cull_wrong {
+    CULL_WRONG_NOTHING,
+    CULL_WRONG_LOSS,     /* of training: no longer finite                       */
+    CULL_WRONG_GRADIENT, /* its norm is not finite                              */
+    CULL_WRONG_SIGNAL    /* a signal that a selector reads: `which` tells which */
+} cull_wrong;
+
+/*
+ * The error word, in a backend's memory: the first thing that went wrong since it was zeroed. An
+ * operation that finds something writes it where nothing is written yet; `update` changes nothing
+ * while something is. So no broken step reaches the weights, however late it is read.
+ */
+typedef struct cull_trouble {
+    uint64_t what;        /* cull_wrong                               */
+    uint64_t which;       /* CULL_SIGNAL_*                            */
+    uint64_t row;         /* of the batch                             */
+    uint64_t place;       /* of the example                           */
+    uint64_t step, epoch; /* of the moment block; 0 where there is none */
+} cull_trouble;
 
 /* Of refit: keeps atoms that depend on each other from weights without bound. */
 #define CULL_REFIT_SHIFT 1e-6
 
-/* What an operation is prepared for: upper bounds. rank, keys and top look only at rows. */
+/* What an operation is prepared for: upper bounds, so that nothing grows while it runs. A zero says
+ * nothing: room for it is made when it is first needed. rank, keys and top look only at rows. */
 typedef struct cull_op_desc {
     cull_op_kind kind;
-    size_t       rows; /* most rows or atoms of one problem */
+    size_t       rows;           /* most rows or atoms of one problem   */
+    size_t       width, classes; /* of H and of P                       */
+    size_t       picks;          /* most that are picked of one problem */
 } cull_op_desc;
+
+/* ---- of update ---- */
+
+typedef enum cull_optim_rule { CULL_OPTIM_SGD, CULL_OPTIM_ADAMW } cull_optim_rule;
+
+enum { CULL_OPTIM_BUFFERS = 2, CULL_OPTIM_CHUNK = 16384 }; /* weights that one task looks at */
+
+typedef struct cull_optim_options {
+    cull_optim_rule rule;
+    double          momentum; /* sgd, 0 <= momentum < 1                                  */
+    bool            nesterov; /* sgd, only with momentum                                 */
+    double          weight_decay;
+    double          beta1, beta2, epsilon; /* adamw                                      */
+    double          clip;                  /* most norm of the whole gradient; 0: any    */
+} cull_optim_options;
+
+/* Weights from `at` to the next range's beginning share one decay. */
+typedef struct cull_optim_range {
+    uint64_t at;
+    double   decay;
+} cull_optim_range;
+
+/* ---- of resize ---- */
+typedef struct cull_resize {
+    size_t channels, height, width, to_height, to_width;
+    bool   channels_last, to_channels_last; /* (n, h, w, c); else (n, c, h, w) */
+} cull_resize;
+
+/* ---- of summary ---- */
+typedef struct cull_seen {
+    double   loss;           /* the sum                                      */
+    uint64_t count, correct; /* examples; 0 correct where nobody asked       */
+} cull_seen;
 
 /* Facility location: gradients are told apart by squares, which must stay numbers. */
 #define CULL_FACILITY_MOST 0x1p400
@@ -109,6 +216,76 @@ typedef struct cull_op_args {
             const double      *b;             /* (C, D+1)                              */
             double            *out;           /* [rows], or without p (rows, C)        */
         } gain;
+        struct {
+            cull_augment_desc  desc;
+            cull_augment_call  call;
+            const cull_moment *now;   /* its epoch in place of the call's; NULL: none            */
+            const void        *held;  /* rows that are made already; NULL: none                  */
+            const uint32_t    *index; /* [count] which of those; CULL_NO_ROW: it is to be made  */
+        } augment;
+        struct {
+            cull_resize  how;
+            const float *from; /* [count] dense, as `to`, which is not from */
+            float       *to;
+            size_t       count;
+        } resize;
+        struct {
+            const void     *from; /* [held] rows of `bytes` each                      */
+            void           *to;   /* [rows]                                           */
+            const uint32_t *index;
+            size_t          rows, held, bytes;
+        } gather;
+        struct {
+            size_t          rows, classes;
+            cull_dtype      dtype;  /* of p and gradient                                  */
+            const uint32_t *index;  /* [rows] which of those that were scored             */
+            const double   *chosen; /* [rows] their weights                               */
+            bool            constants;
+            const void     *from_p; /* of all that were scored                            */
+            const double   *from_loss;
+            const int32_t  *from_label;
+            const uint32_t *from_place;
+            void           *p;
+            void           *gradient;     /* of the logits: w_i p_i / rows                    */
+            double         *loss, *share; /* share: weights in BatchNorm's backward, 0: none */
+            int32_t        *label;
+            uint32_t       *place;
+        } kept;
+        struct {
+            cull_optim_options      rule;
+            cull_dtype              dtype;
+            size_t                  count;
+            void                   *value, *gradient;
+            void                   *buffer[CULL_OPTIM_BUFFERS]; /* [count]; NULL: none  */
+            const cull_optim_range *range;                      /* the first at 0       */
+            size_t                  ranges;
+            double                 *partial; /* clip: [chunks]                           */
+            double                 *norm;    /* clip: of the gradient as it came         */
+            const cull_moment      *now;     /* rate, updates                            */
+            cull_trouble           *trouble; /* NULL: an infinite norm fails the call    */
+        } update;
+        struct {
+            size_t             rows, classes;
+            const double      *loss;
+            const void        *p; /* softmax less target, of dtype; NULL: nothing is counted */
+            cull_dtype         dtype;
+            const int32_t     *label;
+            const uint32_t    *place;
+            double             smoothing;
+            bool               add; /* to what is there                              */
+            cull_seen         *out;
+            const cull_moment *now;     /* out + slot is written then; or NULL           */
+            cull_trouble      *trouble; /* or NULL                                       */
+        } summary;
+        struct {
+            size_t             rows;
+            const uint32_t    *place;
+            const double      *loss, *weight; /* weight NULL: 1                           */
+            const cull_moment *now;           /* epoch                                    */
+            int32_t           *count, *first; /* by place, as the two below               */
+            double            *weights;
+            float             *latest;
+        } tally;
     };
 } cull_op_args;
 
@@ -125,26 +302,148 @@ struct cull_op {
     cull_op_desc  desc;
 };
 
+typedef struct cull_mark      cull_mark;      /* a moment in a backend's order */
+typedef struct cull_recording cull_recording; /* a step to be done again       */
+
+/* Memory, order, events and recorded steps of one kind of device. */
+typedef struct cull_queue_class {
+    /* Zeroed, from a 64-byte border on, in order with the work. */
+    cull_status (*allocate)(cull_backend *backend, size_t bytes, void **out);
+    void (*release)(cull_backend *backend, void *data); /* waits for work that may use it */
+    /* Between the host and the backend. `from` may be written to when upload returns. */
+    cull_status (*upload)(cull_backend *backend, void *to, const void *from, size_t bytes);
+    cull_status (*download)(cull_backend *backend, void *to, const void *from, size_t bytes);
+    /* On the backend: bytes that do not overlap; and every byte the same. */
+    cull_status (*copy)(cull_backend *backend, void *to, const void *from, size_t bytes);
+    cull_status (*fill)(cull_backend *backend, void *to, int byte, size_t bytes);
+    cull_status (*wait)(cull_backend *backend);
+
+    cull_status (*mark)(cull_backend *backend, cull_mark **mark); /* *mark NULL: a new one */
+    cull_status (*elapsed)(cull_backend *backend, const cull_mark *from, const cull_mark *to,
+                           double *seconds); /* waits for both */
+    void (*unmark)(cull_backend *backend, cull_mark *mark);
+
+    /* NULL, all four: steps are run as they come. */
+    cull_status (*record)(cull_backend *backend);
+    cull_status (*recorded)(cull_backend *backend, cull_recording **out);
+    cull_status (*replay)(cull_backend *backend, const cull_recording *recording);
+    void (*forget)(cull_backend *backend, cull_recording *recording);
+} cull_queue_class;
+
+/* Host memory, where everything is done at once (memory.c). */
+extern const cull_queue_class cull_queue_host;
+
+typedef struct cull_layer_table cull_layer_table;
+
 typedef struct cull_backend_class {
-    const char          *name;
-    const cull_op_class *op[CULL_OP_KINDS];
+    const char *name;
+    int32_t     device; /* its kind, in DLPack's numbering; 0: the host        */
+    const char *host;   /* the backend to work with what must lie on the host;
+                           NULL: this one does                                 */
+    const cull_queue_class *queue;
+    const cull_op_class    *op[CULL_OP_KINDS];
     cull_status (*open)(cull_backend *backend); /* optional */
     void (*close)(cull_backend *backend);       /* optional */
 } cull_backend_class;
 
-/* Several threads may use a backend at once: after open only team and kept change, and both
- * know how. */
+/* Several threads may use a backend on the host at once: after open only team and kept change, and
+ * both know how. One elsewhere has one order, and so one user at a time. */
 struct cull_backend {
     const cull_backend_class *class;
-    cull_team         *team;
-    void              *device;              /* the class's own */
-    char               bus[16];             /* the device's PCI address; "": the processor itself */
-    _Atomic(cull_op *) kept[CULL_OP_KINDS]; /* of public solver calls, ready for the next */
-    char               description[64];
+    const cull_layer_table *layers; /* NULL: no networks                                    */
+    cull_backend           *host;   /* for what must lie there; NULL: itself                */
+    cull_team              *team;
+    void                   *device;  /* the class's own */
+    char                    bus[16]; /* the device's PCI address; "": the processor itself */
+    _Atomic(cull_op *)      kept[CULL_OP_KINDS]; /* of public solver calls, ready for the next */
+    char                    description[64];
 };
 
-extern const cull_backend_class cull_backend_ref;
-extern const cull_backend_class cull_backend_cpu;
+/* Operations that all backends on the host share (augment.c, resize.c, kept.c, update.c, books.c).
+ */
+extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather, cull_host_kept,
+    cull_host_update, cull_host_summary, cull_host_tally;
+#define CULL_HOST_OPS                                                                              \
+    [CULL_OP_AUGMENT] = &cull_host_augment, [CULL_OP_RESIZE] = &cull_host_resize,                  \
+    [CULL_OP_GATHER] = &cull_host_gather, [CULL_OP_KEPT] = &cull_host_kept,                        \
+    [CULL_OP_UPDATE] = &cull_host_update, [CULL_OP_SUMMARY] = &cull_host_summary,                  \
+    [CULL_OP_TALLY] = &cull_host_tally
+
+/* For operations that keep nothing but the common head. */
+cull_status cull_host_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);
+void        cull_host_destroy(cull_op *op);
+
+/* The names of all backends, i = 0, 1, ... until NULL; and in one, a bar before each. */
+const char       *cull_backend_name_at(size_t i);
+extern const char cull_backend_names[];
+
+/* ---- memory, order, events, recorded steps ---- */
+
+/* Is this backend's memory the process's own? */
+static inline bool cull_backend_on_host(const cull_backend *backend)
+{
+    return backend->class->device == 0;
+}
+
+/* Where its memory lies. */
+static inline cull_device cull_backend_device(const cull_backend *backend)
+{
+    return (cull_device){.kind = backend->class->device};
+}
+
+/* Who works with arrays on the host: the backend itself, where it does. */
+static inline cull_backend *cull_backend_host(cull_backend *backend)
+{
+    return backend->host ? backend->host : backend;
+}
+
+/* Room for count elements of `size` bytes; `what` completes "no memory for ...". *out is NULL on
+ * failure, and ends with cull_backend_release(). */
+cull_status cull_backend_allocate(cull_backend *backend, size_t count, size_t size,
+                                  const char *what, void *out);
+void        cull_backend_release(cull_backend *backend, void *data); /* NULL is fine */
+
+static inline cull_status cull_backend_upload(cull_backend *backend, void *to, const void *from,
+                                              size_t bytes)
+{
+    return backend->class->queue->upload(backend, to, from, bytes);
+}
+
+static inline cull_status cull_backend_download(cull_backend *backend, void *to, const void *from,
+                                                size_t bytes)
+{
+    return backend->class->queue->download(backend, to, from, bytes);
+}
+
+static inline cull_status cull_backend_copy(cull_backend *backend, void *to, const void *from,
+                                            size_t bytes)
+{
+    return backend->class->queue->copy(backend, to, from, bytes);
+}
+
+static inline cull_status cull_backend_fill(cull_backend *backend, void *to, int byte, size_t bytes)
+{
+    return backend->class->queue->fill(backend, to, byte, bytes);
+}
+
+static inline cull_status cull_backend_wait(cull_backend *backend)
+{
+    return backend->class->queue->wait(backend);
+}
+
+/* A part of the backend's memory as bytes of a saved state, and back. */
+cull_status cull_backend_save(cull_backend *backend, const void *data, size_t bytes,
+                              cull_writer *writer);
+cull_status cull_backend_restore(cull_backend *backend, void *data, size_t bytes,
+                                 cull_reader *reader);
+
+/* Are steps worth recording? */
+static inline bool cull_backend_records(const cull_backend *backend)
+{
+    return backend->class->queue->record != NULL;
+}
+
+/* ---- operations ---- */
 
 /*
  * Make *op ready for desc: creates it, or replaces it when it was prepared for less.

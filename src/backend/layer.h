@@ -9,7 +9,8 @@
  *
  * so the batch is outermost in every layout and a row of any tensor is one copy. Parameters
  * and their gradients are always in the canonical order given here, whatever the device
- * keeps for itself. All floats are of desc.dtype (float32; `ref` also float64).
+ * keeps for itself. Values, parameters and statistics may be of different types; the host's
+ * backends have one for all (float32; `ref` also float64).
  *
  *     dense      y = x W^T + b             x (n, I) W (O, I) b (O) or none
  *     conv       cross-correlation         W (O, C/groups, KH, KW) b (O) or none; zero padding;
@@ -62,7 +63,8 @@ typedef enum cull_layer_kind {
 /* What an operation is prepared for. Fields a kind does not name are ignored. */
 typedef struct cull_layer_desc {
     cull_layer_kind kind;
-    cull_dtype      dtype;
+    cull_dtype      dtype;                        /* of values                                 */
+    cull_dtype      parameters, statistics;       /* of those; 0: as the values                */
     cull_image      x, x2, y;                     /* x2: second input of add and concat        */
     bool            bias;                         /* dense, conv                               */
     int64_t         kernel[2], stride[2], pad[2]; /* conv, pool: height, width                 */
@@ -105,9 +107,10 @@ typedef struct cull_layer_args {
     void       *dw, *db;        /* out; overwritten                                      */
     bool        accumulate, accumulate2; /* dx += , dx2 +=                                */
 
-    cull_key        key; /* dropout                                                      */
-    uint64_t        step;
-    const uint32_t *place; /* [n] dropout                                                */
+    cull_key           key; /* dropout                                                   */
+    uint64_t           step;
+    const cull_moment *now;   /* its step in place of that one; NULL: none                 */
+    const uint32_t    *place; /* [n] dropout                                                */
 
     const int32_t *label;  /* loss: [n]                                                  */
     const double  *weight; /* loss: [n], NULL: 1                                         */
@@ -115,6 +118,12 @@ typedef struct cull_layer_args {
     double        *loss;   /* loss: [n] per example, unweighted                          */
     void          *p;      /* loss: (n, classes) softmax - target, unweighted; or NULL   */
 } cull_layer_args;
+
+/* The step that a mask is drawn from. */
+static inline uint64_t cull_layer_step(const cull_layer_args *args)
+{
+    return args->now ? args->now->step : args->step;
+}
 
 typedef struct cull_layer_op cull_layer_op;
 
@@ -141,22 +150,20 @@ struct cull_layer_op {
 /* Which layouts a device likes: whether a convolution can have its sides in blocks, or beside
  * blocks its input in NCHW; and the block for c channels inside a model all of whose convolutions
  * can, with outputs that are multiples of `common` (1 where one of them cannot). */
-typedef struct cull_layer_table {
-    const char             *name; /* of the backend */
+struct cull_layer_table {
     const cull_layer_class *layer[CULL_LAYER_KINDS];
     bool (*blocks)(cull_backend *backend, const cull_layer_desc *conv); /* NULL: always */
     int64_t (*block)(cull_backend *backend, int64_t c, int64_t common);
     bool fuses; /* plans should fuse batchnorm, add and relu */
     bool int8;  /* convolutions can be asked for in 8 bits   */
-} cull_layer_table;
-
-extern const cull_layer_table cull_layers_ref;
-extern const cull_layer_table cull_layers_cpu;
+};
 
 /* CULL_UNSUPPORTED when the backend has no networks, or not this dtype. */
 cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc,
                               cull_layer_op **out);
 void        cull_layer_destroy(cull_layer_op *op); /* NULL is fine */
+/* For the loss on the host: CULL_BAD_ARGUMENT names the first label beyond the classes. */
+cull_status cull_layer_check_labels(const cull_layer_desc *desc, const cull_layer_args *args);
 bool        cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv);
 int64_t     cull_layer_block(cull_backend *backend, int64_t c, int64_t common);
 bool        cull_layer_fuses(const cull_backend *backend);

@@ -1,34 +1,28 @@
 /* backend/layers.c - layer operations by backend. */
-#include <string.h>
-
 #include "backend/layer.h"
-
-static const cull_layer_table *const tables[] = {&cull_layers_cpu, &cull_layers_ref};
-
-static const cull_layer_table *find(const cull_backend *backend)
-{
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (strcmp(tables[i]->name, backend->class->name) == 0) return tables[i];
-    return NULL;
-}
 
 static void complete(cull_layer_desc *desc)
 {
     for (int i = 0; i < 2; i++)
         if (!desc->dilation[i]) desc->dilation[i] = 1;
+    if (!desc->parameters) desc->parameters = desc->dtype;
+    if (!desc->statistics) desc->statistics = desc->dtype;
 }
 
 cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc,
                               cull_layer_op **out)
 {
     cull_status             status = CULL_OK;
-    const cull_layer_table *table = find(backend);
+    const cull_layer_table *table = backend->layers;
     cull_layer_op          *op = NULL;
     cull_layer_desc         d = *desc;
 
     complete(&d);
     if (!table || !table->layer[desc->kind])
         FAIL(CULL_UNSUPPORTED, "backend %s cannot run this layer", backend->class->name);
+    if (cull_backend_on_host(backend) && (d.parameters != d.dtype || d.statistics != d.dtype))
+        FAIL(CULL_UNSUPPORTED, "layers on the %s backend have one type for all",
+             backend->class->name);
     TRY(table->layer[desc->kind]->create(backend, &d, &op));
     op->class = table->layer[desc->kind];
     op->backend = backend;
@@ -38,6 +32,19 @@ done:
     return status;
 }
 
+cull_status cull_layer_check_labels(const cull_layer_desc *desc, const cull_layer_args *args)
+{
+    int64_t classes = cull_image_row(&desc->x);
+
+    for (int64_t i = 0; i < desc->x.n; i++)
+        if (args->label[i] < 0 || args->label[i] >= classes)
+            return cull_fail(CULL_BAD_ARGUMENT,
+                             "example %lld (place %u) has label %d, the model knows 0 to %lld",
+                             (long long)i, args->place ? args->place[i] : (uint32_t)i,
+                             args->label[i], (long long)classes - 1);
+    return CULL_OK;
+}
+
 void cull_layer_destroy(cull_layer_op *op)
 {
     if (op) op->class->destroy(op);
@@ -45,19 +52,19 @@ void cull_layer_destroy(cull_layer_op *op)
 
 bool cull_layer_fuses(const cull_backend *backend)
 {
-    const cull_layer_table *table = find(backend);
+    const cull_layer_table *table = backend->layers;
     return table && table->fuses;
 }
 
 bool cull_layer_int8(const cull_backend *backend)
 {
-    const cull_layer_table *table = find(backend);
+    const cull_layer_table *table = backend->layers;
     return table && table->int8;
 }
 
 bool cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv)
 {
-    const cull_layer_table *table = find(backend);
+    const cull_layer_table *table = backend->layers;
     cull_layer_desc         d = *conv;
 
     complete(&d);
@@ -66,6 +73,6 @@ bool cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv)
 
 int64_t cull_layer_block(cull_backend *backend, int64_t c, int64_t common)
 {
-    const cull_layer_table *table = find(backend);
+    const cull_layer_table *table = backend->layers;
     return table ? table->block(backend, c, common) : 1;
 }

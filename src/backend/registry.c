@@ -5,33 +5,62 @@
 #include "backend/backend.h"
 #include "base/alloc.h"
 
-static const cull_backend_class *const classes[] = {&cull_backend_cpu, &cull_backend_ref};
+/* The one list of backends. libcull_select has no networks, so this file is compiled for it with
+ * CULL_WITHOUT_LAYERS; the tests' build adds one of their own. */
+#define BACKENDS(X) X(cpu) X(ref)
+#ifdef CULL_WITHOUT_LAYERS
+#define LAYERS(name) NULL
+#else
+#define LAYERS(name) &cull_layers_##name
+#endif
+#ifdef CULL_BACKEND_FAR
+#define MORE(X) X(far)
+#else
+#define MORE(X)
+#endif
+
+#define DECLARE(name)                                                                              \
+    extern const cull_backend_class cull_backend_##name;                                           \
+    extern const cull_layer_table   cull_layers_##name;
+BACKENDS(DECLARE)
+MORE(DECLARE)
+
+#define ENTRY(name) {&cull_backend_##name, LAYERS(name)},
+static const struct entry {
+    const cull_backend_class *class;
+    const cull_layer_table *layers;
+} entries[] = {BACKENDS(ENTRY) MORE(ENTRY)};
+
+#define NAME(name) "|" #name
+const char cull_backend_names[] = BACKENDS(NAME) MORE(NAME);
+
+static const struct entry *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (strcmp(entries[i].class->name, name) == 0) return &entries[i];
+    return NULL;
+}
 
 const char *cull_backend_name_at(size_t i)
 {
-    return i < sizeof classes / sizeof *classes ? classes[i]->name : NULL;
-}
-
-static const cull_backend_class *find(const char *name)
-{
-    for (size_t i = 0; cull_backend_name_at(i); i++)
-        if (strcmp(classes[i]->name, name) == 0) return classes[i];
-    return NULL;
+    return i < sizeof entries / sizeof *entries ? entries[i].class->name : NULL;
 }
 
 cull_status cull_backend_open(const char *name, unsigned threads, cull_backend **out)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *backend = NULL;
-    const cull_backend_class *class = name ? find(name) : NULL;
+    cull_status         status = CULL_OK;
+    cull_backend       *backend = NULL;
+    const struct entry *entry = name ? find(name) : NULL;
 
-    if (!class) FAIL(CULL_UNSUPPORTED, "no backend is called '%s'", name ? name : "");
+    if (!entry) FAIL(CULL_UNSUPPORTED, "no backend is called '%s'", name ? name : "");
     TRY(cull_base_alloc(1, sizeof *backend, "a backend", &backend));
-    backend->class = class;
+    backend->class = entry->class;
+    backend->layers = entry->layers;
     TRY(cull_team_create(threads, &backend->team));
     (void)snprintf(backend->description, sizeof backend->description, "%s, %u thread%s", name,
                    cull_team_size(backend->team), cull_team_size(backend->team) == 1 ? "" : "s");
-    if (class->open) TRY(class->open(backend));
+    if (entry->class->host) TRY(cull_backend_open(entry->class->host, threads, &backend->host));
+    if (entry->class->open) TRY(entry->class->open(backend));
     *out = backend;
     backend = NULL;
 done:
@@ -44,6 +73,7 @@ void cull_backend_close(cull_backend *backend)
     if (!backend) return;
     for (size_t i = 0; i < CULL_OP_KINDS; i++) cull_op_destroy(atomic_load(&backend->kept[i]));
     if (backend->class->close) backend->class->close(backend);
+    cull_backend_close(backend->host);
     cull_team_destroy(backend->team);
     cull_base_free(backend);
 }
@@ -59,7 +89,9 @@ cull_status cull_op_ready(cull_backend *backend, const cull_op_desc *desc, cull_
     const cull_op_class *class = backend->class->op[desc->kind];
     cull_op *fresh = NULL;
 
-    if (*op && (*op)->desc.rows >= desc->rows) return CULL_OK;
+    if (*op && (*op)->desc.rows >= desc->rows && (*op)->desc.width >= desc->width &&
+        (*op)->desc.classes >= desc->classes && (*op)->desc.picks >= desc->picks)
+        return CULL_OK;
     TRY(class->create(backend, desc, &fresh));
     fresh->class = class;
     fresh->backend = backend;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data/reader.h"
+#include "tensor/tensor.h"
 
 enum { IMAGENET_ROW = 3 * 32 * 32, IMAGENET_CLASSES = 1000, FEWEST_CLASSES = 2 };
 
@@ -76,24 +77,64 @@ done:
     return status;
 }
 
-static cull_status copy_inputs(const char *path, const cull_tensor *x, cull_dataset *into)
+static cull_status check_finite(const char *path, const float *x, size_t row, size_t count)
 {
     cull_status status = CULL_OK;
-    size_t      row = cull_data_row(into), numbers = row * (size_t)x->shape[0];
-    char       *dst = (char *)into->inputs + into->count * cull_data_row_bytes(into);
-    float      *to = (float *)(void *)dst;
 
-    if (x->dtype == CULL_U8) {
-        memcpy(dst, x->data, numbers);
-        goto done;
-    }
-    for (size_t i = 0; i < numbers; i++) {
-        to[i] = x->dtype == CULL_F32 ? ((const float *)x->data)[i]
-                                     : (float)((const double *)x->data)[i];
-        if (!isfinite(to[i]))
+    for (size_t i = 0; i < row * count; i++)
+        if (!isfinite(x[i]))
             FAIL(CULL_BAD_FILE, "%s: number %zu of example %zu is not finite", path, i % row,
                  i / row);
+done:
+    return status;
+}
+
+static void copy_inputs(const cull_tensor *x, cull_dataset *into)
+{
+    size_t numbers = cull_data_row(into) * (size_t)x->shape[0];
+    float *to = cull_data_end(into);
+
+    if (x->dtype == CULL_F64)
+        for (size_t i = 0; i < numbers; i++) to[i] = (float)((const double *)x->data)[i];
+    else
+        memcpy(to, x->data, numbers * cull_dtype_size(x->dtype));
+}
+
+static void close_arrays(void *self)
+{
+    cull_arrays_close(self);
+}
+
+/* The set's rows are x, which lies in *arrays: those become the rows' own. */
+static cull_status keep_inputs(const char *path, const cull_tensor *x, cull_arrays **arrays,
+                               cull_dataset *into)
+{
+    static const cull_data_rows_class class = {.close = close_arrays};
+    cull_status     status = CULL_OK;
+    cull_data_rows *rows = NULL;
+
+    TRY(cull_data_rows_create(&class, *arrays, x->data, (size_t)x->shape[0], &rows));
+    *arrays = NULL;
+    TRY(cull_data_hold(into, path, rows));
+done:
+    cull_data_rows_release(rows);
+    return status;
+}
+
+/* Copied, or, where they can be the set's rows as they are and *arrays may be taken, not. */
+static cull_status take_inputs(const char *path, const cull_tensor *x, cull_arrays **arrays,
+                               cull_dataset *into)
+{
+    cull_status status = CULL_OK;
+
+    if (arrays && x->dtype == into->dtype) {
+        TRY(keep_inputs(path, x, arrays, into));
+    } else {
+        TRY(cull_data_extend(into, path, (uint64_t)x->shape[0]));
+        copy_inputs(x, into);
     }
+    if (into->dtype == CULL_F32)
+        TRY(check_finite(path, cull_data_end(into), cull_data_row(into), (size_t)x->shape[0]));
 done:
     return status;
 }
@@ -117,8 +158,9 @@ done:
     return status;
 }
 
+/* *arrays, which hold x, may be taken over; NULL: they are the caller's. */
 static cull_status take_pair(const char *path, const cull_tensor *x, const cull_tensor *y,
-                             cull_dataset *into)
+                             cull_arrays **arrays, cull_dataset *into)
 {
     cull_status status = CULL_OK;
     cull_dtype  dtype = x->dtype == CULL_U8 ? CULL_U8 : CULL_F32;
@@ -133,8 +175,7 @@ static cull_status take_pair(const char *path, const cull_tensor *x, const cull_
         TRY(cull_data_shape(into, path, dtype, 1, shape[1], shape[2]));
     else
         TRY(cull_data_shape(into, path, dtype, shape[1], shape[2], shape[3]));
-    TRY(cull_data_extend(into, path, shape[0]));
-    TRY(copy_inputs(path, x, into));
+    TRY(take_inputs(path, x, arrays, into));
     TRY(copy_labels(path, y, 0, CULL_DATA_MOST_CLASSES, into, &top));
     into->count += shape[0];
     into->classes = (size_t)top + 1;
@@ -159,6 +200,7 @@ static cull_status check_own(const char *name, const cull_tensor *t, const char 
 
     if (!t->data || t->dims < 1 || t->dims > CULL_MAX_DIMS)
         FAIL(CULL_BAD_ARGUMENT, "%s: there are no %s", name, what);
+    TRY(cull_device_check(t->device, (cull_device){0}, what));
     for (int d = 0; d < t->dims; d++)
         if (t->shape[d] < 1 || t->shape[d] > CULL_DATA_MOST_ROW)
             FAIL(CULL_BAD_ARGUMENT, "%s: %s have %lld in dimension %d", name, what,
@@ -178,7 +220,7 @@ cull_status cull_data_take(const char *name, const cull_tensor *x, const cull_te
     TRY(check_own(name, x, "inputs"));
     TRY(check_own(name, y, "labels"));
     TRY(cull_data_create(name, &set));
-    status = take_pair(name, x, y, set);
+    status = take_pair(name, x, y, NULL, set);
     if (status == CULL_BAD_FILE) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
         FAIL(CULL_BAD_ARGUMENT, "%s", why);
@@ -192,7 +234,7 @@ done:
     return status;
 }
 
-static cull_status read_npy_pair(const char *path, cull_arrays *inputs, cull_data_role role,
+static cull_status read_npy_pair(const char *path, cull_arrays **inputs, cull_data_role role,
                                  cull_dataset *into)
 {
     cull_status  status = CULL_OK;
@@ -209,29 +251,30 @@ static cull_status read_npy_pair(const char *path, cull_arrays *inputs, cull_dat
         sizeof beside)
         FAIL(CULL_BAD_ARGUMENT, "%.64s...: the path is too long", path);
     TRY(cull_arrays_open(beside, &labels));
-    TRY(cull_arrays_get(inputs, NULL, &x));
+    TRY(cull_arrays_get(*inputs, NULL, &x));
     TRY(cull_arrays_get(labels, NULL, &y));
-    TRY(take_pair(path, &x, &y, into));
+    TRY(take_pair(path, &x, &y, inputs, into));
 done:
     cull_arrays_close(labels);
     return status;
 }
 
-cull_status cull_data_array_set_read(const char *path, cull_data_role role, cull_dataset *into)
+cull_status cull_data_array_set_read(const char *path, cull_data_role role, uint64_t map_from,
+                                     cull_dataset *into)
 {
     cull_status  status = CULL_OK;
     cull_arrays *arrays = NULL;
     cull_tensor  x = {0}, y = {0};
     const char  *first = NULL;
 
-    TRY(cull_arrays_open(path, &arrays));
+    TRY(cull_data_arrays_open(path, map_from, &arrays));
     first = cull_arrays_name(arrays, 0);
     if (first && first[0] == '\0') {
-        TRY(read_npy_pair(path, arrays, role, into));
+        TRY(read_npy_pair(path, &arrays, role, into));
         goto done;
     }
     TRY(get_pair(arrays, path, role, &x, &y));
-    TRY(take_pair(path, &x, &y, into));
+    TRY(take_pair(path, &x, &y, &arrays, into));
 done:
     cull_arrays_close(arrays);
     return status;
@@ -251,8 +294,7 @@ static cull_status read_imagenet_batch(const char *path, cull_dataset *into)
     if (x.dtype != CULL_U8 || x.dims != 2 || x.shape[1] != IMAGENET_ROW)
         FAIL(CULL_BAD_FILE, "%s: data is not (N, 3072) of uint8", path);
     TRY(cull_data_shape(into, path, CULL_U8, 3, 32, 32));
-    TRY(cull_data_extend(into, path, (uint64_t)x.shape[0]));
-    TRY(copy_inputs(path, &x, into));
+    TRY(take_inputs(path, &x, NULL, into));
     TRY(copy_labels(path, &y, 1, IMAGENET_CLASSES, into, &top));
     into->count += (size_t)x.shape[0];
     into->classes = IMAGENET_CLASSES;

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "data/npy.h"
 #include "data/npz.h"
+#include "data/reader.h"
 #include "data/sink.h"
 
 enum { MOST_SHOWN = 200 };
@@ -14,6 +15,7 @@ struct entry {
     char                   *name;
     const cull_data_member *member; /* NULL: the whole file */
     cull_tensor             view;
+    bool                    borrowed; /* it lies in the mapped file */
 };
 
 struct cull_arrays {
@@ -52,6 +54,11 @@ done:
 
 cull_status cull_arrays_open(const char *path, cull_arrays **out)
 {
+    return cull_data_arrays_open(path, UINT64_MAX, out);
+}
+
+cull_status cull_data_arrays_open(const char *path, uint64_t map_from, cull_arrays **out)
+{
     cull_status   status = CULL_OK;
     cull_arrays  *a = NULL;
     unsigned char begin[8] = {0};
@@ -61,6 +68,7 @@ cull_status cull_arrays_open(const char *path, cull_arrays **out)
     a->source.fd = -1;
     TRY(copy_text(path, strlen(path), &a->path));
     TRY(cull_data_source_open(a->path, &a->source));
+    if (a->source.size >= map_from) cull_data_source_map(&a->source);
     if (count > a->source.size) count = (size_t)a->source.size;
     TRY(cull_data_source_read(&a->source, 0, begin, count));
     if (cull_data_zip_begins(begin, count)) {
@@ -84,7 +92,7 @@ void cull_arrays_close(cull_arrays *arrays)
 {
     if (!arrays) return;
     for (size_t i = 0; i < arrays->count; i++) {
-        cull_base_free_aligned(arrays->entry[i].view.data);
+        if (!arrays->entry[i].borrowed) cull_base_free_aligned(arrays->entry[i].view.data);
         cull_base_free(arrays->entry[i].name);
     }
     cull_base_free(arrays->entry);
@@ -115,20 +123,35 @@ static cull_status not_found(const cull_arrays *a, const char *name)
                      shown);
 }
 
-cull_status cull_arrays_get(cull_arrays *arrays, const char *name, cull_tensor *out)
+/* Where it lies, if that is memory and it can be used so; else a copy. */
+static cull_status read_array(const cull_arrays *a, struct entry *entry)
 {
     cull_status    status = CULL_OK;
-    struct entry  *entry = NULL;
-    cull_data_part whole = cull_data_part_of(&arrays->source, 0, arrays->source.size);
+    cull_data_part whole = cull_data_part_of(&a->source, 0, a->source.size);
+
+    if (a->source.map)
+        TRY(entry->member
+                ? cull_data_npz_view(&a->zip, entry->member, &entry->view)
+                : cull_data_npy_view(&a->source, 0, a->source.size, a->path, &entry->view));
+    entry->borrowed = entry->view.data;
+    if (!entry->borrowed)
+        TRY(entry->member ? cull_data_npz_read(&a->zip, entry->member, &entry->view)
+                          : cull_data_npy_read(&whole.base, &entry->view));
+done:
+    return status;
+}
+
+cull_status cull_arrays_get(cull_arrays *arrays, const char *name, cull_tensor *out)
+{
+    cull_status   status = CULL_OK;
+    struct entry *entry = NULL;
 
     *out = (cull_tensor){0};
     if (!name && arrays->count == 1) entry = &arrays->entry[0];
     for (size_t i = 0; name && i < arrays->count; i++)
         if (strcmp(arrays->entry[i].name, name) == 0) entry = &arrays->entry[i];
     if (!entry) TRY(not_found(arrays, name));
-    if (!entry->view.data)
-        TRY(entry->member ? cull_data_npz_read(&arrays->zip, entry->member, &entry->view)
-                          : cull_data_npy_read(&whole.base, &entry->view));
+    if (!entry->view.data) TRY(read_array(arrays, entry));
     *out = entry->view;
 done:
     return status;

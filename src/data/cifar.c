@@ -23,7 +23,7 @@ static cull_status take_record(const char *name, const unsigned char *record, bo
         FAIL(CULL_BAD_FILE, "%s: label %d of example %zu; 0 to %d are labels", name,
              record[labels - 1], into->count, classes - 1);
     into->labels[into->count] = record[labels - 1];
-    memcpy((char *)into->inputs + into->count * PIXELS, record + labels, PIXELS);
+    memcpy(cull_data_end(into), record + labels, PIXELS);
     into->count++;
 done:
     return status;

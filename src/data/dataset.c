@@ -1,5 +1,5 @@
 /*
- * data/dataset.c - the set in memory: growing, gathering, measuring.
+ * data/dataset.c - a set of examples: growing, gathering, measuring.
  *
  *     mean_c = sum x / n      deviation_c = sqrt(sum (x - mean_c)^2 / n)      n = count * H * W
  */
@@ -41,7 +41,7 @@ done:
 void cull_data_close(cull_dataset *set)
 {
     if (!set) return;
-    cull_base_free(set->inputs);
+    cull_data_rows_release(set->rows);
     cull_base_free(set->labels);
     cull_base_free(set->origin);
     cull_base_free(set->marks);
@@ -81,7 +81,8 @@ done:
     return status;
 }
 
-cull_status cull_data_extend(cull_dataset *set, const char *path, uint64_t more)
+/* Room for what is kept of each example beside its row. */
+static cull_status add_places(cull_dataset *set, const char *path, uint64_t more)
 {
     cull_status status = CULL_OK;
     size_t      total = 0;
@@ -90,7 +91,6 @@ cull_status cull_data_extend(cull_dataset *set, const char *path, uint64_t more)
         FAIL(CULL_BAD_FILE, "%s: %llu examples behind %zu; 2^32-2 is the most", path,
              (unsigned long long)more, set->count);
     total = set->count + (size_t)more;
-    TRY(cull_base_grow(total, cull_data_row_bytes(set), "the inputs of a data set", &set->inputs));
     TRY(cull_base_grow(total, sizeof *set->labels, "the labels of a data set", &set->labels));
     TRY(cull_base_grow(total, sizeof *set->origin, "a data set", &set->origin));
     TRY(cull_base_grow(total, sizeof *set->marks, "a data set", &set->marks));
@@ -100,6 +100,46 @@ cull_status cull_data_extend(cull_dataset *set, const char *path, uint64_t more)
     }
 done:
     return status;
+}
+
+cull_status cull_data_extend(cull_dataset *set, const char *path, uint64_t more)
+{
+    cull_status status = CULL_OK;
+
+    TRY(add_places(set, path, more));
+    TRY(cull_data_rows_grow(&set->rows, set->count + (size_t)more, cull_data_row_bytes(set)));
+done:
+    return status;
+}
+
+cull_status cull_data_hold(cull_dataset *set, const char *path, cull_data_rows *rows)
+{
+    cull_status status = CULL_OK;
+
+    TRY(add_places(set, path, rows->count));
+    set->rows = cull_data_rows_share(rows);
+done:
+    return status;
+}
+
+void *cull_data_base(const cull_dataset *set)
+{
+    return set->rows ? set->rows->base : NULL;
+}
+
+void *cull_data_end(const cull_dataset *set)
+{
+    return (char *)set->rows->base + set->count * cull_data_row_bytes(set);
+}
+
+cull_status cull_data_row_at(const cull_dataset *set, size_t place, void *buffer, const void **out)
+{
+    const cull_data_rows *rows = set->rows;
+
+    *out = buffer;
+    if (!rows->base) return rows->class->read(rows, set->origin[place], buffer);
+    *out = (const char *)rows->base + set->origin[place] * cull_data_row_bytes(set);
+    return CULL_OK;
 }
 
 static void copy_statistics(cull_dataset *to, const cull_dataset *from)
@@ -115,15 +155,13 @@ cull_status cull_data_gather(const cull_dataset *set, const uint32_t *places, si
 {
     cull_status status = CULL_OK;
     cull_dataset *new = NULL;
-    size_t bytes = cull_data_row_bytes(set);
 
     TRY(cull_data_create(set->name, &new));
     TRY(cull_data_shape(new, set->name, set->dtype, set->channels, set->height, set->width));
-    TRY(cull_data_extend(new, set->name, count));
+    TRY(add_places(new, set->name, count));
+    new->rows = cull_data_rows_share(set->rows);
     copy_statistics(new, set);
     for (size_t i = 0; i < count; i++) {
-        memcpy((char *)new->inputs + i *bytes, (const char *)set->inputs + places[i] * bytes,
-               bytes);
         new->labels[i] = set->labels[places[i]];
         new->origin[i] = set->origin[places[i]];
         new->marks[i] = set->marks[places[i]];
@@ -138,12 +176,7 @@ done:
 
 void cull_data_keep(cull_dataset *set, const uint32_t *places, size_t count)
 {
-    size_t bytes = cull_data_row_bytes(set);
-
     for (size_t i = 0; i < count; i++) {
-        if (places[i] == i) continue;
-        memcpy((char *)set->inputs + i * bytes, (const char *)set->inputs + places[i] * bytes,
-               bytes);
         set->labels[i] = set->labels[places[i]];
         set->origin[i] = set->origin[places[i]];
         set->marks[i] = set->marks[places[i]];
@@ -170,19 +203,21 @@ done:
 }
 
 /* Whole numbers, so that no order of adding could change the result. */
-static cull_status measure_images(cull_dataset *set)
+static cull_status measure_images(cull_dataset *set, void *buffer)
 {
-    cull_status          status = CULL_OK;
-    uint64_t            *sum = NULL, *square = NULL;
-    const unsigned char *next = set->inputs;
-    size_t               area = set->height * set->width;
-    double               n = (double)set->count * (double)area;
+    cull_status status = CULL_OK;
+    uint64_t   *sum = NULL, *square = NULL;
+    const void *row = NULL;
+    size_t      area = set->height * set->width;
+    double      n = (double)set->count * (double)area;
 
     TRY(cull_base_alloc(set->channels, sizeof *sum, "measuring a data set", &sum));
     TRY(cull_base_alloc(set->channels, sizeof *square, "measuring a data set", &square));
     for (size_t i = 0; i < set->count; i++) {
-        for (size_t c = 0; c < set->channels; c++, next += area) {
-            uint64_t some = 0, squares = 0;
+        TRY(cull_data_row_at(set, i, buffer, &row));
+        for (size_t c = 0; c < set->channels; c++) {
+            const uint8_t *next = (const uint8_t *)row + c * area;
+            uint64_t       some = 0, squares = 0;
             for (size_t j = 0; j < area; j++) {
                 some += next[j];
                 squares += (unsigned)next[j] * next[j];
@@ -203,56 +238,92 @@ done:
     return status;
 }
 
-static void measure_features(cull_dataset *set)
+/* sum_c += x, or with a mean (x - mean_c)^2, over all examples in order. */
+static cull_status sum_features(const cull_dataset *set, void *buffer, const double *mean,
+                                double *sum)
 {
-    size_t       area = set->height * set->width;
-    double       n = (double)set->count * (double)area;
-    const float *next = set->inputs;
+    cull_status status = CULL_OK;
+    const void *row = NULL;
+    size_t      area = set->height * set->width;
 
-    memset(set->mean, 0, set->channels * sizeof *set->mean);
-    memset(set->deviation, 0, set->channels * sizeof *set->deviation);
-    for (size_t i = 0; i < set->count; i++)
-        for (size_t c = 0; c < set->channels; c++, next += area)
-            for (size_t j = 0; j < area; j++) set->mean[c] += (double)next[j];
-    for (size_t c = 0; c < set->channels; c++) set->mean[c] /= n;
-    next = set->inputs;
-    for (size_t i = 0; i < set->count; i++)
-        for (size_t c = 0; c < set->channels; c++, next += area)
+    memset(sum, 0, set->channels * sizeof *sum);
+    for (size_t i = 0; i < set->count; i++) {
+        TRY(cull_data_row_at(set, i, buffer, &row));
+        for (size_t c = 0; c < set->channels; c++)
             for (size_t j = 0; j < area; j++) {
-                double d = (double)next[j] - set->mean[c];
-                set->deviation[c] += d * d;
+                double x = (double)((const float *)row)[c * area + j];
+                sum[c] += mean ? (x - mean[c]) * (x - mean[c]) : x;
             }
+    }
+done:
+    return status;
+}
+
+static cull_status measure_features(cull_dataset *set, void *buffer)
+{
+    cull_status status = CULL_OK;
+    double      n = (double)set->count * (double)(set->height * set->width);
+
+    TRY(sum_features(set, buffer, NULL, set->mean));
+    for (size_t c = 0; c < set->channels; c++) set->mean[c] /= n;
+    TRY(sum_features(set, buffer, set->mean, set->deviation));
     for (size_t c = 0; c < set->channels; c++) set->deviation[c] = sqrt(set->deviation[c] / n);
+done:
+    return status;
 }
 
 cull_status cull_data_measure(cull_dataset *set)
 {
     cull_status status = CULL_OK;
+    void       *buffer = NULL;
 
-    if (set->dtype == CULL_U8)
-        TRY(measure_images(set));
-    else
-        measure_features(set);
+    if (!cull_data_base(set))
+        TRY(cull_base_alloc(1, cull_data_row_bytes(set), "measuring a data set", &buffer));
+    TRY(set->dtype == CULL_U8 ? measure_images(set, buffer) : measure_features(set, buffer));
     for (size_t c = 0; c < set->channels; c++)
         if (set->deviation[c] <= constant * fabs(set->mean[c])) set->deviation[c] = 1;
     set->published = false;
+done:
+    cull_base_free(buffer);
+    return status;
+}
+
+/* The examples one behind the other: where they lie so already, or a copy that is the caller's. */
+static cull_status line_up(const cull_dataset *set, void **copy, const void **out)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = cull_data_row_bytes(set), in_order = 0;
+    const void *row = NULL;
+
+    while (in_order < set->count && set->origin[in_order] == in_order) in_order++;
+    *out = cull_data_base(set);
+    if (*out && in_order == set->count) goto done;
+    TRY(cull_base_alloc(set->count, bytes, "the inputs of a data set", copy));
+    for (size_t i = 0; i < set->count; i++) {
+        char *to = (char *)*copy + i * bytes;
+        TRY(cull_data_row_at(set, i, to, &row));
+        if (row != to) memcpy(to, row, bytes);
+    }
+    *out = *copy;
 done:
     return status;
 }
 
 cull_status cull_data_write(const cull_dataset *set, const char *path)
 {
-    size_t     row = cull_data_row(set);
-    cull_array arrays[] = {{"x", cull_matrix(set->inputs, set->dtype, set->count, row)},
-                           {"y", cull_vector(set->labels, CULL_I32, set->count)}};
+    cull_status status = CULL_OK;
+    size_t      row = cull_data_row(set);
+    void       *copy = NULL;
+    const void *inputs = NULL;
+    cull_array  arrays[2] = {{.name = "x"}, {"y", cull_vector(set->labels, CULL_I32, set->count)}};
 
+    TRY(line_up(set, &copy, &inputs));
+    arrays[0].tensor = cull_matrix(inputs, set->dtype, set->count, row);
     if (set->height * set->width > 1)
-        arrays[0].tensor = (cull_tensor){
-            .data = set->inputs,
-            .dtype = set->dtype,
-            .dims = 4,
-            .shape = {(int64_t)set->count, (int64_t)set->channels, (int64_t)set->height,
-                      (int64_t)set->width},
-            .stride = {(int64_t)row, (int64_t)(set->height * set->width), (int64_t)set->width, 1}};
-    return cull_arrays_write(path, arrays, 2);
+        arrays[0].tensor =
+            cull_images(inputs, set->dtype, set->count, set->channels, set->height, set->width);
+    TRY(cull_arrays_write(path, arrays, 2));
+done:
+    cull_base_free(copy);
+    return status;
 }

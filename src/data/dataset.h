@@ -1,5 +1,5 @@
 /*
- * data/dataset.h - a data set in memory: the one form that every format is read into.
+ * data/dataset.h - a data set: the one form that every format is read into.
  *
  *     open -> split -> corrupt -> adopt (test, validation)        once, before training
  *     order -> loader (gather, augment) -> batches                every step
@@ -10,11 +10,12 @@
 #ifndef CULL_DATA_DATASET_H
 #define CULL_DATA_DATASET_H
 
-#include "base/status.h"
+#include "backend/augment.h"
+#include "data/rows.h"
 
 enum {
-    CULL_DATA_MOST_CLASSES = 65536,  /* limits that hold for every format       */
-    CULL_DATA_MOST_SIDE = 4096,      /* pixels                                  */
+    CULL_DATA_MOST_CLASSES = 65536, /* limits that hold for every format       */
+    CULL_DATA_MOST_SIDE = CULL_AUGMENT_MOST_SIDE,
     CULL_DATA_MOST_ROW = 0x7fffffff, /* numbers in one example                  */
     CULL_DATA_MARK_LABEL = 1,        /* marks: the label was made a wrong one   */
     CULL_DATA_MARK_COPY = 2          /* an added copy, not its original         */
@@ -22,19 +23,19 @@ enum {
 
 /*
  * Examples are numbered by their place, 0 .. count-1; selectors, orders and loaders speak of
- * places. Splits, cuts and copies make new places; `origin` says where an example came from
- * and never changes.
+ * places. Splits, cuts and copies make new places; `origin` says which row of the source an
+ * example is and never changes. Rows themselves are never copied: sets share them.
  */
 typedef struct cull_dataset {
-    char       name[CULL_DATA_NAME];
-    size_t     count;
-    size_t     classes;
-    size_t     channels, height, width; /* features: (D, 1, 1)                            */
-    cull_dtype dtype;                   /* CULL_U8: images; CULL_F32: features            */
-    void      *inputs;                  /* (count, channels, height, width), dense        */
-    int32_t   *labels;                  /* [count] 0 .. classes-1                         */
-    uint32_t  *origin; /* [count] place among all that the source files hold, in file order */
-    uint8_t   *marks;  /* [count] CULL_DATA_MARK_*                                       */
+    char            name[CULL_DATA_NAME];
+    size_t          count;
+    size_t          classes;
+    size_t          channels, height, width; /* features: (D, 1, 1)                            */
+    cull_dtype      dtype;                   /* CULL_U8: images; CULL_F32: features            */
+    cull_data_rows *rows;   /* of (channels, height, width), dense; NULL: no examples yet    */
+    int32_t        *labels; /* [count] 0 .. classes-1                                        */
+    uint32_t       *origin; /* [count] which of rows, in the order of the source's files     */
+    uint8_t        *marks;  /* [count] CULL_DATA_MARK_*                                      */
 
     /* What inputs are normalised with: (x/255 - mean) / deviation for images, (x - mean) /
      * deviation for features. Published constants where the set has them, else those of
@@ -75,7 +76,8 @@ cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train);
  * in double in order, so the same inputs give the same bits. */
 cull_status cull_data_measure(cull_dataset *set);
 
-/* A new set of the examples at `places` (each below set->count, any order, repeats allowed). */
+/* A new set of the examples at `places` (each below set->count, any order, repeats allowed),
+ * which shares their rows. */
 cull_status cull_data_gather(const cull_dataset *set, const uint32_t *places, size_t count,
                              cull_dataset **out);
 
@@ -88,5 +90,12 @@ cull_status cull_data_write(const cull_dataset *set, const char *path);
 /* Numbers in one example, and the bytes they take. */
 size_t cull_data_row(const cull_dataset *set);
 size_t cull_data_row_bytes(const cull_dataset *set);
+
+/* Where all rows of the set's source lie, one behind the other; NULL: each is to be read. */
+void *cull_data_base(const cull_dataset *set);
+
+/* The stored example at `place`: where it lies, or read into buffer, which has room for one (may
+ * be NULL where there is a base, and only reading can fail). */
+cull_status cull_data_row_at(const cull_dataset *set, size_t place, void *buffer, const void **out);
 
 #endif

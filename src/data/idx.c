@@ -95,8 +95,7 @@ cull_status cull_data_idx_parse(const cull_data_source *images, const cull_data_
              labelled[0], labels->name);
     TRY(cull_data_shape(into, images->name, CULL_U8, 1, shape[1], shape[2]));
     TRY(cull_data_extend(into, images->name, shape[0]));
-    TRY(cull_data_inflate_read(&file[0],
-                               (char *)into->inputs + into->count * cull_data_row_bytes(into),
+    TRY(cull_data_inflate_read(&file[0], cull_data_end(into),
                                shape[0] * cull_data_row_bytes(into)));
     TRY(cull_data_inflate_finish(&file[0]));
     TRY(read_labels(&file[1], shape[0], into->labels + into->count));

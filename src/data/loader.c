@@ -13,12 +13,13 @@
 
 #include "base/alloc.h"
 
-enum { MOST_THREADS = 256, LEAST_DEPTH = 2, MOST_DEPTH = 1024, SENTENCE = 160 };
+enum { MOST_THREADS = 256, LEAST_DEPTH = 2, MOST_DEPTH = 1024, SENTENCE = 256 };
 
 struct slot {
     void       *inputs;
     int32_t    *labels;
     uint32_t   *places;
+    void       *stored; /* one example, where each is to be read */
     size_t      count;
     uint64_t    epoch;
     bool        augment, ready;
@@ -28,7 +29,7 @@ struct slot {
 
 struct cull_loader {
     cull_loader_options options;
-    cull_data_augment   augment;
+    cull_augment_desc   desc;
     struct slot        *slot;
     uint64_t            submitted, claimed, taken;
     bool                borrowed; /* batch taken-1 is in use */
@@ -40,23 +41,29 @@ struct cull_loader {
     bool                closing;
 };
 
+static cull_status fill(const cull_loader *loader, struct slot *slot)
+{
+    const cull_dataset *set = loader->options.set;
+    cull_status         status = CULL_OK;
+    cull_augment_call   call =
+        cull_data_call(set, slot->places, slot->count, slot->epoch, slot->augment, slot->inputs);
+
+    for (size_t i = 0; i < slot->count; i++) {
+        if (slot->places[i] >= set->count)
+            FAIL(CULL_BAD_ARGUMENT, "%s: place %u of a pool of %zu", set->name, slot->places[i],
+                 set->count);
+        slot->labels[i] = set->labels[slot->places[i]];
+    }
+    TRY(cull_data_make(set, &loader->desc, &call, slot->stored));
+done:
+    return status;
+}
+
 /* A function of the request and the set alone. */
 static void make(const cull_loader *loader, struct slot *slot)
 {
-    const cull_dataset *set = loader->options.set;
-
-    slot->status = CULL_OK;
-    for (size_t i = 0; i < slot->count; i++) {
-        if (slot->places[i] >= set->count) {
-            slot->status = CULL_BAD_ARGUMENT;
-            (void)snprintf(slot->sentence, SENTENCE, "%s: place %u of a pool of %zu", set->name,
-                           slot->places[i], set->count);
-            return;
-        }
-        slot->labels[i] = set->labels[slot->places[i]];
-    }
-    cull_data_transform(set, slot->augment ? &loader->augment : NULL, loader->options.form,
-                        slot->epoch, slot->places, slot->count, slot->inputs);
+    slot->status = fill(loader, slot);
+    if (slot->status) (void)snprintf(slot->sentence, SENTENCE, "%s", cull_last_error());
 }
 
 static void *worker_main(void *context)
@@ -110,6 +117,8 @@ static cull_status make_slots(cull_loader *loader)
         TRY(cull_base_alloc_aligned(o->batch, row, "a loader's batch", &slot->inputs));
         TRY(cull_base_alloc(o->batch, sizeof *slot->labels, "a loader's batch", &slot->labels));
         TRY(cull_base_alloc(o->batch, sizeof *slot->places, "a loader's batch", &slot->places));
+        if (!cull_data_base(o->set))
+            TRY(cull_base_alloc(1, cull_data_row_bytes(o->set), "an example", &slot->stored));
     }
 done:
     return status;
@@ -123,10 +132,7 @@ cull_status cull_data_loader_create(const cull_loader_options *options, cull_loa
     TRY(check(options));
     TRY(cull_base_alloc(1, sizeof *loader, "a loader", &loader));
     loader->options = *options;
-    if (options->augment) {
-        loader->augment = *options->augment;
-        loader->options.augment = &loader->augment;
-    }
+    loader->desc = cull_data_describe(options->set, options->augment, options->form);
     pthread_mutex_init(&loader->lock, NULL);
     pthread_cond_init(&loader->work, NULL);
     pthread_cond_init(&loader->ready, NULL);
@@ -158,6 +164,7 @@ void cull_data_loader_destroy(cull_loader *loader)
         cull_base_free_aligned(loader->slot[i].inputs);
         cull_base_free(loader->slot[i].labels);
         cull_base_free(loader->slot[i].places);
+        cull_base_free(loader->slot[i].stored);
     }
     cull_base_free(loader->slot);
     cull_base_free(loader->worker);

@@ -12,7 +12,7 @@
 #ifndef CULL_DATA_LOADER_H
 #define CULL_DATA_LOADER_H
 
-#include "data/augment.h"
+#include "data/transform.h"
 
 typedef struct cull_loader cull_loader;
 
@@ -29,7 +29,7 @@ typedef struct cull_data_batch {
 
 typedef struct cull_loader_options {
     const cull_dataset      *set;     /* borrowed, outlives the loader                      */
-    const cull_data_augment *augment; /* copied; NULL: requests may not ask for it          */
+    const cull_data_augment *augment; /* read by create; NULL: requests may not ask for it  */
     cull_data_form           form;
     size_t                   batch;   /* most examples in a request, at least 1             */
     size_t                   depth;   /* batches held, the taken one among them, 2 .. 1024  */
@@ -64,7 +64,8 @@ cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places,
  * until the next take, drop or destroy.
  *
  * CULL_BAD_ARGUMENT when nothing was submitted, or, with out->count 0, when that request
- * named a place beyond the set; the ones behind it are not harmed.
+ * named a place beyond the set; with out->count 0 also what reading a row says. Batches behind
+ * it are not harmed.
  */
 cull_status cull_data_loader_take(cull_loader *loader, cull_data_batch *out);
 

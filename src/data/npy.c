@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "tensor/tensor.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied as they lie");
 
@@ -293,31 +294,60 @@ done:
     return status;
 }
 
+/* All but the elements, whose number of bytes must be what is left. */
+static cull_status read_header(cull_data_stream *stream, struct header *h, uint64_t *bytes)
+{
+    cull_status status = CULL_OK;
+    char       *text = NULL;
+    size_t      length = 0;
+
+    *h = (struct header){.name = stream->name};
+    TRY(read_text(stream, &text, &length));
+    h->begin = h->next = text;
+    h->end = text + length;
+    TRY(parse(h));
+    TRY(count_bytes(&h->view, h->name, CULL_BAD_FILE, bytes));
+    if (*bytes != stream->left)
+        FAIL(CULL_BAD_FILE, "%s: %llu bytes of elements, the header promises %llu", h->name,
+             (unsigned long long)stream->left, (unsigned long long)*bytes);
+    set_strides(&h->view, h->fortran);
+done:
+    cull_base_free(text);
+    return status;
+}
+
 cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out)
 {
     cull_status   status = CULL_OK;
-    char         *text = NULL;
-    size_t        length = 0;
     uint64_t      bytes = 0;
-    struct header h = {.name = stream->name};
+    struct header h = {0};
 
-    TRY(read_text(stream, &text, &length));
-    h.begin = h.next = text;
-    h.end = text + length;
-    TRY(parse(&h));
-    TRY(count_bytes(&h.view, h.name, CULL_BAD_FILE, &bytes));
-    if (bytes != stream->left)
-        FAIL(CULL_BAD_FILE, "%s: %llu bytes of elements, the header promises %llu", h.name,
-             (unsigned long long)stream->left, (unsigned long long)bytes);
+    TRY(read_header(stream, &h, &bytes));
     TRY(cull_base_alloc_aligned((size_t)bytes, 1, "an array", &h.view.data));
     TRY(cull_data_stream_read(stream, h.view.data, (size_t)bytes));
-    set_strides(&h.view, h.fortran);
     if (h.fortran && h.view.dims > 1) TRY(reorder(&h.view, bytes));
     *out = h.view;
     h.view.data = NULL;
 done:
     cull_base_free_aligned(h.view.data);
-    cull_base_free(text);
+    return status;
+}
+
+cull_status cull_data_npy_view(const cull_data_source *source, uint64_t at, uint64_t bytes,
+                               const char *name, cull_tensor *out)
+{
+    cull_status    status = CULL_OK;
+    cull_data_part part = cull_data_part_of(source, at, bytes);
+    struct header  h = {0};
+    char          *data = NULL;
+
+    part.base.name = name;
+    TRY(read_header(&part.base, &h, &bytes));
+    data = (char *)source->map + part.at;
+    if ((uintptr_t)data % cull_dtype_size(h.view.dtype) == 0 && !(h.fortran && h.view.dims > 1))
+        h.view.data = data;
+    *out = h.view;
+done:
     return status;
 }
 
@@ -327,6 +357,7 @@ cull_status cull_data_npy_bytes(const cull_tensor *tensor, const char *name, uin
 
     if (!tensor->data || cull_dtype_size(tensor->dtype) == 0)
         FAIL(CULL_BAD_ARGUMENT, "%s: no data, or of an unknown type", name);
+    TRY(cull_device_check(tensor->device, (cull_device){0}, name));
     if (tensor->dims < 1 || tensor->dims > CULL_MAX_DIMS)
         FAIL(CULL_BAD_ARGUMENT, "%s: %d dimensions; 1 to %d can be written", name, tensor->dims,
              CULL_MAX_DIMS);

@@ -16,6 +16,11 @@ bool cull_data_npy_begins(const unsigned char *bytes, size_t count);
  */
 cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out);
 
+/* The same array where it lies in a mapped source, at .. at+bytes, borrowed and only to be read;
+ * its data is NULL where the elements lie in another order or off their border. */
+cull_status cull_data_npy_view(const cull_data_source *source, uint64_t at, uint64_t bytes,
+                               const char *name, cull_tensor *out);
+
 /* How many bytes the elements take; CULL_BAD_ARGUMENT for a view that no .npy file can
  * hold, CULL_TOO_LARGE past 2^62. `name` begins the sentence. */
 cull_status cull_data_npy_bytes(const cull_tensor *tensor, const char *name, uint64_t *bytes);

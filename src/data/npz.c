@@ -39,6 +39,25 @@ done:
     return status;
 }
 
+cull_status cull_data_npz_view(const cull_data_zip *zip, const cull_data_member *member,
+                               cull_tensor *out)
+{
+    cull_status status = CULL_OK;
+    cull_tensor view = {0};
+    char        name[MOST_NAME];
+
+    if (member->method != 0) goto done;
+    (void)snprintf(name, sizeof name, "%s: %s", zip->source->name, member->name);
+    TRY(cull_data_npy_view(zip->source, member->start, member->size, name, &view));
+    if (view.data)
+        TRY(cull_data_member_check(
+            member, name,
+            (uint32_t)crc32_z(0, zip->source->memory + member->start, (size_t)member->size)));
+    *out = view;
+done:
+    return status;
+}
+
 static bool is_dense(const cull_tensor *t)
 {
     int64_t step = 1;

@@ -10,6 +10,9 @@
 #include "data/dataset.h"
 #include "data/source.h"
 
+/* Below this a copy costs less than what befalls a run whose file is rewritten under it. */
+enum { CULL_DATA_MAP_FROM = 1 << 28 };
+
 /* An empty set with room for nothing; `name` is cut to CULL_DATA_NAME. */
 cull_status cull_data_create(const char *name, cull_dataset **out);
 
@@ -18,9 +21,15 @@ cull_status cull_data_create(const char *name, cull_dataset **out);
 cull_status cull_data_shape(cull_dataset *set, const char *path, cull_dtype dtype, size_t channels,
                             size_t height, size_t width);
 
-/* Room for `more` examples behind the last, which stays the last until the reader raises
- * count; their origins are set. */
+/* Room in memory for `more` examples behind the last, which stays the last until the reader
+ * raises count; their origins are set. */
 cull_status cull_data_extend(cull_dataset *set, const char *path, uint64_t more);
+
+/* Where the next example of a set in memory goes. */
+void *cull_data_end(const cull_dataset *set);
+
+/* The same for a set that has no examples yet and whose rows are made already: it shares them. */
+cull_status cull_data_hold(cull_dataset *set, const char *path, cull_data_rows *rows);
 
 /* Each reads its files into the set, behind what is there, and sets count and classes. idx
  * takes pairs: images, labels. */
@@ -30,8 +39,14 @@ cull_status cull_data_cifar100_read(const char *const *paths, size_t count, cull
 cull_status cull_data_svhn_read(const char *const *paths, size_t count, cull_dataset *into);
 cull_status cull_data_imagenet32_read(const char *const *paths, size_t count, cull_dataset *into);
 
-/* A .npz or .npy set, told by its first bytes; classes are counted. */
-cull_status cull_data_array_set_read(const char *path, cull_data_role role, cull_dataset *into);
+/* cull_arrays_open(), and a file of `map_from` bytes or more is mapped: arrays that can be used as
+ * they lie in it are not copied, and are only to be read. */
+cull_status cull_data_arrays_open(const char *path, uint64_t map_from, cull_arrays **out);
+
+/* A .npz or .npy set, told by its first bytes; classes are counted. Inputs of bytes or float32 stay
+ * in the arrays that were opened, which the set's rows then own. */
+cull_status cull_data_array_set_read(const char *path, cull_data_role role, uint64_t map_from,
+                                     cull_dataset *into);
 
 /* The same on one file's bytes, so that tests need no files. */
 cull_status cull_data_idx_parse(const cull_data_source *images, const cull_data_source *labels,

@@ -239,7 +239,7 @@ cull_status cull_data_open(const char *name, cull_data_role role, const char *ro
     if (known) {
         TRY(open_known(known, role, resolve_root(root), set));
     } else {
-        TRY(cull_data_array_set_read(name, role, set));
+        TRY(cull_data_array_set_read(name, role, CULL_DATA_MAP_FROM, set));
         TRY(cull_data_measure(set));
     }
     *out = set;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,8 +65,21 @@ done:
 void cull_data_source_close(cull_data_source *source)
 {
     if (source->fd >= 0) (void)close(source->fd);
+    if (source->map) (void)munmap(source->map, (size_t)source->size);
     cull_base_free(source->owned);
     *source = (cull_data_source){.fd = -1};
+}
+
+void cull_data_source_map(cull_data_source *source)
+{
+    void *map = MAP_FAILED;
+
+    if (source->fd < 0) return;
+    map = mmap(NULL, (size_t)source->size, PROT_READ, MAP_PRIVATE, source->fd, 0);
+    if (map == MAP_FAILED) return;
+    (void)close(source->fd);
+    source->fd = -1;
+    source->memory = source->map = map;
 }
 
 cull_data_source cull_data_source_memory(const char *name, const void *data, size_t bytes)

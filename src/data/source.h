@@ -10,12 +10,17 @@ typedef struct cull_data_source {
     int                  fd;   /* -1: in memory                              */
     const unsigned char *memory;
     void                *owned; /* the memory, where this source took it      */
+    void                *map;   /* or where it is the file itself, mapped     */
     uint64_t             size;
 } cull_data_source;
 
 /* Opens a file. One that cannot be sought in (a pipe) is read into memory here. */
 cull_status cull_data_source_open(const char *path, cull_data_source *out);
 void        cull_data_source_close(cull_data_source *source);
+
+/* Make an open file memory without reading it, where the system can; else it stays as it is.
+ * Whoever shortens or rewrites the file in place then changes, or takes away, what is read. */
+void cull_data_source_map(cull_data_source *source);
 
 /* Borrows the bytes. */
 cull_data_source cull_data_source_memory(const char *name, const void *data, size_t bytes);

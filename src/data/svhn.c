@@ -51,7 +51,7 @@ static cull_status read_images(cull_data_mat *mat, const cull_data_matrix *x, st
              (unsigned long long)x->bytes);
     TRY(cull_data_shape(into, path, CULL_U8, CHANNELS, SIDE, SIDE));
     TRY(cull_data_extend(into, path, parts->images));
-    next = (unsigned char *)into->inputs + into->count * PIXELS;
+    next = cull_data_end(into);
     for (uint64_t i = 0; i < parts->images; i++, next += PIXELS) {
         TRY(cull_data_mat_read(mat, image, PIXELS));
         turn_planes(image, next);

@@ -131,6 +131,13 @@ done:
     return status;
 }
 
+cull_status cull_data_member_check(const cull_data_member *member, const char *name, uint32_t crc)
+{
+    if (crc == member->crc) return CULL_OK;
+    return cull_fail(CULL_BAD_FILE, "%s: damaged: CRC-32 is %08x, the archive says %08x", name,
+                     (unsigned)crc, (unsigned)member->crc);
+}
+
 cull_status cull_data_unpack_check(cull_data_unpack *unpack)
 {
     cull_status status = CULL_OK;
@@ -139,9 +146,7 @@ cull_status cull_data_unpack_check(cull_data_unpack *unpack)
         FAIL(CULL_BAD_FILE, "%s: %llu bytes too many", unpack->base.name,
              (unsigned long long)unpack->base.left);
     if (unpack->deflated) TRY(check_end(unpack));
-    if (unpack->crc != unpack->member->crc)
-        FAIL(CULL_BAD_FILE, "%s: damaged: CRC-32 is %08x, the archive says %08x", unpack->base.name,
-             (unsigned)unpack->crc, (unsigned)unpack->member->crc);
+    TRY(cull_data_member_check(unpack->member, unpack->base.name, unpack->crc));
 done:
     return status;
 }

@@ -49,6 +49,9 @@ cull_status cull_data_unpack_begin(const cull_data_zip *zip, const cull_data_mem
 cull_status cull_data_unpack_check(cull_data_unpack *unpack);
 void        cull_data_unpack_end(cull_data_unpack *unpack);
 
+/* Is this the checksum of its bytes that the archive has? `name` begins the sentence. */
+cull_status cull_data_member_check(const cull_data_member *member, const char *name, uint32_t crc);
+
 /* Writing: begin a stored member, whose `size` bytes the caller then writes to the sink;
  * after the last member, the directory. header and start are filled in. */
 cull_status cull_data_zip_begin_member(cull_data_sink *sink, cull_data_member *member);

@@ -25,6 +25,7 @@ cull_status cull_nn_model_create(const char *name, int64_t channels, int64_t hei
     model->room = 8;
     model->nodes = 1;
     model->node[0].desc.y = model->input;
+    model->inputs = 1;
     *out = model;
     model = NULL;
 done:
@@ -98,6 +99,42 @@ done:
     return status;
 }
 
+static cull_status make_room(cull_model *model)
+{
+    cull_status status = CULL_OK;
+
+    if (model->nodes < model->room) return CULL_OK;
+    TRY(cull_base_grow((size_t)model->room * 2, sizeof *model->node, "a model", &model->node));
+    model->room *= 2;
+done:
+    return status;
+}
+
+static cull_status add_input(cull_model *model, cull_image image, cull_dtype dtype)
+{
+    cull_status status = CULL_OK;
+
+    if (model->inputs == CULL_MODEL_INPUTS)
+        FAIL(CULL_BAD_ARGUMENT, "%s: more than %d inputs", model->name, CULL_MODEL_INPUTS);
+    if (image.c < 1 || image.h < 1 || image.w < 1 || image.c > MOST_ROW / (image.h * image.w))
+        FAIL(CULL_BAD_ARGUMENT, "%s: inputs of %lldx%lldx%lld cannot be", model->name,
+             (long long)image.c, (long long)image.h, (long long)image.w);
+    TRY(make_room(model));
+    model->input_node[model->inputs++] = model->nodes;
+    model->node[model->nodes++] = (cull_node){.dtype = dtype, .desc = {.y = image}};
+done:
+    return status;
+}
+
+int cull_nn_input(cull_model *model, int64_t channels, int64_t height, int64_t width,
+                  cull_dtype dtype)
+{
+    cull_image image = {0, channels, height, width, 1};
+
+    if (model->trouble == CULL_OK) cull_nn_graph_trouble(model, add_input(model, image, dtype));
+    return model->trouble == CULL_OK ? model->nodes - 1 : -1;
+}
+
 static cull_status add(cull_model *model, const cull_node *given, const char *name)
 {
     cull_status status = CULL_OK;
@@ -121,10 +158,7 @@ static cull_status add(cull_model *model, const cull_node *given, const char *na
     }
     node.running_at = model->running_count;
     model->running_count += node.running_count;
-    if (model->nodes == model->room) {
-        TRY(cull_base_grow((size_t)model->room * 2, sizeof node, "a model", &model->node));
-        model->room *= 2;
-    }
+    TRY(make_room(model));
     model->node[model->nodes++] = node;
 done:
     return status;
@@ -163,8 +197,8 @@ cull_status cull_nn_model_finish(cull_model *m, int logits)
     for (int i = 0; i < logits; i++)
         if (!is_read(m, i))
             FAIL(CULL_BAD_ARGUMENT, "%s: node %d (%s%s%s) leads nowhere", m->name, i,
-                 i ? m->node[i].class->name : "the input", *m->node[i].name ? " " : "",
-                 m->node[i].name);
+                 m->node[i].class ? m->node[i].class->name : "the input",
+                 *m->node[i].name ? " " : "", m->node[i].name);
     m->last_dense = logits;
     m->classes = (size_t)m->node[logits].desc.y.c;
 done:

@@ -85,7 +85,7 @@ static cull_status put_node(const cull_model *model, int n, cull_writer *out)
     char              line[LINE];
     int               at = 0;
 
-    at = snprintf(line, sizeof line, "%d %s%s%s", n, n ? node->class->name : "input",
+    at = snprintf(line, sizeof line, "%d %s%s%s", n, node->class ? node->class->name : "input",
                   *node->name ? " " : "", node->name);
     for (int i = 0; i < node->inputs; i++)
         at +=

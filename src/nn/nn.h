@@ -22,7 +22,7 @@
 #define CULL_NORM_EPSILON  1e-5
 #define CULL_NORM_MOMENTUM 0.1
 
-enum { CULL_NODE_INPUTS = 2, CULL_NODE_PARAMS = 2 };
+enum { CULL_NODE_INPUTS = 2, CULL_NODE_PARAMS = 2, CULL_MODEL_INPUTS = 3 };
 
 /* What backward needs of a node's tensors; learn-from-kept gathers exactly these. */
 enum { CULL_KEEP_X = 1, CULL_KEEP_Y = 2, CULL_KEEP_STATE = 4, CULL_KEEP_STATS = 8 };
@@ -30,8 +30,9 @@ enum { CULL_KEEP_X = 1, CULL_KEEP_Y = 2, CULL_KEEP_STATE = 4, CULL_KEEP_STATS = 
 typedef struct cull_node_class cull_node_class;
 
 typedef struct cull_node {
-    const cull_node_class *class;
-    char            name[48]; /* "layer1.0.conv1", as in the checkpoint     */
+    const cull_node_class *class; /* NULL: an input of the model                */
+    cull_dtype      dtype;        /* of what it gives; 0: what the plan computes in */
+    char            name[48];     /* "layer1.0.conv1", as in the checkpoint     */
     int             inputs, input[CULL_NODE_INPUTS]; /* numbers of earlier nodes             */
     cull_layer_desc desc;   /* sizes without n and block                  */
     int             params; /* 0, 1 (weight) or 2 (weight, bias)          */
@@ -62,7 +63,9 @@ struct cull_model {
     cull_image  input; /* n = 0, block = 1 */
     size_t      classes;
     int         nodes, room;
-    cull_node  *node;       /* node 0 is the input itself (class NULL)               */
+    cull_node  *node;   /* node 0 is the first input (class NULL)                */
+    int         inputs; /* of the model                                          */
+    int         input_node[CULL_MODEL_INPUTS];
     int         last_dense; /* H is its input, its output are the logits             */
     size_t      param_count, running_count;
     double      epsilon, momentum; /* of norms that do not say; 0: the usual */
@@ -79,6 +82,8 @@ cull_status cull_nn_model_copy(const cull_model *model, cull_model **out);
 /* Every node as one line of text, so that two models can be told apart: in *out, ended by a zero,
  * released with cull_writer_clear(). */
 cull_status cull_nn_model_text(const cull_model *model, cull_writer *out);
+/* A further input, of its own type (tokens are int32): its node. */
+int cull_nn_input(cull_model *m, int64_t channels, int64_t height, int64_t width, cull_dtype dtype);
 /* Each adds a node and returns its number; after a failure -1, kept until finish says why.
  * name: unique within the model, NULL for nodes without parameters. */
 int cull_nn_dense(cull_model *m, int x, const char *name, int64_t out, bool bias, int init);
@@ -120,20 +125,33 @@ void        cull_nn_model_fit_options(const char *name, cull_model_options *opti
 const char *cull_nn_model_name_at(size_t i); /* every name, NULL at the end */
 
 /* ---- parameters (params.c) ---- */
+
+/* Three blocks of a backend's memory. */
 typedef struct cull_params {
-    cull_dtype dtype;
-    size_t     count; /* of values and of gradients */
-    void      *value, *gradient;
-    size_t     running_count;
-    void      *running; /* BatchNorm's averages: per node mean (c), variance (c) */
+    cull_backend *backend;
+    cull_dtype    dtype;
+    size_t        count; /* of values and of gradients */
+    void         *value, *gradient;
+    size_t        running_count;
+    void         *running; /* BatchNorm's averages: per node mean (c), variance (c) */
 } cull_params;
 
-cull_status cull_nn_params_create(const cull_model *model, cull_dtype dtype, cull_params **out);
+cull_status cull_nn_params_create(cull_backend *backend, const cull_model *model, cull_dtype dtype,
+                                  cull_params **out);
 void        cull_nn_params_destroy(cull_params *params);
 /* Start values from the seed, node by node. */
-void cull_nn_params_init(cull_params *params, const cull_model *model, uint64_t seed);
+cull_status cull_nn_params_init(cull_params *params, const cull_model *model, uint64_t seed);
 
-/* ---- plans (plan.c, score.c, learn.c) ---- */
+/* Values and averages where the host can read and write them: themselves, or copies, which go back
+ * by return. Whatever borrow left, also by failing, ends with drop. The gradient is not among them.
+ */
+cull_status cull_nn_params_borrow(const cull_params *params, cull_params *host);
+cull_status cull_nn_params_return(cull_params *params, const cull_params *host);
+void        cull_nn_params_drop(const cull_params *params, cull_params *host);
+/* Values and averages of another network of the same model, wherever they lie. */
+cull_status cull_nn_params_copy(cull_params *to, const cull_params *from);
+
+/* ---- plans (plan.c, plan_steps.c, plan_memory.c) ---- */
 typedef enum cull_plan_mode {
     CULL_PLAN_SCORE,
     CULL_PLAN_LEARN,
@@ -154,16 +172,22 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
                                 cull_plan **out);
 void        cull_nn_plan_destroy(cull_plan *plan);
 
-/* What a step is given. The count is exactly the plan's batch: a short last batch has a plan of
- * its own, since BatchNorm must not see rows that are not there. */
+/*
+ * What a step is given: arrays of the backend's memory, which the plan reads where they are and
+ * which stay until it was waited for, or for kept rows until they were gone back through. The count
+ * is exactly the plan's batch: a short last batch has a plan of its own, since BatchNorm must not
+ * see rows that are not there.
+ */
 typedef struct cull_batch {
-    size_t          count;
-    const void     *inputs; /* (count, C, H, W) or (count, H, W, C) as cull_nn_plan_input says */
-    const int32_t  *label;
-    const double   *weight; /* NULL: 1 */
-    const uint32_t *place;  /* NULL: 0 .. count-1 */
-    uint64_t        step, epoch;
-    cull_key        key; /* of dropout         */
+    size_t             count;
+    const void        *inputs; /* (count, C, H, W) or (count, H, W, C) as cull_nn_plan_input says */
+    const void        *more[CULL_MODEL_INPUTS - 1]; /* further inputs of a model that has them    */
+    const int32_t     *label;
+    const double      *weight; /* NULL: 1 */
+    const uint32_t    *place;  /* NULL: 0 .. count-1 */
+    uint64_t           step, epoch;
+    const cull_moment *now; /* the same where a recorded step reads them; NULL: they are fixed */
+    cull_key           key; /* of dropout         */
 } cull_batch;
 
 /* What cull_layer_block() is to go by in this model: the divisor that all convolution outputs have
@@ -171,15 +195,19 @@ typedef struct cull_batch {
  * or NHWC. */
 int64_t cull_nn_plan_common(const cull_model *model, cull_backend *backend);
 
-/* The layout the plan's input buffer wants (the loader writes it). */
+/* The layout in which a plan of this model reads its inputs there; n = 0. */
+cull_image cull_nn_model_input(const cull_model *model, cull_backend *backend);
+/* The layout in which the plan reads a batch's inputs. */
 cull_image cull_nn_plan_input(const cull_plan *plan);
 
-/* Forward. *signals (loss, H, P, label, place) borrow the plan's memory until its next run. */
+/* Forward. *signals (loss, H, P, label, place) borrow the plan's memory, and the batch's, until the
+ * plan's next run. */
 cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,
                           unsigned wanted, cull_signals *signals);
 /* Forward and backward: gradients of (1/count) sum w loss into params->gradient. */
 cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_signals *trained);
-/* Backward through rows of `kept` (a score-and-keep plan that has just run). */
+/* Backward through rows of `kept` (a score-and-keep plan that has just run, whose batch is still
+ * there). The subset lies on the plan's backend. */
 cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subset *subset,
                                cull_signals *trained);
 
@@ -187,7 +215,7 @@ cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subs
  * rule), in place of what the kept rows say. */
 void cull_nn_plan_constants(cull_plan *plan);
 
-/* (batch, classes) of the latest forward pass, until the plan's next run. */
+/* (batch, classes) of the latest forward pass, on the backend, until the plan's next run. */
 const void *cull_nn_plan_logits(const cull_plan *plan);
 
 /* Implementation name of every operation: i = 0, 1, ... until NULL. For tests. */

@@ -10,7 +10,7 @@ static cull_status make_operations(cull_plan *plan, double smoothing)
     cull_status     status = CULL_OK;
     cull_image      logits = plan->value[plan->model->last_dense].image;
     cull_layer_desc loss = {.kind = CULL_LAYER_LOSS,
-                            .dtype = plan->params->dtype,
+                            .dtype = plan->values_in,
                             .x = logits,
                             .y = logits,
                             .smoothing = smoothing,
@@ -26,6 +26,9 @@ static cull_status make_operations(cull_plan *plan, double smoothing)
         TRY(cull_layer_create(plan->backend, &step->desc, &step->op));
     }
     TRY(cull_layer_create(plan->backend, &loss, &plan->loss_op));
+    if (plan->mode != CULL_PLAN_LEARN_FROM_KEPT) goto done;
+    TRY(cull_op_ready(plan->backend, &(cull_op_desc){.kind = CULL_OP_GATHER}, &plan->gather));
+    TRY(cull_op_ready(plan->backend, &(cull_op_desc){.kind = CULL_OP_KEPT}, &plan->kept));
 done:
     return status;
 }
@@ -72,13 +75,7 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
     plan->backend = backend;
     plan->mode = mode;
     plan->batch = batch;
-    plan->size = cull_dtype_size(params->dtype);
-    TRY(cull_base_alloc(batch, sizeof *plan->loss, "a plan", &plan->loss));
-    TRY(cull_base_alloc(batch, sizeof *plan->weight, "a plan", &plan->weight));
-    TRY(cull_base_alloc(batch, sizeof *plan->share, "a plan", &plan->share));
-    TRY(cull_base_alloc(batch, sizeof *plan->label, "a plan", &plan->label));
-    TRY(cull_base_alloc(batch, sizeof *plan->place, "a plan", &plan->place));
-    TRY(cull_base_alloc_aligned(batch * model->classes, plan->size, "a plan", &plan->p));
+    plan->values_in = plan->stats_in = params->dtype;
     TRY(cull_plan_make_steps(plan));
     if (mode == CULL_PLAN_LEARN || mode == CULL_PLAN_SCORE_AND_KEEP)
         TRY(cull_nn_check_statistics(plan->model, plan->batch));
@@ -96,13 +93,9 @@ void cull_nn_plan_destroy(cull_plan *plan)
     if (!plan) return;
     for (int s = 0; s < plan->steps; s++) cull_layer_destroy(plan->step[s].op);
     cull_layer_destroy(plan->loss_op);
-    cull_base_free_aligned(plan->arena);
-    cull_base_free_aligned(plan->p);
-    cull_base_free(plan->loss);
-    cull_base_free(plan->weight);
-    cull_base_free(plan->share);
-    cull_base_free(plan->label);
-    cull_base_free(plan->place);
+    cull_op_destroy(plan->gather);
+    cull_op_destroy(plan->kept);
+    cull_plan_free_memory(plan);
     cull_base_free(plan->value);
     cull_base_free(plan->step);
     cull_base_free(plan);
@@ -128,7 +121,21 @@ const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i)
     return i < (size_t)plan->steps ? plan->step[i].op->implementation : NULL;
 }
 
-/* The batch's small arrays are copied, so that signals do not depend on the caller's. */
+/* Let the steps that read an input of the model read this memory. */
+static void bind_input(cull_plan *plan, int node, const void *data)
+{
+    int home = plan->value[node].home;
+
+    plan->value[home].data = (char *)(uintptr_t)data;
+    for (int s = 0; s < plan->steps; s++) {
+        cull_step *step = &plan->step[s];
+
+        if (plan->value[step->in[0]].home == home) step->args.x = data;
+        if (step->inputs > 1 && plan->value[step->in[1]].home == home) step->args.x2 = data;
+    }
+}
+
+/* What the latest batch is; nothing of it is copied. */
 static cull_status take_batch(cull_plan *plan, const cull_batch *batch)
 {
     cull_status status = CULL_OK;
@@ -136,31 +143,27 @@ static cull_status take_batch(cull_plan *plan, const cull_batch *batch)
     if (batch->count != plan->batch)
         FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples is given %zu", plan->batch, batch->count);
     plan->runs++;
-    for (size_t i = 0; i < plan->batch; i++) {
-        plan->label[i] = batch->label[i];
-        plan->place[i] = batch->place ? batch->place[i] : (uint32_t)i;
-        plan->weight[i] = batch->weight ? batch->weight[i] : 1;
-        if (plan->label[i] < 0 || (size_t)plan->label[i] >= plan->model->classes)
-            FAIL(CULL_BAD_ARGUMENT, "example %zu (place %u) has label %d, the model knows 0 to %zu",
-                 i, plan->place[i], plan->label[i], plan->model->classes - 1);
-    }
+    plan->label = batch->label;
+    plan->place = batch->place ? batch->place : plan->order;
     plan->run_step = batch->step;
     plan->run_epoch = batch->epoch;
     plan->run_key = batch->key;
-    memcpy(plan->value[plan->value[0].home].data, batch->inputs,
-           (size_t)(plan->value[0].image.n * cull_image_row(&plan->value[0].image)) * plan->size);
+    plan->now = batch->now;
+    for (int i = 0; i < plan->model->inputs; i++)
+        bind_input(plan, plan->model->input_node[i], i ? batch->more[i - 1] : batch->inputs);
 done:
     return status;
 }
 
-static cull_status forward(cull_plan *plan, cull_statistics statistics)
+static cull_status forward(cull_plan *plan, const cull_batch *batch, cull_statistics statistics)
 {
     cull_status     status = CULL_OK;
     cull_value     *logits = cull_plan_home(plan, plan->model->last_dense);
     cull_layer_args loss = {.x = logits->data,
                             .dx = plan->mode == CULL_PLAN_LEARN ? logits->gradient : NULL,
                             .label = plan->label,
-                            .weight = plan->weight,
+                            .place = plan->place,
+                            .weight = batch->weight,
                             .scale = 1 / (double)plan->batch,
                             .loss = plan->loss,
                             .p = plan->p};
@@ -173,6 +176,8 @@ static cull_status forward(cull_plan *plan, cull_statistics statistics)
         /* every dropout its own mask, the same whatever a backend fuses */
         step->args.key.word[1] ^= (uint32_t)(step->node - plan->model->node);
         step->args.step = plan->run_step;
+        step->args.now = plan->now;
+        step->args.place = plan->place;
         TRY(step->op->class->forward(step->op, &step->args));
     }
     TRY(plan->loss_op->class->forward(plan->loss_op, &loss));
@@ -195,23 +200,34 @@ done:
     return status;
 }
 
+static cull_tensor lying_on(const cull_plan *plan, cull_tensor t)
+{
+    t.device = cull_backend_device(plan->backend);
+    return t;
+}
+
 static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *out)
 {
     const cull_model *model = plan->model;
     const cull_value *h = &plan->value[model->node[model->last_dense].input[0]];
-    cull_dtype        dtype = plan->params->dtype;
+    cull_dtype        dtype = plan->values_in;
 
     *out = (cull_signals){.count = plan->batch,
                           .place = plan->place,
                           .step = plan->run_step,
                           .epoch = plan->run_epoch,
                           .passes = &plan->runs,
-                          .lent = plan->runs};
-    if (wanted & CULL_SIGNAL_LOSS) out->loss = cull_vector(plan->loss, CULL_F64, plan->batch);
-    if (wanted & CULL_SIGNAL_LABEL) out->label = cull_vector(plan->label, CULL_I32, plan->batch);
-    if (wanted & CULL_SIGNAL_P) out->p = cull_matrix(plan->p, dtype, plan->batch, model->classes);
+                          .lent = plan->runs,
+                          .device = cull_backend_device(plan->backend)};
+    if (wanted & CULL_SIGNAL_LOSS)
+        out->loss = lying_on(plan, cull_vector(plan->loss, CULL_F64, plan->batch));
+    if (wanted & CULL_SIGNAL_LABEL)
+        out->label = lying_on(plan, cull_vector(plan->label, CULL_I32, plan->batch));
+    if (wanted & CULL_SIGNAL_P)
+        out->p = lying_on(plan, cull_matrix(plan->p, dtype, plan->batch, model->classes));
     if (wanted & CULL_SIGNAL_H)
-        out->h = cull_matrix(plan->value[h->home].data, dtype, plan->batch, (size_t)h->image.c);
+        out->h = lying_on(
+            plan, cull_matrix(plan->value[h->home].data, dtype, plan->batch, (size_t)h->image.c));
 }
 
 cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,
@@ -223,7 +239,7 @@ cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statist
         FAIL(CULL_BAD_ARGUMENT, "this plan does not score");
     if (statistics != CULL_STATS_RUNNING) TRY(cull_nn_check_statistics(plan->model, plan->batch));
     TRY(take_batch(plan, batch));
-    TRY(forward(plan, statistics));
+    TRY(forward(plan, batch, statistics));
     give_signals(plan, wanted, signals);
 done:
     return status;
@@ -235,7 +251,7 @@ cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_signals
 
     if (plan->mode != CULL_PLAN_LEARN) FAIL(CULL_BAD_ARGUMENT, "this plan does not learn");
     TRY(take_batch(plan, batch));
-    TRY(forward(plan, CULL_STATS_UPDATE));
+    TRY(forward(plan, batch, CULL_STATS_UPDATE));
     TRY(backward(plan, NULL));
     give_signals(plan, CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P | CULL_SIGNAL_H,
                  trained);
@@ -243,62 +259,73 @@ done:
     return status;
 }
 
-/* Rows `subset` of everything backward reads, from the plan that scored. */
-static void gather(cull_plan *plan, const cull_plan *kept, const cull_subset *subset)
+static cull_status gather_rows(cull_plan *plan, const void *from, size_t held, size_t bytes,
+                               const uint32_t *index, void *to)
 {
+    return cull_op_run(plan->gather, &(cull_op_args){.gather = {.from = from,
+                                                                .to = to,
+                                                                .index = index,
+                                                                .rows = plan->batch,
+                                                                .held = held,
+                                                                .bytes = bytes}});
+}
+
+/* Rows of everything backward reads, from the plan that scored. */
+static cull_status gather(cull_plan *plan, const cull_plan *kept, const uint32_t *index)
+{
+    cull_status status = CULL_OK;
+
     for (int v = 0; v < plan->values; v++) {
-        size_t row = (size_t)cull_image_row(&plan->value[v].image) * plan->size;
+        size_t row = (size_t)cull_image_row(&plan->value[v].image) * plan->value[v].size;
 
         if (plan->value[v].home != v || !plan->value[v].kept) continue;
-        for (size_t i = 0; i < plan->batch; i++)
-            memcpy(plan->value[v].data + i * row, kept->value[v].data + subset->index[i] * row,
-                   row);
+        TRY(gather_rows(plan, kept->value[v].data, kept->batch, row, index, plan->value[v].data));
     }
     for (int s = 0; s < plan->steps; s++) {
         cull_step       *to = &plan->step[s];
         const cull_step *from = &kept->step[s];
         size_t           state = to->op->state_row, stats = to->stats_bytes / plan->batch;
 
-        for (size_t i = 0; state && i < plan->batch; i++)
-            memcpy((char *)to->args.state + i * state,
-                   (const char *)from->args.state + subset->index[i] * state, state);
-        for (size_t i = 0; to->op->stats_by_row && i < plan->batch; i++)
-            memcpy((char *)to->args.stats + i * stats,
-                   (const char *)from->args.stats + subset->index[i] * stats, stats);
-        if (to->stats_bytes && !to->op->stats_by_row)
-            memcpy(to->args.stats, from->args.stats, to->stats_bytes);
+        if (state)
+            TRY(gather_rows(plan, from->args.state, kept->batch, state, index, to->args.state));
+        if (to->op->stats_by_row)
+            TRY(gather_rows(plan, from->args.stats, kept->batch, stats, index, to->args.stats));
+        else if (to->stats_bytes)
+            TRY(cull_backend_copy(plan->backend, to->args.stats, from->args.stats,
+                                  to->stats_bytes));
         to->args.key = from->args.key;
         to->args.step = from->args.step;
+        to->args.now = from->args.now;
+        to->args.place = plan->own_place;
     }
+done:
+    return status;
 }
 
 /* dlogits_i = w_i p_i / m, from the p that was kept. */
-static void kept_loss(cull_plan *plan, const cull_plan *kept, const cull_subset *subset)
+static cull_status kept_loss(cull_plan *plan, const cull_plan *kept, const cull_subset *subset)
 {
-    size_t classes = plan->model->classes;
-    char  *gradient = cull_plan_home(plan, plan->model->last_dense)->gradient;
-
-    for (size_t i = 0; i < plan->batch; i++) {
-        size_t from = subset->index[i];
-        double scale = subset->weight[i] / (double)plan->batch;
-
-        plan->label[i] = kept->label[from];
-        plan->place[i] = kept->place[from];
-        plan->loss[i] = kept->loss[from];
-        plan->weight[i] = subset->weight[i];
-        plan->share[i] = plan->constants ? 0 : subset->weight[i];
-        for (size_t k = 0; k < classes; k++) {
-            size_t at = i * classes + k, source = from * classes + k;
-            if (plan->params->dtype == CULL_F32) {
-                ((float *)plan->p)[at] = ((const float *)kept->p)[source];
-                ((float *)(void *)gradient)[at] =
-                    (float)(scale * (double)((const float *)kept->p)[source]);
-            } else {
-                ((double *)plan->p)[at] = ((const double *)kept->p)[source];
-                ((double *)(void *)gradient)[at] = scale * ((const double *)kept->p)[source];
-            }
-        }
-    }
+    plan->label = plan->own_label;
+    plan->place = plan->own_place;
+    return cull_op_run(
+        plan->kept,
+        &(cull_op_args){
+            .kept = {.rows = plan->batch,
+                     .classes = plan->model->classes,
+                     .dtype = plan->values_in,
+                     .index = subset->index,
+                     .chosen = subset->weight,
+                     .constants = plan->constants,
+                     .from_p = kept->p,
+                     .from_loss = kept->loss,
+                     .from_label = kept->label,
+                     .from_place = kept->place,
+                     .p = plan->p,
+                     .gradient = cull_plan_home(plan, plan->model->last_dense)->gradient,
+                     .loss = plan->loss,
+                     .share = plan->share,
+                     .label = plan->own_label,
+                     .place = plan->own_place}});
 }
 
 cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subset *subset,
@@ -312,12 +339,9 @@ cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subs
         FAIL(CULL_BAD_ARGUMENT, "learning from kept rows takes two plans of one model and backend");
     if (subset->count != plan->batch)
         FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples is given %zu", plan->batch, subset->count);
-    for (size_t i = 0; i < subset->count; i++)
-        if (subset->index[i] >= kept->batch)
-            FAIL(CULL_BAD_ARGUMENT, "row %u of %zu is not there", subset->index[i], kept->batch);
     plan->runs++;
-    gather(plan, kept, subset);
-    kept_loss(plan, kept, subset);
+    TRY(gather(plan, kept, subset->index));
+    TRY(kept_loss(plan, kept, subset));
     plan->run_step = kept->run_step;
     plan->run_epoch = kept->run_epoch;
     TRY(backward(plan, plan->share));

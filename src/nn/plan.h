@@ -14,6 +14,7 @@
 
 typedef struct cull_value {
     cull_image image;
+    size_t     size;     /* bytes of an element                                  */
     int        home;     /* value whose memory it is: itself unless shared       */
     bool       kept;     /* backward reads it                                    */
     bool       carries;  /* a gradient flows back through it                     */
@@ -36,22 +37,31 @@ struct cull_plan {
     cull_params      *params;
     cull_backend     *backend;
     cull_plan_mode    mode;
-    size_t            batch, size; /* size: bytes of an element */
-    int               values, steps;
-    cull_value       *value; /* one a node, by the node's number */
-    cull_step        *step;
-    cull_layer_op    *loss_op;
-    char             *arena;
-    double           *loss;   /* [batch] */
-    void             *p;      /* [batch * classes] */
-    double           *weight; /* [batch] of the loss: given weights, or those of kept rows */
-    double           *share;  /* [batch] learn-from-kept: a row's weight in BatchNorm's backward */
-    bool              constants; /* those are 0                            */
-    int32_t          *label;     /* [batch] copied, so that signals outlive the batch */
-    uint32_t         *place;     /* [batch] */
-    uint64_t          run_step, run_epoch;
-    uint64_t          runs; /* so far: what signals were lent by the latest alone */
-    cull_key          run_key;
+    cull_dtype     values_in, stats_in; /* what values and statistics are; parameters say theirs */
+    size_t         batch;
+    int            values, steps;
+    cull_value    *value; /* one a node, by the node's number */
+    cull_step     *step;
+    cull_layer_op *loss_op;
+    cull_op       *gather, *kept; /* learn-from-kept                     */
+
+    /* memory of the backend */
+    char     *arena;
+    double   *loss;      /* [batch]                                                           */
+    void     *p;         /* [batch * classes]                                                 */
+    uint32_t *order;     /* [batch] 0 .. batch-1, the places of a batch that names none       */
+    double   *share;     /* [batch] learn-from-kept: a row's weight in BatchNorm's backward   */
+    int32_t  *own_label; /* [batch] learn-from-kept: gathered, as the places                 */
+    uint32_t *own_place;
+
+    /* of the latest run */
+    const int32_t     *label;
+    const uint32_t    *place;
+    const cull_moment *now;
+    bool               constants; /* shares are 0                            */
+    uint64_t           run_step, run_epoch;
+    uint64_t           runs; /* so far: what signals were lent by the latest alone */
+    cull_key           run_key;
 };
 
 static inline bool cull_plan_learns(cull_plan_mode mode)
@@ -80,6 +90,7 @@ static inline bool cull_plan_keeps(cull_plan_mode mode)
 cull_status cull_plan_make_steps(cull_plan *plan);
 /* plan_memory.c: one arena for all values, gradients and states; args point into it. */
 cull_status cull_plan_make_memory(cull_plan *plan);
+void        cull_plan_free_memory(cull_plan *plan);
 
 /* Memory of a value, wherever it lives. */
 static inline cull_value *cull_plan_home(cull_plan *plan, int value)

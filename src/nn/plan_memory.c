@@ -61,7 +61,6 @@ static void live_values(cull_plan *plan, struct buffer *value, struct buffer *gr
     }
     live(&value[h], end); /* H is a signal; learn-from-kept has gathered it, as dense reads it */
     if (cull_plan_forwards(plan->mode)) {
-        live(&value[plan->value[0].home], 0); /* the loader fills it before the first step */
         live(&value[plan->value[plan->model->last_dense].home], loss);
     }
     if (cull_plan_learns(plan->mode))
@@ -130,7 +129,8 @@ done:
 
 static size_t value_bytes(const cull_plan *plan, int v)
 {
-    return (size_t)(plan->value[v].image.n * cull_image_row(&plan->value[v].image)) * plan->size;
+    return (size_t)(plan->value[v].image.n * cull_image_row(&plan->value[v].image)) *
+           plan->value[v].size;
 }
 
 /* Statistics and states of a step: written forward, read backward; kept ones outlive the run. */
@@ -149,7 +149,10 @@ static void list_buffers(cull_plan *plan, struct layout *layout)
     for (size_t i = 0; i < layout->count; i++)
         layout->buffer[i] = (struct buffer){.first = 2 * plan->steps + 2, .last = -1};
     for (int v = 0; v < plan->values; v++) {
-        value[v].bytes = gradient[v].bytes = value_bytes(plan, v);
+        bool input = !plan->model->node[v].class && cull_plan_forwards(plan->mode);
+
+        gradient[v].bytes = value_bytes(plan, v);
+        value[v].bytes = input ? 0 : gradient[v].bytes; /* inputs are read where the batch lies */
         value[v].home = &plan->value[v].data;
         gradient[v].home = &plan->value[v].gradient;
     }
@@ -157,7 +160,7 @@ static void list_buffers(cull_plan *plan, struct layout *layout)
     for (int s = 0; s < plan->steps; s++) {
         cull_step *step = &plan->step[s];
 
-        step->stats_bytes = step->op->stats * plan->size;
+        step->stats_bytes = step->op->stats * cull_dtype_size(plan->stats_in);
         stats[s].bytes = step->stats_bytes;
         stats[s].home2 = &step->args.stats;
         state[s].bytes = step->op->state_row * plan->batch;
@@ -189,21 +192,21 @@ static void set_arguments(cull_plan *plan)
         cull_value      *in2 = step->inputs > 1 ? cull_plan_home(plan, step->in[1]) : NULL;
         cull_value      *out = cull_plan_home(plan, step->out);
         char            *values = plan->params->value, *gradients = plan->params->gradient;
-        const size_t    *at = step->node->param_at;
+        const size_t    *at = step->node->param_at, size = cull_dtype_size(plan->params->dtype);
 
         a->x = in->data;
         a->x2 = in2 ? in2->data : NULL;
         a->y = out->data;
         if (step->node->params > 0) {
-            a->w = values + at[0] * plan->size;
-            a->dw = gradients + at[0] * plan->size;
+            a->w = values + at[0] * size;
+            a->dw = gradients + at[0] * size;
         }
         if (step->node->params > 1) {
-            a->b = values + at[1] * plan->size;
-            a->db = gradients + at[1] * plan->size;
+            a->b = values + at[1] * size;
+            a->db = gradients + at[1] * size;
         }
-        a->running = (char *)plan->params->running + step->node->running_at * plan->size;
-        a->place = plan->place;
+        if (step->node->running_count)
+            a->running = (char *)plan->params->running + step->node->running_at * size;
         if (!cull_plan_learns(plan->mode)) continue;
         a->dy = out->gradient;
         a->dx = in->carries ? in->gradient : NULL;
@@ -213,16 +216,40 @@ static void set_arguments(cull_plan *plan)
     }
 }
 
+/* The arrays of one entry an example. */
+static cull_status make_arrays(cull_plan *plan)
+{
+    cull_status   status = CULL_OK;
+    cull_backend *b = plan->backend;
+    size_t        n = plan->batch, size = cull_dtype_size(plan->values_in);
+    uint32_t     *order = NULL;
+
+    TRY(cull_backend_allocate(b, n, sizeof *plan->loss, "a plan", &plan->loss));
+    TRY(cull_backend_allocate(b, n * plan->model->classes, size, "a plan", &plan->p));
+    TRY(cull_backend_allocate(b, n, sizeof *plan->order, "a plan", &plan->order));
+    TRY(cull_base_alloc(n, sizeof *order, "a plan", &order));
+    for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
+    TRY(cull_backend_upload(b, plan->order, order, n * sizeof *order));
+    if (plan->mode != CULL_PLAN_LEARN_FROM_KEPT) goto done;
+    TRY(cull_backend_allocate(b, n, sizeof *plan->share, "a plan", &plan->share));
+    TRY(cull_backend_allocate(b, n, sizeof *plan->own_label, "a plan", &plan->own_label));
+    TRY(cull_backend_allocate(b, n, sizeof *plan->own_place, "a plan", &plan->own_place));
+done:
+    cull_base_free(order);
+    return status;
+}
+
 cull_status cull_plan_make_memory(cull_plan *plan)
 {
     cull_status   status = CULL_OK;
     struct layout layout = {NULL, 2 * (size_t)plan->values + 2 * (size_t)plan->steps};
     size_t        total = 0;
 
+    TRY(make_arrays(plan));
     TRY(cull_base_alloc(layout.count, sizeof *layout.buffer, "a plan", &layout.buffer));
     list_buffers(plan, &layout);
     TRY(place(&layout, &total));
-    TRY(cull_base_alloc_aligned(total, 1, "a plan's activations", &plan->arena));
+    TRY(cull_backend_allocate(plan->backend, total, 1, "a plan's activations", &plan->arena));
     for (size_t i = 0; i < layout.count; i++) {
         struct buffer *b = &layout.buffer[i];
         if (b->last < b->first || b->bytes == 0) continue;
@@ -233,4 +260,15 @@ cull_status cull_plan_make_memory(cull_plan *plan)
 done:
     cull_base_free(layout.buffer);
     return status;
+}
+
+void cull_plan_free_memory(cull_plan *plan)
+{
+    cull_backend_release(plan->backend, plan->arena);
+    cull_backend_release(plan->backend, plan->loss);
+    cull_backend_release(plan->backend, plan->p);
+    cull_backend_release(plan->backend, plan->order);
+    cull_backend_release(plan->backend, plan->share);
+    cull_backend_release(plan->backend, plan->own_label);
+    cull_backend_release(plan->backend, plan->own_place);
 }

@@ -35,6 +35,20 @@ int64_t cull_nn_plan_common(const cull_model *model, cull_backend *backend)
     return common;
 }
 
+/* Features are the same memory in every block. */
+static int64_t block_of(cull_backend *backend, const cull_image *image, int64_t common)
+{
+    return image->h * image->w > 1 ? cull_layer_block(backend, image->c, common) : 1;
+}
+
+cull_image cull_nn_model_input(const cull_model *model, cull_backend *backend)
+{
+    cull_image image = model->input;
+
+    image.block = block_of(backend, &image, cull_nn_plan_common(model, backend));
+    return image;
+}
+
 static void set_layouts(cull_plan *plan)
 {
     int64_t common = cull_nn_plan_common(plan->model, plan->backend);
@@ -45,9 +59,9 @@ static void set_layouts(cull_plan *plan)
 
         *image = node->desc.y;
         image->n = (int64_t)plan->batch;
-        image->block = image->h * image->w > 1 ? cull_layer_block(plan->backend, image->c, common)
-                                               : 1; /* features: every block is the same memory */
+        image->block = block_of(plan->backend, image, common);
         plan->value[i].home = i;
+        plan->value[i].size = cull_dtype_size(node->dtype ? node->dtype : plan->values_in);
     }
 }
 
@@ -126,7 +140,9 @@ static void add_step(cull_plan *plan, const cull_node *node, int out, int added)
             step->in[1] = added;
         }
     }
-    step->desc.dtype = plan->params->dtype;
+    step->desc.dtype = plan->values_in;
+    step->desc.parameters = plan->params->dtype;
+    step->desc.statistics = plan->stats_in;
     step->desc.x = plan->value[step->in[0]].image;
     if (step->inputs > 1) step->desc.x2 = plan->value[step->in[1]].image;
     step->desc.y = plan->value[out].image;
@@ -184,7 +200,7 @@ cull_status cull_plan_make_steps(cull_plan *plan)
         const cull_node *node = &model->node[i];
         int              out = i, added = -1;
 
-        if (absorbed[i]) continue;
+        if (absorbed[i] || !node->class) continue;
         if (hands_on(plan, node)) {
             plan->value[i].home = plan->value[node->input[0]].home;
             if (node->desc.kind == CULL_LAYER_DROPOUT)

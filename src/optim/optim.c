@@ -1,18 +1,8 @@
 /* optim/optim.c - an optimizer: which rule runs over which weights at which decay. */
 #include "optim/optim.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/bytes.h"
-
-struct job {
-    const cull_optim *optim;
-    double            rate;
-    void             *value;
-    const void       *gradient;
-};
 
 static cull_status check(const cull_optim_options *o, cull_dtype dtype)
 {
@@ -47,8 +37,22 @@ static size_t chunks_of(size_t count)
     return (count + CULL_OPTIM_CHUNK - 1) / CULL_OPTIM_CHUNK;
 }
 
+/* The ranges, where the backend reads them. */
+static cull_status place_ranges(cull_optim *optim)
+{
+    cull_status status = CULL_OK;
+
+    if (!optim->placed)
+        TRY(cull_backend_allocate(optim->backend, optim->room, sizeof *optim->range, "an optimizer",
+                                  &optim->placed));
+    TRY(cull_backend_upload(optim->backend, optim->placed, optim->range,
+                            optim->ranges * sizeof *optim->range));
+done:
+    return status;
+}
+
 cull_status cull_optim_create(const cull_optim_options *options, cull_dtype dtype, size_t count,
-                              cull_team *team, cull_optim **out)
+                              cull_backend *backend, cull_optim **out)
 {
     cull_status status = CULL_OK;
     cull_optim *optim = NULL;
@@ -58,15 +62,20 @@ cull_status cull_optim_create(const cull_optim_options *options, cull_dtype dtyp
     optim->options = *options;
     optim->dtype = dtype;
     optim->count = count;
-    optim->team = team;
+    optim->backend = backend;
     for (size_t i = 0; i < buffers_of(options); i++)
-        TRY(cull_base_alloc_aligned(count, cull_dtype_size(dtype), "an optimizer",
-                                    &optim->buffer[i]));
-    TRY(cull_base_alloc(chunks_of(count), sizeof *optim->partial, "an optimizer", &optim->partial));
+        TRY(cull_backend_allocate(backend, count, cull_dtype_size(dtype), "an optimizer",
+                                  &optim->buffer[i]));
+    TRY(cull_backend_allocate(backend, chunks_of(count), sizeof *optim->partial, "an optimizer",
+                              &optim->partial));
+    TRY(cull_backend_allocate(backend, 1, sizeof *optim->norm, "an optimizer", &optim->norm));
+    TRY(cull_backend_allocate(backend, 1, sizeof *optim->now, "an optimizer", &optim->now));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_UPDATE}, &optim->update));
     optim->room = 8;
     TRY(cull_base_alloc(optim->room, sizeof *optim->range, "an optimizer", &optim->range));
     optim->range[0] = (cull_optim_range){0, options->weight_decay};
     optim->ranges = 1;
+    TRY(place_ranges(optim));
     *out = optim;
     optim = NULL;
 done:
@@ -77,8 +86,13 @@ done:
 void cull_optim_destroy(cull_optim *optim)
 {
     if (!optim) return;
-    for (size_t i = 0; i < CULL_OPTIM_BUFFERS; i++) cull_base_free_aligned(optim->buffer[i]);
-    cull_base_free(optim->partial);
+    for (size_t i = 0; i < CULL_OPTIM_BUFFERS; i++)
+        cull_backend_release(optim->backend, optim->buffer[i]);
+    cull_backend_release(optim->backend, optim->partial);
+    cull_backend_release(optim->backend, optim->norm);
+    cull_backend_release(optim->backend, optim->placed);
+    cull_backend_release(optim->backend, optim->now);
+    cull_op_destroy(optim->update);
     cull_base_free(optim->range);
     cull_base_free(optim);
 }
@@ -95,52 +109,52 @@ cull_status cull_optim_exempt(cull_optim *optim, size_t at, size_t count)
     if (optim->ranges + 2 > optim->room) {
         TRY(cull_base_grow(optim->room * 2, sizeof *optim->range, "an optimizer", &optim->range));
         optim->room *= 2;
+        cull_backend_release(optim->backend, optim->placed);
+        optim->placed = NULL;
         last = &optim->range[optim->ranges - 1];
     }
     if (at == last->at) optim->ranges--; /* nothing lies between the two */
     optim->range[optim->ranges++] = (cull_optim_range){at, 0};
     optim->range[optim->ranges++] = (cull_optim_range){at + count, optim->options.weight_decay};
+    TRY(place_ranges(optim));
 done:
     return status;
 }
 
-/* One chunk: the ranges that meet it, each at its decay. */
-static void step_chunk(void *context, size_t task, unsigned worker)
+cull_status cull_optim_update(cull_optim *optim, const cull_moment *now, void *value,
+                              void *gradient, cull_trouble *trouble)
 {
-    const struct job *job = context;
-    const cull_optim *optim = job->optim;
-    size_t            from = task * CULL_OPTIM_CHUNK, end = from + CULL_OPTIM_CHUNK;
+    cull_status  status = CULL_OK;
+    cull_op_args args = {.update = {.rule = optim->options,
+                                    .dtype = optim->dtype,
+                                    .count = optim->count,
+                                    .value = value,
+                                    .gradient = gradient,
+                                    .buffer = {optim->buffer[0], optim->buffer[1]},
+                                    .range = optim->placed,
+                                    .ranges = optim->ranges,
+                                    .partial = optim->partial,
+                                    .norm = optim->norm,
+                                    .now = now,
+                                    .trouble = trouble}};
 
-    (void)worker;
-    if (end > optim->count) end = optim->count;
-    for (size_t r = 0; r < optim->ranges; r++) {
-        size_t begin = optim->range[r].at > from ? optim->range[r].at : from;
-        size_t stop =
-            r + 1 < optim->ranges && optim->range[r + 1].at < end ? optim->range[r + 1].at : end;
-        double decay = optim->range[r].decay;
-
-        if (begin >= stop) continue;
-        if (optim->options.rule == CULL_OPTIM_SGD)
-            cull_optim_sgd(optim, job->rate, decay, begin, stop, job->value, job->gradient);
-        else
-            cull_optim_adamw(optim, job->rate, decay, begin, stop, job->value, job->gradient);
-    }
+    TRY(cull_op_run(optim->update, &args));
+    optim->steps++;
+done:
+    return status;
 }
 
 cull_status cull_optim_step(cull_optim *optim, double rate, void *value, void *gradient)
 {
     cull_status status = CULL_OK;
-    struct job  job = {optim, rate, value, gradient};
+    cull_moment now = {0};
 
-    if (optim->options.clip > 0) {
-        optim->norm =
-            cull_optim_norm(optim->team, optim->dtype, optim->count, gradient, optim->partial);
-        if (!isfinite(optim->norm)) FAIL(CULL_NOT_FINITE, "the gradient is no longer finite");
-        cull_optim_clip(optim->team, optim->dtype, optim->count, optim->norm, optim->options.clip,
-                        gradient);
-    }
-    optim->steps++;
-    cull_team_run(optim->team, chunks_of(optim->count), step_chunk, &job);
+    cull_optim_moment(optim, rate, &now);
+    TRY(cull_backend_upload(optim->backend, optim->now, &now, sizeof now));
+    TRY(cull_optim_update(optim, optim->now, value, gradient, NULL));
+    /* whether the norm was finite is known when it was waited for */
+    if (optim->options.clip > 0) status = cull_backend_wait(optim->backend);
+    if (status != CULL_OK) optim->steps--;
 done:
     return status;
 }
@@ -154,7 +168,7 @@ cull_status cull_optim_save(const cull_optim *optim, cull_writer *writer)
 
     TRY(cull_write(writer, head, sizeof head));
     for (size_t i = 0; i < head[1]; i++)
-        TRY(cull_write(writer, optim->buffer[i], optim->count * size));
+        TRY(cull_backend_save(optim->backend, optim->buffer[i], optim->count * size, writer));
 done:
     return status;
 }
@@ -171,7 +185,7 @@ cull_status cull_optim_restore(cull_optim *optim, cull_reader *reader)
     if (buffers * optim->count * size > reader->size - reader->at)
         FAIL(CULL_BAD_STATE, "saved state lacks the optimizer's buffers");
     for (size_t i = 0; i < buffers; i++)
-        TRY(cull_read(reader, optim->buffer[i], optim->count * size));
+        TRY(cull_backend_restore(optim->backend, optim->buffer[i], optim->count * size, reader));
     optim->steps = head[3];
 done:
     return status;

@@ -9,70 +9,52 @@
 
 #include "backend/backend.h"
 
-enum { CULL_OPTIM_CHUNK = 16384, CULL_OPTIM_BUFFERS = 2 };
-
-typedef enum cull_optim_rule { CULL_OPTIM_SGD, CULL_OPTIM_ADAMW } cull_optim_rule;
-
-typedef struct cull_optim_options {
-    cull_optim_rule rule;
-    double          momentum; /* sgd, 0 <= momentum < 1                                  */
-    bool            nesterov; /* sgd, only with momentum                                 */
-    double          weight_decay;
-    double          beta1, beta2, epsilon; /* adamw                                      */
-    double          clip;                  /* most norm of the whole gradient; 0: any    */
-} cull_optim_options;
-
-/* Weights from `at` to the next range's beginning share one decay. */
-typedef struct cull_optim_range {
-    size_t at;
-    double decay;
-} cull_optim_range;
-
 typedef struct cull_optim {
     cull_optim_options options;
     cull_dtype         dtype;
     size_t             count;
-    cull_team         *team;                       /* borrowed                           */
+    cull_backend      *backend; /* borrowed; all arrays but range are its own */
+    cull_op           *update;
     uint64_t           steps;                      /* done so far                        */
     void              *buffer[CULL_OPTIM_BUFFERS]; /* [count] each; NULL: the rule has none */
     cull_optim_range  *range;                      /* [ranges] ascending, the first at 0 */
     size_t             ranges, room;
+    cull_optim_range  *placed;  /* [ranges] the same where the backend reads it         */
     double            *partial; /* [chunks] sums of squares                              */
-    double             norm;    /* of the latest gradient, before clipping; 0 without clip */
+    double            *norm;    /* [1] of the latest gradient, before clipping           */
+    cull_moment       *now;     /* [1] of steps that are given a rate                    */
 } cull_optim;
 
 /* dtype float32 or float64. CULL_BAD_ARGUMENT names the option that is wrong. */
 cull_status cull_optim_create(const cull_optim_options *options, cull_dtype dtype, size_t count,
-                              cull_team *team, cull_optim **out);
+                              cull_backend *backend, cull_optim **out);
 void        cull_optim_destroy(cull_optim *optim);
 
 /* Weights at .. at+count are not decayed. Called before the first step, in ascending order. */
 cull_status cull_optim_exempt(cull_optim *optim, size_t at, size_t count);
 
-/* One step at this rate: clips the gradient where asked to, changes the values. Allocates
- * nothing. CULL_NOT_FINITE, and untouched values, when clipping meets a gradient that is not. */
+/* Where the optimizer is one step on: updates and rate of the moment block. */
+static inline void cull_optim_moment(const cull_optim *optim, double rate, cull_moment *now)
+{
+    now->updates = optim->steps + 1;
+    now->rate = rate;
+}
+
+/*
+ * One step by a moment block, which the backend reads when it runs: clips the gradient where asked
+ * to, changes the values.
+ *
+ * trouble   the error word: nothing is changed where it says something, and a gradient whose norm
+ *           is not finite is told there. NULL: CULL_NOT_FINITE then, and untouched values.
+ */
+cull_status cull_optim_update(cull_optim *optim, const cull_moment *now, void *value,
+                              void *gradient, cull_trouble *trouble);
+/* One step at this rate, by a block of the optimizer's own, without an error word. */
 cull_status cull_optim_step(cull_optim *optim, double rate, void *value, void *gradient);
 
 /* Steps and buffers. restore: CULL_BAD_STATE when they belong to another optimizer. */
 cull_status cull_optim_save(const cull_optim *optim, cull_writer *writer);
 cull_status cull_optim_restore(cull_optim *optim, cull_reader *reader);
-
-/* ---- the rules (sgd.c, adamw.c): elements from .. to, one decay ---- */
-void cull_optim_sgd(const cull_optim *optim, double rate, double decay, size_t from, size_t to,
-                    void *value, const void *gradient);
-void cull_optim_adamw(const cull_optim *optim, double rate, double decay, size_t from, size_t to,
-                      void *value, const void *gradient);
-
-/* ---- clip.c ---- */
-
-/* The norm of a whole gradient, summed in double, chunk by chunk. partial has room for
- * ceil(count / CULL_OPTIM_CHUNK). */
-double cull_optim_norm(cull_team *team, cull_dtype dtype, size_t count, const void *gradient,
-                       double *partial);
-
-/* g *= min(1, most / (norm + 1e-6)), PyTorch's rule. */
-void cull_optim_clip(cull_team *team, cull_dtype dtype, size_t count, double norm, double most,
-                     void *gradient);
 
 /* ---- schedule.c ---- */
 typedef enum cull_schedule_shape {

@@ -258,7 +258,8 @@ static cull_status compare(const cull_self *self, const cull_signals *signals,
     size_t        all = (size_t)signals->p.shape[1];
 
     TRY(find_scale(signals, &means->scale));
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_GRADIENT, minibatches->batch}, &op));
+    TRY(cull_op_ready(backend,
+                      &(cull_op_desc){.kind = CULL_OP_GRADIENT, .rows = minibatches->batch}, &op));
     for (size_t c = 0; c < all; c += means->classes) {
         size_t count = all - c < means->classes ? all - c : means->classes;
         TRY(add_products(backend, op, signals, minibatches, means, c, count));
@@ -316,7 +317,7 @@ const cull_strategy cull_strategy_craig = {
     .name = "craig",
     .doc = "examples (or minibatches) near whose gradients all others are, weighted by how many",
     .runs = CULL_RUNS_PERIOD,
-    .traits = CULL_COMES_SHORT,
+    .traits = CULL_HOST_SIGNALS | CULL_COMES_SHORT,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .create = create,

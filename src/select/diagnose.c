@@ -28,6 +28,7 @@ static cull_status check_subset(const cull_subset *subset, const cull_signals *s
 {
     cull_status status = CULL_OK;
 
+    TRY(cull_device_check(subset->device, (cull_device){0}, "the subset"));
     if (subset->count && (!subset->index || !subset->place || !subset->weight))
         FAIL(CULL_BAD_ARGUMENT, "diagnose: the subset has no arrays");
     for (size_t i = 0; i < subset->count; i++) {
@@ -99,6 +100,7 @@ static cull_status overlap(const cull_subset *one, const cull_subset *two, doubl
     size_t      na = one->count, nb = two->count, i = 0, j = 0, shared = 0;
 
     if (na == 0 || nb == 0) return CULL_OK;
+    TRY(cull_device_check(two->device, (cull_device){0}, "the other subset"));
     if (!two->place) FAIL(CULL_BAD_ARGUMENT, "diagnose: the other subset has no places");
     TRY(cull_base_alloc(na, sizeof *a, "places", &a));
     TRY(cull_base_alloc(nb, sizeof *b, "places", &b));
@@ -191,7 +193,8 @@ static cull_status sums_make(struct sums *sums, cull_backend *backend, const cul
     TRY(cull_base_alloc(size, sizeof *sums->full, "a diagnosis", &sums->full));
     TRY(cull_base_alloc(size, sizeof *sums->apart, "a diagnosis", &sums->apart));
     TRY(cull_base_alloc(size, sizeof *sums->part, "a diagnosis", &sums->part));
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_GRADIENT, signals->count}, &sums->op));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_GRADIENT, .rows = signals->count},
+                      &sums->op));
 done:
     return status;
 }
@@ -261,7 +264,7 @@ cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
 {
     cull_status   status = CULL_OK;
     cull_backend *own = NULL;
-    unsigned      wanted = 0;
+    cull_needs    read = {0};
 
     if (!signals || !subset || !out)
         FAIL(CULL_BAD_ARGUMENT, "diagnose: signals, a subset and a place are needed");
@@ -269,14 +272,16 @@ cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
     out->effective = 0;
     out->classes = 0;
     if (cull_tensor_present(&signals->h) || cull_tensor_present(&signals->p))
-        wanted |= CULL_SIGNAL_H | CULL_SIGNAL_P;
-    if (cull_tensor_present(&signals->label)) wanted |= CULL_SIGNAL_LABEL;
-    TRY(cull_sel_check(signals, wanted, 0, UINT32_MAX - 1));
+        read.signals |= CULL_SIGNAL_H | CULL_SIGNAL_P;
+    if (cull_tensor_present(&signals->label)) read.signals |= CULL_SIGNAL_LABEL;
+    TRY(cull_device_check(signals->device, (cull_device){0}, "the signals"));
+    TRY(cull_sel_check_shapes(signals, &read, UINT32_MAX - 1));
+    TRY(cull_sel_check_values(signals, &read, UINT32_MAX - 1));
     TRY(check_subset(subset, signals));
     out->effective = effective_size(subset);
     if (other) TRY(overlap(subset, other, &out->overlap));
-    if (wanted & CULL_SIGNAL_LABEL) TRY(composition(signals, subset, out));
-    if (wanted & CULL_SIGNAL_H) {
+    if (read.signals & CULL_SIGNAL_LABEL) TRY(composition(signals, subset, out));
+    if (read.signals & CULL_SIGNAL_H) {
         if (!backend) TRY(cull_backend_open("cpu", 1, &own));
         TRY(gradients(backend ? backend : own, signals, subset, out));
     }

@@ -44,6 +44,7 @@ const cull_strategy cull_strategy_divbs = {
     .name = "divbs",
     .doc = "diverse examples, drawn by what the ones before leave of the batch's gradient",
     .runs = CULL_RUNS_STEP,
+    .traits = CULL_HOST_SIGNALS,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .state_size = sizeof(struct divbs),

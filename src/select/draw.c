@@ -20,8 +20,8 @@ cull_status cull_sel_draw_run(cull_sel_draw *draw, cull_backend *backend, cull_k
     cull_op_args keys = {0}, top = {0};
 
     TRY(cull_sel_room(&draw->key, &draw->room, rows));
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_KEYS, rows}, &draw->keys));
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_TOP, rows}, &draw->top));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_KEYS, .rows = rows}, &draw->keys));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_TOP, .rows = rows}, &draw->top));
     keys.keys.rows = rows;
     keys.keys.key = key;
     keys.keys.step = step;

@@ -1,8 +1,8 @@
-/* select/frame.h - the selector itself, shared by the frame's files: selector, rhythm, state. */
+/* select/frame.h - the selector itself, as the frame's files share it: selector, rhythm, state. */
 #ifndef CULL_SELECT_FRAME_H
 #define CULL_SELECT_FRAME_H
 
-#include "select/select.h"
+#include "select/course.h"
 
 typedef enum cull_sel_source {
     CULL_LOSSES_SCORED,
@@ -14,7 +14,8 @@ struct cull_selector {
     const cull_strategy *strategy;
     void                *plugin;  /* shared object the strategy came from, or NULL */
     cull_backend        *backend; /* opened here, or NULL                          */
-    cull_setting         setting;
+    cull_backend        *home;    /* as it was set: signals lie there or on the host */
+    cull_setting         setting; /* as the rule sees it: its backend is where it works */
     cull_values         *values;
     cull_self            self;
     char                 name[64];
@@ -28,15 +29,31 @@ struct cull_selector {
     uint64_t        every, stale_every, stale_first, period, warm_epochs, epochs;
 
     /* history */
-    cull_sel_losses *losses; /* by place; NULL when losses are scored   */
-    bool             decided;
-    uint64_t         decided_epoch;
+    cull_sel_losses  *losses; /* by place; NULL when losses are scored   */
+    cull_sel_decision decided;
 
     /* room for recalled losses */
     double  *recalled;
     uint8_t *unseen;
     size_t   recalled_room, unseen_room;
+
+    /* for what does not lie where the rule works */
+    cull_sel_load fetched;
+    cull_subset   made;
 };
+
+/* Does the rule work there? */
+static inline bool cull_sel_is_here(const cull_selector *s, cull_device device)
+{
+    return cull_device_same(device, cull_backend_device(s->setting.backend));
+}
+
+/* fetch.c: of signals whose shapes were checked, what is read, where the rule works; valid until
+ * the next call. */
+cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const cull_needs *read,
+                           cull_signals *out);
+/* A copy where out lies; one of both is the host. */
+cull_status cull_sel_deliver(const cull_subset *from, cull_subset *out);
 
 /* selector.c: the part of a selector that is history. */
 cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_sel_losses **losses);
@@ -59,8 +76,12 @@ static inline bool cull_sel_falls_short(const cull_selector *s)
 {
     return (s->strategy->traits & CULL_COMES_SHORT) || cull_value_is(s->values, "short", "accept");
 }
-/* As cull_selector_needs(), but with what the rule reads even where the plan is not to ask it. */
-void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, cull_needs *out);
+/* As cull_selector_needs(), `decided` being the latest choice from the pool. */
+void cull_sel_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,
+                    uint64_t epoch, cull_needs *out);
+/* The same with what the rule reads even where the plan is not to ask it. */
+void cull_sel_rule_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,
+                         uint64_t epoch, cull_needs *out);
 
 /* Does the selector choose from the pool, not from each batch? */
 static inline bool cull_sel_over_pool(const cull_selector *s)

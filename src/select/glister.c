@@ -87,9 +87,10 @@ static cull_status search_make(const cull_self *self, const cull_signals *signal
     s->classes = (size_t)signals->p.shape[1];
     s->width = (size_t)signals->h.shape[1] + 1;
     s->remaining = n;
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_GRADIENT, most}, &s->gradient));
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_GAIN, most}, &s->gain));
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_TOP, n}, &s->top));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_GRADIENT, .rows = most},
+                      &s->gradient));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_GAIN, .rows = most}, &s->gain));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_TOP, .rows = n}, &s->top));
     TRY(cull_base_alloc(v, s->classes * sizeof *s->z, "validation logits", &s->z));
     TRY(cull_base_alloc(v, s->classes * sizeof *s->pv, "validation gradients", &s->pv));
     TRY(cull_base_alloc(v, s->classes * sizeof *s->shift, "validation logits", &s->shift));
@@ -301,6 +302,7 @@ const cull_strategy cull_strategy_glister = {
     .name = "glister",
     .doc = "examples whose gradients lower the loss of a validation set most",
     .runs = CULL_RUNS_PERIOD,
+    .traits = CULL_HOST_SIGNALS,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .create = create,

@@ -154,7 +154,8 @@ static cull_status solve(struct plan *plan)
 {
     cull_status   status = CULL_OK;
     cull_backend *backend = plan->self->setting->backend;
-    cull_op_desc  sums = {CULL_OP_GRADIENT, 0}, omp = {CULL_OP_OMP, 0};
+    cull_op_desc  sums = {.kind = CULL_OP_GRADIENT, .rows = 0},
+                 omp = {.kind = CULL_OP_OMP, .rows = 0};
 
     sums.rows = plan->validation ? plan->signals->target.count : plan->signals->count;
     for (size_t i = 0; i < plan->problems; i++)
@@ -247,6 +248,7 @@ const cull_strategy cull_strategy_grad_match = {
     .name = "grad-match",
     .doc = "weighted examples of the pool whose gradient matches that of the pool",
     .runs = CULL_RUNS_PERIOD,
+    .traits = CULL_HOST_SIGNALS,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .state_size = sizeof(cull_omp_options),

@@ -69,7 +69,8 @@ static cull_status make_target(struct pool *pool)
     args.gradient.rows = validation ? signals->target.count : signals->count;
     args.gradient.b = pool->b;
     TRY(cull_op_ready(pool->self->setting->backend,
-                      &(cull_op_desc){CULL_OP_GRADIENT, args.gradient.rows}, &pool->gradient));
+                      &(cull_op_desc){.kind = CULL_OP_GRADIENT, .rows = args.gradient.rows},
+                      &pool->gradient));
     TRY(cull_op_run(pool->gradient, &args));
     TRY(cull_sel_cancel(&args, validation ? "target example" : "example"));
 done:
@@ -190,8 +191,8 @@ static cull_status match_blocks(struct pool *pool, cull_omp_problem *problem)
     TRY(cull_base_alloc(2 * block, 2 * block * sizeof *pool->part, "a Gram matrix", &pool->part));
     TRY(cull_base_alloc(atoms, atoms * sizeof *pool->k, "a Gram matrix", &pool->k));
     TRY(cull_base_alloc(atoms, sizeof *pool->t, "a Gram matrix", &pool->t));
-    TRY(cull_op_ready(pool->self->setting->backend, &(cull_op_desc){CULL_OP_GRAM, 2 * block},
-                      &pool->gram));
+    TRY(cull_op_ready(pool->self->setting->backend,
+                      &(cull_op_desc){.kind = CULL_OP_GRAM, .rows = 2 * block}, &pool->gram));
     TRY(make_gram(pool, block));
     problem->k = cull_matrix(pool->k, CULL_F64, atoms, atoms);
     problem->t = pool->t;
@@ -221,7 +222,7 @@ static cull_status pick_minibatches(struct pool *pool, size_t picks)
     TRY(cull_subset_resize(&pool->chosen, picks));
     problem.index = pool->chosen.index;
     problem.weight = pool->chosen.weight;
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_OMP, atoms}, &pool->omp));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_OMP, .rows = atoms}, &pool->omp));
     TRY(cull_op_run(pool->omp, &args));
     TRY(cull_sel_settle_fill(&how, &pool->filler, pool->options, &problem, 1));
     cull_sel_settle_run(&how, &problem, 1, &pool->chosen);

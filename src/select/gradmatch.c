@@ -56,6 +56,7 @@ const cull_strategy cull_strategy_gradmatch = {
     .name = "gradmatch",
     .doc = "weighted examples whose gradient matches that of the whole batch",
     .runs = CULL_RUNS_STEP,
+    .traits = CULL_HOST_SIGNALS,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .state_size = sizeof(struct gradmatch),

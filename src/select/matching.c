@@ -122,7 +122,8 @@ cull_status cull_sel_settle_fill(const cull_sel_settle *how, cull_sel_filler *fi
         if (how->fill) TRY(fill(how, filler, problems + i));
     }
     if (!missing || !how->fill || how->unit) return CULL_OK;
-    TRY(cull_op_ready(how->backend, &(cull_op_desc){CULL_OP_REFIT, 0}, &filler->refit));
+    TRY(cull_op_ready(how->backend, &(cull_op_desc){.kind = CULL_OP_REFIT, .rows = 0},
+                      &filler->refit));
     TRY(cull_op_run(filler->refit, &args));
 done:
     return status;
@@ -288,7 +289,8 @@ static cull_status make_explicit(cull_sel_minibatch *batch, const cull_self *sel
 
     TRY(cull_sel_room(&batch->k, &batch->k_room, n * n));
     TRY(cull_sel_room(&batch->t, &batch->t_room, n));
-    TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_GRAM, n}, &batch->gram));
+    TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){.kind = CULL_OP_GRAM, .rows = n},
+                      &batch->gram));
     args.gram.k = batch->k;
     args.gram.t = batch->t;
     args.gram.b2 = &problem->b2;
@@ -323,7 +325,8 @@ static cull_status make_implicit(cull_sel_minibatch *batch, const cull_self *sel
     args.gradient.p = validation ? &target->p : &signals->p;
     args.gradient.rows = validation ? target->count : signals->count;
     args.gradient.b = batch->t;
-    TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_GRADIENT, args.gradient.rows},
+    TRY(cull_op_ready(self->setting->backend,
+                      &(cull_op_desc){.kind = CULL_OP_GRADIENT, .rows = args.gradient.rows},
                       &batch->gradient));
     TRY(cull_op_run(batch->gradient, &args));
     TRY(cull_sel_cancel(&args, validation ? "target example" : "example"));
@@ -356,7 +359,8 @@ cull_status cull_sel_minibatch_run(cull_sel_minibatch *batch, const cull_self *s
     problem.weight = out->weight;
     TRY(n <= EXPLICIT ? make_explicit(batch, self, signals, &problem)
                       : make_implicit(batch, self, signals, &problem, &unit));
-    TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_OMP, n}, &batch->omp));
+    TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){.kind = CULL_OP_OMP, .rows = n},
+                      &batch->omp));
     TRY(cull_op_run(batch->omp, &args));
     if (weights == CULL_WEIGHTS_SOLVED) how.solved = unit;
     TRY(cull_sel_settle_fill(&how, &batch->filler, options, &problem, 1));

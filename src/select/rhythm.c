@@ -223,19 +223,20 @@ uint64_t cull_selector_epochs(const cull_selector *selector)
 }
 
 /* Over the pool: is a decision due at this epoch? */
-static cull_action pool_action(const cull_selector *s, uint64_t epoch)
+static cull_action pool_action(const cull_selector *s, cull_sel_decision decided, uint64_t epoch)
 {
     uint64_t due = 0;
 
-    if (!s->decided) return CULL_SELECT_POOL;
+    if (!decided.made) return CULL_SELECT_POOL;
     if (s->runs == CULL_RUNS_ONCE) return CULL_KEEP_SUBSET;
     due = s->runs == CULL_RUNS_EPOCH
               ? epoch
               : s->warm_epochs + (epoch - s->warm_epochs) / s->period * s->period;
-    return s->decided_epoch < due ? CULL_SELECT_POOL : CULL_KEEP_SUBSET;
+    return decided.epoch < due ? CULL_SELECT_POOL : CULL_KEEP_SUBSET;
 }
 
-void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, cull_needs *out)
+void cull_sel_rule_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,
+                         uint64_t epoch, cull_needs *out)
 {
     *out = (cull_needs){.action = CULL_SELECT_BATCH,
                         .signals = signals_of_rule(s, epoch),
@@ -248,9 +249,19 @@ void cull_sel_rule_needs(const cull_selector *s, uint64_t step, uint64_t epoch, 
         out->action = CULL_TRAIN_ALL;
         out->candidates = cull_sel_over_pool(s) ? s->setting.pool : s->setting.batch;
     } else if (cull_sel_over_pool(s)) {
-        out->action = pool_action(s, epoch);
+        out->action = pool_action(s, decided, epoch);
     }
     if (s->strategy->needs) s->strategy->needs(&s->self, step, epoch, out);
+}
+
+void cull_sel_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,
+                    uint64_t epoch, cull_needs *out)
+{
+    cull_sel_rule_needs(s, decided, step, epoch, out);
+    if (out->action == CULL_TRAIN_ALL) out->budget = out->candidates;
+    if (out->action == CULL_TRAIN_ALL || out->action == CULL_KEEP_SUBSET)
+        out->signals = out->target = 0;
+    if (!out->signals) out->running = false;
 }
 
 cull_status cull_selector_needs(const cull_selector *selector, uint64_t step, uint64_t epoch,
@@ -258,11 +269,7 @@ cull_status cull_selector_needs(const cull_selector *selector, uint64_t step, ui
 {
     if (!selector || !out)
         return cull_fail(CULL_BAD_ARGUMENT, "needs: a selector and a place are needed");
-    cull_sel_rule_needs(selector, step, epoch, out);
-    if (out->action == CULL_TRAIN_ALL) out->budget = out->candidates;
-    if (out->action == CULL_TRAIN_ALL || out->action == CULL_KEEP_SUBSET)
-        out->signals = out->target = 0;
-    if (!out->signals) out->running = false;
+    cull_sel_needs(selector, selector->decided, step, epoch, out);
     return CULL_OK;
 }
 
@@ -270,6 +277,7 @@ cull_status cull_selector_reads(const cull_selector *selector, cull_needs *out)
 {
     if (!selector || !out)
         return cull_fail(CULL_BAD_ARGUMENT, "reads: a selector and a place are needed");
-    cull_sel_rule_needs(selector, 0, 0, out); /* epoch 0 scores, whatever follows it */
+    cull_sel_rule_needs(selector, selector->decided, 0, 0,
+                        out); /* epoch 0 scores, whatever follows it */
     return CULL_OK;
 }

@@ -156,7 +156,7 @@ static cull_status weigh(struct sb *sb, const cull_self *self, const cull_signal
     cull_sel_unseen_first(sb->score, signals->unseen, rows,
                           cull_key_make(self->setting->seed, "unseen"), signals->step,
                           signals->place);
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_RANK, rows}, &sb->rank));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_RANK, .rows = rows}, &sb->rank));
     args.rank.rows = rows;
     args.rank.x = sb->score;
     args.rank.percentile = sb->weight;
@@ -244,7 +244,7 @@ const cull_strategy cull_strategy_sb = {
     .name = "sb",
     .doc = "Selective-Backprop: m of each batch, drawn by percentile of loss to the power beta",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_TAKES_STALE | CULL_TAKES_REMEMBERED,
+    .traits = CULL_HOST_SIGNALS | CULL_TAKES_STALE | CULL_TAKES_REMEMBERED,
     .signals = CULL_SIGNAL_LOSS,
     .options = options,
     .state_size = sizeof(struct sb),

@@ -156,8 +156,8 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
     }
     length = append(s, signals, &fresh);
     if (length > 0) {
-        TRY(cull_op_ready(self->setting->backend, &(cull_op_desc){CULL_OP_RANK, s->history},
-                          &s->rank));
+        TRY(cull_op_ready(self->setting->backend,
+                          &(cull_op_desc){.kind = CULL_OP_RANK, .rows = s->history}, &s->rank));
         args.rank.rows = length;
         args.rank.x = s->next;
         args.rank.percentile = s->percentile;
@@ -236,7 +236,8 @@ const cull_strategy cull_strategy_sb_stream = {
     .doc = "Selective-Backprop as a stream: each kept by percentile among recent losses, collected "
            "into whole batches",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_TAKES_STALE | CULL_NO_BUDGET | CULL_SAMPLES | CULL_KEEPS_BY_POWER,
+    .traits =
+        CULL_HOST_SIGNALS | CULL_TAKES_STALE | CULL_NO_BUDGET | CULL_SAMPLES | CULL_KEEPS_BY_POWER,
     .signals = CULL_SIGNAL_LOSS,
     .options = options,
     .state_size = sizeof(struct stream),

@@ -47,10 +47,10 @@ cull_status cull_sel_strategy_open(const char *text, const cull_strategy **out, 
 /* options_shared.c: which option tables a strategy has, its own first. */
 void cull_sel_tables(const cull_strategy *strategy, cull_option_tables *out);
 
-/* signals.c: shapes, types, ranges and finiteness of the signals in `wanted` (and, of the
- * target block, in `target`), checked before a rule sees them. */
-cull_status cull_sel_check(const cull_signals *signals, unsigned wanted, unsigned target,
-                           size_t pool);
+/* signals.c: shapes and types of the signals in `read` (and, of the target block, in its target),
+ * wherever they lie; then, on the host, ranges and finiteness: before a rule sees them. */
+cull_status cull_sel_check_shapes(const cull_signals *signals, const cull_needs *read, size_t pool);
+cull_status cull_sel_check_values(const cull_signals *signals, const cull_needs *read, size_t pool);
 /* For what (losses, examples) is kept by place: fewer than the pool has must say which they are. */
 cull_status cull_sel_check_places(const char *name, const char *what, const cull_signals *signals,
                                   size_t pool);
@@ -62,12 +62,30 @@ static inline uint32_t cull_sel_place(const cull_signals *signals, size_t row)
     return signals->place ? signals->place[row] : (uint32_t)row;
 }
 
-/* subset.c: everything, weights 1. */
+/* subset.c: the arrays are to be of this backend; if they are another's, they are cleared. */
+void cull_sel_subset_aim(cull_subset *subset, cull_backend *backend);
+/* Everything, weights 1. */
 cull_status cull_sel_subset_all(cull_subset *subset, size_t count);
 /* Sort by group, then row; stable for repeats. */
 void cull_sel_subset_sort(cull_subset *subset);
 /* Scale the weights so that they add up to `sum`; they must not all be zero. */
 void cull_sel_subset_scale(cull_subset *subset, double sum);
+
+/* fetch.c: what lies in `from` on the host, in `out`, which may be swapped with it. */
+cull_status cull_sel_subset_bring(cull_subset *from, cull_subset *out);
+/* Entries from .. *to are one training batch. */
+cull_status cull_sel_subset_group(const cull_subset *subset, size_t from, size_t *to);
+/* fetch.c: signals brought from one backend's memory to another's, one of the two on the host. */
+typedef struct cull_sel_load {
+    cull_backend *home, *work; /* from where, to where */
+    void         *block;       /* where they lie then  */
+    size_t        room;
+} cull_sel_load;
+
+/* What is read of them is then at `work`, until the next call; what was there already stays where
+ * it is. */
+cull_status cull_sel_carry(cull_sel_load *load, const cull_needs *read, cull_signals *signals);
+void        cull_sel_load_clear(cull_sel_load *load);
 
 /* draw.c: weighted sampling without replacement, with its operations kept ready. */
 typedef struct cull_sel_draw {

@@ -51,6 +51,9 @@ static cull_status take_setting(cull_selector *s, const cull_setting *setting)
         TRY(cull_backend_open("cpu", 1, &s->backend));
         s->setting.backend = s->backend;
     }
+    s->home = s->setting.backend;
+    if (s->plugin || s->strategy->traits & CULL_HOST_SIGNALS)
+        s->setting.backend = cull_backend_host(s->home);
 done:
     return status;
 }
@@ -111,6 +114,8 @@ void cull_selector_destroy(cull_selector *selector)
     if (s->strategy) cull_sel_state_drop(s, &s->self, s->losses);
     cull_base_free(s->recalled);
     cull_base_free(s->unseen);
+    cull_sel_load_clear(&s->fetched);
+    cull_subset_clear(&s->made);
     cull_values_destroy(s->values);
     cull_backend_close(s->backend);
     cull_sel_plugin_close(s->plugin);
@@ -206,27 +211,29 @@ static bool keeps_all(const cull_selector *s, const cull_signals *signals, size_
     return budget == signals->count && !(s->strategy->traits & (CULL_SAMPLES | CULL_NO_BUDGET));
 }
 
-/* What must be there: nothing on a plain step; only what is to be stored when all is kept,
- * though what is there is looked at. */
-static cull_status check_signals(const cull_selector *s, const cull_signals *signals, bool plain,
-                                 bool all)
+/* What is read: nothing on a plain step; only what is to be stored when all is kept, though what
+ * is there is looked at. */
+static void what_is_read(const cull_selector *s, const cull_signals *signals, bool plain, bool all,
+                         cull_needs *read)
+{
+    unsigned stored = s->source == CULL_LOSSES_STALE ? CULL_SIGNAL_LOSS : 0;
+
+    if (!plain) cull_sel_rule_needs(s, s->decided, signals->step, signals->epoch, read);
+    if (read->action == CULL_TRAIN_ALL) read->signals = read->target = 0;
+    if (!all) return;
+    read->signals &= cull_sel_present(signals) | stored;
+    read->target = 0;
+}
+
+/* All that can be said of signals without looking into their arrays. */
+static cull_status check_shapes(const cull_selector *s, const cull_signals *signals,
+                                const cull_needs *read)
 {
     cull_status status = CULL_OK;
-    cull_needs  needs = {0};
 
-    if (!plain) cull_sel_rule_needs(s, signals->step, signals->epoch, &needs);
-    if (needs.action == CULL_TRAIN_ALL) needs.signals = needs.target = 0;
-    if (all) {
-        unsigned stored = s->source == CULL_LOSSES_STALE ? CULL_SIGNAL_LOSS : 0;
-
-        needs.signals &= cull_sel_present(signals) | stored;
-        needs.target = 0;
-    }
-    TRY(cull_sel_check(signals, needs.signals, needs.target, s->setting.pool));
-    if (!plain && s->source != CULL_LOSSES_SCORED)
-        TRY(cull_sel_check_places(s->name, "losses", signals, s->setting.pool));
-    if (!plain && cull_sel_carries(s))
-        TRY(cull_sel_check_places(s->name, "examples", signals, s->setting.pool));
+    if (!cull_device_same(signals->device, (cull_device){0}))
+        TRY(cull_device_check(signals->device, cull_backend_device(s->home), "the signals"));
+    TRY(cull_sel_check_shapes(signals, read, s->setting.pool));
 done:
     return status;
 }
@@ -250,10 +257,39 @@ static size_t default_budget(const cull_selector *s, const cull_signals *signals
 {
     cull_needs needs = {0};
 
-    cull_sel_rule_needs(s, signals->step, signals->epoch, &needs);
+    cull_sel_rule_needs(s, s->decided, signals->step, signals->epoch, &needs);
     if (needs.action == CULL_TRAIN_ALL && signals->count <= needs.candidates) return signals->count;
     if (needs.budget && signals->count == needs.candidates) return needs.budget;
     return cull_sel_own_budget(s, signals->count);
+}
+
+/* The subset of signals that lie where the rule works. */
+static cull_status choose(cull_selector *s, const cull_signals *signals, bool all, size_t budget,
+                          cull_subset *out)
+{
+    cull_status  status = CULL_OK;
+    cull_signals seen = {0};
+
+    cull_sel_subset_aim(out, s->setting.backend);
+    if (all) {
+        TRY(cull_sel_subset_all(out, signals->count));
+    } else {
+        TRY(apply_source(s, signals, &seen));
+        TRY(s->strategy->decide(&s->self, &seen, budget, out));
+    }
+    TRY(finish(s, signals, all ? SIZE_MAX : most_of(s, budget, out), out));
+done:
+    return status;
+}
+
+/* Before a rule changes its history: for a subset that is to be copied, of what came and what may
+ * have been carried over. */
+static cull_status make_room(const cull_selector *s, const cull_signals *signals, cull_subset *out)
+{
+    bool there = !cull_device_same(signals->device, (cull_device){0});
+
+    cull_sel_subset_aim(out, there ? s->home : cull_backend_host(s->home));
+    return cull_subset_resize(out, signals->count + s->setting.batch);
 }
 
 cull_status cull_select(cull_selector *selector, const cull_signals *signals, size_t budget,
@@ -261,7 +297,8 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
 {
     cull_status    status = CULL_OK;
     cull_selector *s = selector;
-    cull_signals   seen = {0};
+    cull_signals   here = {0};
+    cull_needs     read = {0};
     bool           plain = false, all = false;
 
     if (out) out->count = 0;
@@ -270,20 +307,26 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
     if (budget == 0) budget = default_budget(s, signals);
     plain = cull_sel_plain(s, signals->step, signals->epoch);
     all = plain || keeps_all(s, signals, budget);
-    TRY(check_signals(s, signals, plain, all));
+    what_is_read(s, signals, plain, all, &read);
+    TRY(check_shapes(s, signals, &read));
+    if (!plain && s->source != CULL_LOSSES_SCORED)
+        TRY(cull_sel_check_places(s->name, "losses", signals, s->setting.pool));
+    if (!plain && cull_sel_carries(s))
+        TRY(cull_sel_check_places(s->name, "examples", signals, s->setting.pool));
     TRY(check_budget(s, signals, budget));
-    if (all) {
-        TRY(cull_sel_subset_all(out, signals->count));
+    TRY(cull_sel_fetch(s, signals, &read, &here));
+    TRY(cull_sel_check_values(&here, &read, s->setting.pool));
+    if (cull_sel_is_here(s, signals->device)) {
+        TRY(choose(s, &here, all, budget, out));
     } else {
-        TRY(apply_source(s, signals, &seen));
-        TRY(s->strategy->decide(&s->self, &seen, budget, out));
+        TRY(make_room(s, signals, out));
+        TRY(choose(s, &here, all, budget, &s->made));
+        TRY(cull_sel_deliver(&s->made, out));
     }
-    TRY(finish(s, signals, all ? SIZE_MAX : most_of(s, budget, out), out));
     if (plain) goto done;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch))
-        cull_sel_losses_record(s->losses, signals);
-    s->decided = cull_sel_over_pool(s);
-    s->decided_epoch = s->decided ? signals->epoch : 0;
+        cull_sel_losses_record(s->losses, &here);
+    if (cull_sel_over_pool(s)) s->decided = (cull_sel_decision){true, signals->epoch};
 done:
     if (status != CULL_OK && out) out->count = 0;
     return status;
@@ -293,16 +336,33 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
 {
     cull_status    status = CULL_OK;
     cull_selector *s = selector;
+    cull_signals   here = {0};
     cull_needs     needs = {0};
 
     if (!s || !trained) FAIL(CULL_BAD_ARGUMENT, "observe: a selector and signals are needed");
-    cull_sel_rule_needs(s, trained->step, trained->epoch, &needs);
+    cull_sel_rule_needs(s, s->decided, trained->step, trained->epoch, &needs);
     if (!needs.observe || trained->count == 0) return CULL_OK;
-    TRY(cull_sel_check(trained, needs.observe, 0, s->setting.pool));
+    needs = (cull_needs){.signals = needs.observe};
+    TRY(check_shapes(s, trained, &needs));
     if (s->source == CULL_LOSSES_REMEMBERED)
         TRY(cull_sel_check_places(s->name, "losses", trained, s->setting.pool));
-    if (s->strategy->observe) TRY(s->strategy->observe(&s->self, trained));
-    if (s->source == CULL_LOSSES_REMEMBERED) cull_sel_losses_record(s->losses, trained);
+    TRY(cull_sel_fetch(s, trained, &needs, &here));
+    TRY(cull_sel_check_values(&here, &needs, s->setting.pool));
+    if (s->strategy->observe) TRY(s->strategy->observe(&s->self, &here));
+    if (s->source == CULL_LOSSES_REMEMBERED) cull_sel_losses_record(s->losses, &here);
+done:
+    return status;
+}
+
+/* The rule's own part of a flush, where it works. */
+static cull_status empty(cull_selector *s, cull_subset *out)
+{
+    cull_status status = CULL_OK;
+
+    cull_sel_subset_aim(out, s->setting.backend);
+    TRY(cull_subset_resize(out, 0));
+    if (s->strategy->flush) TRY(s->strategy->flush(&s->self, out));
+    TRY(finish(s, NULL, SIZE_MAX, out));
 done:
     return status;
 }
@@ -313,9 +373,13 @@ cull_status cull_flush(cull_selector *selector, cull_subset *out)
 
     if (out) out->count = 0;
     if (!selector || !out) FAIL(CULL_BAD_ARGUMENT, "flush: a selector and a place are needed");
-    TRY(cull_subset_resize(out, 0));
-    if (selector->strategy->flush) TRY(selector->strategy->flush(&selector->self, out));
-    TRY(finish(selector, NULL, SIZE_MAX, out));
+    if (cull_sel_is_here(selector, out->device)) {
+        TRY(empty(selector, out));
+    } else {
+        TRY(cull_subset_resize(out, selector->setting.batch));
+        TRY(empty(selector, &selector->made));
+        TRY(cull_sel_deliver(&selector->made, out));
+    }
 done:
     if (status != CULL_OK && out) out->count = 0;
     return status;

@@ -11,7 +11,7 @@ static cull_status check_lent(const cull_signals *signals)
                      (unsigned long long)signals->lent, (unsigned long long)*signals->passes);
 }
 
-static cull_status check_places(const cull_signals *signals, size_t pool)
+static cull_status check_count(const cull_signals *signals, size_t pool)
 {
     cull_status status = CULL_OK;
 
@@ -21,10 +21,6 @@ static cull_status check_places(const cull_signals *signals, size_t pool)
              CULL_NO_ROW - 1);
     if (!signals->place && signals->count > pool)
         FAIL(CULL_BAD_ARGUMENT, "%zu examples, but the pool has %zu", signals->count, pool);
-    for (size_t i = 0; signals->place && i < signals->count; i++)
-        if (signals->place[i] >= pool)
-            FAIL(CULL_BAD_ARGUMENT, "example %zu has place %u, but the pool has %zu", i,
-                 signals->place[i], pool);
 done:
     return status;
 }
@@ -37,6 +33,96 @@ cull_status cull_sel_check_places(const char *name, const char *what, const cull
                      "%s keeps %s by place, but %zu examples of a pool of %zu came without "
                      "places",
                      name, what, signals->count, pool);
+}
+
+unsigned cull_sel_present(const cull_signals *signals)
+{
+    unsigned present = 0;
+
+    if (cull_tensor_present(&signals->loss)) present |= CULL_SIGNAL_LOSS;
+    if (cull_tensor_present(&signals->h)) present |= CULL_SIGNAL_H;
+    if (cull_tensor_present(&signals->p)) present |= CULL_SIGNAL_P;
+    if (cull_tensor_present(&signals->label)) present |= CULL_SIGNAL_LABEL;
+    if (cull_tensor_present(&signals->irreducible)) present |= CULL_SIGNAL_IRREDUCIBLE;
+    return present;
+}
+
+/* A view of what lies on the device of all these signals. */
+static cull_status check_view(const cull_signals *signals, const cull_tensor *t, const char *name,
+                              int dims, size_t rows, bool integral)
+{
+    cull_status status = CULL_OK;
+    cull_tensor view = *t;
+
+    if (cull_tensor_present(t)) TRY(cull_device_check(t->device, signals->device, name));
+    view.device = (cull_device){0};
+    TRY(cull_tensor_check(&view, name, dims, rows, integral));
+done:
+    return status;
+}
+
+/* The target block is as wide as the examples are. */
+static cull_status check_wide(const cull_signals *signals, const cull_tensor *t, const char *name,
+                              const cull_tensor *as, const char *as_name)
+{
+    cull_status status = CULL_OK;
+
+    TRY(check_view(signals, t, name, 2, signals->target.count, false));
+    if (t->shape[1] != as->shape[1])
+        FAIL(CULL_BAD_ARGUMENT, "%s %s %lld columns, %s has %lld", name,
+             t == &signals->target.logits ? "have" : "has", (long long)t->shape[1], as_name,
+             (long long)as->shape[1]);
+done:
+    return status;
+}
+
+static cull_status check_target_shapes(const cull_signals *s, unsigned wanted)
+{
+    cull_status        status = CULL_OK;
+    const cull_target *target = &s->target;
+
+    if (target->count < 1) FAIL(CULL_BAD_ARGUMENT, "a target block is needed and missing");
+    if (wanted & CULL_SIGNAL_H) TRY(check_wide(s, &target->h, "target h", &s->h, "h"));
+    if (wanted & CULL_SIGNAL_P) TRY(check_wide(s, &target->p, "target p", &s->p, "p"));
+    if (wanted & CULL_SIGNAL_LOGITS)
+        TRY(check_wide(s, &target->logits, "target logits", &s->p, "p"));
+    if (wanted & CULL_SIGNAL_LABEL)
+        TRY(check_view(s, &target->label, "target label", 1, target->count, true));
+done:
+    return status;
+}
+
+cull_status cull_sel_check_shapes(const cull_signals *signals, const cull_needs *read, size_t pool)
+{
+    cull_status status = CULL_OK;
+    unsigned    wanted = read->signals;
+    size_t      count = signals->count;
+
+    TRY(check_lent(signals));
+    TRY(check_count(signals, pool));
+    if (wanted & CULL_SIGNAL_LOSS)
+        TRY(check_view(signals, &signals->loss, "loss", 1, count, false));
+    if (wanted & CULL_SIGNAL_H) TRY(check_view(signals, &signals->h, "h", 2, count, false));
+    if (wanted & CULL_SIGNAL_P) TRY(check_view(signals, &signals->p, "p", 2, count, false));
+    if (wanted & CULL_SIGNAL_LABEL)
+        TRY(check_view(signals, &signals->label, "label", 1, count, true));
+    if (wanted & CULL_SIGNAL_IRREDUCIBLE)
+        TRY(check_view(signals, &signals->irreducible, "irreducible", 1, count, false));
+    if (read->target) TRY(check_target_shapes(signals, read->target));
+done:
+    return status;
+}
+
+static cull_status check_places(const cull_signals *signals, size_t pool)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t i = 0; signals->place && i < signals->count; i++)
+        if (signals->place[i] >= pool)
+            FAIL(CULL_BAD_ARGUMENT, "example %zu has place %u, but the pool has %zu", i,
+                 signals->place[i], pool);
+done:
+    return status;
 }
 
 static cull_status check_finite(const cull_signals *signals, const cull_tensor *t, const char *name,
@@ -56,7 +142,6 @@ static cull_status check_loss(const cull_signals *signals)
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_tensor_check(&signals->loss, "loss", 1, signals->count, false));
     if (!signals->unseen)
         return check_finite(signals, &signals->loss, "loss", false, signals->count);
     for (size_t i = 0; i < signals->count; i++) {
@@ -69,24 +154,12 @@ done:
     return status;
 }
 
-static cull_status check_matrix(const cull_signals *signals, const cull_tensor *t, const char *name,
-                                bool target, size_t rows)
-{
-    cull_status status = CULL_OK;
-
-    TRY(cull_tensor_check(t, name, 2, rows, false));
-    TRY(check_finite(signals, t, name, target, rows));
-done:
-    return status;
-}
-
 static cull_status check_labels(const cull_tensor *label, const char *name, size_t rows,
                                 const cull_tensor *p)
 {
     cull_status status = CULL_OK;
     double      classes = cull_tensor_present(p) && p->dims == 2 ? (double)p->shape[1] : INT32_MAX;
 
-    TRY(cull_tensor_check(label, name, 1, rows, true));
     for (size_t i = 0; i < rows; i++) {
         double class = cull_tensor_get(label, i);
         if (class < 0 || class >= classes)
@@ -97,65 +170,35 @@ done:
     return status;
 }
 
-static cull_status check_target(const cull_signals *signals, unsigned wanted)
+static cull_status check_target(const cull_signals *s, unsigned wanted)
 {
     cull_status        status = CULL_OK;
-    const cull_target *target = &signals->target;
+    const cull_target *target = &s->target;
+    size_t             count = target->count;
 
-    if (target->count < 1) FAIL(CULL_BAD_ARGUMENT, "a target block is needed and missing");
-    if (wanted & CULL_SIGNAL_H) {
-        TRY(check_matrix(signals, &target->h, "target h", true, target->count));
-        if (target->h.shape[1] != signals->h.shape[1])
-            FAIL(CULL_BAD_ARGUMENT, "target h has %lld columns, h has %lld",
-                 (long long)target->h.shape[1], (long long)signals->h.shape[1]);
-    }
-    if (wanted & CULL_SIGNAL_P) {
-        TRY(check_matrix(signals, &target->p, "target p", true, target->count));
-        if (target->p.shape[1] != signals->p.shape[1])
-            FAIL(CULL_BAD_ARGUMENT, "target p has %lld columns, p has %lld",
-                 (long long)target->p.shape[1], (long long)signals->p.shape[1]);
-    }
-    if (wanted & CULL_SIGNAL_LOGITS) {
-        TRY(check_matrix(signals, &target->logits, "target logits", true, target->count));
-        if (target->logits.shape[1] != signals->p.shape[1])
-            FAIL(CULL_BAD_ARGUMENT, "target logits have %lld columns, p has %lld",
-                 (long long)target->logits.shape[1], (long long)signals->p.shape[1]);
-    }
-    if (wanted & CULL_SIGNAL_LABEL)
-        TRY(check_labels(&target->label, "target label", target->count, &signals->p));
+    if (wanted & CULL_SIGNAL_H) TRY(check_finite(s, &target->h, "target h", true, count));
+    if (wanted & CULL_SIGNAL_P) TRY(check_finite(s, &target->p, "target p", true, count));
+    if (wanted & CULL_SIGNAL_LOGITS)
+        TRY(check_finite(s, &target->logits, "target logits", true, count));
+    if (wanted & CULL_SIGNAL_LABEL) TRY(check_labels(&target->label, "target label", count, &s->p));
 done:
     return status;
 }
 
-unsigned cull_sel_present(const cull_signals *signals)
-{
-    unsigned present = 0;
-
-    if (cull_tensor_present(&signals->loss)) present |= CULL_SIGNAL_LOSS;
-    if (cull_tensor_present(&signals->h)) present |= CULL_SIGNAL_H;
-    if (cull_tensor_present(&signals->p)) present |= CULL_SIGNAL_P;
-    if (cull_tensor_present(&signals->label)) present |= CULL_SIGNAL_LABEL;
-    if (cull_tensor_present(&signals->irreducible)) present |= CULL_SIGNAL_IRREDUCIBLE;
-    return present;
-}
-
-cull_status cull_sel_check(const cull_signals *signals, unsigned wanted, unsigned target,
-                           size_t pool)
+cull_status cull_sel_check_values(const cull_signals *signals, const cull_needs *read, size_t pool)
 {
     cull_status status = CULL_OK;
+    unsigned    wanted = read->signals;
+    size_t      count = signals->count;
 
-    TRY(check_lent(signals));
     TRY(check_places(signals, pool));
     if (wanted & CULL_SIGNAL_LOSS) TRY(check_loss(signals));
-    if (wanted & CULL_SIGNAL_H) TRY(check_matrix(signals, &signals->h, "h", false, signals->count));
-    if (wanted & CULL_SIGNAL_P) TRY(check_matrix(signals, &signals->p, "p", false, signals->count));
-    if (wanted & CULL_SIGNAL_LABEL)
-        TRY(check_labels(&signals->label, "label", signals->count, &signals->p));
-    if (wanted & CULL_SIGNAL_IRREDUCIBLE) {
-        TRY(cull_tensor_check(&signals->irreducible, "irreducible", 1, signals->count, false));
-        TRY(check_finite(signals, &signals->irreducible, "irreducible", false, signals->count));
-    }
-    if (target) TRY(check_target(signals, target));
+    if (wanted & CULL_SIGNAL_H) TRY(check_finite(signals, &signals->h, "h", false, count));
+    if (wanted & CULL_SIGNAL_P) TRY(check_finite(signals, &signals->p, "p", false, count));
+    if (wanted & CULL_SIGNAL_LABEL) TRY(check_labels(&signals->label, "label", count, &signals->p));
+    if (wanted & CULL_SIGNAL_IRREDUCIBLE)
+        TRY(check_finite(signals, &signals->irreducible, "irreducible", false, count));
+    if (read->target) TRY(check_target(signals, read->target));
 done:
     return status;
 }

@@ -49,7 +49,8 @@ cull_status cull_sel_standing_take(cull_sel_standing *standing, const cull_sel_l
     for (size_t i = 0; i < standing->pool; i++)
         standing->unseen[i] = !cull_sel_losses_at(losses, i, &standing->score[i]);
     cull_sel_unseen_first(standing->score, standing->unseen, standing->pool, key, epoch, NULL);
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_RANK, standing->pool}, &standing->rank));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_RANK, .rows = standing->pool},
+                      &standing->rank));
     args.rank.rows = standing->pool;
     args.rank.x = standing->score;
     args.rank.percentile = standing->next;

@@ -24,7 +24,7 @@ static uint64_t fingerprint(const cull_selector *s)
 static cull_status save_parts(const cull_selector *s, cull_writer *writer)
 {
     cull_status status = CULL_OK;
-    uint64_t    head[3] = {fingerprint(s), s->decided, s->decided_epoch};
+    uint64_t    head[3] = {fingerprint(s), s->decided.made, s->decided.epoch};
 
     if (s->strategy->state_size && !s->strategy->save && s->plugin)
         FAIL(CULL_UNSUPPORTED, "%s has a state but cannot save it", s->name);
@@ -111,8 +111,7 @@ cull_status cull_selector_restore(cull_selector *selector, const void *bytes, si
 
         s->self = self;
         s->losses = losses;
-        s->decided = head[1] != 0;
-        s->decided_epoch = head[2];
+        s->decided = (cull_sel_decision){head[1] != 0, head[2]};
         self = old_self;
         losses = old_losses;
     }

@@ -3,30 +3,66 @@
 
 #include "select/select.h"
 
+static void drop(const cull_subset *subset, void *array)
+{
+    if (subset->backend)
+        cull_backend_release(subset->backend, array);
+    else
+        cull_base_free(array);
+}
+
 void cull_subset_clear(cull_subset *subset)
 {
     if (!subset) return;
-    cull_base_free(subset->index);
-    cull_base_free(subset->place);
-    cull_base_free(subset->weight);
-    cull_base_free(subset->group);
+    drop(subset, subset->index);
+    drop(subset, subset->place);
+    drop(subset, subset->weight);
+    drop(subset, subset->group);
     *subset = (cull_subset){0};
+}
+
+void cull_sel_subset_aim(cull_subset *subset, cull_backend *backend)
+{
+    cull_backend *owner = cull_backend_on_host(backend) ? NULL : backend;
+
+    if (subset->backend == owner) return;
+    cull_subset_clear(subset);
+    subset->backend = owner;
+    subset->device = cull_backend_device(backend);
+}
+
+/* What was in a backend's array is not kept. */
+static cull_status grow(const cull_subset *subset, size_t count, size_t size, void *array)
+{
+    cull_status status = CULL_OK;
+    void       *fresh = NULL;
+
+    if (!subset->backend) return cull_base_grow(count, size, "a subset", array);
+    TRY(cull_backend_allocate(subset->backend, count, size, "a subset", &fresh));
+    cull_backend_release(subset->backend, *(void **)array);
+    *(void **)array = fresh;
+done:
+    return status;
 }
 
 cull_status cull_subset_resize(cull_subset *subset, size_t count)
 {
     cull_status status = CULL_OK;
+    cull_device device = subset->backend ? cull_backend_device(subset->backend) : (cull_device){0};
 
     subset->count = 0;
+    TRY(cull_device_check(subset->device, device, "the subset"));
     if (count > subset->room) {
-        TRY(cull_base_grow(count, sizeof *subset->index, "a subset", &subset->index));
-        TRY(cull_base_grow(count, sizeof *subset->place, "a subset", &subset->place));
-        TRY(cull_base_grow(count, sizeof *subset->weight, "a subset", &subset->weight));
-        TRY(cull_base_grow(count, sizeof *subset->group, "a subset", &subset->group));
+        TRY(grow(subset, count, sizeof *subset->index, &subset->index));
+        TRY(grow(subset, count, sizeof *subset->place, &subset->place));
+        TRY(grow(subset, count, sizeof *subset->weight, &subset->weight));
+        TRY(grow(subset, count, sizeof *subset->group, &subset->group));
         subset->room = count;
     }
-    for (size_t i = 0; i < count; i++) subset->weight[i] = 1;
-    if (count) memset(subset->group, 0, count * sizeof *subset->group);
+    if (!subset->backend) {
+        for (size_t i = 0; i < count; i++) subset->weight[i] = 1;
+        if (count) memset(subset->group, 0, count * sizeof *subset->group);
+    }
     subset->count = count;
     subset->groups = 0;
     subset->picked = count;

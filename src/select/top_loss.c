@@ -30,7 +30,8 @@ static cull_status keep_largest(cull_self *self, const cull_signals *signals, si
                           cull_key_make(self->setting->seed, "unseen"), signals->step,
                           signals->place);
     TRY(cull_subset_resize(out, budget));
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_TOP, signals->count}, &top->op));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_TOP, .rows = signals->count},
+                      &top->op));
     args.top.rows = signals->count;
     args.top.m = budget;
     args.top.x = top->score;
@@ -66,7 +67,7 @@ const cull_strategy cull_strategy_top_loss = {
     .name = "top-loss",
     .doc = "the m largest losses of each batch",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_TAKES_STALE | CULL_TAKES_REMEMBERED,
+    .traits = CULL_HOST_SIGNALS | CULL_TAKES_STALE | CULL_TAKES_REMEMBERED,
     .signals = CULL_SIGNAL_LOSS,
     .state_size = sizeof(struct top),
     .destroy = destroy,
@@ -78,7 +79,7 @@ const cull_strategy cull_strategy_rho = {
     .name = "rho",
     .doc = "the m largest reducible losses: loss minus irreducible loss",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_TAKES_REMEMBERED,
+    .traits = CULL_HOST_SIGNALS | CULL_TAKES_REMEMBERED,
     .signals = CULL_SIGNAL_LOSS | CULL_SIGNAL_IRREDUCIBLE,
     .state_size = sizeof(struct top),
     .destroy = destroy,

@@ -1,15 +1,12 @@
 /* tensor/dlpack.c - borrowing a DLPack tensor. The layout is the one DLPack fixes. */
 #include "tensor/tensor.h"
 
-enum { DL_CPU = 1, DL_CUDA_HOST = 3 };
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2 };
 
 struct dl_tensor {
-    void *data;
-    struct {
-        int32_t type, id;
-    } device;
-    int32_t dims;
+    void       *data;
+    cull_device device;
+    int32_t     dims;
     struct {
         uint8_t  code, bits;
         uint16_t lanes;
@@ -48,12 +45,11 @@ cull_status cull_tensor_from_dlpack(const void *dltensor, cull_tensor *out)
     int64_t                 dense = 1;
 
     if (!dl || !out) FAIL(CULL_BAD_ARGUMENT, "a DLPack tensor and a place for its view are needed");
-    if (dl->device.type != DL_CPU && dl->device.type != DL_CUDA_HOST)
-        FAIL(CULL_UNSUPPORTED, "DLPack device type %d is not host memory", dl->device.type);
     if (dl->dims < 1 || dl->dims > CULL_MAX_DIMS)
         FAIL(CULL_UNSUPPORTED, "DLPack tensor has %d dimensions, 1 to %d are taken", dl->dims,
              CULL_MAX_DIMS);
     TRY(dtype_of(dl, &view.dtype));
+    view.device = dl->device;
     view.dims = dl->dims;
     view.data = dl->data ? (char *)dl->data + dl->byte_offset : NULL;
     for (int i = dl->dims - 1; i >= 0; i--) {

@@ -88,6 +88,7 @@ cull_status cull_tensor_check(const cull_tensor *t, const char *name, int dims, 
     cull_status status = CULL_OK;
 
     if (!cull_tensor_present(t)) FAIL(CULL_BAD_ARGUMENT, "%s is missing", name);
+    TRY(cull_device_check(t->device, (cull_device){0}, name));
     if (t->dims != dims)
         FAIL(CULL_BAD_ARGUMENT, "%s has %d dimensions, %d expected", name, t->dims, dims);
     if (t->shape[0] < 0 || (size_t)t->shape[0] != rows)

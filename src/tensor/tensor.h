@@ -1,4 +1,4 @@
-/* tensor/tensor.h - reading views: rows, conversion to double, checks. */
+/* tensor/tensor.h - reading views: where they lie, rows, conversion to double, checks. */
 #ifndef CULL_TENSOR_TENSOR_H
 #define CULL_TENSOR_TENSOR_H
 
@@ -14,6 +14,22 @@ static inline bool cull_tensor_is_float(const cull_tensor *t)
     return t->dtype == CULL_F32 || t->dtype == CULL_F64;
 }
 
+enum { CULL_DEVICE_NAME = 32 };
+
+/* Is it one memory? Pinned host memory is the host's: what DLPack calls 1, 3 and 11, and 0. */
+bool cull_device_same(cull_device a, cull_device b);
+
+/* "host", "cuda:0". Returns the buffer. */
+const char *cull_device_name(cull_device device, char out[CULL_DEVICE_NAME]);
+
+/* CULL_UNSUPPORTED, naming both, unless what `name` begins the sentence of lies on `wanted`. */
+cull_status cull_device_check(cull_device device, cull_device wanted, const char *name);
+
+static inline bool cull_tensor_on(const cull_tensor *t, cull_device device)
+{
+    return cull_device_same(t->device, device);
+}
+
 /* Address of row i of a vector (its element) or matrix. */
 static inline const void *cull_tensor_row(const cull_tensor *t, size_t i)
 {
@@ -27,7 +43,7 @@ double cull_tensor_get(const cull_tensor *t, size_t i);
 void cull_tensor_to_double(const cull_tensor *t, size_t count, double *out);
 
 /*
- * Check that a view is what a caller promised: `dims` dimensions, `rows` rows, a float
+ * Check that a view is what a caller promised: on the host, `dims` dimensions, `rows` rows, a float
  * (or, for `integral`, an integer) type, a dense last dimension, at least one column.
  * `name` begins the sentence. Absent is an error too.
  */

@@ -10,10 +10,19 @@
 #include "select/frame.h"
 #include "train/train.h"
 
+/* Who is looked at, and what came of it so far. */
+struct look {
+    const cull_train_setup *setup;
+    cull_selector          *selector;
+    cull_learner           *learner;
+    cull_scorer            *scorer;
+    cull_expectation       *out;
+};
+
 /* More steps than this are looked at by epochs that stand for others. */
 #define MOST_QUESTIONS 1e6
 
-static cull_status check_reuse(const cull_trainer *t, const cull_needs *needs)
+static cull_status check_reuse(const struct look *t, const cull_needs *needs)
 {
     cull_status status = CULL_OK;
     const char *name = cull_selector_name(t->selector);
@@ -31,17 +40,17 @@ done:
 }
 
 /* One that trains plainly and watches may score once it has seen enough. */
-static void note_scoring(cull_trainer *t, const cull_needs *needs)
+static void note_scoring(const struct look *t, const cull_needs *needs)
 {
     bool may = needs->action == CULL_TRAIN_ALL && needs->observe;
 
     if (!may && !(needs->signals & CULL_SIGNAL_FORWARD)) return;
-    t->expected.scores = true;
-    if (may || needs->action == CULL_SELECT_BATCH) t->expected.scores_batches = true;
+    t->out->scores = true;
+    if (may || needs->action == CULL_SELECT_BATCH) t->out->scores_batches = true;
 }
 
 /* Keys that only mean something where a batch is scored. */
-static cull_status check_scoring(cull_trainer *t, const cull_needs *needs)
+static cull_status check_scoring(const struct look *t, const cull_needs *needs)
 {
     const cull_score_setup *score = &t->setup->score;
     cull_status             status = CULL_OK;
@@ -49,7 +58,7 @@ static cull_status check_scoring(cull_trainer *t, const cull_needs *needs)
 
     TRY(check_reuse(t, needs));
     note_scoring(t, needs);
-    if (needs->target && !t->validation)
+    if (needs->target && !t->scorer->validation)
         FAIL(CULL_BAD_OPTION, "data.validation: %s aims at a validation set, and there is none",
              name);
     if (needs->signals & CULL_SIGNAL_IRREDUCIBLE && !score->irreducible)
@@ -59,7 +68,8 @@ done:
 }
 
 /* One plan of each size that steps have; the cache holds no more anyway. */
-static cull_status make_plan(cull_trainer *t, cull_plans *plans, cull_plan_mode mode, size_t size)
+static cull_status make_plan(const struct look *t, cull_plans *plans, cull_plan_mode mode,
+                             size_t size)
 {
     cull_plan *plan = NULL;
 
@@ -67,40 +77,34 @@ static cull_status make_plan(cull_trainer *t, cull_plans *plans, cull_plan_mode 
     return cull_plans_get(plans, mode, size, t->setup->smoothing, &plan);
 }
 
-static cull_status make_plans(cull_trainer *t, const cull_needs *needs, size_t size, size_t learns)
+static cull_status make_plans(const struct look *t, const cull_needs *needs, size_t size,
+                              size_t learns)
 {
     cull_status status = CULL_OK;
     bool forward = needs->action == CULL_SELECT_BATCH && needs->signals & CULL_SIGNAL_FORWARD;
     bool reuse = forward && t->setup->score.reuse;
 
-    TRY(make_plan(t, &t->plans, reuse ? CULL_PLAN_LEARN_FROM_KEPT : CULL_PLAN_LEARN, learns));
-    if (t->scorer.params) TRY(make_plan(t, t->scorer.plans, CULL_PLAN_LEARN, learns));
+    TRY(make_plan(t, &t->learner->plans, reuse ? CULL_PLAN_LEARN_FROM_KEPT : CULL_PLAN_LEARN,
+                  learns));
+    if (t->scorer->params) TRY(make_plan(t, t->scorer->plans, CULL_PLAN_LEARN, learns));
     if (forward && !t->setup->score.running && !needs->running)
-        TRY(cull_nn_check_statistics(t->scorer.plans->model, size));
-    if (forward) TRY(make_plan(t, t->scorer.plans, cull_score_mode(&t->setup->score), size));
+        TRY(cull_nn_check_statistics(t->scorer->plans->model, size));
+    if (forward) TRY(make_plan(t, t->scorer->plans, cull_score_mode(&t->setup->score), size));
 done:
     return status;
 }
 
-/* How many of `size` examples are trained; 0: the rule decides. */
-static size_t learns_of(const cull_trainer *t, const cull_needs *needs, size_t size)
-{
-    if (needs->action != CULL_SELECT_BATCH) return size;
-    if (needs->budget == 0) return 0;
-    return size == needs->candidates ? needs->budget : cull_sel_own_budget(t->selector, size);
-}
-
-static void note_sizes(cull_trainer *t, const cull_needs *needs, size_t size, size_t learns)
+static void note_sizes(const struct look *t, const cull_needs *needs, size_t size, size_t learns)
 {
     if (needs->action != CULL_SELECT_BATCH) return;
-    if (size > t->expected.candidates) t->expected.candidates = size;
-    if (learns > t->expected.learns) t->expected.learns = learns;
+    if (size > t->out->candidates) t->out->candidates = size;
+    if (learns > t->out->learns) t->out->learns = learns;
 }
 
 /* A training batch of one example, where that size was not asked for. What is left of a subset is
  * a batch of its own, unless the recipe leaves it out; minibatches are trained as they were cut.
  * Kept rows have the statistics of all that were scored. */
-static void note_single(cull_trainer *t, const cull_needs *needs)
+static void note_single(const struct look *t, const cull_needs *needs)
 {
     const cull_train_setup *s = t->setup;
     bool                    open = needs->budget == 0 || cull_sel_falls_short(t->selector);
@@ -110,71 +114,56 @@ static void note_single(cull_trainer *t, const cull_needs *needs)
     if (needs->action == CULL_SELECT_BATCH)
         single = open && !s->score.reuse;
     else if (cull_sel_takes_minibatches(t->selector))
-        single = needs->budget < t->train->count && t->train->count % s->batch == 1;
+        single = needs->budget < t->scorer->pool->set->count &&
+                 t->scorer->pool->set->count % s->batch == 1;
     else
         single = open && !s->drop_short;
-    if (single) t->expected.single = true;
+    if (single) t->out->single = true;
 }
 
-/* An epoch from `step` on, in which the first question was already answered. */
-static cull_status look_at_epoch(cull_trainer *t, uint64_t epoch, uint64_t step, size_t count,
-                                 double share)
+/* The steps of an epoch, which stands for so many. */
+static cull_status look_at_steps(const struct look *t, cull_sel_course *course, uint64_t stands_for)
 {
-    cull_status status = CULL_OK;
-    cull_needs  needs = {0};
+    cull_status   status = CULL_OK;
+    double        share = (double)stands_for;
+    cull_sel_step step = {0};
 
-    for (size_t at = 0; at < count; step++) {
-        size_t size = 0, learns = 0;
+    for (; cull_sel_course_peek(course, &step); cull_sel_course_pass(course, step.count)) {
+        size_t learns = step.learns ? step.learns : t->setup->batch;
 
-        TRY(cull_selector_needs(t->selector, step, epoch, &needs));
-        TRY(check_scoring(t, &needs));
-        size = needs.candidates;
-        if (needs.action != CULL_SELECT_BATCH && size > t->setup->batch) size = t->setup->batch;
-        if (t->setup->drop_short && at > 0 && count - at < size) break;
-        if (size > count - at) size = count - at;
-        note_single(t, &needs);
-        learns = learns_of(t, &needs, size);
-        if (learns == 0) t->expected.fixed = false;
-        note_sizes(t, &needs, size, learns ? learns : t->setup->batch);
-        TRY(make_plans(t, &needs, size, learns ? learns : t->setup->batch));
-        t->expected.steps += share;
-        t->expected.trained += share * (double)learns;
-        at += size;
+        TRY(check_scoring(t, &step.needs));
+        note_single(t, &step.needs);
+        note_sizes(t, &step.needs, step.count, learns);
+        TRY(make_plans(t, &step.needs, step.count, learns));
+        if (step.learns == 0) t->out->fixed = false;
+        t->out->steps += share;
+        t->out->trained += share * (double)step.learns;
     }
 done:
     return status;
 }
 
-/* Over the pool the number of examples is the subset's, where it is known. */
-static size_t count_of(cull_trainer *t, const cull_needs *needs)
-{
-    if (needs->action != CULL_SELECT_POOL && needs->action != CULL_KEEP_SUBSET)
-        return t->train->count;
-    if (needs->budget == 0) t->expected.fixed = false;
-    return needs->budget ? needs->budget : t->train->count;
-}
-
 /* A scorer that never scores is a mistake. */
-static cull_status check_used(const cull_trainer *t)
+static cull_status check_used(const struct look *t)
 {
     const cull_score_setup *score = &t->setup->score;
     const char             *name = cull_selector_name(t->selector);
 
-    if (score->proxy && !t->expected.scores)
+    if (score->proxy && !t->out->scores)
         return cull_fail(CULL_BAD_OPTION, "score.proxy: %s has no scoring pass", name);
-    if (score->pipelined && !t->expected.scores_batches)
+    if (score->pipelined && !t->out->scores_batches)
         return cull_fail(CULL_BAD_OPTION, "score.pipelined: %s scores no batches", name);
     return CULL_OK;
 }
 
-static cull_status check_single(const cull_trainer *t)
+static cull_status check_single(const struct look *t)
 {
-    const cull_model *model = t->model;
+    const cull_model *model = t->learner->model;
     const char       *norm = NULL, *drop = "", *refit = "";
 
-    if (!t->expected.single) return CULL_OK;
+    if (!t->out->single) return CULL_OK;
     norm = cull_nn_lone_norm(model);
-    if (!norm && t->scorer.params) norm = cull_nn_lone_norm(model = t->scorer.model);
+    if (!norm && t->scorer->params) norm = cull_nn_lone_norm(model = t->scorer->model);
     if (!norm) return CULL_OK;
     if (cull_sel_takes_minibatches(t->selector)) {
         drop = ", and another train.batch leaves no minibatch of one";
@@ -191,49 +180,53 @@ static cull_status check_single(const cull_trainer *t)
                      cull_selector_name(t->selector), norm, model->name, drop, refit);
 }
 
-/* The epochs behind one that stands for them may ask for something else: stale ones do. */
-static cull_status check_others(cull_trainer *t, uint64_t epoch, uint64_t step, uint64_t stands_for,
-                                double steps)
+/* An epoch, and the `stands_for` - 1 behind it. These have as many steps, but may begin with
+ * something else: stale ones do. */
+static cull_status look_at_epoch(const struct look *t, cull_sel_course *course, uint64_t epoch,
+                                 uint64_t stands_for)
 {
     cull_status status = CULL_OK;
     cull_needs  needs = {0};
-    uint64_t    each = (uint64_t)(steps / (double)stands_for);
+    uint64_t    steps = course->step;
 
-    for (uint64_t i = 1; i < stands_for; i++) {
-        TRY(cull_selector_needs(t->selector, step + i * each, epoch + i, &needs));
+    cull_sel_course_epoch(course, epoch, &needs);
+    TRY(check_scoring(t, &needs));
+    if (course->count == 0) {
+        t->out->fixed = false;
+        course->count = t->scorer->pool->set->count;
+    }
+    TRY(look_at_steps(t, course, stands_for));
+    steps = course->step - steps;
+    for (uint64_t i = 1; i < stands_for; i++, course->step += steps) {
+        cull_sel_course_epoch(course, epoch + i, &needs);
         TRY(check_scoring(t, &needs));
     }
 done:
     return status;
 }
 
-cull_status cull_train_expect(cull_trainer *t)
+cull_status cull_train_expect(const cull_train_setup *setup, cull_selector *selector,
+                              cull_learner *learner, cull_scorer *scorer, uint64_t steps,
+                              cull_expectation *out)
 {
-    cull_status status = CULL_OK;
-    double      questions = (double)t->epochs * (double)t->schedule.steps_per_epoch;
-    uint64_t    stride = (uint64_t)ceil(questions / MOST_QUESTIONS), step = 0;
-    cull_needs  needs = {0};
+    cull_status     status = CULL_OK;
+    struct look     look = {setup, selector, learner, scorer, out};
+    double          questions = (double)out->epochs * (double)steps;
+    uint64_t        stride = (uint64_t)ceil(questions / MOST_QUESTIONS);
+    cull_sel_course course = {
+        .selector = selector, .drop_short = setup->drop_short, .imagined = true};
 
-    t->expected = (cull_expectation){.fixed = true};
-    if (t->setup->score.reuse && cull_sel_carries(t->selector))
+    out->fixed = true;
+    if (setup->score.reuse && cull_sel_carries(selector))
         FAIL(CULL_BAD_OPTION,
              "score.pass: %s carries examples over from earlier batches, whose "
              "scoring pass is gone",
-             cull_selector_name(t->selector));
-    for (uint64_t epoch = 0; epoch < t->epochs; epoch += stride) {
-        uint64_t stands_for = t->epochs - epoch < stride ? t->epochs - epoch : stride;
-        double   before = t->expected.steps;
-
-        TRY(cull_selector_needs(t->selector, step, epoch, &needs));
-        TRY(check_scoring(t, &needs));
-        TRY(look_at_epoch(t, epoch, step, count_of(t, &needs), (double)stands_for));
-        TRY(check_others(t, epoch, step, stands_for, t->expected.steps - before));
-        step += (uint64_t)(t->expected.steps - before);
-    }
-    TRY(check_used(t));
-    TRY(check_single(t));
-    TRY(cull_train_reserve(t, t->expected.learns));
-    TRY(cull_subset_resize(&t->chosen, t->expected.candidates));
+             cull_selector_name(selector));
+    for (uint64_t epoch = 0; epoch < out->epochs; epoch += stride)
+        TRY(look_at_epoch(&look, &course, epoch,
+                          out->epochs - epoch < stride ? out->epochs - epoch : stride));
+    TRY(check_used(&look));
+    TRY(check_single(&look));
 done:
     return status;
 }

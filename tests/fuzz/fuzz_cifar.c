@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (set->count * record != bytes) abort();
         for (size_t i = 0; i < set->count; i++) {
             const uint8_t *from = data + 1 + (i + 1) * record - 3072;
-            if (memcmp((const uint8_t *)set->inputs + i * 3072, from, 3072) != 0) abort();
+            if (memcmp((const uint8_t *)cull_data_base(set) + i * 3072, from, 3072) != 0) abort();
             if (set->labels[i] != from[-1] || set->labels[i] >= (int32_t)set->classes) abort();
         }
     }

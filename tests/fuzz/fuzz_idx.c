@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         /* Every pixel and label is there. */
         for (size_t i = 0; i < set->count * cull_data_row(set); i++)
-            sum += ((const uint8_t *)set->inputs)[i];
+            sum += ((const uint8_t *)cull_data_base(set))[i];
         for (size_t i = 0; i < set->count; i++)
             if (set->labels[i] < 0 || set->labels[i] > 9) abort();
         if (sum > 255 * (uint64_t)(set->count * cull_data_row(set))) abort();

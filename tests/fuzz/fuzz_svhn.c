@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (set->count || cull_last_error()[0] == '\0') abort();
     } else {
         if (set->count == 0) abort();
-        for (size_t i = 0; i < set->count * 3072; i++) sum += ((const uint8_t *)set->inputs)[i];
+        for (size_t i = 0; i < set->count * 3072; i++)
+            sum += ((const uint8_t *)cull_data_base(set))[i];
         for (size_t i = 0; i < set->count; i++)
             if (set->labels[i] < 0 || set->labels[i] > 9) abort();
         if (sum > 255 * (uint64_t)(set->count * 3072)) abort();

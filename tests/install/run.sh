@@ -51,6 +51,16 @@ header_example | build_and_run header_example_small cull_select
 cmp "$work/header_example.out" "$work/header_example_small.out" ||
     fail "the two libraries choose differently"
 readme_example | build_and_run readme_example cull
+build_and_run lab_example cull <<'END'
+#include <cull_lab.h>
+#include <stdio.h>
+
+int main(void)
+{
+    for (size_t i = 0; cull_reproduction_at(i); i++) puts(cull_reproduction_at(i)->name);
+    return 0;
+}
+END
 
 cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
     cmake --build "$work/consumer" >>"$work/log" 2>&1 || {

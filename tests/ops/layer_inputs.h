@@ -113,6 +113,17 @@ static inline bool must_take(int layout, const cull_layer_desc *d)
     return layout == 4 || (layout == 5 && (d->kind != CULL_LAYER_CONV || d->y.c % 8 == 0));
 }
 
+static inline int open_ref(void **state)
+{
+    return cull_backend_open("ref", 1, (cull_backend **)state) != CULL_OK;
+}
+
+static inline int close_ref(void **state)
+{
+    cull_backend_close(*state);
+    return 0;
+}
+
 /* NULL where this build has no such backend, or it has no layers. */
 static inline cull_backend *open_other(const char *name, unsigned threads)
 {

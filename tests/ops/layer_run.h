@@ -1,6 +1,7 @@
 /*
  * tests/ops/layer_run.h - one layer case run on one backend, in one layout and type, with numbers
- * going in and coming out as doubles in NCHW.
+ * going in and coming out as doubles in NCHW. The backend's arrays are uploaded before a pass and
+ * downloaded behind it.
  *
  * What backward may not read (see `keeps` of nn/nn.h) is overwritten with NaN between the two
  * passes, and so is every gradient that is to be overwritten.
@@ -25,15 +26,22 @@ struct layer_data {
     double *t[TENSORS];
 };
 
+/* What a layer is told and tells of each row. */
+struct layer_rows {
+    double   losses[MOST_ROWS], weight[MOST_ROWS];
+    int32_t  label[MOST_ROWS];
+    uint32_t place[MOST_ROWS];
+};
+
 struct layer_run {
+    cull_backend            *backend;
     const struct layer_case *t;
     cull_layer_desc          d;
     cull_layer_op           *op;
-    size_t                   count[TENSORS], size;
-    void                    *native[TENSORS], *state;
-    double                   losses[MOST_ROWS], weight[MOST_ROWS];
-    int32_t                  label[MOST_ROWS];
-    uint32_t                 place[MOST_ROWS];
+    size_t                   count[TENSORS], bytes[TENSORS], size;
+    void                    *native[TENSORS], *there[TENSORS]; /* here, and on the backend */
+    void                    *state;                            /* there alone              */
+    struct layer_rows        rows, *rows_there;
     cull_layer_args          args;
 };
 
@@ -127,48 +135,83 @@ static inline struct layer_data layer_data_make(const cull_layer_desc *d)
 static inline void layer_close(struct layer_run *r)
 {
     cull_layer_destroy(r->op);
-    for (int i = 0; i < TENSORS; i++) free(r->native[i]);
-    free(r->state);
+    for (int i = 0; i < TENSORS; i++) {
+        free(r->native[i]);
+        cull_backend_release(r->backend, r->there[i]);
+    }
+    cull_backend_release(r->backend, r->state);
+    cull_backend_release(r->backend, r->rows_there);
     memset(r, 0, sizeof *r);
+}
+
+static inline void layer_upload(struct layer_run *r)
+{
+    for (int i = 0; i < TENSORS; i++)
+        assert_ok(cull_backend_upload(r->backend, r->there[i], r->native[i], r->bytes[i]));
+    assert_ok(cull_backend_upload(r->backend, r->rows_there, &r->rows, sizeof r->rows));
+}
+
+static inline void layer_download(struct layer_run *r)
+{
+    for (int i = 0; i < TENSORS; i++)
+        assert_ok(cull_backend_download(r->backend, r->native[i], r->there[i], r->bytes[i]));
+    assert_ok(cull_backend_download(r->backend, &r->rows, r->rows_there, sizeof r->rows));
 }
 
 static inline void set_arguments(struct layer_run *r)
 {
-    cull_layer_args *a = &r->args;
-    void           **native = r->native;
+    cull_layer_args   *a = &r->args;
+    void             **there = r->there;
+    struct layer_rows *rows = r->rows_there;
 
-    *a = (cull_layer_args){.x = native[X],
-                           .y = native[Y],
-                           .w = native[W],
-                           .b = native[B],
+    *a = (cull_layer_args){.x = there[X],
+                           .y = there[Y],
+                           .w = there[W],
+                           .b = there[B],
                            .state = r->state,
-                           .stats = native[STATS],
-                           .running = native[RUNNING],
+                           .stats = there[STATS],
+                           .running = there[RUNNING],
                            .statistics = r->t->statistics,
-                           .row_weight = r->t->row_weight ? r->weight : NULL,
-                           .dy = native[DY],
-                           .dx = r->t->first ? NULL : native[DX],
-                           .dw = native[DW],
-                           .db = native[DB],
+                           .row_weight = r->t->row_weight ? rows->weight : NULL,
+                           .dy = there[DY],
+                           .dx = r->t->first ? NULL : there[DX],
+                           .dw = there[DW],
+                           .db = there[DB],
                            .accumulate = r->t->accumulate,
                            .accumulate2 = r->t->accumulate2,
                            .key = cull_key_make(3, "layers"),
                            .step = 5,
-                           .place = r->place,
-                           .label = r->label,
-                           .weight = r->t->weighted ? r->weight : NULL,
+                           .place = rows->place,
+                           .label = rows->label,
+                           .weight = r->t->weighted ? rows->weight : NULL,
                            .scale = 1 / (double)r->d.x.n,
-                           .loss = r->losses,
-                           .p = native[P]};
+                           .loss = rows->losses,
+                           .p = there[P]};
     if (r->count[X2]) {
-        a->x2 = native[X2];
-        a->dx2 = native[DX2];
+        a->x2 = there[X2];
+        a->dx2 = there[DX2];
     }
     for (int i = 0; i < MOST_ROWS; i++) {
-        r->weight[i] = 0.25 + 0.5 * i;
-        r->place[i] = (uint32_t)(100 + 3 * i);
-        r->label[i] = (int32_t)(7 * i % r->d.x.c);
+        r->rows.weight[i] = 0.25 + 0.5 * i;
+        r->rows.place[i] = (uint32_t)(100 + 3 * i);
+        r->rows.label[i] = (int32_t)(7 * i % r->d.x.c);
     }
+}
+
+static inline void allocate_arrays(struct layer_run *r)
+{
+    for (int i = 0; i < TENSORS; i++) {
+        size_t count = r->count[i] > r->op->stats || i != STATS ? r->count[i] : r->op->stats;
+
+        if (!count) continue; /* elements of an absent tensor are absent too */
+        r->bytes[i] = count * r->size;
+        r->native[i] = calloc(count, r->size);
+        assert_ok(cull_backend_allocate(r->backend, count, r->size, "a tensor", &r->there[i]));
+    }
+    if (r->op->state_row)
+        assert_ok(cull_backend_allocate(r->backend, (size_t)r->d.x.n, r->op->state_row, "a state",
+                                        &r->state));
+    assert_ok(cull_backend_allocate(r->backend, 1, sizeof r->rows, "rows", &r->rows_there));
 }
 
 /* Prepare; CULL_UNSUPPORTED where the backend does not know type or layout. */
@@ -178,19 +221,14 @@ static inline cull_status layer_open(cull_backend *backend, const struct layer_c
     cull_status status = CULL_OK;
 
     memset(r, 0, sizeof *r);
+    r->backend = backend;
     r->t = t;
     r->d = *d;
     r->size = cull_dtype_size(d->dtype);
     count_tensors(d, r->count);
     status = cull_layer_create(backend, d, &r->op);
     if (status != CULL_OK) return status;
-    for (int i = 0; i < TENSORS; i++) {
-        size_t count = r->count[i] > r->op->stats || i != STATS ? r->count[i] : r->op->stats;
-
-        /* elements of an absent tensor are absent too; vector code wants 64-byte borders */
-        if (count) r->native[i] = aligned_alloc(64, (count * r->size + 63) / 64 * 64);
-    }
-    if (r->op->state_row) r->state = calloc((size_t)d->x.n, r->op->state_row);
+    allocate_arrays(r);
     set_arguments(r);
     return CULL_OK;
 }
@@ -230,10 +268,12 @@ static inline void layer_forward(struct layer_run *r, const struct layer_data *i
 
     for (int i = 0; i < TENSORS; i++) spoil(r, i);
     for (int i = X; i <= DY; i++) layer_put(r, i, in->t[i]);
+    layer_upload(r);
     assert_ok(r->op->class->forward(r->op, &r->args));
+    layer_download(r);
     for (size_t k = 0; k < 4; k++) layer_get(r, written[k], out->t[written[k]]);
     if (r->count[P]) layer_get(r, DX, out->t[DX]);
-    for (size_t i = 0; i < r->count[LOSSES]; i++) out->t[LOSSES][i] = r->losses[i];
+    for (size_t i = 0; i < r->count[LOSSES]; i++) out->t[LOSSES][i] = r->rows.losses[i];
 }
 
 /* Forward and backward. rounds: see round_between. */
@@ -251,7 +291,9 @@ static inline void layer_run(struct layer_run *r, const struct layer_data *in,
     if (r->t->accumulate) layer_put(r, DX, in->t[DX]);
     if (r->t->accumulate2) layer_put(r, DX2, in->t[DX2]);
     if (r->t->statistics == CULL_STATS_RUNNING) return; /* no training runs back through these */
+    layer_upload(r);
     assert_ok(r->op->class->backward(r->op, &r->args));
+    layer_download(r);
     for (int i = DX; i <= DB; i++)
         if (!(i == DX && r->t->first)) layer_get(r, i, out->t[i]);
 }

@@ -3,7 +3,8 @@
  *
  * On `ref` in double every gradient is checked against central differences of sum(dy y), or of the
  * weighted loss; `ref` in float32 must be those numbers rounded; and every other backend must agree
- * with `ref` in each layout it takes. With --perf the table is timed instead.
+ * with `ref` in each layout it takes, `far` to the last bit. With --perf the table is timed
+ * instead.
  */
 #include "ops/layer_inputs.h"
 
@@ -52,7 +53,7 @@ static double objective(struct layer_run *r, const struct layer_data *in, struct
     layer_forward(r, in, out);
     for (size_t i = 0; i < out->count[Y]; i++) sum += in->t[DY][i] * out->t[Y][i];
     for (size_t i = 0; i < out->count[LOSSES]; i++)
-        sum += r->args.scale * (r->args.weight ? r->weight[i] : 1) * out->t[LOSSES][i];
+        sum += r->args.scale * (r->args.weight ? r->rows.weight[i] : 1) * out->t[LOSSES][i];
     return sum;
 }
 
@@ -122,7 +123,7 @@ static void check_reuse(const struct layer_run *r, const struct layer_data *in,
             b += dz * (in->t[X][j] - mean) * rstd / members;
             if (j == i) dx = dz;
         }
-        dx -= r->weight[row] * (a + (in->t[X][i] - mean) * rstd * b);
+        dx -= r->rows.weight[row] * (a + (in->t[X][i] - mean) * rstd * b);
         dx = in->t[W][channel] * rstd * dx + (r->t->accumulate ? in->t[DX][i] : 0);
         if (!(fabs(dx - out->t[DX][i]) <= REUSE_ERROR * (1 + fabs(dx))))
             fail_msg("%s: element %zu: %.15g, the rule says %.15g", r->t->name, i, out->t[DX][i],
@@ -324,6 +325,41 @@ static void preparing_survives_every_allocation_failure(void **state)
     }
 }
 
+static void check_far(cull_backend *ref, cull_backend *far, const struct layer_case *t,
+                      cull_dtype dtype)
+{
+    cull_layer_desc   d = complete_case(t, dtype);
+    struct layer_data in = make_input(ref, t);
+    struct layer_data out[2] = {layer_data_make(&d), layer_data_make(&d)};
+
+    for (int k = 0; k < 2; k++) {
+        struct layer_run run;
+
+        assert_ok(layer_open(k ? far : ref, t, &d, &run));
+        layer_run(&run, &in, &out[k], false);
+        layer_close(&run);
+    }
+    for (int i = 0; i < TENSORS; i++)
+        if (memcmp(out[0].t[i], out[1].t[i], out[0].count[i] * sizeof(double)) != 0)
+            fail_msg("%s: tensor %d is not ref's on far", t->name, i);
+    layer_data_clear(&in);
+    layer_data_clear(&out[0]);
+    layer_data_clear(&out[1]);
+}
+
+static void far_equals_ref_to_the_last_bit(void **state)
+{
+    cull_backend *far = NULL;
+
+    assert_ok(cull_backend_open("far", 1, &far));
+    for (int k = 0; k < LAYER_CASES; k++) {
+        check_far(*state, far, &layer_cases[k], CULL_F32);
+        check_far(*state, far, &layer_cases[k], CULL_F64);
+        fail_each_allocation(far, &layer_cases[k]);
+    }
+    cull_backend_close(far);
+}
+
 /* ---- --perf ---- */
 static double best_of(struct layer_run *run, bool backward)
 {
@@ -376,17 +412,6 @@ static void the_table_is_timed(void **state)
     }
 }
 
-static int open_ref(void **state)
-{
-    return cull_backend_open("ref", 1, (cull_backend **)state) != CULL_OK;
-}
-
-static int close_ref(void **state)
-{
-    cull_backend_close(*state);
-    return 0;
-}
-
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +419,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(kept_rows_follow_the_rule_of_reuse),
         cmocka_unit_test(float_is_double_rounded),
         cmocka_unit_test(other_backends_agree_with_ref),
+        cmocka_unit_test(far_equals_ref_to_the_last_bit),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(preparing_survives_every_allocation_failure),
     };

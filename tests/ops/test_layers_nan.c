@@ -101,17 +101,6 @@ static void nan_comes_out_of_other_backends(void **state)
     }
 }
 
-static int open_ref(void **state)
-{
-    return cull_backend_open("ref", 1, (cull_backend **)state) != CULL_OK;
-}
-
-static int close_ref(void **state)
-{
-    cull_backend_close(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

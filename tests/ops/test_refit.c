@@ -1,18 +1,16 @@
 /*
- * tests/ops/test_refit.c - refit: the fast backend against the reference.
+ * tests/ops/test_refit.c - refit: the other backends against the reference.
  *
  * Problems of all forms (an explicit K of either type, last layers, one column of them,
  * listed rows), more atoms than numbers a gradient and fewer, with and without ridge. cpu
  * must agree with ref, and with itself to the last bit whatever the threads; also where the
- * target lies outside of what weights >= 0 can reach and most atoms end at zero.
+ * target lies outside of what weights >= 0 can reach and most atoms end at zero. far must give
+ * what ref gives, of pursuits too.
  */
-#include "support.h"
+#include "ops/on_backend.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "backend/backend.h"
 
 /* Of weights near 1: the matrix's condition is up to a million times the atoms. */
 static const double tolerance = 1e-7;
@@ -36,24 +34,6 @@ struct work {
     uint32_t         index[MOST], row[ROWS];
     cull_omp_problem problem;
 };
-
-static cull_backend *ref, *one, *three;
-
-static int open_backends(void **state)
-{
-    (void)state;
-    return cull_backend_open("ref", 1, &ref) || cull_backend_open("cpu", 1, &one) ||
-           cull_backend_open("cpu", 3, &three);
-}
-
-static int close_backends(void **state)
-{
-    (void)state;
-    cull_backend_close(ref);
-    cull_backend_close(one);
-    cull_backend_close(three);
-    return 0;
-}
 
 static double h_at(const struct work *w, size_t i, size_t l)
 {
@@ -153,31 +133,27 @@ static void drop(struct work *w)
 static cull_status run_on(cull_backend *backend, cull_omp_problem *problems, size_t count,
                           size_t memory)
 {
-    cull_status      status = CULL_OK;
     cull_omp_options options = {.memory = memory};
-    cull_op_args     args = {.omp = {problems, count, &options}};
-    cull_op         *op = NULL;
 
-    TRY(cull_op_ready(backend, &(cull_op_desc){CULL_OP_REFIT, ROWS}, &op));
-    TRY(cull_op_run(op, &args));
-done:
-    cull_op_destroy(op);
-    return status;
+    return on_run(backend, CULL_OP_REFIT, ROWS, 1,
+                  &(cull_op_args){.omp = {problems, count, &options}});
 }
 
-static void cpu_agrees_with_ref(void **state)
+static void others_agree_with_ref(void **state)
 {
     size_t changed = 0;
 
     (void)state;
     for (size_t k = 0; k < (size_t)CASES * FORMS; k++) {
-        struct work *w[3];
+        struct work *w[4];
         double       largest = 0;
 
-        for (size_t i = 0; i < 3; i++) w[i] = make(k / FORMS, k % FORMS);
+        for (size_t i = 0; i < 4; i++) w[i] = make(k / FORMS, k % FORMS);
         assert_ok(run_on(ref, &w[0]->problem, 1, 0));
         assert_ok(run_on(one, &w[1]->problem, 1, 0));
         assert_ok(run_on(three, &w[2]->problem, 1, 0));
+        assert_ok(run_on(far, &w[3]->problem, 1, 0));
+        assert_memory_equal(w[0]->weight, w[3]->weight, sizeof w[0]->weight);
         for (size_t i = 0; i < cases[k / FORMS].budget; i++) {
             largest = fmax(largest, w[0]->weight[i]);
             assert_true(w[0]->weight[i] >= 0);
@@ -189,9 +165,32 @@ static void cpu_agrees_with_ref(void **state)
                          i, w[0]->weight[i], w[1]->weight[i]);
             assert_true(w[1]->weight[i] == w[2]->weight[i]);
         }
-        for (size_t i = 0; i < 3; i++) drop(w[i]);
+        for (size_t i = 0; i < 4; i++) drop(w[i]);
     }
     assert_true(changed > 100);
+}
+
+static void pursuits_on_far_are_those_on_ref(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < (size_t)CASES * FORMS; k++) {
+        struct work           *w[2] = {make(k / FORMS, k % FORMS), make(k / FORMS, k % FORMS)};
+        const cull_omp_options options = {
+            .ridge = 0.1, .tolerance = 1e-6, .nonnegative = k % 2, .pick = CULL_PICK_SAMPLE};
+
+        for (size_t i = 0; i < 2; i++)
+            assert_ok(on_run(i ? far : ref, CULL_OP_OMP, ROWS, 1,
+                             &(cull_op_args){.omp = {&w[i]->problem, 1, &options}}));
+        assert_true(w[0]->problem.picked > 0);
+        assert_int_equal(w[0]->problem.picked, w[1]->problem.picked);
+        assert_int_equal(w[0]->problem.stop, w[1]->problem.stop);
+        assert_true(w[0]->problem.ridge == w[1]->problem.ridge);
+        assert_memory_equal(&w[0]->problem.residual, &w[1]->problem.residual, sizeof(double));
+        assert_memory_equal(w[0]->index, w[1]->index, sizeof w[0]->index);
+        assert_memory_equal(w[0]->weight, w[1]->weight, sizeof w[0]->weight);
+        drop(w[0]);
+        drop(w[1]);
+    }
 }
 
 static void many_problems_give_what_each_gives_alone(void **state)
@@ -402,7 +401,8 @@ static void too_little_memory_is_said_and_failing_allocations_are_survived(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_agrees_with_ref),
+        cmocka_unit_test(others_agree_with_ref),
+        cmocka_unit_test(pursuits_on_far_are_those_on_ref),
         cmocka_unit_test(many_problems_give_what_each_gives_alone),
         cmocka_unit_test(a_target_out_of_reach_is_met_as_well_as_by_ref),
         cmocka_unit_test(a_fit_stays_as_it_is),

@@ -134,7 +134,7 @@ static void use_direct(const library *lib, const char *path, bool global)
 
     CHECK(lib->create(path, NULL, 0, &setting, &selector) == CULL_BAD_FILE);
     CHECK(!selector);
-    CHECK(strstr(lib->last_error(), global ? "strategy interface 1, this is 2" : "self->call"));
+    CHECK(strstr(lib->last_error(), global ? "strategy interface 1, this is 3" : "self->call"));
 }
 
 int main(int argc, char **argv)

@@ -41,7 +41,7 @@ static inline struct net *net_of(cull_model *model, const char *backend, cull_dt
     assert_non_null(n);
     n->model = model;
     assert_ok(cull_backend_open(backend, 2, &n->backend));
-    assert_ok(cull_nn_params_create(model, dtype, &n->params));
+    assert_ok(cull_nn_params_create(n->backend, model, dtype, &n->params));
     cull_nn_params_init(n->params, model, 7);
     n->inputs = normals_f64(11, BATCH * row);
     n->native = calloc(BATCH * row, sizeof(double));

@@ -1,5 +1,5 @@
 /* tests/unit/test_augment.c - properties of what is done to examples on their way to a network. */
-#include "data/augment.h"
+#include "data/transform.h"
 
 #include <math.h>
 
@@ -22,8 +22,8 @@ static double stored(const cull_dataset *set, size_t i, size_t c, size_t y, size
 {
     size_t place = i * ROW + (c * H + y) * W + x;
 
-    return set->dtype == CULL_U8 ? ((const uint8_t *)set->inputs)[place] / 255.
-                                 : (double)((const float *)set->inputs)[place];
+    return set->dtype == CULL_U8 ? ((const uint8_t *)cull_data_base(set))[place] / 255.
+                                 : (double)((const float *)cull_data_base(set))[place];
 }
 
 static double normal(const cull_dataset *set, size_t c, double value)
@@ -47,7 +47,7 @@ static void evaluation_only_normalises(void **state)
     for (size_t t = 0; t < 2; t++) {
         cull_dataset *set = random_set(types[t], COUNT, 10, C, H, W);
         for (size_t f = 0; f < 4; f++) {
-            cull_data_transform(set, NULL, forms[f], 3, places, 4, out);
+            assert_ok(cull_data_transform(set, NULL, forms[f], 3, places, 4, out));
             for (size_t i = 0; i < 4; i++)
                 for (size_t c = 0; c < C; c++)
                     for (size_t y = 0; y < H; y++)
@@ -70,11 +70,11 @@ static void features_are_normalised_one_by_one(void **state)
     for (size_t t = 0; t < 2; t++) {
         cull_dataset *set = random_set(types[t], 5, 2, 9, 1, 1);
         for (size_t f = 0; f < 4; f++) {
-            cull_data_transform(set, NULL, forms[f], 0, places, 2, out);
+            assert_ok(cull_data_transform(set, NULL, forms[f], 0, places, 2, out));
             for (size_t i = 0; i < 18; i++) {
                 size_t from = places[i / 9] * 9 + i % 9;
-                double x = types[t] == CULL_U8 ? ((uint8_t *)set->inputs)[from] / 255.
-                                               : (double)((float *)set->inputs)[from];
+                double x = types[t] == CULL_U8 ? ((uint8_t *)cull_data_base(set))[from] / 255.
+                                               : (double)((float *)cull_data_base(set))[from];
                 double y = forms[f].dtype == CULL_F32 ? (double)((float *)(void *)out)[i] : out[i];
                 assert_true(fabs(y - normal(set, i % 9, x)) < tolerance(forms[f]));
             }
@@ -144,7 +144,7 @@ static void every_example_is_a_window_alike_in_every_form(void **state)
         for (size_t k = 0; k < 4; k++) {
             size_t code[4][COUNT] = {{0}}, distinct = 0;
             for (size_t f = 0; f < 4; f++) {
-                cull_data_transform(set, &cases[k], forms[f], 7, places, COUNT, out);
+                assert_ok(cull_data_transform(set, &cases[k], forms[f], 7, places, COUNT, out));
                 for (size_t i = 0; i < COUNT; i++)
                     find_window(set, &cases[k], forms[f], out, i, &code[f][i]);
                 assert_memory_equal(code[0], code[f], sizeof code[0]);
@@ -166,22 +166,59 @@ static void pixels_depend_on_epoch_and_place_alone(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < COUNT; i++) places[i] = i;
-    cull_data_transform(set, &a, forms[0], 11, places, COUNT, all);
+    assert_ok(cull_data_transform(set, &a, forms[0], 11, places, COUNT, all));
     for (uint32_t i = 0; i < COUNT; i++) {
         uint32_t place = COUNT - 1 - i;
-        cull_data_transform(set, &a, forms[0], 11, &place, 1, one);
+        assert_ok(cull_data_transform(set, &a, forms[0], 11, &place, 1, one));
         assert_memory_equal(one, all + (size_t)place * ROW, sizeof one);
-        cull_data_transform(set, &a, forms[0], 12, &place, 1, one);
+        assert_ok(cull_data_transform(set, &a, forms[0], 12, &place, 1, one));
         moved += memcmp(one, all + (size_t)place * ROW, sizeof one) != 0;
     }
     assert_true(moved > COUNT / 2);
     a.seed++;
     moved = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
-        cull_data_transform(set, &a, forms[0], 11, &i, 1, one);
+        assert_ok(cull_data_transform(set, &a, forms[0], 11, &i, 1, one));
         moved += memcmp(one, all + (size_t)i * ROW, sizeof one) != 0;
     }
     assert_true(moved > COUNT / 2);
+    cull_data_close(set);
+}
+
+/* A place's draws stay its own, wherever its row lies: as in a set of another order, or alone. */
+static void rows_are_found_by_a_list_or_packed(void **state)
+{
+    cull_data_augment a = {.pad = 3, .reflect = true, .flip = true, .cutout = 2, .seed = 4};
+    cull_dataset     *set = random_set(CULL_U8, COUNT, 10, C, H, W);
+    cull_augment_desc desc = cull_data_describe(set, &a, forms[1]);
+    uint32_t          row[COUNT], places[COUNT];
+    uint8_t           turned[COUNT * ROW], packed[COUNT * ROW];
+    float             plain[COUNT * ROW], out[COUNT * ROW];
+
+    (void)state;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        row[i] = COUNT - 1 - i;
+        places[i] = 7 * i % COUNT;
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        const uint8_t *from = (const uint8_t *)cull_data_base(set);
+        memcpy(turned + row[i] * ROW, from + i * ROW, ROW);
+        memcpy(packed + i * ROW, from + places[i] * ROW, ROW);
+    }
+    assert_ok(cull_data_transform(set, &a, forms[1], 2, places, COUNT, plain));
+    for (int way = 0; way < 2; way++) {
+        cull_augment_call call = {.count = COUNT,
+                                  .places = places,
+                                  .epoch = 2,
+                                  .augmented = true,
+                                  .raw = way ? packed : turned,
+                                  .row = row,
+                                  .packed = way,
+                                  .out = out};
+        memset(out, 0, sizeof out);
+        for (size_t i = 0; i < COUNT; i++) cull_augment_example(&desc, &call, i);
+        assert_memory_equal(plain, out, sizeof out);
+    }
     cull_data_close(set);
 }
 
@@ -197,7 +234,7 @@ static void windows_and_mirrors_are_drawn_evenly(void **state)
     (void)state;
     for (uint64_t epoch = 0; epoch < 4000; epoch++) {
         size_t code = 0;
-        cull_data_transform(set, &a, forms[0], epoch, &place, 1, out);
+        assert_ok(cull_data_transform(set, &a, forms[0], epoch, &place, 1, out));
         find_window(set, &a, forms[0], out, 0, &code);
         seen[code / 200][code / 2 % 100]++;
         mirrored += code % 2;
@@ -217,8 +254,8 @@ static void cutout_is_one_square_of_zeros_clipped_at_the_border(void **state)
         for (size_t f = 0; f < 4; f++)
             for (uint32_t i = 0; i < COUNT; i++) {
                 size_t zeros = 0, y0 = H, y1 = 0, x0 = W, x1 = 0;
-                cull_data_transform(set, &a, forms[f], 1, &i, 1, out);
-                cull_data_transform(set, NULL, forms[f], 1, &i, 1, plain);
+                assert_ok(cull_data_transform(set, &a, forms[f], 1, &i, 1, out));
+                assert_ok(cull_data_transform(set, NULL, forms[f], 1, &i, 1, plain));
                 for (size_t y = 0; y < H; y++)
                     for (size_t x = 0; x < W; x++) {
                         bool hole = at(out, forms[f], 0, 0, y, x) == 0;
@@ -277,6 +314,7 @@ int main(void)
         cmocka_unit_test(features_are_normalised_one_by_one),
         cmocka_unit_test(every_example_is_a_window_alike_in_every_form),
         cmocka_unit_test(pixels_depend_on_epoch_and_place_alone),
+        cmocka_unit_test(rows_are_found_by_a_list_or_packed),
         cmocka_unit_test(windows_and_mirrors_are_drawn_evenly),
         cmocka_unit_test(cutout_is_one_square_of_zeros_clipped_at_the_border),
         cmocka_unit_test(what_cannot_be_done_is_refused),

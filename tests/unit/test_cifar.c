@@ -56,7 +56,7 @@ static void records_become_labels_and_planes(void **state)
         assert_int_equal(32, set->height);
         assert_int_equal(32, set->width);
         for (size_t r = 0; r < RECORDS; r++) {
-            const unsigned char *image = (unsigned char *)set->inputs + r * PIXELS;
+            const unsigned char *image = (unsigned char *)cull_data_base(set) + r * PIXELS;
             assert_int_equal(r % set->classes, set->labels[r]);
             for (size_t i = 0; i < PIXELS; i++) assert_int_equal(pixel(r, i), image[i]);
         }
@@ -112,7 +112,7 @@ static void batches_follow_one_another(void **state)
     for (size_t r = 0; r < RECORDS; r++) {
         assert_int_equal(r % 10, set->labels[r]);
         assert_int_equal(r, set->origin[r]);
-        assert_int_equal(pixel(r, 3071), ((unsigned char *)set->inputs)[r * PIXELS + 3071]);
+        assert_int_equal(pixel(r, 3071), ((unsigned char *)cull_data_base(set))[r * PIXELS + 3071]);
     }
     cull_data_close(set);
 }

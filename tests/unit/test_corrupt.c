@@ -37,7 +37,7 @@ static void flipped_labels_are_wrong_counted_and_recorded(void **state)
     }
     assert_int_equal(300, next);
     for (size_t c = 0; c < CLASSES; c++) assert_in_range(to[c], 10, 55);
-    assert_memory_equal(clean->inputs, set->inputs, COUNT * 4);
+    for (size_t i = 0; i < COUNT; i++) assert_memory_equal(row_of(clean, i), row_of(set, i), 4);
     cull_data_record_clear(&record);
     cull_data_close(clean);
     cull_data_close(set);
@@ -116,7 +116,7 @@ static void copies_share_everything_and_are_marked(void **state)
         size_t first = i % once;
         assert_int_equal(set->origin[first], set->origin[i]);
         assert_int_equal(set->labels[first], set->labels[i]);
-        assert_memory_equal((char *)set->inputs + 4 * first, (char *)set->inputs + 4 * i, 4);
+        assert_memory_equal(row_of(set, first), row_of(set, i), 4);
         assert_int_equal(i >= once, (set->marks[i] & CULL_DATA_MARK_COPY) != 0);
         assert_int_equal(set->marks[first] & CULL_DATA_MARK_LABEL,
                          set->marks[i] & CULL_DATA_MARK_LABEL);

@@ -29,7 +29,7 @@ static cull_tensor tensor(const void *data, cull_dtype dtype, int dims, const in
     return t;
 }
 
-static void gathering_copies_and_keeping_compacts(void **state)
+static void gathered_and_kept_examples_have_all_they_had(void **state)
 {
     static const uint32_t places[] = {9, 0, 9, 4}, kept[] = {0, 3, 4, 9};
     cull_dataset         *set = random_set(CULL_F32, 10, 3, 2, 2, 2), *some = NULL, *same = NULL;
@@ -41,8 +41,7 @@ static void gathering_copies_and_keeping_compacts(void **state)
         assert_int_equal(places[i], some->origin[i]);
         assert_int_equal(set->labels[places[i]], some->labels[i]);
         assert_int_equal(set->marks[places[i]], some->marks[i]);
-        assert_memory_equal((float *)set->inputs + 8 * places[i], (float *)some->inputs + 8 * i,
-                            32);
+        assert_memory_equal(row_of(set, places[i]), row_of(some, i), 32);
     }
     assert_ok(cull_data_gather(set, kept, 4, &same));
     cull_data_keep(set, kept, 4);
@@ -64,8 +63,8 @@ static void means_and_deviations_are_those_of_each_channel(void **state)
             for (size_t i = 0; i < 50; i++)
                 for (size_t j = 0; j < 20; j++) {
                     size_t at = (i * 3 + c) * 20 + j;
-                    double x = types[t] == CULL_U8 ? ((uint8_t *)set->inputs)[at] / 255.
-                                                   : (double)((float *)set->inputs)[at];
+                    double x = types[t] == CULL_U8 ? ((uint8_t *)cull_data_base(set))[at] / 255.
+                                                   : (double)((float *)cull_data_base(set))[at];
                     sum += x;
                     square += x * x;
                 }
@@ -86,9 +85,9 @@ static void a_channel_that_never_changes_is_divided_by_one(void **state)
         cull_dataset *set = random_set(types[t], 1001, 2, 2, 1, 1);
         for (size_t i = 0; i < 1001; i++) {
             if (types[t] == CULL_U8)
-                ((uint8_t *)set->inputs)[2 * i] = 77;
+                ((uint8_t *)cull_data_base(set))[2 * i] = 77;
             else
-                ((float *)set->inputs)[2 * i] = .1f;
+                ((float *)cull_data_base(set))[2 * i] = .1f;
         }
         assert_ok(cull_data_measure(set));
         assert_true(set->deviation[0] == 1);
@@ -168,7 +167,7 @@ static void every_pair_of_names_and_types_is_understood(void **state)
     assert_int_equal(4, set->classes);
     assert_int_equal(3, set->height);
     assert_int_equal(2, set->width);
-    assert_true(((float *)set->inputs)[11] == 11 / 8.f);
+    assert_true(((float *)cull_data_base(set))[11] == 11 / 8.f);
     cull_data_close(set);
     assert_ok(cull_data_open(path, CULL_DATA_TEST, NULL, &set));
     assert_int_equal(CULL_U8, set->dtype);
@@ -298,8 +297,9 @@ static void imagenet_batches_become_one_set(void **state)
     for (size_t i = 0; i < 20; i++) {
         assert_int_equal(i % 2 ? 999 : 0, set->labels[i]);
         assert_int_equal(i, set->origin[i]);
-        assert_int_equal(i / 2 + 1, ((uint8_t *)set->inputs)[i * 3072]);
-        assert_int_equal(i % 2 ? 200 : i / 2 + 1, ((uint8_t *)set->inputs)[i * 3072 + 1024]);
+        assert_int_equal(i / 2 + 1, ((uint8_t *)cull_data_base(set))[i * 3072]);
+        assert_int_equal(i % 2 ? 200 : i / 2 + 1,
+                         ((uint8_t *)cull_data_base(set))[i * 3072 + 1024]);
     }
     assert_false(set->published);
     cull_data_close(set);
@@ -407,7 +407,7 @@ static unsigned sum_of(const cull_dataset *set, size_t i)
     size_t   row = cull_data_row(set);
     unsigned sum = 0;
 
-    for (size_t j = 0; j < row; j++) sum += ((uint8_t *)set->inputs)[i * row + j];
+    for (size_t j = 0; j < row; j++) sum += ((uint8_t *)cull_data_base(set))[i * row + j];
     return sum;
 }
 
@@ -482,7 +482,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gathering_copies_and_keeping_compacts),
+        cmocka_unit_test(gathered_and_kept_examples_have_all_they_had),
         cmocka_unit_test(means_and_deviations_are_those_of_each_channel),
         cmocka_unit_test(a_channel_that_never_changes_is_divided_by_one),
         cmocka_unit_test(a_test_set_adopts_what_the_training_set_says),

@@ -185,7 +185,7 @@ static void check_plan(cull_backend *backend, const cull_model *model, size_t ba
     cull_signals seen;
     const char  *name = NULL;
 
-    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
     cull_nn_params_init(params, model, 7);
     assert_ok(cull_nn_plan_create(model, params, backend, CULL_PLAN_LEARN, batch, 0, &plan));
     for (size_t i = 0; (name = cull_nn_plan_implementation(plan, i)); i++)
@@ -231,7 +231,7 @@ static void inputs_of_any_number_of_channels_come_in_layouts_that_batches_have(v
         cull_image         image = {0};
 
         assert_ok(cull_nn_model_by_name("resnet20", &options, &model));
-        assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+        assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
         assert_ok(cull_nn_plan_create(model, params, backend, CULL_PLAN_SCORE, 2, 0, &plan));
         image = cull_nn_plan_input(plan);
         if (image.block != 1 && image.block != image.c)
@@ -258,7 +258,7 @@ static void start(struct run *r, const char *name, unsigned threads)
 
     assert_ok(cull_backend_open("cpu", threads, &r->backend));
     r->model = make_model(name);
-    assert_ok(cull_nn_params_create(r->model, CULL_F32, &r->params));
+    assert_ok(cull_nn_params_create(plain_backend(), r->model, CULL_F32, &r->params));
     cull_nn_params_init(r->params, r->model, 7);
     assert_ok(cull_nn_plan_create(r->model, r->params, r->backend, CULL_PLAN_LEARN, SMALL_BATCH, 0,
                                   &r->plan));
@@ -360,7 +360,7 @@ static void every_failing_allocation_is_survived(void **state)
 
     (void)state;
     assert_ok(cull_backend_open("cpu", 2, &backend));
-    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
     for (size_t n = 1; status != CULL_OK; n += 7) {
         cull_plan *plan = NULL;
 

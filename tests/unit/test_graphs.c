@@ -54,7 +54,7 @@ static struct work work_of(uint64_t seed)
     w.count = w.graph.model->param_count;
     w.inputs = normals_f32(seed + 1000, (size_t)w.graph.batch * w.row);
     w.value = normals_f32(seed + 2000, w.count);
-    assert_ok(cull_nn_params_create(w.graph.model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), w.graph.model, CULL_F32, &params));
     cull_nn_params_init(params, w.graph.model, seed);
     /* nothing at a round number: biases of 0 and gammas of 1 hide mistakes */
     for (size_t i = 0; i < w.count; i++)
@@ -139,7 +139,7 @@ static struct result run_work(struct work *w, cull_backend *backend, cull_dtype 
                                          .step = 3,
                                          .key = cull_key_make(1, "dropout")};
 
-    assert_ok(cull_nn_params_create(w->graph.model, dtype, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), w->graph.model, dtype, &params));
     for (size_t i = 0; i < w->count; i++)
         put(params->value, dtype, i, shaken(w->value[i], w->graph.seed + 100, run, i));
     for (int i = 0; i < 3; i++)

@@ -87,7 +87,7 @@ static void assert_read(const cull_dataset *set)
     assert_int_equal(WIDTH, set->width);
     assert_int_equal(CULL_U8, set->dtype);
     for (size_t i = 0; i < PIXELS; i++)
-        assert_int_equal((unsigned char)(i * 3), ((unsigned char *)set->inputs)[i]);
+        assert_int_equal((unsigned char)(i * 3), ((unsigned char *)cull_data_base(set))[i]);
     for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal((i * 7) % 10, set->labels[i]);
         assert_int_equal(i, set->origin[i]);

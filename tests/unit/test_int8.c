@@ -206,7 +206,7 @@ static void open_net(struct net *n, const char *name, size_t batch, unsigned thr
     *n = (struct net){.batch = batch};
     assert_ok(cull_backend_open("cpu", threads, &n->backend));
     assert_ok(cull_nn_model_by_name(name, &options, &n->model));
-    assert_ok(cull_nn_params_create(n->model, CULL_F32, &n->params));
+    assert_ok(cull_nn_params_create(n->backend, n->model, CULL_F32, &n->params));
     cull_nn_params_init(n->params, n->model, 7);
     for (int i = 0; i < 2; i++)
         assert_ok(cull_nn_plan_create(n->model, n->params, n->backend,
@@ -443,11 +443,11 @@ static float *weights_after(const struct world *w, const char *changes, bool sto
         assert_ok(cull_trainer_create(&recipe->setup, true, &t));
         assert_ok(cull_trainer_run(t, &options, &result));
         assert_int_equal(options.resume, result.resumed);
-        *count = t->params->count;
+        *count = t->learner.params->count;
         if (part) {
             out = malloc(*count * sizeof *out);
             assert_non_null(out);
-            memcpy(out, t->params->value, *count * sizeof *out);
+            memcpy(out, t->learner.params->value, *count * sizeof *out);
         }
         cull_trainer_destroy(t);
     }

@@ -51,8 +51,8 @@ static void take(cull_loader *loader, const cull_dataset *set, uint64_t k)
     assert_null(batch.weights);
     assert_memory_equal(places, batch.places, count * sizeof *places);
     for (size_t i = 0; i < count; i++) assert_int_equal(set->labels[places[i]], batch.labels[i]);
-    cull_data_transform(set, k % 3 ? &augment : NULL, (cull_data_form){CULL_F32, false}, k / 10,
-                        places, count, expected);
+    assert_ok(cull_data_transform(set, k % 3 ? &augment : NULL, (cull_data_form){CULL_F32, false},
+                                  k / 10, places, count, expected));
     assert_memory_equal(expected, batch.inputs.data, count * ROW * sizeof *expected);
     assert_int_equal(0, (uintptr_t)batch.inputs.data % 64);
     assert_int_equal(count, batch.inputs.shape[0]);
@@ -196,7 +196,7 @@ static void rows_may_lie_channels_last_and_in_double(void **state)
                  cull_data_loader_submit(loader, places, 2, 0, true));
     assert_ok(cull_data_loader_submit(loader, places, 2, 0, false));
     assert_ok(cull_data_loader_take(loader, &batch));
-    cull_data_transform(set, NULL, options.form, 0, places, 2, expected);
+    assert_ok(cull_data_transform(set, NULL, options.form, 0, places, 2, expected));
     assert_memory_equal(expected, batch.inputs.data, sizeof expected);
     assert_int_equal(CULL_F64, batch.inputs.dtype);
     assert_memory_equal(((int64_t[]){2, 8, 4, 3}), batch.inputs.shape, 4 * sizeof(int64_t));

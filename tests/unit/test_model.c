@@ -215,7 +215,7 @@ static void momentum_and_epsilon_reach_the_averages_and_what_is_predicted(void *
     assert_ok(cull_model_create("mine", 1, 1, 1, &m));
     x = cull_model_norm(m, 0, "n", &(cull_norm){.epsilon = 3, .momentum = 0.25});
     assert_ok(cull_model_finish(m, cull_model_dense(m, x, "d", &(cull_dense){.out = 2})));
-    assert_ok(cull_nn_params_create(m, CULL_F32, &p));
+    assert_ok(cull_nn_params_create(plain_backend(), m, CULL_F32, &p));
     cull_nn_params_init(p, m, 1);
     running = p->running;
     running[0] = 2;

@@ -326,7 +326,7 @@ static void what_is_written_is_read_back(void **state)
 {
     float        x[12] = {0};
     int64_t      y[3] = {1, -2, 3};
-    cull_tensor  strided = {x, CULL_F32, 2, {3, 2}, {1, 3}}, t = {0};
+    cull_tensor  strided = {x, CULL_F32, 2, {3, 2}, {1, 3}, {0}}, t = {0};
     cull_array   arrays[] = {{"x", cull_matrix(x, CULL_F32, 3, 4)},
                              {"turned", strided},
                              {"a/b", cull_vector(y, CULL_I64, 3)},
@@ -479,7 +479,7 @@ static cull_status write_and_read(const char *path)
 {
     cull_status  status = CULL_OK;
     float        x[6] = {0};
-    cull_tensor  strided = {x, CULL_F32, 2, {3, 2}, {1, 3}}, t = {0};
+    cull_tensor  strided = {x, CULL_F32, 2, {3, 2}, {1, 3}, {0}}, t = {0};
     cull_array   array = {"x", strided};
     cull_arrays *file = NULL;
 

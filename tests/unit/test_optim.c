@@ -13,22 +13,22 @@ enum { MANY = 100003 };
 /* PyTorch in double and here differ in the order of a few operations. */
 #define CLOSE 1e-14
 
-static cull_team *team_of(unsigned threads)
+static cull_backend *open_ref(unsigned threads)
 {
-    cull_team *team = NULL;
+    cull_backend *backend = NULL;
 
-    assert_ok(cull_team_create(threads, &team));
-    return team;
+    assert_ok(cull_backend_open("ref", threads, &backend));
+    return backend;
 }
 
 /* Three steps from (1, -2, .5) with gradients (.5 (k+1), -.25, 2 w2 - k), as PyTorch took them. */
 static void check_three_steps(const cull_optim_options *options, const double expected[3])
 {
-    cull_team  *team = team_of(1);
-    cull_optim *optim = NULL;
-    double      w[3] = {1, -2, .5};
+    cull_backend *backend = open_ref(1);
+    cull_optim   *optim = NULL;
+    double        w[3] = {1, -2, .5};
 
-    assert_ok(cull_optim_create(options, CULL_F64, 3, team, &optim));
+    assert_ok(cull_optim_create(options, CULL_F64, 3, backend, &optim));
     for (int k = 0; k < 3; k++) {
         double g[3] = {.5 * (k + 1), -.25, 2 * w[2] - k};
         assert_ok(cull_optim_step(optim, options->rule == CULL_OPTIM_SGD ? .1 : .01, w, g));
@@ -37,7 +37,7 @@ static void check_three_steps(const cull_optim_options *options, const double ex
         if (fabs(w[i] - expected[i]) > CLOSE)
             fail_msg("weight %d is %.17g, PyTorch has %.17g", i, w[i], expected[i]);
     cull_optim_destroy(optim);
-    cull_team_destroy(team);
+    cull_backend_close(backend);
 }
 
 static void sgd_takes_pytorchs_steps(void **state)
@@ -74,21 +74,24 @@ static void clipping_is_pytorchs(void **state)
 
 static void a_gradient_within_the_norm_is_left_alone(void **state)
 {
-    cull_team *team = team_of(1);
-    double     g[2] = {3, 4}, partial[1] = {0};
-    double     norm = cull_optim_norm(team, CULL_F64, 2, g, partial);
+    cull_optim_options options = {.rule = CULL_OPTIM_SGD, .clip = 5.1};
+    cull_backend      *backend = open_ref(1);
+    cull_optim        *optim = NULL;
+    double             w[2] = {0, 0}, g[2] = {3, 4};
 
     (void)state;
-    assert_true(norm == 5);
-    cull_optim_clip(team, CULL_F64, 2, norm, 5.1, g);
+    assert_ok(cull_optim_create(&options, CULL_F64, 2, backend, &optim));
+    assert_ok(cull_optim_step(optim, 1, w, g));
+    assert_true(*optim->norm == 5);
     assert_true(g[0] == 3 && g[1] == 4);
-    cull_team_destroy(team);
+    cull_optim_destroy(optim);
+    cull_backend_close(backend);
 }
 
 static void float_steps_stay_near_double_ones(void **state)
 {
     static const cull_optim_rule rules[] = {CULL_OPTIM_SGD, CULL_OPTIM_ADAMW};
-    cull_team                   *team = team_of(1);
+    cull_backend                *backend = open_ref(1);
 
     (void)state;
     for (size_t r = 0; r < 2; r++) {
@@ -104,8 +107,8 @@ static void float_steps_stay_near_double_ones(void **state)
         float              w[64], g[64];
         double             w2[64], g2[64];
 
-        assert_ok(cull_optim_create(&options, CULL_F32, 64, team, &narrow));
-        assert_ok(cull_optim_create(&options, CULL_F64, 64, team, &wide));
+        assert_ok(cull_optim_create(&options, CULL_F32, 64, backend, &narrow));
+        assert_ok(cull_optim_create(&options, CULL_F64, 64, backend, &wide));
         for (size_t i = 0; i < 64; i++) w2[i] = w[i] = (float)random_normal(1, i);
         for (size_t k = 0; k < 20; k++) {
             for (size_t i = 0; i < 64; i++) g2[i] = g[i] = (float)random_normal(2 + k, i);
@@ -116,7 +119,7 @@ static void float_steps_stay_near_double_ones(void **state)
         cull_optim_destroy(narrow);
         cull_optim_destroy(wide);
     }
-    cull_team_destroy(team);
+    cull_backend_close(backend);
 }
 
 /* Some steps over many weights, one in five exempt; the weights afterwards. */
@@ -129,11 +132,11 @@ static float *steps_with(unsigned threads, cull_optim_rule rule)
                                   .beta2 = .99,
                                   .epsilon = 1e-8,
                                   .clip = .1};
-    cull_team         *team = team_of(threads);
+    cull_backend      *backend = open_ref(threads);
     cull_optim        *optim = NULL;
     float             *w = normals_f32(1, MANY);
 
-    assert_ok(cull_optim_create(&options, CULL_F32, MANY, team, &optim));
+    assert_ok(cull_optim_create(&options, CULL_F32, MANY, backend, &optim));
     assert_ok(cull_optim_exempt(optim, 0, 3));
     assert_ok(cull_optim_exempt(optim, MANY / 5, MANY / 5));
     for (uint64_t k = 0; k < 3; k++) {
@@ -142,7 +145,7 @@ static float *steps_with(unsigned threads, cull_optim_rule rule)
         free(g);
     }
     cull_optim_destroy(optim);
-    cull_team_destroy(team);
+    cull_backend_close(backend);
     return w;
 }
 
@@ -161,12 +164,12 @@ static void threads_do_not_change_a_bit(void **state)
 static void exempt_weights_do_not_decay(void **state)
 {
     cull_optim_options options = {.rule = CULL_OPTIM_SGD, .weight_decay = .5};
-    cull_team         *team = team_of(1);
+    cull_backend      *backend = open_ref(1);
     cull_optim        *optim = NULL;
     double             w[6] = {1, 1, 1, 1, 1, 1}, g[6] = {0};
 
     (void)state;
-    assert_ok(cull_optim_create(&options, CULL_F64, 6, team, &optim));
+    assert_ok(cull_optim_create(&options, CULL_F64, 6, backend, &optim));
     assert_ok(cull_optim_exempt(optim, 1, 1));
     assert_ok(cull_optim_exempt(optim, 2, 1));
     assert_ok(cull_optim_exempt(optim, 5, 1));
@@ -175,7 +178,7 @@ static void exempt_weights_do_not_decay(void **state)
     assert_ok(cull_optim_step(optim, 1, w, g));
     for (int i = 0; i < 6; i++) assert_true(w[i] == (i == 1 || i == 2 || i == 5 ? 1 : .5));
     cull_optim_destroy(optim);
-    cull_team_destroy(team);
+    cull_backend_close(backend);
 }
 
 static void a_restored_optimizer_goes_on_bit_for_bit(void **state)
@@ -187,14 +190,14 @@ static void a_restored_optimizer_goes_on_bit_for_bit(void **state)
                                       .beta1 = .9,
                                       .beta2 = .99,
                                       .epsilon = 1e-8};
-        cull_team         *team = team_of(1);
+        cull_backend      *backend = open_ref(1);
         cull_optim        *first = NULL, *second = NULL;
         float              w[40], again[40], g[40];
         cull_writer        writer = {0};
 
         for (size_t i = 0; i < 40; i++) w[i] = g[i] = (float)random_normal(3, i);
-        assert_ok(cull_optim_create(&options, CULL_F32, 40, team, &first));
-        assert_ok(cull_optim_create(&options, CULL_F32, 40, team, &second));
+        assert_ok(cull_optim_create(&options, CULL_F32, 40, backend, &first));
+        assert_ok(cull_optim_create(&options, CULL_F32, 40, backend, &second));
         assert_ok(cull_optim_step(first, .1, w, g));
         assert_ok(cull_optim_save(first, &writer));
         memcpy(again, w, sizeof w);
@@ -207,7 +210,7 @@ static void a_restored_optimizer_goes_on_bit_for_bit(void **state)
         cull_writer_clear(&writer);
         cull_optim_destroy(first);
         cull_optim_destroy(second);
-        cull_team_destroy(team);
+        cull_backend_close(backend);
     }
 }
 
@@ -215,20 +218,20 @@ static void another_optimizers_state_is_refused(void **state)
 {
     cull_optim_options plain = {.rule = CULL_OPTIM_SGD};
     cull_optim_options heavy = {.rule = CULL_OPTIM_SGD, .momentum = .9};
-    cull_team         *team = team_of(1);
+    cull_backend      *backend = open_ref(1);
     cull_optim        *first = NULL, *second = NULL;
     cull_writer        writer = {0};
 
     (void)state;
-    assert_ok(cull_optim_create(&plain, CULL_F32, 4, team, &first));
-    assert_ok(cull_optim_create(&heavy, CULL_F32, 4, team, &second));
+    assert_ok(cull_optim_create(&plain, CULL_F32, 4, backend, &first));
+    assert_ok(cull_optim_create(&heavy, CULL_F32, 4, backend, &second));
     assert_ok(cull_optim_save(first, &writer));
     assert_fails(CULL_BAD_STATE, "another optimizer",
                  cull_optim_restore(second, &(cull_reader){writer.data, writer.size, 0}));
     cull_writer_clear(&writer);
     cull_optim_destroy(first);
     cull_optim_destroy(second);
-    cull_team_destroy(team);
+    cull_backend_close(backend);
 }
 
 static void impossible_options_are_refused(void **state)
@@ -244,47 +247,47 @@ static void impossible_options_are_refused(void **state)
         {{.rule = CULL_OPTIM_ADAMW, .beta1 = 1, .epsilon = 1}, "betas"},
         {{.rule = CULL_OPTIM_ADAMW, .beta1 = .9, .beta2 = .9}, "epsilon"},
     };
-    cull_team  *team = team_of(1);
-    cull_optim *optim = NULL;
+    cull_backend *backend = open_ref(1);
+    cull_optim   *optim = NULL;
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_fails(CULL_BAD_ARGUMENT, cases[i].text,
-                     cull_optim_create(&cases[i].options, CULL_F32, 4, team, &optim));
+                     cull_optim_create(&cases[i].options, CULL_F32, 4, backend, &optim));
     assert_fails(CULL_BAD_ARGUMENT, "int32",
-                 cull_optim_create(&(cull_optim_options){0}, CULL_I32, 4, team, &optim));
-    cull_team_destroy(team);
+                 cull_optim_create(&(cull_optim_options){0}, CULL_I32, 4, backend, &optim));
+    cull_backend_close(backend);
 }
 
 static void a_gradient_that_is_not_finite_changes_nothing(void **state)
 {
     cull_optim_options options = {.rule = CULL_OPTIM_SGD, .clip = 1};
-    cull_team         *team = team_of(1);
+    cull_backend      *backend = open_ref(1);
     cull_optim        *optim = NULL;
     float              w[2] = {1, 2}, g[2] = {NAN, 1};
 
     (void)state;
-    assert_ok(cull_optim_create(&options, CULL_F32, 2, team, &optim));
+    assert_ok(cull_optim_create(&options, CULL_F32, 2, backend, &optim));
     assert_fails(CULL_NOT_FINITE, "no longer finite", cull_optim_step(optim, .1, w, g));
     assert_true(w[0] == 1 && w[1] == 2 && optim->steps == 0);
     cull_optim_destroy(optim);
-    cull_team_destroy(team);
+    cull_backend_close(backend);
 }
 
 static void a_step_allocates_nothing_and_creation_survives_failures(void **state)
 {
     cull_optim_options options = {
         .rule = CULL_OPTIM_ADAMW, .beta1 = .9, .beta2 = .99, .epsilon = 1e-8, .clip = 1};
-    cull_team  *team = team_of(2);
-    cull_status status = CULL_NO_MEMORY;
-    float       w[9] = {0}, g[9] = {1};
+    cull_backend *backend = open_ref(2);
+    cull_status   status = CULL_NO_MEMORY;
+    float         w[9] = {0}, g[9] = {1};
 
     (void)state;
     for (size_t n = 1; status != CULL_OK; n++) {
         cull_optim *optim = NULL;
         size_t      before = 0;
         fail_nth_alloc(n);
-        status = cull_optim_create(&options, CULL_F32, 9, team, &optim);
+        status = cull_optim_create(&options, CULL_F32, 9, backend, &optim);
         fail_nth_alloc(0);
         assert_true(status == CULL_OK || (status == CULL_NO_MEMORY && !optim));
         if (!optim) continue;
@@ -293,7 +296,7 @@ static void a_step_allocates_nothing_and_creation_survives_failures(void **state
         assert_int_equal(before, cull_base_alloc_count());
         cull_optim_destroy(optim);
     }
-    cull_team_destroy(team);
+    cull_backend_close(backend);
 }
 
 int main(void)

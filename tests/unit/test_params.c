@@ -51,7 +51,7 @@ static void check_rule(int init, int64_t groups, double deviation, double larges
     if (init == CULL_INIT_NORMAL) m->node[x].init_value = deviation;
     x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
     assert_ok(cull_nn_model_finish(m, cull_nn_dense(m, x, "fc", 2, true, CULL_INIT_TORCH)));
-    assert_ok(cull_nn_params_create(m, CULL_F64, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), m, CULL_F64, &params));
     cull_nn_params_init(params, m, 4);
     value = params->value;
     check("weight", value, m->node[1].param_count[0], deviation);
@@ -87,7 +87,7 @@ static void norms_start_as_identity(void **state)
 
     (void)state;
     assert_ok(cull_nn_model_by_name("resnet20", &options, &m));
-    assert_ok(cull_nn_params_create(m, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), m, CULL_F32, &params));
     cull_nn_params_init(params, m, 4);
     for (int k = 1; k < m->nodes; k++) {
         const cull_node *node = &m->node[k];
@@ -111,8 +111,8 @@ static void a_seed_is_a_start(void **state)
 
     (void)state;
     assert_ok(cull_nn_model_by_name("mlp", &options, &m));
-    assert_ok(cull_nn_params_create(m, CULL_F32, &a));
-    assert_ok(cull_nn_params_create(m, CULL_F32, &b));
+    assert_ok(cull_nn_params_create(plain_backend(), m, CULL_F32, &a));
+    assert_ok(cull_nn_params_create(plain_backend(), m, CULL_F32, &b));
     cull_nn_params_init(a, m, 1);
     cull_nn_params_init(b, m, 1);
     assert_memory_equal(a->value, b->value, a->count * sizeof(float));
@@ -135,7 +135,7 @@ static void creating_survives_every_allocation_failure(void **state)
         cull_params *params = NULL;
 
         fail_nth_alloc(n);
-        status = cull_nn_params_create(m, CULL_F32, &params);
+        status = cull_nn_params_create(plain_backend(), m, CULL_F32, &params);
         fail_nth_alloc(0);
         assert_true(status == CULL_OK || (status == CULL_NO_MEMORY && !params));
         cull_nn_params_destroy(params);

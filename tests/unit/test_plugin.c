@@ -145,7 +145,7 @@ static void broken_strategies_are_caught(void **state)
                   {true, "chose row 19 twice"},
                   {true, "chose 21 examples, 20 are the most"},
                   {true, "into group 3 of 0"},
-                  {false, "made for strategy interface 3"},
+                  {false, "made for strategy interface 4"},
                   {false, "needs a name, a doc, decide"},
                   {false, "option knob needs a default"},
                   {false, "no known rhythm (9)"},

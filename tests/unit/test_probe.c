@@ -54,7 +54,7 @@ static struct ground *make(const char *name, cull_dtype dtype, size_t pool)
     else
         assert_ok(cull_nn_model_by_name(name, &options, &g->model));
     g->set = random_set(CULL_U8, pool, CLASSES, 1, SIDE, SIDE);
-    assert_ok(cull_nn_params_create(g->model, dtype, &g->params));
+    assert_ok(cull_nn_params_create(g->backend, g->model, dtype, &g->params));
     cull_nn_params_init(g->params, g->model, 7);
     ground.backend = g->backend;
     ground.model = g->model;
@@ -100,7 +100,7 @@ static double *inputs_of(const cull_dataset *set, const uint32_t *places, size_t
 
     assert_non_null(out);
     for (size_t i = 0; i < count * row; i++) {
-        uint8_t pixel = ((const uint8_t *)set->inputs)[places[i / row] * row + i % row];
+        uint8_t pixel = ((const uint8_t *)cull_data_base(set))[places[i / row] * row + i % row];
         out[i] = (pixel / 255. - set->mean[0]) / set->deviation[0];
     }
     return out;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cull_lab.h"
 #include "lab/compare/arms.h"
 #include "lab/recipe/recipe.h"
 #include "select/select.h"

@@ -1,5 +1,6 @@
 /* test_run_memory.c - the calls around a run with every allocation failing in turn: out of memory
  * is said, nothing is left behind, and at the end each succeeds. */
+#include "cull_lab.h"
 #include "files.h"
 #include "lab/recipe/recipe.h"
 
@@ -14,9 +15,9 @@ static void write_set(const char *path)
 {
     cull_dataset *set = random_set(CULL_U8, COUNT, CLASSES, 1, SIDE, SIDE);
     cull_array    arrays[] = {
-           {"x_train", cull_matrix(set->inputs, CULL_U8, COUNT, (size_t)SIDE * SIDE)},
+           {"x_train", cull_matrix(cull_data_base(set), CULL_U8, COUNT, (size_t)SIDE * SIDE)},
            {"y_train", cull_vector(set->labels, CULL_I32, COUNT)},
-           {"x_test", cull_matrix(set->inputs, CULL_U8, COUNT, (size_t)SIDE * SIDE)},
+           {"x_test", cull_matrix(cull_data_base(set), CULL_U8, COUNT, (size_t)SIDE * SIDE)},
            {"y_test", cull_vector(set->labels, CULL_I32, COUNT)},
     };
 

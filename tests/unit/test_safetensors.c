@@ -24,8 +24,8 @@ static void weights_come_back_bit_for_bit(void **state)
     cull_writer  bytes = {0};
 
     (void)state;
-    assert_ok(cull_nn_params_create(model, CULL_F32, &a));
-    assert_ok(cull_nn_params_create(model, CULL_F32, &b));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &a));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &b));
     cull_nn_params_init(a, model, 7);
     for (size_t i = 0; i < a->running_count; i++) ((float *)a->running)[i] = (float)i;
     assert_ok(cull_weights_encode(model, a, &bytes));
@@ -46,7 +46,7 @@ static void names_and_shapes_are_pytorchs(void **state)
     size_t           count = 0, mean = 0, conv = 0;
 
     (void)state;
-    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
     assert_ok(cull_weights_list(model, params, &list, &count));
     for (size_t i = 0; i < count; i++) {
         const char *name = list[i].name;
@@ -73,9 +73,9 @@ static void another_models_weights_are_refused_and_change_nothing(void **state)
     float       *before = NULL;
 
     (void)state;
-    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
-    assert_ok(cull_nn_params_create(model, CULL_F64, &wide));
-    assert_ok(cull_nn_params_create(other, CULL_F32, &others));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F64, &wide));
+    assert_ok(cull_nn_params_create(plain_backend(), other, CULL_F32, &others));
     cull_nn_params_init(params, model, 3);
     before = malloc(params->count * sizeof *before);
     assert_non_null(before);
@@ -198,7 +198,7 @@ static void every_cut_of_a_file_is_refused(void **state)
     cull_writer  bytes = {0};
 
     (void)state;
-    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
     assert_ok(cull_weights_encode(model, params, &bytes));
     for (size_t size = 0; size < bytes.size; size += size < 1000 ? 1 : 997) {
         unsigned char *cut = malloc(size + 1);
@@ -214,7 +214,7 @@ static void every_cut_of_a_file_is_refused(void **state)
 
 static void a_state_comes_back_and_damage_is_noticed(void **state)
 {
-    cull_run_state saved = {.place = {.step = 7, .epoch = 2, .best = .5, .weights = "weights-7"},
+    cull_run_state saved = {.progress = {.step = 7, .epoch = 2, .best = .5, .weights = "weights-7"},
                             .meter = {.trained = 99},
                             .optim = {(const unsigned char *)"optim", 5, 0},
                             .selector = {(const unsigned char *)"sel", 3, 0}};
@@ -224,7 +224,7 @@ static void a_state_comes_back_and_damage_is_noticed(void **state)
     (void)state;
     assert_ok(cull_run_state_encode(&saved, &bytes));
     assert_ok(cull_run_state_decode("s", bytes.data, bytes.size, &read));
-    assert_int_equal(7, read.place.step);
+    assert_int_equal(7, read.progress.step);
     assert_int_equal(99, read.meter.trained);
     assert_int_equal(5, read.optim.size);
     assert_memory_equal("sel", read.selector.data, 3);
@@ -240,7 +240,7 @@ static void a_state_comes_back_and_damage_is_noticed(void **state)
 
 static void a_state_may_not_name_files_elsewhere(void **state)
 {
-    cull_run_state saved = {.place = {.weights = "../weights"}}, read = {0};
+    cull_run_state saved = {.progress = {.weights = "../weights"}}, read = {0};
     cull_writer    bytes = {0};
 
     (void)state;
@@ -257,7 +257,7 @@ static void reading_and_writing_survive_failing_allocations(void **state)
     cull_status  status = CULL_NO_MEMORY;
 
     (void)state;
-    assert_ok(cull_nn_params_create(model, CULL_F32, &params));
+    assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
     for (size_t n = 1; status != CULL_OK; n++) {
         cull_writer bytes = {0};
         fail_nth_alloc(n);

@@ -40,8 +40,7 @@ static void every_example_goes_to_one_side_with_all_it_has(void **state)
             assert_true(i == 0 || from > set->origin[i - 1]);
             assert_int_equal(1, ++seen[from]);
             assert_int_equal(whole->labels[from], set->labels[i]);
-            assert_memory_equal((char *)whole->inputs + from * bytes,
-                                (char *)set->inputs + i * bytes, bytes);
+            assert_memory_equal(row_of(whole, from), row_of(set, i), bytes);
         }
         assert_int_equal(CLASSES, set->classes);
         assert_memory_equal(whole->mean, set->mean, sizeof *set->mean);

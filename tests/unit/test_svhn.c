@@ -102,7 +102,7 @@ static void assert_read(const cull_dataset *set, size_t count)
     assert_int_equal(count, set->count);
     assert_int_equal(10, set->classes);
     for (size_t n = 0; n < count; n++) {
-        const uint8_t *image = (const uint8_t *)set->inputs + n * PIXELS;
+        const uint8_t *image = (const uint8_t *)cull_data_base(set) + n * PIXELS;
         assert_int_equal(digits[n] % 10, set->labels[n]);
         for (size_t c = 0; c < 3; c++)
             for (size_t h = 0; h < 32; h++)
@@ -184,7 +184,8 @@ static void extra_images_stand_behind_the_others(void **state)
     assert_ok(cull_data_create("svhn", &set));
     assert_ok(cull_data_svhn_read(paths, 2, set));
     assert_int_equal(2 * COUNT, set->count);
-    assert_memory_equal(set->inputs, (uint8_t *)set->inputs + COUNT * PIXELS, COUNT * PIXELS);
+    assert_memory_equal(cull_data_base(set), (uint8_t *)cull_data_base(set) + COUNT * PIXELS,
+                        COUNT * PIXELS);
     assert_memory_equal(set->labels, set->labels + COUNT, COUNT * sizeof *set->labels);
     assert_int_equal(2 * COUNT - 1, set->origin[2 * COUNT - 1]);
     cull_data_close(set);

@@ -1,4 +1,5 @@
-/* tests/unit/test_tensor.c - views: made, read, checked, and borrowed from DLPack. */
+/* tests/unit/test_tensor.c - views: made, read, checked, borrowed from DLPack, and where they lie.
+ */
 #include "support.h"
 
 #include <math.h>
@@ -189,9 +190,7 @@ static void dlpack_tensors_that_cannot_be_viewed_are_refused(void **state)
 
     (void)state;
     assert_fails(CULL_BAD_ARGUMENT, "needed", cull_tensor_from_dlpack(NULL, &t));
-    dl.device_type = 2;
-    assert_fails(CULL_UNSUPPORTED, "host", cull_tensor_from_dlpack(&dl, &t));
-    dl = good, dl.ndim = 5;
+    dl.ndim = 5;
     assert_fails(CULL_UNSUPPORTED, "5 dimensions", cull_tensor_from_dlpack(&dl, &t));
     dl = good, dl.ndim = 0;
     assert_fails(CULL_UNSUPPORTED, "0 dimensions", cull_tensor_from_dlpack(&dl, &t));
@@ -208,6 +207,132 @@ static void dlpack_tensors_that_cannot_be_viewed_are_refused(void **state)
     assert_int_equal(77, t.dims);
 }
 
+/* DLPack's numbering: 1 and 3 are the host's memory, plain and pinned. */
+static void dlpack_tensors_keep_their_device(void **state)
+{
+    float         x[4] = {0};
+    int64_t       shape[] = {2, 2};
+    struct dlpack dl = {x, 2, 1, 2, 2, 32, 1, shape, NULL, 8};
+    cull_tensor   t = {0};
+
+    (void)state;
+    assert_ok(cull_tensor_from_dlpack(&dl, &t));
+    assert_int_equal(CULL_DEVICE_CUDA, t.device.kind);
+    assert_int_equal(1, t.device.number);
+    assert_ptr_equal(x + 2, t.data);
+    assert_true(cull_tensor_on(&t, (cull_device){CULL_DEVICE_CUDA, 1}));
+    assert_false(cull_tensor_on(&t, (cull_device){CULL_DEVICE_CUDA, 0}));
+    assert_false(cull_tensor_on(&t, (cull_device){0}));
+    assert_fails(CULL_UNSUPPORTED, "h: on device cuda:1; arrays on host",
+                 cull_tensor_check(&t, "h", 2, 2, false));
+    dl.device_type = 1;
+    assert_ok(cull_tensor_from_dlpack(&dl, &t));
+    assert_ok(cull_tensor_check(&t, "h", 2, 2, false));
+    assert_true(cull_tensor_on(&t, (cull_device){0}));
+}
+
+static void devices_are_told_apart_and_named(void **state)
+{
+    static const cull_device host[] = {{0, 0}, {1, 0}, {1, 7}, {3, 0}, {11, 2}};
+    char                     name[CULL_DEVICE_NAME];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof host / sizeof *host; i++) {
+        assert_true(cull_device_same(host[i], (cull_device){0}));
+        assert_false(cull_device_same((cull_device){2, host[i].number}, host[i]));
+        assert_string_equal("host", cull_device_name(host[i], name));
+    }
+    assert_true(cull_device_same((cull_device){2, 3}, (cull_device){2, 3}));
+    assert_false(cull_device_same((cull_device){2, 3}, (cull_device){10, 3}));
+    assert_string_equal("cuda:3", cull_device_name((cull_device){2, 3}, name));
+    assert_string_equal("kind99:-1", cull_device_name((cull_device){99, -1}, name));
+}
+
+/* Arrays of a device that does not exist: reading one number of them would crash. */
+static const cull_device elsewhere = {CULL_DEVICE_CUDA, 0};
+
+static cull_tensor faraway(cull_tensor t)
+{
+    t.data = (void *)(uintptr_t)64;
+    t.device = elsewhere;
+    return t;
+}
+
+static void selection_says_that_it_reads_the_host(void **state)
+{
+    float                 x[4] = {1, 2, 3, 4};
+    double                k[4] = {0}, weight[2];
+    uint32_t              index[2] = {0};
+    cull_tensor           near = cull_matrix(x, CULL_F32, 2, 2), far = faraway(near);
+    cull_signals          signals = {.count = 2, .loss = faraway(cull_vector(x, CULL_F32, 2))};
+    cull_omp_problem      omp = {.count = 2, .budget = 1, .k = far, .t = k, .index = index};
+    cull_omp_options      options = {0};
+    cull_facility_problem facility = {.count = 2, .budget = 1, .similarity = far, .index = index};
+    cull_selector        *selector = NULL;
+    cull_subset           subset = {.device = elsewhere}, own = {0};
+    cull_diagnosis        diagnosis = {0};
+
+    (void)state;
+    omp.weight = facility.weight = weight;
+    assert_fails(CULL_UNSUPPORTED, "h: on device cuda:0",
+                 cull_gram(NULL, &far, &near, NULL, k, NULL, NULL));
+    assert_fails(CULL_UNSUPPORTED, "p: on device cuda:0",
+                 cull_gram(NULL, &near, &far, NULL, k, NULL, NULL));
+    assert_fails(CULL_UNSUPPORTED, "k: on device cuda:0", cull_omp(NULL, &omp, 1, &options));
+    assert_fails(CULL_UNSUPPORTED, "similarity: on device cuda:0",
+                 cull_facility(NULL, &facility, 1, &(cull_facility_options){0}));
+    assert_ok(cull_selector_create("top-loss", NULL, 0, &(cull_setting){.pool = 2}, &selector));
+    assert_fails(CULL_UNSUPPORTED, "loss: on device cuda:0",
+                 cull_select(selector, &signals, 1, &own));
+    signals.loss = cull_vector(x, CULL_F32, 2);
+    assert_fails(CULL_UNSUPPORTED, "the subset: on device cuda:0",
+                 cull_select(selector, &signals, 1, &subset));
+    assert_ok(cull_select(selector, &signals, 1, &own));
+    assert_fails(CULL_UNSUPPORTED, "the subset: on device cuda:0",
+                 cull_diagnose(NULL, &signals, &subset, NULL, &diagnosis));
+    subset.count = 1;
+    assert_fails(CULL_UNSUPPORTED, "the other subset: on device cuda:0",
+                 cull_diagnose(NULL, &signals, &own, &subset, &diagnosis));
+    cull_subset_clear(&own);
+    cull_selector_destroy(selector);
+}
+
+static void files_and_networks_say_that_they_read_the_host(void **state)
+{
+    float         x[4] = {1, 2, 3, 4};
+    uint8_t       labels[2] = {0, 1};
+    cull_tensor   near = cull_matrix(x, CULL_F32, 2, 2), far = faraway(near);
+    cull_tensor   y = cull_vector(labels, CULL_U8, 2);
+    cull_array    array = {"x", far};
+    cull_model   *model = NULL;
+    cull_network *network = NULL;
+    cull_recipe  *recipe = NULL;
+    cull_examples examples = {.inputs = near, .label = faraway(y)};
+    cull_subset   subset = {.count = 1, .device = elsewhere};
+
+    (void)state;
+    assert_fails(CULL_UNSUPPORTED, "x: on device cuda:0", cull_arrays_write("/x.npz", &array, 1));
+    assert_ok(cull_model_create("small", 2, 1, 1, &model));
+    assert_ok(
+        cull_model_finish(model, cull_model_dense(model, 0, "logits", &(cull_dense){.out = 2})));
+    assert_ok(cull_network_create(model, NULL, NULL, 0, &network));
+    assert_fails(CULL_UNSUPPORTED, "inputs: on device cuda:0",
+                 cull_network_predict(network, &far, NULL, NULL));
+    assert_fails(CULL_UNSUPPORTED, "logits: on device cuda:0",
+                 cull_network_logits(network, &near, true, &far));
+    assert_fails(CULL_UNSUPPORTED, "label: on device cuda:0",
+                 cull_network_learn(network, &examples, NULL, NULL));
+    examples.label = y;
+    assert_fails(CULL_UNSUPPORTED, "subset: on device cuda:0",
+                 cull_network_learn(network, &examples, &subset, NULL));
+    assert_ok(cull_recipe_open(NULL, NULL, 0, &recipe));
+    assert_fails(CULL_UNSUPPORTED, "inputs: on device cuda:0",
+                 cull_recipe_set_data(recipe, CULL_DATA_TRAIN, &far, &y));
+    cull_recipe_close(recipe);
+    cull_network_destroy(network);
+    cull_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +343,10 @@ int main(void)
         cmocka_unit_test(dlpack_tensors_are_viewed_in_place),
         cmocka_unit_test(a_single_row_or_column_of_dlpack_has_any_stride),
         cmocka_unit_test(dlpack_tensors_that_cannot_be_viewed_are_refused),
+        cmocka_unit_test(dlpack_tensors_keep_their_device),
+        cmocka_unit_test(devices_are_told_apart_and_named),
+        cmocka_unit_test(selection_says_that_it_reads_the_host),
+        cmocka_unit_test(files_and_networks_say_that_they_read_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

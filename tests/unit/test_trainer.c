@@ -91,7 +91,7 @@ static void write_set(const struct world *w, const char *name, uint64_t seed)
     /* The label shows in one row of pixels, so that there is something to learn. */
     for (size_t i = 0; i < COUNT; i++)
         for (size_t x = 0; x < SIDE; x++)
-            ((uint8_t *)set->inputs)[i * SIDE * SIDE + (size_t)set->labels[i] * SIDE + x] =
+            ((uint8_t *)cull_data_base(set))[i * SIDE * SIDE + (size_t)set->labels[i] * SIDE + x] =
                 (uint8_t)(200 + 50 * random_uniform(seed, i));
     assert_ok(cull_data_write(set, path_in(w->folder, name)));
     cull_data_close(set);
@@ -316,7 +316,7 @@ static void assert_same_state(const struct world *w, const char *a, const char *
         assert_ok(cull_run_state_decode(path, data, bytes, &state));
         memset(state.meter.seconds, 0, sizeof state.meter.seconds);
         memset(state.meter.joules, 0, sizeof state.meter.joules);
-        state.place.metrics = 0;
+        state.progress.metrics = 0;
         assert_ok(cull_run_state_encode(&state, &made[i]));
         free(data);
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cull_lab.h"
 #include "flags.h"
 #include "train/run_parts.h"
 

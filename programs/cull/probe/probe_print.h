@@ -2,6 +2,7 @@
 #ifndef CULL_PROBE_PRINT_H
 #define CULL_PROBE_PRINT_H
 
+#include "cull_lab.h"
 #include "program.h"
 
 /* A table: error, wins against random, cosine, sign; picks of wrong labels where there are any. */

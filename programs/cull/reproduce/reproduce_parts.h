@@ -2,6 +2,7 @@
 #ifndef CULL_REPRODUCE_PARTS_H
 #define CULL_REPRODUCE_PARTS_H
 
+#include "cull_lab.h"
 #include "program.h"
 
 enum { MOST_WORDS = 64, MOST_WORD = 1200 };

@@ -16,6 +16,7 @@ static cull_status open_cpu(cull_backend *backend)
 
 const cull_backend_class cull_backend_cpu = {
     .name = "cpu",
+    .queue = &cull_queue_host,
     .op = {[CULL_OP_RANK] = &cull_cpu_rank,
            [CULL_OP_KEYS] = &cull_cpu_keys,
            [CULL_OP_TOP] = &cull_cpu_top,
@@ -24,6 +25,7 @@ const cull_backend_class cull_backend_cpu = {
            [CULL_OP_FACILITY] = &cull_cpu_facility,
            [CULL_OP_GRADIENT] = &cull_cpu_gradient,
            [CULL_OP_GAIN] = &cull_cpu_gain,
-           [CULL_OP_REFIT] = &cull_cpu_refit},
+           [CULL_OP_REFIT] = &cull_cpu_refit,
+           CULL_HOST_OPS},
     .open = open_cpu,
 };

@@ -2,21 +2,8 @@
 #include <math.h>
 
 #include "backend/cpu/cpu.h"
-#include "base/alloc.h"
 
 enum { BLOCK = 1024 };
-
-static cull_status create(cull_backend *backend, const cull_op_desc *desc, cull_op **out)
-{
-    (void)backend;
-    (void)desc;
-    return cull_base_alloc(1, sizeof **out, "an operation", out);
-}
-
-static void destroy(cull_op *op)
-{
-    cull_base_free(op);
-}
 
 static void draw_block(void *context, size_t task, unsigned worker)
 {
@@ -42,4 +29,4 @@ static cull_status run(cull_op *op, const cull_op_args *args)
     return CULL_OK;
 }
 
-const cull_op_class cull_cpu_keys = {create, run, destroy};
+const cull_op_class cull_cpu_keys = {cull_host_create, run, cull_host_destroy};

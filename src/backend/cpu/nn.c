@@ -74,7 +74,6 @@ static int64_t block(cull_backend *backend, int64_t c, int64_t common)
 }
 
 const cull_layer_table cull_layers_cpu = {
-    .name = "cpu",
     .layer = {[CULL_LAYER_DENSE] = &cull_cpu_dense,
               [CULL_LAYER_CONV] = &cull_cpu_conv,
               [CULL_LAYER_BATCHNORM] = &cull_cpu_batchnorm,

@@ -27,7 +27,7 @@ static void drop_row(const struct job *job, size_t n)
     const cull_layer_args *a = job->args;
     cull_cpu_view          v = cull_cpu_see(&job->op->desc.x);
     double                 p = job->op->desc.probability, scale = 1 / (1 - p);
-    uint64_t               threshold = (uint64_t)ceil(p * 0x1p32);
+    uint64_t               threshold = (uint64_t)ceil(p * 0x1p32), step = cull_layer_step(a);
     const float           *in = job->in + n * v.row;
     float                 *out = job->out + n * v.row;
     uint32_t               word[4] = {0};
@@ -41,7 +41,7 @@ static void drop_row(const struct job *job, size_t n)
 
             if (e % 4 == 0) {
                 uint32_t counter[4] = {(uint32_t)(e / 4), a->place ? a->place[n] : (uint32_t)n,
-                                       (uint32_t)a->step, (uint32_t)(a->step >> 32)};
+                                       (uint32_t)step, (uint32_t)(step >> 32)};
                 cull_base_philox(a->key, counter, word);
             }
             kept = word[e % 4] >= threshold ? (float)(scale * (double)in[at]) : 0;

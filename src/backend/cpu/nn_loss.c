@@ -77,12 +77,15 @@ static void loss_part(void *context, size_t task, unsigned worker)
 
 static cull_status forward(cull_layer_op *op, const cull_layer_args *args)
 {
-    struct job job = {(const struct loss *)op, args, 1};
+    cull_status status = CULL_OK;
+    struct job  job = {(const struct loss *)op, args, 1};
 
+    TRY(cull_layer_check_labels(&op->desc, args));
     job.parts =
         cull_cpu_parts(op->backend, (size_t)op->desc.x.n, (size_t)cull_image_row(&op->desc.x));
     cull_team_run(op->backend->team, job.parts, loss_part, &job);
-    return CULL_OK;
+done:
+    return status;
 }
 
 const cull_layer_class cull_cpu_loss = {create, forward, NULL, destroy};

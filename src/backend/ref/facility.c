@@ -158,4 +158,4 @@ done:
     return status;
 }
 
-const cull_op_class cull_ref_facility = {cull_ref_create, run, cull_ref_destroy};
+const cull_op_class cull_ref_facility = {cull_host_create, run, cull_host_destroy};

@@ -53,5 +53,5 @@ static cull_status run_gain(cull_op *op, const cull_op_args *args)
     return CULL_OK;
 }
 
-const cull_op_class cull_ref_gradient = {cull_ref_create, run_gradient, cull_ref_destroy};
-const cull_op_class cull_ref_gain = {cull_ref_create, run_gain, cull_ref_destroy};
+const cull_op_class cull_ref_gradient = {cull_host_create, run_gradient, cull_host_destroy};
+const cull_op_class cull_ref_gain = {cull_host_create, run_gain, cull_host_destroy};

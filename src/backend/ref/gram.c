@@ -64,4 +64,4 @@ static cull_status run(cull_op *op, const cull_op_args *args)
     return CULL_OK;
 }
 
-const cull_op_class cull_ref_gram = {cull_ref_create, run, cull_ref_destroy};
+const cull_op_class cull_ref_gram = {cull_host_create, run, cull_host_destroy};

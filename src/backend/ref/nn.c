@@ -141,7 +141,9 @@ static cull_status forward(cull_layer_op *base, const cull_layer_args *args)
 {
     struct ref_op  *op = (struct ref_op *)base;
     cull_layer_args wide;
+    cull_status     status = CULL_OK;
 
+    if (base->desc.kind == CULL_LAYER_LOSS) TRY(cull_layer_check_labels(&base->desc, args));
     if (base->desc.dtype == CULL_F64) {
         run_forward(op, args);
         return CULL_OK;
@@ -154,7 +156,8 @@ static cull_status forward(cull_layer_op *base, const cull_layer_args *args)
     /* Elsewhere dx is written by backward alone; until then its memory is lent to others. */
     if (base->desc.kind == CULL_LAYER_LOSS) narrow(op, DX, args->dx);
     narrow(op, P, args->p);
-    return CULL_OK;
+done:
+    return status;
 }
 
 static cull_status backward(cull_layer_op *base, const cull_layer_args *args)
@@ -186,7 +189,6 @@ static int64_t block(cull_backend *backend, int64_t c, int64_t common)
 }
 
 const cull_layer_table cull_layers_ref = {
-    .name = "ref",
     .layer = {[CULL_LAYER_DENSE] = &layer,
               [CULL_LAYER_CONV] = &layer,
               [CULL_LAYER_BATCHNORM] = &layer,

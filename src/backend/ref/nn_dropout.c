@@ -11,14 +11,15 @@
 static void apply(const cull_layer_desc *d, const cull_layer_args *args, const double *in,
                   double *out, bool accumulate)
 {
-    int64_t row = cull_image_row(&d->x);
-    double  threshold = d->probability * 0x1p32, scale = 1 / (1 - d->probability);
+    int64_t  row = cull_image_row(&d->x);
+    uint64_t step = cull_layer_step(args);
+    double   threshold = d->probability * 0x1p32, scale = 1 / (1 - d->probability);
 
     for (int64_t n = 0; n < d->x.n; n++) {
         uint32_t word[4] = {0};
         for (int64_t e = 0; e < row; e++) {
             uint32_t counter[4] = {(uint32_t)(e / 4), args->place ? args->place[n] : (uint32_t)n,
-                                   (uint32_t)args->step, (uint32_t)(args->step >> 32)};
+                                   (uint32_t)step, (uint32_t)(step >> 32)};
             double   kept = 0;
 
             if (e % 4 == 0) cull_base_philox(args->key, counter, word);

@@ -1,22 +1,9 @@
 /* backend/ref/ref.c - the reference backend: what is right, however slow. */
 #include "backend/ref/ref.h"
 
-#include "base/alloc.h"
-
-cull_status cull_ref_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out)
-{
-    (void)backend;
-    (void)desc;
-    return cull_base_alloc(1, sizeof **out, "an operation", out);
-}
-
-void cull_ref_destroy(cull_op *op)
-{
-    cull_base_free(op);
-}
-
 const cull_backend_class cull_backend_ref = {
     .name = "ref",
+    .queue = &cull_queue_host,
     .op = {[CULL_OP_RANK] = &cull_ref_rank,
            [CULL_OP_KEYS] = &cull_ref_keys,
            [CULL_OP_TOP] = &cull_ref_top,
@@ -25,5 +12,6 @@ const cull_backend_class cull_backend_ref = {
            [CULL_OP_FACILITY] = &cull_ref_facility,
            [CULL_OP_GRADIENT] = &cull_ref_gradient,
            [CULL_OP_GAIN] = &cull_ref_gain,
-           [CULL_OP_REFIT] = &cull_ref_refit},
+           [CULL_OP_REFIT] = &cull_ref_refit,
+           CULL_HOST_OPS},
 };

@@ -7,8 +7,4 @@
 extern const cull_op_class cull_ref_rank, cull_ref_keys, cull_ref_top, cull_ref_gram, cull_ref_omp,
     cull_ref_facility, cull_ref_gradient, cull_ref_gain, cull_ref_refit;
 
-/* For operations that keep nothing but the common head. */
-cull_status cull_ref_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);
-void        cull_ref_destroy(cull_op *op);
-
 #endif

@@ -62,7 +62,7 @@ double cull_costs_learn(const cull_costs *costs, double m)
 struct pricing {
     const cull_costs  *costs;
     const cull_priced *run;
-    cull_selector     *selector;
+    cull_sel_course    course;
     double             keep;
     cull_price        *price;
     const uint64_t    *mark;
@@ -89,13 +89,11 @@ static void train_plainly(struct pricing *p, double count)
     count_step(p, count * c->load + cull_costs_learn(c, count) + c->optim, count, 3 * count);
 }
 
-/* How many of so many candidates are trained. */
-static double kept_of(const struct pricing *p, const cull_needs *needs, size_t count)
+/* How many of a step's candidates are trained, on the mean where numbers alternate. */
+static double kept_of(const struct pricing *p, const cull_sel_step *step)
 {
-    if (needs->budget == 0) return p->run->own.share * (double)count;
-    if (count == needs->candidates && !p->run->alternate) return (double)needs->budget;
-    if (p->run->alternate) return fmax(1, p->keep * (double)count);
-    return (double)cull_budget((double)needs->budget / (double)needs->candidates, count);
+    if (step->learns == 0) return p->run->own.share * (double)step->count;
+    return p->run->alternate ? fmax(1, p->keep * (double)step->count) : (double)step->learns;
 }
 
 /* Forward passes of candidates, and of the validation examples that a target is made of. A proxy's
@@ -114,12 +112,13 @@ static double count_scoring(struct pricing *p, const cull_needs *needs, double c
     return passes;
 }
 
-static void select_step(struct pricing *p, const cull_needs *needs, size_t count)
+static void select_step(struct pricing *p, const cull_sel_step *step)
 {
     const cull_costs     *c = p->costs;
     const cull_arm_costs *own = &p->run->own;
+    const cull_needs     *needs = &step->needs;
     size_t                batch = p->run->setup->batch;
-    double                n = (double)count, m = kept_of(p, needs, count), learn = 0;
+    double                n = (double)step->count, m = kept_of(p, step), learn = 0;
     bool                  scored = (needs->signals & CULL_SIGNAL_FORWARD) != 0;
     double                seconds = own->decide + (scored ? n : m) * c->load;
 
@@ -129,7 +128,7 @@ static void select_step(struct pricing *p, const cull_needs *needs, size_t count
     }
     seconds +=
         own->score * count_scoring(p, needs, n, c->validation < batch ? c->validation : batch);
-    if (needs->budget == 0) {
+    if (step->learns == 0) {
         /* What is kept collects until a training batch is full. */
         learn = m / (double)batch * (cull_costs_learn(c, (double)batch) + c->optim);
         p->price->fixed = false;
@@ -140,59 +139,39 @@ static void select_step(struct pricing *p, const cull_needs *needs, size_t count
     count_step(p, seconds + learn, m, (p->run->reuse && scored ? 2 : 3) * m);
 }
 
-/* An epoch on a subset of the pool, in ordinary batches. */
-static void subset_epoch(struct pricing *p, const cull_needs *needs, uint64_t epoch)
+/* What comes before the steps of an epoch on a subset of the pool. */
+static void begin_subset(struct pricing *p, const cull_needs *needs)
 {
     const cull_arm_costs *own = &p->run->own;
-    size_t                batch = p->run->setup->batch, pool = p->costs->pool, left = 0;
+    double                pool = (double)p->costs->pool;
     bool                  scored = (needs->signals & CULL_SIGNAL_FORWARD) != 0;
 
     p->price->pool = true;
     if (needs->action == CULL_SELECT_POOL) {
         p->price->seconds += own->pool_solve + (scored ? own->pool_score : 0);
-        (void)count_scoring(p, needs, (double)pool, p->costs->validation);
-        /* Nothing is chosen here, but the selector's rhythm goes by what was. */
-        p->selector->decided = true;
-        p->selector->decided_epoch = epoch;
+        (void)count_scoring(p, needs, pool, p->costs->validation);
     }
-    if (needs->budget == 0) p->price->fixed = false;
-    p->price->budget = needs->budget;
-    left = needs->budget ? needs->budget : (size_t)llround(own->share * (double)pool);
-    for (size_t all = left; left > 0; left -= left < batch ? left : batch) {
-        if (p->run->setup->drop_short && left < batch && left < all) break;
-        train_plainly(p, (double)(left < batch ? left : batch));
+    p->price->budget = p->course.count;
+    if (p->course.count == 0) {
+        p->price->fixed = false;
+        p->course.count = (size_t)llround(own->share * pool);
     }
 }
 
-static cull_status price_epoch(struct pricing *p, uint64_t epoch)
+static void price_epoch(struct pricing *p, uint64_t epoch)
 {
-    const cull_train_setup *s = p->run->setup;
-    cull_status             status = CULL_OK;
-    cull_needs              needs = {0};
-    size_t                  left = p->costs->pool;
+    cull_sel_course *c = &p->course;
+    cull_needs       needs = {0};
+    cull_sel_step    step = {0};
 
-    TRY(cull_selector_needs(p->selector, p->price->steps, epoch, &needs));
-    if (needs.action == CULL_SELECT_POOL || needs.action == CULL_KEEP_SUBSET) {
-        subset_epoch(p, &needs, epoch);
-        goto done;
-    }
-    while (left > 0) {
-        bool   plain = false;
-        size_t count = 0;
-
-        TRY(cull_selector_needs(p->selector, p->price->steps, epoch, &needs));
-        plain = needs.action == CULL_TRAIN_ALL;
-        count = plain && needs.candidates > s->batch ? s->batch : needs.candidates;
-        if (s->drop_short && left < count && left < p->costs->pool) break;
-        count = count < left ? count : left;
-        if (plain)
-            train_plainly(p, (double)count);
+    cull_sel_course_epoch(c, epoch, &needs);
+    if (cull_sel_over_subset(&needs)) begin_subset(p, &needs);
+    for (; cull_sel_course_peek(c, &step); cull_sel_course_pass(c, step.count)) {
+        if (step.needs.action == CULL_SELECT_BATCH)
+            select_step(p, &step);
         else
-            select_step(p, &needs, count);
-        left -= count;
+            train_plainly(p, (double)step.count);
     }
-done:
-    return status;
 }
 
 /* The options with another keep; text has room for the number. */
@@ -221,6 +200,7 @@ cull_status cull_costs_price(const cull_costs *costs, const cull_priced *run, co
     cull_status             status = CULL_OK;
     char                    text[CULL_NUMBER_ROOM];
     cull_option            *options = NULL;
+    cull_selector          *selector = NULL;
     cull_price              price = {.fixed = true};
     cull_setting            setting = {
                    .pool = costs->pool, .batch = s->batch, .epochs = s->epochs, .seed = s->seed};
@@ -229,16 +209,18 @@ cull_status cull_costs_price(const cull_costs *costs, const cull_priced *run, co
 
     if (setting.batch > setting.pool) setting.batch = setting.pool;
     TRY(replace_keep(run, text, &options));
-    TRY(cull_selector_create(run->strategy, options, run->count, &setting, &p.selector));
-    p.keep = p.selector->keep;
-    for (uint64_t epoch = 0; epoch < cull_selector_epochs(p.selector); epoch++)
-        TRY(price_epoch(&p, epoch));
+    TRY(cull_selector_create(run->strategy, options, run->count, &setting, &selector));
+    p.keep = selector->keep;
+    p.course =
+        (cull_sel_course){.selector = selector, .drop_short = s->drop_short, .imagined = true};
+    for (uint64_t epoch = 0; epoch < cull_selector_epochs(selector); epoch++)
+        price_epoch(&p, epoch);
     while (p.next < marks) at[p.next++] = price.seconds;
     /* It selects by what it will have seen: nobody can tell when it begins. */
     if (!price.pool && price.candidates == 0 && p.keep < 1) price.fixed = false;
     *out = price;
 done:
-    cull_selector_destroy(p.selector);
+    cull_selector_destroy(selector);
     cull_base_free(options);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef CULL_LAB_AUDIT_H
 #define CULL_LAB_AUDIT_H
 
+#include "cull_lab.h"
 #include "lab/recipe/recipe.h"
 
 typedef struct cull_audit_work {

@@ -25,10 +25,9 @@ static void clear(struct shown *s)
 }
 
 /* Stored channel by channel, shown pixel by pixel. */
-static void turn(const cull_dataset *set, size_t place, uint8_t *out)
+static void turn(const cull_dataset *set, const uint8_t *from, uint8_t *out)
 {
-    size_t         area = set->height * set->width;
-    const uint8_t *from = (const uint8_t *)set->inputs + place * cull_data_row(set);
+    size_t area = set->height * set->width;
 
     for (size_t pixel = 0; pixel < area; pixel++)
         for (size_t c = 0; c < set->channels; c++)
@@ -40,6 +39,8 @@ static cull_status gather(const cull_audit_work *w, size_t each, struct shown *s
     const cull_dataset *set = w->set;
     cull_status         status = CULL_OK;
     size_t              n = set->count;
+    const void         *from = NULL;
+    void               *buffer = NULL;
 
     if (2 * each > n) each = n / 2;
     s->count = 2 * each;
@@ -51,6 +52,7 @@ static cull_status gather(const cull_audit_work *w, size_t each, struct shown *s
     TRY(cull_base_alloc(s->count, 1, "an audit", &s->corrupted));
     if (set->dtype == CULL_U8)
         TRY(cull_base_alloc(s->count, cull_data_row(set), "an audit's pictures", &s->images));
+    TRY(cull_base_alloc(1, cull_data_row_bytes(set), "an audit", &buffer));
     for (size_t i = 0; i < s->count; i++) {
         uint32_t place = i < each ? w->order[i] : w->order[n - 1 - (i - each)];
 
@@ -60,9 +62,11 @@ static cull_status gather(const cull_audit_work *w, size_t each, struct shown *s
         s->loss[i] = w->loss[place];
         s->kind[i] = i >= each;
         s->corrupted[i] = (set->marks[place] & CULL_DATA_MARK_LABEL) != 0;
-        if (s->images) turn(set, place, s->images + i * cull_data_row(set));
+        TRY(cull_data_row_at(set, place, buffer, &from));
+        if (s->images) turn(set, from, s->images + i * cull_data_row(set));
     }
 done:
+    cull_base_free(buffer);
     return status;
 }
 

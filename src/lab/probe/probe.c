@@ -82,7 +82,7 @@ static cull_status make_selector(struct work *w, const cull_probe_arm *arm, cull
     const cull_strategy *found = NULL;
     char                 name[CULL_PROBE_NAME], keep[32];
     size_t               count = 0;
-    cull_setting         setting = {.pool = w->t->train->count,
+    cull_setting         setting = {.pool = w->t->sets.train->count,
                                     .batch = w->t->setup->batch,
                                     .epochs = w->t->setup->epochs,
                                     .seed = w->t->setup->seed,
@@ -153,21 +153,21 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe)
 
     TRY(cull_trainer_create(s, false, &w->t));
     if (w->options->weights)
-        TRY(cull_weights_read(w->options->weights, w->t->model, w->t->params));
+        TRY(cull_weights_read(w->options->weights, w->t->learner.model, w->t->learner.params));
     else
         TRY(cull_trainer_begin(w->t));
     ground = (cull_probe_ground){.backend = w->t->backend,
-                                 .model = w->t->model,
-                                 .params = w->t->params,
-                                 .set = w->t->train,
+                                 .model = w->t->learner.model,
+                                 .params = w->t->learner.params,
+                                 .set = w->t->sets.train,
                                  .augment = s->augments ? &s->augment : NULL,
                                  .batch = s->batch,
                                  .smoothing = s->smoothing,
                                  .seed = s->seed};
     TRY(cull_prober_init(&w->prober, &ground));
-    w->result.parameters = w->t->params->count;
+    w->result.parameters = w->t->learner.params->count;
     w->result.batch = s->batch;
-    w->result.batchnorm = w->t->params->running_count > 0;
+    w->result.batchnorm = w->t->learner.params->running_count > 0;
     TRY(make_arms(w));
     if (w->options->folder) TRY(cull_probe_record_open(w->options->folder, &w->record));
 done:
@@ -209,7 +209,7 @@ done:
 static void count_pick(const struct work *w, const cull_subset *subset, cull_probe_arm *arm,
                        cull_probe_pick *pick)
 {
-    const uint8_t *marks = w->t->train->marks;
+    const uint8_t *marks = w->t->sets.train->marks;
 
     pick->kept = subset->count;
     for (size_t i = 0; i < subset->count; i++) {
@@ -231,7 +231,7 @@ static cull_status measure_pick(struct work *w, const cull_subset *subset, cull_
     size_t       count = w->result.parameters;
 
     /* the last layer's weights and biases lie side by side */
-    const cull_node *last = &w->t->model->node[w->t->model->last_dense];
+    const cull_node *last = &w->t->learner.model->node[w->t->learner.model->last_dense];
     size_t           at = last->param_at[0], size = last->param_count[0];
 
     if (last->params > 1) size += last->param_count[1];
@@ -289,7 +289,7 @@ static cull_status take_batch(struct work *w, size_t b)
     cull_prober_go(&w->prober, b);
     TRY(pick_batch(w, b));
     for (size_t i = 0; i < r->batch; i++)
-        r->base.hits += (w->t->train->marks[w->prober.places[i]] & CULL_DATA_MARK_LABEL) != 0;
+        r->base.hits += (w->t->sets.train->marks[w->prober.places[i]] & CULL_DATA_MARK_LABEL) != 0;
     r->base.trials += (double)r->batch;
     w->whole[b] = w->whole_error[b] = NAN;
     if (!w->options->picks) {

@@ -173,7 +173,7 @@ static cull_status print(cull_recipe *recipe)
     cull_writer out = {0};
     char        section[64] = "";
 
-    for (const cull_option_spec *spec = cull_recipe_table(); spec->key; spec++) {
+    for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++) {
         size_t length = strcspn(spec->key, ".");
 
         if (strncmp(section, spec->key, length) != 0 || section[length]) {
@@ -203,7 +203,7 @@ static const char *strategy_of(const cull_option *all, size_t count)
 static cull_status make_setup(cull_recipe *recipe, const char *name, const cull_option *all,
                               size_t count)
 {
-    cull_option_tables tables = {{cull_recipe_table(), recipe->select.spec}};
+    cull_option_tables tables = {{cull_recipe_table, recipe->select.spec}};
     cull_status        status = CULL_OK;
 
     TRY(cull_values_create(name, &tables, all, count, &recipe->values));
@@ -293,7 +293,7 @@ static bool differs(const cull_recipe *a, const cull_recipe *b, const cull_optio
 
 const char *cull_recipe_difference(const cull_recipe *a, const cull_recipe *b)
 {
-    for (const cull_option_spec *spec = cull_recipe_table(); spec->key; spec++)
+    for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++)
         if (differs(a, b, spec)) return spec->key;
     for (const cull_option_spec *spec = a->select.spec; spec->key; spec++)
         if (differs(a, b, spec)) return spec->key;

@@ -37,7 +37,7 @@ cull_status cull_recipe_match_model(const cull_recipe *recipe, const char *path)
 cull_status cull_recipe_note_model(const cull_recipe *recipe, const char *path);
 
 /* recipe_table.c: keys ascend by section; a NULL key ends it. */
-const cull_option_spec *cull_recipe_table(void);
+extern const cull_option_spec cull_recipe_table[];
 
 /* One value as the file or the command line gave it. */
 typedef struct cull_recipe_pair {

@@ -92,7 +92,7 @@ static cull_status check_quotes(const cull_recipe_select *s, const cull_recipe_p
 
 cull_status cull_recipe_select_check(const cull_recipe_select *s, const cull_recipe_pairs *pairs)
 {
-    cull_option_tables tables = {{cull_recipe_table(), s->spec}};
+    cull_option_tables tables = {{cull_recipe_table, s->spec}};
     cull_status        status = CULL_OK;
 
     for (size_t i = 0; i < pairs->count; i++) {

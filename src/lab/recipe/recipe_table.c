@@ -1,16 +1,13 @@
 /* lab/recipe/recipe_table.c - every key of a recipe. */
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "backend/backend.h"
 #include "lab/recipe/recipe.h"
-
-static char backends[64]; /* "cpu|ref", of those that are built */
 
 #define WHOLE 9007199254740992. /* 2^53: every whole number up to here is exact */
 
 // clang-format off
-static const cull_option_spec table[] = {
+const cull_option_spec cull_recipe_table[] = {
     {"data.name", CULL_OPTION_TEXT, "fashion-mnist", 0, 0, NULL,
      "a set that `cull data list` names, or a .npz or .npy file"},
     {"data.root", CULL_OPTION_TEXT, "", 0, 0, NULL,
@@ -129,7 +126,7 @@ static const cull_option_spec table[] = {
      "no others; none: drawn from the seed. A resumed run does not read it again once it "
      "has a checkpoint"},
     {"train.seed", CULL_OPTION_INT, "1", 0, WHOLE, NULL, "of all randomness"},
-    {"train.backend", CULL_OPTION_CHOICE, "cpu", 0, 0, backends,
+    {"train.backend", CULL_OPTION_CHOICE, "cpu", 0, 0, cull_backend_names + 1,
      "fast, or plain loops that define what is right"},
     {"train.threads", CULL_OPTION_INT, "0", 0, 1024, NULL,
      "0: one per core; never changes the result"},
@@ -156,33 +153,16 @@ static const cull_option_spec table[] = {
 };
 // clang-format on
 
-static void list_backends(void)
-{
-    const char *name = NULL;
-
-    for (size_t i = 0; (name = cull_backend_name_at(i)); i++) {
-        size_t at = strlen(backends);
-
-        (void)snprintf(backends + at, sizeof backends - at, "%s%s", i ? "|" : "", name);
-    }
-}
-
-const cull_option_spec *cull_recipe_table(void)
-{
-    static pthread_once_t listed = PTHREAD_ONCE_INIT;
-
-    (void)pthread_once(&listed, list_backends);
-    return table;
-}
+enum { KEYS = sizeof cull_recipe_table / sizeof *cull_recipe_table - 1 };
 
 const cull_option_spec *cull_recipe_option_at(size_t i)
 {
-    return i < sizeof table / sizeof *table - 1 ? &cull_recipe_table()[i] : NULL;
+    return i < KEYS ? &cull_recipe_table[i] : NULL;
 }
 
 const cull_option_spec *cull_recipe_option(const char *key)
 {
-    for (const cull_option_spec *spec = cull_recipe_table(); spec->key; spec++)
-        if (strcmp(spec->key, key) == 0) return spec;
+    for (size_t i = 0; i < KEYS; i++)
+        if (strcmp(cull_recipe_table[i].key, key) == 0) return &cull_recipe_table[i];
     return NULL;
 }

@@ -64,7 +64,7 @@ static bool is_text(const char *value, size_t length)
 cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const char *key,
                             const char *value, size_t length)
 {
-    cull_option_tables tables = {{cull_recipe_table()}};
+    cull_option_tables tables = {{cull_recipe_table}};
     cull_status        status = CULL_OK;
     cull_recipe_pair  *pair = NULL;
 

@@ -2,7 +2,7 @@
 #ifndef CULL_LAB_REPRODUCE_H
 #define CULL_LAB_REPRODUCE_H
 
-#include "cull.h"
+#include "cull_lab.h"
 
 /* Each ends with an entry without a name. */
 extern const cull_reproduction cull_reproduce_balles[];

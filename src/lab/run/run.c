@@ -114,17 +114,18 @@ done:
 cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const char *set,
                           cull_evaluation *out)
 {
-    cull_status         status = CULL_OK;
-    cull_trainer       *t = NULL;
-    const cull_dataset *chosen = NULL;
+    cull_status    status = CULL_OK;
+    cull_trainer  *t = NULL;
+    cull_resident *chosen = NULL;
 
     TRY(cull_trainer_create(&recipe->setup, false, &t));
-    if (strcmp(set, "test") == 0) chosen = t->test;
-    if (strcmp(set, "train") == 0) chosen = t->train;
-    if (strcmp(set, "validation") == 0) chosen = t->validation;
+    if (strcmp(set, "test") == 0) chosen = &t->sets.test_at;
+    if (strcmp(set, "train") == 0) chosen = &t->sets.train_at;
+    if (strcmp(set, "validation") == 0 && t->sets.validation) chosen = &t->sets.validation_at;
     if (!chosen) FAIL_ABOUT(CULL_UNKNOWN_SET, set, "%s: the recipe has no set of this name", set);
-    TRY(cull_weights_read(weights, t->model, t->params));
-    TRY(cull_train_evaluate(t, chosen, out));
+    TRY(cull_weights_read(weights, t->learner.model, t->learner.params));
+    TRY(cull_learner_evaluate(&t->learner, chosen, t->sets.form,
+                              strcmp(set, "train") == 0 ? "training" : set, out));
 done:
     cull_trainer_destroy(t);
     return status;

@@ -25,7 +25,7 @@ static void put_init(cull_json *json, const cull_trainer *t)
 {
     char hash[17];
 
-    (void)snprintf(hash, sizeof hash, "%016" PRIx64, t->place.init_hash);
+    (void)snprintf(hash, sizeof hash, "%016" PRIx64, t->progress.init_hash);
     cull_json_open(json, "init", '{');
     cull_json_text(json, "file", t->setup->init);
     cull_json_text(json, "hash", hash);
@@ -50,14 +50,14 @@ static void put_machine(cull_json *json, const cull_trainer *t)
 
 static void put_data(cull_json *json, const cull_trainer *t)
 {
-    const cull_data_record *harm = &t->corruption;
+    const cull_data_record *harm = &t->sets.corruption;
 
     cull_json_open(json, "data", '{');
-    cull_json_text(json, "name", t->train->name);
-    cull_json_count(json, "train", t->train->count);
-    cull_json_count(json, "validation", t->validation ? t->validation->count : 0);
-    cull_json_count(json, "test", t->test->count);
-    cull_json_count(json, "classes", t->train->classes);
+    cull_json_text(json, "name", t->sets.train->name);
+    cull_json_count(json, "train", t->sets.train->count);
+    cull_json_count(json, "validation", t->sets.validation ? t->sets.validation->count : 0);
+    cull_json_count(json, "test", t->sets.test->count);
+    cull_json_count(json, "classes", t->sets.train->classes);
     cull_json_count(json, "dropped", harm->drops);
     cull_json_count(json, "relabelled", harm->relabels);
     cull_json_count(json, "wrong", harm->wrong);
@@ -77,10 +77,10 @@ static void put_phases(cull_json *json, const cull_trainer *t)
 {
     char text[200];
 
-    put_by_phase(json, "seconds_by_phase", t->meter.seconds);
-    (void)snprintf(text, sizeof text, "not available here: %s", t->energy.why);
-    if (t->meter.energy)
-        put_by_phase(json, "joules_by_phase", t->meter.joules);
+    put_by_phase(json, "seconds_by_phase", t->books.meter.seconds);
+    (void)snprintf(text, sizeof text, "not available here: %s", t->books.energy.why);
+    if (t->books.meter.energy)
+        put_by_phase(json, "joules_by_phase", t->books.meter.joules);
     else
         cull_json_text(json, "joules_by_phase", text);
 }
@@ -117,26 +117,26 @@ static void put_overlap(cull_json *json, const cull_pipeline *p)
 static void put_outcome(cull_json *json, const cull_trainer *t)
 {
     cull_json_text(json, "watched", cull_trainer_watched(t));
-    cull_json_count(json, "step", t->place.step);
-    cull_json_count(json, "epoch", t->place.epoch);
-    cull_json_number(json, "accuracy", t->place.accuracy);
-    cull_json_number(json, "best", t->place.best);
-    cull_json_count(json, "best_epoch", t->place.best_epoch);
-    cull_json_number(json, "test", t->place.test);
-    cull_json_count(json, "scored", t->meter.scored);
-    cull_json_count(json, "trained", t->meter.trained);
-    cull_json_count(json, "thirds", t->meter.thirds);
-    if (t->setup->score.proxy) cull_json_count(json, "proxy_thirds", t->meter.proxy);
-    cull_json_count(json, "subsets", t->meter.subsets);
-    cull_json_count(json, "subsets_filled", t->meter.subsets_filled);
-    cull_json_count(json, "subsets_short", t->meter.subsets_short);
-    cull_json_count(json, "subsets_fallback", t->meter.subsets_fallback);
-    cull_json_count(json, "filled", t->meter.filled);
-    cull_json_number(json, "seconds", cull_meter_seconds(&t->meter));
+    cull_json_count(json, "step", t->progress.step);
+    cull_json_count(json, "epoch", t->progress.epoch);
+    cull_json_number(json, "accuracy", t->progress.accuracy);
+    cull_json_number(json, "best", t->progress.best);
+    cull_json_count(json, "best_epoch", t->progress.best_epoch);
+    cull_json_number(json, "test", t->progress.test);
+    cull_json_count(json, "scored", t->books.meter.scored);
+    cull_json_count(json, "trained", t->books.meter.trained);
+    cull_json_count(json, "thirds", t->books.meter.thirds);
+    if (t->setup->score.proxy) cull_json_count(json, "proxy_thirds", t->books.meter.proxy);
+    cull_json_count(json, "subsets", t->books.meter.subsets);
+    cull_json_count(json, "subsets_filled", t->books.meter.subsets_filled);
+    cull_json_count(json, "subsets_short", t->books.meter.subsets_short);
+    cull_json_count(json, "subsets_fallback", t->books.meter.subsets_fallback);
+    cull_json_count(json, "filled", t->books.meter.filled);
+    cull_json_number(json, "seconds", cull_meter_seconds(&t->books.meter));
     put_phases(json, t);
-    if (t->pipeline) put_overlap(json, t->pipeline);
-    cull_json_text(json, "weights", t->place.weights);
-    cull_json_text(json, "best_weights", t->place.best_weights);
+    if (t->scorer.pipeline) put_overlap(json, t->scorer.pipeline);
+    cull_json_text(json, "weights", t->progress.weights);
+    cull_json_text(json, "best_weights", t->progress.best_weights);
 }
 
 cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const char *why)
@@ -154,11 +154,11 @@ cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const c
     cull_json_text(&json, "written", when);
     cull_json_text(&json, "version", cull_version());
     cull_json_count(&json, "seed", t->setup->seed);
-    if (t->place.init_hash) put_init(&json, t);
+    if (t->progress.init_hash) put_init(&json, t);
     put_machine(&json, t);
     put_data(&json, t);
-    cull_json_text(&json, "model", t->model->name);
-    cull_json_count(&json, "parameters", t->params->count);
+    cull_json_text(&json, "model", t->learner.model->name);
+    cull_json_count(&json, "parameters", t->learner.params->count);
     put_selection(&json, t);
     put_outcome(&json, t);
     cull_json_close(&json, '}');
@@ -177,7 +177,8 @@ cull_status cull_train_selection(cull_trainer *t, bool missing)
     char        path[CULL_DATA_PATH];
 
     TRY(join(t, "selection.npz", path));
-    if (!missing || access(path, F_OK) != 0) TRY(cull_tally_write(&t->tally, t->train, path));
+    if (!missing || access(path, F_OK) != 0)
+        TRY(cull_tally_write(&t->books.tally, t->sets.train, path));
     if (t->pool.count == 0) goto done;
     TRY(join(t, "subset.npz", path));
     if (!missing || access(path, F_OK) != 0)
@@ -188,7 +189,7 @@ done:
 
 cull_status cull_train_harm(cull_trainer *t)
 {
-    const cull_data_record *harm = &t->corruption;
+    const cull_data_record *harm = &t->sets.corruption;
     cull_status             status = CULL_OK;
     int64_t                *dropped = NULL, *relabelled = NULL;
     char                    path[CULL_DATA_PATH];

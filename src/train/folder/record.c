@@ -26,10 +26,12 @@ cull_status cull_record_open(cull_trainer *t)
     cull_status   status = CULL_OK;
     unsigned char begin[CULL_TENSORBOARD_RECORD];
 
-    TRY(cull_train_log_open(&t->metrics, t->run.folder, METRICS_FILE, t->place.metrics));
-    TRY(cull_train_log_open(&t->events, t->run.folder, CULL_TENSORBOARD_FILE, t->place.events));
-    if (t->place.events == 0)
-        TRY(cull_train_log_append(&t->events, begin, cull_tensorboard_begin(wall_time(), begin)));
+    TRY(cull_train_log_open(&t->lines.metrics, t->run.folder, METRICS_FILE, t->progress.metrics));
+    TRY(cull_train_log_open(&t->lines.events, t->run.folder, CULL_TENSORBOARD_FILE,
+                            t->progress.events));
+    if (t->progress.events == 0)
+        TRY(cull_train_log_append(&t->lines.events, begin,
+                                  cull_tensorboard_begin(wall_time(), begin)));
 done:
     return status;
 }
@@ -38,10 +40,10 @@ cull_status cull_record_sync(cull_trainer *t)
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_train_log_sync(&t->metrics));
-    TRY(cull_train_log_sync(&t->events));
-    t->place.metrics = t->metrics.at;
-    t->place.events = t->events.at;
+    TRY(cull_train_log_sync(&t->lines.metrics));
+    TRY(cull_train_log_sync(&t->lines.events));
+    t->progress.metrics = t->lines.metrics.at;
+    t->progress.events = t->lines.events.at;
 done:
     return status;
 }
@@ -53,44 +55,46 @@ static cull_status scalar(cull_trainer *t, const char *group, const char *name, 
 
     (void)snprintf(tag, sizeof tag, "%s/%s", group, name);
     return cull_train_log_append(
-        &t->events, record,
-        cull_tensorboard_scalar(wall_time(), t->place.step, tag, value, record));
+        &t->lines.events, record,
+        cull_tensorboard_scalar(wall_time(), t->progress.step, tag, value, record));
 }
 
 static void begin(cull_trainer *t, const char *kind, double epoch)
 {
-    cull_json_reset(&t->json);
-    cull_json_open(&t->json, NULL, '{');
-    cull_json_text(&t->json, "kind", kind);
-    cull_json_count(&t->json, "step", t->place.step);
-    cull_json_number(&t->json, "epoch", epoch);
+    cull_json_reset(&t->lines.json);
+    cull_json_open(&t->lines.json, NULL, '{');
+    cull_json_text(&t->lines.json, "kind", kind);
+    cull_json_count(&t->lines.json, "step", t->progress.step);
+    cull_json_number(&t->lines.json, "epoch", epoch);
 }
 
 static cull_status finish(cull_trainer *t)
 {
     cull_status status = CULL_OK;
 
-    cull_json_close(&t->json, '}');
-    cull_json_line(&t->json);
-    TRY(t->json.status);
-    TRY(cull_train_log_append(&t->metrics, t->json.bytes.data, t->json.bytes.size));
+    cull_json_close(&t->lines.json, '}');
+    cull_json_line(&t->lines.json);
+    TRY(t->lines.json.status);
+    TRY(cull_train_log_append(&t->lines.metrics, t->lines.json.bytes.data,
+                              t->lines.json.bytes.size));
 done:
     return status;
 }
 
 static void put_counts(cull_trainer *t)
 {
-    cull_json_count(&t->json, "scored", t->meter.scored);
-    cull_json_count(&t->json, "trained", t->meter.trained);
-    cull_json_count(&t->json, "thirds", t->meter.thirds);
-    if (t->setup->score.proxy) cull_json_count(&t->json, "proxy_thirds", t->meter.proxy);
-    cull_json_number(&t->json, "cost", cull_meter_cost(&t->meter));
-    cull_json_count(&t->json, "subsets", t->meter.subsets);
-    cull_json_count(&t->json, "subsets_filled", t->meter.subsets_filled);
-    cull_json_count(&t->json, "subsets_short", t->meter.subsets_short);
-    cull_json_count(&t->json, "subsets_fallback", t->meter.subsets_fallback);
-    cull_json_count(&t->json, "filled", t->meter.filled);
-    cull_json_number(&t->json, "seconds", cull_meter_seconds(&t->meter));
+    cull_json_count(&t->lines.json, "scored", t->books.meter.scored);
+    cull_json_count(&t->lines.json, "trained", t->books.meter.trained);
+    cull_json_count(&t->lines.json, "thirds", t->books.meter.thirds);
+    if (t->setup->score.proxy)
+        cull_json_count(&t->lines.json, "proxy_thirds", t->books.meter.proxy);
+    cull_json_number(&t->lines.json, "cost", cull_meter_cost(&t->books.meter));
+    cull_json_count(&t->lines.json, "subsets", t->books.meter.subsets);
+    cull_json_count(&t->lines.json, "subsets_filled", t->books.meter.subsets_filled);
+    cull_json_count(&t->lines.json, "subsets_short", t->books.meter.subsets_short);
+    cull_json_count(&t->lines.json, "subsets_fallback", t->books.meter.subsets_fallback);
+    cull_json_count(&t->lines.json, "filled", t->books.meter.filled);
+    cull_json_number(&t->lines.json, "seconds", cull_meter_seconds(&t->books.meter));
 }
 
 static void put_by_phase(cull_trainer *t, const char *what, const double *value)
@@ -99,32 +103,32 @@ static void put_by_phase(cull_trainer *t, const char *what, const double *value)
 
     for (int i = 0; i < CULL_PHASES; i++) {
         (void)snprintf(name, sizeof name, "%s_%s", what, cull_phase_name((cull_phase)i));
-        cull_json_number(&t->json, name, value[i]);
+        cull_json_number(&t->lines.json, name, value[i]);
     }
 }
 
 static void put_phases(cull_trainer *t)
 {
-    cull_meter_settle(&t->meter);
-    put_by_phase(t, "seconds", t->meter.seconds);
-    if (t->meter.energy) put_by_phase(t, "joules", t->meter.joules);
+    cull_meter_settle(&t->books.meter);
+    put_by_phase(t, "seconds", t->books.meter.seconds);
+    if (t->books.meter.energy) put_by_phase(t, "joules", t->books.meter.joules);
 }
 
-cull_status cull_record_step(cull_trainer *t)
+cull_status cull_record_step(cull_trainer *t, size_t met, size_t kept)
 {
     cull_status status = CULL_OK;
 
-    begin(t, "step", (double)t->place.epoch + 1);
+    begin(t, "step", (double)t->progress.epoch + 1);
     /* A step may train nothing: the selector is still collecting. */
-    cull_json_number(&t->json, "loss", t->trained_now ? t->loss : NAN);
-    cull_json_number(&t->json, "rate", t->place.rate);
-    cull_json_count(&t->json, "met", t->seen.count);
-    cull_json_count(&t->json, "kept", t->trained_now);
+    cull_json_number(&t->lines.json, "loss", kept ? t->books.loss : NAN);
+    cull_json_number(&t->lines.json, "rate", t->progress.rate);
+    cull_json_count(&t->lines.json, "met", met);
+    cull_json_count(&t->lines.json, "kept", kept);
     put_counts(t);
     TRY(finish(t));
-    if (t->trained_now == 0) goto done;
-    TRY(scalar(t, "train", "loss", t->loss));
-    TRY(scalar(t, "train", "rate", t->place.rate));
+    if (kept == 0) goto done;
+    TRY(scalar(t, "train", "loss", t->books.loss));
+    TRY(scalar(t, "train", "rate", t->progress.rate));
 done:
     return status;
 }
@@ -133,7 +137,7 @@ done:
 static cull_status put_subsets(cull_trainer *t)
 {
     cull_status       status = CULL_OK;
-    const cull_meter *m = &t->meter;
+    const cull_meter *m = &t->books.meter;
 
     if (m->subsets == 0) return CULL_OK;
     TRY(scalar(t, "subsets", "chosen", (double)m->subsets));
@@ -148,13 +152,13 @@ done:
 cull_status cull_record_epoch(cull_trainer *t)
 {
     cull_status status = CULL_OK;
-    double      seen = (double)t->place.seen;
-    double      loss = t->place.loss / seen, accuracy = (double)t->place.correct / seen;
+    double      seen = (double)t->progress.seen;
+    double      loss = t->progress.loss / seen, accuracy = (double)t->progress.correct / seen;
 
-    begin(t, "epoch", (double)t->place.epoch + 1);
-    cull_json_number(&t->json, "loss", loss);
-    cull_json_number(&t->json, "accuracy", accuracy);
-    cull_json_number(&t->json, "rate", t->place.rate);
+    begin(t, "epoch", (double)t->progress.epoch + 1);
+    cull_json_number(&t->lines.json, "loss", loss);
+    cull_json_number(&t->lines.json, "accuracy", accuracy);
+    cull_json_number(&t->lines.json, "rate", t->progress.rate);
     put_counts(t);
     put_phases(t);
     TRY(finish(t));
@@ -168,16 +172,17 @@ done:
 cull_status cull_record_evaluation(cull_trainer *t, const char *set,
                                    const cull_evaluation *evaluation, bool best)
 {
-    cull_status status = CULL_OK;
+    cull_status   status = CULL_OK;
+    cull_position position = cull_train_position(t);
 
-    begin(t, "evaluate", cull_train_progress(t));
-    cull_json_text(&t->json, "set", set);
-    cull_json_number(&t->json, "loss", evaluation->loss);
-    cull_json_number(&t->json, "accuracy", evaluation->accuracy);
-    cull_json_bool(&t->json, "best", best);
+    begin(t, "evaluate", cull_position_epochs(&position));
+    cull_json_text(&t->lines.json, "set", set);
+    cull_json_number(&t->lines.json, "loss", evaluation->loss);
+    cull_json_number(&t->lines.json, "accuracy", evaluation->accuracy);
+    cull_json_bool(&t->lines.json, "best", best);
     put_counts(t);
     put_phases(t);
-    cull_json_number(&t->json, "seconds_evaluation", evaluation->seconds);
+    cull_json_number(&t->lines.json, "seconds_evaluation", evaluation->seconds);
     TRY(finish(t));
     TRY(scalar(t, set, "loss", evaluation->loss));
     TRY(scalar(t, set, "accuracy", evaluation->accuracy));

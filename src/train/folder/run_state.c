@@ -37,7 +37,7 @@ cull_status cull_run_state_encode(const cull_run_state *state, cull_writer *out)
     TRY(cull_write(out, magic, sizeof magic));
     TRY(cull_write(out, &version, sizeof version));
 #define PUT(field) TRY(cull_write(out, &state->field, sizeof state->field));
-    FIELDS(PUT, place, meter)
+    FIELDS(PUT, progress, meter)
 #undef PUT
 #define PUT_PART(part) TRY(put_part(out, &state->part));
     PARTS(PUT_PART)
@@ -89,9 +89,9 @@ cull_status cull_run_state_decode(const char *path, const void *data, size_t byt
              (unsigned long long)version, CULL_STATE_VERSION);
     if (hash != cull_base_hash(data, in.size)) FAIL(CULL_BAD_STATE, "%s: damaged", path);
 #define TAKE(field) TRY(cull_read(&in, &state.field, sizeof state.field));
-    FIELDS(TAKE, place, meter)
+    FIELDS(TAKE, progress, meter)
 #undef TAKE
-    if (!ends(state.place.weights) || !ends(state.place.best_weights))
+    if (!ends(state.progress.weights) || !ends(state.progress.best_weights))
         FAIL(CULL_BAD_STATE, "%s: a weights file of an impossible name", path);
 #define TAKE_PART(part) TRY(take_part(path, &in, &state.part));
     PARTS(TAKE_PART)

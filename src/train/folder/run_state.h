@@ -12,7 +12,7 @@
 
 enum { CULL_STATE_NAME = 64, CULL_STATE_VERSION = 3 };
 
-typedef struct cull_place {
+typedef struct cull_progress {
     uint64_t step;              /* steps done                                           */
     uint64_t epoch, batch;      /* the current epoch, steps of it done                  */
     uint64_t at;                /* examples of it met                                   */
@@ -29,11 +29,27 @@ typedef struct cull_place {
     uint64_t init_hash;         /* of the file of weights it began with; 0: none        */
     uint64_t weights_hash, best_hash;
     char     weights[CULL_STATE_NAME], best_weights[CULL_STATE_NAME]; /* file names; "": none */
-} cull_place;
+} cull_progress;
+
+/* Go to the beginning of an epoch. */
+static inline void cull_progress_turn(cull_progress *progress, uint64_t epoch)
+{
+    progress->epoch = epoch;
+    progress->at = progress->batch = progress->seen = progress->correct = 0;
+    progress->loss = 0;
+}
+
+/* A step that met so many is done. */
+static inline void cull_progress_pass(cull_progress *progress, size_t met)
+{
+    progress->step++;
+    progress->batch++;
+    progress->at += met;
+}
 
 typedef struct cull_run_state {
-    cull_place place;
-    cull_meter meter;
+    cull_progress progress;
+    cull_meter    meter;
     /* their own saved bytes, borrowed: subset of the pool, counts of examples, and what scoring
      * keeps; each may be empty */
     cull_reader optim, selector, subset, tally, scorer;

@@ -7,28 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "tensor/tensor.h"
 #include "train/network/network.h"
-
-cull_status cull_network_room(cull_network *n, size_t count)
-{
-    cull_status status = CULL_OK;
-    size_t      row = (size_t)cull_image_row(&n->model->input);
-
-    if (count <= n->room) goto done;
-    n->room = 0;
-    cull_base_free_aligned(n->inputs);
-    n->inputs = NULL;
-    TRY(cull_base_grow(count, sizeof *n->label, "a batch", &n->label));
-    TRY(cull_base_grow(count, sizeof *n->weight, "a batch", &n->weight));
-    TRY(cull_base_grow(count, sizeof *n->place, "a batch", &n->place));
-    TRY(cull_base_alloc_aligned(count, row * cull_dtype_size(n->params->dtype), "a batch",
-                                &n->inputs));
-    n->room = count;
-done:
-    return status;
-}
 
 cull_status cull_network_check(const cull_network *n, const cull_tensor *x)
 {
@@ -38,6 +18,7 @@ cull_status cull_network_check(const cull_network *n, const cull_tensor *x)
 
     if (!x->data || x->dims < 1 || x->dims > CULL_MAX_DIMS)
         FAIL(CULL_BAD_ARGUMENT, "inputs: there are none");
+    TRY(cull_device_check(x->device, (cull_device){0}, "inputs"));
     if (x->dtype != CULL_F32 && x->dtype != CULL_F64 && x->dtype != CULL_U8)
         FAIL(CULL_BAD_ARGUMENT, "inputs are float32, float64 or uint8");
     for (int d = x->dims - 1; d > 0; d--) {
@@ -82,23 +63,22 @@ done:
 cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_form form,
                               size_t from, size_t to)
 {
-    cull_status  status = CULL_OK;
-    cull_image   image = n->model->input;
-    size_t       row = (size_t)cull_image_row(&image);
-    const void  *data = cull_tensor_row(x, from);
-    char        *out = (char *)n->inputs + to * row * cull_dtype_size(form.dtype);
-    uint32_t     first = 0;
-    cull_dataset one = {.count = 1,
-                        .channels = (size_t)image.c,
-                        .height = (size_t)image.h,
-                        .width = (size_t)image.w,
-                        .dtype = x->dtype == CULL_U8 ? CULL_U8 : CULL_F32,
-                        .mean = n->mean,
-                        .deviation = n->deviation};
+    cull_status       status = CULL_OK;
+    cull_image        image = n->model->input;
+    size_t            row = (size_t)cull_image_row(&image);
+    const void       *data = cull_tensor_row(x, from);
+    char             *out = (char *)n->tray.here.inputs + to * row * cull_dtype_size(form.dtype);
+    cull_augment_desc desc = {.channels = (size_t)image.c,
+                              .height = (size_t)image.h,
+                              .width = (size_t)image.w,
+                              .from = x->dtype == CULL_U8 ? CULL_U8 : CULL_F32,
+                              .to = form.dtype,
+                              .channels_last = form.channels_last,
+                              .mean = n->mean,
+                              .deviation = n->deviation};
 
     if (x->dtype == CULL_F64 && form.dtype == CULL_F64)
         return take_doubles(n, data, form, from, (double *)(void *)out);
-    one.inputs = n->row;
     if (x->dtype == CULL_F64)
         for (size_t j = 0; j < row; j++) n->row[j] = (float)((const double *)data)[j];
     else
@@ -106,7 +86,7 @@ cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_f
     for (size_t j = 0; x->dtype != CULL_U8 && j < row; j++)
         if (!isfinite(n->row[j]))
             FAIL(CULL_NOT_FINITE, "inputs: number %zu of example %zu is not finite", j, from);
-    cull_data_transform(&one, NULL, form, 0, &first, 1, out);
+    cull_augment_row(&desc, n->row, 0, 0, false, out);
 done:
     return status;
 }

@@ -1,0 +1,227 @@
+/*
+ * cull_lab.h - instruments: what a strategy's picks do, and what the papers' claims come to here.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What stands here is experimental: it takes a recipe apart to look inside, nothing in cull.h needs
+ * it, and it may change from one version to the next while cull.h does not. It is in libcull.
+ *
+ *     timing                         where the time of a step goes
+ *     probes                         the gradients of what strategies pick
+ *     audits                         every example of a set, from easy to hard
+ *     reproductions                  the papers' figures and tables
+ *
+ * The conventions are those of cull.h.
+ */
+#ifndef CULL_LAB_H
+#define CULL_LAB_H
+
+#include "cull.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- timing ---------------------------------------------------------------------------- */
+
+typedef struct cull_bench_result {
+    size_t batch, rounds;
+    /* Median seconds of a batch: made by the loader's code on one thread; forward only;
+     * forward and backward; the optimizer; and of the last three the spread (max - min). */
+    double load, score, learn, optim;
+    double score_spread, learn_spread, optim_spread;
+    size_t parameters;
+} cull_bench_result;
+
+/* Where the time of a step of this recipe goes, over `rounds` steps after a warm one. Trains
+ * nothing that is kept. */
+CULL_API cull_status cull_bench(const cull_recipe *recipe, size_t rounds, cull_bench_result *out);
+
+/* ---- probes ---------------------------------------------------------------------------- */
+
+/* Figures of many batches. low and high are at 5 and 95 % of them. */
+typedef struct cull_spread {
+    double mean, deviation, low, quarter, median, three_quarters, high;
+} cull_spread;
+
+/* hits of trials, with the 95 % interval of Wilson; NaN where there were no trials. */
+typedef struct cull_rate {
+    double hits, trials; /* a draw is half a hit */
+    double rate, low, high;
+} cull_rate;
+
+/* One gradient held against another. */
+typedef struct cull_probe_gap {
+    double error;  /* |a - b|^2                                                       */
+    double cosine; /* NaN when one is zero                                            */
+    double sign;   /* share of parameters whose sign agrees, zero being its own sign  */
+} cull_probe_gap;
+
+/* A subset's gradient is taken twice: with its own rows alone in the network, as it is trained;
+ * and with all rows of the batch there, so that BatchNorm normalises by the statistics of all.
+ * Without BatchNorm the two are the same. */
+enum { CULL_PROBE_TRAINED, CULL_PROBE_OF_BATCH, CULL_PROBE_WAYS };
+
+enum { CULL_PROBE_NAME = 128, CULL_PROBE_BINS = 25 };
+#define CULL_PROBE_BIN 0.25 /* width of a bin of weights; the last bin is open */
+
+/* What one arm chose of one batch. */
+typedef struct cull_probe_pick {
+    size_t         batch, kept, corrupted;
+    double         weight, corrupted_weight; /* sums                                  */
+    cull_probe_gap data[CULL_PROBE_WAYS];    /* against the gradient of all the data  */
+    cull_probe_gap whole[CULL_PROBE_WAYS];   /* against the gradient of its batch     */
+    double relative[CULL_PROBE_WAYS]; /* that error as a share of |gradient of the batch|^2 */
+    double last[CULL_PROBE_WAYS];     /* the same over the parameters of the last layer   */
+} cull_probe_pick;
+
+typedef struct cull_probe_arm {
+    char             strategy[CULL_PROBE_NAME]; /* as it was asked for                  */
+    double           keep, kept;                /* kept: examples a batch, the mean     */
+    cull_probe_pick *pick;                      /* [batches]                            */
+    cull_spread      error[CULL_PROBE_WAYS], cosine[CULL_PROBE_WAYS], sign[CULL_PROBE_WAYS];
+    cull_spread      batch_error[CULL_PROBE_WAYS], batch_cosine[CULL_PROBE_WAYS];
+    cull_spread      batch_sign[CULL_PROBE_WAYS];
+    cull_rate wins[CULL_PROBE_WAYS]; /* batches with a smaller error than `random` at this keep,
+                                        against all the data; no trials: random is no arm */
+    cull_rate   batch_wins[CULL_PROBE_WAYS]; /* and against the batch                     */
+    cull_spread relative[CULL_PROBE_WAYS], last[CULL_PROBE_WAYS];
+    cull_rate   last_wins[CULL_PROBE_WAYS]; /* below `random`'s, over the last layer     */
+    cull_rate   corrupted;                  /* of the picks, those with a wrong label    */
+    double      corrupted_weight;           /* their share of the weight                 */
+    size_t      weight[CULL_PROBE_BINS];    /* picks by weight                           */
+} cull_probe_arm;
+
+typedef struct cull_probe_result {
+    size_t          parameters, batch, batches;
+    size_t          data_batches; /* whose mean is the gradient of all the data; 0: not taken */
+    bool            batchnorm;
+    double          full;        /* |gradient of all the data|^2                         */
+    cull_spread     whole;       /* |gradient of a batch|^2                              */
+    cull_spread     whole_error; /* of the whole batches' gradients, against all the data */
+    cull_rate       base;        /* wrong labels among all that was there to pick        */
+    size_t          arms;
+    cull_probe_arm *arm; /* strategies in the order asked for, keeps within them          */
+} cull_probe_result;
+
+typedef struct cull_probe_options {
+    const char        *weights;  /* a .safetensors file; NULL: as the recipe begins              */
+    const char *const *strategy; /* [strategies] "sb", "sb beta=balles", ...                    */
+    size_t             strategies;
+    const double      *keep; /* [keeps] of (0, 1]                                          */
+    size_t             keeps;
+    size_t             batches; /* minibatches to look at; 0: 200                             */
+    bool               picks;   /* only picks, and the last layer's error: no gradients,
+                                   which is much faster                                       */
+    bool        exact;          /* strategies read their signals as float64, whatever they are */
+    const char *folder;         /* probe.jsonl goes there, line by line; NULL: nowhere        */
+    void (*tell)(void *context, size_t done, size_t all); /* in gradient passes; optional   */
+    bool (*stop)(void *context); /* asked after each batch; true: sum up what there is. Optional */
+    void *context;
+} cull_probe_options;
+
+/*
+ * How well the gradient of what a strategy picks stands for the batch and for the data set.
+ *
+ * Over the first minibatches of the recipe's run, inputs augmented as there, at fixed weights: each
+ * is scored (BatchNorm by the batch), every strategy picks at every keep, and the true gradient of
+ * the picks, over all parameters, is held against that of the whole batch and that of all the data:
+ * the mean over all whole minibatches of one epoch, BatchNorm by the batch. Weights and running
+ * averages are left as they are.
+ *
+ * CULL_BAD_OPTION when a strategy does not choose from a minibatch what a scoring pass can tell it.
+ * out ends with cull_probe_clear().
+ */
+CULL_API cull_status cull_probe(const cull_recipe *recipe, const cull_probe_options *options,
+                                cull_probe_result *out);
+CULL_API void        cull_probe_clear(cull_probe_result *result);
+
+/* ---- audits ---------------------------------------------------------------------------- */
+
+enum { CULL_AUDIT_POINTS = 101, CULL_AUDIT_TENTHS = 10, CULL_AUDIT_BINS = 41 };
+
+typedef struct cull_audit_options {
+    const char *weights;   /* a .safetensors file; NULL: as the recipe begins                   */
+    const char *set;       /* "train" (as NULL), "validation" or "test"                         */
+    const char *selection; /* a run's selection.npz, of the training set; NULL: none            */
+    size_t      examples;  /* easiest and hardest examples to show, each; 0: 24                 */
+    const char *path;      /* a .npz file to write, which docs/formats.md describes; NULL: none */
+} cull_audit_options;
+
+typedef struct cull_audit_result {
+    size_t count;
+    double accuracy, loss;
+    double confidence[CULL_AUDIT_POINTS]; /* in the true class, at 0, 1, .. 100 % of the examples,
+                                             ascending                                         */
+    double    tenth[CULL_AUDIT_TENTHS];   /* share classified right of each tenth by confidence */
+    cull_rate wrong_hard; /* wrong labels among the hardest tenth; base: among all              */
+    cull_rate base;
+
+    /* with a selection */
+    bool      selected;
+    size_t    never, most;            /* examples never trained; most times of one            */
+    size_t    width;                  /* counts to a bin; the last bin holds the most too      */
+    size_t    times[CULL_AUDIT_BINS]; /* examples by how often they were trained              */
+    cull_rate wrong_picks;            /* of all that was trained, what had a wrong label      */
+} cull_audit_result;
+
+/*
+ * Look at every example of a set by the network's running averages, without augmentation: how sure
+ * it is of the true class, which examples are the easiest and the hardest, and, where a run's
+ * selection is given, how often each was trained.
+ *
+ * CULL_BAD_FILE when the selection is not of this training set, CULL_UNKNOWN_SET when the recipe
+ * has no such set.
+ */
+CULL_API cull_status cull_audit(const cull_recipe *recipe, const cull_audit_options *options,
+                                cull_audit_result *out);
+
+/* ---- reproductions --------------------------------------------------------------------- */
+
+/* How a figure or table of a paper is done again. */
+typedef enum cull_reproduction_kind {
+    CULL_REPRODUCE_COMPARE, /* runs of the strategies with controls of equal cost          */
+    CULL_REPRODUCE_PROBE,   /* gradients of what strategies pick, at start weights         */
+    CULL_REPRODUCE_WATCH,   /* runs that are looked at as they go                          */
+    CULL_REPRODUCE_TIME,    /* parts of a step, timed                                      */
+    CULL_REPRODUCE_NOT      /* needs what is not built; `missing` says what                */
+} cull_reproduction_kind;
+
+/* What is printed beside the paper's claim. */
+enum {
+    CULL_SHOW_BEST = 1,        /* highest accuracy of each arm, as the papers have it        */
+    CULL_SHOW_SPEED = 2,       /* cost to 1.1, 1.2 and 1.4 times the final error of full     */
+    CULL_SHOW_PHASES = 4,      /* seconds by phase                                           */
+    CULL_SHOW_ENERGY = 8,      /* joules, where the machine counts them                      */
+    CULL_SHOW_PARETO = 16,     /* who is on the frontier                                     */
+    CULL_SHOW_CURVES = 32,     /* curves: they are drawn by a report                         */
+    CULL_SHOW_CONFIDENCE = 64, /* confidence in the true class, from hard to easy           */
+    CULL_SHOW_EXAMPLES = 128,  /* the easiest and the hardest                                */
+    CULL_SHOW_CHANCES = 256,   /* how the chance of being picked moves                       */
+    CULL_SHOW_GRADIENTS = 512  /* gradients of the picks, epoch by epoch                     */
+};
+
+typedef struct cull_reproduction {
+    const char            *name;  /* "balles2023/fig1"                                      */
+    const char            *title; /* one line                                               */
+    const char            *claim; /* the paper's, in plain sentences                        */
+    cull_reproduction_kind kind;
+    const char            *recipe;     /* below recipes/reproduce/; NULL: none              */
+    const char            *changes;    /* "key=value key=value" to it; NULL: none           */
+    const char            *strategies; /* commas between; full training is always there     */
+    const char            *keep;       /* "0.1,0.3"; NULL: the strategies decide            */
+    const char            *vary;       /* "key=a,b,c": done for each value; NULL: once      */
+    unsigned               shows;      /* CULL_SHOW_*                                       */
+    unsigned               seeds;      /* of the paper                                      */
+    const char            *missing;    /* what is not there; NULL: nothing                  */
+} cull_reproduction;
+
+/* i = 0, 1, ... until NULL; and by name, NULL: none. */
+CULL_API const cull_reproduction *cull_reproduction_at(size_t i);
+CULL_API const cull_reproduction *cull_reproduction_find(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

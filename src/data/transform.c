@@ -1,0 +1,94 @@
+/* data/transform.c - augmentation as recipes ask for it, checked and described for a backend. */
+#include "data/transform.h"
+
+#include "base/alloc.h"
+
+cull_status cull_data_augment_check(const cull_data_augment *augment, cull_data_form form,
+                                    const cull_dataset *set)
+{
+    cull_status status = CULL_OK;
+    bool        flat = set->height * set->width == 1;
+
+    if (form.dtype != CULL_F32 && form.dtype != CULL_F64)
+        FAIL(CULL_BAD_ARGUMENT, "examples are handed over as float32 or float64");
+    if (!augment) goto done;
+    if (flat && (augment->pad || augment->flip || augment->cutout))
+        FAIL(CULL_BAD_ARGUMENT, "%s: %s needs images, and these are features", set->name,
+             augment->pad    ? "crop"
+             : augment->flip ? "flip"
+                             : "cutout");
+    if (augment->pad > CULL_AUGMENT_MOST_SIDE || augment->cutout > CULL_AUGMENT_MOST_SIDE)
+        FAIL(CULL_BAD_ARGUMENT, "%s: a padding of %zu or a cutout of %zu; %d is the most",
+             set->name, augment->pad, augment->cutout, CULL_AUGMENT_MOST_SIDE);
+    if (augment->reflect && (augment->pad >= set->height || augment->pad >= set->width))
+        FAIL(CULL_BAD_ARGUMENT, "%s: a reflected padding of %zu around %zu x %zu pixels", set->name,
+             augment->pad, set->height, set->width);
+done:
+    return status;
+}
+
+cull_augment_desc cull_data_describe(const cull_dataset *set, const cull_data_augment *augment,
+                                     cull_data_form form)
+{
+    cull_augment_desc desc = {.channels = set->channels,
+                              .height = set->height,
+                              .width = set->width,
+                              .from = set->dtype,
+                              .to = form.dtype,
+                              .channels_last = form.channels_last,
+                              .mean = set->mean,
+                              .deviation = set->deviation};
+
+    if (!augment) return desc;
+    desc.pad = augment->pad;
+    desc.reflect = augment->reflect;
+    desc.flip = augment->flip;
+    desc.cutout = augment->cutout;
+    desc.move = cull_key_make(augment->seed, "crop and flip");
+    desc.hole = cull_key_make(augment->seed, "cutout");
+    return desc;
+}
+
+cull_augment_call cull_data_call(const cull_dataset *set, const uint32_t *places, size_t count,
+                                 uint64_t epoch, bool augmented, void *out)
+{
+    return (cull_augment_call){.count = count,
+                               .places = places,
+                               .epoch = epoch,
+                               .augmented = augmented,
+                               .raw = cull_data_base(set),
+                               .row = set->origin,
+                               .out = out};
+}
+
+cull_status cull_data_make(const cull_dataset *set, const cull_augment_desc *desc,
+                           const cull_augment_call *call, void *buffer)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = cull_data_row(set) * cull_dtype_size(desc->to);
+    const void *raw = NULL;
+
+    for (size_t i = 0; i < call->count; i++) {
+        TRY(cull_data_row_at(set, call->places[i], buffer, &raw));
+        cull_augment_row(desc, raw, call->places[i], call->epoch, call->augmented,
+                         (char *)call->out + i * bytes);
+    }
+done:
+    return status;
+}
+
+cull_status cull_data_transform(const cull_dataset *set, const cull_data_augment *augment,
+                                cull_data_form form, uint64_t epoch, const uint32_t *places,
+                                size_t count, void *out)
+{
+    cull_status       status = CULL_OK;
+    cull_augment_desc desc = cull_data_describe(set, augment, form);
+    cull_augment_call call = cull_data_call(set, places, count, epoch, augment != NULL, out);
+    void             *buffer = NULL;
+
+    if (!call.raw) TRY(cull_base_alloc(1, cull_data_row_bytes(set), "an example", &buffer));
+    TRY(cull_data_make(set, &desc, &call, buffer));
+done:
+    cull_base_free(buffer);
+    return status;
+}

@@ -1,0 +1,170 @@
+/*
+ * select/fetch.c - signals brought to where a rule works, and its subset to where they lay.
+ *
+ * A rule works with the arrays of one backend (cull_self's setting): the host's, where it asks for
+ * that, else the selector's own. What lies there already is handed on as it is; the rest is copied,
+ * as much of it as is read, into room that is kept.
+ */
+#include "select/frame.h"
+
+enum { BORDER = 64 }; /* where arrays begin */
+
+/* What is on its way; not moved yet, it is only measured. */
+struct way {
+    const cull_sel_load *load;
+    bool                 moves;
+    size_t               at;
+};
+
+static cull_status carry(struct way *way, const void **array, size_t bytes)
+{
+    cull_status          status = CULL_OK;
+    const cull_sel_load *load = way->load;
+    void                *to = way->moves ? (char *)load->block + way->at : NULL;
+
+    if (!*array) return CULL_OK;
+    way->at += (bytes + BORDER - 1) / BORDER * BORDER;
+    if (!to) return CULL_OK;
+    TRY(cull_backend_on_host(load->work) ? cull_backend_download(load->home, to, *array, bytes)
+                                         : cull_backend_upload(load->work, to, *array, bytes));
+    *array = to;
+done:
+    return status;
+}
+
+/* With what may lie between its rows. */
+static size_t span(const cull_tensor *t)
+{
+    size_t rows = (size_t)t->shape[0], width = t->dims == 2 ? (size_t)t->shape[1] : 1;
+
+    return rows ? ((rows - 1) * (size_t)t->stride[0] + width) * cull_dtype_size(t->dtype) : 0;
+}
+
+static cull_status carry_tensor(struct way *way, unsigned wanted, cull_tensor *t)
+{
+    cull_status status = CULL_OK;
+    const void *data = t->data;
+
+    if (!wanted) *t = (cull_tensor){0};
+    if (!t->data) return CULL_OK;
+    TRY(carry(way, &data, span(t)));
+    t->data = (void *)(uintptr_t)data;
+    t->device = cull_backend_device(way->load->work);
+done:
+    return status;
+}
+
+static cull_status carry_signals(struct way *way, const cull_needs *read, cull_signals *s)
+{
+    cull_status  status = CULL_OK;
+    cull_target *target = &s->target;
+    const void  *place = s->place;
+    const void  *unseen = read->signals & CULL_SIGNAL_LOSS ? s->unseen : NULL;
+
+    TRY(carry(way, &place, s->count * sizeof *s->place));
+    TRY(carry(way, &unseen, s->count));
+    s->place = place;
+    s->unseen = unseen;
+    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_LOSS, &s->loss));
+    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_H, &s->h));
+    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_P, &s->p));
+    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_LABEL, &s->label));
+    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_IRREDUCIBLE, &s->irreducible));
+    TRY(carry_tensor(way, read->target & CULL_SIGNAL_H, &target->h));
+    TRY(carry_tensor(way, read->target & CULL_SIGNAL_P, &target->p));
+    TRY(carry_tensor(way, read->target & CULL_SIGNAL_LABEL, &target->label));
+    TRY(carry_tensor(way, read->target & CULL_SIGNAL_LOGITS, &target->logits));
+    s->device = cull_backend_device(way->load->work);
+done:
+    return status;
+}
+
+cull_status cull_sel_carry(cull_sel_load *load, const cull_needs *read, cull_signals *signals)
+{
+    cull_status  status = CULL_OK;
+    struct way   measured = {.load = load}, way = {.load = load, .moves = true};
+    cull_signals copy = *signals;
+
+    if (cull_device_same(signals->device, cull_backend_device(load->work))) return CULL_OK;
+    TRY(carry_signals(&measured, read, &copy));
+    if (measured.at > load->room) {
+        cull_sel_load_clear(load);
+        TRY(cull_backend_allocate(load->work, measured.at, 1, "signals", &load->block));
+        load->room = measured.at;
+    }
+    TRY(carry_signals(&way, read, signals));
+done:
+    return status;
+}
+
+void cull_sel_load_clear(cull_sel_load *load)
+{
+    if (load->block) cull_backend_release(load->work, load->block);
+    load->block = NULL;
+    load->room = 0;
+}
+
+cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const cull_needs *read,
+                           cull_signals *out)
+{
+    *out = *signals;
+    s->fetched.home = s->home;
+    s->fetched.work = s->setting.backend;
+    return cull_sel_carry(&s->fetched, read, out);
+}
+
+cull_status cull_sel_deliver(const cull_subset *from, cull_subset *out)
+{
+    const struct {
+        const void *from;
+        void      **to;
+        size_t      size;
+    } arrays[] = {{from->index, (void **)&out->index, sizeof *out->index},
+                  {from->place, (void **)&out->place, sizeof *out->place},
+                  {from->weight, (void **)&out->weight, sizeof *out->weight},
+                  {from->group, (void **)&out->group, sizeof *out->group}};
+    cull_status status = CULL_OK;
+
+    TRY(cull_subset_resize(out, from->count));
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        size_t bytes = from->count * arrays[i].size;
+
+        TRY(out->backend
+                ? cull_backend_upload(out->backend, *arrays[i].to, arrays[i].from, bytes)
+                : cull_backend_download(from->backend, *arrays[i].to, arrays[i].from, bytes));
+    }
+    out->groups = from->groups;
+    out->picked = from->picked;
+    out->flags = from->flags;
+done:
+    return status;
+}
+
+cull_status cull_sel_subset_bring(cull_subset *from, cull_subset *out)
+{
+    cull_subset before = *out;
+
+    if (from->backend) return cull_sel_deliver(from, out);
+    *out = *from;
+    *from = before;
+    return CULL_OK;
+}
+
+cull_status cull_sel_subset_group(const cull_subset *subset, size_t from, size_t *to)
+{
+    cull_status status = CULL_OK;
+    uint32_t   *there = NULL;
+    uint32_t   *group = subset->group;
+
+    *to = subset->count;
+    if (subset->groups <= 1) goto done;
+    if (subset->backend) {
+        TRY(cull_base_alloc(subset->count, sizeof *there, "a subset", &there));
+        TRY(cull_backend_download(subset->backend, there, group, subset->count * sizeof *there));
+        group = there;
+    }
+    for (*to = from; *to < subset->count && group[*to] == group[from];) ++*to;
+done:
+    cull_base_free(there);
+    return status;
+}
