@@ -223,7 +223,7 @@ const char *cull_arm_scoring(size_t i)
 /* Room is left for the share and the pass, which tell arms of one strategy apart. */
 static void name_arm(const cull_arm_asked *a, const char *keep, cull_arm *arm)
 {
-    char what[CULL_ARM_NAME - NAME_END], pass[20] = "";
+    char what[CULL_ARM_NAME - NAME_END], pass[18] = "";
 
     if (strcmp(arm->pass, "none") != 0) (void)snprintf(pass, sizeof pass, " %.16s", arm->pass);
     (void)cull_strategy_text_write(&a->what, what, sizeof what);
