@@ -21,6 +21,10 @@ enum { CULL_RECORDS_FACTORS = 4, CULL_RECORDS_VERSUS = 16, CULL_COST_SIZES = 512
 
 /* ---- arms ---- */
 
+typedef struct cull_records_pair {
+    const char *key, *value;
+} cull_records_pair;
+
 /* One run; accuracies in percent. */
 typedef struct cull_records_compared {
     double      seed;
@@ -40,6 +44,9 @@ typedef struct cull_records_versus {
 typedef struct cull_records_arm {
     const char            *name, *folder, *role, *strategy, *pass;
     double                 keep, cost, counted;
+    cull_records_pair     *option; /* [options] given to the strategy besides; NULL: not told */
+    size_t                 options;
+    bool                   uniform;         /* chosen without looking: other than full training */
     bool                   guess;           /* of a plan: its cost is known by its runs only */
     double                 planned, expect; /* of a plan: runs, seconds of one               */
     double                 predicted, measured, mean, sd, best;
@@ -134,10 +141,6 @@ typedef struct cull_records_time {
     const char *what;
     double      seconds;
 } cull_records_time;
-
-typedef struct cull_records_pair {
-    const char *key, *value;
-} cull_records_pair;
 
 typedef struct cull_records_comparison {
     const char *title, *created, *command, *verdict;

@@ -41,6 +41,21 @@ static cull_records_versus against(const cull_comparison *c, const cull_arm *a, 
                                  .more_seeds = NAN};
 }
 
+/* What a user gave to the strategy; full training and controls have none. */
+static cull_status list_options(const cull_arm *a, cull_records_arm *out)
+{
+    cull_status  status = CULL_OK;
+    size_t       count = a->asked ? a->asked->what.options : 0;
+    cull_option *option = count ? a->asked->what.option : NULL;
+
+    TRY(cull_base_alloc(count, sizeof *out->option, "options", &out->option));
+    for (; out->options < count; out->options++)
+        out->option[out->options] =
+            (cull_records_pair){option[out->options].key, option[out->options].value};
+done:
+    return status;
+}
+
 static cull_status plan_arm(cull_comparison *c, size_t i, cull_records_arm *out)
 {
     cull_status       status = CULL_OK;
@@ -55,6 +70,8 @@ static cull_status plan_arm(cull_comparison *c, size_t i, cull_records_arm *out)
                               .keep = a->keep,
                               .cost = a->price.seconds / full->seconds,
                               .counted = a->price.thirds / full->thirds,
+                              .uniform = a->uniform && a->role != CULL_ROLE_FULL &&
+                                         a->role < CULL_ROLE_SHORTENED,
                               .guess = cull_compare_is_guess(a),
                               .planned = a->recipe ? (double)c->seeds : 0,
                               .expect = cull_compare_run_seconds(c, i),
@@ -65,6 +82,7 @@ static cull_status plan_arm(cull_comparison *c, size_t i, cull_records_arm *out)
                               .verdict = a->role == CULL_ROLE_ARM && a->uniform ? "control" : ""};
     for (size_t f = 0; f < CULL_RECORDS_FACTORS; f++)
         out->factor[f] = f < CULL_COMPARE_FACTORS ? cull_compare_factor[f] : NAN;
+    TRY(list_options(a, out));
     TRY(cull_base_alloc(c->seeds, sizeof *out->run, "runs", &out->run));
     for (; out->runs < c->seeds; out->runs++)
         out->run[out->runs] =
@@ -301,7 +319,6 @@ bool cull_comparison_arm(const cull_comparison *c, size_t i, cull_compare_arm *o
 
     if (!c->planned || i >= c->value.is.arms) return false;
     cull_records_arm_view(&c->value.is.arm[i], &arm);
-    arm.uniform = c->arms.arm[i].uniform;
     arm.runs = (size_t)c->value.is.arm[i].planned;
     if (!c->verdict[0]) arm.verdict = "";
     cull_sized_give(out, &arm, sizeof arm);
