@@ -125,9 +125,11 @@ static void runs_leave_what_they_leave_on_ref(void **state)
 /* Rates at which nothing stays finite. */
 static void a_broken_step_is_told_the_same_and_reaches_no_file(void **state)
 {
-    static const char *const kinds[] = {"optim.lr=1000", "optim.lr=1000 optim.clip=1e6",
-                                        "optim.lr=1000 select.strategy=sb select.keep=0.5",
-                                        "optim.lr=1000 train.log=1"};
+    static const char *const kinds[] = {
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=12",
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=12 optim.clip=1e6",
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=12 select.strategy=sb select.keep=0.5",
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=12 train.log=1 model.name=lenet5"};
     static const char *const backends[] = {"ref", "far"};
     const struct world      *w = *state;
 
