@@ -43,6 +43,9 @@
  *     gradient  B = sum over rows of p_i (x) [h_i; 1], bias last
  *     gain      p_i^T B [h_i; 1] of each row, or without P all of B [h_i; 1]
  *
+ *     augment   examples as a network reads them, from where they are stored (backend/augment.h);
+ *               rows that are made already are copied
+ *     resize    images made smaller, or laid out anew
  *     gather    rows of one array, by their numbers, into another
  *     kept      what is kept of an example's loss, for the rows that are gone back through
  *     update    new weights from gradients: SGD or AdamW over one block; not while the error word
@@ -55,6 +58,7 @@
 
 #include <stdatomic.h>
 
+#include "backend/augment.h"
 #include "base/status.h"
 #include "base/threads.h"
 
@@ -70,6 +74,8 @@ typedef enum cull_op_kind {
     CULL_OP_GRADIENT,
     CULL_OP_GAIN,
     CULL_OP_REFIT,
+    CULL_OP_AUGMENT,
+    CULL_OP_RESIZE,
     CULL_OP_GATHER,
     CULL_OP_KEPT,
     CULL_OP_UPDATE,
@@ -87,6 +93,7 @@ typedef struct cull_moment {
     uint64_t step, epoch; /* what randomness is counted by                     */
     uint64_t updates;     /* of the optimizer, this one included: AdamW's t    */
     double   rate;        /* of the optimizer                                  */
+    uint64_t slot;        /* of the ring that `summary` writes to              */
 } cull_moment;
 
 /* What may be found wrong while operations run, when nobody can be told at once. */
@@ -103,11 +110,11 @@ typedef enum cull_wrong {
  * while something is. So no broken step reaches the weights, however late it is read.
  */
 typedef struct cull_trouble {
-    uint64_t what;  /* cull_wrong                               */
-    uint64_t which; /* CULL_SIGNAL_*                            */
-    uint64_t row;   /* of the batch                             */
-    uint64_t place; /* of the example                           */
-    uint64_t step;  /* of the moment block; 0 where there is none */
+    uint64_t what;        /* cull_wrong                               */
+    uint64_t which;       /* CULL_SIGNAL_*                            */
+    uint64_t row;         /* of the batch                             */
+    uint64_t place;       /* of the example                           */
+    uint64_t step, epoch; /* of the moment block; 0 where there is none */
 } cull_trouble;
 
 /* Of refit: keeps atoms that depend on each other from weights without bound. */
@@ -142,6 +149,12 @@ typedef struct cull_optim_range {
     uint64_t at;
     double   decay;
 } cull_optim_range;
+
+/* ---- of resize ---- */
+typedef struct cull_resize {
+    size_t channels, height, width, to_height, to_width;
+    bool   channels_last, to_channels_last; /* (n, h, w, c); else (n, c, h, w) */
+} cull_resize;
 
 /* ---- of summary ---- */
 typedef struct cull_seen {
@@ -204,6 +217,19 @@ typedef struct cull_op_args {
             double            *out;           /* [rows], or without p (rows, C)        */
         } gain;
         struct {
+            cull_augment_desc  desc;
+            cull_augment_call  call;
+            const cull_moment *now;   /* its epoch in place of the call's; NULL: none            */
+            const void        *held;  /* rows that are made already; NULL: none                  */
+            const uint32_t    *index; /* [count] which of those; CULL_NO_ROW: it is to be made  */
+        } augment;
+        struct {
+            cull_resize  how;
+            const float *from; /* [count] dense, as `to`, which is not from */
+            float       *to;
+            size_t       count;
+        } resize;
+        struct {
             const void     *from; /* [held] rows of `bytes` each                      */
             void           *to;   /* [rows]                                           */
             const uint32_t *index;
@@ -248,7 +274,7 @@ typedef struct cull_op_args {
             double             smoothing;
             bool               add; /* to what is there                              */
             cull_seen         *out;
-            const cull_moment *now;     /* or NULL                                       */
+            const cull_moment *now;     /* out + slot is written then; or NULL           */
             cull_trouble      *trouble; /* or NULL                                       */
         } summary;
         struct {
@@ -333,10 +359,13 @@ struct cull_backend {
     char                    description[64];
 };
 
-/* Operations that all backends on the host share (kept.c, update.c, books.c). */
-extern const cull_op_class cull_host_gather, cull_host_kept, cull_host_update, cull_host_summary,
-    cull_host_tally;
+/* Operations that all backends on the host share (augment.c, resize.c, kept.c, update.c,
+ * sums.c).
+ */
+extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather, cull_host_kept,
+    cull_host_update, cull_host_summary, cull_host_tally;
 #define CULL_HOST_OPS                                                                              \
+    [CULL_OP_AUGMENT] = &cull_host_augment, [CULL_OP_RESIZE] = &cull_host_resize,                  \
     [CULL_OP_GATHER] = &cull_host_gather, [CULL_OP_KEPT] = &cull_host_kept,                        \
     [CULL_OP_UPDATE] = &cull_host_update, [CULL_OP_SUMMARY] = &cull_host_summary,                  \
     [CULL_OP_TALLY] = &cull_host_tally

@@ -139,3 +139,32 @@ cull_status cull_sel_deliver(const cull_subset *from, cull_subset *out)
 done:
     return status;
 }
+
+cull_status cull_sel_subset_bring(cull_subset *from, cull_subset *out)
+{
+    cull_subset before = *out;
+
+    if (from->backend) return cull_sel_deliver(from, out);
+    *out = *from;
+    *from = before;
+    return CULL_OK;
+}
+
+cull_status cull_sel_subset_group(const cull_subset *subset, size_t from, size_t *to)
+{
+    cull_status status = CULL_OK;
+    uint32_t   *there = NULL;
+    uint32_t   *group = subset->group;
+
+    *to = subset->count;
+    if (subset->groups <= 1) goto done;
+    if (subset->backend) {
+        TRY(cull_base_alloc(subset->count, sizeof *there, "a subset", &there));
+        TRY(cull_backend_download(subset->backend, there, group, subset->count * sizeof *there));
+        group = there;
+    }
+    for (*to = from; *to < subset->count && group[*to] == group[from];) ++*to;
+done:
+    cull_base_free(there);
+    return status;
+}

@@ -64,6 +64,10 @@ void cull_sel_subset_sort(cull_subset *subset);
 /* Scale the weights so that they add up to `sum`; they must not all be zero. */
 void cull_sel_subset_scale(cull_subset *subset, double sum);
 
+/* fetch.c: what lies in `from` on the host, in `out`, which may be swapped with it. */
+cull_status cull_sel_subset_bring(cull_subset *from, cull_subset *out);
+/* Entries from .. *to are one training batch. */
+cull_status cull_sel_subset_group(const cull_subset *subset, size_t from, size_t *to);
 /* fetch.c: signals brought from one backend's memory to another's, one of the two on the host. */
 typedef struct cull_sel_load {
     cull_backend *home, *work; /* from where, to where */

@@ -34,12 +34,12 @@ static cull_status prepare(cull_audit_work *w, const cull_recipe *recipe,
     cull_status status = CULL_OK;
 
     TRY(cull_trainer_create(&recipe->setup, false, &w->t));
-    if (strcmp(name, "train") == 0) w->set = w->t->train;
-    if (strcmp(name, "validation") == 0) w->set = w->t->validation;
-    if (strcmp(name, "test") == 0) w->set = w->t->test;
+    if (strcmp(name, "train") == 0) w->set = w->t->sets.train;
+    if (strcmp(name, "validation") == 0) w->set = w->t->sets.validation;
+    if (strcmp(name, "test") == 0) w->set = w->t->sets.test;
     if (!w->set) FAIL(CULL_BAD_ARGUMENT, "%s: the recipe has no set of this name", name);
     if (options->weights)
-        TRY(cull_weights_read(options->weights, w->t->model, w->t->params));
+        TRY(cull_weights_read(options->weights, w->t->learner.model, w->t->learner.params));
     else
         TRY(cull_trainer_begin(w->t));
     TRY(cull_base_alloc(w->set->count, sizeof *w->loss, "an audit", &w->loss));
@@ -56,7 +56,7 @@ static void take(cull_audit_work *w, const cull_signals *signals, size_t from)
 
     for (size_t i = 0; i < signals->count; i++) {
         const float *p = cull_tensor_row(&signals->p, i);
-        size_t       label = (size_t)w->set->labels[from + i];
+        size_t       label = (size_t)cull_data_labels(w->set)[from + i];
         double       most = -INFINITY;
 
         for (size_t k = 0; k < classes; k++) {
@@ -82,10 +82,10 @@ static cull_status score(cull_audit_work *w, size_t at, size_t count, cull_tray 
 
     for (size_t i = 0; i < count; i++) {
         tray->here.place[i] = (uint32_t)(at + i);
-        tray->here.label[i] = w->set->labels[at + i];
+        tray->here.label[i] = cull_data_labels(w->set)[at + i];
     }
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_SCORE, count, &plan));
-    TRY(cull_trainer_form(plan, &form));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, count, &plan));
+    TRY(cull_plan_form(plan, &form));
     TRY(cull_data_transform(w->set, NULL, form, 0, tray->here.place, count, tray->here.inputs));
     TRY(cull_tray_send(tray, count, &batch));
     batch.weight = NULL;
@@ -165,7 +165,7 @@ static cull_status rank(cull_audit_work *w, cull_audit_result *out)
         size_t from = d * n / CULL_AUDIT_TENTHS, to = (d + 1) * n / CULL_AUDIT_TENTHS, right = 0;
 
         for (size_t i = from; i < to; i++)
-            right += w->predicted[w->order[i]] == w->set->labels[w->order[i]];
+            right += w->predicted[w->order[i]] == cull_data_labels(w->set)[w->order[i]];
         out->tenth[d] = to > from ? (double)right / (double)(to - from) : NAN;
         out->accuracy += (double)right / (double)n;
     }
@@ -184,7 +184,7 @@ static cull_status read_times(cull_audit_work *w, const char *path)
     cull_arrays *arrays = NULL;
     cull_tensor  count = {0};
 
-    if (w->set != w->t->train)
+    if (w->set != w->t->sets.train)
         FAIL(CULL_BAD_ARGUMENT, "%s: a selection is of the training set", path);
     TRY(cull_arrays_open(path, &arrays));
     TRY(cull_arrays_get(arrays, "count", &count));

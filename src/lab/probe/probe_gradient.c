@@ -136,11 +136,11 @@ static cull_status bring(cull_prober *p, const cull_plan *plan, const uint32_t *
     cull_status              status = CULL_OK;
     cull_data_form           form = {0};
 
-    TRY(cull_trainer_form(plan, &form));
+    TRY(cull_plan_form(plan, &form));
     form.dtype = g->params->dtype;
     for (size_t i = 0; i < count; i++) {
         here->place[i] = p->places[rows[i]];
-        here->label[i] = g->set->labels[here->place[i]];
+        here->label[i] = cull_data_labels(g->set)[here->place[i]];
         if (weight) here->weight[i] = weight[i];
     }
     TRY(cull_data_transform(g->set, g->augment, form, p->epoch, here->place, count, here->inputs));

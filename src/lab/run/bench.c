@@ -31,17 +31,17 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe, size_t rou
 
     TRY(cull_trainer_create(s, true, &w->t));
     TRY(cull_trainer_begin(w->t));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_SCORE, s->batch, &w->score));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_LEARN, s->batch, &w->learn));
-    TRY(cull_trainer_form(w->learn, &w->form));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, s->batch, &w->score));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_LEARN, s->batch, &w->learn));
+    TRY(cull_plan_form(w->learn, &w->form));
     for (size_t i = 0; i < PARTS; i++)
         TRY(cull_base_alloc(rounds, sizeof(double), "a benchmark", &w->seconds[i]));
-    w->tray =
-        (cull_tray){.backend = w->t->backend, .row = cull_data_row(w->t->train) * sizeof(float)};
+    w->tray = (cull_tray){.backend = w->t->backend,
+                          .row = cull_data_row(w->t->sets.train) * sizeof(float)};
     TRY(cull_tray_room(&w->tray, s->batch));
     for (size_t i = 0; i < s->batch; i++) {
         w->tray.here.place[i] = (uint32_t)i;
-        w->tray.here.label[i] = w->t->train->labels[i];
+        w->tray.here.label[i] = cull_data_labels(w->t->sets.train)[i];
     }
 done:
     return status;
@@ -67,7 +67,7 @@ static cull_status measure(struct work *w, size_t round, bool keep)
     size_t        count = t->setup->batch;
     double        mark = cull_base_seconds(), passed[PARTS] = {0};
 
-    TRY(cull_data_transform(t->train, t->setup->augments ? &t->setup->augment : NULL, w->form,
+    TRY(cull_data_transform(t->sets.train, t->setup->augments ? &t->setup->augment : NULL, w->form,
                             round, w->tray.here.place, count, w->tray.here.inputs));
     TRY(cull_tray_send(&w->tray, count, &batch));
     batch.weight = NULL;
@@ -76,8 +76,8 @@ static cull_status measure(struct work *w, size_t round, bool keep)
     TRY(lap(w, &mark, &passed[1]));
     TRY(cull_nn_learn(w->learn, &batch, &signals));
     TRY(lap(w, &mark, &passed[2]));
-    TRY(cull_optim_step(t->optim, cull_schedule_rate(&t->schedule, 0), t->params->value,
-                        t->params->gradient));
+    TRY(cull_optim_step(t->learner.optim, cull_schedule_rate(&t->learner.schedule, 0),
+                        t->learner.params->value, t->learner.params->gradient));
     TRY(lap(w, &mark, &passed[3]));
     for (size_t i = 0; keep && i < PARTS; i++) w->seconds[i][round] = passed[i];
 done:
@@ -110,7 +110,7 @@ cull_status cull_bench(const cull_recipe *recipe, size_t rounds, cull_bench_resu
     TRY(measure(&w, 0, false));
     for (size_t i = 0; i < rounds; i++) TRY(measure(&w, i, true));
     *out = (cull_bench_result){
-        .batch = recipe->setup.batch, .rounds = rounds, .parameters = w.t->params->count};
+        .batch = recipe->setup.batch, .rounds = rounds, .parameters = w.t->learner.params->count};
     out->load = median(w.seconds[0], rounds, &ignored);
     out->score = median(w.seconds[1], rounds, &out->score_spread);
     out->learn = median(w.seconds[2], rounds, &out->learn_spread);
