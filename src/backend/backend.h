@@ -373,8 +373,9 @@ extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather
 cull_status cull_host_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);
 void        cull_host_destroy(cull_op *op);
 
-/* The names of all backends, i = 0, 1, ... until NULL. */
-const char *cull_backend_name_at(size_t i);
+/* The names of all backends, i = 0, 1, ... until NULL; and in one, a bar before each. */
+const char       *cull_backend_name_at(size_t i);
+extern const char cull_backend_names[];
 
 /* ---- memory, order, events, recorded steps ---- */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "records/comparison.h"
 
 struct cull_compare_record {
@@ -104,8 +105,13 @@ void cull_compare_record_close(cull_compare_record *record)
 
 bool cull_compare_record_arm(const cull_compare_record *record, size_t i, cull_compare_arm *out)
 {
-    if (i >= record->comparison.arms) return false;
-    cull_records_arm_view(&record->comparison.arm[i], out);
+    cull_compare_arm arm;
+
+    if (i >= record->comparison.arms ||
+        cull_sized_read("cull_compare_arm", out, sizeof arm, &arm) != CULL_OK)
+        return false;
+    cull_records_arm_view(&record->comparison.arm[i], &arm);
+    cull_sized_give(out, &arm, sizeof arm);
     return true;
 }
 

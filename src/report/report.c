@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
+#include "base/sized.h"
 #include "report/page.h"
 
 /* Everything that was read. */
@@ -180,10 +181,15 @@ static void clear_book(struct book *book)
 cull_status cull_report(const char *const *folders, size_t count,
                         const cull_report_options *options, cull_report_result *out)
 {
-    cull_status   status = CULL_OK;
-    struct book   book = {0};
-    cull_rep_page page = {.gnuplot = options && options->gnuplot ? options->gnuplot : "gnuplot"};
+    cull_status         status = CULL_OK;
+    struct book         book = {0};
+    cull_rep_page       page = {0};
+    cull_report_options options_room;
+    cull_report_result  room, *given = out;
 
+    SIZED(cull_report_options, options, options_room);
+    SIZED_RESULT(cull_report_result, out, room);
+    page.gnuplot = options && options->gnuplot ? options->gnuplot : "gnuplot";
     *out = (cull_report_result){0};
     if (count == 0 || !options || !options->output)
         FAIL(CULL_BAD_ARGUMENT, "a report needs a folder to read and a file to write");
@@ -203,6 +209,7 @@ cull_status cull_report(const char *const *folders, size_t count,
                    : book.skipped ? page.problems.said.text[0]
                                   : "");
 done:
+    cull_sized_give(given, out, sizeof *out);
     cull_rep_text_clear(&page.html);
     cull_records_list_clear(&page.problems.said);
     clear_book(&book);

@@ -38,9 +38,8 @@ struct cull_selector {
     size_t   recalled_room, unseen_room;
 
     /* for what does not lie where the rule works */
-    void       *fetched;
-    size_t      fetched_room;
-    cull_subset made;
+    cull_sel_load fetched;
+    cull_subset   made;
 };
 
 /* Does the rule work there? */

@@ -63,6 +63,14 @@ static void put_run(const char *folder)
     put_text(path_in(folder, "probe.jsonl"), probe);
 }
 
+static cull_status report(const char *const *folders, size_t count, const char *output,
+                          const char *gnuplot, cull_report_result *result)
+{
+    cull_report_options options = {.output = output, .gnuplot = gnuplot};
+
+    return cull_report(folders, count, &options, result);
+}
+
 static int set_up(void **state)
 {
     struct place *p = calloc(1, sizeof *p);
@@ -388,7 +396,7 @@ static void a_page_has_verdict_table_and_figures(void **state)
 
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
     put_program(program, DRAWING);
-    assert_ok(cull_report(folders, 2, &(cull_report_options){output, program}, &result));
+    assert_ok(report(folders, 2, output, program, &result));
     assert_int_equal(1, result.comparisons);
     assert_int_equal(1, result.runs);
     assert_int_equal(0, result.undrawn);
@@ -422,7 +430,7 @@ static void subsets_that_were_filled_up_are_told(void **state)
     (void)snprintf(comparisons, sizeof comparisons, "%s/c", p->folder);
     (void)snprintf(runs, sizeof runs, "%s/r", p->folder);
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
-    assert_ok(cull_report(folders, 2, &(cull_report_options){output, "/no/gnuplot"}, &result));
+    assert_ok(report(folders, 2, output, "/no/gnuplot", &result));
     page = read_page(output);
     assert_null(strstr(page, "filled up"));
     free(page);
@@ -433,8 +441,7 @@ static void subsets_that_were_filled_up_are_told(void **state)
     put_text(path_in(p->folder, "r/metrics.jsonl"), lines);
     put_text(path_in(p->folder, "c/runs/sb/seed-1/metrics.jsonl"), lines);
     for (size_t k = 0; k < 2; k++) { /* in a comparison, and of a run */
-        assert_ok(
-            cull_report(folders + k, 1, &(cull_report_options){output, "/no/gnuplot"}, &result));
+        assert_ok(report(folders + k, 1, output, "/no/gnuplot", &result));
         page = read_page(output);
         table = strstr(page, "aria-label=\"What was filled up\"");
         assert_non_null(table);
@@ -455,7 +462,7 @@ static void without_a_program_that_draws_the_page_says_so(void **state)
     char               *page = NULL;
 
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
-    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, "/no/gnuplot"}, &result));
+    assert_ok(report(&folder, 1, output, "/no/gnuplot", &result));
     assert_int_equal(0, result.figures);
     assert_true(result.undrawn >= 4);
     assert_string_equal("gnuplot is not installed", result.why);
@@ -465,10 +472,10 @@ static void without_a_program_that_draws_the_page_says_so(void **state)
     free(page);
 
     put_program(program, "#!/bin/sh\necho 'line 7: <odd>' >&2\nexit 3\n");
-    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_ok(report(&folder, 1, output, program, &result));
     assert_non_null(strstr(result.why, "status 3: line 7"));
     put_program(program, "#!/bin/sh\necho nothing\n");
-    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_ok(report(&folder, 1, output, program, &result));
     assert_non_null(strstr(result.why, "no picture"));
 }
 
@@ -486,7 +493,7 @@ static void one_figure_that_fails_leaves_the_others(void **state)
         "echo '<svg><g id=\"gnuplot_canvas\"><defs></defs></g></svg>'\n",
         p->folder);
     put_program(program, script);
-    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_ok(report(&folder, 1, output, program, &result));
     assert_int_equal(1, result.undrawn);
     assert_true(result.figures >= 3);
     assert_string_equal("gnuplot ended with status 1: no such range", result.why);
@@ -501,9 +508,9 @@ static void a_page_takes_no_place_of_what_it_is_about(void **state)
 
     (void)snprintf(output, sizeof output, "%s/r/../r/metrics.jsonl", p->folder);
     assert_fails(CULL_BAD_ARGUMENT, "is what the page is about",
-                 cull_report(folders, 1, &(cull_report_options){output, "/no"}, &result));
+                 report(folders, 1, output, "/no", &result));
     (void)snprintf(output, sizeof output, "%s/r/page.html", p->folder);
-    assert_ok(cull_report(folders, 2, &(cull_report_options){output, "/no"}, &result));
+    assert_ok(report(folders, 2, output, "/no", &result));
     assert_int_equal(1, result.runs); /* one folder under two names */
     assert_int_equal(0, result.skipped);
 }
@@ -527,11 +534,11 @@ static void a_folder_with_a_probe_alone_is_reported(void **state)
     put_text(path_in(p->folder, "c/runs/probe.jsonl"), lines);
     for (size_t n = 1; status != CULL_OK; n++) {
         fail_nth_alloc(n);
-        status = cull_report(&folder, 1, &(cull_report_options){output, "/no"}, &result);
+        status = report(&folder, 1, output, "/no", &result);
         fail_nth_alloc(0);
         assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
     }
-    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_ok(report(&folder, 1, output, program, &result));
     assert_int_equal(1, result.probes);
     assert_int_equal(0, result.runs + result.comparisons);
     assert_int_equal(1, result.figures);
@@ -542,7 +549,7 @@ static void a_folder_with_a_probe_alone_is_reported(void **state)
     free(page);
     put_text(path_in(p->folder, "c/runs/probe.jsonl"), "{\"kind\":\"probe-arm\"}\n");
     assert_fails(CULL_BAD_FILE, "no line is about a minibatch",
-                 cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+                 report(&folder, 1, output, program, &result));
 }
 
 /* An arm that keeps a share, of an accuracy that all have. */
@@ -683,15 +690,14 @@ static void folders_that_cannot_be_read_are_named(void **state)
 
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
     assert_fails(CULL_IO, "holds none of comparison.json, run.json, probe.jsonl",
-                 cull_report(folders + 1, 1, &(cull_report_options){output, "/no"}, &result));
+                 report(folders + 1, 1, output, "/no", &result));
     assert_int_equal(-1, access(output, F_OK));
-    assert_ok(cull_report(folders, 2, &(cull_report_options){output, "/no"}, &result));
+    assert_ok(report(folders, 2, output, "/no", &result));
     assert_int_equal(1, result.skipped);
     page = read_page(output);
     assert_non_null(strstr(page, "holds none of"));
     free(page);
-    assert_fails(CULL_BAD_ARGUMENT, "a folder to read",
-                 cull_report(folders, 0, &(cull_report_options){output, "/no"}, &result));
+    assert_fails(CULL_BAD_ARGUMENT, "a folder to read", report(folders, 0, output, "/no", &result));
 }
 
 static void a_page_that_cannot_be_written_leaves_the_old_one(void **state)
@@ -702,10 +708,8 @@ static void a_page_that_cannot_be_written_leaves_the_old_one(void **state)
     char                output[128];
 
     (void)snprintf(output, sizeof output, "%s/none/page.html", p->folder);
-    assert_fails(CULL_IO, "none/page.html",
-                 cull_report(&folder, 1, &(cull_report_options){output, "/no"}, &result));
-    assert_fails(CULL_IO, "/dev/full",
-                 cull_report(&folder, 1, &(cull_report_options){"/dev/full", "/no"}, &result));
+    assert_fails(CULL_IO, "none/page.html", report(&folder, 1, output, "/no", &result));
+    assert_fails(CULL_IO, "/dev/full", report(&folder, 1, "/dev/full", "/no", &result));
 }
 
 static void survives_every_allocation_failure(void **state)
@@ -719,7 +723,7 @@ static void survives_every_allocation_failure(void **state)
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
     for (size_t n = 1; status != CULL_OK; n++) {
         fail_nth_alloc(n);
-        status = cull_report(folders, 2, &(cull_report_options){output, "/no"}, &result);
+        status = report(folders, 2, output, "/no", &result);
         fail_nth_alloc(0);
         assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
         assert_true((status == CULL_OK) == (access(output, F_OK) == 0));

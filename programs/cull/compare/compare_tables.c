@@ -77,7 +77,7 @@ static void print_arms(const cull_comparison *c, bool (*are)(const cull_compare_
                        const char            *what)
 {
     size_t           length = 0;
-    cull_compare_arm arm;
+    cull_compare_arm arm = {0};
     char             text[4096];
 
     for (size_t i = 0; cull_comparison_arm(c, i, &arm) && length < sizeof text; i++)
@@ -112,7 +112,7 @@ static void print_problems(const cull_comparison *c)
 
 static void print_planned(const cull_comparison *c)
 {
-    cull_compare_arm arm;
+    cull_compare_arm arm = {0};
 
     (void)printf("\n%-*s %-13s %6s %7s %5s\n", NAME, "", "", "cost", "counted", "runs");
     for (size_t i = 0; cull_comparison_arm(c, i, &arm); i++) {
@@ -128,7 +128,7 @@ static void print_planned(const cull_comparison *c)
 
 int compare_print_plan(const cull_comparison *c, bool whole)
 {
-    cull_compare_outlook all;
+    cull_compare_outlook all = {0};
 
     (void)cull_comparison_outlook(c, &all);
     (void)printf("%s\n", all.title);
@@ -161,8 +161,8 @@ static void print_arm(const cull_compare_arm *arm)
 
 int compare_print_result(const cull_comparison *c)
 {
-    cull_compare_outlook all;
-    cull_compare_arm     arm;
+    cull_compare_outlook all = {0};
+    cull_compare_arm     arm = {0};
 
     (void)cull_comparison_outlook(c, &all);
     (void)printf("\n%-*s %6s %7s %5s %6s %s\n", NAME, "", "cost", "mean %", "sd", "diff",

@@ -235,8 +235,8 @@ static int work(struct yard *y)
 /* What the plan promises, less what is there. */
 static void count_runs(struct yard *y)
 {
-    cull_compare_outlook plan;
-    cull_compare_run     run;
+    cull_compare_outlook plan = {0};
+    cull_compare_run     run = {0};
 
     (void)cull_comparison_outlook(y->comparison, &plan);
     y->runs = plan.runs;
@@ -254,7 +254,7 @@ static void count_runs(struct yard *y)
 
 static int work_through(struct yard *y)
 {
-    cull_compare_run run;
+    cull_compare_run run = {0};
     size_t           listed = 0;
     int              end = work(y);
 

@@ -55,7 +55,7 @@ static void print_arm(unsigned shows, const cull_compare_arm *arm, const cull_co
 /* The referee's word on each arm, and the signed-rank test where there are pairs enough. */
 static void print_verdicts(const cull_compare_record *record)
 {
-    cull_compare_arm arm;
+    cull_compare_arm arm = {0};
 
     for (size_t i = 0; cull_compare_record_arm(record, i, &arm); i++) {
         if (!arm.sentence[0]) continue;
@@ -69,7 +69,7 @@ static void print_verdicts(const cull_compare_record *record)
 static void print_all(const reproduction *r, const cull_compare_record *record)
 {
     unsigned         shows = r->entry->shows;
-    cull_compare_arm arm, full = {.to_error = {NAN, NAN, NAN}};
+    cull_compare_arm arm = {0}, full = {.to_error = {NAN, NAN, NAN}};
 
     for (size_t i = 0; cull_compare_record_arm(record, i, &arm); i++)
         if (strcmp(arm.role, "full") == 0) full = arm;

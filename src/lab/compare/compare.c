@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "lab/compare/statistics.h"
 
 enum { MOST_SEEDS = 1000, MOST_JOBS = 256, MOST_ROUNDS = 8 };
@@ -164,11 +165,13 @@ done:
 
 cull_status cull_comparison_create(const cull_compare_options *options, cull_comparison **out)
 {
-    cull_status      status = CULL_OK;
-    cull_comparison *c = NULL;
-    time_t           now = time(NULL);
-    struct tm        parts;
+    cull_status          status = CULL_OK;
+    cull_comparison     *c = NULL;
+    time_t               now = time(NULL);
+    struct tm            parts;
+    cull_compare_options room;
 
+    SIZED(cull_compare_options, options, room);
     TRY(check(options));
     TRY(cull_base_alloc(1, sizeof *c, "a comparison", &c));
     c->lock = -1;
@@ -353,10 +356,13 @@ static void drop_left(cull_comparison *c)
 cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *all, size_t count,
                                      size_t processes)
 {
-    cull_status status = CULL_OK;
+    cull_status    status = CULL_OK;
+    cull_measured *copies = NULL;
 
     if (count != c->waiting || processes < 1 || processes > MOST_JOBS)
         FAIL(CULL_BAD_ARGUMENT, "%zu measurements, %zu were asked for", count, c->waiting);
+    TRY(cull_sized_read_all("cull_measured", all, count * processes, sizeof *all, &copies));
+    if (copies) all = copies;
     for (size_t i = 0; i < count; i++) {
         cull_measured m = middle(&all[i * processes], processes);
         if (!c->unmeasured[i].left) TRY(take(c, &c->unmeasured[i], &m));
@@ -371,5 +377,6 @@ cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *al
     if (c->round++ < MOST_ROUNDS) TRY(ask_again(c));
     if (c->waiting == 0) TRY(cull_compare_make_plan(c));
 done:
+    cull_base_free(copies);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/path.h"
+#include "base/sized.h"
 #include "lab/compare/compare.h"
 
 static cull_status lock(cull_comparison *c)
@@ -239,7 +240,7 @@ static size_t arm_in_order(const cull_comparison *c, size_t rank, size_t runs)
     return 0;
 }
 
-bool cull_comparison_run(const cull_comparison *c, size_t i, cull_compare_run *out)
+static bool run_at(const cull_comparison *c, size_t i, cull_compare_run *out)
 {
     size_t         runs = 0, arm = 0;
     cull_compared *run = NULL;
@@ -258,4 +259,14 @@ bool cull_comparison_run(const cull_comparison *c, size_t i, cull_compare_run *o
     (void)snprintf(name, sizeof name, "runs/%s/seed-%llu", c->arms.arm[arm].folder,
                    (unsigned long long)out->seed);
     return cull_base_join(c->folder, name, out->folder) == CULL_OK;
+}
+
+bool cull_comparison_run(const cull_comparison *c, size_t i, cull_compare_run *out)
+{
+    cull_compare_run run;
+
+    if (cull_sized_read("cull_compare_run", out, sizeof run, &run) != CULL_OK) return false;
+    if (!run_at(c, i, &run)) return false;
+    cull_sized_give(out, &run, sizeof run);
+    return true;
 }

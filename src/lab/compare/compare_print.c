@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
+#include "base/sized.h"
 #include "lab/compare/compare.h"
 
 enum { ROWS_OF_ARM = 4, OTHER_ROWS = 2 };
@@ -296,11 +297,16 @@ const char *cull_comparison_text(const cull_comparison *c)
 
 bool cull_comparison_arm(const cull_comparison *c, size_t i, cull_compare_arm *out)
 {
-    if (!c->planned || i >= c->value.is.arms) return false;
-    cull_records_arm_view(&c->value.is.arm[i], out);
-    out->uniform = c->arms.arm[i].uniform;
-    out->runs = (size_t)c->value.is.arm[i].planned;
-    if (!c->verdict[0]) out->verdict = "";
+    cull_compare_arm arm;
+
+    if (!c->planned || i >= c->value.is.arms ||
+        cull_sized_read("cull_compare_arm", out, sizeof arm, &arm) != CULL_OK)
+        return false;
+    cull_records_arm_view(&c->value.is.arm[i], &arm);
+    arm.uniform = c->arms.arm[i].uniform;
+    arm.runs = (size_t)c->value.is.arm[i].planned;
+    if (!c->verdict[0]) arm.verdict = "";
+    cull_sized_give(out, &arm, sizeof arm);
     return true;
 }
 
@@ -311,13 +317,18 @@ const char *cull_comparison_problem(const cull_comparison *c, size_t i)
 
 bool cull_comparison_outlook(const cull_comparison *c, cull_compare_outlook *out)
 {
-    *out = (cull_compare_outlook){.title = c->title, .verdict = c->verdict};
-    if (!c->planned) return false;
-    for (size_t i = 0; i < c->value.is.arms; i++) out->runs += (size_t)c->value.is.arm[i].planned;
-    out->threads = c->threads;
-    out->jobs = c->jobs;
-    out->seconds = cull_compare_seconds(c);
-    out->bytes = cull_compare_bytes(c);
-    out->waited = c->costs.waited;
+    cull_compare_outlook all;
+
+    if (!c->planned || cull_sized_read("cull_compare_outlook", out, sizeof all, &all) != CULL_OK)
+        return false;
+    all = (cull_compare_outlook){.title = c->title,
+                                 .verdict = c->verdict,
+                                 .threads = c->threads,
+                                 .jobs = c->jobs,
+                                 .seconds = cull_compare_seconds(c),
+                                 .bytes = cull_compare_bytes(c),
+                                 .waited = c->costs.waited};
+    for (size_t i = 0; i < c->value.is.arms; i++) all.runs += (size_t)c->value.is.arm[i].planned;
+    cull_sized_give(out, &all, sizeof all);
     return true;
 }

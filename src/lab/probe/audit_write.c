@@ -55,7 +55,7 @@ static cull_status gather(const cull_audit_work *w, size_t each, struct shown *s
     for (size_t i = 0; i < s->count; i++) {
         uint32_t place = i < each ? w->order[i] : w->order[n - 1 - (i - each)];
 
-        s->label[i] = set->labels[place];
+        s->label[i] = cull_data_labels(set)[place];
         s->predicted[i] = w->predicted[place];
         s->place[i] = (int32_t)place;
         s->loss[i] = w->loss[place];

@@ -211,10 +211,7 @@ cull_status cull_network_open(const cull_recipe *recipe, const char *weights, cu
         TRY(cull_network_read(network, weights));
     } else {
         TRY(cull_trainer_begin(t));
-        memcpy(network->params->value, t->learner.params->value,
-               t->learner.params->count * sizeof(float));
-        memcpy(network->params->running, t->learner.params->running,
-               t->learner.params->running_count * sizeof(float));
+        TRY(cull_nn_params_copy(network->params, t->learner.params));
     }
     *out = network;
     network = NULL;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/sized.h"
 #include "lab/recipe/recipe.h"
 #include "train/folder/weights.h"
 
@@ -71,12 +72,16 @@ done:
 cull_status cull_train(const cull_recipe *recipe, const cull_run_options *options,
                        cull_run_result *out)
 {
-    cull_status   status = CULL_OK;
-    cull_trainer *trainer = NULL;
-    char          path[CULL_DATA_PATH];
-    bool          there = false;
-    int           fd = -1;
+    cull_status      status = CULL_OK;
+    cull_trainer    *trainer = NULL;
+    char             path[CULL_DATA_PATH];
+    bool             there = false;
+    int              fd = -1;
+    cull_run_options options_room;
+    cull_run_result  room, *given = out;
 
+    SIZED(cull_run_options, options, options_room);
+    SIZED_RESULT(cull_run_result, out, room);
     TRY(look(recipe, options, &there));
     TRY(cull_trainer_create(&recipe->setup, true, &trainer));
     TRY(cull_base_join(options->folder, "state", path));
@@ -91,6 +96,7 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
         TRY(cull_file_write(path, recipe->text, strlen(recipe->text)));
     }
     TRY(cull_trainer_run(trainer, options, out));
+    cull_sized_give(given, out, sizeof *out);
 done:
     cull_trainer_destroy(trainer);
     if (fd >= 0) (void)close(fd);
@@ -100,10 +106,12 @@ done:
 cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const char *set,
                           cull_evaluation *out)
 {
-    cull_status    status = CULL_OK;
-    cull_trainer  *t = NULL;
-    cull_resident *chosen = NULL;
+    cull_status     status = CULL_OK;
+    cull_trainer   *t = NULL;
+    cull_resident  *chosen = NULL;
+    cull_evaluation room, *given = out;
 
+    SIZED_RESULT(cull_evaluation, out, room);
     TRY(cull_trainer_create(&recipe->setup, false, &t));
     if (strcmp(set, "test") == 0) chosen = &t->sets.test_at;
     if (strcmp(set, "train") == 0) chosen = &t->sets.train_at;
@@ -112,6 +120,7 @@ cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const 
     TRY(cull_weights_read(weights, t->learner.model, t->learner.params));
     TRY(cull_learner_evaluate(&t->learner, chosen, t->sets.form,
                               strcmp(set, "train") == 0 ? "training" : set, out));
+    cull_sized_give(given, out, sizeof *out);
 done:
     cull_trainer_destroy(t);
     return status;
