@@ -126,10 +126,12 @@ static void runs_leave_what_they_leave_on_ref(void **state)
 static void a_broken_step_is_told_the_same_and_reaches_no_file(void **state)
 {
     static const char *const kinds[] = {
-        "optim.lr=1000 optim.momentum=0.99 train.epochs=12",
-        "optim.lr=1000 optim.momentum=0.99 train.epochs=12 optim.clip=1e6",
-        "optim.lr=1000 optim.momentum=0.99 train.epochs=12 select.strategy=sb select.keep=0.5",
-        "optim.lr=1000 optim.momentum=0.99 train.epochs=12 train.log=1 model.name=lenet5"};
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant",
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant optim.clip=1e6",
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant "
+        "select.strategy=sb select.keep=0.5",
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant train.log=1 "
+        "model.name=lenet5"};
     static const char *const backends[] = {"ref", "far"};
     const struct world      *w = *state;
 
