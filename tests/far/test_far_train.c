@@ -127,7 +127,6 @@ static void a_broken_step_is_told_the_same_and_reaches_no_file(void **state)
 {
     static const char *const kinds[] = {
         "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant",
-        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant optim.clip=1e6",
         "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant "
         "select.strategy=sb select.keep=0.5",
         "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant train.log=1 "
@@ -147,8 +146,13 @@ static void a_broken_step_is_told_the_same_and_reaches_no_file(void **state)
             (void)snprintf(words, sizeof words, "train.backend=%s train.checkpoint_steps=1 %s",
                            backends[i], kinds[k]);
             recipe = recipe_of(w, words);
-            assert_int_equal(CULL_NOT_FINITE, cull_train(recipe, &options, &result));
+            if (cull_train(recipe, &options, &result) != CULL_NOT_FINITE)
+                fail_msg("%s: %s", words, cull_last_error());
             (void)snprintf(said[i], sizeof said[i], "%s", cull_last_error());
+            /* what was saved lies before it: gone on from there, the same step breaks */
+            options.resume = true;
+            assert_int_equal(CULL_NOT_FINITE, cull_train(recipe, &options, &result));
+            assert_string_equal(said[i], cull_last_error());
             cull_recipe_close(recipe);
             remove_folder(path_in(w->folder, "run"));
         }
