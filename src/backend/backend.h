@@ -359,7 +359,8 @@ struct cull_backend {
     char                    description[64];
 };
 
-/* Operations that all backends on the host share (augment.c, resize.c, kept.c, update.c, books.c).
+/* Operations that all backends on the host share (augment.c, resize.c, kept.c, update.c,
+ * sums.c).
  */
 extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather, cull_host_kept,
     cull_host_update, cull_host_summary, cull_host_tally;

@@ -10,23 +10,18 @@ enum { MOST_SHARE = 32, MOST_SERIES = CULL_REP_NAME - MOST_SHARE };
 /* Its strategy with the options that were given to it. */
 static void put_options(cull_rep_arm *arm)
 {
-    size_t      room = sizeof arm->series, length = 0;
-    const char *key = NULL;
-    json_t     *value = NULL;
+    size_t room = sizeof arm->series;
+    size_t length = (size_t)snprintf(arm->series, room, "%s", arm->is->strategy);
 
-    length = (size_t)snprintf(arm->series, room, "%s", arm->strategy);
-    if (!cull_rep_is_arm(arm)) return;
-    json_object_foreach(arm->options, key, value)
-    {
-        if (length >= room || !json_is_string(value)) break;
-        length += (size_t)snprintf(arm->series + length, room - length, " %s=%s", key,
-                                   json_string_value(value));
-    }
+    for (size_t i = 0; i < arm->is->options && length < room; i++)
+        length += (size_t)snprintf(arm->series + length, room - length, " %s=%s",
+                                   arm->is->option[i].key, arm->is->option[i].value);
 }
 
 static bool are_of_one_strategy(const cull_rep_arm *a, const cull_rep_arm *b)
 {
-    return cull_rep_is_arm(a) && cull_rep_is_arm(b) && strcmp(a->strategy, b->strategy) == 0;
+    return cull_rep_is_arm(a) && cull_rep_is_arm(b) &&
+           strcmp(a->is->strategy, b->is->strategy) == 0;
 }
 
 void cull_rep_name_series(cull_rep_comparison *c)
@@ -40,13 +35,14 @@ void cull_rep_name_series(cull_rep_comparison *c)
                      strcmp(c->arm[i].series, c->arm[j].series) != 0;
         for (size_t j = 0; j < c->arms && !differ; j++)
             if (are_of_one_strategy(&c->arm[i], &c->arm[j]))
-                (void)snprintf(c->arm[j].series, sizeof c->arm[j].series, "%s", c->arm[j].strategy);
+                (void)snprintf(c->arm[j].series, sizeof c->arm[j].series, "%s",
+                               c->arm[j].is->strategy);
     }
 }
 
 static const char *reused(const cull_rep_arm *arm)
 {
-    return strcmp(arm->pass, "reuse") == 0 ? " reuse" : "";
+    return strcmp(arm->is->pass, "reuse") == 0 ? " reuse" : "";
 }
 
 /* In so many characters; options give way to the share, which tells bars of a series apart. */
@@ -54,16 +50,16 @@ static void put_name(const cull_rep_arm *arm, size_t most, char *out, size_t roo
 {
     char series[MOST_SERIES], share[MOST_SHARE] = "";
 
-    if (isnan(arm->keep))
+    if (isnan(arm->is->keep))
         (void)snprintf(share, sizeof share, "%s", reused(arm));
     else
-        (void)snprintf(share, sizeof share, " %.3g%s", arm->keep, reused(arm));
+        (void)snprintf(share, sizeof share, " %.3g%s", arm->is->keep, reused(arm));
     cull_rep_shorten(arm->series, most - strlen(share), series, sizeof series);
-    if (strcmp(arm->role, "full") == 0)
+    if (strcmp(arm->is->role, "full") == 0)
         (void)snprintf(out, room, "full training");
-    else if (strcmp(arm->role, "shortened") == 0)
+    else if (strcmp(arm->is->role, "shortened") == 0)
         (void)snprintf(out, room, "full, shortened");
-    else if (strcmp(arm->role, "early-stop") == 0)
+    else if (strcmp(arm->is->role, "early-stop") == 0)
         (void)snprintf(out, room, "full, stopped early");
     else
         (void)snprintf(out, room, "%s%s", series, share);

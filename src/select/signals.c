@@ -1,4 +1,6 @@
 /* select/signals.c - what a rule may rely on: shapes, types, ranges, finite numbers. */
+#include <math.h>
+
 #include "select/select.h"
 
 /* Arrays that another pass has overwritten are of other examples than their places say. */
@@ -146,7 +148,7 @@ static cull_status check_loss(const cull_signals *signals)
         return check_finite(signals, &signals->loss, "loss", false, signals->count);
     for (size_t i = 0; i < signals->count; i++) {
         double loss = cull_tensor_get(&signals->loss, i);
-        if (!signals->unseen[i] && loss - loss != 0)
+        if (!signals->unseen[i] && !isfinite(loss))
             FAIL(CULL_NOT_FINITE, "loss of example %zu (place %u) is not finite", i,
                  cull_sel_place(signals, i));
     }

@@ -18,7 +18,7 @@
 #include "train/resident.h"
 #include "train/setup.h"
 
-enum { CULL_TRAIN_DEPTH = 4 };
+enum { CULL_TRAIN_DEPTH = 5 };
 
 /* Signals that take a forward pass. */
 enum { CULL_SIGNAL_FORWARD = CULL_SIGNAL_LOSS | CULL_SIGNAL_H | CULL_SIGNAL_P };

@@ -271,7 +271,6 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
 
     TRY(cull_base_alloc(1, sizeof *t, "a trainer", &t));
     t->setup = setup;
-    t->lines.metrics.fd = t->lines.events.fd = -1;
     t->progress.best = t->progress.accuracy = t->progress.watched = NAN;
     t->progress.test = t->progress.test_loss = NAN;
     TRY(check_own(setup));
@@ -301,9 +300,7 @@ void cull_trainer_destroy(cull_trainer *t)
     cull_selector_destroy(t->selector);
     cull_learner_close(&t->learner);
     close_data(&t->sets);
-    cull_train_log_close(&t->lines.metrics);
-    cull_train_log_close(&t->lines.events);
-    cull_json_clear(&t->lines.json);
+    cull_records_logs_close(&t->logs);
     cull_backend_close(t->backend);
     cull_base_free(t);
 }

@@ -21,11 +21,11 @@ static cull_status place_all(cull_resident *r)
     const cull_dataset *set = r->set;
     cull_status         status = CULL_OK;
     const void         *raw = cull_data_base(set), *row = set->origin;
-    const void         *label = set->labels, *mean = r->desc.mean, *deviation = r->desc.deviation;
+    const void *label = set->target.data, *mean = r->desc.mean, *deviation = r->desc.deviation;
 
     TRY(place(r, 0, &raw, (raw ? set->rows->count : 0) * cull_data_row_bytes(set)));
     TRY(place(r, 1, &row, set->count * sizeof *set->origin));
-    TRY(place(r, 2, &label, set->count * sizeof *set->labels));
+    TRY(place(r, 2, &label, set->count * cull_data_target_bytes(set)));
     TRY(place(r, 3, &mean, set->channels * sizeof *set->mean));
     TRY(place(r, 4, &deviation, set->channels * sizeof *set->deviation));
     r->raw = raw;

@@ -162,7 +162,7 @@ cull_status cull_tally_write(const cull_tally *t, const cull_dataset *set, const
             {"loss", cull_vector(at + n * (sizeof *t->count + sizeof *t->weight), CULL_F32, n)},
             {"first", cull_vector(at + n * (sizeof *t->count + sizeof *t->weight + sizeof *t->loss),
                                   CULL_I32, n)},
-            {"label", cull_vector(set->labels, CULL_I32, n)},
+            {"label", cull_vector(cull_data_labels(set), CULL_I32, n)},
             {"origin", cull_vector(set->origin, CULL_I32, n)}},
         6));
 done:

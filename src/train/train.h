@@ -19,8 +19,7 @@
 #ifndef CULL_TRAIN_TRAIN_H
 #define CULL_TRAIN_TRAIN_H
 
-#include "records/json.h"
-#include "records/log.h"
+#include "records/run.h"
 #include "train/books.h"
 #include "train/scorer.h"
 
@@ -53,12 +52,6 @@ typedef struct cull_step_values {
     size_t        kept; /* examples trained                               */
 } cull_step_values;
 
-/* Lines about a run. */
-typedef struct cull_train_lines {
-    cull_train_log metrics, events;
-    cull_json      json;
-} cull_train_lines;
-
 struct cull_trainer {
     const cull_train_setup *setup;
     cull_run_options        run;
@@ -74,7 +67,7 @@ struct cull_trainer {
     cull_subset             chosen; /* of the latest batch, where its signals lay    */
     cull_subset             pool;   /* of the pool, on the host; and when            */
     uint64_t                pool_epoch;
-    cull_train_lines        lines;
+    cull_records_logs       logs;
 };
 typedef struct cull_trainer cull_trainer;
 

@@ -40,7 +40,8 @@ static bool take_moment(cull_trainer *t)
 
 static void tell(cull_trainer *t, bool epoch_end, bool best)
 {
-    cull_run_news news = {.epoch_end = epoch_end,
+    cull_run_news news = {.size = sizeof news,
+                          .epoch_end = epoch_end,
                           .step = t->progress.step,
                           .steps = steps_of(&t->expected),
                           .epoch = t->progress.epoch,

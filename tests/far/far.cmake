@@ -1,6 +1,6 @@
 # The backend `far` (far.c says what it is), and the tests and the program that have it.
-add_library(far OBJECT far/far.c far/far_layers.c far/far_memory.c far/far_ops.c far/far_queue.c
-  ${PROJECT_SOURCE_DIR}/src/backend/registry.c)
+add_library(far OBJECT far/far.c far/far_layers.c far/far_log.c far/far_memory.c far/far_ops.c
+  far/far_queue.c ${PROJECT_SOURCE_DIR}/src/backend/registry.c)
 target_link_libraries(far PRIVATE cull_flags)
 target_compile_definitions(far PRIVATE CULL_BACKEND_FAR _DEFAULT_SOURCE)
 
@@ -10,7 +10,8 @@ function(cull_with_far)
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:far>)
   endforeach()
 endfunction()
-cull_with_far(test_far test_far_models test_far_network test_far_probe test_ops test_gain test_refit test_layers)
+cull_with_far(test_far test_far_memory test_far_models test_far_network test_far_probe test_far_train
+  test_ops test_gain test_refit test_step_ops test_layers)
 
 # `cull` with it, of the same objects.
 add_executable(cull_far $<TARGET_OBJECTS:program>)

@@ -55,7 +55,7 @@ static void write_weights(const struct world *w)
     cull_dataset *set = random_set(CULL_U8, POOL, CLASSES, CHANNELS, SIDE, SIDE);
     cull_network *n = NULL;
     cull_examples e = {.inputs = cull_images(row_of(set, 0), CULL_U8, 32, CHANNELS, SIDE, SIDE),
-                       .label = cull_vector(set->labels, CULL_I32, 32)};
+                       .label = cull_vector(cull_data_labels(set), CULL_I32, 32)};
 
     assert_ok(cull_network_open(w->recipe[0], NULL, &n));
     for (int step = 0; step < 3; step++) {

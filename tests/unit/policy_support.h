@@ -20,7 +20,8 @@ static inline void write_set(const struct world *w, const char *name, uint64_t s
     /* The label shows in one row of pixels, so that there is something to learn. */
     for (size_t i = 0; i < COUNT; i++)
         for (size_t x = 0; x < SIDE; x++)
-            ((uint8_t *)cull_data_base(set))[i * SIDE * SIDE + (size_t)set->labels[i] * SIDE + x] =
+            ((uint8_t *)cull_data_base(
+                set))[i * SIDE * SIDE + (size_t)cull_data_labels(set)[i] * SIDE + x] =
                 (uint8_t)(200 + 50 * random_uniform(seed, i));
     assert_ok(cull_data_write(set, path_in(w->folder, name)));
     cull_data_close(set);

@@ -50,7 +50,7 @@ static void a_run_begins_with_the_given_weights_and_nothing_else(void **state)
     const struct world *w = *state;
     cull_recipe        *recipe[2];
     cull_trainer       *given = NULL, *other = NULL;
-    cull_run_result     result[2];
+    cull_run_result     result[2] = {{0}};
     cull_run_options    options = {.folder = path_in(w->folder, "a")};
 
     leave_weights(w);

@@ -434,7 +434,7 @@ static float *weights_after(const struct world *w, const char *changes, bool sto
     for (int part = !stops; part < 2; part++) {
         int              steps = part ? 2 : 0;
         cull_trainer    *t = NULL;
-        cull_run_result  result;
+        cull_run_result  result = {0};
         cull_run_options options = {.folder = path_in(w->folder, "run"),
                                     .resume = part && stops,
                                     .stop = stop_at_two,

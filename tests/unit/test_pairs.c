@@ -66,8 +66,8 @@ static void assert_alike(cull_trainer *a, cull_trainer *b)
     assert_int_equal(a->learner.params->count, b->learner.params->count);
     assert_memory_equal(a->learner.params->value, b->learner.params->value,
                         a->learner.params->count * sizeof(float));
-    assert_memory_equal(a->sets.train->labels, b->sets.train->labels,
-                        rows * sizeof *a->sets.train->labels);
+    assert_memory_equal(cull_data_labels(a->sets.train), cull_data_labels(b->sets.train),
+                        rows * sizeof *cull_data_labels(a->sets.train));
     for (size_t i = 0; i < rows; i++)
         assert_memory_equal(row_of(a->sets.train, i), row_of(b->sets.train, i), SIDE * SIDE);
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
@@ -127,8 +127,8 @@ static void arms_and_controls_share_all_that_a_seed_decides(void **state)
     assert_ok(cull_trainer_create(&others.arm[0].recipe->setup, true, &other));
     assert_memory_not_equal(full->learner.params->value, other->learner.params->value,
                             full->learner.params->count * sizeof(float));
-    assert_memory_not_equal(full->sets.train->labels, other->sets.train->labels,
-                            full->sets.train->count * sizeof *full->sets.train->labels);
+    assert_memory_not_equal(cull_data_labels(full->sets.train), cull_data_labels(other->sets.train),
+                            full->sets.train->count * sizeof *cull_data_labels(full->sets.train));
     cull_trainer_destroy(full);
     cull_trainer_destroy(other);
     cull_arms_close(&arms);

@@ -28,7 +28,7 @@ static void keeping_everything_is_full_training_bit_for_bit(void **state)
     static const char *const modifiers[] = {"", "+stale", "+remembered"};
     const struct world      *w = *state;
     char                     common[300], changes[400];
-    cull_run_result          full;
+    cull_run_result          full = {0};
     size_t                   tried = 0;
 
     (void)snprintf(common, sizeof common,
@@ -128,7 +128,7 @@ static void counts_are_the_papers_arithmetic(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cull_recipe     *recipe = recipe_of(w, cases[i].changes);
         cull_trainer    *t = NULL;
-        cull_run_result  result;
+        cull_run_result  result = {0};
         cull_run_options options = {.folder = path_in(w->folder, "run")};
 
         assert_int_equal(0, mkdir(options.folder, 0777));
@@ -154,7 +154,7 @@ static void a_stream_trains_what_it_keeps_to_the_last(void **state)
                                   "train.seed=3";
     cull_recipe        *recipe = recipe_of(w, changes);
     cull_trainer       *t = NULL;
-    cull_run_result     result;
+    cull_run_result     result = {0};
     cull_run_options    options = {.folder = path_in(w->folder, "run")};
     uint64_t            trained = 0;
 
@@ -303,7 +303,7 @@ static void threads_change_nothing_where_examples_are_chosen(void **state)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char            changes[300], first[64] = "";
-        cull_run_result run;
+        cull_run_result run = {0};
 
         for (int threads = 1; threads <= 3; threads++) {
             (void)snprintf(changes, sizeof changes, "%s train.threads=%d data.workers=%d", kinds[i],
@@ -347,7 +347,7 @@ static void every_strategy_trains_and_learns(void **state)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char            changes[400];
-        cull_run_result run;
+        cull_run_result run = {0};
 
         (void)snprintf(changes, sizeof changes,
                        "train.epochs=8 data.validation=0.2 augment.crop=0 augment.flip=false "
@@ -392,7 +392,7 @@ static void what_cannot_be_followed_is_refused_before_the_run(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cull_recipe     *recipe = recipe_of(w, cases[i].changes);
-        cull_run_result  result;
+        cull_run_result  result = {0};
         cull_run_options options = {.folder = path_in(w->folder, "refused")};
 
         assert_fails(CULL_BAD_OPTION, cases[i].text, cull_train(recipe, &options, &result));

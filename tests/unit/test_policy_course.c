@@ -40,7 +40,7 @@ static struct course course_of(const struct world *w, const char *changes, bool 
 {
     struct course    course = {.counts = counts, .kind = changes};
     cull_recipe     *recipe = recipe_of(w, changes);
-    cull_run_result  result;
+    cull_run_result  result = {0};
     cull_run_options options = {
         .folder = path_in(w->folder, "run"), .tell = note, .context = &course};
 
@@ -265,7 +265,7 @@ static void a_subset_shrinks_the_validation_set_alike(void **state)
         assert_int_equal(cases[i].validation, t->sets.validation ? t->sets.validation->count : 0);
         assert_int_equal(COUNT, t->sets.test->count);
         for (size_t k = 0; k < cases[i].validation; k++) {
-            seen[t->sets.validation->labels[k]]++;
+            seen[cull_data_labels(t->sets.validation)[k]]++;
             for (size_t j = 0; j < t->sets.train->count; j++)
                 assert_int_not_equal(t->sets.train->origin[j], t->sets.validation->origin[k]);
         }

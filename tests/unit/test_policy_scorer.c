@@ -7,7 +7,7 @@
 static cull_trainer *trained_with(const struct world *w, const char *changes, cull_recipe **recipe)
 {
     cull_trainer    *t = NULL;
-    cull_run_result  result;
+    cull_run_result  result = {0};
     cull_run_options options = {.folder = path_in(w->folder, "run")};
 
     *recipe = recipe_of(w, changes);
@@ -247,7 +247,7 @@ static void scoring_ahead_repeats_bit_for_bit_on_any_threads(void **state)
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         char            changes[300], first[64] = "";
-        cull_run_result run;
+        cull_run_result run = {0};
 
         for (int threads = 1; threads <= 3; threads++) {
             (void)snprintf(changes, sizeof changes, "%s train.threads=%d data.workers=%d", kinds[k],
@@ -291,7 +291,7 @@ static void what_never_scores_takes_no_scorer(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cull_recipe     *recipe = recipe_of(w, cases[i].changes);
-        cull_run_result  result;
+        cull_run_result  result = {0};
         cull_run_options options = {.folder = path_in(w->folder, "refused")};
 
         assert_fails(CULL_BAD_OPTION, cases[i].text, cull_train(recipe, &options, &result));

@@ -320,9 +320,8 @@ static void a_subset_leaves_the_same_share_of_every_class(void **state)
     assert_ok(cull_trainer_create(&w->recipe->setup, false, &t));
     assert_int_equal(POOL / 2, t->sets.train->count);
     assert_int_equal(POOL, t->sets.test->count);
-    for (size_t i = 0; i < t->sets.train->count; i++)
-        of_class[t->sets.test->labels[t->sets.train->origin[i]]]++; /* as before labels were harmed
-                                                                     */
+    for (size_t i = 0; i < t->sets.train->count; i++) /* as before labels were harmed */
+        of_class[cull_data_labels(t->sets.test)[t->sets.train->origin[i]]]++;
     for (size_t k = 0; k < CLASSES; k++) assert_int_equal(POOL / 2 / CLASSES, of_class[k]);
     cull_trainer_destroy(t);
 }

@@ -62,7 +62,7 @@ static void check_rows(const cull_trainer *t, const cull_step_values *v)
 
         assert_int_equal(v->batch.place[t->chosen.index[i]], place);
         assert_int_equal(place, v->seen.signals.place[i]);
-        assert_int_equal(t->sets.train->labels[place],
+        assert_int_equal(cull_data_labels(t->sets.train)[place],
                          (int)cull_tensor_get(&v->seen.signals.label, i));
         if (t->setup->score.reuse) continue;
         assert_ok(cull_data_transform(t->sets.train, NULL, t->feed.form, t->progress.epoch, &place,

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/sized.h"
 #include "lab/compare/statistics.h"
 #include "lab/recipe/recipe.h"
 
@@ -150,7 +151,13 @@ done:
  * its runs tell. */
 cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measured *out)
 {
-    cull_status status = measure(recipe, seconds, false, out);
+    cull_status   status = CULL_OK;
+    cull_measured room, *given = out;
 
-    return status == CULL_NOT_FINITE ? measure(recipe, seconds, true, out) : status;
+    SIZED_RESULT(cull_measured, out, room);
+    status = measure(recipe, seconds, false, out);
+    if (status == CULL_NOT_FINITE) status = measure(recipe, seconds, true, out);
+    cull_sized_give(given, out, sizeof *out);
+done:
+    return status;
 }

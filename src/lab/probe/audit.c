@@ -56,7 +56,7 @@ static void take(cull_audit_work *w, const cull_signals *signals, size_t from)
 
     for (size_t i = 0; i < signals->count; i++) {
         const float *p = cull_tensor_row(&signals->p, i);
-        size_t       label = (size_t)w->set->labels[from + i];
+        size_t       label = (size_t)cull_data_labels(w->set)[from + i];
         double       most = -INFINITY;
 
         for (size_t k = 0; k < classes; k++) {
@@ -82,7 +82,7 @@ static cull_status score(cull_audit_work *w, size_t at, size_t count, cull_tray 
 
     for (size_t i = 0; i < count; i++) {
         tray->here.place[i] = (uint32_t)(at + i);
-        tray->here.label[i] = w->set->labels[at + i];
+        tray->here.label[i] = cull_data_labels(w->set)[at + i];
     }
     TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, count, &plan));
     TRY(cull_plan_form(plan, &form));
@@ -165,7 +165,7 @@ static cull_status rank(cull_audit_work *w, cull_audit_result *out)
         size_t from = d * n / CULL_AUDIT_TENTHS, to = (d + 1) * n / CULL_AUDIT_TENTHS, right = 0;
 
         for (size_t i = from; i < to; i++)
-            right += w->predicted[w->order[i]] == w->set->labels[w->order[i]];
+            right += w->predicted[w->order[i]] == cull_data_labels(w->set)[w->order[i]];
         out->tenth[d] = to > from ? (double)right / (double)(to - from) : NAN;
         out->accuracy += (double)right / (double)n;
     }

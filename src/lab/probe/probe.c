@@ -20,7 +20,7 @@ struct work {
     cull_selector           **selector;            /* [arms] */
     cull_subset              *subset;              /* [arms] of the current batch */
     double                   *whole, *whole_error; /* [batches] */
-    cull_probe_record        *record;
+    cull_records_probe_log    record;
     size_t                    done, all; /* passes, for tell */
 };
 
@@ -41,7 +41,7 @@ static void clear(struct work *w)
     cull_base_free(w->subset);
     cull_base_free(w->whole);
     cull_base_free(w->whole_error);
-    cull_probe_record_close(w->record);
+    cull_records_probe_close(&w->record);
     cull_probe_clear(&w->result);
     cull_prober_clear(&w->prober);
     cull_trainer_destroy(w->t);
@@ -169,7 +169,7 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe)
     w->result.batch = s->batch;
     w->result.batchnorm = w->t->learner.params->running_count > 0;
     TRY(make_arms(w));
-    if (w->options->folder) TRY(cull_probe_record_open(w->options->folder, &w->record));
+    if (w->options->folder) TRY(cull_records_probe_open(&w->record, w->options->folder));
 done:
     return status;
 }
@@ -302,8 +302,8 @@ static cull_status take_batch(struct work *w, size_t b)
             w->whole[b] += w->prober.whole[i] * w->prober.whole[i];
     }
     for (size_t a = 0; a < r->arms; a++) TRY(measure_pick(w, &w->subset[a], &r->arm[a].pick[b]));
-    for (size_t a = 0; w->record && a < r->arms; a++)
-        TRY(cull_probe_record_pick(w->record, r, &r->arm[a], &r->arm[a].pick[b]));
+    for (size_t a = 0; w->options->folder && a < r->arms; a++)
+        TRY(cull_probe_record_pick(&w->record, r, &r->arm[a], &r->arm[a].pick[b]));
     if (w->options->picks) tell(w);
 done:
     return status;
@@ -318,8 +318,8 @@ static cull_status sum_up(struct work *w)
     r->whole = cull_probe_spread(w->whole, r->batches);
     r->whole_error = cull_probe_spread(w->whole_error, r->batches);
     TRY(cull_probe_summarise(r));
-    for (size_t a = 0; w->record && a < r->arms; a++)
-        TRY(cull_probe_record_arm(w->record, r, &r->arm[a]));
+    for (size_t a = 0; w->options->folder && a < r->arms; a++)
+        TRY(cull_records_probe_add_arm(&w->record, r, &r->arm[a]));
 done:
     return status;
 }

@@ -18,6 +18,7 @@
 #include "data/order.h"
 #include "data/transform.h"
 #include "nn/nn.h"
+#include "records/probe_lines.h"
 #include "select/select.h"
 #include "train/network/tray.h"
 
@@ -102,13 +103,7 @@ const cull_probe_arm *cull_probe_control(const cull_probe_result *result,
 cull_status cull_probe_summarise(cull_probe_result *result);
 
 /* ---- probe_record.c ---- */
-typedef struct cull_probe_record cull_probe_record;
-
-cull_status cull_probe_record_open(const char *folder, cull_probe_record **out);
-void        cull_probe_record_close(cull_probe_record *record);
-cull_status cull_probe_record_pick(cull_probe_record *record, const cull_probe_result *result,
+cull_status cull_probe_record_pick(cull_records_probe_log *log, const cull_probe_result *result,
                                    const cull_probe_arm *arm, const cull_probe_pick *pick);
-cull_status cull_probe_record_arm(cull_probe_record *record, const cull_probe_result *result,
-                                  const cull_probe_arm *arm);
 
 #endif

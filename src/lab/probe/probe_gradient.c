@@ -140,7 +140,7 @@ static cull_status bring(cull_prober *p, const cull_plan *plan, const uint32_t *
     form.dtype = g->params->dtype;
     for (size_t i = 0; i < count; i++) {
         here->place[i] = p->places[rows[i]];
-        here->label[i] = g->set->labels[here->place[i]];
+        here->label[i] = cull_data_labels(g->set)[here->place[i]];
         if (weight) here->weight[i] = weight[i];
     }
     TRY(cull_data_transform(g->set, g->augment, form, p->epoch, here->place, count, here->inputs));

@@ -41,7 +41,7 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe, size_t rou
     TRY(cull_tray_room(&w->tray, s->batch));
     for (size_t i = 0; i < s->batch; i++) {
         w->tray.here.place[i] = (uint32_t)i;
-        w->tray.here.label[i] = w->t->sets.train->labels[i];
+        w->tray.here.label[i] = cull_data_labels(w->t->sets.train)[i];
     }
 done:
     return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "tensor/tensor.h"
 #include "train/folder/weights.h"
 
@@ -247,17 +248,24 @@ cull_status cull_network_score_as(cull_network *n, const cull_examples *examples
                                   const cull_scoring *scoring, cull_signals *out)
 {
     cull_status     status = CULL_OK;
-    cull_statistics statistics = scoring->running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
+    cull_statistics statistics = CULL_STATS_BATCH;
     cull_plan      *plan = NULL;
     cull_batch      batch = {0};
     size_t          count = 0;
+    cull_examples   examples_room;
+    cull_scoring    scoring_room;
+    cull_signals    room, *given = out;
 
+    SIZED(cull_examples, examples, examples_room);
+    SIZED(cull_scoring, scoring, scoring_room);
+    SIZED_RESULT(cull_signals, out, room);
     TRY(check_examples(n, examples));
     count = (size_t)examples->inputs.shape[0];
     *out = (cull_signals){
         .count = count, .place = examples->place, .step = examples->step, .epoch = examples->epoch};
     TRY(check_scoring(n, scoring, wanted));
     if (!wanted && !scoring->keep) goto done;
+    if (scoring->running) statistics = CULL_STATS_RUNNING;
     if (scoring->keep) statistics = CULL_STATS_UPDATE;
     cull_network_pass(n);
     TRY(cull_network_plan(n, mode_of(scoring), count, &plan));
@@ -266,6 +274,7 @@ cull_status cull_network_score_as(cull_network *n, const cull_examples *examples
     lend(n, out);
     if (scoring->keep) n->kept = count;
 done:
+    cull_sized_give(given, out, sizeof *out);
     return status;
 }
 
@@ -297,13 +306,15 @@ static cull_status accept(cull_network *n, cull_signals *seen, cull_signals *tra
 {
     cull_status  status = CULL_OK;
     cull_trouble trouble = {0};
+    cull_signals room;
 
+    if (trained && trained->size) TRY(cull_sized_read("cull_signals", trained, sizeof room, &room));
     TRY(find_trouble(n, seen, &trouble));
     if (trouble.what)
         FAIL(CULL_NOT_FINITE, "the loss of place %u is no longer finite", (unsigned)trouble.place);
     n->learned = true;
     lend(n, seen);
-    if (trained) *trained = *seen;
+    if (trained) cull_sized_give(trained, seen, sizeof *seen);
 done:
     return status;
 }
@@ -311,15 +322,19 @@ done:
 cull_status cull_network_learn(cull_network *n, const cull_examples *examples,
                                const cull_subset *subset, cull_signals *trained)
 {
-    cull_status  status = CULL_OK;
-    cull_plan   *plan = NULL;
-    cull_batch   batch = {0};
-    cull_subset  here = {0};
-    cull_signals seen = {0};
-    size_t       count = 0;
+    cull_status   status = CULL_OK;
+    cull_plan    *plan = NULL;
+    cull_batch    batch = {0};
+    cull_subset   here = {0};
+    cull_signals  seen = {0};
+    size_t        count = 0;
+    cull_examples examples_room;
+    cull_subset   subset_room;
 
     n->learned = false;
     cull_network_pass(n);
+    SIZED(cull_examples, examples, examples_room);
+    SIZED(cull_subset, subset, subset_room);
     TRY(check_examples(n, examples));
     count = (size_t)examples->inputs.shape[0];
     if (subset) TRY(cull_network_read_subset(n, subset, count, &here));
@@ -349,10 +364,11 @@ cull_status cull_network_learn_kept(cull_network *n, const cull_subset *subset,
 {
     cull_status  status = CULL_OK;
     cull_plan   *plan = NULL, *kept = NULL;
-    cull_subset  there = {0};
+    cull_subset  there = {0}, room;
     cull_signals seen = {0};
 
     n->learned = false;
+    SIZED(cull_subset, subset, room);
     if (!n->kept)
         FAIL(CULL_BAD_ARGUMENT,
              "no pass is kept: score with .keep, and learn before anything else is done");

@@ -1,5 +1,5 @@
 /*
- * backend/books.c - what a step says of itself: sums over its examples, and counts by place.
+ * backend/sums.c - what a step says of itself: sums over its examples, and counts by place.
  *
  * Losses are added one by one in the order of the rows, so that a sum over many batches is the same
  * whatever they were cut into.
