@@ -18,3 +18,5 @@ add_executable(cull_far $<TARGET_OBJECTS:program>)
 cull_with_far(cull_far)
 target_link_libraries(cull_far PRIVATE cull_flags cull_static)
 set_target_properties(cull_far PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_test(NAME far_program COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/far/test_far_program.py
+  $<TARGET_FILE:cull_far>)
