@@ -67,8 +67,8 @@
  * to be zeros (else CULL_BAD_ARGUMENT names the struct). Arrays of such structs go by the size of
  * the first. A struct for results, too, is zeroed, with its size set or not, before a call sees it.
  * The others are as they are for good (cull_tensor and cull_device, cull_target, cull_option,
- * cull_array, cull_key, cull_window, cull_allocator), or belong to the interface of strategies,
- * which has a number (CULL_STRATEGY_ABI).
+ * cull_strategy_text, cull_array, cull_key, cull_window, cull_allocator), or belong to the
+ * interface of strategies, which has a number (CULL_STRATEGY_ABI).
  */
 #ifndef CULL_H
 #define CULL_H
@@ -574,7 +574,6 @@ CULL_API const cull_option_spec *cull_strategy_option(const cull_strategy *strat
  * cull_strategy_text_clear().
  */
 typedef struct cull_strategy_text {
-    size_t       size;     /* sizeof, or 0 */
     char        *name;     /* "sb"; of a plug-in its path. Owned, with the letters of all others */
     const char  *modifier; /* "stale", "remembered", or "": none                                */
     cull_option *option;   /* [options] as given, in their order; owned, to be changed at will  */
@@ -1457,9 +1456,9 @@ typedef struct cull_report_result {
     size_t probes;            /* and these                                               */
     size_t skipped;           /* folders that could not be read; named on the page       */
     size_t figures, undrawn;  /* drawn; not drawn, for want of gnuplot                   */
-    bool   no_gnuplot;        /* which is not installed                                  */
     size_t problems;          /* sentences about damaged or missing files on the page    */
     char   why[256];          /* the first of what was skipped or not drawn, else ""     */
+    bool   no_gnuplot;        /* what was not drawn: gnuplot is not installed            */
 } cull_report_result;
 
 /*

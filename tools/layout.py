@@ -18,7 +18,7 @@ SIZES = {"char": 1, "bool": 1, "uint8_t": 1, "uint16_t": 2, "int": 4, "unsigned"
 POINTER = 8
 # As they are for good, or covered by CULL_STRATEGY_ABI; cull.h says so under "Sizes".
 FIXED = set("""cull_allocator cull_device cull_tensor cull_array cull_target cull_option cull_option_spec
-    cull_self cull_strategy cull_key cull_calls cull_window""".split())
+    cull_self cull_strategy cull_strategy_text cull_key cull_calls cull_window""".split())
 
 
 def constants(text):

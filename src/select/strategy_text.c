@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/sized.h"
 #include "select/select.h"
 
 #define BLANKS " \t"
@@ -89,11 +88,10 @@ done:
 cull_status cull_strategy_text_read(const char *text, cull_strategy_text *out)
 {
     cull_status        status = CULL_OK;
-    cull_strategy_text t = {0}, room, *given = out;
+    cull_strategy_text t = {0};
     const char        *words = NULL;
     size_t             head = 0, most = 1, letters = 0;
 
-    SIZED_RESULT(cull_strategy_text, out, room);
     text = text ? text + strspn(text, BLANKS) : "";
     head = length_of_head(text, &words);
     letters = strlen(words);
@@ -106,7 +104,6 @@ cull_status cull_strategy_text_read(const char *text, cull_strategy_text *out)
     TRY(take_options(&t, t.name + head + 1));
     *out = t;
     t = (cull_strategy_text){0};
-    cull_sized_give(given, out, sizeof *out);
 done:
     cull_strategy_text_clear(&t);
     return status;
@@ -114,12 +111,9 @@ done:
 
 void cull_strategy_text_clear(cull_strategy_text *text)
 {
-    cull_strategy_text held;
-
-    if (cull_sized_read("cull_strategy_text", text, sizeof held, &held) != CULL_OK) return;
-    cull_base_free(held.name);
-    cull_base_free(held.option);
-    cull_sized_clear(text, sizeof *text);
+    cull_base_free(text->name);
+    cull_base_free(text->option);
+    *text = (cull_strategy_text){0};
 }
 
 const char *cull_strategy_text_value(const cull_strategy_text *text, const char *key)
