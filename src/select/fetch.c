@@ -7,6 +7,33 @@
  */
 #include "select/frame.h"
 
+cull_status cull_sel_run(cull_backend *backend, const cull_op_desc *desc, const cull_op_args *args,
+                         cull_op **op)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_op_ready(backend, desc, op));
+    TRY(cull_op_run(*op, args));
+done:
+    return status;
+}
+
+cull_status cull_sel_room(cull_backend *backend, size_t count, size_t size, size_t *room,
+                          void *data)
+{
+    cull_status status = CULL_OK;
+    void      **array = data;
+
+    if (count <= *room) return CULL_OK;
+    cull_backend_release(backend, *array);
+    *array = NULL;
+    *room = 0;
+    TRY(cull_backend_allocate(backend, count, size, "a strategy's room", array));
+    *room = count;
+done:
+    return status;
+}
+
 enum { BORDER = 64 }; /* where arrays begin */
 
 /* What is on its way. */
@@ -88,12 +115,7 @@ cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const 
     *out = *signals;
     if (cull_sel_is_here(s, signals->device)) return CULL_OK;
     TRY(carry_signals(&load, read, &measured));
-    if (load.at > s->fetched_room) {
-        cull_backend_release(load.work, s->fetched);
-        s->fetched_room = 0;
-        TRY(cull_backend_allocate(load.work, load.at, 1, "signals", &s->fetched));
-        s->fetched_room = load.at;
-    }
+    TRY(cull_sel_room(load.work, load.at, 1, &s->fetched_room, &s->fetched));
     load.block = s->fetched;
     load.at = 0;
     TRY(carry_signals(&load, read, out));
@@ -101,7 +123,7 @@ done:
     return status;
 }
 
-cull_status cull_sel_deliver(const cull_subset *from, cull_subset *out)
+cull_status cull_sel_deliver(cull_subset *from, cull_subset *out)
 {
     const struct {
         const void *from;
@@ -113,6 +135,7 @@ cull_status cull_sel_deliver(const cull_subset *from, cull_subset *out)
                   {from->group, (void **)&out->group, sizeof *out->group}};
     cull_status status = CULL_OK;
 
+    TRY(cull_sel_subset_outcome(from));
     TRY(cull_subset_resize(out, from->count));
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         size_t bytes = from->count * arrays[i].size;

@@ -32,10 +32,16 @@ struct cull_selector {
     cull_sel_losses  *losses; /* by place; NULL when losses are scored   */
     cull_sel_decision decided;
 
-    /* room for recalled losses */
+    /* room for recalled losses; the frame's own operations */
     double  *recalled;
     uint8_t *unseen;
     size_t   recalled_room, unseen_room;
+    cull_op *check, *settle;
+
+    /* what a decision is told, and tells: by somebody else's block and word, or its own */
+    const cull_moment *moment;
+    cull_trouble      *owner, *word;
+    cull_sel_watch     watch;
 
     /* for what does not lie where the rule works */
     void       *fetched;
@@ -54,7 +60,13 @@ static inline bool cull_sel_is_here(const cull_selector *s, cull_device device)
 cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const cull_needs *read,
                            cull_signals *out);
 /* A copy where out lies; one of both is the host. */
-cull_status cull_sel_deliver(const cull_subset *from, cull_subset *out);
+cull_status cull_sel_deliver(cull_subset *from, cull_subset *out);
+
+/* watch.c: room for it. A decision begins, and what was found wrong in it until now fails here,
+ * unless that is somebody else's to read: elsewhere than on the host this waits. */
+cull_status cull_sel_watch_create(cull_selector *s);
+cull_status cull_sel_watch_begin(cull_selector *s);
+cull_status cull_sel_watch_end(const cull_selector *s);
 
 /* selector.c: the part of a selector that is history. */
 cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_sel_losses **losses);
