@@ -60,6 +60,9 @@ cull_status cull_sel_trouble_fail(const cull_trouble *trouble, size_t pool);
  */
 void cull_sel_trouble(cull_selector *selector, cull_trouble *trouble);
 void cull_sel_moment(cull_selector *selector, const cull_moment *moment);
+/* Are decisions and observations then operations alone, the same ones wherever needs are the same,
+ * but for the first step of an epoch? Such steps can be recorded. */
+bool cull_sel_records(const cull_selector *selector);
 
 /* fetch.c: an operation made ready for this and run. */
 cull_status cull_sel_run(cull_backend *backend, const cull_op_desc *desc, const cull_op_args *args,

@@ -14,6 +14,12 @@ void cull_sel_moment(cull_selector *selector, const cull_moment *moment)
     selector->moment = moment;
 }
 
+bool cull_sel_records(const cull_selector *selector)
+{
+    return selector->setting.backend == selector->home && cull_backend_records(selector->home) &&
+           !cull_sel_falls_short(selector);
+}
+
 /* Is somebody else to read what is found wrong? */
 static bool is_owned(const cull_selector *s)
 {

@@ -228,12 +228,6 @@ static void signals_from_a_third_place_are_refused(void **state)
 
 /* ---- recorded decisions ---- */
 
-/* Whose decisions wait for nothing: they need no host and know how many they keep. */
-static bool waits_for_nothing(const struct kind *kind)
-{
-    return !(kind->strategy->traits & CULL_HOST_SIGNALS) && !strstr(kind->options, "accept");
-}
-
 /* A selector on far whose steps somebody owns, with a history of some steps. */
 struct owned {
     cull_selector *selector;
@@ -291,63 +285,127 @@ static void overwrite(const cull_signals *there, struct seen *s, const cull_sign
                                   n * sizeof *s->irreducible));
 }
 
-/* Far ends the process when a recording waits or downloads. */
+/* A moment, and what the signals of it are. */
+struct moment {
+    uint64_t step, epoch;
+};
+
+static cull_signals see(struct seen *s, size_t count, struct moment at)
+{
+    for (size_t i = 0; i < count; i++) s->place[i] = (uint32_t)((i * 5 + at.step * 7) % POOL);
+    return look(s, count, at.step, at.epoch);
+}
+
+/*
+ * Recorded at one moment and done again at another, of two selectors with one history; the other
+ * chooses there afresh. Far ends the process when a recording waits or downloads.
+ */
+static void record_and_replay(const struct kind *kind, size_t count, struct moment first,
+                              struct moment second)
+{
+    static struct seen      s;
+    const cull_queue_class *queue = far_backend->class->queue;
+    struct owned            fresh, again;
+    struct there            there = {.backend = far_backend};
+    cull_recording         *recording = NULL;
+    cull_signals            here = see(&s, count, first), on_far;
+    cull_subset             a = {0}, b = {0};
+    void                   *bytes[2] = {NULL, NULL};
+    size_t                  size[2] = {0};
+
+    own(&fresh, kind, first.step);
+    own(&again, kind, first.step);
+    on_far = put_signals(&there, here);
+    set_moment(&fresh, first.step, first.epoch);
+    set_moment(&again, first.step, first.epoch);
+    assert_ok(cull_select(fresh.selector, &on_far, 0, &fresh.subset));
+    assert_ok(cull_select(again.selector, &on_far, 0, &again.subset)); /* grows, and is warm */
+    assert_ok(queue->record(far_backend));
+    assert_ok(cull_select(again.selector, &on_far, 0, &again.subset));
+    assert_ok(queue->recorded(far_backend, &recording));
+    here = see(&s, count, second);
+    overwrite(&on_far, &s, &here);
+    set_moment(&again, second.step, second.epoch);
+    assert_ok(queue->replay(far_backend, recording));
+    on_far.step = second.step;
+    on_far.epoch = second.epoch;
+    set_moment(&fresh, second.step, second.epoch);
+    assert_ok(cull_select(fresh.selector, &on_far, 0, &fresh.subset));
+    assert_int_equal(CULL_WRONG_NOTHING, trouble_of(&again).what);
+    assert_ok(cull_sel_subset_outcome(&fresh.subset));
+    assert_ok(cull_sel_subset_outcome(&again.subset));
+    a = bring_subset(&fresh.subset);
+    b = bring_subset(&again.subset);
+    if (digest(1, &a) != digest(1, &b))
+        fail_msg("%s %s: done again it is another", kind->name, kind->options);
+    assert_ok(cull_selector_save(fresh.selector, &bytes[0], &size[0]));
+    assert_ok(cull_selector_save(again.selector, &bytes[1], &size[1]));
+    assert_int_equal(size[0], size[1]);
+    if (!cull_sel_over_pool(fresh.selector)) assert_memory_equal(bytes[0], bytes[1], size[0]);
+    cull_bytes_release(bytes[0]);
+    cull_bytes_release(bytes[1]);
+    queue->forget(far_backend, recording);
+    cull_subset_clear(&a);
+    cull_subset_clear(&b);
+    take_away(&there);
+    disown(&fresh);
+    disown(&again);
+}
+
 static void decisions_wait_for_nothing_and_are_done_again_at_other_moments(void **state)
 {
-    static struct seen s;
-    struct kind        kind;
-    size_t             tried = 0;
+    struct kind kind;
+    size_t      tried = 0;
 
     (void)state;
     for (size_t at = 0, more_at = 0; next(&kind, &at, &more_at);) {
-        const uint64_t  first = 7, second = 8; /* of epoch 2, whose first step is 6 */
-        struct owned    fresh, again;
-        struct there    there = {.backend = far_backend};
-        cull_recording *recording = NULL;
-        cull_needs      needs = {0}, later = {0};
-        cull_signals    signals, on_far;
-        cull_subset     a = {0}, b = {0};
+        /* The second step of an epoch: its first looks at the pool. */
+        static const struct moment moments[][2] = {{{1, 0}, {2, 0}}, {{7, 2}, {8, 2}}};
+        cull_selector             *selector = open_kind(&kind, far_backend);
 
-        if (!waits_for_nothing(&kind)) continue;
-        own(&fresh, &kind, first);
-        own(&again, &kind, first);
-        assert_ok(cull_selector_needs(again.selector, first, 2, &needs));
-        assert_ok(cull_selector_needs(again.selector, second, 2, &later));
-        if (needs.action != CULL_SELECT_BATCH || later.budget != needs.budget) goto next;
-        for (size_t i = 0; i < needs.candidates; i++) s.place[i] = (uint32_t)(i * 5 % POOL);
-        signals = look(&s, needs.candidates, first, 2);
-        on_far = put_signals(&there, signals);
-        set_moment(&again, first, 2);
-        assert_ok(cull_backend_wait(far_backend));
-        assert_ok(cull_select(again.selector, &on_far, 0, &again.subset)); /* all is grown */
-        assert_ok(far_backend->class->queue->record(far_backend));
-        assert_ok(cull_select(again.selector, &on_far, 0, &again.subset));
-        assert_ok(far_backend->class->queue->recorded(far_backend, &recording));
-        for (size_t i = 0; i < needs.candidates; i++) s.place[i] = (uint32_t)((i * 7 + 3) % POOL);
-        signals = look(&s, needs.candidates, second, 2);
-        overwrite(&on_far, &s, &signals);
-        set_moment(&again, second, 2);
-        assert_ok(far_backend->class->queue->replay(far_backend, recording));
-        set_moment(&fresh, second, 2);
-        on_far.step = second;
-        assert_ok(cull_select(fresh.selector, &on_far, 0, &fresh.subset));
-        assert_int_equal(CULL_WRONG_NOTHING, trouble_of(&again).what);
-        assert_ok(cull_sel_subset_outcome(&fresh.subset));
-        assert_ok(cull_sel_subset_outcome(&again.subset));
-        a = bring_subset(&fresh.subset);
-        b = bring_subset(&again.subset);
-        if (digest(1, &a) != digest(1, &b))
-            fail_msg("%s %s: done again it is another", kind.name, kind.options);
-        tried++;
-        far_backend->class->queue->forget(far_backend, recording);
-    next:
-        cull_subset_clear(&a);
-        cull_subset_clear(&b);
-        take_away(&there);
-        disown(&fresh);
-        disown(&again);
+        assert_true(cull_sel_records(selector) == (!(kind.strategy->traits & CULL_HOST_SIGNALS) &&
+                                                   !strstr(kind.options, "accept")));
+        for (size_t i = 0; i < 2 && cull_sel_records(selector); i++) {
+            cull_needs needs = {0}, later = {0};
+
+            assert_ok(
+                cull_selector_needs(selector, moments[i][0].step, moments[i][0].epoch, &needs));
+            assert_ok(
+                cull_selector_needs(selector, moments[i][1].step, moments[i][1].epoch, &later));
+            if (needs.action != CULL_SELECT_BATCH || later.action != needs.action) continue;
+            if (needs.budget != later.budget) continue;
+            record_and_replay(&kind, needs.candidates, moments[i][0], moments[i][1]);
+            tried++;
+        }
+        cull_selector_destroy(selector);
     }
-    assert_true(tried >= 20);
+    assert_true(tried >= 40);
+}
+
+/* What is kept by epoch, and what runs once an epoch, knows of epochs by the moment alone. */
+static void epochs_too_come_from_the_moment(void **state)
+{
+    static const struct {
+        struct kind   kind;
+        size_t        count;
+        struct moment first, second;
+    } cases[] = {
+        {{NULL, "top-loss stale", "predict=trend stale-every=3"}, BATCH, {1, 0}, {9, 3}},
+        {{NULL, "sb stale", "predict=trend stale-every=3"}, BATCH, {4, 1}, {7, 2}},
+        {{NULL, "adaptive-random", "period=1"}, POOL, {3, 1}, {9, 3}},
+        {{NULL, "fixed-random", ""}, POOL, {0, 0}, {9, 3}},
+        {{NULL, "top-loss remembered", "scope=pool"}, POOL, {3, 1}, {6, 2}},
+        {{NULL, "sb remembered", "scope=pool"}, POOL, {3, 1}, {6, 2}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kind kind = cases[i].kind;
+
+        kind.strategy =
+            cull_strategy_find("random"); /* of which only what it may repeat is asked */
+        record_and_replay(&kind, cases[i].count, cases[i].first, cases[i].second);
+    }
 }
 
 /* Late, but in the same words, and nothing of it is remembered. */
@@ -446,6 +504,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_told_in_the_same_words),
         cmocka_unit_test(signals_from_a_third_place_are_refused),
         cmocka_unit_test(decisions_wait_for_nothing_and_are_done_again_at_other_moments),
+        cmocka_unit_test(epochs_too_come_from_the_moment),
         cmocka_unit_test(an_owner_reads_what_went_wrong_and_history_has_none_of_it),
         cmocka_unit_test(every_allocation_may_fail),
     };
