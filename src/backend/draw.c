@@ -31,8 +31,7 @@ static cull_status run_score(cull_op *op, const cull_op_args *args)
     cull_tensor_to_double(&args->score.loss, args->score.rows, score);
     for (size_t i = 0; cull_tensor_present(&args->score.less) && i < args->score.rows; i++)
         score[i] -= cull_tensor_get(&args->score.less, i);
-    for (size_t i = 0; i < args->score.rows; i++)
-        if (isnan(score[i])) score[i] = 0;
+    for (size_t i = 0; i < args->score.rows; i++) score[i] = isnan(score[i]) ? 0 : score[i];
     if (args->score.unseen)
         unseen_first(args, args->score.now ? *args->score.now : args->score.step);
     return CULL_OK;

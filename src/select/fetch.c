@@ -105,22 +105,30 @@ done:
     return status;
 }
 
-cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const cull_needs *read,
-                           cull_signals *out)
+/* What is read of signals that lie elsewhere: measured, then copied. */
+static cull_status bring(cull_selector *s, const cull_signals *signals, const cull_needs *read)
 {
-    cull_status  status = CULL_OK;
-    struct load  load = {.home = s->home, .work = s->setting.backend};
-    cull_signals measured = *signals;
+    cull_status status = CULL_OK;
+    struct load load = {.home = s->home, .work = s->setting.backend};
 
-    *out = *signals;
-    if (cull_sel_is_here(s, signals->device)) return CULL_OK;
-    TRY(carry_signals(&load, read, &measured));
+    s->seen = *signals;
+    TRY(carry_signals(&load, read, &s->seen));
     TRY(cull_sel_room(load.work, load.at, 1, &s->fetched_room, &s->fetched));
     load.block = s->fetched;
     load.at = 0;
-    TRY(carry_signals(&load, read, out));
+    s->seen = *signals;
+    TRY(carry_signals(&load, read, &s->seen));
 done:
     return status;
+}
+
+cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const cull_needs *read,
+                           const cull_signals **out)
+{
+    bool here = cull_sel_is_here(s, signals->device);
+
+    *out = here ? signals : &s->seen;
+    return here ? CULL_OK : bring(s, signals, read);
 }
 
 cull_status cull_sel_deliver(cull_subset *from, cull_subset *out)

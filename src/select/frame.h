@@ -44,9 +44,10 @@ struct cull_selector {
     cull_sel_watch     watch;
 
     /* for what does not lie where the rule works */
-    void       *fetched;
-    size_t      fetched_room;
-    cull_subset made;
+    void        *fetched;
+    size_t       fetched_room;
+    cull_signals seen;
+    cull_subset  made;
 };
 
 /* Does the rule work there? */
@@ -55,10 +56,10 @@ static inline bool cull_sel_is_here(const cull_selector *s, cull_device device)
     return cull_device_same(device, cull_backend_device(s->setting.backend));
 }
 
-/* fetch.c: of signals whose shapes were checked, what is read, where the rule works; valid until
- * the next call. */
+/* fetch.c: of signals whose shapes were checked, what is read, where the rule works: the signals
+ * themselves or a copy, valid until the next call. */
 cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const cull_needs *read,
-                           cull_signals *out);
+                           const cull_signals **out);
 /* A copy where out lies; one of both is the host. */
 cull_status cull_sel_deliver(cull_subset *from, cull_subset *out);
 

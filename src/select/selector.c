@@ -416,11 +416,11 @@ static cull_status make_room(const cull_selector *s, const cull_signals *signals
 cull_status cull_select(cull_selector *selector, const cull_signals *signals, size_t budget,
                         cull_subset *out)
 {
-    cull_status    status = CULL_OK;
-    cull_selector *s = selector;
-    cull_signals   here = {0};
-    cull_needs     read = {0};
-    bool           plain = false, all = false;
+    cull_status         status = CULL_OK;
+    cull_selector      *s = selector;
+    const cull_signals *here = NULL;
+    cull_needs          read = {0};
+    bool                plain = false, all = false;
 
     if (out) out->count = 0;
     if (!s || !signals || !out)
@@ -436,17 +436,17 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
         TRY(cull_sel_check_places(s->name, "examples", signals, s->setting.pool));
     TRY(check_budget(s, signals, budget));
     TRY(cull_sel_fetch(s, signals, &read, &here));
-    TRY(look_over(s, &here, &read));
+    TRY(look_over(s, here, &read));
     if (cull_sel_is_here(s, signals->device)) {
-        TRY(choose(s, &here, all, budget, out));
+        TRY(choose(s, here, all, budget, out));
     } else {
         TRY(make_room(s, signals, out));
-        TRY(choose(s, &here, all, budget, &s->made));
+        TRY(choose(s, here, all, budget, &s->made));
         TRY(cull_sel_deliver(&s->made, out));
     }
     if (plain) goto done;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch))
-        TRY(cull_sel_losses_record(s->losses, &here, &s->watch));
+        TRY(cull_sel_losses_record(s->losses, here, &s->watch));
     if (cull_sel_over_pool(s)) s->decided = (cull_sel_decision){true, signals->epoch};
 done:
     if (status != CULL_OK && out) out->count = 0;
@@ -455,10 +455,10 @@ done:
 
 cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
 {
-    cull_status    status = CULL_OK;
-    cull_selector *s = selector;
-    cull_signals   here = {0};
-    cull_needs     needs = {0};
+    cull_status         status = CULL_OK;
+    cull_selector      *s = selector;
+    const cull_signals *here = NULL;
+    cull_needs          needs = {0};
 
     if (!s || !trained) FAIL(CULL_BAD_ARGUMENT, "observe: a selector and signals are needed");
     cull_sel_rule_needs(s, s->decided, trained->step, trained->epoch, &needs);
@@ -468,10 +468,10 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
     if (s->source == CULL_LOSSES_REMEMBERED)
         TRY(cull_sel_check_places(s->name, "losses", trained, s->setting.pool));
     TRY(cull_sel_fetch(s, trained, &needs, &here));
-    TRY(look_over(s, &here, &needs));
-    if (s->strategy->observe) TRY(s->strategy->observe(&s->self, &here));
+    TRY(look_over(s, here, &needs));
+    if (s->strategy->observe) TRY(s->strategy->observe(&s->self, here));
     if (s->source == CULL_LOSSES_REMEMBERED)
-        TRY(cull_sel_losses_record(s->losses, &here, &s->watch));
+        TRY(cull_sel_losses_record(s->losses, here, &s->watch));
     TRY(cull_sel_watch_end(s));
 done:
     return status;

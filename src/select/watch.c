@@ -88,9 +88,9 @@ cull_status cull_sel_trouble_fail(const cull_trouble *trouble, size_t pool)
     size_t      row = (size_t)trouble->row;
     char        whose[64];
 
+    if (trouble->what != CULL_WRONG_SIGNAL) return CULL_OK;
     (void)snprintf(whose, sizeof whose, target ? "target example %zu" : "example %zu (place %u)",
                    row, (unsigned)trouble->place);
-    if (trouble->what != CULL_WRONG_SIGNAL) return CULL_OK;
     if (trouble->which & CULL_TROUBLE_PLACE)
         return cull_fail(CULL_BAD_ARGUMENT, "example %zu has place %u, but the pool has %zu", row,
                          (unsigned)trouble->place, pool);
