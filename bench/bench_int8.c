@@ -27,6 +27,7 @@ static const char *const rules[RULES] = {"sb", "gradmatch"};
 struct work {
     cull_recipe   *recipe;
     cull_trainer  *t;
+    cull_needs     needs;
     cull_plan     *score[KINDS], *learn;
     cull_selector *selector[RULES][KINDS];
     cull_subset    subset[KINDS];
@@ -58,15 +59,15 @@ static cull_status make(struct work *w, const char *data, const char *model)
 
     TRY(cull_recipe_open(NULL, changes, sizeof changes / sizeof *changes, &w->recipe));
     TRY(cull_trainer_create(&w->recipe->setup, true, &w->t));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_SCORE, BATCH, &w->score[PLAIN]));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_SCORE_INT8, BATCH, &w->score[INT8]));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_LEARN, BATCH, &w->learn));
-    setting.pool = w->t->train->count;
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, BATCH, &w->score[PLAIN]));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE_INT8, BATCH, &w->score[INT8]));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_LEARN, BATCH, &w->learn));
+    setting.pool = w->t->sets.train->count;
     setting.backend = w->t->backend;
     for (int i = 0; i < RULES; i++)
         for (int k = 0; k < KINDS; k++)
             TRY(cull_selector_create(rules[i], NULL, 0, &setting, &w->selector[i][k]));
-    TRY(cull_train_begin_epoch(w->t));
+    TRY(cull_train_begin_epoch(w->t, &w->needs));
 done:
     return status;
 }
@@ -74,10 +75,12 @@ done:
 /* Batch `number` of the epoch. */
 static cull_status take(struct work *w, size_t number, cull_batch *out)
 {
-    cull_sel_step step = {.needs = w->t->needs, .count = BATCH};
+    cull_sel_step   step = {.needs = w->needs, .count = BATCH};
+    cull_sel_course course = cull_train_course(w->t);
 
+    course.at = number * BATCH;
     *out = (cull_batch){.count = BATCH};
-    return cull_train_take(w->t, &step, number * BATCH, out);
+    return cull_feed_take(&w->t->feed, &step, &course, out);
 }
 
 static cull_status score(struct work *w, int kind, cull_batch batch, cull_signals *signals)
@@ -158,7 +161,8 @@ static cull_status learn(struct work *w, size_t steps)
     for (size_t i = 0; i < steps; i++) {
         TRY(take(w, BATCHES + i, &batch));
         TRY(cull_nn_learn(w->learn, &batch, &trained));
-        TRY(cull_optim_step(w->t->optim, 0.05, w->t->params->value, w->t->params->gradient));
+        TRY(cull_optim_step(w->t->learner.optim, 0.05, w->t->learner.params->value,
+                            w->t->learner.params->gradient));
     }
 done:
     return status;

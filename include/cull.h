@@ -58,6 +58,17 @@
  * objects are independent, also where they share a backend, which any number of
  * threads may use at once. The same seed and inputs give the same subset, bit for
  * bit, whatever the thread count.
+ *
+ * Sizes. A struct that begins with `size` may grow, at its end, in a later version. size is its
+ * sizeof as the caller knows it; 0 stands for what this header says, so that a program compiled
+ * with the header of the very library it runs with may leave it out. A binding, and a program that
+ * is to run with a later library, sets it: of a struct that is shorter than the library's the rest
+ * is taken for zeros, and results are written as far as it goes; of one that is longer the rest has
+ * to be zeros (else CULL_BAD_ARGUMENT names the struct). Arrays of such structs go by the size of
+ * the first. A struct for results, too, is zeroed, with its size set or not, before a call sees it.
+ * The others are as they are for good (cull_tensor and cull_device, cull_target, cull_option,
+ * cull_array, cull_key, cull_window, cull_allocator), or belong to the interface of strategies,
+ * which has a number (CULL_STRATEGY_ABI).
  */
 #ifndef CULL_H
 #define CULL_H
@@ -242,6 +253,7 @@ typedef struct cull_target {
  * float32 or float64, labels int32, int64 or uint8, rows strided. All of them lie on one device:
  * the host, or that of the selector's backend. */
 typedef struct cull_signals {
+    size_t          size;       /* sizeof, or 0 */
     size_t          count;      /* examples: M of a batch, or N of the pool           */
     const uint32_t *place;      /* [count] place in the pool, each < setting.pool;
                                    NULL: 0 .. count-1 (the whole pool, where losses or
@@ -281,6 +293,7 @@ enum {
  * each training batch, never normalised again. Zero it, or pass an earlier result,
  * whose arrays are reused and grown; end it with cull_subset_clear(). */
 typedef struct cull_subset {
+    size_t    size;               /* sizeof, or 0 */
     size_t    count;              /* examples chosen                                             */
     size_t    room;               /* capacity of the arrays                                      */
     uint32_t *index;              /* [count] row of the signals, ascending, so that keeping all
@@ -297,7 +310,7 @@ typedef struct cull_subset {
     cull_device   device;         /* where the four arrays lie: where the signals did            */
     cull_backend *backend;        /* whose memory they are, to be cleared before it is closed;
                                      NULL: the host's                                         */
-    struct cull_outcome *outcome; /* theirs too: where what is late is told            */
+    struct cull_outcome *outcome; /* theirs too: where what is late is told */
 } cull_subset;
 
 CULL_API void cull_subset_clear(cull_subset *subset);
@@ -318,6 +331,7 @@ typedef struct cull_option {
 
 /* The run that a selector serves. */
 typedef struct cull_setting {
+    size_t        size;   /* sizeof, or 0 */
     size_t        pool;   /* N, examples in the training set, 1 .. 2^32-2              */
     size_t        batch;  /* base batch size, 1 .. pool; 0: the pool is one batch      */
     uint64_t      epochs; /* of the whole run; 0: unknown (windows and infobatch need it) */
@@ -359,6 +373,7 @@ typedef enum cull_action {
 } cull_action;
 
 typedef struct cull_needs {
+    size_t      size; /* sizeof, or 0 */
     cull_action action;
     unsigned    signals;    /* CULL_SIGNAL_* to score; 0: no scoring pass              */
     unsigned    target;     /* CULL_SIGNAL_* of the target block                       */
@@ -550,6 +565,7 @@ typedef enum cull_pick {
 } cull_pick;
 
 typedef struct cull_omp_options {
+    size_t    size;        /* sizeof, or 0 */
     double    ridge;       /* lambda, relative to the mean of diag K; 0: none            */
     double    tolerance;   /* stop when the residual's norm is below this times |b|; 1e-6 */
     bool      nonnegative; /* refit under weights >= 0 after each pick                   */
@@ -573,6 +589,7 @@ typedef enum cull_omp_stop {
  * K = P P^T o (H H^T + 1) is then made column by column and never stored.
  */
 typedef struct cull_omp_problem {
+    size_t size;   /* sizeof, or 0 */
     size_t count;  /* n atoms                                                         */
     size_t budget; /* most picks, 1 .. n                                              */
 
@@ -617,6 +634,7 @@ typedef enum cull_greedy {
 } cull_greedy;
 
 typedef struct cull_facility_options {
+    size_t      size; /* sizeof, or 0 */
     cull_greedy greedy;
     double      sample; /* stochastic: look at (n/k) ln(1/sample) candidates a pick; 0: .01 */
     cull_key    key;
@@ -628,6 +646,7 @@ typedef struct cull_facility_options {
 /* Facility location: choose atoms so that every atom has a near one, by unsquared
  * gradient distance (similarity = largest distance - distance). */
 typedef struct cull_facility_problem {
+    size_t          size;       /* sizeof, or 0 */
     size_t          count;      /* n atoms                                        */
     size_t          budget;     /* picks, 1 .. n                                  */
     cull_tensor     similarity; /* (n, n) >= 0; absent: from h and p          */
@@ -681,6 +700,7 @@ typedef struct cull_calls {
 /* ---- diagnosis --------------------------------------------------------------------- */
 
 typedef struct cull_diagnosis {
+    size_t  size;      /* sizeof, or 0 */
     double  error;     /* |(1/m) sum w g - gbar|^2, gbar the mean over all; NaN: no H, P */
     double  full;      /* |gbar|^2                                                       */
     double  cosine;    /* between the two; NaN when one is zero                          */
@@ -710,6 +730,7 @@ enum {
 
 /* One line of what there is. */
 typedef struct cull_data_listing {
+    size_t      size; /* sizeof, or 0 */
     const char *name;
     const char *doc; /* one line */
     bool        train, test;
@@ -722,6 +743,7 @@ CULL_API bool cull_data_list(const char *root, size_t i, cull_data_listing *out)
 
 /* What one set holds. */
 typedef struct cull_data_summary {
+    size_t     size; /* sizeof, or 0 */
     char       name[CULL_DATA_NAME];
     size_t     count, classes, channels, height, width;
     cull_dtype dtype;     /* CULL_U8: images; CULL_F32: features                        */
@@ -772,7 +794,8 @@ typedef enum cull_init {
 
 /* Layers with settings. Zeros are the usual choice. */
 typedef struct cull_dense {
-    int64_t   out; /* features */
+    size_t    size; /* sizeof, or 0 */
+    int64_t   out;  /* features */
     bool      no_bias;
     cull_init init;
 } cull_dense;
@@ -783,6 +806,7 @@ typedef struct cull_window {
 } cull_window;
 
 typedef struct cull_conv {
+    size_t  size;       /* sizeof, or 0 */
     int64_t out;        /* channels                                                       */
     int64_t kernel;     /* height, and width where `width` does not say otherwise         */
     int64_t stride;     /* 0: 1                                                           */
@@ -796,6 +820,7 @@ typedef struct cull_conv {
 } cull_conv;
 
 typedef struct cull_pool {
+    size_t       size;    /* sizeof, or 0 */
     cull_pooling pooling; /* the global one averages each channel and reads no more fields */
     int64_t      kernel;  /* 1 to 15: height, and width where `width` does not say otherwise */
     int64_t      stride;  /* 0: kernel                                                  */
@@ -810,6 +835,7 @@ typedef enum cull_normed { CULL_NORM_BATCH, CULL_NORM_GROUP, CULL_NORM_LAYER } c
 /* epsilon and momentum are as PyTorch's: y = gamma (x - mean) / sqrt(variance + epsilon) + beta,
  * and average = (1 - momentum) average + momentum new. */
 typedef struct cull_norm {
+    size_t      size; /* sizeof, or 0 */
     cull_normed over;
     int64_t     groups;   /* of CULL_NORM_GROUP; divides the channels                      */
     double      epsilon;  /* 0: 1e-5                                                       */
@@ -866,6 +892,7 @@ typedef enum cull_stem { CULL_STEM_CIFAR, CULL_STEM_IMAGENET } cull_stem;
 /* A model that recipes name, by the settings that their section `model` has. Zeros are the usual
  * choice. */
 typedef struct cull_named {
+    size_t  size; /* sizeof, or 0 */
     int64_t channels, height, width;
     size_t  classes;
     double  dropout;         /* probability: wrn-D-K (between a block's convolutions) and
@@ -910,8 +937,9 @@ CULL_API cull_status cull_network_create(const cull_model *model, cull_backend *
                                          cull_network **out);
 CULL_API void        cull_network_destroy(cull_network *network);
 
-/* Examples as the caller has them; borrowed for the length of a call. */
+/* Examples as the caller has them, on the host; borrowed for the length of a call. */
 typedef struct cull_examples {
+    size_t      size;      /* sizeof, or 0 */
     cull_tensor inputs;    /* [count] rows of channels * height * width numbers, in this order,
                               each row dense, however many dimensions the view has: float32 or
                               float64 as the network reads them, or uint8, of which 255 is 1 */
@@ -926,7 +954,8 @@ typedef struct cull_examples {
  * wanted    CULL_SIGNAL_LOSS, _H, _P and _LABEL, as in cull_needs.signals; 0: no forward pass,
  *           only count, places, step and epoch are set.
  * running   BatchNorm's running averages in place of the batch's own, as in cull_needs.running.
- * out       borrows the network's memory until it scores, learns or predicts again.
+ * out       borrows the network's memory, on the device of its backend, until it scores, learns
+ *           or predicts again.
  *
  * CULL_NOT_FINITE names an example whose inputs are not; CULL_BAD_ARGUMENT a shape or a label
  * that the model does not have.
@@ -936,12 +965,13 @@ CULL_API cull_status cull_network_score(cull_network *network, const cull_exampl
 
 /* How examples are scored, for the call below; zeros are the ordinary way. */
 typedef struct cull_scoring {
-    bool running; /* as above                                                             */
-    bool int8;    /* convolutions in 8 bits where the backend gains by it: the scoring
-                     alone, as score.precision=int8 does it                               */
-    bool keep;    /* the pass is a training pass, to be gone back through: its activations
-                     are kept, BatchNorm goes by the batch and its averages move on, and
-                     dropout drops. Alone: neither of the two above goes with it          */
+    size_t size;    /* sizeof, or 0 */
+    bool   running; /* as above                                                             */
+    bool   int8;    /* convolutions in 8 bits where the backend gains by it: the scoring
+                       alone, as score.precision=int8 does it                               */
+    bool keep;      /* the pass is a training pass, to be gone back through: its activations
+                       are kept, BatchNorm goes by the batch and its averages move on, and
+                       dropout drops. Alone: neither of the two above goes with it          */
 } cull_scoring;
 
 /* The same in another way. CULL_UNSUPPORTED for int8 where the backend, or float64, has none. A
@@ -954,9 +984,10 @@ CULL_API cull_status cull_network_score_as(cull_network *network, const cull_exa
  * Forward and backward over the chosen rows: the gradient of (1/count) sum w*loss, which takes
  * the place of the one before. BatchNorm's averages move on.
  *
- * subset    of signals of these examples; NULL: all of them, weights 1. CULL_BAD_ARGUMENT when a
- *           row is not among the examples, or the subset is in more than one group: those are
- *           training batches, and each is learned by itself.
+ * subset    of signals of these examples, on the host or where the network's backend is; NULL: all
+ *           of them, weights 1. CULL_BAD_ARGUMENT when a row is not among the examples, or the
+ *           subset is in more than one group: those are training batches, and each is learned by
+ *           itself.
  * trained   loss, H, P and label of what was trained, for cull_observe(); borrowed as above.
  *           May be NULL.
  *
@@ -997,7 +1028,9 @@ CULL_API const char *cull_network_parameter_at(const cull_network *network, size
  * name      as above; NULL: all of them as one vector, one tensor behind the other in that order.
  * out       a view of the network's own memory, of its dtype and to be read only: the gradient
  *           until the network learns or steps, the parameter as long as the network lives, with
- *           whatever it then holds. Shapes are those of weights files.
+ *           whatever it then holds. Shapes are those of weights files. It lies on the device of
+ *           the network's backend, as out->device says: memory that is not the host's must be
+ *           copied to it by that device's own means before it is read.
  *
  * CULL_BAD_ARGUMENT for a name that is not there, and for a gradient that is not: nothing was
  * learned yet, or a step has used it up.
@@ -1110,6 +1143,7 @@ typedef enum cull_run_end {
 
 /* What is told while a run goes on: after every step, and after every epoch. */
 typedef struct cull_run_news {
+    size_t      size; /* sizeof, or 0 */
     bool        epoch_end;
     uint64_t    step, steps, epoch, epochs; /* done, and of the whole run               */
     double      loss, rate;                 /* of the step; at the end of an epoch its mean */
@@ -1121,6 +1155,7 @@ typedef struct cull_run_news {
 } cull_run_news;
 
 typedef struct cull_run_options {
+    size_t      size;   /* sizeof, or 0 */
     const char *folder; /* where the run's files are; made if need be                   */
     bool        resume; /* go on where the run in the folder stopped; one that is not
                            there begins                                                 */
@@ -1131,6 +1166,7 @@ typedef struct cull_run_options {
 } cull_run_options;
 
 typedef struct cull_run_result {
+    size_t       size; /* sizeof, or 0 */
     cull_run_end end;
     bool         resumed; /* went on from a checkpoint */
     uint64_t     step, epoch, parameters;
@@ -1160,7 +1196,19 @@ typedef struct cull_run_result {
 CULL_API cull_status cull_train(const cull_recipe *recipe, const cull_run_options *options,
                                 cull_run_result *out);
 
+/* What a run's folder is worth, as comparisons and pages take it. */
+typedef struct cull_run_record {
+    const char *status; /* running, stopped, finished, failed; corrupt: not to be believed;
+                           missing: there is no run                                     */
+    char why[240];      /* of failed and corrupt: one sentence                           */
+    char weights[64], best_weights[64]; /* files in the folder; "": none             */
+} cull_run_record;
+
+/* Fails for want of memory, or when the name is too long: what the folder holds is the record's. */
+CULL_API cull_status cull_run_read(const char *folder, cull_run_record *out);
+
 typedef struct cull_evaluation {
+    size_t size; /* sizeof, or 0 */
     size_t count;
     double accuracy, loss; /* the share of examples classified right, and their mean loss */
     double seconds;
@@ -1187,6 +1235,7 @@ CULL_API cull_status cull_evaluate(const cull_recipe *recipe, const char *weight
 typedef struct cull_comparison cull_comparison;
 
 typedef struct cull_compare_options {
+    size_t             size;   /* sizeof, or 0 */
     const char        *recipe; /* path; trains all examples                                  */
     const cull_option *changes;
     size_t             count;
@@ -1220,6 +1269,7 @@ CULL_API cull_status cull_comparison_folder(cull_comparison *comparison, const c
 
 /* Seconds, as medians of steps; loading on the same thread. */
 typedef struct cull_measured {
+    size_t size;                        /* sizeof, or 0 */
     size_t pool, validation, test;      /* examples of the sets                  */
     size_t classes, parameters;         /* numbers                               */
     size_t steps;                       /* that were measured                    */
@@ -1253,11 +1303,12 @@ CULL_API cull_status cull_comparison_measured(cull_comparison *comparison, const
 /* The plan as JSON: arms, controls, runs, what they will take. Owned by the comparison. */
 CULL_API const char *cull_comparison_plan(const cull_comparison *comparison);
 
-/* Write the folder's files (not the runs'). */
+/* Write the folder's files (not the runs'), and make the runs' folders. */
 CULL_API cull_status cull_comparison_begin(cull_comparison *comparison);
 
 /* One run of the plan. Paths begin with the folder. */
 typedef struct cull_compare_run {
+    size_t      size;       /* sizeof, or 0 */
     const char *name, *why; /* why: a sentence where status is failed or corrupt */
     const char *status;     /* finished, running, missing, failed or corrupt     */
     uint64_t    seed;
@@ -1278,14 +1329,67 @@ CULL_API cull_status cull_comparison_judge(cull_comparison *comparison);
 /* What comparison.json holds; NULL before it was judged. Owned by the comparison. */
 CULL_API const char *cull_comparison_text(const cull_comparison *comparison);
 
+/* An arm or a control, as it is planned, and as it came out once it is judged; what is not known is
+ * NaN. Texts last as those of the runs do. */
+typedef struct cull_compare_arm {
+    size_t      size; /* sizeof, or 0 */
+    const char *name;
+    const char *role;    /* full, arm, same-m, whole-budget, shortened or early-stop      */
+    const char *verdict; /* of arms: as in comparison.json; "": not judged                */
+    bool        uniform; /* uniform choice, which others are held against                 */
+    bool        guess;   /* its cost is known by its own runs only, which are not all done */
+    bool        pareto;  /* nobody is as cheap and as good, and better at one of the two   */
+    size_t      runs;
+    double      cost, counted;   /* shares of full training's: time by the table, counted work */
+    double      mean, sd;        /* test accuracy, percent                               */
+    double      best, low, high; /* the maxima of the runs: their mean, least, largest   */
+    double      difference;      /* points above uniform choice with the same budget     */
+    double      wilcoxon;        /* p of the signed-rank test on that                    */
+    double      more_seeds;      /* that would about decide it                           */
+    const char *sentence;        /* what was found                                       */
+    double      to_error[3];     /* cost to 1.1, 1.2 and 1.4 times full training's error */
+    double      seconds[5];      /* to load, score, select, learn, optimize: means       */
+    double      joules;          /* of all five                                          */
+} cull_compare_arm;
+
+/* i = 0, 1, ... until false, the full run first; none before there is a plan. */
+CULL_API bool cull_comparison_arm(const cull_comparison *comparison, size_t i,
+                                  cull_compare_arm *out);
+
+/* All of it. False, and zeros, before there is a plan. */
+typedef struct cull_compare_outlook {
+    size_t      size;            /* sizeof, or 0 */
+    const char *title, *verdict; /* "": not judged                                       */
+    size_t      runs;
+    unsigned    threads, jobs;
+    double      seconds, bytes; /* that the runs will take                               */
+    double      waited;         /* share of the time that others had while it was measured */
+} cull_compare_outlook;
+
+CULL_API bool cull_comparison_outlook(const cull_comparison *comparison, cull_compare_outlook *out);
+/* Sentences on what is left out, failed or damaged, i = 0, 1, ... until NULL. */
+CULL_API const char *cull_comparison_problem(const cull_comparison *comparison, size_t i);
+
+/* A comparison as it was judged last, read from its folder. CULL_IO or CULL_BAD_FILE: it holds
+ * none, or one of another version. Texts are the record's. */
+typedef struct cull_compare_record cull_compare_record;
+
+CULL_API cull_status cull_compare_record_open(const char *folder, cull_compare_record **out);
+CULL_API void        cull_compare_record_close(cull_compare_record *record);
+CULL_API bool        cull_compare_record_arm(const cull_compare_record *record, size_t i,
+                                             cull_compare_arm *out);
+CULL_API const char *cull_compare_record_verdict(const cull_compare_record *record);
+
 /* ---- reports ---------------------------------------------------------------------------- */
 
 typedef struct cull_report_options {
+    size_t      size;    /* sizeof, or 0 */
     const char *output;  /* the page to write, replaced by one rename                      */
     const char *gnuplot; /* the program that draws; NULL: gnuplot, where the system finds it */
 } cull_report_options;
 
 typedef struct cull_report_result {
+    size_t size;              /* sizeof, or 0 */
     size_t comparisons, runs; /* that the page is about                                  */
     size_t probes;            /* and these                                               */
     size_t skipped;           /* folders that could not be read; named on the page       */

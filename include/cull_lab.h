@@ -11,7 +11,8 @@
  *     audits                         every example of a set, from easy to hard
  *     reproductions                  the papers' figures and tables
  *
- * The conventions are those of cull.h.
+ * The conventions are those of cull.h, but structs carry no size: a program that uses them is
+ * compiled with the header of the library it runs with.
  */
 #ifndef CULL_LAB_H
 #define CULL_LAB_H

@@ -63,7 +63,7 @@ static inline cull_dataset *random_set(cull_dtype dtype, size_t count, size_t cl
         else
             ((float *)cull_data_base(set))[i] = (float)(3 + 2 * random_normal(1, i));
     }
-    for (size_t i = 0; i < count; i++) set->labels[i] = (int32_t)(i % classes);
+    for (size_t i = 0; i < count; i++) cull_data_labels(set)[i] = (int32_t)(i % classes);
     set->count = count;
     set->classes = classes;
     assert_ok(cull_data_measure(set));
@@ -81,7 +81,8 @@ static inline void assert_same_set(const cull_dataset *a, const cull_dataset *b)
     assert_int_equal(a->width, b->width);
     for (size_t i = 0; i < a->count; i++)
         assert_memory_equal(row_of(a, i), row_of(b, i), cull_data_row_bytes(a));
-    assert_memory_equal(a->labels, b->labels, a->count * sizeof *a->labels);
+    assert_memory_equal(cull_data_labels(a), cull_data_labels(b),
+                        a->count * sizeof *cull_data_labels(a));
     assert_memory_equal(a->origin, b->origin, a->count * sizeof *a->origin);
     assert_memory_equal(a->marks, b->marks, a->count);
     assert_memory_equal(a->mean, b->mean, a->channels * sizeof *a->mean);

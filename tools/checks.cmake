@@ -27,6 +27,8 @@ add_test(NAME check_format COMMAND ${tools}/check_format.sh)
 set_tests_properties(check_format PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME check_header_cxx COMMAND g++ -std=c++17 -fsyntax-only -Wall -Wextra -Wpedantic -Werror
   -x c++ ${PROJECT_SOURCE_DIR}/include/cull.h ${PROJECT_SOURCE_DIR}/include/cull_lab.h)
+add_test(NAME check_layout COMMAND /usr/bin/python3 ${tools}/layout.py --check ${CMAKE_C_COMPILER}
+  ${PROJECT_SOURCE_DIR}/include/cull.h ${PROJECT_SOURCE_DIR}/include/cull_lab.h)
 add_test(NAME check_readme_strategies COMMAND strategy_docs --names ${PROJECT_SOURCE_DIR}/README.md)
 add_test(NAME check_readme_commands COMMAND /usr/bin/python3 ${tools}/check_readme.py
   ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_BINARY_DIR})

@@ -24,7 +24,7 @@ static int help(const flag *flags)
 
 static int list(const struct arguments *a)
 {
-    cull_data_listing line;
+    cull_data_listing line = {0};
     json_t           *all = a->json ? json_array() : NULL;
 
     for (size_t i = 0; cull_data_list(a->root, i, &line); i++) {
@@ -84,7 +84,7 @@ static int info(const struct arguments *a, const char *name)
     json_t                  *all = a->json ? json_array() : NULL;
 
     for (int role = CULL_DATA_TRAIN; role <= CULL_DATA_TEST; role++) {
-        cull_data_summary s;
+        cull_data_summary s = {0};
         cull_status       status = cull_data_summarise(name, (cull_data_role)role, a->root, &s);
 
         if (status == CULL_BAD_ARGUMENT && role == CULL_DATA_TEST) break;

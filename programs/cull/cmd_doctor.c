@@ -90,7 +90,7 @@ static bool finds_gnuplot(void)
 /* The sets whose files are where they are looked for. */
 static void list_data(char *out, size_t room)
 {
-    cull_data_listing listing;
+    cull_data_listing listing = {0};
     size_t            at = 0;
 
     out[0] = '\0';

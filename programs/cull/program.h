@@ -34,8 +34,8 @@ int end_output(int end);
 /* The word of a NULL-ended list nearest to `wrong`, or NULL when none is near. */
 const char *nearest(const char *wrong, const char *const *words);
 
-/* Why a file was not read as JSON, without its name. */
-const char *json_trouble(const char *path, const json_error_t *error);
+/* A run's folder names no weights: say why. */
+int complain_weights(const char *folder, const cull_run_record *run);
 
 /* A number, or null where JSON has none. */
 json_t *json_number(double value);

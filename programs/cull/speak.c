@@ -105,9 +105,16 @@ const char *nearest(const char *wrong, const char *const *words)
     return best;
 }
 
-const char *json_trouble(const char *path, const json_error_t *error)
+int complain_weights(const char *folder, const cull_run_record *run)
 {
-    return access(path, R_OK) == 0 ? error->text : strerror(errno);
+    if (strcmp(run->status, "missing") == 0)
+        return complain(END_FAILED, "Give the folder of a run.", "%s: there is no run.json",
+                        folder);
+    if (run->why[0])
+        return complain(END_FAILED, "Give the folder of a run that is whole.", "%s: %s", folder,
+                        run->why);
+    return complain(END_FAILED, "Resume the run until its first checkpoint is there.",
+                    "%s/run.json names no weights", folder);
 }
 
 json_t *json_number(double value)

@@ -8,6 +8,8 @@
  */
 #include "backend/augment.h"
 
+#include "backend/backend.h"
+
 #include <string.h>
 
 #include "base/rng.h"
@@ -205,3 +207,30 @@ void cull_augment_example(const cull_augment_desc *desc, const cull_augment_call
                      place, call->epoch, call->augmented,
                      (char *)call->out + i * row * cull_dtype_size(desc->to));
 }
+
+static void make_row(void *context, size_t i, unsigned worker)
+{
+    const cull_op_args *args = context;
+    const uint32_t     *index = args->augment.index;
+    size_t              row = args->augment.desc.channels * args->augment.desc.height *
+                 args->augment.desc.width * cull_dtype_size(args->augment.desc.to);
+
+    (void)worker;
+    if (!args->augment.held || index[i] == CULL_NO_ROW)
+        cull_augment_example(&args->augment.desc, &args->augment.call, i);
+    else
+        memcpy((char *)args->augment.call.out + i * row,
+               (const char *)args->augment.held + index[i] * row, row);
+}
+
+/* Which thread makes a row does not matter. */
+static cull_status run(cull_op *op, const cull_op_args *args)
+{
+    cull_op_args copy = *args;
+
+    if (args->augment.now) copy.augment.call.epoch = args->augment.now->epoch;
+    cull_team_run(op->backend->team, args->augment.call.count, make_row, &copy);
+    return CULL_OK;
+}
+
+const cull_op_class cull_host_augment = {cull_host_create, run, cull_host_destroy};

@@ -43,6 +43,9 @@
  *     gradient  B = sum over rows of p_i (x) [h_i; 1], bias last
  *     gain      p_i^T B [h_i; 1] of each row, or without P all of B [h_i; 1]
  *
+ *     augment   examples as a network reads them, from where they are stored (backend/augment.h);
+ *               rows that are made already are copied
+ *     resize    images made smaller, or laid out anew
  *     gather    rows of one array, by their numbers, into another
  *     kept      what is kept of an example's loss, for the rows that are gone back through
  *     update    new weights from gradients: SGD or AdamW over one block; not while the error word
@@ -69,6 +72,7 @@
 
 #include <stdatomic.h>
 
+#include "backend/augment.h"
 #include "base/status.h"
 #include "base/threads.h"
 
@@ -84,6 +88,8 @@ typedef enum cull_op_kind {
     CULL_OP_GRADIENT,
     CULL_OP_GAIN,
     CULL_OP_REFIT,
+    CULL_OP_AUGMENT,
+    CULL_OP_RESIZE,
     CULL_OP_GATHER,
     CULL_OP_KEPT,
     CULL_OP_UPDATE,
@@ -109,6 +115,7 @@ typedef struct cull_moment {
     uint64_t step, epoch; /* what randomness is counted by                     */
     uint64_t updates;     /* of the optimizer, this one included: AdamW's t    */
     double   rate;        /* of the optimizer                                  */
+    uint64_t slot;        /* of the ring that `summary` writes to              */
 } cull_moment;
 
 /* What may be found wrong while operations run, when nobody can be told at once. */
@@ -129,7 +136,7 @@ typedef struct cull_trouble {
     uint64_t which;       /* CULL_SIGNAL_*, and the CULL_TROUBLE_* below */
     uint64_t row;         /* of the batch                             */
     uint64_t place;       /* of the example                           */
-    uint64_t step;        /* of the moment block; 0 where there is none */
+    uint64_t step, epoch; /* of the moment block; 0 where there is none */
     double   found, most; /* of a label: what it is, and the largest there may be */
 } cull_trouble;
 
@@ -173,6 +180,12 @@ typedef struct cull_optim_range {
     uint64_t at;
     double   decay;
 } cull_optim_range;
+
+/* ---- of resize ---- */
+typedef struct cull_resize {
+    size_t channels, height, width, to_height, to_width;
+    bool   channels_last, to_channels_last; /* (n, h, w, c); else (n, c, h, w) */
+} cull_resize;
 
 /* ---- of summary ---- */
 typedef struct cull_seen {
@@ -270,6 +283,19 @@ typedef struct cull_op_args {
             double            *out;           /* [rows], or without p (rows, C)        */
         } gain;
         struct {
+            cull_augment_desc  desc;
+            cull_augment_call  call;
+            const cull_moment *now;   /* its epoch in place of the call's; NULL: none            */
+            const void        *held;  /* rows that are made already; NULL: none                  */
+            const uint32_t    *index; /* [count] which of those; CULL_NO_ROW: it is to be made  */
+        } augment;
+        struct {
+            cull_resize  how;
+            const float *from; /* [count] dense, as `to`, which is not from */
+            float       *to;
+            size_t       count;
+        } resize;
+        struct {
             const void     *from; /* [held] rows of `bytes` each                      */
             void           *to;   /* [rows]                                           */
             const uint32_t *index;
@@ -314,7 +340,7 @@ typedef struct cull_op_args {
             double             smoothing;
             bool               add; /* to what is there                              */
             cull_seen         *out;
-            const cull_moment *now;     /* or NULL                                       */
+            const cull_moment *now;     /* out + slot is written then; or NULL           */
             cull_trouble      *trouble; /* or NULL                                       */
         } summary;
         struct {
@@ -329,15 +355,15 @@ typedef struct cull_op_args {
 
         /* Of selection. `step` (or `epoch`) is what is counted by, unless it is read from `now`. */
         struct {
-            size_t          rows;
-            const uint32_t *place;     /* [rows]; NULL: 0 .. rows-1                         */
-            size_t          pool;      /* places lie below; 0: they are not looked at       */
-            cull_tensor     x;         /* (rows) or (rows, columns); absent: places alone   */
-            const uint8_t  *unseen;    /* [rows] 1: x is not looked at; or NULL             */
-            double          low, high; /* of every x, both inclusive                        */
-            uint64_t        which;     /* goes into the error word, as does the step        */
-            const uint64_t *now;       /* NULL: 0                                           */
-            cull_trouble   *trouble;
+            size_t             rows;
+            const uint32_t    *place;     /* [rows]; NULL: 0 .. rows-1                         */
+            size_t             pool;      /* places lie below; 0: they are not looked at       */
+            cull_tensor        x;         /* (rows) or (rows, columns); absent: places alone   */
+            const uint8_t     *unseen;    /* [rows] 1: x is not looked at; or NULL             */
+            double             low, high; /* of every x, both inclusive                        */
+            uint64_t           which;     /* goes into the error word, as does the moment      */
+            const cull_moment *now;       /* NULL: none                                        */
+            cull_trouble      *trouble;
         } check;
         struct {
             size_t          rows;
@@ -407,7 +433,7 @@ typedef struct cull_op_args {
             bool               fill; /* else a short subset is accepted                     */
             cull_key           key;  /* of what fills                                       */
             uint64_t           step;
-            const uint64_t    *now;
+            const cull_moment *now;
             uint32_t          *index;  /* [budget] in no order */
             double            *weight; /* [budget]             */
             cull_outcome      *outcome;
@@ -486,10 +512,13 @@ struct cull_backend {
     char                    description[64];
 };
 
-/* Operations that all backends on the host share (kept.c, update.c, books.c). */
-extern const cull_op_class cull_host_gather, cull_host_kept, cull_host_update, cull_host_summary,
-    cull_host_tally;
+/* Operations that all backends on the host share (augment.c, resize.c, kept.c, update.c,
+ * sums.c).
+ */
+extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather, cull_host_kept,
+    cull_host_update, cull_host_summary, cull_host_tally;
 #define CULL_HOST_OPS                                                                              \
+    [CULL_OP_AUGMENT] = &cull_host_augment, [CULL_OP_RESIZE] = &cull_host_resize,                  \
     [CULL_OP_GATHER] = &cull_host_gather, [CULL_OP_KEPT] = &cull_host_kept,                        \
     [CULL_OP_UPDATE] = &cull_host_update, [CULL_OP_SUMMARY] = &cull_host_summary,                  \
     [CULL_OP_TALLY] = &cull_host_tally, CULL_HOST_CHOICES
@@ -507,8 +536,9 @@ extern const cull_op_class cull_host_check, cull_host_score, cull_host_draw, cul
 cull_status cull_host_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);
 void        cull_host_destroy(cull_op *op);
 
-/* The names of all backends, i = 0, 1, ... until NULL. */
-const char *cull_backend_name_at(size_t i);
+/* The names of all backends, i = 0, 1, ... until NULL; and in one, a bar before each. */
+const char       *cull_backend_name_at(size_t i);
+extern const char cull_backend_names[];
 
 /* ---- memory, order, events, recorded steps ---- */
 

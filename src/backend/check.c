@@ -16,7 +16,8 @@ static void tell(const cull_op_args *args, uint64_t which, size_t row, double fo
                                           .which = which,
                                           .row = row,
                                           .place = place_of(args, row),
-                                          .step = args->check.now ? *args->check.now : 0,
+                                          .step = args->check.now ? args->check.now->step : 0,
+                                          .epoch = args->check.now ? args->check.now->epoch : 0,
                                           .found = found,
                                           .most = args->check.high};
 }

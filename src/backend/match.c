@@ -108,7 +108,8 @@ static void tell(const cull_op_args *args, uint64_t which, size_t row)
                                           .place = which & CULL_TROUBLE_TARGET ? 0
                                                    : place                     ? place[row]
                                                                                : row,
-                                          .step = args->match.now ? *args->match.now : 0};
+                                          .step = args->match.now ? args->match.now->step : 0,
+                                          .epoch = args->match.now ? args->match.now->epoch : 0};
 }
 
 /* P divided by 2^exponent. */
@@ -268,7 +269,7 @@ static cull_status run(cull_op *op, const cull_op_args *args)
     if (args->match.trouble->what != CULL_WRONG_NOTHING) return CULL_OK;
     TRY(x.omp.count <= EXPLICIT ? make_explicit(match, &x) : make_implicit(match, &x));
     if (args->match.trouble->what != CULL_WRONG_NOTHING) return CULL_OK;
-    status = solve(match, &x, args->match.now ? *args->match.now : args->match.step);
+    status = solve(match, &x, args->match.now ? args->match.now->step : args->match.step);
     if (status == CULL_NOT_FINITE) {
         tell(args, CULL_TROUBLE_APART, 0);
         status = CULL_OK;

@@ -31,6 +31,9 @@ static const struct entry {
     const cull_layer_table *layers;
 } entries[] = {BACKENDS(ENTRY) MORE(ENTRY)};
 
+#define NAME(name) "|" #name
+const char cull_backend_names[] = BACKENDS(NAME) MORE(NAME);
+
 static const struct entry *find(const char *name)
 {
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)

@@ -182,7 +182,9 @@ static cull_status clip(cull_op *op, struct job *job, size_t chunks, bool *broke
     *broken = !isfinite(norm);
     if (*broken && !trouble) return cull_fail(CULL_NOT_FINITE, "the gradient is no longer finite");
     if (*broken) {
-        *trouble = (cull_trouble){.what = CULL_WRONG_GRADIENT, .step = a->update.now->step};
+        *trouble = (cull_trouble){.what = CULL_WRONG_GRADIENT,
+                                  .step = a->update.now->step,
+                                  .epoch = a->update.now->epoch};
         return CULL_OK;
     }
     job->scale = a->update.rule.clip / (norm + 1e-6);

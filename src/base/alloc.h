@@ -8,8 +8,8 @@
  * zero is fine. *out is NULL on failure; `what` completes "no memory for ...". */
 cull_status cull_base_alloc(size_t count, size_t size, const char *what, void *out);
 
-/* As realloc: the first `used` elements survive, the new rest is not zeroed. *data is
- * untouched on failure. */
+/* As realloc: what was there survives, the new rest is not zeroed. *data is untouched on
+ * failure. */
 cull_status cull_base_grow(size_t count, size_t size, const char *what, void *data);
 
 /* Zeroed room that starts on a 64-byte border, for vector code; ends with

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/npy.h"
 #include "data/reader.h"
 #include "tensor/tensor.h"
 
@@ -64,13 +65,14 @@ static cull_status copy_labels(const char *path, const cull_tensor *y, int64_t b
                                cull_dataset *into, int64_t *top)
 {
     cull_status status = CULL_OK;
+    int32_t    *labels = cull_data_labels(into) + into->count;
 
     for (size_t i = 0; i < (size_t)y->shape[0]; i++) {
         int64_t label = label_at(y, i);
         if (label < base || label > base + most - 1)
             FAIL(CULL_BAD_FILE, "%s: label %lld of example %zu; %lld to %lld are labels", path,
                  (long long)label, i, (long long)base, (long long)(base + most - 1));
-        into->labels[into->count + i] = (int32_t)(label - base);
+        labels[i] = (int32_t)(label - base);
         if (label - base > *top) *top = label - base;
     }
 done:
@@ -183,17 +185,6 @@ done:
     return status;
 }
 
-static bool is_dense(const cull_tensor *t)
-{
-    int64_t size = 1;
-
-    for (int d = t->dims - 1; d >= 0; d--) {
-        if (t->shape[d] != 1 && t->stride[d] != size) return false;
-        size *= t->shape[d];
-    }
-    return true;
-}
-
 static cull_status check_own(const char *name, const cull_tensor *t, const char *what)
 {
     cull_status status = CULL_OK;
@@ -205,7 +196,7 @@ static cull_status check_own(const char *name, const cull_tensor *t, const char 
         if (t->shape[d] < 1 || t->shape[d] > CULL_DATA_MOST_ROW)
             FAIL(CULL_BAD_ARGUMENT, "%s: %s have %lld in dimension %d", name, what,
                  (long long)t->shape[d], d);
-    if (!is_dense(t)) FAIL(CULL_BAD_ARGUMENT, "%s: the %s are not dense", name, what);
+    if (!cull_data_npy_dense(t)) FAIL(CULL_BAD_ARGUMENT, "%s: the %s are not dense", name, what);
 done:
     return status;
 }
@@ -280,9 +271,10 @@ done:
     return status;
 }
 
-static cull_status read_imagenet_batch(const char *path, cull_dataset *into)
+cull_status cull_data_imagenet32_parse(const cull_data_source *file, cull_dataset *into)
 {
     cull_status  status = CULL_OK;
+    const char  *path = file->name; /* arrays open it themselves */
     cull_arrays *arrays = NULL;
     cull_tensor  x = {0}, y = {0};
     int64_t      top = 0;
@@ -300,14 +292,5 @@ static cull_status read_imagenet_batch(const char *path, cull_dataset *into)
     into->classes = IMAGENET_CLASSES;
 done:
     cull_arrays_close(arrays);
-    return status;
-}
-
-cull_status cull_data_imagenet32_read(const char *const *paths, size_t count, cull_dataset *into)
-{
-    cull_status status = CULL_OK;
-
-    for (size_t i = 0; i < count; i++) TRY(read_imagenet_batch(paths[i], into));
-done:
     return status;
 }

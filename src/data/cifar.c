@@ -22,14 +22,14 @@ static cull_status take_record(const char *name, const unsigned char *record, bo
     if (record[labels - 1] >= classes)
         FAIL(CULL_BAD_FILE, "%s: label %d of example %zu; 0 to %d are labels", name,
              record[labels - 1], into->count, classes - 1);
-    into->labels[into->count] = record[labels - 1];
+    cull_data_labels(into)[into->count] = record[labels - 1];
     memcpy(cull_data_end(into), record + labels, PIXELS);
     into->count++;
 done:
     return status;
 }
 
-cull_status cull_data_cifar_parse(const cull_data_source *source, bool hundred, cull_dataset *into)
+static cull_status parse(const cull_data_source *source, bool hundred, cull_dataset *into)
 {
     cull_status    status = CULL_OK;
     size_t         record = PIXELS + (hundred ? 2 : 1);
@@ -56,28 +56,12 @@ done:
     return status;
 }
 
-static cull_status read_files(const char *const *paths, size_t count, bool hundred,
-                              cull_dataset *into)
+cull_status cull_data_cifar10_parse(const cull_data_source *file, cull_dataset *into)
 {
-    cull_status      status = CULL_OK;
-    cull_data_source source = {.fd = -1};
-
-    for (size_t i = 0; i < count; i++) {
-        TRY(cull_data_source_open(paths[i], &source));
-        TRY(cull_data_cifar_parse(&source, hundred, into));
-        cull_data_source_close(&source);
-    }
-done:
-    cull_data_source_close(&source);
-    return status;
+    return parse(file, false, into);
 }
 
-cull_status cull_data_cifar10_read(const char *const *paths, size_t count, cull_dataset *into)
+cull_status cull_data_cifar100_parse(const cull_data_source *file, cull_dataset *into)
 {
-    return read_files(paths, count, false, into);
-}
-
-cull_status cull_data_cifar100_read(const char *const *paths, size_t count, cull_dataset *into)
-{
-    return read_files(paths, count, true, into);
+    return parse(file, true, into);
 }

@@ -20,9 +20,10 @@ struct plan {
     uint32_t *scratch; /* room for every place */
 };
 
-static cull_status check(const char *name, const cull_data_corruption *asked, size_t classes)
+static cull_status check(const cull_dataset *set, const cull_data_corruption *asked)
 {
     cull_status status = CULL_OK;
+    const char *name = set->name;
 
     if (!(asked->imbalance >= 0 && asked->imbalance <= 1))
         FAIL(CULL_BAD_ARGUMENT, "%s: imbalance %g; 0 to 1 is possible", name, asked->imbalance);
@@ -33,8 +34,9 @@ static cull_status check(const char *name, const cull_data_corruption *asked, si
         FAIL(CULL_BAD_ARGUMENT, "%s: label_noise %g; 0 to 1 is possible", name, asked->label_noise);
     if (asked->noise != CULL_DATA_FLIP && asked->noise != CULL_DATA_REDRAW)
         FAIL(CULL_BAD_ARGUMENT, "%s: noise is neither flip nor redraw", name);
-    if (asked->label_noise > 0 && classes < 2)
+    if (asked->label_noise > 0 && set->classes < 2)
         FAIL(CULL_BAD_ARGUMENT, "%s: label_noise with a single class", name);
+    if (asked->imbalance > 0 || asked->label_noise > 0) TRY(cull_data_check_labels(set));
 done:
     return status;
 }
@@ -122,7 +124,7 @@ static cull_status plan_noise(const cull_dataset *set, struct plan *plan, cull_d
                      plan->scratch, plan->noisy);
     for (size_t i = 0; i < count; i++) {
         uint32_t place = plan->kept[plan->noisy[i]], origin = set->origin[place];
-        int32_t  before = set->labels[place];
+        int32_t  before = cull_data_labels(set)[place];
         int32_t  after = wrong_label(&record->asked, key, origin, before, set->classes);
         record->relabelled[i] = (cull_data_relabelled){origin, before, after};
         record->wrong += before != after;
@@ -156,7 +158,7 @@ static void relabel(cull_dataset *set, const struct plan *plan, const cull_data_
         for (size_t i = 0; i < record->relabels; i++) {
             const cull_data_relabelled *r = &record->relabelled[i];
             size_t                      place = first + plan->noisy[i];
-            set->labels[place] = r->after;
+            cull_data_labels(set)[place] = r->after;
             if (r->before != r->after) set->marks[place] |= CULL_DATA_MARK_LABEL;
         }
 }
@@ -169,7 +171,7 @@ cull_status cull_data_corrupt(cull_dataset **set, const cull_data_corruption *as
     struct plan      plan = {0};
     cull_data_record made = {.asked = *asked, .count = old->count};
 
-    TRY(check(old->name, asked, old->classes));
+    TRY(check(old, asked));
     if (made.asked.imbalance_keep <= 0) made.asked.imbalance_keep = default_keep;
     if (made.asked.duplicates == 0) made.asked.duplicates = 1;
     TRY(cull_base_alloc(old->count, sizeof *plan.kept, "a corruption", &plan.kept));

@@ -21,21 +21,35 @@ enum {
     CULL_DATA_MARK_COPY = 2          /* an added copy, not its original         */
 };
 
+/* What is to be learned of an example. Today's files, splits and losses know classes alone. */
+typedef enum cull_target_kind {
+    CULL_TARGET_CLASS,   /* int32, width 1: 0 .. classes-1           */
+    CULL_TARGET_CLASSES, /* uint8, 1 for each of `width` that it has */
+    CULL_TARGET_REAL     /* float32, `width` of them                 */
+} cull_target_kind;
+
+typedef struct cull_data_target {
+    cull_target_kind kind;
+    cull_dtype       dtype;
+    size_t           width;
+    void            *data; /* (count, width) */
+} cull_data_target;
+
 /*
  * Examples are numbered by their place, 0 .. count-1; selectors, orders and loaders speak of
  * places. Splits, cuts and copies make new places; `origin` says which row of the source an
  * example is and never changes. Rows themselves are never copied: sets share them.
  */
 typedef struct cull_dataset {
-    char            name[CULL_DATA_NAME];
-    size_t          count;
-    size_t          classes;
-    size_t          channels, height, width; /* features: (D, 1, 1)                            */
-    cull_dtype      dtype;                   /* CULL_U8: images; CULL_F32: features            */
-    cull_data_rows *rows;   /* of (channels, height, width), dense; NULL: no examples yet    */
-    int32_t        *labels; /* [count] 0 .. classes-1                                        */
-    uint32_t       *origin; /* [count] which of rows, in the order of the source's files     */
-    uint8_t        *marks;  /* [count] CULL_DATA_MARK_*                                      */
+    char             name[CULL_DATA_NAME];
+    size_t           count;
+    size_t           classes;
+    size_t           channels, height, width; /* features: (D, 1, 1)                            */
+    cull_dtype       dtype;                   /* CULL_U8: images; CULL_F32: features            */
+    cull_data_rows  *rows; /* of (channels, height, width), dense; NULL: no examples yet    */
+    cull_data_target target;
+    uint32_t        *origin; /* [count] which of rows, in the order of the source's files     */
+    uint8_t         *marks;  /* [count] CULL_DATA_MARK_*                                      */
 
     /* What inputs are normalised with: (x/255 - mean) / deviation for images, (x - mean) /
      * deviation for features. Published constants where the set has them, else those of
@@ -90,6 +104,16 @@ cull_status cull_data_write(const cull_dataset *set, const char *path);
 /* Numbers in one example, and the bytes they take. */
 size_t cull_data_row(const cull_dataset *set);
 size_t cull_data_row_bytes(const cull_dataset *set);
+
+/* The target of an example, and the bytes it takes. */
+const void *cull_data_target_at(const cull_dataset *set, size_t place);
+size_t      cull_data_target_bytes(const cull_dataset *set);
+
+/* [count] classes, or NULL where targets are something else. */
+int32_t *cull_data_labels(const cull_dataset *set);
+
+/* For what knows classes alone: CULL_UNSUPPORTED, saying what there is instead. */
+cull_status cull_data_check_labels(const cull_dataset *set);
 
 /* Where all rows of the set's source lie, one behind the other; NULL: each is to be read. */
 void *cull_data_base(const cull_dataset *set);

@@ -78,49 +78,31 @@ done:
     return status;
 }
 
-cull_status cull_data_idx_parse(const cull_data_source *images, const cull_data_source *labels,
-                                cull_dataset *into)
+cull_status cull_data_idx_parse(const cull_data_source *files, cull_dataset *into)
 {
     cull_status        status = CULL_OK;
+    const char        *images = files[0].name, *labels = files[1].name;
     cull_data_inflate *file = NULL; /* of both; too large for the stack of a small thread */
     uint32_t           shape[IMAGE_DIMS] = {0}, labelled[IMAGE_DIMS] = {0};
 
     TRY(cull_base_alloc(2, sizeof *file, "reading an idx file", &file));
-    TRY(begin(images, &file[0]));
-    TRY(begin(labels, &file[1]));
+    TRY(begin(&files[0], &file[0]));
+    TRY(begin(&files[1], &file[1]));
     TRY(read_header(&file[0], IMAGE_DIMS, shape));
     TRY(read_header(&file[1], 1, labelled));
     if (shape[0] != labelled[0])
-        FAIL(CULL_BAD_FILE, "%s: %u images, but %u labels in %s", images->name, shape[0],
-             labelled[0], labels->name);
-    TRY(cull_data_shape(into, images->name, CULL_U8, 1, shape[1], shape[2]));
-    TRY(cull_data_extend(into, images->name, shape[0]));
+        FAIL(CULL_BAD_FILE, "%s: %u images, but %u labels in %s", images, shape[0], labelled[0],
+             labels);
+    TRY(cull_data_shape(into, images, CULL_U8, 1, shape[1], shape[2]));
+    TRY(cull_data_extend(into, images, shape[0]));
     TRY(cull_data_inflate_read(&file[0], cull_data_end(into),
                                shape[0] * cull_data_row_bytes(into)));
     TRY(cull_data_inflate_finish(&file[0]));
-    TRY(read_labels(&file[1], shape[0], into->labels + into->count));
+    TRY(read_labels(&file[1], shape[0], cull_data_labels(into) + into->count));
     into->count += shape[0];
     into->classes = CLASSES;
 done:
     for (int i = 0; file && i < 2; i++) cull_data_inflate_end(&file[i]);
     cull_base_free(file);
-    return status;
-}
-
-cull_status cull_data_idx_read(const char *const *paths, size_t count, cull_dataset *into)
-{
-    cull_status      status = CULL_OK;
-    cull_data_source images = {.fd = -1}, labels = {.fd = -1};
-
-    for (size_t i = 0; i + 1 < count; i += 2) {
-        TRY(cull_data_source_open(paths[i], &images));
-        TRY(cull_data_source_open(paths[i + 1], &labels));
-        TRY(cull_data_idx_parse(&images, &labels, into));
-        cull_data_source_close(&labels);
-        cull_data_source_close(&images);
-    }
-done:
-    cull_data_source_close(&labels);
-    cull_data_source_close(&images);
     return status;
 }

@@ -2,8 +2,8 @@
  * data/loader.c - a ring of batches between one thread that asks and others that make them.
  *
  * Three counters go round the ring: submitted, claimed, taken; batch k lives in slot k modulo
- * depth. Only the owner's thread moves submitted and taken; the lock guards all that the
- * workers see.
+ * depth, and the `lent` ones before taken are still in use. Only the owner's thread moves submitted
+ * and taken; the lock guards all that the workers see.
  */
 #include "data/loader.h"
 
@@ -13,11 +13,17 @@
 
 #include "base/alloc.h"
 
-enum { MOST_THREADS = 256, LEAST_DEPTH = 2, MOST_DEPTH = 1024, SENTENCE = 256 };
+enum {
+    MOST_THREADS = 256,
+    LEAST_DEPTH = CULL_DATA_LENT + 1,
+    MOST_DEPTH = 1024,
+    SENTENCE = 256,
+    BORDER = 64
+};
 
 struct slot {
     void       *inputs;
-    int32_t    *labels;
+    char       *target;
     uint32_t   *places;
     void       *stored; /* one example, where each is to be read */
     size_t      count;
@@ -32,7 +38,7 @@ struct cull_loader {
     cull_augment_desc   desc;
     struct slot        *slot;
     uint64_t            submitted, claimed, taken;
-    bool                borrowed; /* batch taken-1 is in use */
+    size_t              lent; /* batches before taken that are in use */
     pthread_t          *worker;
     unsigned            started;
     pthread_mutex_t     lock;
@@ -45,6 +51,7 @@ static cull_status fill(const cull_loader *loader, struct slot *slot)
 {
     const cull_dataset *set = loader->options.set;
     cull_status         status = CULL_OK;
+    size_t              bytes = cull_data_target_bytes(set);
     cull_augment_call   call =
         cull_data_call(set, slot->places, slot->count, slot->epoch, slot->augment, slot->inputs);
 
@@ -52,7 +59,7 @@ static cull_status fill(const cull_loader *loader, struct slot *slot)
         if (slot->places[i] >= set->count)
             FAIL(CULL_BAD_ARGUMENT, "%s: place %u of a pool of %zu", set->name, slot->places[i],
                  set->count);
-        slot->labels[i] = set->labels[slot->places[i]];
+        memcpy(slot->target + i * bytes, cull_data_target_at(set, slot->places[i]), bytes);
     }
     TRY(cull_data_make(set, &loader->desc, &call, slot->stored));
 done:
@@ -105,17 +112,43 @@ done:
     return status;
 }
 
+static cull_status allocate(void *context, size_t bytes, void **out)
+{
+    (void)context;
+    return cull_base_alloc_aligned(bytes, 1, "a loader's batch", out);
+}
+
+static void release(void *context, void *data)
+{
+    (void)context;
+    cull_base_free_aligned(data);
+}
+
+static cull_status make_inputs(const cull_loader_options *o, struct slot *slot)
+{
+    cull_status status = CULL_OK;
+    size_t      row = cull_data_row(o->set) * cull_dtype_size(o->form.dtype), bytes = 0;
+
+    if (__builtin_mul_overflow(o->batch, row, &bytes))
+        FAIL(CULL_NO_MEMORY, "no memory for a loader's batch: %zu times %zu bytes", o->batch, row);
+    TRY(o->memory.allocate(o->memory.context, bytes, &slot->inputs));
+    if ((uintptr_t)slot->inputs % BORDER)
+        FAIL(CULL_BAD_ARGUMENT, "a loader's memory is not on a border of %d bytes", BORDER);
+done:
+    return status;
+}
+
 static cull_status make_slots(cull_loader *loader)
 {
     const cull_loader_options *o = &loader->options;
     cull_status                status = CULL_OK;
-    size_t                     row = cull_data_row(o->set) * cull_dtype_size(o->form.dtype);
+    size_t                     target = cull_data_target_bytes(o->set);
 
     TRY(cull_base_alloc(o->depth, sizeof *loader->slot, "a loader", &loader->slot));
     for (size_t i = 0; i < o->depth; i++) {
         struct slot *slot = &loader->slot[i];
-        TRY(cull_base_alloc_aligned(o->batch, row, "a loader's batch", &slot->inputs));
-        TRY(cull_base_alloc(o->batch, sizeof *slot->labels, "a loader's batch", &slot->labels));
+        TRY(make_inputs(o, slot));
+        TRY(cull_base_alloc(o->batch, target, "a loader's batch", &slot->target));
         TRY(cull_base_alloc(o->batch, sizeof *slot->places, "a loader's batch", &slot->places));
         if (!cull_data_base(o->set))
             TRY(cull_base_alloc(1, cull_data_row_bytes(o->set), "an example", &slot->stored));
@@ -132,6 +165,8 @@ cull_status cull_data_loader_create(const cull_loader_options *options, cull_loa
     TRY(check(options));
     TRY(cull_base_alloc(1, sizeof *loader, "a loader", &loader));
     loader->options = *options;
+    if (!options->memory.allocate)
+        loader->options.memory = (cull_loader_memory){.allocate = allocate, .release = release};
     loader->desc = cull_data_describe(options->set, options->augment, options->form);
     pthread_mutex_init(&loader->lock, NULL);
     pthread_cond_init(&loader->work, NULL);
@@ -161,10 +196,12 @@ void cull_data_loader_destroy(cull_loader *loader)
     pthread_cond_destroy(&loader->work);
     pthread_mutex_destroy(&loader->lock);
     for (size_t i = 0; loader->slot && i < loader->options.depth; i++) {
-        cull_base_free_aligned(loader->slot[i].inputs);
-        cull_base_free(loader->slot[i].labels);
-        cull_base_free(loader->slot[i].places);
-        cull_base_free(loader->slot[i].stored);
+        struct slot *slot = &loader->slot[i];
+        if (slot->inputs)
+            loader->options.memory.release(loader->options.memory.context, slot->inputs);
+        cull_base_free(slot->target);
+        cull_base_free(slot->places);
+        cull_base_free(slot->stored);
     }
     cull_base_free(loader->slot);
     cull_base_free(loader->worker);
@@ -173,7 +210,7 @@ void cull_data_loader_destroy(cull_loader *loader)
 
 size_t cull_data_loader_room(const cull_loader *loader)
 {
-    return loader->options.depth - (size_t)(loader->submitted - loader->taken) - loader->borrowed;
+    return loader->options.depth - (size_t)(loader->submitted - loader->taken) - loader->lent;
 }
 
 cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places, size_t count,
@@ -183,7 +220,7 @@ cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places,
     struct slot *slot = NULL;
 
     if (cull_data_loader_room(loader) == 0)
-        FAIL(CULL_BAD_ARGUMENT, "all %zu batches of the loader are under way",
+        FAIL(CULL_BAD_ARGUMENT, "all %zu batches of the loader are under way or lent",
              loader->options.depth);
     if (count < 1 || count > loader->options.batch)
         FAIL(CULL_BAD_ARGUMENT, "%zu examples asked for in a batch of 1 to %zu", count,
@@ -232,34 +269,41 @@ static cull_tensor view_of(const cull_loader *loader, const struct slot *slot)
 
 cull_status cull_data_loader_take(cull_loader *loader, cull_data_batch *out)
 {
-    cull_status  status = CULL_OK;
-    struct slot *slot = NULL;
+    cull_status             status = CULL_OK;
+    struct slot            *slot = NULL;
+    const cull_data_target *target = &loader->options.set->target;
 
     *out = (cull_data_batch){0};
-    loader->borrowed = false;
     if (loader->taken == loader->submitted)
         FAIL(CULL_BAD_ARGUMENT, "no batch was asked for, so none can be taken");
     slot = &loader->slot[loader->taken % loader->options.depth];
     wait_for(loader, slot);
     loader->taken++;
+    if (loader->lent < CULL_DATA_LENT) loader->lent++;
     if (slot->status) FAIL(slot->status, "%s", slot->sentence);
-    loader->borrowed = true;
-    *out = (cull_data_batch){.count = slot->count,
-                             .inputs = view_of(loader, slot),
-                             .labels = slot->labels,
-                             .places = slot->places,
-                             .epoch = slot->epoch,
-                             .augmented = slot->augment};
+    *out = (cull_data_batch){
+        .count = slot->count,
+        .inputs = view_of(loader, slot),
+        .target = cull_matrix(slot->target, target->dtype, slot->count, target->width),
+        .labels = target->kind == CULL_TARGET_CLASS ? (const int32_t *)(void *)slot->target : NULL,
+        .places = slot->places,
+        .epoch = slot->epoch,
+        .augmented = slot->augment};
 done:
     return status;
 }
 
+void cull_data_loader_give_back(cull_loader *loader)
+{
+    if (loader->lent) loader->lent--;
+}
+
+/* The counters go back, so that what is lent stays next to what comes. */
 void cull_data_loader_drop(cull_loader *loader)
 {
     pthread_mutex_lock(&loader->lock);
     loader->claimed = loader->submitted;
     while (loader->busy) pthread_cond_wait(&loader->ready, &loader->lock);
+    loader->claimed = loader->submitted = loader->taken;
     pthread_mutex_unlock(&loader->lock);
-    loader->taken = loader->submitted;
-    loader->borrowed = false;
 }

@@ -5,8 +5,10 @@
  * function of its request alone, so threads change when it is ready and nothing else:
  *
  *     submit k+1, k+2, ...   while there is room
- *     take   k               waits if need be; borrowed until the next take
+ *     take   k               waits if need be; lent until take k+2
  *
+ * A batch's memory is what a network reads, so it is neither written nor handed to another request
+ * before the next but one is taken: one batch may be trained while the one after it is looked at.
  * All buffers are allocated by create. One thread submits and takes.
  */
 #ifndef CULL_DATA_LOADER_H
@@ -16,24 +18,34 @@
 
 typedef struct cull_loader cull_loader;
 
-/* Examples as the loader hands them over; training adds weights and the step. Borrowed. */
+enum { CULL_DATA_LENT = 2 }; /* batches that are in use at once */
+
+/* Examples as the loader hands them over. Lent. */
 typedef struct cull_data_batch {
     size_t          count;
-    cull_tensor     inputs;  /* (count, C, H, W) or (count, H, W, C), dense, on a 64-byte border */
-    const int32_t  *labels;  /* [count]                                        */
-    const double   *weights; /* [count]; NULL, as the loader leaves it: all 1  */
-    const uint32_t *places;  /* [count] in the pool                            */
+    cull_tensor     inputs; /* (count, C, H, W) or (count, H, W, C), dense, on a 64-byte border */
+    cull_tensor     target; /* (count, width) of the set's type               */
+    const int32_t  *labels; /* [count] the same where they are classes, else NULL */
+    const uint32_t *places; /* [count] in the pool                            */
     uint64_t        epoch;
     bool            augmented;
 } cull_data_batch;
+
+/* Where the inputs of batches lie: on a 64-byte border, where this thread and others can write. */
+typedef struct cull_loader_memory {
+    cull_status (*allocate)(void *context, size_t bytes, void **out);
+    void (*release)(void *context, void *data);
+    void *context;
+} cull_loader_memory;
 
 typedef struct cull_loader_options {
     const cull_dataset      *set;     /* borrowed, outlives the loader                      */
     const cull_data_augment *augment; /* read by create; NULL: requests may not ask for it  */
     cull_data_form           form;
     size_t                   batch;   /* most examples in a request, at least 1             */
-    size_t                   depth;   /* batches held, the taken one among them, 2 .. 1024  */
+    size_t                   depth;   /* batches held, the lent ones among them, 3 .. 1024  */
     unsigned                 threads; /* 0: made by take itself; at most 256                */
+    cull_loader_memory       memory;  /* zeros: the library's own                           */
 } cull_loader_options;
 
 /* CULL_BAD_ARGUMENT when an option is outside what is said above. */
@@ -42,8 +54,7 @@ cull_status cull_data_loader_create(const cull_loader_options *options, cull_loa
 /* At any moment; what was not taken is given up. */
 void cull_data_loader_destroy(cull_loader *loader);
 
-/* How many requests may be submitted now: depth less those not yet taken and the one that
- * is borrowed. */
+/* How many requests may be submitted now: depth less those not yet taken and those lent. */
 size_t cull_data_loader_room(const cull_loader *loader);
 
 /*
@@ -60,8 +71,9 @@ cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places,
                                     uint64_t epoch, bool augment);
 
 /*
- * The oldest batch that was submitted and not taken; waits until it is ready. It is valid
- * until the next take, drop or destroy.
+ * The oldest batch that was submitted and not taken; waits until it is ready. It is
+ * lent: unwritten until the next but one is taken, whatever is submitted or dropped meanwhile, or
+ * until it is given back, or destroy.
  *
  * CULL_BAD_ARGUMENT when nothing was submitted, or, with out->count 0, when that request
  * named a place beyond the set; with out->count 0 also what reading a row says. Batches behind
@@ -69,7 +81,10 @@ cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places,
  */
 cull_status cull_data_loader_take(cull_loader *loader, cull_data_batch *out);
 
-/* Forget all that was submitted and not taken, and the borrowed batch. */
+/* Give back the older of the lent batches before its time; nothing where none is lent. */
+void cull_data_loader_give_back(cull_loader *loader);
+
+/* Forget all that was submitted and not taken. What is lent stays so. */
 void cull_data_loader_drop(cull_loader *loader);
 
 #endif

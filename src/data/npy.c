@@ -397,6 +397,17 @@ size_t cull_data_npy_header(const cull_tensor *tensor, char out[CULL_DATA_NPY_HE
     return size;
 }
 
+bool cull_data_npy_dense(const cull_tensor *t)
+{
+    int64_t step = 1;
+
+    for (int d = t->dims - 1; d >= 0; d--) {
+        if (t->shape[d] > 1 && t->stride[d] != step) return false;
+        step *= t->shape[d] > 0 ? t->shape[d] : 1;
+    }
+    return true;
+}
+
 void cull_data_npy_pack(const cull_tensor *tensor, void *dst)
 {
     size_t         size = cull_dtype_size(tensor->dtype);

@@ -29,6 +29,9 @@ cull_status cull_data_npy_bytes(const cull_tensor *tensor, const char *name, uin
  * cull_data_npy_bytes. */
 size_t cull_data_npy_header(const cull_tensor *tensor, char out[CULL_DATA_NPY_HEADER]);
 
+/* Do the elements of a view lie as a .npy file has them? */
+bool cull_data_npy_dense(const cull_tensor *tensor);
+
 /* Copy the elements of any view, last dimension fastest, to dst. */
 void cull_data_npy_pack(const cull_tensor *tensor, void *dst);
 

@@ -58,17 +58,6 @@ done:
     return status;
 }
 
-static bool is_dense(const cull_tensor *t)
-{
-    int64_t step = 1;
-
-    for (int d = t->dims - 1; d >= 0; d--) {
-        if (t->shape[d] > 1 && t->stride[d] != step) return false;
-        step *= t->shape[d] > 0 ? t->shape[d] : 1;
-    }
-    return true;
-}
-
 static cull_status write_array(cull_data_sink *sink, const cull_array *array,
                                cull_data_member *member)
 {
@@ -81,7 +70,7 @@ static cull_status write_array(cull_data_sink *sink, const cull_array *array,
 
     TRY(cull_data_npy_bytes(&array->tensor, array->name, &bytes));
     length = cull_data_npy_header(&array->tensor, header);
-    if (!is_dense(&array->tensor)) {
+    if (!cull_data_npy_dense(&array->tensor)) {
         TRY(cull_base_alloc((size_t)bytes, 1, "an array to be written", &packed));
         cull_data_npy_pack(&array->tensor, packed);
         data = packed;

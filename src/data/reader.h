@@ -1,8 +1,8 @@
 /*
  * data/reader.h - what the readers of data sets share: a set that grows file by file.
  *
- * A reader is given paths and an empty set; on failure the set is closed by the caller,
- * whatever is in it.
+ * A reader is given files, or bytes that stand for them, and a set; on failure the set is closed by
+ * the caller, whatever is in it.
  */
 #ifndef CULL_DATA_READER_H
 #define CULL_DATA_READER_H
@@ -15,6 +15,9 @@ enum { CULL_DATA_MAP_FROM = 1 << 28 };
 
 /* An empty set with room for nothing; `name` is cut to CULL_DATA_NAME. */
 cull_status cull_data_create(const char *name, cull_dataset **out);
+
+/* What the examples of an empty set will have for a target; without it, a class. */
+void cull_data_aim(cull_dataset *set, cull_target_kind kind, size_t width);
 
 /* Fix the shape and type of an empty set, or check that a set that has examples agrees.
  * CULL_BAD_FILE, beginning with `path`, when it does not or a limit is broken. */
@@ -31,13 +34,19 @@ void *cull_data_end(const cull_dataset *set);
 /* The same for a set that has no examples yet and whose rows are made already: it shares them. */
 cull_status cull_data_hold(cull_dataset *set, const char *path, cull_data_rows *rows);
 
-/* Each reads its files into the set, behind what is there, and sets count and classes. idx
- * takes pairs: images, labels. */
-cull_status cull_data_idx_read(const char *const *paths, size_t count, cull_dataset *into);
-cull_status cull_data_cifar10_read(const char *const *paths, size_t count, cull_dataset *into);
-cull_status cull_data_cifar100_read(const char *const *paths, size_t count, cull_dataset *into);
-cull_status cull_data_svhn_read(const char *const *paths, size_t count, cull_dataset *into);
-cull_status cull_data_imagenet32_read(const char *const *paths, size_t count, cull_dataset *into);
+/* One part of a set, in an open file or two, read into the set behind what is there; count and
+ * classes are set. idx takes images and labels, the others one file. */
+typedef cull_status (*cull_data_parse)(const cull_data_source *file, cull_dataset *into);
+
+cull_status cull_data_idx_parse(const cull_data_source *file, cull_dataset *into);
+cull_status cull_data_cifar10_parse(const cull_data_source *file, cull_dataset *into);
+cull_status cull_data_cifar100_parse(const cull_data_source *file, cull_dataset *into);
+cull_status cull_data_svhn_parse(const cull_data_source *file, cull_dataset *into);
+cull_status cull_data_imagenet32_parse(const cull_data_source *file, cull_dataset *into);
+
+/* All parts of a set, of `each` files, 1 or 2. */
+cull_status cull_data_read(const char *const *paths, size_t count, size_t each,
+                           cull_data_parse parse, cull_dataset *into);
 
 /* cull_arrays_open(), and a file of `map_from` bytes or more is mapped: arrays that can be used as
  * they lie in it are not copied, and are only to be read. */
@@ -47,11 +56,5 @@ cull_status cull_data_arrays_open(const char *path, uint64_t map_from, cull_arra
  * in the arrays that were opened, which the set's rows then own. */
 cull_status cull_data_array_set_read(const char *path, cull_data_role role, uint64_t map_from,
                                      cull_dataset *into);
-
-/* The same on one file's bytes, so that tests need no files. */
-cull_status cull_data_idx_parse(const cull_data_source *images, const cull_data_source *labels,
-                                cull_dataset *into);
-cull_status cull_data_cifar_parse(const cull_data_source *source, bool hundred, cull_dataset *into);
-cull_status cull_data_svhn_parse(const cull_data_source *source, cull_dataset *into);
 
 #endif

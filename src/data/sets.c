@@ -6,19 +6,21 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "data/reader.h"
 
 enum { MOST_FILES = 10, FOLDERS = 2, MOST_CHANNELS = 3 };
 
 struct known {
-    const char *name, *doc;
-    const char *folder[FOLDERS]; /* below the root, in the order they are tried */
-    const char *package;         /* a folder outside the root, or NULL          */
-    const char *file[2][MOST_FILES];
-    bool        gzip; /* each file may also be there with .gz */
-    cull_status (*read)(const char *const *paths, size_t count, cull_dataset *into);
-    double      mean[MOST_CHANNELS], deviation[MOST_CHANNELS]; /* zeros: measured */
-    const char *advice;                                        /* what to do when it is not there */
+    const char     *name, *doc;
+    const char     *folder[FOLDERS]; /* below the root, in the order they are tried */
+    const char     *package;         /* a folder outside the root, or NULL          */
+    const char     *file[2][MOST_FILES];
+    bool            gzip; /* each file may also be there with .gz */
+    size_t          each; /* files of one part; 0: 1 */
+    cull_data_parse parse;
+    double          mean[MOST_CHANNELS], deviation[MOST_CHANNELS]; /* zeros: measured */
+    const char     *advice; /* what to do when it is not there */
 };
 
 /* Means and deviations are the sets' own over their training images, to four digits. */
@@ -29,7 +31,8 @@ static const struct known sets[] = {
      .file = {{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
               {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}},
      .gzip = true,
-     .read = cull_data_idx_read,
+     .each = 2,
+     .parse = cull_data_idx_parse,
      .mean = {.1307},
      .deviation = {.3081},
      .advice = "put the four idx files there, plain or as .gz"},
@@ -40,7 +43,8 @@ static const struct known sets[] = {
      .file = {{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
               {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}},
      .gzip = true,
-     .read = cull_data_idx_read,
+     .each = 2,
+     .parse = cull_data_idx_parse,
      .mean = {.2860},
      .deviation = {.3530},
      .advice = "install Debian's dataset-fashion-mnist, or put the four idx files there"},
@@ -50,7 +54,7 @@ static const struct known sets[] = {
      .file = {{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
                "data_batch_5.bin"},
               {"test_batch.bin"}},
-     .read = cull_data_cifar10_read,
+     .parse = cull_data_cifar10_parse,
      .mean = {.4914, .4822, .4465},
      .deviation = {.2470, .2435, .2616},
      .advice = "unpack cifar-10-binary.tar.gz there"},
@@ -58,7 +62,7 @@ static const struct known sets[] = {
      .doc = "photographs, 32x32 colour, 50000 + 10000 of 100 classes",
      .folder = {"cifar-100-binary", "cifar100"},
      .file = {{"train.bin"}, {"test.bin"}},
-     .read = cull_data_cifar100_read,
+     .parse = cull_data_cifar100_parse,
      .mean = {.5071, .4865, .4409},
      .deviation = {.2673, .2564, .2762},
      .advice = "unpack cifar-100-binary.tar.gz there"},
@@ -66,7 +70,7 @@ static const struct known sets[] = {
      .doc = "house numbers, 32x32 colour, 73257 + 26032 of 10 classes",
      .folder = {"svhn", "SVHN"},
      .file = {{"train_32x32.mat"}, {"test_32x32.mat"}},
-     .read = cull_data_svhn_read,
+     .parse = cull_data_svhn_parse,
      .mean = {.4377, .4438, .4728},
      .deviation = {.1980, .2010, .1970},
      .advice = "put SVHN's cropped digits there"},
@@ -74,7 +78,7 @@ static const struct known sets[] = {
      .doc = "svhn with the 531131 extra images in its training set",
      .folder = {"svhn", "SVHN"},
      .file = {{"train_32x32.mat", "extra_32x32.mat"}, {"test_32x32.mat"}},
-     .read = cull_data_svhn_read,
+     .parse = cull_data_svhn_parse,
      .mean = {.4377, .4438, .4728},
      .deviation = {.1980, .2010, .1970},
      .advice = "put SVHN's cropped digits there"},
@@ -86,7 +90,7 @@ static const struct known sets[] = {
                "train_data_batch_7.npz", "train_data_batch_8.npz", "train_data_batch_9.npz",
                "train_data_batch_10.npz"},
               {"val_data.npz"}},
-     .read = cull_data_imagenet32_read,
+     .parse = cull_data_imagenet32_parse,
      .advice = "put the batches of Imagenet32_train_npz and Imagenet32_val_npz there"},
 };
 enum { SETS = sizeof sets / sizeof *sets };
@@ -176,6 +180,22 @@ static void normalise_as_published(const struct known *known, cull_dataset *set)
     set->published = true;
 }
 
+cull_status cull_data_read(const char *const *paths, size_t count, size_t each,
+                           cull_data_parse parse, cull_dataset *into)
+{
+    cull_status      status = CULL_OK;
+    cull_data_source file[2] = {{.fd = -1}, {.fd = -1}};
+
+    for (size_t i = 0; i + each <= count; i += each) {
+        for (size_t k = 0; k < each; k++) TRY(cull_data_source_open(paths[i + k], &file[k]));
+        TRY(parse(file, into));
+        for (size_t k = 0; k < each; k++) cull_data_source_close(&file[k]);
+    }
+done:
+    for (size_t k = 0; k < each; k++) cull_data_source_close(&file[k]);
+    return status;
+}
+
 static cull_status open_known(const struct known *known, cull_data_role role, const char *root,
                               cull_dataset *into)
 {
@@ -193,7 +213,7 @@ static cull_status open_known(const struct known *known, cull_data_role role, co
     }
     if (!there) TRY(not_found(known, role, root, missing));
     for (size_t i = 0; i < found->count; i++) paths[i] = found->path[i];
-    TRY(known->read(paths, found->count, into));
+    TRY(cull_data_read(paths, found->count, known->each ? known->each : 1, known->parse, into));
     if (known->deviation[0] > 0)
         normalise_as_published(known, into);
     else
@@ -249,7 +269,7 @@ done:
     return status;
 }
 
-bool cull_data_list(const char *root, size_t i, cull_data_listing *out)
+static bool list(const char *root, size_t i, cull_data_listing *out)
 {
     char         folder[CULL_DATA_PATH];
     struct found found; /* 10 paths */
@@ -262,5 +282,15 @@ bool cull_data_list(const char *root, size_t i, cull_data_listing *out)
         out->test = find_files(&sets[i], CULL_DATA_TEST, folder, &found);
         if (out->train || out->test) memcpy(out->folder, folder, sizeof folder);
     }
+    return true;
+}
+
+bool cull_data_list(const char *root, size_t i, cull_data_listing *out)
+{
+    cull_data_listing line;
+
+    if (cull_sized_read("cull_data_listing", out, sizeof line, &line) != CULL_OK) return false;
+    if (!list(root, i, &line)) return false;
+    cull_sized_give(out, &line, sizeof line);
     return true;
 }

@@ -129,6 +129,7 @@ cull_status cull_data_svhn_parse(const cull_data_source *source, cull_dataset *i
     cull_data_mat   *mat = NULL; /* holds a buffer too large for the stack of a small thread */
     cull_data_matrix matrix = {0};
     struct parts     parts = {0};
+    int32_t         *labels = NULL;
     bool             more = true;
 
     TRY(cull_base_alloc(1, sizeof *mat, "reading a .mat file", &mat));
@@ -144,27 +145,13 @@ cull_status cull_data_svhn_parse(const cull_data_source *source, cull_dataset *i
     if (parts.images != parts.digits || parts.images == 0)
         FAIL(CULL_BAD_FILE, "%s: %llu images and %llu labels", source->name,
              (unsigned long long)parts.images, (unsigned long long)parts.digits);
-    for (uint64_t i = 0; i < parts.digits; i++) into->labels[into->count + i] = parts.y[i];
+    labels = cull_data_labels(into) + into->count;
+    for (uint64_t i = 0; i < parts.digits; i++) labels[i] = parts.y[i];
     into->count += (size_t)parts.images;
     into->classes = CLASSES;
 done:
     if (mat) cull_data_mat_end(mat);
     cull_base_free(mat);
     cull_base_free(parts.y);
-    return status;
-}
-
-cull_status cull_data_svhn_read(const char *const *paths, size_t count, cull_dataset *into)
-{
-    cull_status      status = CULL_OK;
-    cull_data_source source = {.fd = -1};
-
-    for (size_t i = 0; i < count; i++) {
-        TRY(cull_data_source_open(paths[i], &source));
-        TRY(cull_data_svhn_parse(&source, into));
-        cull_data_source_close(&source);
-    }
-done:
-    cull_data_source_close(&source);
     return status;
 }

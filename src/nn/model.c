@@ -1,6 +1,7 @@
 /* nn/model.c - models as the public API has them: every argument checked, then the layer's file. */
 #include <string.h>
 
+#include "base/sized.h"
 #include "nn/graph.h"
 
 enum { MOST_SIDE = 1 << 12, MOST_CHANNELS = 1 << 24, MOST_NAME = 31 };
@@ -107,19 +108,26 @@ done:
     return status;
 }
 
-int cull_model_dense(cull_model *model, int x, const char *name, const cull_dense *layer)
+int cull_model_dense(cull_model *model, int x, const char *name, const cull_dense *given)
 {
+    cull_dense own = {0}, *layer = &own;
+
     if (!takes(model, name)) return -1;
+    cull_nn_graph_trouble(model, cull_sized_read("cull_dense", given, sizeof own, &own));
     cull_nn_graph_trouble(model, check_weight(model, x, name, layer->out, 1, (int)layer->init));
     return cull_nn_dense(model, x, name, layer->out, !layer->no_bias, (int)layer->init);
 }
 
-int cull_model_conv(cull_model *model, int x, const char *name, const cull_conv *layer)
+int cull_model_conv(cull_model *model, int x, const char *name, const cull_conv *given)
 {
-    cull_window height = {layer->kernel, layer->stride, layer->pad, layer->dilation};
-    int64_t     width = layer->width.kernel ? layer->width.kernel : layer->kernel;
+    cull_conv   own = {0}, *layer = &own;
+    cull_window height = {0};
+    int64_t     width = 0;
 
     if (!takes(model, name)) return -1;
+    cull_nn_graph_trouble(model, cull_sized_read("cull_conv", given, sizeof own, &own));
+    height = (cull_window){layer->kernel, layer->stride, layer->pad, layer->dilation};
+    width = layer->width.kernel ? layer->width.kernel : layer->kernel;
     cull_nn_graph_trouble(model, check_window(model, height, layer->width));
     cull_nn_graph_trouble(model,
                           check_weight(model, x, name, layer->out,
@@ -127,9 +135,12 @@ int cull_model_conv(cull_model *model, int x, const char *name, const cull_conv 
     return cull_nn_conv(model, x, name, layer);
 }
 
-int cull_model_norm(cull_model *model, int x, const char *name, const cull_norm *layer)
+int cull_model_norm(cull_model *model, int x, const char *name, const cull_norm *given)
 {
+    cull_norm own = {0}, *layer = &own;
+
     if (!takes(model, name)) return -1;
+    cull_nn_graph_trouble(model, cull_sized_read("cull_norm", given, sizeof own, &own));
     if (layer->over == CULL_NORM_BATCH || layer->over == CULL_NORM_GROUP ||
         layer->over == CULL_NORM_LAYER)
         return cull_nn_norm(model, x, name, layer);
@@ -163,11 +174,14 @@ int cull_model_activate(cull_model *model, int x, cull_activation activation)
     return cull_nn_activate(model, x, activation);
 }
 
-int cull_model_pool(cull_model *model, int x, const cull_pool *layer)
+int cull_model_pool(cull_model *model, int x, const cull_pool *given)
 {
-    cull_window height = {.kernel = layer->kernel, .stride = layer->stride, .pad = layer->pad};
+    cull_pool   own = {0}, *layer = &own;
+    cull_window height = {0};
 
     if (!is_open(model)) return -1;
+    cull_nn_graph_trouble(model, cull_sized_read("cull_pool", given, sizeof own, &own));
+    height = (cull_window){.kernel = layer->kernel, .stride = layer->stride, .pad = layer->pad};
     if (layer->pooling == CULL_POOL_GLOBAL) return cull_nn_pool(model, x, layer);
     if (layer->pooling != CULL_POOL_MAX && layer->pooling != CULL_POOL_AVERAGE)
         cull_nn_graph_trouble(model,
@@ -227,21 +241,27 @@ cull_status cull_model_named(const char *name, int64_t channels, int64_t height,
 
 cull_status cull_model_named_with(const char *name, const cull_named *with, cull_model **out)
 {
-    cull_model_options options = {.channels = with->channels,
-                                  .height = with->height,
-                                  .width = with->width,
-                                  .classes = with->classes,
-                                  .dropout = with->dropout,
-                                  .imagenet_stem = with->stem == CULL_STEM_IMAGENET,
-                                  .norm_epsilon = with->norm_epsilon,
-                                  .norm_momentum = with->norm_momentum};
+    cull_status        status = CULL_OK;
+    cull_model_options options = {0};
+    cull_named         room;
 
     *out = NULL;
+    SIZED(cull_named, with, room);
     if (with->classes > (size_t)MOST_CHANNELS)
-        return cull_fail(CULL_BAD_ARGUMENT, "%.40s: %zu classes", name, with->classes);
+        FAIL(CULL_BAD_ARGUMENT, "%.40s: %zu classes", name, with->classes);
     if (with->stem != CULL_STEM_CIFAR && with->stem != CULL_STEM_IMAGENET)
-        return cull_fail(CULL_BAD_OPTION, "stem: none is number %d", (int)with->stem);
-    return cull_nn_model_by_name(name, &options, out);
+        FAIL(CULL_BAD_OPTION, "stem: none is number %d", (int)with->stem);
+    options = (cull_model_options){.channels = with->channels,
+                                   .height = with->height,
+                                   .width = with->width,
+                                   .classes = with->classes,
+                                   .dropout = with->dropout,
+                                   .imagenet_stem = with->stem == CULL_STEM_IMAGENET,
+                                   .norm_epsilon = with->norm_epsilon,
+                                   .norm_momentum = with->norm_momentum};
+    TRY(cull_nn_model_by_name(name, &options, out));
+done:
+    return status;
 }
 
 size_t cull_model_parameters(const cull_model *model)

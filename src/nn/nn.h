@@ -195,6 +195,8 @@ typedef struct cull_batch {
  * or NHWC. */
 int64_t cull_nn_plan_common(const cull_model *model, cull_backend *backend);
 
+/* The layout in which a plan of this model reads its inputs there; n = 0. */
+cull_image cull_nn_model_input(const cull_model *model, cull_backend *backend);
 /* The layout in which the plan reads a batch's inputs. */
 cull_image cull_nn_plan_input(const cull_plan *plan);
 

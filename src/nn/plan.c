@@ -200,6 +200,12 @@ done:
     return status;
 }
 
+static cull_tensor lying_on(const cull_plan *plan, cull_tensor t)
+{
+    t.device = cull_backend_device(plan->backend);
+    return t;
+}
+
 static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *out)
 {
     const cull_model *model = plan->model;
@@ -211,12 +217,17 @@ static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *o
                           .step = plan->run_step,
                           .epoch = plan->run_epoch,
                           .passes = &plan->runs,
-                          .lent = plan->runs};
-    if (wanted & CULL_SIGNAL_LOSS) out->loss = cull_vector(plan->loss, CULL_F64, plan->batch);
-    if (wanted & CULL_SIGNAL_LABEL) out->label = cull_vector(plan->label, CULL_I32, plan->batch);
-    if (wanted & CULL_SIGNAL_P) out->p = cull_matrix(plan->p, dtype, plan->batch, model->classes);
+                          .lent = plan->runs,
+                          .device = cull_backend_device(plan->backend)};
+    if (wanted & CULL_SIGNAL_LOSS)
+        out->loss = lying_on(plan, cull_vector(plan->loss, CULL_F64, plan->batch));
+    if (wanted & CULL_SIGNAL_LABEL)
+        out->label = lying_on(plan, cull_vector(plan->label, CULL_I32, plan->batch));
+    if (wanted & CULL_SIGNAL_P)
+        out->p = lying_on(plan, cull_matrix(plan->p, dtype, plan->batch, model->classes));
     if (wanted & CULL_SIGNAL_H)
-        out->h = cull_matrix(plan->value[h->home].data, dtype, plan->batch, (size_t)h->image.c);
+        out->h = lying_on(
+            plan, cull_matrix(plan->value[h->home].data, dtype, plan->batch, (size_t)h->image.c));
 }
 
 cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,

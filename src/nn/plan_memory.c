@@ -205,7 +205,8 @@ static void set_arguments(cull_plan *plan)
             a->b = values + at[1] * size;
             a->db = gradients + at[1] * size;
         }
-        a->running = (char *)plan->params->running + step->node->running_at * size;
+        if (step->node->running_count)
+            a->running = (char *)plan->params->running + step->node->running_at * size;
         if (!cull_plan_learns(plan->mode)) continue;
         a->dy = out->gradient;
         a->dx = in->carries ? in->gradient : NULL;

@@ -35,6 +35,20 @@ int64_t cull_nn_plan_common(const cull_model *model, cull_backend *backend)
     return common;
 }
 
+/* Features are the same memory in every block. */
+static int64_t block_of(cull_backend *backend, const cull_image *image, int64_t common)
+{
+    return image->h * image->w > 1 ? cull_layer_block(backend, image->c, common) : 1;
+}
+
+cull_image cull_nn_model_input(const cull_model *model, cull_backend *backend)
+{
+    cull_image image = model->input;
+
+    image.block = block_of(backend, &image, cull_nn_plan_common(model, backend));
+    return image;
+}
+
 static void set_layouts(cull_plan *plan)
 {
     int64_t common = cull_nn_plan_common(plan->model, plan->backend);
@@ -45,8 +59,7 @@ static void set_layouts(cull_plan *plan)
 
         *image = node->desc.y;
         image->n = (int64_t)plan->batch;
-        image->block = image->h * image->w > 1 ? cull_layer_block(plan->backend, image->c, common)
-                                               : 1; /* features: every block is the same memory */
+        image->block = block_of(plan->backend, image, common);
         plan->value[i].home = i;
         plan->value[i].size = cull_dtype_size(node->dtype ? node->dtype : plan->values_in);
     }

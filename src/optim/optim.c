@@ -152,6 +152,9 @@ cull_status cull_optim_step(cull_optim *optim, double rate, void *value, void *g
     cull_optim_moment(optim, rate, &now);
     TRY(cull_backend_upload(optim->backend, optim->now, &now, sizeof now));
     TRY(cull_optim_update(optim, optim->now, value, gradient, NULL));
+    /* whether the norm was finite is known when it was waited for */
+    if (optim->options.clip > 0) status = cull_backend_wait(optim->backend);
+    if (status != CULL_OK) optim->steps--;
 done:
     return status;
 }

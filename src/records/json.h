@@ -1,6 +1,6 @@
 /* records/json.h - writing JSON: one object after the other, into a growing block of bytes. */
-#ifndef CULL_TRAIN_JSON_H
-#define CULL_TRAIN_JSON_H
+#ifndef CULL_RECORDS_JSON_H
+#define CULL_RECORDS_JSON_H
 
 #include "base/bytes.h"
 

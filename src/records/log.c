@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-cull_status cull_train_log_open(cull_train_log *log, const char *folder, const char *name,
-                                uint64_t keep)
+cull_status cull_records_log_open(cull_records_log *log, const char *folder, const char *name,
+                                  uint64_t keep)
 {
     cull_status  status = CULL_OK;
     struct stat  info = {0};
@@ -32,11 +32,11 @@ cull_status cull_train_log_open(cull_train_log *log, const char *folder, const c
         FAIL(CULL_IO, "%s: cannot cut to %llu bytes: %s", log->path, (unsigned long long)keep,
              strerror(errno));
 done:
-    if (status != CULL_OK) cull_train_log_close(log);
+    if (status != CULL_OK) cull_records_log_close(log);
     return status;
 }
 
-cull_status cull_train_log_append(cull_train_log *log, const void *data, size_t bytes)
+cull_status cull_records_log_append(cull_records_log *log, const void *data, size_t bytes)
 {
     cull_status          status = CULL_OK;
     const unsigned char *next = data;
@@ -53,14 +53,14 @@ done:
     return status;
 }
 
-cull_status cull_train_log_sync(cull_train_log *log)
+cull_status cull_records_log_sync(cull_records_log *log)
 {
     if (fsync(log->fd))
         return cull_fail(CULL_IO, "%s: cannot write: %s", log->path, strerror(errno));
     return CULL_OK;
 }
 
-void cull_train_log_close(cull_train_log *log)
+void cull_records_log_close(cull_records_log *log)
 {
     if (log->path[0] && log->fd >= 0) (void)close(log->fd);
     log->fd = -1;

@@ -4,8 +4,8 @@
  * Eight bytes of length, a JSON header of that length, the tensors' bytes; docs/formats.md says
  * what is accepted.
  */
-#ifndef CULL_TRAIN_SAFETENSORS_H
-#define CULL_TRAIN_SAFETENSORS_H
+#ifndef CULL_RECORDS_SAFETENSORS_H
+#define CULL_RECORDS_SAFETENSORS_H
 
 #include "base/bytes.h"
 

@@ -4,8 +4,8 @@
  * A record is its length (8 bytes), the masked CRC-32C of the length (4), a protobuf Event and the
  * masked CRC-32C of that (4); docs/formats.md has the fields.
  */
-#ifndef CULL_TRAIN_TENSORBOARD_H
-#define CULL_TRAIN_TENSORBOARD_H
+#ifndef CULL_RECORDS_TENSORBOARD_H
+#define CULL_RECORDS_TENSORBOARD_H
 
 #include "records/log.h"
 

@@ -15,25 +15,26 @@ static void cut_out(char *at, size_t bytes)
 /* Its strategy with the options, from the name: "sb beta=3 keep=0.25 separate" is "sb beta=3". */
 static void put_options(cull_rep_arm *arm)
 {
-    size_t strategy = strlen(arm->strategy);
+    size_t strategy = strlen(arm->is->strategy);
     char   pass[MOST_SHARE];
     char  *at = NULL;
 
-    (void)snprintf(arm->series, sizeof arm->series, "%s", arm->strategy);
-    if (!cull_rep_is_arm(arm) || strncmp(arm->name, arm->strategy, strategy) != 0 ||
-        (arm->name[strategy] != ' ' && arm->name[strategy] != '\0'))
+    (void)snprintf(arm->series, sizeof arm->series, "%s", arm->is->strategy);
+    if (!cull_rep_is_arm(arm) || strncmp(arm->is->name, arm->is->strategy, strategy) != 0 ||
+        (arm->is->name[strategy] != ' ' && arm->is->name[strategy] != '\0'))
         return;
-    (void)snprintf(arm->series, sizeof arm->series, "%s", arm->name);
+    (void)snprintf(arm->series, sizeof arm->series, "%s", arm->is->name);
     at = strstr(arm->series, " keep=");
     if (at) cut_out(at, 1 + strcspn(at + 1, " "));
-    (void)snprintf(pass, sizeof pass, " %.20s", arm->pass);
+    (void)snprintf(pass, sizeof pass, " %.20s", arm->is->pass);
     at = strstr(at ? at : arm->series, pass);
     if (at && (at[strlen(pass)] == ' ' || at[strlen(pass)] == '\0')) cut_out(at, strlen(pass));
 }
 
 static bool are_of_one_strategy(const cull_rep_arm *a, const cull_rep_arm *b)
 {
-    return cull_rep_is_arm(a) && cull_rep_is_arm(b) && strcmp(a->strategy, b->strategy) == 0;
+    return cull_rep_is_arm(a) && cull_rep_is_arm(b) &&
+           strcmp(a->is->strategy, b->is->strategy) == 0;
 }
 
 void cull_rep_name_series(cull_rep_comparison *c)
@@ -47,13 +48,14 @@ void cull_rep_name_series(cull_rep_comparison *c)
                      strcmp(c->arm[i].series, c->arm[j].series) != 0;
         for (size_t j = 0; j < c->arms && !differ; j++)
             if (are_of_one_strategy(&c->arm[i], &c->arm[j]))
-                (void)snprintf(c->arm[j].series, sizeof c->arm[j].series, "%s", c->arm[j].strategy);
+                (void)snprintf(c->arm[j].series, sizeof c->arm[j].series, "%s",
+                               c->arm[j].is->strategy);
     }
 }
 
 static const char *reused(const cull_rep_arm *arm)
 {
-    return strcmp(arm->pass, "reuse") == 0 ? " reuse" : "";
+    return strcmp(arm->is->pass, "reuse") == 0 ? " reuse" : "";
 }
 
 /* In so many characters; options give way to the share, which tells bars of a series apart. */
@@ -61,16 +63,16 @@ static void put_name(const cull_rep_arm *arm, size_t most, char *out, size_t roo
 {
     char series[MOST_SERIES], share[MOST_SHARE] = "";
 
-    if (isnan(arm->keep))
+    if (isnan(arm->is->keep))
         (void)snprintf(share, sizeof share, "%s", reused(arm));
     else
-        (void)snprintf(share, sizeof share, " %.3g%s", arm->keep, reused(arm));
+        (void)snprintf(share, sizeof share, " %.3g%s", arm->is->keep, reused(arm));
     cull_rep_shorten(arm->series, most - strlen(share), series, sizeof series);
-    if (strcmp(arm->role, "full") == 0)
+    if (strcmp(arm->is->role, "full") == 0)
         (void)snprintf(out, room, "full training");
-    else if (strcmp(arm->role, "shortened") == 0)
+    else if (strcmp(arm->is->role, "shortened") == 0)
         (void)snprintf(out, room, "full, shortened");
-    else if (strcmp(arm->role, "early-stop") == 0)
+    else if (strcmp(arm->is->role, "early-stop") == 0)
         (void)snprintf(out, room, "full, stopped early");
     else
         (void)snprintf(out, room, "%s%s", series, share);

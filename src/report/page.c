@@ -57,33 +57,34 @@ static void put_sureness(cull_rep_page *page, const cull_rep_comparison *c)
     cull_rep_text *html = &page->html;
 
     for (size_t i = 0; i < c->arms; i++) {
-        arms += cull_rep_is_arm(&c->arm[i]) && cull_rep_primary(&c->arm[i]);
-        if (strcmp(c->arm[i].role, "early-stop") == 0) continue;
-        planned += c->arm[i].runs;
+        arms += cull_rep_is_arm(&c->arm[i]) && cull_records_primary(c->arm[i].is);
+        if (strcmp(c->arm[i].is->role, "early-stop") == 0) continue;
+        planned += c->arm[i].is->runs;
         there += c->arm[i].finished;
     }
     cull_rep_print(html, "<p class=\"sure\"><b>How sure:</b> ");
-    if (c->seeds) cull_rep_print(html, "%zu %s; ", c->seeds, c->seeds == 1 ? "seed" : "seeds");
-    if (c->seeds == 0)
+    if (c->is.seeds)
+        cull_rep_print(html, "%zu %s; ", c->is.seeds, c->is.seeds == 1 ? "seed" : "seeds");
+    if (c->is.seeds == 0)
         cull_rep_put(html, "how many seeds were run is not recorded");
-    else if (c->seeds == 1)
+    else if (c->is.seeds == 1)
         cull_rep_put(html, "with one there is no spread to test against, so nothing is decided");
     else
         cull_rep_print(html,
                        "paired t-tests against uniform sampling at the same cost, adjusted after "
                        "Holm over %zu %s; differences within ",
                        arms, arms == 1 ? "arm" : "arms");
-    if (c->seeds >= 2 && isfinite(c->margin))
-        cull_rep_print(html, "±%.3g points count as none", c->margin);
-    else if (c->seeds >= 2)
+    if (c->is.seeds >= 2 && isfinite(c->is.margin))
+        cull_rep_print(html, "±%.3g points count as none", c->is.margin);
+    else if (c->is.seeds >= 2)
         cull_rep_put(html, "the margin count as none");
-    cull_rep_put(html, c->seeds >= 2 && c->seeds <= 3 ? ". So few seeds decide little.</p>\n"
-                                                      : ".</p>\n");
-    if (!c->finished || there < planned)
+    cull_rep_put(html, c->is.seeds >= 2 && c->is.seeds <= 3 ? ". So few seeds decide little.</p>\n"
+                                                            : ".</p>\n");
+    if (!c->is.finished || there < planned)
         cull_rep_print(html,
                        "<p class=\"note\">%s: %zu of %zu runs are there. What is "
                        "said below is about those.</p>\n",
-                       c->finished ? "Some runs are missing" : "Not finished", there, planned);
+                       c->is.finished ? "Some runs are missing" : "Not finished", there, planned);
 }
 
 static cull_status put_galleries(cull_rep_page *page, const cull_rep_comparison *c)
@@ -94,12 +95,13 @@ static cull_status put_galleries(cull_rep_page *page, const cull_rep_comparison 
     for (size_t i = 0; i < c->arms && c->folder && shown < MOST_GALLERIES; i++) {
         bool there = false;
 
-        for (size_t j = 0; j < c->arm[i].runs && !there; j++) {
+        for (size_t j = 0; j < c->arm[i].is->runs && !there; j++) {
             char   path[CULL_DATA_PATH], heading[CULL_REP_NAME];
             size_t before = page->html.size;
 
             if (!c->arm[i].run[j].there) continue;
-            (void)snprintf(path, sizeof path, "%.500s/%.500s", c->folder, c->arm[i].run[j].folder);
+            (void)snprintf(path, sizeof path, "%.500s/%.500s", c->folder,
+                           c->arm[i].is->run[j].folder);
             cull_rep_print(&page->html, "<h%d>Easiest and hardest for ", page->level + 2);
             cull_rep_short_name(&c->arm[i], heading, sizeof heading);
             cull_rep_escape(&page->html, heading, CULL_REP_NAME);
@@ -123,10 +125,10 @@ static cull_status put_audits(cull_rep_page *page, const cull_rep_comparison *c)
     size_t          rows = 0;
 
     for (size_t i = 0; i < c->arms && rows < MOST_AUDITS; i++) {
-        const cull_rep_audit *audit = cull_rep_first_audit(&c->arm[i]);
+        const cull_records_picks *picks = cull_rep_first_picks(&c->arm[i]);
 
-        if (audit && cull_rep_is_arm(&c->arm[i]))
-            row[rows++] = (cull_rep_picked){c->arm[i].name, &c->arm[i].style, audit};
+        if (picks && cull_rep_is_arm(&c->arm[i]))
+            row[rows++] = (cull_rep_picked){c->arm[i].is->name, &c->arm[i].style, picks};
     }
     if (rows == 0) goto done;
     cull_rep_heading(page, 1, "What was picked");
@@ -148,9 +150,10 @@ static void put_whole(cull_rep_page *page, const cull_rep_comparison *c)
         const cull_rep_arm *arm = &c->arm[i];
         size_t              run = 0;
 
-        while (run < arm->runs && arm->run[run].metrics.subsets == 0) run++;
-        if (run < arm->runs && cull_rep_is_arm(arm))
-            row[rows++] = (cull_rep_whole){arm->name, &arm->style, &arm->run[run].metrics};
+        while (run < arm->is->runs && !(arm->run[run].record.curves.latest.subsets > 0)) run++;
+        if (run < arm->is->runs && cull_rep_is_arm(arm))
+            row[rows++] =
+                (cull_rep_whole){arm->is->name, &arm->style, &arm->run[run].record.curves.latest};
     }
     cull_rep_table_whole(page, row, rows);
 }
@@ -188,17 +191,15 @@ cull_status cull_rep_gather_problems(cull_rep_page *page, const cull_rep_compari
 {
     cull_status status = CULL_OK;
 
-    for (size_t i = 0; i < json_array_size(c->problems); i++) {
-        const char *words = json_string_value(json_array_get(c->problems, i));
-        if (words) TRY(cull_rep_problem(&page->problems, "%s", words));
-    }
+    for (size_t i = 0; i < c->is.problems.count; i++)
+        TRY(cull_rep_problem(&page->problems, "%s", c->is.problems.text[i]));
     for (size_t i = 0; i < c->arms; i++)
-        for (size_t j = 0; j < c->arm[i].runs; j++) {
-            const cull_rep_run *run = &c->arm[i].run[j];
-            bool                said = !run->why[0] || strcmp(c->arm[i].role, "early-stop") == 0;
+        for (size_t j = 0; j < c->arm[i].is->runs; j++) {
+            const cull_records_compared *run = &c->arm[i].is->run[j];
+            bool said = !run->why[0] || strcmp(c->arm[i].is->role, "early-stop") == 0;
 
-            for (size_t k = 0; k < page->problems.count && run->folder[0]; k++)
-                said = said || speaks_of(page->problems.text[k], run->folder);
+            for (size_t k = 0; k < page->problems.said.count && run->folder[0]; k++)
+                said = said || speaks_of(page->problems.said.text[k], run->folder);
             if (!said)
                 TRY(cull_rep_problem(&page->problems, "%.200s: %.40s: %.600s", run->folder,
                                      run->status, run->why));
@@ -209,7 +210,7 @@ done:
 
 void cull_rep_point_to_problems(cull_rep_page *page)
 {
-    size_t count = page->problems.count + page->problems.unsaid;
+    size_t count = page->problems.said.count + page->problems.unsaid;
 
     if (count)
         cull_rep_print(&page->html,
@@ -226,10 +227,10 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
     bool            any = false;
 
     for (size_t i = 0; i < c->arms; i++) any = any || cull_rep_is_arm(&c->arm[i]);
-    cull_rep_title(page, c->title[0] ? c->title : "A comparison");
-    cull_rep_put(html,
-                 strlen(c->verdict) > 260 ? "<p class=\"verdict long\">" : "<p class=\"verdict\">");
-    cull_rep_escape(html, c->verdict[0] ? c->verdict : "There is no verdict yet.",
+    cull_rep_title(page, c->is.title[0] ? c->is.title : "A comparison");
+    cull_rep_put(html, strlen(c->is.verdict) > 260 ? "<p class=\"verdict long\">"
+                                                   : "<p class=\"verdict\">");
+    cull_rep_escape(html, c->is.verdict[0] ? c->is.verdict : "There is no verdict yet.",
                     2 * CULL_REP_SENTENCE);
     cull_rep_put(html, "</p>\n");
     put_sureness(page, c);
@@ -245,8 +246,8 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
         cull_rep_table_costs(page, c);
     }
     for (size_t i = 0; i < c->arms; i++)
-        for (size_t j = 0; j < c->arm[i].runs; j++)
-            TRY(cull_rep_probes_add(&probes, &c->arm[i].run[j].metrics, c));
+        for (size_t j = 0; j < c->arm[i].is->runs; j++)
+            TRY(cull_rep_probes_add(&probes, &c->arm[i].run[j].probes, c));
     TRY(cull_rep_put_probes(page, &probes));
     TRY(put_audits(page, c));
     put_whole(page, c);
@@ -272,11 +273,11 @@ void cull_rep_put_problems(cull_rep_page *page)
         cull_rep_escape(html, page->why, CULL_REP_SENTENCE);
         cull_rep_put(html, ".</p>\n");
     }
-    if (!page->problems.count) return;
+    if (!page->problems.said.count) return;
     cull_rep_put(html, "<h2 id=\"problems\">Problems</h2>\n<ul class=\"problems\">");
-    for (size_t i = 0; i < page->problems.count; i++) {
+    for (size_t i = 0; i < page->problems.said.count; i++) {
         cull_rep_put(html, "<li>");
-        cull_rep_escape(html, page->problems.text[i], CULL_REP_SENTENCE);
+        cull_rep_escape(html, page->problems.said.text[i], CULL_REP_SENTENCE);
         cull_rep_put(html, "</li>\n");
     }
     if (page->problems.unsaid)

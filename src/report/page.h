@@ -2,7 +2,7 @@
 #ifndef CULL_REPORT_PAGE_H
 #define CULL_REPORT_PAGE_H
 
-#include "records/records.h"
+#include "report/shown.h"
 #include "report/text.h"
 
 typedef struct cull_rep_page {
@@ -48,19 +48,24 @@ cull_status cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison 
 cull_status cull_rep_table_times(cull_rep_page *page, const cull_rep_comparison *c);
 /* Of runs. */
 void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count);
-void cull_rep_table_machine(cull_rep_page *page, const json_t *machine);
+/* Those with a value, under a heading; nothing where there are none. */
+void cull_rep_table_pairs(cull_rep_page *page, const char *title, const char *class,
+                          const cull_records_pair *pairs, size_t count);
+/* The same of a machine: what is "" is left out; words: room for the number of its cores. */
+void cull_rep_table_machine(cull_rep_page *page, double cores, char words[24],
+                            cull_records_pair *pairs, size_t count);
 /* What was picked. */
 typedef struct cull_rep_picked {
-    const char           *name;
-    const cull_rep_style *style; /* NULL: none */
-    const cull_rep_audit *audit;
+    const char               *name;
+    const cull_rep_style     *style; /* NULL: none */
+    const cull_records_picks *picks;
 } cull_rep_picked;
 void cull_rep_table_audit(cull_rep_page *page, const cull_rep_picked *row, size_t count);
 /* How many subsets a rule could not make whole; nothing where every one was. */
 typedef struct cull_rep_whole {
-    const char             *name;
-    const cull_rep_style   *style; /* NULL: none */
-    const cull_rep_metrics *metrics;
+    const char              *name;
+    const cull_rep_style    *style; /* NULL: none */
+    const cull_records_work *work;
 } cull_rep_whole;
 void cull_rep_table_whole(cull_rep_page *page, const cull_rep_whole *row, size_t count);
 
@@ -99,12 +104,8 @@ void cull_rep_row_name(const cull_rep_arm *arm, char *out, size_t room);
 void cull_rep_line_name(const cull_rep_arm *arm, char *out, size_t room);
 void cull_rep_series_name(const cull_rep_arm *arm, char *out, size_t room);
 
-bool cull_rep_is_arm(const cull_rep_arm *arm); /* its role is arm, not control or full */
-/* Against uniform with the whole budget: what the verdict is on. NULL: none. */
-const cull_rep_versus *cull_rep_primary(const cull_rep_arm *arm);
-
-/* The audit of the first run that has one; NULL: none. */
-const cull_rep_audit *cull_rep_first_audit(const cull_rep_arm *arm);
+/* What the first run that tells it picked; NULL: none. */
+const cull_records_picks *cull_rep_first_picks(const cull_rep_arm *arm);
 
 /* The style sheet, in pieces until NULL, and the markers, once a page. */
 extern const char *const cull_rep_style_sheet[];

@@ -11,41 +11,44 @@ enum { MOST_AUDITS = 512 };
 /* "Test accuracy 91.23 % after 3 epochs of lenet5 on fashion-mnist, strategy full." */
 static void put_outcome(cull_rep_page *page, const cull_rep_single *s)
 {
-    cull_rep_text *html = &page->html;
-    bool           ended = isfinite(s->test);
+    cull_rep_text           *html = &page->html;
+    const cull_records_info *info = &s->run.record.info;
+    bool                     ended = isfinite(info->test);
 
     cull_rep_put(html, "<p class=\"verdict\">");
-    if (strcmp(s->run.status, "finished") != 0) {
-        cull_rep_put(html, "The run is ");
-        cull_rep_escape(html, s->run.status[0] ? s->run.status : "of unknown status", 40);
-        cull_rep_put(html, ". ");
-    }
-    if (ended || isfinite(s->run.accuracy)) {
+    if (s->run.record.state != CULL_RECORDS_FINISHED)
+        cull_rep_print(html, "The run is %s. ", cull_records_state_name(s->run.record.state));
+    if (ended || isfinite(info->accuracy)) {
         cull_rep_put(html, ended ? "Test accuracy " : "Accuracy so far ");
-        cull_rep_number(html, 100 * (ended ? s->test : s->run.accuracy), 2);
+        cull_rep_number(html, 100 * (ended ? info->test : info->accuracy), 2);
         cull_rep_put(html, " %");
     } else {
         cull_rep_put(html, "No accuracy is known");
     }
-    if (isfinite(s->epoch)) {
+    if (isfinite(info->epoch)) {
         cull_rep_put(html, " after ");
-        cull_rep_number(html, s->epoch, floor(s->epoch) == s->epoch ? 0 : 2);
-        cull_rep_put(html, s->epoch == 1 ? " epoch" : " epochs");
+        cull_rep_number(html, info->epoch, floor(info->epoch) == info->epoch ? 0 : 2);
+        cull_rep_put(html, info->epoch == 1 ? " epoch" : " epochs");
     }
-    if (s->model[0]) {
+    if (info->model[0]) {
         cull_rep_put(html, " of ");
-        cull_rep_escape(html, s->model, CULL_REP_NAME);
+        cull_rep_escape(html, info->model, CULL_REP_NAME);
     }
-    if (s->data[0]) {
+    if (info->data.name[0]) {
         cull_rep_put(html, " on ");
-        cull_rep_escape(html, s->data, CULL_REP_NAME);
+        cull_rep_escape(html, info->data.name, CULL_REP_NAME);
     }
-    if (s->strategy[0]) {
+    if (info->strategy[0]) {
         cull_rep_put(html, ", strategy ");
-        cull_rep_escape(html, s->strategy, CULL_REP_NAME);
+        cull_rep_escape(html, info->strategy, CULL_REP_NAME);
     }
     cull_rep_put(html, ".</p>\n<p class=\"sure\"><b>How sure:</b> one seed says how this run went, "
                        "not whether its strategy pays: for that, cull compare.</p>\n");
+}
+
+static double test_of(const cull_rep_single *s)
+{
+    return s->run.record.info.test;
 }
 
 /* Of several runs, the one that did best on the test set. */
@@ -55,11 +58,12 @@ static void put_highest(cull_rep_page *page, const cull_rep_single *runs, size_t
     cull_rep_text         *html = &page->html;
 
     for (size_t i = 0; i < count; i++)
-        if (isfinite(runs[i].test) && (!best || runs[i].test > best->test)) best = &runs[i];
+        if (isfinite(test_of(&runs[i])) && (!best || test_of(&runs[i]) > test_of(best)))
+            best = &runs[i];
     cull_rep_put(html, "<p class=\"verdict\">");
     if (best) {
         cull_rep_print(html, "Of %zu runs, the highest test accuracy is ", count);
-        cull_rep_number(html, 100 * best->test, 2);
+        cull_rep_number(html, 100 * test_of(best), 2);
         cull_rep_put(html, " %, of ");
         cull_rep_escape(html, best->folder, CULL_REP_NAME);
     } else {
@@ -75,8 +79,8 @@ static void put_run_whole(cull_rep_page *page, const cull_rep_single *runs, size
     size_t         rows = 0;
 
     for (size_t i = 0; i < count && rows < MOST_AUDITS; i++)
-        if (runs[i].run.metrics.subsets > 0)
-            row[rows++] = (cull_rep_whole){runs[i].folder, NULL, &runs[i].run.metrics};
+        if (runs[i].run.record.curves.latest.subsets > 0)
+            row[rows++] = (cull_rep_whole){runs[i].folder, NULL, &runs[i].run.record.curves.latest};
     cull_rep_table_whole(page, row, rows);
 }
 
@@ -87,8 +91,8 @@ static cull_status put_run_audit(cull_rep_page *page, const cull_rep_single *run
     size_t          rows = 0;
 
     for (size_t i = 0; i < count && rows < MOST_AUDITS; i++)
-        if (runs[i].run.audit.there)
-            row[rows++] = (cull_rep_picked){runs[i].folder, NULL, &runs[i].run.audit};
+        if (runs[i].run.picks.there)
+            row[rows++] = (cull_rep_picked){runs[i].folder, NULL, &runs[i].run.picks};
     if (rows) {
         cull_rep_heading(page, 1, "What was picked");
         cull_rep_table_audit(page, row, rows);
@@ -107,6 +111,18 @@ done:
     return status;
 }
 
+static void put_machine(cull_rep_page *page, const cull_records_info *info)
+{
+    char              cores[24] = "";
+    cull_records_pair pairs[] = {{"system", info->machine.system},
+                                 {"release", info->machine.release},
+                                 {"processor", info->machine.processor},
+                                 {"cores", cores},
+                                 {"backend", info->machine.backend}};
+
+    cull_rep_table_machine(page, info->machine.cores, cores, pairs, sizeof pairs / sizeof *pairs);
+}
+
 cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count)
 {
     cull_status     status = CULL_OK;
@@ -123,8 +139,7 @@ cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, 
     TRY(cull_rep_draw_run_curves(page, runs, count));
     TRY(cull_rep_draw_run_phases(page, runs, count));
     cull_rep_put(&page->html, "</div>\n");
-    for (size_t i = 0; i < count; i++)
-        TRY(cull_rep_probes_add(&probes, &runs[i].run.metrics, NULL));
+    for (size_t i = 0; i < count; i++) TRY(cull_rep_probes_add(&probes, &runs[i].run.probes, NULL));
     TRY(cull_rep_put_probes(page, &probes));
     TRY(put_run_audit(page, runs, count));
     put_run_whole(page, runs, count);
@@ -135,7 +150,7 @@ cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, 
             cull_rep_escape(&page->html, runs[i].folder, CULL_REP_SENTENCE);
             cull_rep_put(&page->html, "</b></p>\n");
         }
-        cull_rep_table_machine(page, runs[i].machine);
+        put_machine(page, &runs[i].run.record.info);
         if (!runs[i].recipe) continue;
         cull_rep_heading(page, 2, "Recipe");
         cull_rep_put(&page->html, "<pre>");

@@ -6,12 +6,11 @@
  */
 #include "report/picture.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "records/audit_file.h"
 
 enum { MOST_SHOWN = 12, CHUNK = 12, HEADER = 13 };
 
@@ -80,91 +79,49 @@ done:
     return status;
 }
 
-struct audit {
-    cull_tensor images, label, predicted, loss, kind, corrupted;
-    size_t      count, height, width, channels;
-};
-
-static double value(const cull_tensor *t, size_t i)
+/* Pictures that can be shown. */
+static cull_status check_size(const char *folder, const cull_tensor *images)
 {
-    switch (t->dtype) {
-    case CULL_F32: return ((const float *)t->data)[i];
-    case CULL_F64: return ((const double *)t->data)[i];
-    case CULL_I32: return ((const int32_t *)t->data)[i];
-    case CULL_I64: return (double)((const int64_t *)t->data)[i];
-    case CULL_U8: return ((const uint8_t *)t->data)[i];
-    }
-    return 0;
+    long long height = images->shape[1], width = images->shape[2], channels = images->shape[3];
+
+    if (height >= 1 && height <= CULL_REP_SIDE && width >= 1 && width <= CULL_REP_SIDE &&
+        (channels == 1 || channels == 3))
+        return CULL_OK;
+    return cull_fail(CULL_BAD_FILE,
+                     "%.800s/audit.npz: pictures of %lld x %lld x %lld cannot be shown", folder,
+                     height, width, channels);
 }
 
-static cull_status get_column(const char *path, cull_arrays *arrays, const char *name, bool whole,
-                              size_t count, cull_tensor *out)
+static cull_status put_picture(cull_rep_text *text, const cull_tensor *images,
+                               const cull_records_example *e)
 {
     cull_status status = CULL_OK;
-
-    TRY(cull_arrays_get(arrays, name, out));
-    if (out->dims != 1 || (size_t)out->shape[0] != count)
-        FAIL(CULL_BAD_FILE, "%s: '%s' is no vector of %zu", path, name, count);
-    if (whole && (out->dtype == CULL_F32 || out->dtype == CULL_F64))
-        FAIL(CULL_BAD_FILE, "%s: '%s' does not hold whole numbers", path, name);
-done:
-    return status;
-}
-
-static cull_status open_audit(const char *path, cull_arrays *arrays, struct audit *out)
-{
-    cull_status  status = CULL_OK;
-    cull_tensor *images = &out->images;
-
-    TRY(cull_arrays_get(arrays, "images", images));
-    if (images->dtype != CULL_U8 || images->dims != 4)
-        FAIL(CULL_BAD_FILE, "%s: 'images' is no uint8 array (n, height, width, channels)", path);
-    out->count = (size_t)images->shape[0];
-    out->height = (size_t)images->shape[1];
-    out->width = (size_t)images->shape[2];
-    out->channels = (size_t)images->shape[3];
-    if (out->height < 1 || out->height > CULL_REP_SIDE || out->width < 1 ||
-        out->width > CULL_REP_SIDE || (out->channels != 1 && out->channels != 3))
-        FAIL(CULL_BAD_FILE, "%s: pictures of %zu x %zu x %zu cannot be shown", path, out->height,
-             out->width, out->channels);
-    TRY(get_column(path, arrays, "label", true, out->count, &out->label));
-    TRY(get_column(path, arrays, "predicted", true, out->count, &out->predicted));
-    TRY(get_column(path, arrays, "loss", false, out->count, &out->loss));
-    TRY(get_column(path, arrays, "kind", true, out->count, &out->kind));
-    TRY(get_column(path, arrays, "corrupted", true, out->count, &out->corrupted));
-done:
-    return status;
-}
-
-static cull_status put_picture(cull_rep_text *text, const struct audit *a, size_t i)
-{
-    cull_status status = CULL_OK;
-    size_t      bytes = a->height * a->width * a->channels;
-    bool        wrong = value(&a->corrupted, i) != 0;
-    bool        missed = value(&a->label, i) != value(&a->predicted, i);
 
     cull_rep_print(text, "<li%s><img alt=\"class %.0f, taken for %.0f\" width=\"64\" src=\"",
-                   wrong ? " class=\"harmed\"" : "", value(&a->label, i), value(&a->predicted, i));
-    TRY(cull_rep_png(text, (const uint8_t *)a->images.data + i * bytes, a->height, a->width,
-                     a->channels));
-    cull_rep_print(text, "\"><span>%.0f%s%.0f%s</span><span>", value(&a->label, i),
-                   missed ? " ≠ " : " = ", value(&a->predicted, i),
-                   wrong ? " <b>label changed</b>" : "");
-    cull_rep_number(text, value(&a->loss, i), value(&a->loss, i) < 0.01 ? 4 : 2);
+                   e->corrupted ? " class=\"harmed\"" : "", e->label, e->predicted);
+    TRY(cull_rep_png(text, e->pixels, (size_t)images->shape[1], (size_t)images->shape[2],
+                     (size_t)images->shape[3]));
+    cull_rep_print(text, "\"><span>%.0f%s%.0f%s</span><span>", e->label,
+                   e->label != e->predicted ? " ≠ " : " = ", e->predicted,
+                   e->corrupted ? " <b>label changed</b>" : "");
+    cull_rep_number(text, e->loss, e->loss < 0.01 ? 4 : 2);
     cull_rep_put(text, "</span></li>\n");
 done:
     return status;
 }
 
-static cull_status put_kind(cull_rep_text *text, const struct audit *a, int kind, const char *title)
+static cull_status put_kind(cull_rep_text *text, const cull_records_audit *a, int kind,
+                            const char *title)
 {
     cull_status status = CULL_OK;
     size_t      shown = 0;
 
     cull_rep_print(text, "<figure class=\"gallery\"><ul>\n");
-    for (size_t i = 0; i < a->count && shown < MOST_SHOWN; i++) {
-        if (value(&a->kind, i) != kind) continue;
-        TRY(put_picture(text, a, i));
+    for (size_t i = 0; i < (size_t)a->images.shape[0] && shown < MOST_SHOWN; i++) {
+        cull_records_example example = cull_records_audit_at(a, i);
+
+        if (example.kind != kind) continue;
+        TRY(put_picture(text, &a->images, &example));
         shown++;
     }
     cull_rep_print(text,
@@ -175,32 +132,18 @@ done:
     return status;
 }
 
-static bool has(const cull_arrays *arrays, const char *name)
-{
-    bool named = false;
-
-    for (size_t i = 0; cull_arrays_name(arrays, i) && !named; i++)
-        named = strcmp(cull_arrays_name(arrays, i), name) == 0;
-    return named;
-}
-
 cull_status cull_rep_pictures(cull_rep_text *text, const char *folder, bool *shown)
 {
-    cull_status  status = CULL_OK;
-    char         path[CULL_DATA_PATH];
-    struct stat  info = {0};
-    cull_arrays *arrays = NULL;
-    struct audit audit = {0};
-    int          length = snprintf(path, sizeof path, "%s/audit.npz", folder);
+    cull_status        status = CULL_OK;
+    cull_records_audit audit = {0};
 
-    if (length < 0 || (size_t)length >= sizeof path || stat(path, &info)) goto done;
-    TRY(cull_arrays_open(path, &arrays));
-    if (!has(arrays, "images")) goto done; /* features: nothing to look at */
-    TRY(open_audit(path, arrays, &audit));
+    TRY(cull_records_audit_read(folder, &audit));
+    if (!audit.images.data) goto done;
+    TRY(check_size(folder, &audit.images));
     TRY(put_kind(text, &audit, 0, "Easiest examples"));
     TRY(put_kind(text, &audit, 1, "Hardest examples"));
     *shown = true;
 done:
-    cull_arrays_close(arrays);
+    cull_records_audit_clear(&audit);
     return status;
 }

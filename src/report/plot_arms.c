@@ -7,18 +7,6 @@
 
 enum { MOST_ROWS = 128, ROW = 24, FRAME = 78 };
 
-const cull_rep_versus *cull_rep_primary(const cull_rep_arm *arm)
-{
-    for (size_t i = 0; i < arm->controls; i++)
-        if (strcmp(arm->versus[i].kind, "whole-budget") == 0) return &arm->versus[i];
-    return NULL;
-}
-
-bool cull_rep_is_arm(const cull_rep_arm *arm)
-{
-    return strcmp(arm->role, "arm") == 0;
-}
-
 /* An upright line where a run costs as much as full training. */
 static void draw_full_cost(cull_rep_figure *f)
 {
@@ -61,9 +49,9 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
     double              low = 0, high = 0;
     cull_rep_figure     f = {0};
 
-    if (isfinite(c->margin)) low = -c->margin, high = c->margin;
+    if (isfinite(c->is.margin)) low = -c->is.margin, high = c->is.margin;
     for (size_t i = 0; i < c->arms && rows < MOST_ROWS; i++) {
-        const cull_rep_versus *v = cull_rep_primary(&c->arm[i]);
+        const cull_records_versus *v = cull_records_primary(c->arm[i].is);
 
         if (!v || !isfinite(v->difference)) continue;
         cull_rep_row_name(&c->arm[i], names[rows], sizeof names[rows]);
@@ -73,20 +61,20 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
     }
     cull_rep_figure_begin(&f, "points above uniform at the same cost", "", FRAME + ROW * (int)rows);
     name_rows(&f, names, rows);
-    if (isfinite(c->margin))
+    if (isfinite(c->is.margin))
         cull_rep_print(&f.script,
                        "set object 1 rectangle from %.6g, graph 0 to %.6g, graph 1 behind fc rgb "
                        "'#0102%02x' fs solid noborder\n",
-                       -c->margin, c->margin, CULL_REP_SHADE);
+                       -c->is.margin, c->is.margin, CULL_REP_SHADE);
     cull_rep_print(&f.script,
                    "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#0102%02x'\n"
                    "set xtics %.6g\n",
                    CULL_REP_AXIS, cull_rep_step(low, high));
     cull_rep_figure_range(&f, 'x', low - .06 * (high - low), high + .06 * (high - low));
     for (size_t i = 0; i < rows; i++) {
-        const cull_rep_versus *v = cull_rep_primary(row[i]);
-        bool                   whiskers = isfinite(v->low) && isfinite(v->high);
-        size_t                 block = cull_rep_figure_rows(&f);
+        const cull_records_versus *v = cull_records_primary(row[i]->is);
+        bool                       whiskers = isfinite(v->low) && isfinite(v->high);
+        size_t                     block = cull_rep_figure_rows(&f);
 
         cull_rep_print(&f.script, "%.9g %zu %.9g %.9g\n", v->difference, i + 1,
                        whiskers ? v->low : v->difference, whiskers ? v->high : v->difference);
@@ -104,10 +92,10 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
 
 static const char *role_name(const cull_rep_arm *arm)
 {
-    if (strcmp(arm->role, "whole-budget") == 0) return "uniform, whole budget";
-    if (strcmp(arm->role, "same-m") == 0) return "uniform, same m";
-    if (strcmp(arm->role, "shortened") == 0) return "full, shortened schedule";
-    if (strcmp(arm->role, "early-stop") == 0) return "full, stopped early";
+    if (strcmp(arm->is->role, "whole-budget") == 0) return "uniform, whole budget";
+    if (strcmp(arm->is->role, "same-m") == 0) return "uniform, same m";
+    if (strcmp(arm->is->role, "shortened") == 0) return "full, shortened schedule";
+    if (strcmp(arm->is->role, "early-stop") == 0) return "full, stopped early";
     return "full training";
 }
 
@@ -118,16 +106,16 @@ static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
     int            title = 0;
     size_t         block = cull_rep_figure_rows(f);
 
-    if (strcmp(arm->role, "same-m") == 0) style.marker = 2;
+    if (strcmp(arm->is->role, "same-m") == 0) style.marker = 2;
     if (cull_rep_is_arm(arm))
         cull_rep_series_name(arm, key, sizeof key);
     else
         (void)snprintf(key, sizeof key, "%s", role_name(arm));
     cull_rep_short_name(arm, name, sizeof name);
     title = cull_rep_figure_label(f, name, true);
-    cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", 100 * arm->cost, arm->mean,
-                   isfinite(arm->low) ? arm->low : arm->mean,
-                   isfinite(arm->high) ? arm->high : arm->mean);
+    cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", 100 * arm->is->cost, arm->is->mean,
+                   isfinite(arm->low) ? arm->low : arm->is->mean,
+                   isfinite(arm->high) ? arm->high : arm->is->mean);
     cull_rep_figure_end_rows(f);
     cull_rep_print(cull_rep_figure_plot(f, title),
                    "$d%zu using 1:2:3:4 with yerrorbars lw 1 pt %d ps %s lc rgb '#0102%02x'", block,
@@ -149,23 +137,24 @@ cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison 
         const cull_rep_arm *arm = &c->arm[i];
         size_t              at = count;
 
-        if (!arm->pareto || !isfinite(arm->cost) || !isfinite(arm->mean) || count == MOST_ROWS)
+        if (!arm->is->pareto || !isfinite(arm->is->cost) || !isfinite(arm->is->mean) ||
+            count == MOST_ROWS)
             continue;
-        for (; at > 0 && front[at - 1]->cost > arm->cost; at--) front[at] = front[at - 1];
+        for (; at > 0 && front[at - 1]->is->cost > arm->is->cost; at--) front[at] = front[at - 1];
         front[at] = arm;
         count++;
     }
     if (count) {
         block = cull_rep_figure_rows(&f);
         for (size_t i = 0; i < count; i++)
-            cull_rep_print(&f.script, "%.9g %.9g\n", 100 * front[i]->cost, front[i]->mean);
+            cull_rep_print(&f.script, "%.9g %.9g\n", 100 * front[i]->is->cost, front[i]->is->mean);
         cull_rep_figure_end_rows(&f);
         cull_rep_print(cull_rep_figure_plot(&f, cull_rep_figure_label(&f, "Pareto frontier", true)),
                        "$d%zu using 1:2 with steps lw 1.5 lc rgb '#0102%02x'", block,
                        CULL_REP_FRONT);
     }
     for (size_t i = 0; i < c->arms && f.plots < CULL_REP_LABELS / 2; i++)
-        if (isfinite(c->arm[i].cost) && isfinite(c->arm[i].mean)) plot_mark(&f, &c->arm[i]);
+        if (isfinite(c->arm[i].is->cost) && isfinite(c->arm[i].is->mean)) plot_mark(&f, &c->arm[i]);
     return cull_rep_figure_draw(
         page, &f, "Test accuracy against cost, one mark an arm or control, with the frontier",
         "<b>What a cost buys.</b> Mean and least to most over seeds. Left of and above the grey "
@@ -204,23 +193,21 @@ static const spent energy_spent = {
     "out.",
 };
 
-static const double *parts_of(const cull_rep_run *run, const spent *what)
-{
-    return what->energy ? run->joules : run->seconds;
-}
-
 /* Means of the phases over finished runs; false when some are not known. */
-static bool mean_parts(const cull_rep_arm *arm, const spent *what, double out[CULL_REP_PHASES])
+static bool mean_parts(const cull_rep_arm *arm, const spent *what, double out[CULL_PHASES_OF_COST])
 {
     size_t count = 0;
 
-    for (int p = 0; p < CULL_REP_PHASES; p++) out[p] = 0;
-    for (size_t i = 0; i < arm->runs; i++) {
-        if (strcmp(arm->run[i].status, "finished") != 0) continue;
-        for (int p = 0; p < CULL_REP_PHASES; p++) out[p] += parts_of(&arm->run[i], what)[p];
+    for (int p = 0; p < CULL_PHASES_OF_COST; p++) out[p] = 0;
+    for (size_t i = 0; i < arm->is->runs; i++) {
+        const cull_records_compared *run = &arm->is->run[i];
+
+        if (!cull_rep_finished(arm, i)) continue;
+        for (int p = 0; p < CULL_PHASES_OF_COST; p++)
+            out[p] += what->energy ? run->joules[p] : run->seconds[p];
         count++;
     }
-    for (int p = 0; p < CULL_REP_PHASES; p++) {
+    for (int p = 0; p < CULL_PHASES_OF_COST; p++) {
         out[p] /= count ? (double)count : NAN;
         if (!isfinite(out[p]) || out[p] < 0) return false;
     }
@@ -231,12 +218,12 @@ static double sum(const double *parts)
 {
     double total = 0;
 
-    for (int p = 0; p < CULL_REP_PHASES; p++) total += parts[p];
+    for (int p = 0; p < CULL_PHASES_OF_COST; p++) total += parts[p];
     return total;
 }
 
 /* Stacked bars, phase by phase, times scale; the sums stand behind them. */
-static void plot_bars(cull_rep_figure *f, double parts[][CULL_REP_PHASES], size_t rows,
+static void plot_bars(cull_rep_figure *f, double parts[][CULL_PHASES_OF_COST], size_t rows,
                       double scale, const char *unit)
 {
     size_t block = 0;
@@ -246,7 +233,7 @@ static void plot_bars(cull_rep_figure *f, double parts[][CULL_REP_PHASES], size_
     cull_rep_print(&f->script,
                    "set xrange [0:*] noextend\nset xtics 0,%.6g\nset offsets 0, graph .17, 0, 0\n",
                    cull_rep_step(0, most));
-    for (int p = 0; p < CULL_REP_PHASES; p++) {
+    for (int p = 0; p < CULL_PHASES_OF_COST; p++) {
         block = cull_rep_figure_rows(f);
         for (size_t i = 0; i < rows; i++) {
             double from = 0;
@@ -256,11 +243,11 @@ static void plot_bars(cull_rep_figure *f, double parts[][CULL_REP_PHASES], size_
         }
         cull_rep_figure_end_rows(f);
         cull_rep_print(
-            cull_rep_figure_plot(f, cull_rep_figure_label(f, cull_rep_phase_names[p], true)),
+            cull_rep_figure_plot(f, cull_rep_figure_label(f, cull_phase_name((cull_phase)p), true)),
             "$d%zu using 1:2:3:4:5:6 with boxxyerror fs solid border rgb '#0102%02x' lw .5 lc "
             "rgb '#0102%02x'",
             block, CULL_REP_AXIS, CULL_REP_PHASE + p);
-        cull_rep_figure_key(f, cull_rep_phase_names[p], &(cull_rep_key){.phase = p});
+        cull_rep_figure_key(f, cull_phase_name((cull_phase)p), &(cull_rep_key){.phase = p});
     }
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < rows; i++)
@@ -275,13 +262,13 @@ static void plot_bars(cull_rep_figure *f, double parts[][CULL_REP_PHASES], size_
 
 static cull_status draw_arms(cull_rep_page *page, const cull_rep_comparison *c, const spent *what)
 {
-    double          parts[MOST_ROWS][CULL_REP_PHASES] = {0}, full = NAN;
+    double          parts[MOST_ROWS][CULL_PHASES_OF_COST] = {0}, full = NAN;
     char            names[MOST_ROWS][CULL_REP_NAME];
     size_t          rows = 0;
     cull_rep_figure f = {0};
 
     for (size_t i = 0; i < c->arms && rows < MOST_ROWS; i++) {
-        bool whole = strcmp(c->arm[i].role, "full") == 0;
+        bool whole = strcmp(c->arm[i].is->role, "full") == 0;
 
         if ((!whole && !cull_rep_is_arm(&c->arm[i])) || !mean_parts(&c->arm[i], what, parts[rows]))
             continue;
@@ -310,15 +297,16 @@ cull_status cull_rep_draw_energy(cull_rep_page *page, const cull_rep_comparison 
 static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count,
                              const spent *what)
 {
-    double          parts[MOST_ROWS][CULL_REP_PHASES];
+    double          parts[MOST_ROWS][CULL_PHASES_OF_COST];
     char            names[MOST_ROWS][CULL_REP_NAME];
     size_t          rows = 0;
     cull_rep_figure f = {0};
 
     for (size_t i = 0; i < count && rows < MOST_ROWS; i++) {
-        const char *slash = strrchr(runs[i].folder, '/');
+        const char              *slash = strrchr(runs[i].folder, '/');
+        const cull_records_work *work = &runs[i].run.record.info.work;
 
-        memcpy(parts[rows], parts_of(&runs[i].run, what), sizeof parts[rows]);
+        memcpy(parts[rows], what->energy ? work->joules_by : work->seconds_by, sizeof parts[rows]);
         if (!isfinite(sum(parts[rows]))) continue;
         (void)snprintf(names[rows], sizeof names[rows], "%.100s",
                        slash && slash[1] ? slash + 1 : runs[i].folder);

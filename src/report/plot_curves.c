@@ -8,9 +8,17 @@
 enum { MOST_KEEPS = 4, MOST_SHARES = 64, MOST_LINES = 12 };
 
 /* Comparisons are about the test set alone. */
-static const cull_rep_curve *tested(const cull_rep_run *run)
+static const cull_records_curve *tested(const cull_rep_run *run)
 {
-    return &run->metrics.curve[CULL_REP_TEST];
+    return &run->record.curves.of[CULL_RECORDS_TEST];
+}
+
+/* What had passed by then; all of it where phases are not told apart. */
+static double seconds_at(const cull_records_line *look)
+{
+    double spent = cull_records_spent(&look->so_far);
+
+    return isnan(spent) ? look->so_far.seconds : spent;
 }
 
 /* Looks that all finished runs of an arm share. */
@@ -18,10 +26,9 @@ static size_t looks(const cull_rep_arm *arm)
 {
     size_t least = SIZE_MAX;
 
-    for (size_t i = 0; i < arm->runs; i++) {
+    for (size_t i = 0; i < arm->is->runs; i++) {
         size_t count = tested(&arm->run[i])->count;
-        if (strcmp(arm->run[i].status, "finished") == 0 && count > 0 && count < least)
-            least = count;
+        if (cull_rep_finished(arm, i) && count > 0 && count < least) least = count;
     }
     return least == SIZE_MAX ? 0 : least;
 }
@@ -32,15 +39,16 @@ static bool mean_look(const cull_rep_arm *arm, size_t i, bool time, double *x, d
     size_t count = 0;
 
     *x = *error = 0;
-    for (size_t r = 0; r < arm->runs; r++) {
-        const cull_rep_curve *curve = tested(&arm->run[r]);
-        const cull_rep_point *point = NULL;
+    for (size_t r = 0; r < arm->is->runs; r++) {
+        const cull_records_curve *curve = tested(&arm->run[r]);
+        const cull_records_line  *look = NULL;
 
-        if (strcmp(arm->run[r].status, "finished") != 0 || curve->count <= i) continue;
-        point = &curve->point[i];
-        *x += time ? point->seconds
-                   : 100 * arm->cost * point->work / curve->point[curve->count - 1].work;
-        *error += 100 * (1 - point->accuracy);
+        if (!cull_rep_finished(arm, r) || curve->count <= i) continue;
+        look = &curve->look[i];
+        *x += time ? seconds_at(look)
+                   : 100 * arm->is->cost * look->so_far.thirds /
+                         curve->look[curve->count - 1].so_far.thirds;
+        *error += 100 * (1 - look->accuracy);
         count++;
     }
     *x /= (double)count;
@@ -90,14 +98,14 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
 static const cull_rep_arm *named(const cull_rep_comparison *c, const char *name)
 {
     for (size_t i = 0; i < c->arms; i++)
-        if (name[0] && strcmp(c->arm[i].name, name) == 0) return &c->arm[i];
+        if (name[0] && strcmp(c->arm[i].is->name, name) == 0) return &c->arm[i];
     return NULL;
 }
 
 /* What decides itself how many it keeps has no share, and stands beside every other arm. */
 static bool is_drawn(const cull_rep_arm *arm, double keep)
 {
-    return cull_rep_is_arm(arm) && (isnan(arm->keep) || arm->keep == keep);
+    return cull_rep_is_arm(arm) && (isnan(arm->is->keep) || arm->is->keep == keep);
 }
 
 /* The arms that keep this share, their controls of the same cost, and full training. */
@@ -108,12 +116,12 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
     size_t              count = 0;
 
     for (size_t i = 0; i < c->arms; i++)
-        if (strcmp(c->arm[i].role, "full") == 0)
+        if (strcmp(c->arm[i].is->role, "full") == 0)
             plot_line(f, &c->arm[i], time, "full training", range);
     for (size_t i = 0; i < c->arms; i++) {
-        const cull_rep_versus *v = cull_rep_primary(&c->arm[i]);
-        const cull_rep_arm    *control = v ? named(c, v->control) : NULL;
-        bool                   again = false;
+        const cull_records_versus *v = cull_records_primary(c->arm[i].is);
+        const cull_rep_arm        *control = v ? named(c, v->control) : NULL;
+        bool                       again = false;
 
         if (!is_drawn(&c->arm[i], keep) || !control) continue;
         for (size_t j = 0; j < count; j++) again = again || drawn[j] == control;
@@ -172,11 +180,11 @@ cull_status cull_rep_draw_errors(cull_rep_page *page, const cull_rep_comparison 
     bool        free = false;
 
     for (size_t i = 0; i < c->arms && count < MOST_SHARES; i++) {
-        bool again = !cull_rep_is_arm(&c->arm[i]) || !isfinite(c->arm[i].keep);
+        bool again = !cull_rep_is_arm(&c->arm[i]) || !isfinite(c->arm[i].is->keep);
 
-        free = free || (cull_rep_is_arm(&c->arm[i]) && isnan(c->arm[i].keep));
-        for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].keep;
-        if (!again) keep[count++] = c->arm[i].keep;
+        free = free || (cull_rep_is_arm(&c->arm[i]) && isnan(c->arm[i].is->keep));
+        for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].is->keep;
+        if (!again) keep[count++] = c->arm[i].is->keep;
     }
     if (count == 0 && free) keep[count++] = NAN;
     for (size_t i = 0; i < count && i < MOST_KEEPS; i++) {
@@ -191,20 +199,26 @@ done:
     return status;
 }
 
-static void plot_curve(cull_rep_figure *f, const cull_rep_curve *curve, const char *name, int turn,
-                       bool loss)
+static double value_of(const cull_records_line *look, bool loss)
+{
+    if (isnan(look->epoch)) return NAN;
+    return loss ? look->loss : 100 * look->accuracy;
+}
+
+static void plot_curve(cull_rep_figure *f, const cull_records_curve *curve, const char *name,
+                       int turn, bool loss)
 {
     cull_rep_style style = {.colour = 2 + turn % 6, .marker = (turn + 1 + turn / 6) % 6};
     size_t         block = 0, rows = 0, row = 0, drawn = 0;
 
     for (size_t i = 0; i < curve->count; i++)
-        rows += isfinite(loss ? curve->point[i].loss : curve->point[i].accuracy) != 0;
+        rows += isfinite(value_of(&curve->look[i], loss)) != 0;
     if (rows == 0) return;
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < curve->count; i++) {
-        double y = loss ? curve->point[i].loss : 100 * curve->point[i].accuracy;
+        double y = value_of(&curve->look[i], loss);
         if (!isfinite(y) || (row++ % cull_rep_figure_stride(rows) && row < rows)) continue;
-        cull_rep_print(&f->script, "%.9g %.9g\n", curve->point[i].epoch, y);
+        cull_rep_print(&f->script, "%.9g %.9g\n", curve->look[i].epoch, y);
         drawn++;
     }
     cull_rep_figure_end_rows(f);
@@ -215,11 +229,10 @@ static void plot_curve(cull_rep_figure *f, const cull_rep_curve *curve, const ch
 }
 
 /* The set whose curve stands for a run among others. */
-static const cull_rep_curve *shown(const cull_rep_run *run)
+static const cull_records_curve *shown(const cull_rep_run *run)
 {
-    const cull_rep_curve *test = &run->metrics.curve[CULL_REP_TEST];
-
-    const cull_rep_curve *validation = &run->metrics.curve[CULL_REP_VALIDATION];
+    const cull_records_curve *test = tested(run);
+    const cull_records_curve *validation = &run->record.curves.of[CULL_RECORDS_VALIDATION];
 
     return test->count > 1 || validation->count == 0 ? test : validation;
 }
@@ -237,8 +250,8 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
                         "graph .05, 0\n"
                       : "set xrange [0:*] noextend\nset offsets 0, graph .03, graph .05, graph "
                         ".05\n");
-    for (int s = 0; count == 1 && s < CULL_REP_SETS; s++)
-        plot_curve(&f, &runs[0].run.metrics.curve[s], sets[s], s, loss);
+    for (int s = 0; count == 1 && s < CULL_RECORDS_SETS; s++)
+        plot_curve(&f, &runs[0].run.record.curves.of[s], sets[s], s, loss);
     for (size_t i = 0; count > 1 && i < count && i < MOST_LINES; i++) {
         plot_curve(&f, shown(&runs[i].run), runs[i].folder, (int)i, loss);
     }

@@ -127,8 +127,8 @@ done:
     return status;
 }
 
-static void plot_picks(cull_rep_figure *f, const cull_rep_audit *a, size_t turn, const char *name,
-                       const cull_rep_style *style)
+static void plot_picks(cull_rep_figure *f, const cull_records_picks *a, size_t turn,
+                       const char *name, const cull_rep_style *style)
 {
     size_t block = cull_rep_figure_rows(f), bins = a->most / a->width + 1;
 
@@ -156,19 +156,20 @@ static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c,
     cull_rep_figure f = {0};
 
     for (size_t i = 0; i < c->arms; i++) {
-        const cull_rep_audit *audit = cull_rep_first_audit(&c->arm[i]);
+        const cull_records_picks *picks = cull_rep_first_picks(&c->arm[i]);
 
-        if (cull_rep_is_arm(&c->arm[i]) && c->arm[i].keep == keep && audit && audit->most > most)
-            most = audit->most;
+        if (cull_rep_is_arm(&c->arm[i]) && c->arm[i].is->keep == keep && picks &&
+            picks->most > most)
+            most = picks->most;
     }
     begin_picks(&f, most);
     for (size_t i = 0; i < c->arms && f.plots < CULL_REP_LABELS / 2; i++) {
-        const cull_rep_audit *audit = cull_rep_first_audit(&c->arm[i]);
-        char                  name[CULL_REP_NAME];
+        const cull_records_picks *picks = cull_rep_first_picks(&c->arm[i]);
+        char                      name[CULL_REP_NAME];
 
-        if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].keep != keep || !audit) continue;
+        if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].is->keep != keep || !picks) continue;
         cull_rep_line_name(&c->arm[i], name, sizeof name);
-        plot_picks(&f, audit, turn++, name, &c->arm[i].style);
+        plot_picks(&f, picks, turn++, name, &c->arm[i].style);
     }
     (void)snprintf(
         caption, sizeof caption,
@@ -188,10 +189,10 @@ cull_status cull_rep_draw_picks(cull_rep_page *page, const cull_rep_comparison *
     size_t      count = 0;
 
     for (size_t i = 0; i < c->arms && count < MOST_KEEPS; i++) {
-        bool again = !cull_rep_is_arm(&c->arm[i]) || !cull_rep_first_audit(&c->arm[i]);
+        bool again = !cull_rep_is_arm(&c->arm[i]) || !cull_rep_first_picks(&c->arm[i]);
 
-        for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].keep;
-        if (!again) keep[count++] = c->arm[i].keep;
+        for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].is->keep;
+        if (!again) keep[count++] = c->arm[i].is->keep;
     }
     for (size_t i = 0; i < count; i++) TRY(draw_picks(page, c, keep[i]));
 done:
@@ -204,22 +205,22 @@ cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *
     cull_rep_figure f = {0};
 
     for (size_t i = 0; i < count; i++)
-        if (runs[i].run.audit.most > most) most = runs[i].run.audit.most;
+        if (runs[i].run.picks.most > most) most = runs[i].run.picks.most;
     begin_picks(&f, most);
     for (size_t i = 0; i < count && i < 12; i++) {
         cull_rep_style style = {.colour = 2 + (int)i % 6, .marker = ((int)i + 1) % 6};
 
-        if (!runs[i].run.audit.there) continue;
-        plot_picks(&f, &runs[i].run.audit, i, runs[i].folder, &style);
+        if (!runs[i].run.picks.there) continue;
+        plot_picks(&f, &runs[i].run.picks, i, runs[i].folder, &style);
     }
     return cull_rep_figure_draw(page, &f, "Histogram of how often each example was trained",
                                 "<b>How often examples were trained.</b> The table counts those "
                                 "never picked.");
 }
 
-const cull_rep_audit *cull_rep_first_audit(const cull_rep_arm *arm)
+const cull_records_picks *cull_rep_first_picks(const cull_rep_arm *arm)
 {
-    for (size_t i = 0; i < arm->runs; i++)
-        if (arm->run[i].audit.there) return &arm->run[i].audit;
+    for (size_t i = 0; i < arm->is->runs; i++)
+        if (arm->run[i].picks.there) return &arm->run[i].picks;
     return NULL;
 }

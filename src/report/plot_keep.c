@@ -19,14 +19,14 @@ struct axis {
 /* A share of something is no more than all, and not of a size that only a damaged file has. */
 static bool shown(const cull_rep_arm *arm)
 {
-    return arm->style.colour != 1 && arm->keep > 1e-9 && arm->keep <= 1 && isfinite(arm->mean) &&
-           (cull_rep_is_uniform(arm) || cull_rep_is_arm(arm));
+    return arm->style.colour != 1 && arm->is->keep > 1e-9 && arm->is->keep <= 1 &&
+           isfinite(arm->is->mean) && (cull_rep_is_uniform(arm) || cull_rep_is_arm(arm));
 }
 
 /* What all is measured against; uniform choice of a user's own options is one of the others. */
 static bool in_the_middle(const cull_rep_arm *arm)
 {
-    return cull_rep_is_uniform(arm) && strcmp(arm->series, arm->strategy) == 0;
+    return cull_rep_is_uniform(arm) && strcmp(arm->series, arm->is->strategy) == 0;
 }
 
 static double place(const struct axis *axis, double keep, double turn)
@@ -51,9 +51,9 @@ static size_t gather(const cull_rep_comparison *c, size_t first, bool *taken,
 
         if (taken[i] || !shown(arm) || strcmp(arm->series, head->series) != 0) continue;
         if (cull_rep_is_uniform(head) != cull_rep_is_uniform(arm)) continue;
-        if (!cull_rep_is_uniform(head) && strcmp(arm->pass, head->pass) != 0) continue;
+        if (!cull_rep_is_uniform(head) && strcmp(arm->is->pass, head->is->pass) != 0) continue;
         taken[i] = true;
-        for (; at > 0 && out[at - 1]->keep > arm->keep; at--) out[at] = out[at - 1];
+        for (; at > 0 && out[at - 1]->is->keep > arm->is->keep; at--) out[at] = out[at - 1];
         out[at] = arm;
         count++;
     }
@@ -66,7 +66,7 @@ static void plot_series(cull_rep_figure *f, const struct axis *axis, const cull_
 {
     char           name[CULL_REP_NAME];
     cull_rep_style style = arm[0]->style;
-    bool           band = strcmp(arm[0]->strategy, "random") == 0;
+    bool           band = strcmp(arm[0]->is->strategy, "random") == 0;
     int            title = 0, colour = 0;
     size_t         block = 0;
 
@@ -76,9 +76,9 @@ static void plot_series(cull_rep_figure *f, const struct axis *axis, const cull_
     title = cull_rep_figure_label(f, name, true);
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < count; i++)
-        cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", place(axis, arm[i]->keep, turn),
-                       arm[i]->mean, isfinite(arm[i]->low) ? arm[i]->low : arm[i]->mean,
-                       isfinite(arm[i]->high) ? arm[i]->high : arm[i]->mean);
+        cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", place(axis, arm[i]->is->keep, turn),
+                       arm[i]->is->mean, isfinite(arm[i]->low) ? arm[i]->low : arm[i]->is->mean,
+                       isfinite(arm[i]->high) ? arm[i]->high : arm[i]->is->mean);
     cull_rep_figure_end_rows(f);
     if (band)
         cull_rep_print(cull_rep_figure_plot(f, -1),
@@ -104,9 +104,9 @@ static void plot_full(cull_rep_figure *f, const cull_rep_comparison *c)
     for (size_t i = 0; i < c->arms; i++) {
         const cull_rep_arm *arm = &c->arm[i];
 
-        if (strcmp(arm->role, "full") != 0 || !isfinite(arm->mean)) continue;
+        if (strcmp(arm->is->role, "full") != 0 || !isfinite(arm->is->mean)) continue;
         cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, "full training", true)),
-                       "%.9g with lines lw 2 dt (3,4) lc rgb '#0102%02x'", arm->mean,
+                       "%.9g with lines lw 2 dt (3,4) lc rgb '#0102%02x'", arm->is->mean,
                        CULL_REP_SERIES + arm->style.colour);
         cull_rep_figure_key(
             f, "full training, cost 100 %",
@@ -142,8 +142,8 @@ cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c
     cull_rep_put(&f.script, "set offsets 0, 0, graph .05, graph .05\n");
     for (size_t i = 0; i < c->arms && i < MOST_ARMS; i++) {
         if (!shown(&c->arm[i])) continue;
-        axis.low = fmin(axis.low, c->arm[i].keep);
-        axis.high = fmax(axis.high, c->arm[i].keep);
+        axis.low = fmin(axis.low, c->arm[i].is->keep);
+        axis.high = fmax(axis.high, c->arm[i].is->keep);
         if (!taken[i] && gather(c, i, taken, arm)) axis.beside += !in_the_middle(&c->arm[i]);
     }
     axis.log = axis.high >= 3 * axis.low;

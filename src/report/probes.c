@@ -28,7 +28,7 @@ static cull_rep_style find_style(const char *strategy, const cull_rep_comparison
 }
 
 /* The group of a probe, a new one if need be; NULL where there are too many. */
-static cull_status find_group(cull_rep_probes *probes, const cull_rep_probe *probe,
+static cull_status find_group(cull_rep_probes *probes, const cull_records_probe *probe,
                               const cull_rep_comparison *c, cull_rep_probe_group **out)
 {
     cull_status           status = CULL_OK;
@@ -52,29 +52,30 @@ done:
     return status;
 }
 
-cull_status cull_rep_probes_add(cull_rep_probes *probes, const cull_rep_metrics *metrics,
+cull_status cull_rep_probes_add(cull_rep_probes *probes, const cull_records_probes *from,
                                 const cull_rep_comparison *c)
 {
     cull_status           status = CULL_OK;
     cull_rep_probe_group *group = NULL;
 
-    for (size_t i = 0; i < metrics->probes; i++) {
-        const cull_rep_probe *probe = &metrics->probe[i];
+    for (size_t i = 0; i < from->count; i++) {
+        const cull_records_probe *probe = &from->probe[i];
+        const cull_probe_pick    *pick = &probe->pick;
 
         if (!isfinite(probe->keep)) continue;
         TRY(find_group(probes, probe, c, &group));
         if (!group) continue;
         group->batches++;
-        group->picked += probe->picked;
-        group->corrupted += probe->corrupted;
-        if (!(probe->error > 0) || !isfinite(probe->error)) continue;
+        group->picked += pick->kept == SIZE_MAX ? NAN : (double)pick->kept;
+        group->corrupted += pick->corrupted == SIZE_MAX ? NAN : (double)pick->corrupted;
+        if (!(pick->data->error > 0)) continue;
         if (group->count == group->room) {
             size_t room = 2 * group->room + 64;
             TRY(cull_base_grow(room, sizeof *group->error, "probes", &group->error));
             group->room = room;
         }
-        group->error[group->count++] = probe->error;
-        group->cosine += probe->cosine;
+        group->error[group->count++] = pick->data->error;
+        group->cosine += pick->data->cosine;
         group->full += probe->full;
         group->contests += isfinite(probe->win) != 0;
         group->wins += probe->win > 0;
@@ -305,7 +306,7 @@ cull_status cull_rep_put_probed(cull_rep_page *page, const cull_rep_probed *prob
     cull_status     status = CULL_OK;
     cull_rep_probes probes = {0};
 
-    TRY(cull_rep_probes_add(&probes, &probed->metrics, NULL));
+    TRY(cull_rep_probes_add(&probes, &probed->probes, NULL));
     cull_rep_title(page, probed->folder);
     put_finding(page, &probes);
     TRY(cull_rep_put_probes(page, &probes));

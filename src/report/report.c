@@ -2,8 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
+#include "base/sized.h"
 #include "report/page.h"
 
 /* Everything that was read. */
@@ -16,11 +19,9 @@ struct book {
 
 static bool holds(const char *folder, const char *name)
 {
-    char        path[CULL_DATA_PATH];
-    struct stat info = {0};
-    int         length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    char path[CULL_DATA_PATH];
 
-    return length > 0 && (size_t)length < sizeof path && stat(path, &info) == 0;
+    return cull_base_join(folder, name, path) == CULL_OK && access(path, F_OK) == 0;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -40,13 +41,10 @@ static cull_status spare(const char *folder, const char *output)
     cull_status              status = CULL_OK;
     char                     path[CULL_DATA_PATH];
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int length = snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-
-        if (length > 0 && (size_t)length < sizeof path && same_file(path, output))
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (cull_base_join(folder, names[i], path) == CULL_OK && same_file(path, output))
             FAIL(CULL_BAD_ARGUMENT, "%.300s: is what the page is about; give it another name",
                  output);
-    }
 done:
     return status;
 }
@@ -72,7 +70,7 @@ static cull_status read_folder(const char *folder, struct book *book, cull_rep_p
         if (status == CULL_OK)
             book->probes++;
         else
-            cull_rep_metrics_clear(&book->probed[book->probes].metrics);
+            cull_records_probes_clear(&book->probed[book->probes].probes);
     } else {
         status = cull_fail(CULL_IO, "%.300s: holds none of comparison.json, run.json, probe.jsonl",
                            folder);
@@ -102,14 +100,15 @@ static cull_status read_all(const char *const *folders, size_t count, struct boo
     }
     status = CULL_OK;
     if (book->comparisons + book->singles + book->probes == 0)
-        FAIL(first, "none of %zu folders can be read; the first: %.400s", count, problems->text[0]);
+        FAIL(first, "none of %zu folders can be read; the first: %.400s", count,
+             problems->said.text[0]);
 done:
     return status;
 }
 
 static const char *title_of(const struct book *book)
 {
-    if (book->comparisons && book->comparison[0].title[0]) return book->comparison[0].title;
+    if (book->comparisons && book->comparison[0].is.title[0]) return book->comparison[0].is.title;
     return book->comparisons ? "cull: a comparison"
            : book->singles   ? "cull: a run"
                              : "cull: a probe";
@@ -173,7 +172,7 @@ static void clear_book(struct book *book)
 {
     for (size_t i = 0; i < book->comparisons; i++) cull_rep_comparison_clear(&book->comparison[i]);
     for (size_t i = 0; i < book->singles; i++) cull_rep_single_clear(&book->single[i]);
-    for (size_t i = 0; i < book->probes; i++) cull_rep_metrics_clear(&book->probed[i].metrics);
+    for (size_t i = 0; i < book->probes; i++) cull_records_probes_clear(&book->probed[i].probes);
     cull_base_free(book->comparison);
     cull_base_free(book->single);
     cull_base_free(book->probed);
@@ -182,10 +181,15 @@ static void clear_book(struct book *book)
 cull_status cull_report(const char *const *folders, size_t count,
                         const cull_report_options *options, cull_report_result *out)
 {
-    cull_status   status = CULL_OK;
-    struct book   book = {0};
-    cull_rep_page page = {.gnuplot = options && options->gnuplot ? options->gnuplot : "gnuplot"};
+    cull_status         status = CULL_OK;
+    struct book         book = {0};
+    cull_rep_page       page = {0};
+    cull_report_options options_room;
+    cull_report_result  room, *given = out;
 
+    SIZED(cull_report_options, options, options_room);
+    SIZED_RESULT(cull_report_result, out, room);
+    page.gnuplot = options && options->gnuplot ? options->gnuplot : "gnuplot";
     *out = (cull_report_result){0};
     if (count == 0 || !options || !options->output)
         FAIL(CULL_BAD_ARGUMENT, "a report needs a folder to read and a file to write");
@@ -199,14 +203,15 @@ cull_status cull_report(const char *const *folders, size_t count,
     out->skipped = book.skipped;
     out->figures = page.figures;
     out->undrawn = page.undrawn;
-    out->problems = page.problems.count + page.problems.unsaid;
+    out->problems = page.problems.said.count + page.problems.unsaid;
     (void)snprintf(out->why, sizeof out->why, "%s",
                    page.undrawn   ? page.why
-                   : book.skipped ? page.problems.text[0]
+                   : book.skipped ? page.problems.said.text[0]
                                   : "");
 done:
+    cull_sized_give(given, out, sizeof *out);
     cull_rep_text_clear(&page.html);
-    cull_rep_problems_clear(&page.problems);
+    cull_records_list_clear(&page.problems.said);
     clear_book(&book);
     return status;
 }

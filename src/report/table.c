@@ -75,10 +75,10 @@ void cull_rep_table_audit(cull_rep_page *page, const cull_rep_picked *row, size_
     cull_rep_text *html = &page->html;
     bool           any = false;
 
-    for (size_t i = 0; i < count; i++) any = any || row[i].audit->corruption;
+    for (size_t i = 0; i < count; i++) any = any || row[i].picks->corruption;
     cull_rep_table_begin(page, "What was picked", columns, any ? COLUMNS : COLUMNS - 3, false);
     for (size_t i = 0; i < count; i++) {
-        const cull_rep_audit *a = row[i].audit;
+        const cull_records_picks *a = row[i].picks;
 
         cull_rep_cell(page, &columns[0]);
         if (row[i].style) cull_rep_swatch(html, row[i].style, false, false);
@@ -129,14 +129,14 @@ void cull_rep_table_whole(cull_rep_page *page, const cull_rep_whole *row, size_t
     bool           any = false;
 
     for (size_t i = 0; i < count; i++) {
-        const cull_rep_metrics *m = row[i].metrics;
-        any = any || m->filled > 0 || m->brief > 0 || m->fallback > 0;
+        const cull_records_work *m = row[i].work;
+        any = any || m->subsets_filled > 0 || m->subsets_short > 0 || m->subsets_fallback > 0;
     }
     if (!any) return;
     cull_rep_heading(page, 1, "What was filled up");
     cull_rep_table_begin(page, "What was filled up", columns, COLUMNS, false);
     for (size_t i = 0; i < count; i++) {
-        const cull_rep_metrics *m = row[i].metrics;
+        const cull_records_work *m = row[i].work;
 
         cull_rep_cell(page, &columns[0]);
         if (row[i].style) cull_rep_swatch(html, row[i].style, false, false);
@@ -144,13 +144,13 @@ void cull_rep_table_whole(cull_rep_page *page, const cull_rep_whole *row, size_t
         cull_rep_cell(page, &columns[1]);
         cull_rep_count(html, m->subsets);
         cull_rep_cell(page, &columns[2]);
-        put_of(html, m->filled, m->subsets);
+        put_of(html, m->subsets_filled, m->subsets);
         cull_rep_cell(page, &columns[3]);
-        cull_rep_number(html, m->filled > 0 ? m->fillers / m->filled : NAN, 1);
+        cull_rep_number(html, m->subsets_filled > 0 ? m->filled / m->subsets_filled : NAN, 1);
         cull_rep_cell(page, &columns[4]);
-        put_of(html, m->brief, m->subsets);
+        put_of(html, m->subsets_short, m->subsets);
         cull_rep_cell(page, &columns[5]);
-        put_of(html, m->fallback, m->subsets);
+        put_of(html, m->subsets_fallback, m->subsets);
     }
     cull_rep_table_end(page, columns, COLUMNS);
 }

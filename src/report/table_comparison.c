@@ -14,13 +14,13 @@ static void put_percent(cull_rep_text *html, double share, int digits)
 static void put_name(cull_rep_page *page, const cull_rep_arm *arm)
 {
     cull_rep_swatch(&page->html, &arm->style, false, false);
-    cull_rep_escape(&page->html, arm->name[0] ? arm->name : "(no name)", CULL_REP_NAME);
+    cull_rep_escape(&page->html, arm->is->name[0] ? arm->is->name : "(no name)", CULL_REP_NAME);
 }
 
 /* By more than is shown as 100.0 %. */
 static bool costs_more(const cull_rep_arm *arm)
 {
-    return arm->cost >= 1.0005;
+    return arm->is->cost >= 1.0005;
 }
 
 /* The arm's name, with a mark where it cannot pay. */
@@ -35,25 +35,25 @@ static void put_arm(cull_rep_page *page, const cull_rep_arm *arm)
 static void put_cost(cull_rep_text *html, const cull_rep_arm *arm)
 {
     if (costs_more(arm)) cull_rep_put(html, "<b class=\"over\">");
-    put_percent(html, arm->cost, 1);
+    put_percent(html, arm->is->cost, 1);
     if (costs_more(arm)) cull_rep_put(html, "</b>");
 }
 
 /* 90.12 ± 0.20 */
 static void put_accuracy(cull_rep_text *html, const cull_rep_arm *arm)
 {
-    cull_rep_number(html, arm->mean, 2);
-    if (isfinite(arm->mean) && isfinite(arm->sd)) {
+    cull_rep_number(html, arm->is->mean, 2);
+    if (isfinite(arm->is->mean) && isfinite(arm->is->sd)) {
         cull_rep_put(html, "&nbsp;<small>±&nbsp;");
-        cull_rep_number(html, arm->sd, 2);
+        cull_rep_number(html, arm->is->sd, 2);
         cull_rep_put(html, "</small>");
     }
-    if (arm->finished < arm->runs)
+    if (arm->finished < arm->is->runs)
         cull_rep_print(html, " <small class=\"warn\">(%zu of %zu runs)</small>", arm->finished,
-                       arm->runs);
+                       arm->is->runs);
 }
 
-static void put_interval(cull_rep_text *html, const cull_rep_versus *v)
+static void put_interval(cull_rep_text *html, const cull_records_versus *v)
 {
     if (!v || !isfinite(v->low) || !isfinite(v->high)) {
         cull_rep_put(html, "–");
@@ -72,7 +72,7 @@ static void put_p(cull_rep_text *html, double p)
         cull_rep_number(html, p, p < 0.01 ? 4 : 3);
 }
 
-static void put_verdict(cull_rep_text *html, const cull_rep_arm *arm, const cull_rep_versus *v)
+static void put_verdict(cull_rep_text *html, const cull_rep_arm *arm, const cull_records_versus *v)
 {
     static const struct {
         const char *word, *mark, *class;
@@ -93,7 +93,7 @@ static void put_verdict(cull_rep_text *html, const cull_rep_arm *arm, const cull
         }
         return;
     }
-    cull_rep_put(html, strcmp(arm->verdict, "control") == 0
+    cull_rep_put(html, strcmp(arm->is->verdict, "control") == 0
                            ? "<span class=\"pill same\">–&nbsp;control</span>"
                            : "<span class=\"pill open\">–&nbsp;none yet</span>");
 }
@@ -135,7 +135,7 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
 
     memcpy(columns, usual, sizeof usual);
     for (size_t i = 0; i < c->arms; i++) {
-        const cull_rep_versus *v = cull_rep_primary(&c->arm[i]);
+        const cull_records_versus *v = cull_records_primary(c->arm[i].is);
         if (!v || !(v->level > 0 && v->level < 1)) continue;
         (void)snprintf(interval, sizeof interval, "%.3g %% interval", 100 * v->level);
         break;
@@ -144,8 +144,8 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
 
     cull_rep_table_begin(page, "Verdicts", columns, COLUMNS, true);
     for (size_t i = 0; i < c->arms; i++) {
-        const cull_rep_arm    *arm = &c->arm[i];
-        const cull_rep_versus *v = cull_rep_primary(arm);
+        const cull_rep_arm        *arm = &c->arm[i];
+        const cull_records_versus *v = cull_records_primary(arm->is);
 
         if (!cull_rep_is_arm(arm)) continue;
         cull_rep_cell(page, &columns[0]);
@@ -163,19 +163,19 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_cell(page, &columns[6]);
         put_cost(html, arm);
         cull_rep_cell(page, &columns[7]);
-        put_percent(html, arm->counted, 1);
+        put_percent(html, arm->is->counted, 1);
         cull_rep_cell(page, &columns[8]);
-        cull_rep_number(html, arm->keep, arm->keep < .1 ? 3 : 2);
+        cull_rep_number(html, arm->is->keep, arm->is->keep < .1 ? 3 : 2);
         cull_rep_cell(page, &columns[9]);
-        cull_rep_escape(html, arm->pass[0] ? arm->pass : "none", 20);
+        cull_rep_escape(html, arm->is->pass[0] ? arm->is->pass : "none", 20);
     }
     cull_rep_table_end(page, columns, COLUMNS);
 }
 
 static void put_against(cull_rep_text *html, const cull_rep_arm *arm, const char *kind)
 {
-    for (size_t i = 0; i < arm->controls; i++) {
-        const cull_rep_versus *v = &arm->versus[i];
+    for (size_t i = 0; i < arm->is->controls; i++) {
+        const cull_records_versus *v = &arm->is->versus[i];
 
         if (strcmp(v->kind, kind) != 0) continue;
         cull_rep_signed(html, v->difference, 2);
@@ -210,8 +210,8 @@ void cull_rep_table_controls(cull_rep_page *page, const cull_rep_comparison *c)
 
     cull_rep_table_begin(page, "Other controls", columns, COLUMNS, false);
     for (size_t i = 0; i < c->arms; i++) {
-        const cull_rep_arm    *arm = &c->arm[i];
-        const cull_rep_versus *v = cull_rep_primary(arm);
+        const cull_rep_arm        *arm = &c->arm[i];
+        const cull_records_versus *v = cull_records_primary(arm->is);
 
         if (!cull_rep_is_arm(arm)) continue;
         cull_rep_cell(page, &columns[0]);
@@ -230,20 +230,20 @@ void cull_rep_table_controls(cull_rep_page *page, const cull_rep_comparison *c)
 
 void cull_rep_table_costs(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    static const char *const explain[CULL_REP_FACTORS] = {
+    static const char *const explain[CULL_RECORDS_FACTORS] = {
         "cost, as a share of the full run’s, at which the arm’s error is down to so many times "
         "the full run’s final error; –: never",
         NULL, NULL, NULL};
 
-    char            titles[CULL_REP_FACTORS][32];
-    cull_rep_column columns[3 + CULL_REP_FACTORS] = {{"Arm", NULL, true}};
+    char            titles[CULL_RECORDS_FACTORS][32];
+    cull_rep_column columns[3 + CULL_RECORDS_FACTORS] = {{"Arm", NULL, true}};
     size_t          factors = 0, count = 1;
     cull_rep_text  *html = &page->html;
 
     for (size_t i = 0; i < c->arms && !factors; i++)
-        while (factors < CULL_REP_FACTORS && isfinite(c->arm[i].factor[factors])) {
+        while (factors < CULL_RECORDS_FACTORS && isfinite(c->arm[i].is->factor[factors])) {
             (void)snprintf(titles[factors], sizeof titles[0], "× %.3g error",
-                           c->arm[i].factor[factors]);
+                           c->arm[i].is->factor[factors]);
             columns[count++] = (cull_rep_column){titles[factors], explain[factors], false};
             factors++;
         }
@@ -260,49 +260,51 @@ void cull_rep_table_costs(cull_rep_page *page, const cull_rep_comparison *c)
         put_arm(page, arm);
         for (size_t j = 0; j < factors; j++) {
             cull_rep_cell(page, &columns[1 + j]);
-            put_percent(html, arm->to_error[j], 0);
+            put_percent(html, arm->is->to_error[j], 0);
         }
         cull_rep_cell(page, &columns[1 + factors]);
-        put_percent(html, arm->predicted, 1);
+        put_percent(html, arm->is->predicted, 1);
         cull_rep_cell(page, &columns[2 + factors]);
-        put_percent(html, arm->measured, 1);
+        put_percent(html, arm->is->measured, 1);
     }
     cull_rep_table_end(page, columns, count);
 }
 
 /* Mean over finished runs. */
-static double mean_of(const cull_rep_arm *arm, double (*value)(const cull_rep_run *))
+static double mean_of(const cull_rep_arm *arm, double (*value)(const cull_records_compared *))
 {
     double sum = 0;
     size_t count = 0;
 
-    for (size_t i = 0; i < arm->runs; i++) {
-        if (strcmp(arm->run[i].status, "finished") != 0) continue;
-        sum += value(&arm->run[i]);
+    for (size_t i = 0; i < arm->is->runs; i++) {
+        if (!cull_rep_finished(arm, i)) continue;
+        sum += value(&arm->is->run[i]);
         count++;
     }
     return count ? sum / (double)count : NAN;
 }
 
-static double run_seconds(const cull_rep_run *run)
+static double sum_of(const double *phases)
 {
     double sum = 0;
 
-    for (int p = 0; p < CULL_REP_PHASES; p++) sum += run->seconds[p];
+    for (int p = 0; p < CULL_PHASES_OF_COST; p++) sum += phases[p];
     return sum;
 }
 
-static double run_trained(const cull_rep_run *run)
+static double run_seconds(const cull_records_compared *run)
+{
+    return sum_of(run->seconds);
+}
+
+static double run_trained(const cull_records_compared *run)
 {
     return run->trained;
 }
 
-static double run_joules(const cull_rep_run *run)
+static double run_joules(const cull_records_compared *run)
 {
-    double sum = 0;
-
-    for (int p = 0; p < CULL_REP_PHASES; p++) sum += run->joules[p];
-    return sum;
+    return sum_of(run->joules);
 }
 
 static const char *role_words(const char *role)
@@ -351,23 +353,23 @@ void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_cell(page, &columns[0]);
         put_name(page, arm);
         cull_rep_cell(page, &columns[1]);
-        cull_rep_put(html, role_words(arm->role));
+        cull_rep_put(html, role_words(arm->is->role));
         cull_rep_cell(page, &columns[2]);
         cull_rep_print(html, "%s%zu of %zu%s",
-                       arm->finished < arm->runs ? "<span class=\"warn\">" : "", arm->finished,
-                       arm->runs, arm->finished < arm->runs ? "</span>" : "");
+                       arm->finished < arm->is->runs ? "<span class=\"warn\">" : "", arm->finished,
+                       arm->is->runs, arm->finished < arm->is->runs ? "</span>" : "");
         cull_rep_cell(page, &columns[3]);
         put_cost(html, arm);
         cull_rep_cell(page, &columns[4]);
-        put_percent(html, arm->counted, 1);
+        put_percent(html, arm->is->counted, 1);
         cull_rep_cell(page, &columns[5]);
-        cull_rep_number(html, arm->mean, 2);
+        cull_rep_number(html, arm->is->mean, 2);
         cull_rep_cell(page, &columns[6]);
         cull_rep_number(html, arm->low, 2);
         cull_rep_cell(page, &columns[7]);
         cull_rep_number(html, arm->high, 2);
         cull_rep_cell(page, &columns[8]);
-        cull_rep_number(html, arm->best, 2);
+        cull_rep_number(html, arm->is->best, 2);
         cull_rep_cell(page, &columns[9]);
         cull_rep_count(html, mean_of(arm, run_trained));
         cull_rep_cell(page, &columns[10]);

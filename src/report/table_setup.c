@@ -1,55 +1,50 @@
 /* report/table_setup.c - what was run and where: command, machine, recipe; and runs. */
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "report/figure.h"
 
 enum { MOST_ROWS = 200, MOST_COMMAND = 8000 };
 
-/* A value of any kind as text. */
-static void put_value(cull_rep_text *html, const json_t *value)
+void cull_rep_table_pairs(cull_rep_page *page, const char *title, const char *class,
+                          const cull_records_pair *pairs, size_t count)
 {
-    if (json_is_string(value))
-        cull_rep_escape(html, json_string_value(value), CULL_REP_NAME);
-    else if (json_is_integer(value))
-        cull_rep_print(html, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
-        cull_rep_print(html, "%.6g", json_real_value(value));
-    else if (json_is_boolean(value))
-        cull_rep_put(html, json_is_true(value) ? "true" : "false");
-    else if (json_is_array(value))
-        for (size_t i = 0; i < json_array_size(value) && i < 16; i++) {
-            if (i) cull_rep_put(html, " ");
-            if (!json_is_array(json_array_get(value, i))) put_value(html, json_array_get(value, i));
+    cull_rep_text *html = &page->html;
+    size_t         rows = 0;
+
+    for (size_t i = 0; i < count && rows < MOST_ROWS; i++) {
+        if (!pairs[i].value) continue;
+        if (rows++ == 0) {
+            cull_rep_heading(page, 2, title);
+            cull_rep_print(html, "<dl class=\"%s\">", class);
         }
-    else
-        cull_rep_put(html, "–");
-}
-
-static void put_pairs(cull_rep_text *html, json_t *object, const char *class)
-{
-    const char *key = NULL;
-    json_t     *value = NULL;
-    size_t      rows = 0;
-
-    cull_rep_print(html, "<dl class=\"%s\">", class);
-    json_object_foreach(object, key, value)
-    {
-        if (rows++ == MOST_ROWS) break;
         cull_rep_put(html, "<div><dt>");
-        cull_rep_escape(html, key, CULL_REP_NAME);
+        cull_rep_escape(html, pairs[i].key, CULL_REP_NAME);
         cull_rep_put(html, "</dt><dd>");
-        put_value(html, value);
+        cull_rep_escape(html, pairs[i].value, CULL_REP_NAME);
         cull_rep_put(html, "</dd></div>");
     }
-    cull_rep_put(html, "</dl>\n");
+    if (rows) cull_rep_put(html, "</dl>\n");
 }
 
-void cull_rep_table_machine(cull_rep_page *page, const json_t *machine)
+void cull_rep_table_machine(cull_rep_page *page, double cores, char words[24],
+                            cull_records_pair *pairs, size_t count)
 {
-    if (!json_is_object(machine)) return;
-    cull_rep_heading(page, 2, "Machine");
-    put_pairs(&page->html, (json_t *)(uintptr_t)machine, "pairs");
+    if (isfinite(cores)) (void)snprintf(words, 24, "%.6g", cores);
+    for (size_t i = 0; i < count; i++)
+        if (!pairs[i].value[0]) pairs[i].value = NULL;
+    cull_rep_table_pairs(page, "Machine", "pairs", pairs, count);
+}
+
+static void put_machine(cull_rep_page *page, const cull_records_comparison *c)
+{
+    char              cores[24] = "";
+    cull_records_pair pairs[] = {{"cpu", c->machine.cpu},
+                                 {"cores", cores},
+                                 {"backend", c->machine.backend},
+                                 {"version", c->machine.version}};
+
+    cull_rep_table_machine(page, c->machine.cores, cores, pairs, sizeof pairs / sizeof *pairs);
 }
 
 cull_status cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison *c)
@@ -58,21 +53,21 @@ cull_status cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison 
     cull_rep_text *html = &page->html;
 
     cull_rep_heading(page, 1, "Set-up");
-    if (c->command[0]) {
+    if (c->is.command[0]) {
         cull_rep_heading(page, 2, "Command");
         cull_rep_put(html, "<pre class=\"command\"><code>");
-        cull_rep_escape(html, c->command, MOST_COMMAND);
+        cull_rep_escape(html, c->is.command, MOST_COMMAND);
         cull_rep_put(html, "</code></pre>\n");
     }
-    cull_rep_table_machine(page, c->machine);
+    put_machine(page, &c->is);
     cull_rep_put(html, "<p class=\"small\">");
-    if (isfinite(c->threads) && isfinite(c->jobs))
-        cull_rep_print(html, "%.0f %s a run, %.0f %s at a time. ", c->threads,
-                       c->threads == 1 ? "thread" : "threads", c->jobs,
-                       c->jobs == 1 ? "run" : "runs");
-    if (c->created[0]) {
+    if (isfinite(c->is.threads) && isfinite(c->is.jobs))
+        cull_rep_print(html, "%.0f %s a run, %.0f %s at a time. ", c->is.threads,
+                       c->is.threads == 1 ? "thread" : "threads", c->is.jobs,
+                       c->is.jobs == 1 ? "run" : "runs");
+    if (c->is.created[0]) {
         cull_rep_put(html, "Begun ");
-        cull_rep_escape(html, c->created, 40);
+        cull_rep_escape(html, c->is.created, 40);
         cull_rep_put(html, ". ");
     }
     if (c->folder) {
@@ -81,9 +76,7 @@ cull_status cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison 
     }
     cull_rep_put(html, "</p>\n");
     TRY(cull_rep_table_times(page, c));
-    if (!c->recipe) goto done;
-    cull_rep_heading(page, 2, "Recipe");
-    put_pairs(html, c->recipe, "pairs recipe");
+    cull_rep_table_pairs(page, "Recipe", "pairs recipe", c->is.recipe, c->is.pairs);
 done:
     return status;
 }
@@ -106,34 +99,33 @@ void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_
 
     cull_rep_table_begin(page, "Runs", columns, COLUMNS, true);
     for (size_t i = 0; i < count; i++) {
-        const cull_rep_single *s = &runs[i];
-        double                 seconds = 0;
+        const cull_rep_single   *s = &runs[i];
+        const cull_records_info *info = &s->run.record.info;
 
-        for (int p = 0; p < CULL_REP_PHASES; p++) seconds += s->run.seconds[p];
         cull_rep_cell(page, &columns[0]);
         cull_rep_escape(html, s->folder, CULL_REP_NAME);
         cull_rep_cell(page, &columns[1]);
-        cull_rep_escape(html, s->run.status, 40);
-        if (s->run.why[0]) {
+        cull_rep_put(html, cull_records_state_name(s->run.record.state));
+        if (s->run.record.why[0]) {
             cull_rep_put(html, " <small>");
-            cull_rep_escape(html, s->run.why, CULL_REP_SENTENCE);
+            cull_rep_escape(html, s->run.record.why, CULL_REP_SENTENCE);
             cull_rep_put(html, "</small>");
         }
         cull_rep_cell(page, &columns[2]);
-        cull_rep_escape(html, s->strategy, CULL_REP_NAME);
+        cull_rep_escape(html, info->strategy, CULL_REP_NAME);
         cull_rep_cell(page, &columns[3]);
-        cull_rep_number(html, s->run.seed, 0);
+        cull_rep_number(html, info->seed, 0);
         cull_rep_cell(page, &columns[4]);
-        cull_rep_number(html, s->epoch, floor(s->epoch) == s->epoch ? 0 : 2);
+        cull_rep_number(html, info->epoch, floor(info->epoch) == info->epoch ? 0 : 2);
         cull_rep_cell(page, &columns[5]);
-        cull_rep_number(html, 100 * s->test, 2);
+        cull_rep_number(html, 100 * info->test, 2);
         cull_rep_cell(page, &columns[6]);
-        cull_rep_number(html, 100 * s->run.accuracy, 2);
+        cull_rep_number(html, 100 * info->accuracy, 2);
         cull_rep_cell(page, &columns[7]);
-        cull_rep_number(html, 100 * s->run.best, 2);
-        if (s->best_epoch > 0) cull_rep_print(html, " <small>(%.0f)</small>", s->best_epoch);
+        cull_rep_number(html, 100 * info->best, 2);
+        if (info->best_epoch > 0) cull_rep_print(html, " <small>(%.0f)</small>", info->best_epoch);
         cull_rep_cell(page, &columns[8]);
-        cull_rep_number(html, seconds, 1);
+        cull_rep_number(html, cull_records_spent(&info->work), 1);
     }
     cull_rep_table_end(page, columns, COLUMNS);
 }

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "report/figure.h"
 
-enum { KINDS = 5, MOST_TIMES = 4096 };
+enum { KINDS = 5 };
 
 static const struct {
     const char *what, *title, *explain;
@@ -31,11 +31,11 @@ struct arm_times {
 };
 
 struct times {
-    struct arm_times *arm;
-    size_t            arms;
-    bool              used[KINDS];
-    const json_t    **learn, **other; /* rows, borrowed */
-    size_t            sizes, others;
+    struct arm_times         *arm;
+    size_t                    arms;
+    bool                      used[KINDS];
+    const cull_records_time **learn, **other; /* rows, borrowed */
+    size_t                    sizes, others;
 };
 
 /* 31.5 µs, 4.85 ms, 1.98 s */
@@ -67,13 +67,13 @@ static bool is_learn(const char *what)
            strspn(what + 6, "0123456789") == strlen(what + 6);
 }
 
-static void sort_row(struct times *t, const json_t *row)
+static void sort_row(struct times *t, const cull_records_time *row)
 {
-    const char *what = cull_rep_word(row, "what");
+    const char *what = row->what;
 
     for (int k = 0; k < KINDS; k++) {
         if (strncmp(what, kinds[k].what, strlen(kinds[k].what)) != 0) continue;
-        find_arm(t, what + strlen(kinds[k].what))->seconds[k] = cull_rep_field(row, "seconds");
+        find_arm(t, what + strlen(kinds[k].what))->seconds[k] = row->seconds;
         t->used[k] = true;
         return;
     }
@@ -87,7 +87,7 @@ static void sort_row(struct times *t, const json_t *row)
 static const cull_rep_style *style_of(const cull_rep_comparison *c, const char *name)
 {
     for (size_t i = 0; i < c->arms; i++)
-        if (strcmp(c->arm[i].name, name) == 0) return &c->arm[i].style;
+        if (strcmp(c->arm[i].is->name, name) == 0) return &c->arm[i].style;
     return NULL;
 }
 
@@ -126,8 +126,8 @@ static void put_learn(cull_rep_page *page, const struct times *t)
 
     cull_rep_table_begin(page, "Learning by batch size", columns, 3, false);
     for (size_t i = 0; i < t->sizes; i++) {
-        double batch = strtod(cull_rep_word(t->learn[i], "what") + 6, NULL);
-        double seconds = cull_rep_field(t->learn[i], "seconds");
+        double batch = strtod(t->learn[i]->what + 6, NULL);
+        double seconds = t->learn[i]->seconds;
 
         cull_rep_cell(page, &columns[0]);
         cull_rep_count(&page->html, batch);
@@ -142,15 +142,15 @@ static void put_learn(cull_rep_page *page, const struct times *t)
 static void put_others(cull_rep_page *page, const cull_rep_comparison *c, const struct times *t)
 {
     cull_rep_text *html = &page->html;
-    double         step = cull_rep_field(c->costs, "full_step");
+    double         step = c->is.full_step;
 
     cull_rep_put(html, "<p class=\"small\">Medians, measured once before the runs and frozen: what "
                        "Cost is counted by.");
     for (size_t i = 0; i < t->others; i++) {
         cull_rep_put(html, i ? "; " : " ");
-        cull_rep_escape(html, cull_rep_word(t->other[i], "what"), CULL_REP_NAME);
+        cull_rep_escape(html, t->other[i]->what, CULL_REP_NAME);
         cull_rep_put(html, ": ");
-        put_time(html, cull_rep_field(t->other[i], "seconds"));
+        put_time(html, t->other[i]->seconds);
     }
     if (t->others) cull_rep_put(html, ".");
     if (isfinite(step)) {
@@ -163,17 +163,15 @@ static void put_others(cull_rep_page *page, const cull_rep_comparison *c, const 
 
 cull_status cull_rep_table_times(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    cull_status   status = CULL_OK;
-    const json_t *rows = json_object_get(c->costs, "rows");
-    size_t        count = json_array_size(rows);
-    struct times  t = {0};
+    cull_status  status = CULL_OK;
+    size_t       count = c->is.times;
+    struct times t = {0};
 
-    if (count > MOST_TIMES) count = MOST_TIMES;
     if (!count) goto done;
     TRY(cull_base_alloc(count, sizeof *t.arm, "step times", &t.arm));
     TRY(cull_base_alloc(count, sizeof *t.learn, "step times", &t.learn));
     TRY(cull_base_alloc(count, sizeof *t.other, "step times", &t.other));
-    for (size_t i = 0; i < count; i++) sort_row(&t, json_array_get(rows, i));
+    for (size_t i = 0; i < count; i++) sort_row(&t, &c->is.time[i]);
     cull_rep_heading(page, 2, "Step times that costs are counted by");
     put_others(page, c, &t);
     cull_rep_put(&page->html, "<div class=\"beside\">");

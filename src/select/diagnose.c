@@ -12,16 +12,20 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "select/select.h"
 
 enum { BLOCK = 1024, MOST_CLASSES = 1 << 24 };
 
 void cull_diagnosis_clear(cull_diagnosis *diagnosis)
 {
-    if (!diagnosis) return;
-    cull_base_free(diagnosis->available);
-    cull_base_free(diagnosis->chosen);
-    *diagnosis = (cull_diagnosis){0};
+    cull_diagnosis held;
+
+    if (!diagnosis || cull_sized_read("cull_diagnosis", diagnosis, sizeof held, &held) != CULL_OK)
+        return;
+    cull_base_free(held.available);
+    cull_base_free(held.chosen);
+    cull_sized_clear(diagnosis, sizeof held);
 }
 
 static cull_status check_subset(const cull_subset *subset, const cull_signals *signals)
@@ -262,12 +266,19 @@ done:
 cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
                           const cull_subset *subset, const cull_subset *other, cull_diagnosis *out)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *own = NULL;
-    cull_needs    read = {0};
-    cull_trouble  trouble = {0};
-    cull_op      *check = NULL;
+    cull_status    status = CULL_OK;
+    cull_backend  *own = NULL;
+    cull_needs     read = {0};
+    cull_signals   signals_room;
+    cull_subset    subset_room, other_room;
+    cull_diagnosis room, *given = out;
+    cull_trouble   trouble = {0};
+    cull_op       *check = NULL;
 
+    SIZED(cull_signals, signals, signals_room);
+    SIZED(cull_subset, subset, subset_room);
+    SIZED(cull_subset, other, other_room);
+    SIZED(cull_diagnosis, out, room);
     if (!signals || !subset || !out)
         FAIL(CULL_BAD_ARGUMENT, "diagnose: signals, a subset and a place are needed");
     out->error = out->full = out->cosine = out->overlap = NAN;
@@ -290,6 +301,7 @@ cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
     if (read.signals & CULL_SIGNAL_LABEL) TRY(composition(signals, subset, out));
     if (read.signals & CULL_SIGNAL_H) TRY(gradients(backend, signals, subset, out));
 done:
+    cull_sized_give(given, out, sizeof *out);
     cull_op_destroy(check);
     cull_backend_close(own);
     return status;

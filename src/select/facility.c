@@ -2,6 +2,8 @@
 #include <math.h>
 
 #include "backend/backend.h"
+#include "base/alloc.h"
+#include "base/sized.h"
 #include "tensor/tensor.h"
 
 static cull_status check_similarity(const cull_facility_problem *problem, size_t number)
@@ -108,15 +110,23 @@ done:
 cull_status cull_facility(cull_backend *backend, cull_facility_problem *problems, size_t count,
                           const cull_facility_options *options)
 {
-    cull_status           status = CULL_OK;
-    cull_backend         *own = NULL;
-    cull_op              *op = NULL;
-    cull_op_desc          desc = {.kind = CULL_OP_FACILITY};
-    cull_facility_options defaults = {0};
-    cull_op_args          args = {.facility = {problems, count, options ? options : &defaults}};
+    cull_status            status = CULL_OK;
+    cull_backend          *own = NULL;
+    cull_op               *op = NULL;
+    cull_op_desc           desc = {.kind = CULL_OP_FACILITY};
+    cull_facility_options  defaults = {0};
+    cull_op_args           args = {0};
+    cull_facility_problem *given = problems, *copies = NULL;
+    cull_facility_options  room;
 
     if (count == 0) return CULL_OK;
     if (!problems) FAIL(CULL_BAD_ARGUMENT, "facility location: no problems given");
+    SIZED(cull_facility_options, options, room);
+    TRY(cull_sized_read_all("cull_facility_problem", given, count, sizeof *given, &copies));
+    if (copies) problems = copies;
+    args.facility.problems = problems;
+    args.facility.count = count;
+    args.facility.options = options ? options : &defaults;
     TRY(check_options(args.facility.options));
     for (size_t i = 0; i < count; i++) {
         TRY(check_problem(problems + i, i));
@@ -126,6 +136,8 @@ cull_status cull_facility(cull_backend *backend, cull_facility_problem *problems
     TRY(cull_op_ready(backend ? backend : own, &desc, &op));
     TRY(cull_op_run(op, &args));
 done:
+    cull_sized_give_all(given, copies, count, sizeof *copies);
+    cull_base_free(copies);
     cull_op_destroy(op);
     cull_backend_close(own);
     return status;

@@ -36,20 +36,21 @@ done:
 
 enum { BORDER = 64 }; /* where arrays begin */
 
-/* What is on its way. */
-struct load {
-    cull_backend *home, *work;
-    char         *block; /* NULL: it is only measured */
-    size_t        at;
+/* What is on its way; not moved yet, it is only measured. */
+struct way {
+    const cull_sel_load *load;
+    bool                 moves;
+    size_t               at;
 };
 
-static cull_status carry(struct load *load, const void **array, size_t bytes)
+static cull_status carry(struct way *way, const void **array, size_t bytes)
 {
-    cull_status status = CULL_OK;
-    void       *to = load->block ? load->block + load->at : NULL;
+    cull_status          status = CULL_OK;
+    const cull_sel_load *load = way->load;
+    void                *to = way->moves ? (char *)load->block + way->at : NULL;
 
     if (!*array) return CULL_OK;
-    load->at += (bytes + BORDER - 1) / BORDER * BORDER;
+    way->at += (bytes + BORDER - 1) / BORDER * BORDER;
     if (!to) return CULL_OK;
     TRY(cull_backend_on_host(load->work) ? cull_backend_download(load->home, to, *array, bytes)
                                          : cull_backend_upload(load->work, to, *array, bytes));
@@ -66,69 +67,76 @@ static size_t span(const cull_tensor *t)
     return rows ? ((rows - 1) * (size_t)t->stride[0] + width) * cull_dtype_size(t->dtype) : 0;
 }
 
-static cull_status carry_tensor(struct load *load, unsigned wanted, cull_tensor *t)
+static cull_status carry_tensor(struct way *way, unsigned wanted, cull_tensor *t)
 {
     cull_status status = CULL_OK;
     const void *data = t->data;
 
     if (!wanted) *t = (cull_tensor){0};
     if (!t->data) return CULL_OK;
-    TRY(carry(load, &data, span(t)));
+    TRY(carry(way, &data, span(t)));
     t->data = (void *)(uintptr_t)data;
-    t->device = cull_backend_device(load->work);
+    t->device = cull_backend_device(way->load->work);
 done:
     return status;
 }
 
-static cull_status carry_signals(struct load *load, const cull_needs *read, cull_signals *s)
+static cull_status carry_signals(struct way *way, const cull_needs *read, cull_signals *s)
 {
     cull_status  status = CULL_OK;
     cull_target *target = &s->target;
     const void  *place = s->place;
     const void  *unseen = read->signals & CULL_SIGNAL_LOSS ? s->unseen : NULL;
 
-    TRY(carry(load, &place, s->count * sizeof *s->place));
-    TRY(carry(load, &unseen, s->count));
+    TRY(carry(way, &place, s->count * sizeof *s->place));
+    TRY(carry(way, &unseen, s->count));
     s->place = place;
     s->unseen = unseen;
-    TRY(carry_tensor(load, read->signals & CULL_SIGNAL_LOSS, &s->loss));
-    TRY(carry_tensor(load, read->signals & CULL_SIGNAL_H, &s->h));
-    TRY(carry_tensor(load, read->signals & CULL_SIGNAL_P, &s->p));
-    TRY(carry_tensor(load, read->signals & CULL_SIGNAL_LABEL, &s->label));
-    TRY(carry_tensor(load, read->signals & CULL_SIGNAL_IRREDUCIBLE, &s->irreducible));
-    TRY(carry_tensor(load, read->target & CULL_SIGNAL_H, &target->h));
-    TRY(carry_tensor(load, read->target & CULL_SIGNAL_P, &target->p));
-    TRY(carry_tensor(load, read->target & CULL_SIGNAL_LABEL, &target->label));
-    TRY(carry_tensor(load, read->target & CULL_SIGNAL_LOGITS, &target->logits));
-    s->device = cull_backend_device(load->work);
+    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_LOSS, &s->loss));
+    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_H, &s->h));
+    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_P, &s->p));
+    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_LABEL, &s->label));
+    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_IRREDUCIBLE, &s->irreducible));
+    TRY(carry_tensor(way, read->target & CULL_SIGNAL_H, &target->h));
+    TRY(carry_tensor(way, read->target & CULL_SIGNAL_P, &target->p));
+    TRY(carry_tensor(way, read->target & CULL_SIGNAL_LABEL, &target->label));
+    TRY(carry_tensor(way, read->target & CULL_SIGNAL_LOGITS, &target->logits));
+    s->device = cull_backend_device(way->load->work);
 done:
     return status;
 }
 
-/* What is read of signals that lie elsewhere: measured, then copied. */
-static cull_status bring(cull_selector *s, const cull_signals *signals, const cull_needs *read)
+cull_status cull_sel_carry(cull_sel_load *load, const cull_needs *read, cull_signals *signals)
 {
-    cull_status status = CULL_OK;
-    struct load load = {.home = s->home, .work = s->setting.backend};
+    cull_status  status = CULL_OK;
+    struct way   measured = {.load = load}, way = {.load = load, .moves = true};
+    cull_signals copy = *signals;
 
-    s->seen = *signals;
-    TRY(carry_signals(&load, read, &s->seen));
-    TRY(cull_sel_room(load.work, load.at, 1, &s->fetched_room, &s->fetched));
-    load.block = s->fetched;
-    load.at = 0;
-    s->seen = *signals;
-    TRY(carry_signals(&load, read, &s->seen));
+    if (cull_device_same(signals->device, cull_backend_device(load->work))) return CULL_OK;
+    TRY(carry_signals(&measured, read, &copy));
+    TRY(cull_sel_room(load->work, measured.at, 1, &load->room, &load->block));
+    TRY(carry_signals(&way, read, signals));
 done:
     return status;
+}
+
+void cull_sel_load_clear(cull_sel_load *load)
+{
+    if (load->block) cull_backend_release(load->work, load->block);
+    load->block = NULL;
+    load->room = 0;
 }
 
 cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const cull_needs *read,
                            const cull_signals **out)
 {
-    bool here = cull_sel_is_here(s, signals->device);
-
-    *out = here ? signals : &s->seen;
-    return here ? CULL_OK : bring(s, signals, read);
+    *out = signals;
+    if (cull_sel_is_here(s, signals->device)) return CULL_OK;
+    s->seen = *signals;
+    *out = &s->seen;
+    s->fetched.home = s->home;
+    s->fetched.work = s->setting.backend;
+    return cull_sel_carry(&s->fetched, read, &s->seen);
 }
 
 cull_status cull_sel_deliver(cull_subset *from, cull_subset *out)
@@ -156,5 +164,34 @@ cull_status cull_sel_deliver(cull_subset *from, cull_subset *out)
     out->picked = from->picked;
     out->flags = from->flags;
 done:
+    return status;
+}
+
+cull_status cull_sel_subset_bring(cull_subset *from, cull_subset *out)
+{
+    cull_subset before = *out;
+
+    if (from->backend) return cull_sel_deliver(from, out);
+    *out = *from;
+    *from = before;
+    return CULL_OK;
+}
+
+cull_status cull_sel_subset_group(const cull_subset *subset, size_t from, size_t *to)
+{
+    cull_status status = CULL_OK;
+    uint32_t   *there = NULL;
+    uint32_t   *group = subset->group;
+
+    *to = subset->count;
+    if (subset->groups <= 1) goto done;
+    if (subset->backend) {
+        TRY(cull_base_alloc(subset->count, sizeof *there, "a subset", &there));
+        TRY(cull_backend_download(subset->backend, there, group, subset->count * sizeof *there));
+        group = there;
+    }
+    for (*to = from; *to < subset->count && group[*to] == group[from];) ++*to;
+done:
+    cull_base_free(there);
     return status;
 }

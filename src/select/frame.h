@@ -44,10 +44,9 @@ struct cull_selector {
     cull_sel_watch     watch;
 
     /* for what does not lie where the rule works */
-    void        *fetched;
-    size_t       fetched_room;
-    cull_signals seen;
-    cull_subset  made;
+    cull_sel_load fetched;
+    cull_signals  seen;
+    cull_subset   made;
 };
 
 /* Does the rule work there? */

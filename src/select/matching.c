@@ -44,7 +44,7 @@ cull_status cull_sel_match(cull_op **op, const cull_self *self, const cull_signa
                                    .fill = !cull_value_is(self->values, "short", "accept"),
                                    .key = cull_key_make(self->setting->seed, "fill"),
                                    .step = signals->step,
-                                   .now = self->watch->step,
+                                   .now = self->watch->moment,
                                    .trouble = self->watch->trouble}};
 
     if (cull_value_is(self->values, "match", "validation")) {

@@ -2,6 +2,8 @@
 #include <math.h>
 
 #include "backend/backend.h"
+#include "base/alloc.h"
+#include "base/sized.h"
 #include "tensor/tensor.h"
 
 static cull_status check_options(const cull_omp_options *options)
@@ -88,14 +90,22 @@ done:
 cull_status cull_omp(cull_backend *backend, cull_omp_problem *problems, size_t count,
                      const cull_omp_options *options)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *own = NULL;
-    cull_op      *op = NULL;
-    cull_op_desc  desc = {.kind = CULL_OP_OMP};
-    cull_op_args  args = {.omp = {problems, count, options}};
+    cull_status       status = CULL_OK;
+    cull_backend     *own = NULL;
+    cull_op          *op = NULL;
+    cull_op_desc      desc = {.kind = CULL_OP_OMP};
+    cull_op_args      args = {0};
+    cull_omp_problem *given = problems, *copies = NULL;
+    cull_omp_options  room;
 
     if (count == 0) return CULL_OK;
     if (!problems || !options) FAIL(CULL_BAD_ARGUMENT, "omp: problems and options must be given");
+    SIZED(cull_omp_options, options, room);
+    TRY(cull_sized_read_all("cull_omp_problem", given, count, sizeof *given, &copies));
+    if (copies) problems = copies;
+    args.omp.problems = problems;
+    args.omp.count = count;
+    args.omp.options = options;
     for (size_t i = 0; i < count; i++) problems[i].picked = 0;
     TRY(check_options(options));
     for (size_t i = 0; i < count; i++) {
@@ -110,6 +120,8 @@ cull_status cull_omp(cull_backend *backend, cull_omp_problem *problems, size_t c
     TRY(cull_op_ready(backend, &desc, &op));
     TRY(cull_op_run(op, &args));
 done:
+    cull_sized_give_all(given, copies, count, sizeof *copies);
+    cull_base_free(copies);
     cull_op_give(backend, op);
     cull_backend_close(own);
     return status;

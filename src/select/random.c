@@ -1,10 +1,12 @@
 /*
  * select/random.c - uniformly without replacement, never asking for a scoring pass.
  *
- *     random            m of each minibatch; with rounding=alternate, where rho M is no whole
- *                       number, m = floor((t+1) rho M) - floor(t rho M) at step t, at least 1
+ *     random            m of each minibatch
  *     adaptive-random   k of the pool, anew every R epochs
  *     fixed-random      k of the pool, once for the whole run
+ *
+ * Where rho M is no whole number and rounding=alternate, random takes
+ * m = floor((t+1) rho M) - floor(t rho M) at step t, at least 1.
  */
 #include <math.h>
 

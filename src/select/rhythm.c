@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/sized.h"
 #include "select/frame.h"
 
 /* More epochs than this are counted by one that stands for the others. */
@@ -267,17 +268,27 @@ void cull_sel_needs(const cull_selector *s, cull_sel_decision decided, uint64_t 
 cull_status cull_selector_needs(const cull_selector *selector, uint64_t step, uint64_t epoch,
                                 cull_needs *out)
 {
-    if (!selector || !out)
-        return cull_fail(CULL_BAD_ARGUMENT, "needs: a selector and a place are needed");
+    cull_status status = CULL_OK;
+    cull_needs  room, *given = out;
+
+    if (!selector || !out) FAIL(CULL_BAD_ARGUMENT, "needs: a selector and a place are needed");
+    SIZED_RESULT(cull_needs, out, room);
     cull_sel_needs(selector, selector->decided, step, epoch, out);
-    return CULL_OK;
+    cull_sized_give(given, out, sizeof *out);
+done:
+    return status;
 }
 
 cull_status cull_selector_reads(const cull_selector *selector, cull_needs *out)
 {
-    if (!selector || !out)
-        return cull_fail(CULL_BAD_ARGUMENT, "reads: a selector and a place are needed");
-    cull_sel_rule_needs(selector, selector->decided, 0, 0,
-                        out); /* epoch 0 scores, whatever follows it */
-    return CULL_OK;
+    cull_status status = CULL_OK;
+    cull_needs  room, *given = out;
+
+    if (!selector || !out) FAIL(CULL_BAD_ARGUMENT, "reads: a selector and a place are needed");
+    SIZED_RESULT(cull_needs, out, room);
+    /* epoch 0 scores, whatever follows it */
+    cull_sel_rule_needs(selector, selector->decided, 0, 0, out);
+    cull_sized_give(given, out, sizeof *out);
+done:
+    return status;
 }

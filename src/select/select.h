@@ -96,6 +96,22 @@ cull_status cull_sel_subset_late(cull_subset *subset);
 /* Waits for it: count, picked and flags. Nothing where nothing is late. */
 cull_status cull_sel_subset_outcome(cull_subset *subset);
 
+/* fetch.c: what lies in `from` on the host, in `out`, which may be swapped with it. */
+cull_status cull_sel_subset_bring(cull_subset *from, cull_subset *out);
+/* Entries from .. *to are one training batch. */
+cull_status cull_sel_subset_group(const cull_subset *subset, size_t from, size_t *to);
+/* fetch.c: signals brought from one backend's memory to another's, one of the two on the host. */
+typedef struct cull_sel_load {
+    cull_backend *home, *work; /* from where, to where */
+    void         *block;       /* where they lie then  */
+    size_t        room;
+} cull_sel_load;
+
+/* What is read of them is then at `work`, until the next call; what was there already stays where
+ * it is. */
+cull_status cull_sel_carry(cull_sel_load *load, const cull_needs *read, cull_signals *signals);
+void        cull_sel_load_clear(cull_sel_load *load);
+
 /* scores.c: what the rows of signals are chosen by, with room that is kept. */
 typedef struct cull_sel_scores {
     cull_op *op;

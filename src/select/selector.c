@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "select/frame.h"
 
 /* Epochs and steps are counted in doubles too. */
@@ -126,8 +127,10 @@ cull_status cull_selector_create(const char *strategy, const cull_option *option
     cull_status    status = CULL_OK;
     cull_selector *s = NULL;
     const char    *modifier = NULL;
+    cull_setting   room;
 
     if (!out) FAIL(CULL_BAD_ARGUMENT, "a place for the selector is needed");
+    SIZED(cull_setting, setting, room);
     TRY(cull_base_alloc(1, sizeof *s, "a selector", &s));
     TRY(find_strategy(s, strategy, &modifier));
     TRY(take_options(s, modifier, options, count));
@@ -152,7 +155,7 @@ void cull_selector_destroy(cull_selector *selector)
     cull_op_destroy(s->settle);
     cull_backend_release(s->setting.backend, s->recalled);
     cull_backend_release(s->setting.backend, s->unseen);
-    cull_backend_release(s->setting.backend, s->fetched);
+    cull_sel_load_clear(&s->fetched);
     cull_backend_release(s->setting.backend, s->word);
     cull_subset_clear(&s->made);
     cull_values_destroy(s->values);
@@ -420,8 +423,12 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
     cull_selector      *s = selector;
     const cull_signals *here = NULL;
     cull_needs          read = {0};
+    cull_signals        room;
+    cull_subset         own, *given = out;
     bool                plain = false, all = false;
 
+    SIZED(cull_signals, signals, room);
+    SIZED(cull_subset, out, own);
     if (out) out->count = 0;
     if (!s || !signals || !out)
         FAIL(CULL_BAD_ARGUMENT, "select: a selector, signals and a place are needed");
@@ -450,6 +457,7 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
     if (cull_sel_over_pool(s)) s->decided = (cull_sel_decision){true, signals->epoch};
 done:
     if (status != CULL_OK && out) out->count = 0;
+    cull_sized_give(given, out, sizeof *out);
     return status;
 }
 
@@ -459,7 +467,9 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
     cull_selector      *s = selector;
     const cull_signals *here = NULL;
     cull_needs          needs = {0};
+    cull_signals        room;
 
+    SIZED(cull_signals, trained, room);
     if (!s || !trained) FAIL(CULL_BAD_ARGUMENT, "observe: a selector and signals are needed");
     cull_sel_rule_needs(s, s->decided, trained->step, trained->epoch, &needs);
     if (!needs.observe || trained->count == 0) return CULL_OK;
@@ -494,7 +504,9 @@ done:
 cull_status cull_flush(cull_selector *selector, cull_subset *out)
 {
     cull_status status = CULL_OK;
+    cull_subset room, *given = out;
 
+    SIZED(cull_subset, out, room);
     if (out) out->count = 0;
     if (!selector || !out) FAIL(CULL_BAD_ARGUMENT, "flush: a selector and a place are needed");
     if (cull_sel_is_here(selector, out->device)) {
@@ -506,5 +518,6 @@ cull_status cull_flush(cull_selector *selector, cull_subset *out)
     }
 done:
     if (status != CULL_OK && out) out->count = 0;
+    cull_sized_give(given, out, sizeof *out);
     return status;
 }

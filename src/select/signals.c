@@ -184,10 +184,8 @@ cull_status cull_sel_check_values(cull_op *check, const cull_signals *signals,
     const cull_signals *s = signals;
     unsigned            wanted = read->signals;
     size_t              n = s->count;
-    struct look         look = {check,
-                                {.check = {.place = s->place,
-                                           .now = watch->moment ? &watch->moment->step : NULL,
-                                           .trouble = watch->trouble}}};
+    struct look         look = {
+                check, {.check = {.place = s->place, .now = watch->moment, .trouble = watch->trouble}}};
 
     look.args.check.pool = pool;
     if (s->place) TRY(look_at(&look, &(cull_tensor){0}, n, 0, 0, 0));

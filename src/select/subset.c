@@ -1,6 +1,7 @@
 /* select/subset.c - the subset's arrays, wherever they lie. */
 #include <string.h>
 
+#include "base/sized.h"
 #include "select/select.h"
 
 static void drop(const cull_subset *subset, void *array)
@@ -13,13 +14,15 @@ static void drop(const cull_subset *subset, void *array)
 
 void cull_subset_clear(cull_subset *subset)
 {
-    if (!subset) return;
-    drop(subset, subset->index);
-    drop(subset, subset->place);
-    drop(subset, subset->weight);
-    drop(subset, subset->group);
-    drop(subset, subset->outcome);
-    *subset = (cull_subset){0};
+    cull_subset held;
+
+    if (!subset || cull_sized_read("cull_subset", subset, sizeof held, &held) != CULL_OK) return;
+    drop(&held, held.index);
+    drop(&held, held.place);
+    drop(&held, held.weight);
+    drop(&held, held.group);
+    drop(&held, held.outcome);
+    cull_sized_clear(subset, sizeof held);
 }
 
 void cull_sel_subset_aim(cull_subset *subset, cull_backend *backend)
@@ -49,9 +52,12 @@ done:
 cull_status cull_subset_resize(cull_subset *subset, size_t count)
 {
     cull_status status = CULL_OK;
-    cull_device device = subset->backend ? cull_backend_device(subset->backend) : (cull_device){0};
+    cull_subset room, *given = subset;
+    cull_device device = {0};
 
+    SIZED(cull_subset, subset, room);
     subset->count = 0;
+    if (subset->backend) device = cull_backend_device(subset->backend);
     TRY(cull_device_check(subset->device, device, "the subset"));
     if (count > subset->room) {
         TRY(grow(subset, count, sizeof *subset->index, &subset->index));
@@ -69,6 +75,7 @@ cull_status cull_subset_resize(cull_subset *subset, size_t count)
     subset->picked = count;
     subset->flags = 0;
 done:
+    cull_sized_give(given, subset, sizeof *subset);
     return status;
 }
 

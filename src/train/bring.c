@@ -1,19 +1,12 @@
 /*
- * train/bring.c - examples for a step: candidates from the loader, and the rows of a training
- * batch.
+ * train/bring.c - examples for a step: candidates, and the rows of a training batch.
  *
  * Candidates that are scored, or all trained, are asked of the loader ahead, on the guess that the
- * next steps take as many; when the guess is wrong, they are asked for again. What is chosen by
- * places alone is made when it is known, and nothing else is.
+ * next steps take as many; when the guess is wrong, they are asked for again.
  */
-#include <string.h>
+#include "train/feed.h"
 
-#include "base/alloc.h"
-#include "base/rng.h"
-#include "train/train.h"
-
-/* Is the forward pass of all candidates asked for? */
-static bool loads(const cull_needs *needs)
+bool cull_feed_loads(const cull_needs *needs)
 {
     return needs->action != CULL_SELECT_BATCH || needs->signals & CULL_SIGNAL_FORWARD;
 }
@@ -24,42 +17,77 @@ static bool augments(const cull_train_setup *setup, const cull_needs *needs)
     return setup->augments && !(needs->action == CULL_SELECT_BATCH && setup->score.clean);
 }
 
-/* A loader for requests of so many. */
-static cull_status widen(cull_trainer *t, size_t size)
+bool cull_feed_as_trained(const cull_feed *feed, const cull_needs *needs)
 {
-    const cull_train_setup *s = t->setup;
+    return augments(feed->setup, needs) == feed->setup->augments;
+}
+
+cull_status cull_rows_make(cull_backend *backend, size_t count, size_t width, cull_rows *out)
+{
+    cull_status status = CULL_OK;
+    cull_rows   rows = {.room = count};
+
+    if (count <= out->room && (!width || out->inputs)) return CULL_OK;
+    if (width)
+        TRY(cull_backend_allocate(backend, count, width * sizeof *rows.inputs, "a batch",
+                                  &rows.inputs));
+    TRY(cull_backend_allocate(backend, count, sizeof *rows.label, "a batch", &rows.label));
+    TRY(cull_backend_allocate(backend, count, sizeof *rows.place, "a batch", &rows.place));
+    TRY(cull_backend_allocate(backend, count, sizeof *rows.weight, "a batch", &rows.weight));
+    cull_rows_clear(backend, out);
+    *out = rows;
+    rows = (cull_rows){0};
+done:
+    cull_rows_clear(backend, &rows);
+    return status;
+}
+
+void cull_rows_clear(cull_backend *backend, cull_rows *rows)
+{
+    cull_backend_release(backend, rows->inputs);
+    cull_backend_release(backend, rows->label);
+    cull_backend_release(backend, rows->place);
+    cull_backend_release(backend, rows->weight);
+    *rows = (cull_rows){0};
+}
+
+/* ---- on the host ---- */
+
+/* A loader for requests of so many. */
+static cull_status widen(cull_feed *feed, size_t size)
+{
+    const cull_train_setup *s = feed->setup;
     cull_status             status = CULL_OK;
-    cull_loader_options     options = {.set = t->train,
+    cull_loader_options     options = {.set = feed->resident->set,
                                        .augment = s->augments ? &s->augment : NULL,
-                                       .form = t->form,
+                                       .form = feed->form,
                                        .batch = size,
                                        .depth = CULL_TRAIN_DEPTH,
                                        .threads = s->workers};
 
-    if (size <= t->loader_room) return CULL_OK;
-    cull_data_loader_destroy(t->loader);
-    t->loader = NULL;
-    t->loader_room = 0;
-    TRY(cull_data_loader_create(&options, &t->loader));
-    t->loader_room = size;
-    t->ahead = (cull_ahead){0};
+    if (size <= feed->loader_room) return CULL_OK;
+    cull_data_loader_destroy(feed->loader);
+    feed->loader = NULL;
+    feed->loader_room = 0;
+    TRY(cull_data_loader_create(&options, &feed->loader));
+    feed->loader_room = size;
+    feed->ahead = (cull_ahead){0};
 done:
     return status;
 }
 
-/* Steps from a->to on, as if all had these needs. */
-static cull_status fill_loader(cull_trainer *t, const cull_needs *needs)
+/* Steps from ahead.to on, as if all had these needs. */
+static cull_status fill_loader(cull_feed *feed, cull_sel_course course, const cull_needs *needs)
 {
-    cull_status     status = CULL_OK;
-    cull_ahead     *a = &t->ahead;
-    cull_sel_course course = cull_train_course(t);
-    size_t          count = 0;
+    cull_status status = CULL_OK;
+    cull_ahead *a = &feed->ahead;
+    size_t      count = 0;
 
-    while (cull_data_loader_room(t->loader) > 0) {
+    while (cull_data_loader_room(feed->loader) > 0) {
         course.at = a->to;
         if (!cull_sel_course_takes(&course, needs, &count)) break;
-        if (count > t->loader_room) break; /* a short batch came first: widened when it is due */
-        TRY(cull_data_loader_submit(t->loader, t->walk.place + a->to, count, t->progress.epoch,
+        if (count > feed->loader_room) break; /* a short batch came first: widened when it is due */
+        TRY(cull_data_loader_submit(feed->loader, feed->walk.place + a->to, count, course.epoch,
                                     a->augment));
         a->to += count;
     }
@@ -67,25 +95,27 @@ done:
     return status;
 }
 
-cull_status cull_train_take(cull_trainer *t, const cull_sel_step *step, size_t at, cull_batch *out)
+cull_status cull_feed_take(cull_feed *feed, const cull_sel_step *step,
+                           const cull_sel_course *course, cull_batch *out)
 {
     cull_status     status = CULL_OK;
     cull_data_batch batch = {0};
-    bool            augment = augments(t->setup, &step->needs);
-    size_t          size = step->needs.candidates;
+    cull_ahead     *a = &feed->ahead;
+    bool            augment = augments(feed->setup, &step->needs);
+    size_t          size = step->needs.candidates, at = course->at;
     /* Short only at the end of the walk, so there the size asked for tells nothing. */
-    bool guessed = t->ahead.from == at && t->ahead.to > at && t->ahead.augment == augment &&
-                   (t->ahead.size == size || t->walk.groups);
+    bool guessed = a->from == at && a->to > at && a->augment == augment &&
+                   (a->size == size || feed->walk.groups);
 
-    TRY(widen(t, step->count));
+    TRY(widen(feed, step->count));
     if (!guessed) {
-        cull_data_loader_drop(t->loader);
-        t->ahead = (cull_ahead){at, at, size, augment};
+        cull_data_loader_drop(feed->loader);
+        *a = (cull_ahead){at, at, size, augment};
     }
-    TRY(fill_loader(t, &step->needs));
-    TRY(cull_data_loader_take(t->loader, &batch));
-    t->ahead.from += batch.count;
-    TRY(fill_loader(t, &step->needs));
+    TRY(fill_loader(feed, *course, &step->needs));
+    TRY(cull_data_loader_take(feed->loader, &batch));
+    a->from += batch.count;
+    TRY(fill_loader(feed, *course, &step->needs));
     out->inputs = batch.inputs.data;
     out->label = batch.labels;
     out->place = batch.places;
@@ -93,108 +123,107 @@ done:
     return status;
 }
 
-cull_status cull_train_bring(cull_trainer *t, const cull_sel_step *step)
-{
-    cull_status status = CULL_OK;
-    size_t      at = (size_t)t->progress.at;
-    bool        ahead = false, load = loads(&step->needs);
+/* ---- elsewhere ---- */
 
-    t->needs = step->needs;
-    t->seen = (cull_batch){.count = step->count,
-                           .place = t->walk.place + at,
-                           .weight = t->walk.weighs ? t->walk.weight + at : NULL,
-                           .step = t->progress.step,
-                           .epoch = t->progress.epoch,
-                           .key = cull_key_make(t->setup->seed, "dropout")};
-    t->augmented = augments(t->setup, &step->needs);
-    if (t->pipeline) cull_pipeline_turn(t, step->count);
-    ahead = t->pipeline && step->needs.action == CULL_SELECT_BATCH && load;
-    if (load && !(ahead && cull_pipeline_has(t, step->count)))
-        TRY(cull_train_take(t, step, at, &t->seen));
-    if (ahead) TRY(cull_pipeline_hold(t, &t->seen));
-    cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
+/* The walk's places and weights go there; inputs and labels are made there. */
+static cull_status bring_there(cull_feed *feed, const cull_sel_step *step, size_t at, bool load,
+                               cull_batch *out)
+{
+    cull_status      status = CULL_OK;
+    const cull_walk *w = &feed->walk;
+    cull_rows       *met = &feed->met;
+    size_t           n = step->count;
+
+    TRY(cull_rows_make(feed->backend, n, cull_data_row(feed->resident->set), met));
+    TRY(cull_backend_upload(feed->backend, met->place, w->place + at, n * sizeof *met->place));
+    if (w->weighs)
+        TRY(cull_backend_upload(feed->backend, met->weight, w->weight + at,
+                                n * sizeof *met->weight));
+    out->place = met->place;
+    out->weight = w->weighs ? met->weight : NULL;
+    if (!load) goto done;
+    TRY(cull_resident_make(feed->resident,
+                           &(cull_wanted){.place = met->place,
+                                          .count = n,
+                                          .now = out->now,
+                                          .augmented = augments(feed->setup, &step->needs)},
+                           met->inputs));
+    TRY(cull_resident_labels(feed->resident, met->place, n, met->label));
+    out->inputs = met->inputs;
+    out->label = met->label;
 done:
     return status;
 }
 
-void cull_rows_clear(cull_rows *rows)
+/* What a pipeline knows a step's candidates by. */
+cull_pending cull_feed_pending(const cull_sel_step *step, const cull_sel_course *course)
 {
-    cull_base_free_aligned(rows->inputs);
-    cull_base_free(rows->label);
-    cull_base_free(rows->place);
-    *rows = (cull_rows){0};
+    return (cull_pending){1,          course->step, course->epoch,
+                          course->at, step->count,  step->needs.signals};
 }
 
-cull_status cull_train_reserve(cull_trainer *t, size_t count)
+/* From what was scored ahead, or else from the loader, and copied. */
+static cull_status bring_ahead(cull_feed *feed, const cull_sel_step *step,
+                               const cull_sel_course *course, cull_pipeline *ahead, cull_batch *out)
 {
-    cull_status status = CULL_OK;
-    cull_rows   rows = {.room = count};
+    cull_status  status = CULL_OK;
+    cull_pending wanted = cull_feed_pending(step, course);
+    bool         there = cull_pipeline_turn(ahead, &wanted), load = cull_feed_loads(&step->needs);
+    bool         scored = load && step->needs.action == CULL_SELECT_BATCH;
 
-    if (count <= t->rows.room) return CULL_OK;
-    TRY(cull_base_alloc_aligned(count, cull_data_row(t->train) * sizeof *rows.inputs, "a batch",
-                                &rows.inputs));
-    TRY(cull_base_alloc(count, sizeof *rows.label, "a batch", &rows.label));
-    TRY(cull_base_alloc(count, sizeof *rows.place, "a batch", &rows.place));
-    cull_rows_clear(&t->rows);
-    t->rows = rows;
-    rows = (cull_rows){0};
+    if (load && !(scored && there)) TRY(cull_feed_take(feed, step, course, out));
+    if (scored) TRY(cull_pipeline_hold(ahead, out));
 done:
-    cull_rows_clear(&rows);
     return status;
 }
 
-struct work {
-    cull_trainer *t;
-    size_t        from;
-    atomic_bool   failed;
-};
-
-static cull_status write_row(const struct work *work, size_t i)
+cull_status cull_feed_bring(cull_feed *feed, const cull_sel_step *step,
+                            const cull_sel_course *course, const cull_moment *now,
+                            cull_pipeline *ahead, cull_batch *out)
 {
-    cull_trainer           *t = work->t;
-    const cull_train_setup *s = t->setup;
-    size_t                  width = cull_data_row(t->train);
-    float                  *to = t->rows.inputs + i * width;
-    uint32_t                row = t->chosen.index[work->from + i];
+    size_t at = course->at;
+    bool   load = cull_feed_loads(&step->needs);
 
-    if (row == CULL_NO_ROW || !t->seen.inputs || t->augmented != s->augments)
-        return cull_data_transform(t->train, s->augments ? &s->augment : NULL, t->form,
-                                   t->progress.epoch, &t->rows.place[i], 1, to);
-    memcpy(to, (const float *)t->seen.inputs + row * width, width * sizeof *to);
-    return CULL_OK;
+    *out = (cull_batch){.count = step->count,
+                        .place = feed->walk.place + at,
+                        .weight = feed->walk.weighs ? feed->walk.weight + at : NULL,
+                        .step = course->step,
+                        .epoch = course->epoch,
+                        .now = now,
+                        .key = feed->key};
+    if (!cull_backend_on_host(feed->backend)) return bring_there(feed, step, at, load, out);
+    if (ahead) return bring_ahead(feed, step, course, ahead, out);
+    return load ? cull_feed_take(feed, step, course, out) : CULL_OK;
 }
 
-/* Row i of the training batch; which thread makes it does not matter. */
-static void make_row(void *context, size_t i, unsigned worker)
-{
-    struct work *work = context;
-
-    (void)worker;
-    if (write_row(work, i)) atomic_store(&work->failed, true);
-}
-
-cull_status cull_train_gather(cull_trainer *t, size_t from, size_t to, cull_batch *out)
+cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_trained,
+                             const cull_subset *subset, size_t from, size_t to, cull_batch *out)
 {
     cull_status status = CULL_OK;
-    struct work work = {.t = t, .from = from};
+    cull_rows  *rows = &feed->rows;
+    size_t      n = to - from;
 
-    TRY(cull_train_reserve(t, to - from));
-    for (size_t i = 0; i < to - from; i++) {
-        t->rows.place[i] = t->chosen.place[from + i];
-        t->rows.label[i] = t->train->labels[t->rows.place[i]];
-    }
-    cull_team_run(t->backend->team, to - from, make_row, &work);
-    /* A sentence stays with its thread: what failed there is tried again here. */
-    for (size_t i = 0; work.failed && i < to - from; i++) TRY(write_row(&work, i));
-    *out = (cull_batch){.count = to - from,
-                        .inputs = t->rows.inputs,
-                        .label = t->rows.label,
-                        .weight = t->chosen.weight + from,
-                        .place = t->rows.place,
-                        .step = t->progress.step,
-                        .epoch = t->progress.epoch,
-                        .key = cull_key_make(t->setup->seed, "dropout")};
-    cull_meter_lap(&t->meter, CULL_PHASE_LOAD);
+    TRY(cull_rows_make(feed->backend, n, cull_data_row(feed->resident->set), rows));
+    TRY(cull_backend_copy(feed->backend, rows->place, subset->place + from,
+                          n * sizeof *rows->place));
+    TRY(cull_resident_labels(feed->resident, rows->place, n, rows->label));
+    TRY(cull_resident_make(feed->resident,
+                           &(cull_wanted){.place = rows->place,
+                                          .count = n,
+                                          .now = met->now,
+                                          .augmented = feed->setup->augments,
+                                          .held = as_trained ? met->inputs : NULL,
+                                          .index = subset->index + from},
+                           rows->inputs));
+    *out = (cull_batch){.count = n,
+                        .inputs = rows->inputs,
+                        .label = rows->label,
+                        .weight = subset->weight + from,
+                        .place = rows->place,
+                        .step = met->step,
+                        .epoch = met->epoch,
+                        .now = met->now,
+                        .key = feed->key};
 done:
     return status;
 }

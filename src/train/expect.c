@@ -10,10 +10,19 @@
 #include "select/frame.h"
 #include "train/train.h"
 
+/* Who is looked at, and what came of it so far. */
+struct look {
+    const cull_train_setup *setup;
+    cull_selector          *selector;
+    cull_learner           *learner;
+    cull_scorer            *scorer;
+    cull_expectation       *out;
+};
+
 /* More steps than this are looked at by epochs that stand for others. */
 #define MOST_QUESTIONS 1e6
 
-static cull_status check_reuse(const cull_trainer *t, const cull_needs *needs)
+static cull_status check_reuse(const struct look *t, const cull_needs *needs)
 {
     cull_status status = CULL_OK;
     const char *name = cull_selector_name(t->selector);
@@ -31,17 +40,17 @@ done:
 }
 
 /* One that trains plainly and watches may score once it has seen enough. */
-static void note_scoring(cull_trainer *t, const cull_needs *needs)
+static void note_scoring(const struct look *t, const cull_needs *needs)
 {
     bool may = needs->action == CULL_TRAIN_ALL && needs->observe;
 
     if (!may && !(needs->signals & CULL_SIGNAL_FORWARD)) return;
-    t->expected.scores = true;
-    if (may || needs->action == CULL_SELECT_BATCH) t->expected.scores_batches = true;
+    t->out->scores = true;
+    if (may || needs->action == CULL_SELECT_BATCH) t->out->scores_batches = true;
 }
 
 /* Keys that only mean something where a batch is scored. */
-static cull_status check_scoring(cull_trainer *t, const cull_needs *needs)
+static cull_status check_scoring(const struct look *t, const cull_needs *needs)
 {
     const cull_score_setup *score = &t->setup->score;
     cull_status             status = CULL_OK;
@@ -49,7 +58,7 @@ static cull_status check_scoring(cull_trainer *t, const cull_needs *needs)
 
     TRY(check_reuse(t, needs));
     note_scoring(t, needs);
-    if (needs->target && !t->validation)
+    if (needs->target && !t->scorer->validation)
         FAIL(CULL_BAD_OPTION, "data.validation: %s aims at a validation set, and there is none",
              name);
     if (needs->signals & CULL_SIGNAL_IRREDUCIBLE && !score->irreducible)
@@ -59,7 +68,8 @@ done:
 }
 
 /* One plan of each size that steps have; the cache holds no more anyway. */
-static cull_status make_plan(cull_trainer *t, cull_plans *plans, cull_plan_mode mode, size_t size)
+static cull_status make_plan(const struct look *t, cull_plans *plans, cull_plan_mode mode,
+                             size_t size)
 {
     cull_plan *plan = NULL;
 
@@ -67,32 +77,34 @@ static cull_status make_plan(cull_trainer *t, cull_plans *plans, cull_plan_mode 
     return cull_plans_get(plans, mode, size, t->setup->smoothing, &plan);
 }
 
-static cull_status make_plans(cull_trainer *t, const cull_needs *needs, size_t size, size_t learns)
+static cull_status make_plans(const struct look *t, const cull_needs *needs, size_t size,
+                              size_t learns)
 {
     cull_status status = CULL_OK;
     bool forward = needs->action == CULL_SELECT_BATCH && needs->signals & CULL_SIGNAL_FORWARD;
     bool reuse = forward && t->setup->score.reuse;
 
-    TRY(make_plan(t, &t->plans, reuse ? CULL_PLAN_LEARN_FROM_KEPT : CULL_PLAN_LEARN, learns));
-    if (t->scorer.params) TRY(make_plan(t, t->scorer.plans, CULL_PLAN_LEARN, learns));
+    TRY(make_plan(t, &t->learner->plans, reuse ? CULL_PLAN_LEARN_FROM_KEPT : CULL_PLAN_LEARN,
+                  learns));
+    if (t->scorer->params) TRY(make_plan(t, t->scorer->plans, CULL_PLAN_LEARN, learns));
     if (forward && !t->setup->score.running && !needs->running)
-        TRY(cull_nn_check_statistics(t->scorer.plans->model, size));
-    if (forward) TRY(make_plan(t, t->scorer.plans, cull_score_mode(&t->setup->score), size));
+        TRY(cull_nn_check_statistics(t->scorer->plans->model, size));
+    if (forward) TRY(make_plan(t, t->scorer->plans, cull_score_mode(&t->setup->score), size));
 done:
     return status;
 }
 
-static void note_sizes(cull_trainer *t, const cull_needs *needs, size_t size, size_t learns)
+static void note_sizes(const struct look *t, const cull_needs *needs, size_t size, size_t learns)
 {
     if (needs->action != CULL_SELECT_BATCH) return;
-    if (size > t->expected.candidates) t->expected.candidates = size;
-    if (learns > t->expected.learns) t->expected.learns = learns;
+    if (size > t->out->candidates) t->out->candidates = size;
+    if (learns > t->out->learns) t->out->learns = learns;
 }
 
 /* A training batch of one example, where that size was not asked for. What is left of a subset is
  * a batch of its own, unless the recipe leaves it out; minibatches are trained as they were cut.
  * Kept rows have the statistics of all that were scored. */
-static void note_single(cull_trainer *t, const cull_needs *needs)
+static void note_single(const struct look *t, const cull_needs *needs)
 {
     const cull_train_setup *s = t->setup;
     bool                    open = needs->budget == 0 || cull_sel_falls_short(t->selector);
@@ -102,14 +114,15 @@ static void note_single(cull_trainer *t, const cull_needs *needs)
     if (needs->action == CULL_SELECT_BATCH)
         single = open && !s->score.reuse;
     else if (cull_sel_takes_minibatches(t->selector))
-        single = needs->budget < t->train->count && t->train->count % s->batch == 1;
+        single = needs->budget < t->scorer->pool->set->count &&
+                 t->scorer->pool->set->count % s->batch == 1;
     else
         single = open && !s->drop_short;
-    if (single) t->expected.single = true;
+    if (single) t->out->single = true;
 }
 
 /* The steps of an epoch, which stands for so many. */
-static cull_status look_at_steps(cull_trainer *t, cull_sel_course *course, uint64_t stands_for)
+static cull_status look_at_steps(const struct look *t, cull_sel_course *course, uint64_t stands_for)
 {
     cull_status   status = CULL_OK;
     double        share = (double)stands_for;
@@ -122,35 +135,35 @@ static cull_status look_at_steps(cull_trainer *t, cull_sel_course *course, uint6
         note_single(t, &step.needs);
         note_sizes(t, &step.needs, step.count, learns);
         TRY(make_plans(t, &step.needs, step.count, learns));
-        if (step.learns == 0) t->expected.fixed = false;
-        t->expected.steps += share;
-        t->expected.trained += share * (double)step.learns;
+        if (step.learns == 0) t->out->fixed = false;
+        t->out->steps += share;
+        t->out->trained += share * (double)step.learns;
     }
 done:
     return status;
 }
 
 /* A scorer that never scores is a mistake. */
-static cull_status check_used(const cull_trainer *t)
+static cull_status check_used(const struct look *t)
 {
     const cull_score_setup *score = &t->setup->score;
     const char             *name = cull_selector_name(t->selector);
 
-    if (score->proxy && !t->expected.scores)
+    if (score->proxy && !t->out->scores)
         return cull_fail(CULL_BAD_OPTION, "score.proxy: %s has no scoring pass", name);
-    if (score->pipelined && !t->expected.scores_batches)
+    if (score->pipelined && !t->out->scores_batches)
         return cull_fail(CULL_BAD_OPTION, "score.pipelined: %s scores no batches", name);
     return CULL_OK;
 }
 
-static cull_status check_single(const cull_trainer *t)
+static cull_status check_single(const struct look *t)
 {
-    const cull_model *model = t->model;
+    const cull_model *model = t->learner->model;
     const char       *norm = NULL, *drop = "", *refit = "";
 
-    if (!t->expected.single) return CULL_OK;
+    if (!t->out->single) return CULL_OK;
     norm = cull_nn_lone_norm(model);
-    if (!norm && t->scorer.params) norm = cull_nn_lone_norm(model = t->scorer.model);
+    if (!norm && t->scorer->params) norm = cull_nn_lone_norm(model = t->scorer->model);
     if (!norm) return CULL_OK;
     if (cull_sel_takes_minibatches(t->selector)) {
         drop = ", and another train.batch leaves no minibatch of one";
@@ -169,7 +182,7 @@ static cull_status check_single(const cull_trainer *t)
 
 /* An epoch, and the `stands_for` - 1 behind it. These have as many steps, but may begin with
  * something else: stale ones do. */
-static cull_status look_at_epoch(cull_trainer *t, cull_sel_course *course, uint64_t epoch,
+static cull_status look_at_epoch(const struct look *t, cull_sel_course *course, uint64_t epoch,
                                  uint64_t stands_for)
 {
     cull_status status = CULL_OK;
@@ -179,8 +192,8 @@ static cull_status look_at_epoch(cull_trainer *t, cull_sel_course *course, uint6
     cull_sel_course_epoch(course, epoch, &needs);
     TRY(check_scoring(t, &needs));
     if (course->count == 0) {
-        t->expected.fixed = false;
-        course->count = t->train->count;
+        t->out->fixed = false;
+        course->count = t->scorer->pool->set->count;
     }
     TRY(look_at_steps(t, course, stands_for));
     steps = course->step - steps;
@@ -192,27 +205,28 @@ done:
     return status;
 }
 
-cull_status cull_train_expect(cull_trainer *t)
+cull_status cull_train_expect(const cull_train_setup *setup, cull_selector *selector,
+                              cull_learner *learner, cull_scorer *scorer, uint64_t steps,
+                              cull_expectation *out)
 {
     cull_status     status = CULL_OK;
-    double          questions = (double)t->epochs * (double)t->schedule.steps_per_epoch;
+    struct look     look = {setup, selector, learner, scorer, out};
+    double          questions = (double)out->epochs * (double)steps;
     uint64_t        stride = (uint64_t)ceil(questions / MOST_QUESTIONS);
     cull_sel_course course = {
-        .selector = t->selector, .drop_short = t->setup->drop_short, .imagined = true};
+        .selector = selector, .drop_short = setup->drop_short, .imagined = true};
 
-    t->expected = (cull_expectation){.fixed = true};
-    if (t->setup->score.reuse && cull_sel_carries(t->selector))
+    out->fixed = true;
+    if (setup->score.reuse && cull_sel_carries(selector))
         FAIL(CULL_BAD_OPTION,
              "score.pass: %s carries examples over from earlier batches, whose "
              "scoring pass is gone",
-             cull_selector_name(t->selector));
-    for (uint64_t epoch = 0; epoch < t->epochs; epoch += stride)
-        TRY(look_at_epoch(t, &course, epoch,
-                          t->epochs - epoch < stride ? t->epochs - epoch : stride));
-    TRY(check_used(t));
-    TRY(check_single(t));
-    TRY(cull_train_reserve(t, t->expected.learns));
-    TRY(cull_subset_resize(&t->chosen, t->expected.candidates));
+             cull_selector_name(selector));
+    for (uint64_t epoch = 0; epoch < out->epochs; epoch += stride)
+        TRY(look_at_epoch(&look, &course, epoch,
+                          out->epochs - epoch < stride ? out->epochs - epoch : stride));
+    TRY(check_used(&look));
+    TRY(check_single(&look));
 done:
     return status;
 }

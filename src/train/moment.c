@@ -17,57 +17,50 @@
 #include "train/train.h"
 
 /* In ordinary steps, counted by what was met. */
-static double scored_position(const cull_trainer *t)
+static double scored(const cull_position *p)
 {
-    cull_sel_course course = cull_train_course(t);
-    double          steps = (double)t->schedule.steps_per_epoch;
+    double steps = (double)p->steps_per_epoch;
 
-    return (double)t->progress.epoch * steps + cull_sel_course_position(&course, steps);
+    return (double)p->progress->epoch * steps + cull_sel_course_position(&p->course, steps);
 }
 
-double cull_train_position(const cull_trainer *t)
+double cull_position_scheduled(const cull_position *p, const cull_schedule *schedule,
+                               uint64_t trained, size_t pool)
 {
-    double position = scored_position(t), end = (double)t->schedule.steps;
+    double position = scored(p), end = (double)schedule->steps;
 
-    if (t->setup->count_trained)
-        return (double)t->meter.trained * (double)t->schedule.steps_per_epoch /
-               (double)t->train->count;
+    if (p->setup->count_trained) return (double)trained * (double)p->steps_per_epoch / (double)pool;
     return position < end ? position : end - 1;
 }
 
-double cull_train_epochs_done(const cull_trainer *t)
+double cull_position_epochs(const cull_position *p)
 {
-    return scored_position(t) / (double)t->schedule.steps_per_epoch;
+    return scored(p) / (double)p->steps_per_epoch;
 }
 
 /* Epochs done, and half the way that a step goes in this one: what lies before is nearest to this
  * step or an earlier one. */
-static double nearest(const cull_trainer *t)
+static double nearest(const cull_position *p)
 {
-    double now = cull_train_epochs_done(t);
+    double now = cull_position_epochs(p);
 
-    if (t->progress.batch == 0) return now;
-    return now + (now - (double)t->progress.epoch) / (double)t->progress.batch / 2;
+    if (p->progress->batch == 0) return now;
+    return now + (now - (double)p->progress->epoch) / (double)p->progress->batch / 2;
 }
 
-bool cull_train_complete(const cull_trainer *t)
+bool cull_position_complete(const cull_position *p, double length)
 {
-    return t->setup->shorten < 1 && t->progress.step > 0 && nearest(t) > t->length;
+    return p->setup->shorten < 1 && p->progress->step > 0 && nearest(p) > length;
 }
 
-bool cull_train_moment(cull_trainer *t)
+bool cull_position_moment(const cull_position *p, uint64_t *moments)
 {
     bool due = false;
 
-    while (t->progress.moments < t->setup->moments &&
-           t->setup->moment[t->progress.moments] <= nearest(t)) {
+    *moments = p->progress->moments;
+    while (*moments < p->setup->moments && p->setup->moment[*moments] <= nearest(p)) {
         due = true;
-        t->progress.moments++;
+        ++*moments;
     }
     return due;
-}
-
-uint64_t cull_train_steps(const cull_trainer *t)
-{
-    return (uint64_t)fmax(1, round(t->expected.steps * t->length / (double)t->epochs));
 }

@@ -12,17 +12,10 @@
 #include <pthread.h>
 
 #include "train/plans.h"
+#include "train/setup.h"
+#include "train/signal_room.h"
 
-typedef struct cull_trainer cull_trainer;
-
-/* Signals of many examples, put together batch by batch. */
-typedef struct cull_signal_room {
-    unsigned wanted;
-    size_t   count, at, width, classes; /* examples, those there, D, C */
-    float   *h, *p, *logits;
-    double  *loss;
-    int32_t *label;
-} cull_signal_room;
+typedef struct cull_learner cull_learner;
 
 /* Which candidates were scored ahead. */
 typedef struct cull_pending {
@@ -30,9 +23,11 @@ typedef struct cull_pending {
 } cull_pending;
 
 typedef struct cull_pipeline {
-    cull_backend *backend;
-    cull_params  *params;
-    cull_plans    plans;
+    const cull_train_setup *setup;
+    cull_backend           *backend; /* its own, as the two below */
+    cull_params            *params;
+    cull_plans              plans;
+    size_t                  width; /* numbers of an example */
 
     /* candidates of this step and of the next */
     size_t    room;
@@ -43,7 +38,9 @@ typedef struct cull_pipeline {
     bool      loaded; /* the next ones are there */
 
     cull_pending     pending;
+    bool             due;     /* they are this step's                                   */
     bool             fetched; /* its signals are in `signals`, and what they say is     */
+    size_t           wasted;  /* scored for steps that never came, not yet told         */
     cull_signal_room signals;
 
     /* of the thread, under the lock */
@@ -60,23 +57,32 @@ typedef struct cull_pipeline {
     double          seconds_busy, seconds_waited;
 } cull_pipeline;
 
-cull_status cull_pipeline_open(cull_trainer *trainer, cull_pipeline **out);
+/* For the learner's model; width: numbers of an example. */
+cull_status cull_pipeline_open(const cull_train_setup *setup, const cull_learner *learner,
+                               size_t width, cull_pipeline **out);
 void        cull_pipeline_close(cull_pipeline *pipeline);
 
-/* A step of `count` begins. What was scored for another was scored in vain: it is counted as work,
- * and gone. */
-void cull_pipeline_turn(cull_trainer *trainer, size_t count);
+/* A step begins that wants this. What was scored for another was scored in vain: it is counted as
+ * wasted, and gone. Are its candidates there already? */
+bool cull_pipeline_turn(cull_pipeline *pipeline, const cull_pending *wanted);
 
 /* This step's candidates, from what was scored ahead or from `batch`, which is copied. */
-bool        cull_pipeline_has(const cull_trainer *trainer, size_t count);
-cull_status cull_pipeline_hold(cull_trainer *trainer, cull_batch *batch);
+cull_status cull_pipeline_hold(cull_pipeline *pipeline, cull_batch *batch);
 
-/* Their signals; found false: nobody scored them ahead. Then the next ones' turn. */
-cull_status cull_pipeline_take(cull_trainer *trainer, bool *found);
-cull_status cull_pipeline_ahead(cull_trainer *trainer);
+/* Their signals; found false: nobody scored them ahead. */
+cull_status cull_pipeline_take(cull_pipeline *pipeline, bool *found, cull_signals *out);
+
+/* Is there room for so many of the next step's candidates? Then they are scored by these
+ * parameters as they are now. */
+bool        cull_pipeline_fits(const cull_pipeline *pipeline, size_t count);
+cull_status cull_pipeline_ahead(cull_pipeline *pipeline, const cull_pending *next, bool running,
+                                cull_batch batch, const cull_params *params);
+
+/* Examples that were scored in vain since the last call. */
+size_t cull_pipeline_wasted(cull_pipeline *pipeline);
 
 /* What is scored and not yet used, as part of a checkpoint. */
 cull_status cull_pipeline_save(cull_pipeline *pipeline, cull_writer *out);
-cull_status cull_pipeline_restore(cull_trainer *trainer, cull_reader *in);
+cull_status cull_pipeline_restore(cull_pipeline *pipeline, size_t pool, cull_reader *in);
 
 #endif

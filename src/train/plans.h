@@ -8,6 +8,7 @@
 #ifndef CULL_TRAIN_PLANS_H
 #define CULL_TRAIN_PLANS_H
 
+#include "data/transform.h"
 #include "nn/nn.h"
 
 enum { CULL_TRAIN_PLANS = 8, CULL_NETWORK_PLANS = 16 };
@@ -33,5 +34,9 @@ typedef struct cull_plans {
 cull_status cull_plans_get(cull_plans *plans, cull_plan_mode mode, size_t batch, double smoothing,
                            cull_plan **out);
 void        cull_plans_clear(cull_plans *plans);
+
+/* How the network reads its inputs; and one of this model on this backend. */
+cull_status cull_plan_form(const cull_plan *plan, cull_data_form *out);
+cull_status cull_model_form(const cull_model *model, cull_backend *backend, cull_data_form *out);
 
 #endif

@@ -6,7 +6,6 @@
 #include "data/split.h"
 #include "data/strata.h"
 #include "train/folder/weights.h"
-#include "train/network/network.h"
 #include "train/train.h"
 
 static bool corrupts(const cull_data_corruption *c)
@@ -52,10 +51,9 @@ done:
     return status;
 }
 
-static cull_status open_data(cull_trainer *t)
+static cull_status open_data(const cull_train_setup *s, cull_train_sets *t)
 {
-    const cull_train_setup *s = t->setup;
-    cull_status             status = CULL_OK;
+    cull_status status = CULL_OK;
 
     if (s->own_data[CULL_DATA_TRAIN].x.data)
         TRY(cull_data_take(s->data, &s->own_data[CULL_DATA_TRAIN].x,
@@ -81,105 +79,114 @@ done:
 }
 
 /* A model of the program's own must read these examples and know their classes. */
-static cull_status take_model(cull_trainer *t)
+static cull_status take_model(const cull_model *own, const cull_dataset *set, cull_model **out)
 {
-    const cull_model *own = t->setup->own_model;
-    cull_status       status = CULL_OK;
+    cull_status status = CULL_OK;
 
-    if ((size_t)own->input.c != t->train->channels || (size_t)own->input.h != t->train->height ||
-        (size_t)own->input.w != t->train->width)
+    if ((size_t)own->input.c != set->channels || (size_t)own->input.h != set->height ||
+        (size_t)own->input.w != set->width)
         FAIL(CULL_BAD_ARGUMENT, "%s takes inputs of %lldx%lldx%lld, %s has %zux%zux%zu", own->name,
-             (long long)own->input.c, (long long)own->input.h, (long long)own->input.w,
-             t->train->name, t->train->channels, t->train->height, t->train->width);
-    if (own->classes < t->train->classes)
+             (long long)own->input.c, (long long)own->input.h, (long long)own->input.w, set->name,
+             set->channels, set->height, set->width);
+    if (own->classes < set->classes)
         FAIL(CULL_BAD_ARGUMENT, "%s tells %zu classes apart, %s has %zu", own->name, own->classes,
-             t->train->name, t->train->classes);
-    TRY(cull_nn_model_copy(own, &t->model));
+             set->name, set->classes);
+    TRY(cull_nn_model_copy(own, out));
 done:
     return status;
 }
 
-static cull_status name_model(cull_trainer *t)
+static cull_status name_model(const cull_train_setup *setup, const cull_dataset *set,
+                              cull_model **out)
 {
     cull_status        status = CULL_OK;
-    cull_model_options options = t->setup->model_options;
+    cull_model_options options = setup->model_options;
     char               why[256];
 
-    options.channels = (int64_t)t->train->channels;
-    options.height = (int64_t)t->train->height;
-    options.width = (int64_t)t->train->width;
-    options.classes = t->train->classes;
-    status = cull_nn_model_by_name(t->setup->model, &options, &t->model);
+    options.channels = (int64_t)set->channels;
+    options.height = (int64_t)set->height;
+    options.width = (int64_t)set->width;
+    options.classes = set->classes;
+    status = cull_nn_model_by_name(setup->model, &options, out);
     if (status == CULL_BAD_ARGUMENT) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
-        FAIL(status, "model.name=%s does not fit inputs of %lldx%lldx%lld: %s", t->setup->model,
+        FAIL(status, "model.name=%s does not fit inputs of %lldx%lldx%lld: %s", setup->model,
              (long long)options.channels, (long long)options.height, (long long)options.width, why);
     }
 done:
     return status;
 }
 
-static cull_status make_model(cull_trainer *t)
+static cull_status make_model(const cull_train_setup *setup, const cull_dataset *set,
+                              cull_backend *backend, cull_learner *out)
 {
     cull_status status = CULL_OK;
+    cull_model *model = NULL;
 
-    TRY(t->setup->own_model ? take_model(t) : name_model(t));
-    TRY(cull_nn_params_create(t->backend, t->model, CULL_F32, &t->params));
-    TRY(cull_nn_params_init(t->params, t->model, t->setup->seed));
-    t->plans = (cull_plans){.model = t->model,
-                            .params = t->params,
-                            .backend = t->backend,
-                            .constants = t->setup->score.constants};
+    TRY(setup->own_model ? take_model(setup->own_model, set, &model)
+                         : name_model(setup, set, &model));
+    TRY(cull_learner_open(setup, model, backend, out));
 done:
     return status;
+}
+
+/* Every set where the backend reads it. */
+static cull_status place_data(const cull_train_setup *setup, const cull_learner *learner,
+                              cull_train_sets *sets)
+{
+    cull_status              status = CULL_OK;
+    const cull_data_augment *augment = setup->augments ? &setup->augment : NULL;
+    cull_backend            *b = learner->backend;
+
+    TRY(cull_model_form(learner->model, b, &sets->form));
+    TRY(cull_resident_open(sets->train, augment, sets->form, b, &sets->train_at));
+    if (sets->validation)
+        TRY(cull_resident_open(sets->validation, NULL, sets->form, b, &sets->validation_at));
+    TRY(cull_resident_open(sets->test, NULL, sets->form, b, &sets->test_at));
+done:
+    return status;
+}
+
+static void close_data(cull_train_sets *sets)
+{
+    cull_resident_close(&sets->train_at);
+    cull_resident_close(&sets->validation_at);
+    cull_resident_close(&sets->test_at);
+    cull_data_record_clear(&sets->corruption);
+    cull_data_close(sets->train);
+    cull_data_close(sets->validation);
+    cull_data_close(sets->test);
 }
 
 cull_status cull_trainer_begin(cull_trainer *t)
 {
     if (!t->setup->init || t->progress.init_hash) return CULL_OK;
-    return cull_weights_begin(t->setup->init, t->model, t->params, &t->progress.init_hash);
-}
-
-cull_status cull_trainer_plan(cull_trainer *t, cull_plan_mode mode, size_t batch, cull_plan **out)
-{
-    /* Losses that are reported have no smoothing in them. */
-    double smoothing = mode == CULL_PLAN_SCORE ? 0 : t->setup->smoothing;
-
-    return cull_plans_get(&t->plans, mode, batch, smoothing, out);
-}
-
-cull_status cull_trainer_form(const cull_plan *plan, cull_data_form *out)
-{
-    cull_image image = cull_nn_plan_input(plan);
-
-    *out = (cull_data_form){.dtype = CULL_F32, .channels_last = image.block == image.c};
-    if (image.block != 1 && image.block != image.c)
-        return cull_fail(CULL_UNSUPPORTED, "inputs in blocks of %lld channels",
-                         (long long)image.block);
-    return CULL_OK;
+    return cull_weights_begin(t->setup->init, t->learner.model, t->learner.params,
+                              &t->progress.init_hash);
 }
 
 /* A shortened run decays as far as a whole one: what is counted in epochs shrinks with it. Counted
  * in trained examples, a shape covers as many as are expected. */
-static cull_status make_schedule(cull_trainer *t)
+static cull_status make_schedule(const cull_train_setup *setup, const cull_expectation *expected,
+                                 size_t pool, cull_schedule *c)
 {
-    cull_status    status = CULL_OK;
-    cull_schedule *c = &t->schedule;
-    double         steps = (double)c->steps_per_epoch, shorten = t->setup->shorten;
-    double         total = t->length * steps;
-    const char    *why_few = "";
+    cull_status status = CULL_OK;
+    double      steps = (double)c->steps_per_epoch, shorten = setup->shorten;
+    double      total = expected->length * steps;
+    const char *why_few = "";
 
-    if (t->epochs < t->setup->epochs) why_few = ": the strategy or train.shorten makes them fewer";
-    if (t->setup->count_trained) why_few = ": schedule.count=trained counts fewer";
-    if (t->setup->count_trained && t->expected.fixed)
+    if (expected->epochs < setup->epochs)
+        why_few = ": the strategy or train.shorten makes them fewer";
+    if (setup->count_trained) why_few = ": schedule.count=trained counts fewer";
+    if (setup->count_trained && expected->fixed)
         total =
-            t->expected.trained * steps / (double)t->train->count * t->length / (double)t->epochs;
+            expected->trained * steps / (double)pool * expected->length / (double)expected->epochs;
     c->steps = (uint64_t)fmax(1, round(total));
-    c->warmup = (uint64_t)llround(t->setup->warmup * shorten * steps);
+    c->warmup = (uint64_t)llround(setup->warmup * shorten * steps);
     if (c->warmup >= c->steps)
         FAIL(CULL_BAD_OPTION, "schedule.warmup: %g epochs are %llu steps, but all are %llu%s",
-             t->setup->warmup * shorten, (unsigned long long)c->warmup,
-             (unsigned long long)c->steps, why_few);
+             setup->warmup * shorten, (unsigned long long)c->warmup, (unsigned long long)c->steps,
+             why_few);
     for (size_t i = 0; i < c->milestones; i++) c->milestone[i] *= shorten;
     TRY(cull_schedule_check(c));
 done:
@@ -198,60 +205,61 @@ double cull_train_length(const cull_train_setup *s, const cull_selector *selecto
     return s->shorten < 1 ? fmin(s->shorten * (double)s->epochs, epochs) : epochs;
 }
 
-static cull_status make_selector(cull_trainer *t)
+static cull_status make_selector(const cull_train_setup *setup, size_t pool, cull_backend *backend,
+                                 cull_expectation *expected, cull_selector **out)
 {
     cull_status  status = CULL_OK;
-    cull_setting setting = {.pool = t->train->count,
-                            .batch = t->setup->batch,
-                            .epochs = cull_train_epochs(t->setup),
-                            .seed = t->setup->seed,
-                            .backend = t->backend};
+    cull_setting setting = {.pool = pool,
+                            .batch = setup->batch,
+                            .epochs = cull_train_epochs(setup),
+                            .seed = setup->seed,
+                            .backend = backend};
 
-    TRY(cull_selector_create(t->setup->strategy, t->setup->select, t->setup->selects, &setting,
-                             &t->selector));
-    t->epochs = cull_selector_epochs(t->selector);
-    t->length = cull_train_length(t->setup, t->selector);
+    TRY(cull_selector_create(setup->strategy, setup->select, setup->selects, &setting, out));
+    expected->epochs = cull_selector_epochs(*out);
+    expected->length = cull_train_length(setup, *out);
 done:
     return status;
 }
 
 /* A reading that will never be made would be waited for in vain. */
-static cull_status check_moments(const cull_trainer *t)
+static cull_status check_moments(const cull_train_setup *s, double length)
 {
-    const cull_train_setup *s = t->setup;
-    double                  last = s->moments ? s->moment[s->moments - 1] : 0;
+    double last = s->moments ? s->moment[s->moments - 1] : 0;
 
-    if (last <= t->length) return CULL_OK;
-    return cull_fail(
-        CULL_BAD_OPTION,
-        "train.evaluate_at: %g lies behind the run's end, after %g "
-        "epoch%s%s",
-        last, t->length, t->length == 1 ? "" : "s",
-        t->length < (double)s->epochs ? ": the strategy or train.shorten makes them fewer" : "");
+    if (last <= length) return CULL_OK;
+    return cull_fail(CULL_BAD_OPTION,
+                     "train.evaluate_at: %g lies behind the run's end, after %g "
+                     "epoch%s%s",
+                     last, length, length == 1 ? "" : "s",
+                     length < (double)s->epochs ? ": the strategy or train.shorten makes them fewer"
+                                                : "");
 }
 
 static cull_status make_learning(cull_trainer *t)
 {
     const cull_train_setup *s = t->setup;
     cull_status             status = CULL_OK;
+    size_t                  pool = t->sets.train->count;
+    cull_schedule          *schedule = &t->learner.schedule;
+    cull_resident          *validation = t->sets.validation ? &t->sets.validation_at : NULL;
 
-    if (s->batch > t->train->count)
-        FAIL(CULL_BAD_OPTION, "train.batch=%zu, the training set has %zu examples", s->batch,
-             t->train->count);
-    TRY(cull_data_order_init(&t->order, t->train->count, s->batch, s->drop_short, s->seed));
-    TRY(cull_tally_create(t->train->count, &t->tally));
-    cull_data_order_epoch(&t->order, 0, NULL, t->train->count);
-    t->schedule = s->schedule;
-    t->schedule.steps_per_epoch = cull_data_order_batches(&t->order);
-    TRY(make_selector(t));
-    TRY(check_moments(t));
-    TRY(cull_optim_create(&s->optim, t->params->dtype, t->params->count, t->backend, &t->optim));
-    if (!s->decay_all) TRY(cull_train_exempt(t->model, t->optim));
-    TRY(cull_scorer_open(t));
-    TRY(cull_train_expect(t));
-    TRY(make_schedule(t));
-    TRY(cull_trainer_form(t->plans.entry[0].plan, &t->form));
-    if (s->augments) TRY(cull_data_augment_check(&s->augment, t->form, t->train));
+    if (s->batch > pool)
+        FAIL(CULL_BAD_OPTION, "train.batch=%zu, the training set has %zu examples", s->batch, pool);
+    TRY(cull_feed_open(s, &t->sets.train_at, t->sets.form, &t->feed));
+    TRY(cull_tally_create(t->backend, pool, &t->books.tally));
+    TRY(make_selector(s, pool, t->backend, &t->expected, &t->selector));
+    TRY(check_moments(s, t->expected.length));
+    TRY(cull_learner_begin(&t->learner));
+    schedule->steps_per_epoch = cull_data_order_batches(&t->feed.order);
+    TRY(cull_scorer_open(s, &t->learner, &t->sets.train_at, validation, t->sets.form, &t->scorer));
+    TRY(cull_train_expect(s, t->selector, &t->learner, &t->scorer, schedule->steps_per_epoch,
+                          &t->expected));
+    TRY(cull_rows_make(t->backend, t->expected.learns, cull_data_row(t->sets.train),
+                       &t->feed.rows));
+    cull_sel_subset_aim(&t->chosen, t->backend);
+    TRY(cull_subset_resize(&t->chosen, t->expected.candidates));
+    TRY(make_schedule(s, &t->expected, pool, schedule));
 done:
     return status;
 }
@@ -263,18 +271,16 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
 
     TRY(cull_base_alloc(1, sizeof *t, "a trainer", &t));
     t->setup = setup;
-    t->metrics.fd = t->events.fd = -1;
     t->progress.best = t->progress.accuracy = t->progress.watched = NAN;
     t->progress.test = t->progress.test_loss = NAN;
     TRY(check_own(setup));
     TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
-    cull_energy_open(CULL_ENERGY_ROOT, CULL_ENERGY_NVML,
-                     t->backend->bus[0] ? t->backend->bus : NULL, &t->energy);
-    if (t->energy.count) t->meter.energy = &t->energy;
+    cull_books_open(t->backend, &t->books);
     if (setup->score.int8 && !cull_layer_int8(t->backend))
         FAIL(CULL_BAD_OPTION, "score.precision: backend %s has no int8", setup->backend);
-    TRY(open_data(t));
-    TRY(make_model(t));
+    TRY(open_data(setup, &t->sets));
+    TRY(make_model(setup, t->sets.train, t->backend, &t->learner));
+    TRY(place_data(setup, &t->learner, &t->sets));
     if (learns) TRY(make_learning(t));
     *out = t;
     t = NULL;
@@ -286,28 +292,15 @@ done:
 void cull_trainer_destroy(cull_trainer *t)
 {
     if (!t) return;
-    cull_data_loader_destroy(t->loader);
-    cull_data_order_clear(&t->order);
-    cull_walk_clear(&t->walk);
-    cull_rows_clear(&t->rows);
+    cull_feed_close(&t->feed);
     cull_subset_clear(&t->chosen);
     cull_subset_clear(&t->pool);
-    cull_tally_clear(&t->tally);
-    cull_pipeline_close(t->pipeline);
+    cull_books_close(&t->books);
     cull_scorer_close(&t->scorer);
-    cull_plans_clear(&t->plans);
-    cull_optim_destroy(t->optim);
     cull_selector_destroy(t->selector);
-    cull_nn_params_destroy(t->params);
-    cull_nn_model_destroy(t->model);
-    cull_data_record_clear(&t->corruption);
-    cull_data_close(t->train);
-    cull_data_close(t->validation);
-    cull_data_close(t->test);
-    cull_train_log_close(&t->metrics);
-    cull_train_log_close(&t->events);
-    cull_json_clear(&t->json);
-    cull_energy_close(&t->energy);
+    cull_learner_close(&t->learner);
+    close_data(&t->sets);
+    cull_records_logs_close(&t->logs);
     cull_backend_close(t->backend);
     cull_base_free(t);
 }

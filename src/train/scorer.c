@@ -1,30 +1,27 @@
-/*
- * train/scorer.c - the network that scores: the model itself, the model for smaller images with the
- * very same parameters, or a proxy, a small model that is trained along with the large one.
- */
+/* train/scorer.c - the network that scores, made, saved, and trained where it is a proxy. */
+#include "train/scorer.h"
+
 #include <math.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "tensor/tensor.h"
-#include "train/network/network.h"
-#include "train/resize.h"
-#include "train/train.h"
 
-static cull_status make_model(cull_trainer *t, const char *name, const char *key)
+static cull_status make_model(cull_scorer *s, const cull_model *large, const char *name,
+                              const char *key)
 {
-    cull_scorer       *s = &t->scorer;
-    cull_status        status = CULL_OK;
-    cull_model_options options = t->setup->model_options;
-    double             scale = t->setup->score.scale;
-    char               why[256];
+    const cull_dataset *set = s->pool->set;
+    cull_status         status = CULL_OK;
+    cull_model_options  options = s->setup->model_options;
+    double              scale = s->setup->score.scale;
+    char                why[256];
 
-    s->height = (int64_t)fmax(1, round((double)t->train->height * scale));
-    s->width = (int64_t)fmax(1, round((double)t->train->width * scale));
-    options.channels = (int64_t)t->train->channels;
+    s->height = (int64_t)fmax(1, round((double)set->height * scale));
+    s->width = (int64_t)fmax(1, round((double)set->width * scale));
+    options.channels = (int64_t)set->channels;
     options.height = s->height;
     options.width = s->width;
-    options.classes = t->model->classes;
+    options.classes = large->classes;
     cull_nn_model_fit_options(name, &options);
     status = cull_nn_model_by_name(name, &options, &s->model);
     if (status == CULL_BAD_ARGUMENT) {
@@ -36,57 +33,54 @@ done:
     return status;
 }
 
-static cull_status make_small(cull_trainer *t)
+static cull_status make_small(cull_scorer *s, cull_learner *learner)
 {
-    cull_scorer *s = &t->scorer;
-    cull_status  status = CULL_OK;
+    cull_status       status = CULL_OK;
+    const cull_model *large = learner->model;
 
-    if (t->setup->own_model)
-        FAIL(CULL_BAD_OPTION, "score.scale: %s is made for one size of images", t->model->name);
-    TRY(make_model(t, t->setup->model, "score.scale"));
-    if (s->model->param_count != t->model->param_count ||
-        s->model->running_count != t->model->running_count)
-        FAIL(CULL_BAD_OPTION, "score.scale: %s is made for one size of images", t->setup->model);
-    s->own = (cull_plans){.model = s->model, .params = t->params, .backend = t->backend};
+    if (s->setup->own_model)
+        FAIL(CULL_BAD_OPTION, "score.scale: %s is made for one size of images", large->name);
+    TRY(make_model(s, large, s->setup->model, "score.scale"));
+    if (s->model->param_count != large->param_count ||
+        s->model->running_count != large->running_count)
+        FAIL(CULL_BAD_OPTION, "score.scale: %s is made for one size of images", s->setup->model);
+    s->own = (cull_plans){.model = s->model, .params = learner->params, .backend = s->backend};
     s->plans = &s->own;
 done:
     return status;
 }
 
-static cull_status make_proxy(cull_trainer *t)
+static cull_status make_proxy(cull_scorer *s, const cull_learner *learner)
 {
-    const cull_train_setup *setup = t->setup;
-    cull_scorer            *s = &t->scorer;
-    cull_status             status = CULL_OK;
+    cull_status status = CULL_OK;
 
-    TRY(make_model(t, setup->score.proxy, "score.proxy"));
-    TRY(cull_nn_params_create(t->backend, s->model, CULL_F32, &s->params));
-    TRY(cull_nn_params_init(s->params, s->model, setup->seed));
-    TRY(cull_optim_create(&setup->optim, s->params->dtype, s->params->count, t->backend,
-                          &s->optim));
-    if (!setup->decay_all) TRY(cull_train_exempt(s->model, s->optim));
-    s->own = (cull_plans){.model = s->model, .params = s->params, .backend = t->backend};
+    TRY(make_model(s, learner->model, s->setup->score.proxy, "score.proxy"));
+    TRY(cull_nn_params_create(s->backend, s->model, CULL_F32, &s->params));
+    TRY(cull_nn_params_init(s->params, s->model, s->setup->seed));
+    TRY(cull_learner_optim(s->setup, s->model, s->params, &s->optim));
+    s->own = (cull_plans){.model = s->model, .params = s->params, .backend = s->backend};
     s->plans = &s->own;
 done:
     return status;
 }
 
 /* A loss for every example of the source files; the pool's are looked up by their origin. */
-static cull_status read_irreducible(cull_trainer *t)
+static cull_status read_irreducible(cull_scorer *s)
 {
-    const char  *path = t->setup->score.irreducible;
-    cull_status  status = CULL_OK;
-    cull_arrays *file = NULL;
-    cull_tensor  array = {0};
-    double      *known = NULL;
+    const char         *path = s->setup->score.irreducible;
+    const cull_dataset *set = s->pool->set;
+    cull_status         status = CULL_OK;
+    cull_arrays        *file = NULL;
+    cull_tensor         array = {0};
+    double             *known = NULL;
 
     TRY(cull_arrays_open(path, &file));
     TRY(cull_arrays_get(file, NULL, &array));
     if (array.dims != 1 || (array.dtype != CULL_F32 && array.dtype != CULL_F64))
         FAIL(CULL_BAD_OPTION, "score.irreducible: %s: not one float for each example", path);
-    TRY(cull_base_alloc(t->train->count, sizeof *known, "irreducible losses", &known));
-    for (size_t i = 0; i < t->train->count; i++) {
-        uint32_t origin = t->train->origin[i];
+    TRY(cull_base_alloc(set->count, sizeof *known, "irreducible losses", &known));
+    for (size_t i = 0; i < set->count; i++) {
+        uint32_t origin = set->origin[i];
 
         if (origin >= (uint64_t)array.shape[0])
             FAIL(CULL_BAD_OPTION,
@@ -98,130 +92,165 @@ static cull_status read_irreducible(cull_trainer *t)
             FAIL(CULL_BAD_OPTION, "score.irreducible: %s: the loss of example %u is not finite",
                  path, origin);
     }
-    t->scorer.irreducible = known;
-    known = NULL;
+    TRY(cull_backend_allocate(s->backend, set->count, sizeof *known, "irreducible losses",
+                              &s->irreducible));
+    TRY(cull_backend_upload(s->backend, s->irreducible, known, set->count * sizeof *known));
 done:
     cull_base_free(known);
     cull_arrays_close(file);
     return status;
 }
 
-cull_status cull_scorer_open(cull_trainer *t)
+cull_status cull_scorer_open(const cull_train_setup *setup, cull_learner *learner,
+                             cull_resident *pool, cull_resident *validation, cull_data_form form,
+                             cull_scorer *s)
 {
     cull_status status = CULL_OK;
 
-    t->scorer.plans = &t->plans;
-    if (t->setup->score.proxy)
-        TRY(make_proxy(t));
-    else if (t->setup->score.scale < 1)
-        TRY(make_small(t));
-    if (t->setup->score.irreducible) TRY(read_irreducible(t));
-    if (t->setup->score.pipelined) TRY(cull_pipeline_open(t, &t->pipeline));
+    s->setup = setup;
+    s->backend = learner->backend;
+    s->pool = pool;
+    s->validation = validation;
+    s->form = form;
+    s->plans = &learner->plans;
+    TRY(cull_op_ready(s->backend, &(cull_op_desc){.kind = CULL_OP_RESIZE}, &s->resize));
+    TRY(cull_op_ready(s->backend, &(cull_op_desc){.kind = CULL_OP_GATHER}, &s->gather));
+    if (setup->score.proxy)
+        TRY(make_proxy(s, learner));
+    else if (setup->score.scale < 1)
+        TRY(make_small(s, learner));
+    if (setup->score.irreducible) TRY(read_irreducible(s));
+    if (!setup->score.pipelined) goto done;
+    if (!cull_backend_on_host(s->backend))
+        FAIL(CULL_BAD_OPTION, "score.pipelined: backend %s scores in order with all else",
+             setup->backend);
+    TRY(cull_pipeline_open(setup, learner, cull_data_row(pool->set), &s->pipeline));
 done:
     return status;
 }
 
+static void clear_aim(cull_backend *backend, cull_aim *aim)
+{
+    cull_signal_room_clear(&aim->signals);
+    cull_rows_clear(backend, &aim->rows);
+    cull_base_free(aim->place);
+    cull_base_free(aim->scratch);
+    *aim = (cull_aim){0};
+}
+
+void cull_scorer_forget_aim(cull_scorer *s)
+{
+    clear_aim(s->backend, &s->aim);
+}
+
 void cull_scorer_close(cull_scorer *s)
 {
-    cull_aim_clear(&s->aim);
+    cull_pipeline_close(s->pipeline);
+    clear_aim(s->backend, &s->aim);
     cull_plans_clear(&s->own);
     cull_optim_destroy(s->optim);
     cull_nn_params_destroy(s->params);
     cull_nn_model_destroy(s->model);
-    cull_base_free_aligned(s->small);
-    cull_base_free(s->irreducible);
-    cull_base_free(s->label);
-    cull_base_free(s->known);
+    cull_op_destroy(s->resize);
+    cull_op_destroy(s->gather);
+    cull_backend_release(s->backend, s->small);
+    cull_backend_release(s->backend, s->irreducible);
+    cull_backend_release(s->backend, s->label);
+    cull_backend_release(s->backend, s->known);
     *s = (cull_scorer){0};
 }
 
 /* What was scored ahead; weights, averages and momenta of a proxy. */
-cull_status cull_scorer_save(const cull_trainer *t, cull_writer *out)
+cull_status cull_scorer_save(const cull_scorer *s, cull_writer *out)
 {
-    const cull_scorer *s = &t->scorer;
     cull_status        status = CULL_OK;
+    const cull_params *p = s->params;
 
-    if (t->pipeline) TRY(cull_pipeline_save(t->pipeline, out));
-    if (!s->params) goto done;
-    TRY(cull_write(out, s->params->value, s->params->count * sizeof(float)));
-    TRY(cull_write(out, s->params->running, s->params->running_count * sizeof(float)));
+    if (s->pipeline) TRY(cull_pipeline_save(s->pipeline, out));
+    if (!p) goto done;
+    TRY(cull_backend_save(s->backend, p->value, p->count * sizeof(float), out));
+    TRY(cull_backend_save(s->backend, p->running, p->running_count * sizeof(float), out));
     TRY(cull_optim_save(s->optim, out));
 done:
     return status;
 }
 
-cull_status cull_scorer_restore(cull_trainer *t, cull_reader *in)
+cull_status cull_scorer_restore(cull_scorer *s, cull_reader *in)
 {
-    cull_scorer *s = &t->scorer;
     cull_status  status = CULL_OK;
+    cull_params *p = s->params;
 
-    if (t->pipeline) TRY(cull_pipeline_restore(t, in));
-    if (!s->params) goto done;
-    TRY(cull_read(in, s->params->value, s->params->count * sizeof(float)));
-    TRY(cull_read(in, s->params->running, s->params->running_count * sizeof(float)));
+    if (s->pipeline) TRY(cull_pipeline_restore(s->pipeline, s->pool->set->count, in));
+    if (!p) goto done;
+    TRY(cull_backend_restore(s->backend, p->value, p->count * sizeof(float), in));
+    TRY(cull_backend_restore(s->backend, p->running, p->running_count * sizeof(float), in));
     TRY(cull_optim_restore(s->optim, in));
 done:
     return status;
 }
 
-void cull_scorer_count(cull_trainer *t, size_t examples)
+void cull_scorer_count(const cull_scorer *s, size_t examples, cull_meter *meter)
 {
-    t->meter.scored += examples;
-    if (t->scorer.params)
-        t->meter.proxy += examples;
+    meter->scored += examples;
+    if (s->params)
+        meter->proxy += examples;
     else
-        t->meter.thirds += examples;
+        meter->thirds += examples;
 }
 
-cull_status cull_scorer_inputs(cull_trainer *t, const cull_plan *plan, size_t count,
+cull_status cull_scorer_inputs(cull_scorer *s, const cull_plan *plan, size_t count,
                                const void **inputs)
 {
-    cull_scorer   *s = &t->scorer;
-    cull_status    status = CULL_OK;
-    cull_resize    resize = {.channels = t->train->channels,
-                             .height = t->train->height,
-                             .width = t->train->width,
-                             .to_height = (size_t)s->height,
-                             .to_width = (size_t)s->width,
-                             .channels_last = t->form.channels_last};
-    cull_data_form form = {0};
+    const cull_dataset *set = s->pool->set;
+    cull_status         status = CULL_OK;
+    cull_data_form      form = {0};
+    cull_op_args        args = {.resize = {.how = {.channels = set->channels,
+                                                   .height = set->height,
+                                                   .width = set->width,
+                                                   .to_height = (size_t)s->height,
+                                                   .to_width = (size_t)s->width,
+                                                   .channels_last = s->form.channels_last},
+                                           .from = *inputs,
+                                           .count = count}};
+    cull_resize        *how = &args.resize.how;
 
     if (!s->model) return CULL_OK;
-    TRY(cull_trainer_form(plan, &form));
-    resize.to_channels_last = form.channels_last;
-    if (resize.to_height == resize.height && resize.to_width == resize.width &&
-        (form.channels_last == t->form.channels_last || resize.channels == 1))
+    TRY(cull_plan_form(plan, &form));
+    how->to_channels_last = form.channels_last;
+    if (how->to_height == how->height && how->to_width == how->width &&
+        (form.channels_last == s->form.channels_last || how->channels == 1))
         return CULL_OK;
     if (count > s->small_room) {
-        cull_base_free_aligned(s->small);
+        cull_backend_release(s->backend, s->small);
         s->small = NULL;
         s->small_room = 0;
-        TRY(cull_base_alloc_aligned(
-            count, resize.channels * resize.to_height * resize.to_width * sizeof *s->small,
-            "images to score", &s->small));
+        TRY(cull_backend_allocate(s->backend, count,
+                                  how->channels * how->to_height * how->to_width * sizeof *s->small,
+                                  "images to score", &s->small));
         s->small_room = count;
     }
-    cull_train_resize(&resize, *inputs, count, s->small);
+    args.resize.to = s->small;
+    TRY(cull_op_run(s->resize, &args));
     *inputs = s->small;
 done:
     return status;
 }
 
-cull_status cull_scorer_learn(cull_trainer *t, const cull_batch *batch, double rate)
+cull_status cull_scorer_learn(cull_scorer *s, const cull_batch *batch, double rate,
+                              cull_meter *meter)
 {
-    cull_scorer *s = &t->scorer;
     cull_status  status = CULL_OK;
     cull_batch   own = *batch;
     cull_plan   *plan = NULL;
     cull_signals trained = {0};
 
     if (!s->params) return CULL_OK;
-    TRY(cull_plans_get(s->plans, CULL_PLAN_LEARN, own.count, t->setup->smoothing, &plan));
-    TRY(cull_scorer_inputs(t, plan, own.count, &own.inputs));
+    TRY(cull_plans_get(s->plans, CULL_PLAN_LEARN, own.count, s->setup->smoothing, &plan));
+    TRY(cull_scorer_inputs(s, plan, own.count, &own.inputs));
     TRY(cull_nn_learn(plan, &own, &trained));
     TRY(cull_optim_step(s->optim, rate, s->params->value, s->params->gradient));
-    t->meter.proxy += 3 * own.count;
-    cull_meter_lap(&t->meter, CULL_PHASE_SCORE);
+    meter->proxy += 3 * own.count;
+    cull_meter_lap(meter, CULL_PHASE_SCORE);
 done:
     return status;
 }

@@ -1,87 +1,229 @@
 /*
- * train/scoring.c - signals of a step's candidates: a forward pass where the selector asks for one,
- * and what is known of examples without.
+ * train/scoring.c - signals of a step's candidates and of the pool: forward passes where the
+ * selector asks for them, and what is known of examples without.
+ *
+ * The pool, and the validation set where it is the target, are scored without augmentation, by
+ * BatchNorm's averages (METHODS, "Pool strategies"): a subset serves epochs that each augment in
+ * their own way.
  */
 #include "base/alloc.h"
-#include "train/train.h"
+#include "base/rng.h"
+#include "data/split.h"
+#include "train/scorer.h"
+#include "train/sweep.h"
 
-static cull_status forward(cull_trainer *t)
+static cull_statistics statistics_of(const cull_scorer *s, bool running)
 {
-    const cull_score_setup *score = &t->setup->score;
+    return s->setup->score.running || running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
+}
+
+static cull_status forward(cull_scorer *s, const cull_needs *needs, cull_batch batch,
+                           cull_scored *out)
+{
+    const cull_score_setup *score = &s->setup->score;
     cull_status             status = CULL_OK;
-    cull_statistics         stats =
-        score->running || t->needs.running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
-    cull_batch batch = t->seen;
-    cull_plan *plan = NULL;
+    cull_plan              *plan = NULL;
 
     batch.weight = NULL;
-    TRY(cull_plans_get(t->scorer.plans, cull_score_mode(score), batch.count, t->setup->smoothing,
-                       &plan));
-    TRY(cull_scorer_inputs(t, plan, batch.count, &batch.inputs));
-    TRY(cull_nn_score(plan, &batch, score->reuse ? CULL_STATS_UPDATE : stats,
-                      t->needs.signals | CULL_SIGNAL_LOSS, &t->signals));
-    t->kept = score->reuse ? plan : NULL;
-    cull_scorer_count(t, batch.count);
+    TRY(cull_plans_get(s->plans, cull_score_mode(score), batch.count, s->setup->smoothing, &plan));
+    TRY(cull_scorer_inputs(s, plan, batch.count, &batch.inputs));
+    TRY(cull_nn_score(plan, &batch,
+                      score->reuse ? CULL_STATS_UPDATE : statistics_of(s, needs->running),
+                      needs->signals | CULL_SIGNAL_LOSS, &out->signals));
+    out->kept = score->reuse ? plan : NULL;
 done:
     return status;
 }
 
 /* Labels and irreducible losses are known by place. */
-static cull_status look_up(cull_trainer *t)
+static cull_status look_up(cull_scorer *s, const cull_needs *needs, const cull_batch *batch,
+                           cull_signals *out)
 {
-    cull_scorer *s = &t->scorer;
     cull_status  status = CULL_OK;
-    size_t       count = t->seen.count;
+    size_t       count = batch->count;
+    cull_device  device = cull_backend_device(s->backend);
+    cull_op_args args = {.gather = {.from = s->irreducible,
+                                    .index = batch->place,
+                                    .rows = count,
+                                    .held = s->pool->set->count,
+                                    .bytes = sizeof *s->known}};
 
-    if (!(t->needs.signals & (CULL_SIGNAL_LABEL | CULL_SIGNAL_IRREDUCIBLE))) return CULL_OK;
+    if (!(needs->signals & (CULL_SIGNAL_LABEL | CULL_SIGNAL_IRREDUCIBLE))) return CULL_OK;
     if (count > s->room) {
-        TRY(cull_base_grow(count, sizeof *s->label, "signals", &s->label));
-        TRY(cull_base_grow(count, sizeof *s->known, "signals", &s->known));
+        s->room = 0;
+        cull_backend_release(s->backend, s->label);
+        cull_backend_release(s->backend, s->known);
+        s->label = NULL, s->known = NULL;
+        TRY(cull_backend_allocate(s->backend, count, sizeof *s->label, "signals", &s->label));
+        TRY(cull_backend_allocate(s->backend, count, sizeof *s->known, "signals", &s->known));
         s->room = count;
     }
-    for (size_t i = 0; i < count; i++) {
-        s->label[i] = t->train->labels[t->seen.place[i]];
-        s->known[i] = s->irreducible ? s->irreducible[t->seen.place[i]] : 0;
+    if (needs->signals & CULL_SIGNAL_LABEL) {
+        TRY(cull_resident_labels(s->pool, batch->place, count, s->label));
+        out->label = cull_vector(s->label, CULL_I32, count);
+        out->label.device = device;
     }
-    if (t->needs.signals & CULL_SIGNAL_LABEL)
-        t->signals.label = cull_vector(s->label, CULL_I32, count);
-    if (t->needs.signals & CULL_SIGNAL_IRREDUCIBLE)
-        t->signals.irreducible = cull_vector(s->known, CULL_F64, count);
+    if (needs->signals & CULL_SIGNAL_IRREDUCIBLE) {
+        args.gather.to = s->known;
+        TRY(cull_op_run(s->gather, &args));
+        out->irreducible = cull_vector(s->known, CULL_F64, count);
+        out->irreducible.device = device;
+    }
 done:
     return status;
 }
 
-/* What was scored ahead, or now; then the next step's turn. */
-static cull_status see(cull_trainer *t)
+/* Score a batch and put its signals behind the others. */
+static cull_status add(cull_scorer *s, cull_batch in, cull_statistics statistics,
+                       cull_signal_room *room)
 {
-    cull_status status = CULL_OK;
-    bool        found = false;
+    cull_status    status = CULL_OK;
+    cull_plan_mode mode = s->setup->score.int8 ? CULL_PLAN_SCORE_INT8 : CULL_PLAN_SCORE;
+    cull_plan     *plan = NULL;
+    cull_signals   seen = {0};
 
-    if (t->pipeline) TRY(cull_pipeline_take(t, &found));
-    if (!found) TRY(forward(t));
-    if (t->pipeline) TRY(cull_pipeline_ahead(t));
+    TRY(cull_plans_get(s->plans, mode, in.count, s->setup->smoothing, &plan));
+    TRY(cull_scorer_inputs(s, plan, in.count, &in.inputs));
+    TRY(cull_nn_score(plan, &in, statistics, room->wanted | CULL_SIGNAL_LOSS, &seen));
+    TRY(cull_signal_room_put(room, plan, &seen, in.label));
 done:
     return status;
 }
 
-cull_status cull_train_score(cull_trainer *t)
+/* ---- a step's target ---- */
+
+static cull_status open_aim(cull_scorer *s, unsigned wanted, size_t count)
+{
+    cull_status         status = CULL_OK;
+    cull_aim           *aim = &s->aim;
+    const cull_dataset *set = s->validation->set;
+
+    if (aim->rows.inputs) return CULL_OK;
+    TRY(cull_signal_room_make(s->backend, s->plans->model, wanted, count, &aim->signals));
+    TRY(cull_base_alloc(count, sizeof *aim->place, "a target", &aim->place));
+    TRY(cull_base_alloc(set->count, sizeof *aim->scratch, "a target", &aim->scratch));
+    TRY(cull_rows_make(s->backend, count, cull_data_row(set), &aim->rows));
+done:
+    return status;
+}
+
+/* As many validation examples as a batch has, others every step: the mean gradient of all of them
+ * at the current weights would cost more than the step. */
+static cull_status score_target(cull_scorer *s, unsigned wanted, const cull_batch *batch,
+                                cull_meter *meter, cull_target *out)
+{
+    const cull_dataset *set = s->validation->set;
+    cull_status         status = CULL_OK;
+    cull_aim           *aim = &s->aim;
+    cull_rows          *rows = &aim->rows;
+    size_t              count = set->count < s->setup->batch ? set->count : s->setup->batch;
+
+    TRY(open_aim(s, wanted, count));
+    cull_data_choose(cull_key_make(s->setup->seed, "target"), batch->step, set->count, count,
+                     aim->scratch, aim->place);
+    TRY(cull_backend_upload(s->backend, rows->place, aim->place, count * sizeof *rows->place));
+    TRY(cull_resident_labels(s->validation, rows->place, count, rows->label));
+    TRY(cull_resident_make(s->validation, &(cull_wanted){.place = rows->place, .count = count},
+                           rows->inputs));
+    aim->signals.at = 0;
+    TRY(add(s,
+            (cull_batch){.count = count,
+                         .inputs = rows->inputs,
+                         .label = rows->label,
+                         .place = rows->place,
+                         .step = batch->step,
+                         .epoch = batch->epoch},
+            statistics_of(s, false), &aim->signals));
+    cull_scorer_count(s, count, meter);
+    cull_signal_room_target(&aim->signals, out);
+done:
+    return status;
+}
+
+cull_status cull_scorer_score(cull_scorer *s, const cull_needs *needs, const cull_batch *batch,
+                              cull_meter *meter, cull_scored *out)
 {
     cull_status status = CULL_OK;
     cull_target target = {0};
+    bool        found = false;
 
-    if (t->needs.action != CULL_SELECT_BATCH) return CULL_OK;
-    t->kept = NULL;
-    t->signals = (cull_signals){.count = t->seen.count,
-                                .place = t->seen.place,
-                                .step = t->seen.step,
-                                .epoch = t->seen.epoch};
+    *out = (cull_scored){.signals = {.count = batch->count,
+                                     .place = batch->place,
+                                     .step = batch->step,
+                                     .epoch = batch->epoch,
+                                     .device = cull_backend_device(s->backend)}};
+    if (needs->action != CULL_SELECT_BATCH) return CULL_OK;
     /* The target comes first and is copied: the batch's own signals are lent by its pass, which
      * may be one of the same plan. */
-    if (t->needs.target) TRY(cull_train_target(t, &target));
-    if (t->needs.signals & CULL_SIGNAL_FORWARD) TRY(see(t));
-    t->signals.target = target;
-    TRY(look_up(t));
-    cull_meter_lap(&t->meter, CULL_PHASE_SCORE);
+    if (needs->target) TRY(score_target(s, needs->target, batch, meter, &target));
+    if (needs->signals & CULL_SIGNAL_FORWARD) {
+        if (s->pipeline) TRY(cull_pipeline_take(s->pipeline, &found, &out->signals));
+        if (!found) TRY(forward(s, needs, *batch, out));
+        cull_scorer_count(s, batch->count, meter);
+    }
+    out->signals.target = target;
+    TRY(look_up(s, needs, batch, &out->signals));
+    cull_meter_lap(meter, CULL_PHASE_SCORE);
+done:
+    return status;
+}
+
+/* ---- the pool ---- */
+
+struct filling {
+    cull_scorer      *scorer;
+    cull_signal_room *room;
+    cull_meter       *meter;
+};
+
+static cull_status add_batch(void *context, const cull_batch *batch)
+{
+    struct filling *f = context;
+
+    cull_scorer_count(f->scorer, batch->count, f->meter);
+    return add(f->scorer, *batch, CULL_STATS_RUNNING, f->room);
+}
+
+static cull_status score_set(cull_scorer *s, cull_resident *resident, unsigned wanted,
+                             cull_meter *meter, cull_signal_room *room)
+{
+    cull_status    status = CULL_OK;
+    struct filling filling = {s, room, meter};
+    cull_sweep     sweep = {.resident = resident,
+                            .form = s->form,
+                            .batch = s->setup->evaluate_batch,
+                            .workers = s->setup->workers};
+
+    TRY(cull_signal_room_make(s->backend, s->plans->model, wanted, resident->set->count, room));
+    TRY(cull_sweep_run(&sweep, add_batch, &filling));
+done:
+    return status;
+}
+
+cull_status cull_scorer_score_pool(cull_scorer *s, const cull_needs *needs,
+                                   const cull_progress *progress, cull_meter *meter,
+                                   cull_signal_room *pool, cull_signal_room *aim, cull_signals *out)
+{
+    cull_status status = CULL_OK;
+    size_t      count = s->pool->set->count;
+    cull_device device = cull_backend_device(s->backend);
+
+    if (needs->signals & CULL_SIGNAL_FORWARD)
+        TRY(score_set(s, s->pool, needs->signals, meter, pool));
+    if (needs->target) TRY(score_set(s, s->validation, needs->target, meter, aim));
+    *out = (cull_signals){.count = count,
+                          .step = progress->step,
+                          .epoch = progress->epoch,
+                          .label = cull_vector(s->pool->label, CULL_I32, count),
+                          .device = device};
+    out->label.device = device;
+    cull_signal_room_view(pool, out);
+    cull_signal_room_target(aim, &out->target);
+    if (s->irreducible) {
+        out->irreducible = cull_vector(s->irreducible, CULL_F64, count);
+        out->irreducible.device = device;
+    }
+    cull_meter_lap(meter, CULL_PHASE_SCORE);
 done:
     return status;
 }

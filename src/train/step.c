@@ -1,92 +1,137 @@
 /* train/step.c - one step of training, in which every room has its line. */
-#include <math.h>
-
-#include "tensor/tensor.h"
 #include "train/train.h"
 
-static cull_status choose(cull_trainer *t)
+cull_sel_course cull_train_course(const cull_trainer *t)
+{
+    return cull_feed_course(&t->feed, t->selector, &t->progress);
+}
+
+cull_position cull_train_position(const cull_trainer *t)
+{
+    return (cull_position){t->setup, &t->progress, cull_train_course(t),
+                           t->learner.schedule.steps_per_epoch};
+}
+
+double cull_train_rate(const cull_trainer *t)
+{
+    const cull_schedule *schedule = &t->learner.schedule;
+    cull_position        position = cull_train_position(t);
+
+    return cull_schedule_rate_at(
+        schedule,
+        cull_position_scheduled(&position, schedule, t->books.meter.trained, t->sets.train->count));
+}
+
+/* A subset of the pool at the current weights, brought to the host. */
+static cull_status choose_pool(cull_trainer *t, const cull_needs *needs)
+{
+    cull_status      status = CULL_OK;
+    cull_signal_room pool = {0}, aim = {0};
+    cull_signals     signals = {0};
+    cull_subset      chosen = {0};
+
+    TRY(cull_scorer_score_pool(&t->scorer, needs, &t->progress, &t->books.meter, &pool, &aim,
+                               &signals));
+    TRY(cull_select(t->selector, &signals, 0, &chosen));
+    TRY(cull_sel_subset_bring(&chosen, &t->pool));
+    cull_meter_choose(&t->books.meter, &t->pool);
+    t->pool_epoch = t->progress.epoch;
+    cull_meter_lap(&t->books.meter, CULL_PHASE_SELECT);
+done:
+    cull_subset_clear(&chosen);
+    cull_signal_room_clear(&pool);
+    cull_signal_room_clear(&aim);
+    return status;
+}
+
+cull_status cull_train_begin_epoch(cull_trainer *t, cull_needs *needs)
 {
     cull_status status = CULL_OK;
 
-    if (t->needs.action != CULL_SELECT_BATCH) return CULL_OK;
-    TRY(cull_select(t->selector, &t->signals, 0, &t->chosen));
-    cull_meter_choose(&t->meter, &t->chosen);
-    cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
+    TRY(cull_selector_needs(t->selector, t->progress.step, t->progress.epoch, needs));
+    if (needs->action == CULL_SELECT_POOL) TRY(choose_pool(t, needs));
+    TRY(cull_feed_epoch(&t->feed, t->progress.epoch,
+                        cull_sel_over_subset(needs) ? &t->pool : NULL));
+    if (t->progress.at > t->feed.walk.count)
+        FAIL(CULL_BAD_STATE, "the checkpoint is %llu examples into an epoch of %zu",
+             (unsigned long long)t->progress.at, t->feed.walk.count);
+    cull_meter_lap(&t->books.meter, CULL_PHASE_LOAD);
 done:
     return status;
 }
 
-static cull_status check_loss(cull_trainer *t)
+cull_status cull_train_enter_epoch(cull_trainer *t, uint64_t epoch, cull_needs *needs)
 {
-    double sum = 0;
-    size_t first = 0;
-
-    for (size_t i = 0; i < t->trained.count; i++) {
-        sum += cull_tensor_get(&t->trained.loss, i);
-        if (isfinite(sum)) first = i + 1;
-    }
-    t->loss = sum / (double)t->trained.count;
-    if (!isfinite(t->loss))
-        return cull_fail(CULL_NOT_FINITE,
-                         "the loss is no longer finite at step %llu, in epoch %llu, first that of "
-                         "example %u",
-                         (unsigned long long)t->progress.step + 1,
-                         (unsigned long long)t->progress.epoch + 1, t->trained.place[first]);
-    return CULL_OK;
+    cull_progress_turn(&t->progress, epoch);
+    return cull_train_begin_epoch(t, needs);
 }
 
-static cull_status optimize(cull_trainer *t)
+/* The next step's candidates are scored while this one learns, where there is room. */
+static cull_status look_ahead(cull_pipeline *pipeline, cull_feed *feed, cull_sel_course course,
+                              size_t met, const cull_params *params)
 {
-    cull_status status = CULL_OK;
+    cull_status   status = CULL_OK;
+    cull_sel_step next = {0};
+    cull_pending  pending = {0};
+    cull_batch    batch = {0};
 
-    cull_meter_lap(&t->meter, CULL_PHASE_LEARN);
-    t->rate = t->progress.rate = cull_schedule_rate_at(&t->schedule, cull_train_position(t));
-    TRY(cull_optim_step(t->optim, t->rate, t->params->value, t->params->gradient));
-    cull_meter_lap(&t->meter, CULL_PHASE_OPTIM);
+    cull_sel_course_pass(&course, met);
+    if (!cull_sel_course_peek(&course, &next) || next.needs.action != CULL_SELECT_BATCH ||
+        !(next.needs.signals & CULL_SIGNAL_FORWARD) || !cull_pipeline_fits(pipeline, next.count))
+        goto done;
+    batch = (cull_batch){.count = next.count, .step = course.step, .epoch = course.epoch};
+    pending = cull_feed_pending(&next, &course);
+    TRY(cull_feed_take(feed, &next, &course, &batch));
+    TRY(cull_pipeline_ahead(pipeline, &pending, next.needs.running, batch, params));
 done:
     return status;
 }
 
-/* What training saw goes to the selector and into the books. thirds: of an example's work. */
-static cull_status account(cull_trainer *t, const double *weight, unsigned thirds)
+static cull_status choose(cull_selector *selector, const cull_needs *needs,
+                          const cull_signals *signals, cull_meter *meter, cull_subset *out)
 {
     cull_status status = CULL_OK;
-    size_t      count = t->trained.count;
 
-    if (t->needs.observe) TRY(cull_observe(t->selector, &t->trained));
-    cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
-    cull_tally_add(&t->tally, &t->trained, weight);
-    t->trained_now += count;
-    t->progress.seen += count;
-    t->progress.correct += cull_train_correct(&t->trained, t->setup->smoothing);
-    t->progress.loss += t->loss * (double)count;
-    t->meter.trained += count;
-    t->meter.thirds += thirds * count;
-    cull_meter_lap(&t->meter, CULL_PHASE_CHECKPOINT);
+    if (needs->action != CULL_SELECT_BATCH) return CULL_OK;
+    TRY(cull_select(selector, signals, 0, out));
+    cull_meter_choose(meter, out);
+    cull_meter_lap(meter, CULL_PHASE_SELECT);
 done:
     return status;
 }
 
-static cull_status learn_batch(cull_trainer *t, const cull_batch *batch)
+/* What training saw goes to the selector and into the books. */
+static cull_status account(cull_trainer *t, const cull_needs *needs, cull_step_values *v)
 {
     cull_status status = CULL_OK;
-    cull_plan  *plan = NULL;
 
-    TRY(cull_trainer_plan(t, CULL_PLAN_LEARN, batch->count, &plan));
-    TRY(cull_nn_learn(plan, batch, &t->trained));
-    TRY(check_loss(t));
-    TRY(optimize(t));
-    TRY(cull_scorer_learn(t, batch, t->rate));
-    TRY(account(t, batch->weight, 3));
+    if (cull_learner_full(&t->learner))
+        TRY(cull_books_settle(&t->books, &t->learner, &t->progress));
+    if (needs->observe) TRY(cull_observe(t->selector, &v->seen.signals));
+    cull_meter_lap(&t->books.meter, CULL_PHASE_SELECT);
+    TRY(cull_books_note(&t->books, t->learner.now, &v->seen));
+    v->kept += v->seen.signals.count;
+    cull_meter_lap(&t->books.meter, CULL_PHASE_CHECKPOINT);
+done:
+    return status;
+}
+
+static cull_status learn_batch(cull_trainer *t, const cull_batch *batch, cull_step_values *v)
+{
+    cull_status status = CULL_OK;
+
+    t->progress.rate = cull_train_rate(t);
+    TRY(cull_learner_learn(&t->learner, batch, t->progress.rate, &t->books.meter, &v->seen));
+    TRY(cull_scorer_learn(&t->scorer, batch, t->progress.rate, &t->books.meter));
+    TRY(account(t, &v->asked.needs, v));
 done:
     return status;
 }
 
 /* Backward alone, through the rows that the scoring pass kept. */
-static cull_status learn_kept(cull_trainer *t)
+static cull_status learn_kept(cull_trainer *t, cull_step_values *v)
 {
     cull_status status = CULL_OK;
-    cull_plan  *plan = NULL;
 
     if (t->chosen.count == 0) return CULL_OK;
     if (t->chosen.groups > 1)
@@ -94,68 +139,71 @@ static cull_status learn_kept(cull_trainer *t)
              "score.pass: %s makes %zu training batches of one scoring pass, but "
              "reuse ends with the first",
              cull_selector_name(t->selector), t->chosen.groups);
-    TRY(cull_trainer_plan(t, CULL_PLAN_LEARN_FROM_KEPT, t->chosen.count, &plan));
-    TRY(cull_nn_learn_kept(plan, t->kept, &t->chosen, &t->trained));
-    TRY(check_loss(t));
-    TRY(optimize(t));
-    TRY(account(t, t->chosen.weight, 2));
+    t->progress.rate = cull_train_rate(t);
+    TRY(cull_learner_learn_kept(&t->learner, v->scored.kept, &t->chosen, t->progress.rate,
+                                &t->books.meter, &v->seen));
+    TRY(account(t, &v->asked.needs, v));
 done:
     return status;
 }
 
 /* A decision may fill no training batch, one, or several. */
-static cull_status learn_chosen(cull_trainer *t)
+static cull_status learn_chosen(cull_trainer *t, cull_step_values *v)
 {
     cull_status status = CULL_OK;
     cull_batch  batch = {0};
+    bool        as_trained = cull_feed_as_trained(&t->feed, &v->asked.needs);
 
     for (size_t from = 0, to = 0; from < t->chosen.count; from = to) {
-        while (to < t->chosen.count && t->chosen.group[to] == t->chosen.group[from]) to++;
-        TRY(cull_train_gather(t, from, to, &batch));
-        TRY(learn_batch(t, &batch));
+        TRY(cull_sel_subset_group(&t->chosen, from, &to));
+        TRY(cull_feed_gather(&t->feed, &v->batch, as_trained, &t->chosen, from, to, &batch));
+        cull_meter_lap(&t->books.meter, CULL_PHASE_LOAD);
+        TRY(learn_batch(t, &batch, v));
     }
 done:
     return status;
 }
 
-static cull_status learn(cull_trainer *t)
+static cull_status learn(cull_trainer *t, cull_step_values *v)
 {
-    if (t->needs.action != CULL_SELECT_BATCH) return learn_batch(t, &t->seen);
-    return t->kept ? learn_kept(t) : learn_chosen(t);
+    if (v->asked.needs.action != CULL_SELECT_BATCH) return learn_batch(t, &v->batch, v);
+    return v->scored.kept ? learn_kept(t, v) : learn_chosen(t, v);
 }
 
-static void count(cull_trainer *t)
+cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
 {
-    t->progress.step++;
-    t->progress.batch++;
-    t->progress.at += t->seen.count;
-}
+    cull_status       status = CULL_OK;
+    cull_sel_course   course = cull_train_course(t);
+    const cull_needs *needs = &v->asked.needs;
+    cull_pipeline    *ahead = t->scorer.pipeline;
+    cull_meter       *meter = &t->books.meter;
 
-cull_status cull_train_step(cull_trainer *t)
-{
-    cull_status     status = CULL_OK;
-    cull_sel_course course = cull_train_course(t);
-    cull_sel_step   next = {0};
-
-    t->trained_now = 0;
-    if (!cull_sel_course_peek(&course, &next)) /* selection           */
+    *v = (cull_step_values){0};
+    if (!cull_sel_course_peek(&course, &v->asked)) /* selection */
         FAIL(CULL_BAD_STATE, "a step behind the end of its epoch");
-    TRY(cull_train_bring(t, &next)); /* data                */
-    TRY(cull_train_score(t));        /* forward             */
-    TRY(choose(t));                  /* selection           */
-    TRY(learn(t));                   /* backward, optimizer */
-    count(t);                        /* metrics             */
+    TRY(cull_learner_enter(&t->learner, course.step, course.epoch));
+    TRY(cull_feed_bring(&t->feed, &v->asked, &course, t->learner.now, ahead, &v->batch)); /* data */
+    if (ahead) cull_scorer_count(&t->scorer, cull_pipeline_wasted(ahead), meter);
+    cull_meter_lap(meter, CULL_PHASE_LOAD);
+    TRY(cull_scorer_score(&t->scorer, needs, &v->batch, meter, &v->scored)); /* forward */
+    if (ahead) TRY(look_ahead(ahead, &t->feed, course, v->batch.count, t->learner.params));
+    TRY(choose(t->selector, needs, &v->scored.signals, meter, &t->chosen)); /* selection */
+    TRY(learn(t, v)); /* backward, optimizer, metrics */
+    cull_progress_pass(&t->progress, v->batch.count);
 done:
     return status;
 }
 
-cull_status cull_train_flush(cull_trainer *t)
+cull_status cull_train_flush(cull_trainer *t, cull_step_values *v)
 {
     cull_status status = CULL_OK;
 
+    *v = (cull_step_values){
+        .asked = v->asked,
+        .batch = {.step = t->progress.step, .epoch = t->progress.epoch, .now = t->learner.now}};
+    TRY(cull_learner_enter(&t->learner, t->progress.step, t->progress.epoch));
     TRY(cull_flush(t->selector, &t->chosen));
-    t->seen = (cull_batch){0};
-    TRY(learn_chosen(t));
+    TRY(learn_chosen(t, v));
     if (t->chosen.count) t->progress.step++;
 done:
     return status;

@@ -5,21 +5,33 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "tensor/tensor.h"
 
-cull_status cull_tally_create(size_t pool, cull_tally *out)
+/* Nothing is known of anybody: no loss, no epoch. */
+static cull_status unknown(cull_tally *t)
 {
     cull_status status = CULL_OK;
-    cull_tally  t = {.pool = pool};
+    float      *loss = NULL;
 
-    TRY(cull_base_alloc(pool, sizeof *t.count, "a tally", &t.count));
-    TRY(cull_base_alloc(pool, sizeof *t.weight, "a tally", &t.weight));
-    TRY(cull_base_alloc(pool, sizeof *t.loss, "a tally", &t.loss));
-    TRY(cull_base_alloc(pool, sizeof *t.first, "a tally", &t.first));
-    for (size_t i = 0; i < pool; i++) {
-        t.loss[i] = NAN;
-        t.first[i] = -1;
-    }
+    TRY(cull_base_alloc(t->pool, sizeof *loss, "a tally", &loss));
+    for (size_t i = 0; i < t->pool; i++) loss[i] = NAN;
+    TRY(cull_backend_upload(t->backend, t->loss, loss, t->pool * sizeof *loss));
+    TRY(cull_backend_fill(t->backend, t->first, 0xff, t->pool * sizeof *t->first)); /* -1 */
+done:
+    cull_base_free(loss);
+    return status;
+}
+
+cull_status cull_tally_create(cull_backend *backend, size_t pool, cull_tally *out)
+{
+    cull_status status = CULL_OK;
+    cull_tally  t = {.backend = backend, .pool = pool};
+
+    TRY(cull_backend_allocate(backend, pool, sizeof *t.count, "a tally", &t.count));
+    TRY(cull_backend_allocate(backend, pool, sizeof *t.weight, "a tally", &t.weight));
+    TRY(cull_backend_allocate(backend, pool, sizeof *t.loss, "a tally", &t.loss));
+    TRY(cull_backend_allocate(backend, pool, sizeof *t.first, "a tally", &t.first));
+    TRY(unknown(&t));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_TALLY}, &t.op));
     *out = t;
     t = (cull_tally){0};
 done:
@@ -29,23 +41,26 @@ done:
 
 void cull_tally_clear(cull_tally *t)
 {
-    cull_base_free(t->count);
-    cull_base_free(t->weight);
-    cull_base_free(t->loss);
-    cull_base_free(t->first);
+    cull_backend_release(t->backend, t->count);
+    cull_backend_release(t->backend, t->weight);
+    cull_backend_release(t->backend, t->loss);
+    cull_backend_release(t->backend, t->first);
+    cull_op_destroy(t->op);
     *t = (cull_tally){0};
 }
 
-void cull_tally_add(cull_tally *t, const cull_signals *trained, const double *weight)
+cull_status cull_tally_add(cull_tally *t, const cull_moment *now, const cull_signals *trained,
+                           const double *weight)
 {
-    for (size_t i = 0; i < trained->count; i++) {
-        uint32_t place = trained->place[i];
-
-        t->count[place]++;
-        t->weight[place] += weight ? weight[i] : 1;
-        t->loss[place] = (float)cull_tensor_get(&trained->loss, i);
-        if (t->first[place] < 0) t->first[place] = (int32_t)trained->epoch;
-    }
+    return cull_op_run(t->op, &(cull_op_args){.tally = {.rows = trained->count,
+                                                        .place = trained->place,
+                                                        .loss = trained->loss.data,
+                                                        .weight = weight,
+                                                        .now = now,
+                                                        .count = t->count,
+                                                        .first = t->first,
+                                                        .weights = t->weight,
+                                                        .latest = t->loss}});
 }
 
 cull_status cull_tally_save(const cull_tally *t, cull_writer *out)
@@ -54,10 +69,10 @@ cull_status cull_tally_save(const cull_tally *t, cull_writer *out)
     uint64_t    pool = t->pool;
 
     TRY(cull_write(out, &pool, sizeof pool));
-    TRY(cull_write(out, t->count, t->pool * sizeof *t->count));
-    TRY(cull_write(out, t->weight, t->pool * sizeof *t->weight));
-    TRY(cull_write(out, t->loss, t->pool * sizeof *t->loss));
-    TRY(cull_write(out, t->first, t->pool * sizeof *t->first));
+    TRY(cull_backend_save(t->backend, t->count, t->pool * sizeof *t->count, out));
+    TRY(cull_backend_save(t->backend, t->weight, t->pool * sizeof *t->weight, out));
+    TRY(cull_backend_save(t->backend, t->loss, t->pool * sizeof *t->loss, out));
+    TRY(cull_backend_save(t->backend, t->first, t->pool * sizeof *t->first, out));
 done:
     return status;
 }
@@ -73,10 +88,10 @@ cull_status cull_tally_restore(cull_tally *t, cull_reader *in)
                                              sizeof *t->loss + sizeof *t->first))
         FAIL(CULL_BAD_STATE, "saved counts of %llu examples, the pool has %zu",
              (unsigned long long)pool, t->pool);
-    TRY(cull_read(in, t->count, t->pool * sizeof *t->count));
-    TRY(cull_read(in, t->weight, t->pool * sizeof *t->weight));
-    TRY(cull_read(in, t->loss, t->pool * sizeof *t->loss));
-    TRY(cull_read(in, t->first, t->pool * sizeof *t->first));
+    TRY(cull_backend_restore(t->backend, t->count, t->pool * sizeof *t->count, in));
+    TRY(cull_backend_restore(t->backend, t->weight, t->pool * sizeof *t->weight, in));
+    TRY(cull_backend_restore(t->backend, t->loss, t->pool * sizeof *t->loss, in));
+    TRY(cull_backend_restore(t->backend, t->first, t->pool * sizeof *t->first, in));
 done:
     return status;
 }
@@ -131,15 +146,28 @@ done:
 
 cull_status cull_tally_write(const cull_tally *t, const cull_dataset *set, const char *path)
 {
-    return cull_arrays_write(
+    cull_status status = CULL_OK;
+    cull_writer bytes = {0};
+    size_t      n = t->pool;
+    const char *at = NULL;
+
+    /* All that is saved lies behind the number of examples. */
+    TRY(cull_tally_save(t, &bytes));
+    at = (const char *)bytes.data + sizeof(uint64_t);
+    TRY(cull_arrays_write(
         path,
-        (cull_array[]){{"count", cull_vector(t->count, CULL_I32, t->pool)},
-                       {"weight", cull_vector(t->weight, CULL_F64, t->pool)},
-                       {"loss", cull_vector(t->loss, CULL_F32, t->pool)},
-                       {"first", cull_vector(t->first, CULL_I32, t->pool)},
-                       {"label", cull_vector(set->labels, CULL_I32, t->pool)},
-                       {"origin", cull_vector(set->origin, CULL_I32, t->pool)}},
-        6);
+        (cull_array[]){
+            {"count", cull_vector(at, CULL_I32, n)},
+            {"weight", cull_vector(at + n * sizeof *t->count, CULL_F64, n)},
+            {"loss", cull_vector(at + n * (sizeof *t->count + sizeof *t->weight), CULL_F32, n)},
+            {"first", cull_vector(at + n * (sizeof *t->count + sizeof *t->weight + sizeof *t->loss),
+                                  CULL_I32, n)},
+            {"label", cull_vector(cull_data_labels(set), CULL_I32, n)},
+            {"origin", cull_vector(set->origin, CULL_I32, n)}},
+        6));
+done:
+    cull_writer_clear(&bytes);
+    return status;
 }
 
 cull_status cull_tally_write_subset(const cull_subset *s, uint64_t epoch, const char *path)

@@ -5,22 +5,27 @@
 #ifndef CULL_TRAIN_TALLY_H
 #define CULL_TRAIN_TALLY_H
 
+#include "backend/backend.h"
 #include "base/bytes.h"
 #include "data/dataset.h"
 
+/* Arrays of a backend's memory. */
 typedef struct cull_tally {
-    size_t   pool;
-    int32_t *count;  /* [pool] times trained                                */
-    double  *weight; /* [pool] sum of the weights it was trained at         */
-    float   *loss;   /* [pool] latest, unweighted, of training; NaN: never  */
-    int32_t *first;  /* [pool] epoch it was first trained in, from 0; -1: never */
+    cull_backend *backend;
+    cull_op      *op;
+    size_t        pool;
+    int32_t      *count;  /* [pool] times trained                                */
+    double       *weight; /* [pool] sum of the weights it was trained at         */
+    float        *loss;   /* [pool] latest, unweighted, of training; NaN: never  */
+    int32_t      *first;  /* [pool] epoch it was first trained in, from 0; -1: never */
 } cull_tally;
 
-cull_status cull_tally_create(size_t pool, cull_tally *out);
+cull_status cull_tally_create(cull_backend *backend, size_t pool, cull_tally *out);
 void        cull_tally_clear(cull_tally *tally);
 
-/* weight NULL: 1. */
-void cull_tally_add(cull_tally *tally, const cull_signals *trained, const double *weight);
+/* now: the moment block. weight NULL: 1. */
+cull_status cull_tally_add(cull_tally *tally, const cull_moment *now, const cull_signals *trained,
+                           const double *weight);
 
 cull_status cull_tally_save(const cull_tally *tally, cull_writer *out);
 cull_status cull_tally_restore(cull_tally *tally, cull_reader *in);

@@ -1,4 +1,5 @@
 /* train/trainer.c - the run around the steps: epochs, evaluations, checkpoints, ends. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,20 +7,49 @@
 
 const char *cull_trainer_watched(const cull_trainer *t)
 {
-    return t->validation ? "validation" : "test";
+    return t->sets.validation ? "validation" : "test";
+}
+
+/* About how many steps the run has. */
+static uint64_t steps_of(const cull_expectation *e)
+{
+    return (uint64_t)fmax(1, round(e->steps * e->length / (double)e->epochs));
+}
+
+static bool is_epoch_over(const cull_trainer *t)
+{
+    cull_sel_course course = cull_train_course(t);
+
+    return cull_sel_course_over(&course);
+}
+
+static bool is_complete(const cull_trainer *t)
+{
+    cull_position position = cull_train_position(t);
+
+    return cull_position_complete(&position, t->expected.length);
+}
+
+/* Is a reading due that was asked for by its moment? It then counts as done. */
+static bool take_moment(cull_trainer *t)
+{
+    cull_position position = cull_train_position(t);
+
+    return cull_position_moment(&position, &t->progress.moments);
 }
 
 static void tell(cull_trainer *t, bool epoch_end, bool best)
 {
-    cull_run_news news = {.epoch_end = epoch_end,
+    cull_run_news news = {.size = sizeof news,
+                          .epoch_end = epoch_end,
                           .step = t->progress.step,
-                          .steps = cull_train_steps(t),
+                          .steps = steps_of(&t->expected),
                           .epoch = t->progress.epoch,
-                          .epochs = t->epochs,
-                          .loss = t->loss,
-                          .rate = t->rate,
-                          .seconds = cull_meter_seconds(&t->meter),
-                          .trained = (double)t->meter.trained,
+                          .epochs = t->expected.epochs,
+                          .loss = t->books.loss,
+                          .rate = t->progress.rate,
+                          .seconds = cull_meter_seconds(&t->books.meter),
+                          .trained = (double)t->books.meter.trained,
                           .watched = cull_trainer_watched(t),
                           .accuracy = t->progress.accuracy,
                           .watched_loss = t->progress.watched,
@@ -36,8 +66,25 @@ static bool out_of_budget(const cull_trainer *t)
 {
     const cull_train_setup *s = t->setup;
 
-    return (s->most_seconds > 0 && cull_meter_spent(&t->meter) >= s->most_seconds) ||
-           (s->most_cost > 0 && cull_meter_cost(&t->meter) >= s->most_cost);
+    return (s->most_seconds > 0 && cull_meter_spent(&t->books.meter) >= s->most_seconds) ||
+           (s->most_cost > 0 && cull_meter_cost(&t->books.meter) >= s->most_cost);
+}
+
+/* What steps have left to be read: before anything is made of their weights. */
+static cull_status settle(cull_trainer *t)
+{
+    return cull_books_settle(&t->books, &t->learner, &t->progress);
+}
+
+static cull_status evaluate(cull_trainer *t, bool test, cull_evaluation *out)
+{
+    cull_status    status = CULL_OK;
+    cull_resident *set = test ? &t->sets.test_at : &t->sets.validation_at;
+
+    TRY(cull_learner_evaluate(&t->learner, set, t->sets.form, test ? "test" : "validation", out));
+    cull_meter_lap(&t->books.meter, CULL_PHASE_EVALUATE);
+done:
+    return status;
 }
 
 /* The watched set; a new best is written at once, and committed by the next checkpoint. */
@@ -46,8 +93,7 @@ static cull_status evaluate_watched(cull_trainer *t, bool *best)
     cull_status     status = CULL_OK;
     cull_evaluation e = {0};
 
-    TRY(cull_train_evaluate(t, t->validation ? t->validation : t->test, &e));
-    cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
+    TRY(evaluate(t, !t->sets.validation, &e));
     t->progress.accuracy = e.accuracy;
     t->progress.watched = e.loss;
     *best = !(t->progress.best >= e.accuracy);
@@ -68,9 +114,8 @@ static cull_status evaluate_test(cull_trainer *t, bool last)
     cull_status     status = CULL_OK;
     cull_evaluation e = {.accuracy = t->progress.accuracy, .loss = t->progress.watched};
 
-    if (t->validation) {
-        TRY(cull_train_evaluate(t, t->test, &e));
-        cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
+    if (t->sets.validation) {
+        TRY(evaluate(t, true, &e));
         TRY(cull_record_evaluation(t, "test", &e, false));
     }
     if (!last) goto done;
@@ -86,8 +131,7 @@ static cull_status evaluate_besides(cull_trainer *t)
     cull_status     status = CULL_OK;
     cull_evaluation e = {0};
 
-    TRY(cull_train_evaluate(t, t->validation ? t->validation : t->test, &e));
-    cull_meter_lap(&t->meter, CULL_PHASE_EVALUATE);
+    TRY(evaluate(t, !t->sets.validation, &e));
     TRY(cull_record_evaluation(t, cull_trainer_watched(t), &e, false));
     TRY(evaluate_test(t, false));
 done:
@@ -97,8 +141,7 @@ done:
 /* All that was to be trained is. */
 static bool is_last(const cull_trainer *t)
 {
-    return cull_train_complete(t) ||
-           (t->progress.epoch + 1 == t->epochs && cull_train_epoch_over(t));
+    return is_complete(t) || (t->progress.epoch + 1 == t->expected.epochs && is_epoch_over(t));
 }
 
 static cull_run_end end_of(const cull_trainer *t, bool spent, bool evaluated)
@@ -116,8 +159,9 @@ static cull_status end_epoch(cull_trainer *t, bool spent)
     cull_status             status = CULL_OK;
     uint64_t                done_now = t->progress.epoch + 1;
     bool last = spent || is_last(t), due = last || done_now % s->evaluate_every == 0;
-    bool best = false, moment = cull_train_moment(t);
+    bool best = false, moment = take_moment(t);
 
+    TRY(settle(t));
     TRY(cull_record_epoch(t));
     if (due) TRY(evaluate_watched(t, &best));
     t->progress.end = end_of(t, spent, due);
@@ -133,35 +177,51 @@ done:
 }
 
 /* What comes after a step: lines, a reading that is due, a checkpoint. */
-static cull_status follow_step(cull_trainer *t, bool *stop, bool *spent)
+static cull_status follow_step(cull_trainer *t, const cull_step_values *v, bool *stop, bool *spent)
 {
     const cull_train_setup *s = t->setup;
     cull_status             status = CULL_OK;
+    bool                    log = s->log_every && t->progress.step % s->log_every == 0;
+    bool save = s->checkpoint_steps && t->progress.step % s->checkpoint_steps == 0;
+    bool reads = !is_epoch_over(t) && !is_complete(t) && take_moment(t);
 
-    if (s->log_every && t->progress.step % s->log_every == 0) TRY(cull_record_step(t));
-    if (!cull_train_epoch_over(t) && !cull_train_complete(t) && cull_train_moment(t))
-        TRY(evaluate_besides(t));
+    *spent = out_of_budget(t);
+    if (log || reads || save || *spent) TRY(settle(t));
+    if (log) TRY(cull_record_step(t, v->batch.count, v->kept));
+    if (reads) TRY(evaluate_besides(t));
     tell(t, false, false);
     *spent = out_of_budget(t);
     *stop = !*spent && t->run.stop && t->run.stop(t->run.context);
-    if (*stop || (s->checkpoint_steps && t->progress.step % s->checkpoint_steps == 0))
-        TRY(cull_checkpoint_save(t));
+    if (*stop) TRY(settle(t));
+    if (*stop || save) TRY(cull_checkpoint_save(t));
 done:
     return status;
+}
+
+/* Of a step that failed, and one before it that went wrong unseen, the first is told. */
+static cull_status blame(cull_trainer *t, cull_status status)
+{
+    char why[512];
+
+    if (status == CULL_OK) return CULL_OK;
+    (void)snprintf(why, sizeof why, "%s", cull_last_error());
+    if (settle(t) == CULL_NOT_FINITE) return CULL_NOT_FINITE;
+    return cull_fail(status, "%s", why);
 }
 
 /* Steps up to the end of the epoch; *stop when the caller wants to end, *spent when the budget is
  * used up. */
 static cull_status train_epoch(cull_trainer *t, bool *stop, bool *spent)
 {
-    cull_status status = CULL_OK;
+    cull_status      status = CULL_OK;
+    cull_step_values v = {0};
 
-    TRY(cull_train_begin_epoch(t));
-    while (!cull_train_epoch_over(t) && !cull_train_complete(t) && !*stop && !*spent) {
-        TRY(cull_train_step(t));
-        TRY(follow_step(t, stop, spent));
+    TRY(cull_train_begin_epoch(t, &v.asked.needs));
+    while (!is_epoch_over(t) && !is_complete(t) && !*stop && !*spent) {
+        TRY(blame(t, cull_train_step(t, &v)));
+        TRY(follow_step(t, &v, stop, spent));
     }
-    if (!*stop && !*spent && is_last(t)) TRY(cull_train_flush(t));
+    if (!*stop && !*spent && is_last(t)) TRY(blame(t, cull_train_flush(t, &v)));
 done:
     return status;
 }
@@ -188,7 +248,7 @@ static void fill_result(const cull_trainer *t, bool resumed, bool stop, cull_run
                              .resumed = resumed,
                              .step = p->step,
                              .epoch = p->epoch,
-                             .parameters = t->params->count,
+                             .parameters = t->learner.params->count,
                              .watched = cull_trainer_watched(t),
                              .accuracy = p->accuracy,
                              .loss = p->watched,
@@ -196,9 +256,9 @@ static void fill_result(const cull_trainer *t, bool resumed, bool stop, cull_run
                              .best_epoch = p->best_epoch,
                              .test = p->test,
                              .test_loss = p->test_loss,
-                             .seconds = cull_meter_seconds(&t->meter),
-                             .scored = t->meter.scored,
-                             .trained = t->meter.trained};
+                             .seconds = cull_meter_seconds(&t->books.meter),
+                             .scored = t->books.meter.scored,
+                             .trained = t->books.meter.trained};
     memcpy(out->weights, p->weights, sizeof out->weights);
     memcpy(out->best_weights, p->best_weights, sizeof out->best_weights);
 }
@@ -211,7 +271,7 @@ static cull_status train_recorded(cull_trainer *t, bool *stop)
     TRY(cull_record_open(t));
     TRY(cull_train_harm(t));
     TRY(cull_train_manifest(t, "running", NULL));
-    cull_meter_start(&t->meter);
+    cull_meter_start(&t->books.meter);
     status = train(t, stop);
     if (status != CULL_OK) {
         /* The failure's own sentence is the one to hand on. */

@@ -437,6 +437,7 @@ static void an_owner_reads_what_went_wrong_and_history_has_none_of_it(void **sta
         trouble = trouble_of(&o);
         assert_int_equal(CULL_WRONG_SIGNAL, trouble.what);
         assert_int_equal(31, trouble.step);
+        assert_int_equal(0, trouble.epoch);
         assert_fails(CULL_NOT_FINITE, "of example 9 (place 29) is not finite",
                      cull_sel_trouble_fail(&trouble, POOL));
         assert_ok(cull_selector_save(o.selector, &bytes[1], &size[1]));

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cull_dataset    *set = NULL;
 
     if (cull_data_create("fuzz", &set) != CULL_OK) return 0;
-    if (cull_data_cifar_parse(&source, hundred, set) != CULL_OK) {
+    if ((hundred ? cull_data_cifar100_parse : cull_data_cifar10_parse)(&source, set) != CULL_OK) {
         if (cull_last_error()[0] == '\0') abort();
     } else {
         size_t record = hundred ? 3074 : 3073;
@@ -20,7 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < set->count; i++) {
             const uint8_t *from = data + 1 + (i + 1) * record - 3072;
             if (memcmp((const uint8_t *)cull_data_base(set) + i * 3072, from, 3072) != 0) abort();
-            if (set->labels[i] != from[-1] || set->labels[i] >= (int32_t)set->classes) abort();
+            if (cull_data_labels(set)[i] != from[-1] ||
+                cull_data_labels(set)[i] >= (int32_t)set->classes)
+                abort();
         }
     }
     cull_data_close(set);

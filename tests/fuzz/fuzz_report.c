@@ -25,7 +25,7 @@ static void try_comparison(cull_rep_page *page, const uint8_t *data, size_t size
     if (cull_rep_comparison_decode("fuzz", data, size, &c, &page->problems) != CULL_OK) {
         if (cull_last_error()[0] == '\0') abort();
     } else {
-        cull_rep_page_begin(page, c.title);
+        cull_rep_page_begin(page, c.is.title);
         if (cull_rep_gather_problems(page, &c) != CULL_OK) abort();
         if (cull_rep_put_comparison(page, &c) != CULL_OK) abort();
         check_page(page);
@@ -38,10 +38,11 @@ static void try_run(cull_rep_page *page, const uint8_t *info, size_t info_size,
 {
     cull_rep_single s = {.folder = "fuzz"};
 
-    if (cull_rep_single_decode("fuzz", info, info_size, &s) == CULL_OK) {
-        if (cull_rep_metrics_decode("fuzz", lines, size, &s.run.metrics, &page->problems) !=
-            CULL_OK)
-            abort();
+    if (cull_records_run_decode(info, info_size, lines, size, &s.run.record) != CULL_OK) abort();
+    if ((s.run.record.state == CULL_RECORDS_CORRUPT) != (s.run.record.why[0] != '\0') &&
+        s.run.record.state != CULL_RECORDS_FAILED)
+        abort();
+    if (s.run.record.root) {
         cull_rep_page_begin(page, "fuzz");
         if (cull_rep_put_runs(page, &s, 1) != CULL_OK) abort();
         check_page(page);
@@ -53,17 +54,18 @@ static void try_probe(cull_rep_page *page, const uint8_t *lines, size_t size)
 {
     cull_rep_probed p = {.folder = "fuzz"};
 
-    if (cull_rep_metrics_decode("fuzz", lines, size, &p.metrics, &page->problems) != CULL_OK)
+    if (cull_records_probes_decode("fuzz", lines, size, &p.probes, &page->problems.said) != CULL_OK)
         abort();
     cull_rep_page_begin(page, "fuzz");
     if (cull_rep_put_probed(page, &p) != CULL_OK) abort();
     check_page(page);
-    cull_rep_metrics_clear(&p.metrics);
+    cull_records_probes_clear(&p.probes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const uint8_t info[] = "{\"status\":\"finished\",\"test\":0.5}";
+    static const uint8_t info[] = "{\"status\":\"finished\",\"test\":0.5,\"best\":0.5,\"scored\":0,"
+                                  "\"trained\":1,\"thirds\":3}";
     cull_rep_page        page = {.gnuplot = "/no/gnuplot", .level = 1, .unable = true};
 
     if (size == 0) return 0;
@@ -74,6 +76,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     default: try_run(&page, data + 1, size - 1, (const uint8_t *)"", 0); break;
     }
     cull_rep_text_clear(&page.html);
-    cull_rep_problems_clear(&page.problems);
+    cull_records_list_clear(&page.problems.said);
     return 0;
 }

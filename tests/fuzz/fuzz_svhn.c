@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < set->count * 3072; i++)
             sum += ((const uint8_t *)cull_data_base(set))[i];
         for (size_t i = 0; i < set->count; i++)
-            if (set->labels[i] < 0 || set->labels[i] > 9) abort();
+            if (cull_data_labels(set)[i] < 0 || cull_data_labels(set)[i] > 9) abort();
         if (sum > 255 * (uint64_t)(set->count * 3072)) abort();
     }
     cull_data_close(set);

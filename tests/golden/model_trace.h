@@ -70,9 +70,11 @@ struct trace {
     cull_backend *backend;
     cull_model   *net;
     cull_params  *params;
+    cull_params   host; /* values, averages and gradient as they are, where they can be read */
     cull_plan    *plan;
     void         *velocity, *inputs; /* inputs in the plan's layout */
     int32_t       label[MOST_EXAMPLES];
+    void         *there[2]; /* inputs and labels, where the backend reads them */
 };
 
 static inline double get(const void *block, cull_dtype dtype, size_t i)
@@ -98,11 +100,32 @@ static inline void find_last(const cull_model *net, bool *last)
             last[net->node[k].input[i]] = true;
 }
 
+static inline void forget(struct trace *t)
+{
+    if (!t->params) return;
+    if (t->host.gradient != t->params->gradient) free(t->host.gradient);
+    cull_nn_params_drop(t->params, &t->host);
+}
+
+/* What the backend has, into host. */
+static inline void look(struct trace *t)
+{
+    size_t bytes = t->params->count * cull_dtype_size(t->dtype);
+
+    forget(t);
+    assert_ok(cull_nn_params_borrow(t->params, &t->host));
+    if (t->host.gradient) return;
+    t->host.gradient = malloc(bytes);
+    assert_non_null(t->host.gradient);
+    assert_ok(cull_backend_download(t->backend, t->host.gradient, t->params->gradient, bytes));
+}
+
 static inline void set_parameters(struct trace *t)
 {
     bool last[MOST_NODES];
 
     assert_in_range(t->net->nodes, 2, MOST_NODES);
+    look(t);
     find_last(t->net, last);
     for (int k = 1; k < t->net->nodes; k++) {
         const cull_node *node = &t->net->node[k];
@@ -112,12 +135,13 @@ static inline void set_parameters(struct trace *t)
             uint64_t hash = hash_name(t->prefix, node->name, suffix_of(part));
 
             for (size_t i = 0; i < node->param_count[part]; i++)
-                put(t->params->value, t->dtype, node->param_at[part] + i,
+                put(t->host.value, t->dtype, node->param_at[part] + i,
                     initial(node, part, small, even(hash, i)));
         }
         for (size_t i = 0; i < node->running_count; i++)
-            put(t->params->running, t->dtype, node->running_at + i, i >= node->running_count / 2);
+            put(t->host.running, t->dtype, node->running_at + i, i >= node->running_count / 2);
     }
+    assert_ok(cull_nn_params_return(t->params, &t->host));
 }
 
 /* Every step, counted from 1, has examples of its own. */
@@ -142,15 +166,25 @@ static inline void set_batch(struct trace *t, int step)
     }
 }
 
-static inline void make_room(struct trace *t)
+/* Of the inputs. */
+static inline size_t numbers(const struct trace *t)
 {
     cull_image image = cull_nn_plan_input(t->plan);
-    size_t     size = cull_dtype_size(t->dtype);
+
+    return t->examples * (size_t)cull_image_row(&image);
+}
+
+static inline void make_room(struct trace *t)
+{
+    size_t size = cull_dtype_size(t->dtype);
 
     t->velocity = calloc(t->params->count, size);
-    t->inputs = calloc(t->examples * (size_t)cull_image_row(&image), size);
+    t->inputs = calloc(numbers(t), size);
     assert_non_null(t->velocity);
     assert_non_null(t->inputs);
+    assert_ok(cull_backend_allocate(t->backend, numbers(t), size, "a test", &t->there[0]));
+    assert_ok(
+        cull_backend_allocate(t->backend, t->examples, sizeof *t->label, "a test", &t->there[1]));
 }
 
 /* Needs the first two lines of the struct and dtype. False where the backend has no layers. */
@@ -180,23 +214,30 @@ static inline void finish(struct trace *t)
 {
     free(t->velocity);
     free(t->inputs);
+    forget(t);
+    for (int i = 0; i < 2; i++) cull_backend_release(t->backend, t->there[i]);
     cull_nn_plan_destroy(t->plan);
     cull_nn_params_destroy(t->params);
     cull_nn_model_destroy(t->net);
     cull_backend_close(t->backend);
 }
 
-/* One pass forward and backward over the examples of a step; the mean loss. */
+/* One pass forward and backward over the examples of a step, into host; the mean loss. */
 static inline double learn(struct trace *t, int step)
 {
-    cull_batch   batch = {.count = t->examples, .inputs = t->inputs, .label = t->label};
+    cull_batch   batch = {.count = t->examples, .inputs = t->there[0], .label = t->there[1]};
     cull_signals seen;
-    double       loss = 0;
+    double       each[MOST_EXAMPLES], loss = 0;
 
     set_batch(t, step);
+    assert_ok(cull_backend_upload(t->backend, t->there[0], t->inputs,
+                                  numbers(t) * cull_dtype_size(t->dtype)));
+    assert_ok(
+        cull_backend_upload(t->backend, t->there[1], t->label, t->examples * sizeof *t->label));
     assert_ok(cull_nn_learn(t->plan, &batch, &seen));
-    for (size_t e = 0; e < t->examples; e++)
-        loss += cull_tensor_get(&seen.loss, e) / (double)t->examples;
+    assert_ok(cull_backend_download(t->backend, each, seen.loss.data, t->examples * sizeof *each));
+    for (size_t e = 0; e < t->examples; e++) loss += each[e] / (double)t->examples;
+    look(t);
     return loss;
 }
 
@@ -204,22 +245,23 @@ static inline double learn(struct trace *t, int step)
 static inline void descend(struct trace *t)
 {
     if (t->dtype == CULL_F32) {
-        float       *value = t->params->value, *velocity = t->velocity;
-        const float *gradient = t->params->gradient;
+        float       *value = t->host.value, *velocity = t->velocity;
+        const float *gradient = t->host.gradient;
 
         for (size_t i = 0; i < t->params->count; i++) {
             velocity[i] = (float)MOMENTUM * velocity[i] + gradient[i];
             value[i] -= (float)RATE * velocity[i];
         }
     } else {
-        double       *value = t->params->value, *velocity = t->velocity;
-        const double *gradient = t->params->gradient;
+        double       *value = t->host.value, *velocity = t->velocity;
+        const double *gradient = t->host.gradient;
 
         for (size_t i = 0; i < t->params->count; i++) {
             velocity[i] = MOMENTUM * velocity[i] + gradient[i];
             value[i] -= RATE * velocity[i];
         }
     }
+    assert_ok(cull_nn_params_return(t->params, &t->host));
 }
 
 /* Adds the projections of `count` elements from `at` on, on the signs of this name. */

@@ -76,7 +76,7 @@ static void check_step(const struct trace *t, const double golden[2 + SIGNS], do
     for (int k = 1; k < t->net->nodes; k++) {
         const cull_node *node = &t->net->node[k];
         for (int part = 0; part < node->params; part++)
-            project(t->params->gradient, t->dtype, node->param_at[part], node->param_count[part],
+            project(t->host.gradient, t->dtype, node->param_at[part], node->param_count[part],
                     node->name, suffix_of(part), SIGNS, ours);
     }
     for (int j = 0; j < SIGNS; j++)

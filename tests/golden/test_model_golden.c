@@ -67,7 +67,7 @@ static double norm_of(const double *values, size_t count)
 static void check_parameter(struct golden *g, const struct trace *t, const cull_node *node,
                             int part, int kinds, double *error, double *whole)
 {
-    const double *gradient = t->params->gradient;
+    const double *gradient = t->host.gradient;
     size_t        at = node->param_at[part], count = node->param_count[part];
     double        golden[1 + SIGNS], ours[SIGNS] = {0}, norm = norm_of(gradient + at, count);
     char          name[LINE];
@@ -108,8 +108,8 @@ static void check_averages(struct golden *g, const struct trace *t, double toler
 
             (void)snprintf(name, sizeof name, "%s.running_%s", node->name, half ? "var" : "mean");
             read_line(g, "average", name, count, golden, AVERAGES);
-            project(t->params->running, CULL_F64, node->running_at + (half ? count : 0), count,
-                    name, "", AVERAGES, ours);
+            project(t->host.running, CULL_F64, node->running_at + (half ? count : 0), count, name,
+                    "", AVERAGES, ours);
             for (int j = 0; j < AVERAGES; j++) {
                 double error = fabs(ours[j] - golden[j]) / fmax(1, fabs(golden[j]));
                 if (!(error <= tolerance)) fail_msg("%s: %s off by %g", g->name, name, error);
@@ -150,8 +150,8 @@ static void check_float(const struct golden *g, const struct trace *ref)
     }
     loss = learn(&t, 1) - g->loss[0];
     for (size_t i = 0; i < t.params->count; i++) {
-        double right = get(ref->params->gradient, CULL_F64, i);
-        double wrong = get(t.params->gradient, CULL_F32, i) - right;
+        double right = get(ref->host.gradient, CULL_F64, i);
+        double wrong = get(t.host.gradient, CULL_F32, i) - right;
         error += wrong * wrong;
         whole += right * right;
     }

@@ -240,7 +240,7 @@ static inline cull_status on_check(struct on *on, cull_op_args *args)
     TRY(on_in(on, n * sizeof(uint32_t), &args->check.place));
     TRY(on_view(on, &args->check.x));
     TRY(on_in(on, n, &args->check.unseen));
-    TRY(on_in(on, sizeof(uint64_t), &args->check.now));
+    TRY(on_in(on, sizeof(cull_moment), &args->check.now));
     TRY(on_out(on, sizeof(cull_trouble), &args->check.trouble));
 done:
     return status;
@@ -339,7 +339,7 @@ static inline cull_status on_match(struct on *on, cull_op_args *args)
     TRY(on_view(on, &args->match.target_h));
     TRY(on_view(on, &args->match.target_p));
     TRY(on_in(on, args->match.rows * sizeof(uint32_t), &args->match.place));
-    TRY(on_in(on, sizeof(uint64_t), &args->match.now));
+    TRY(on_in(on, sizeof(cull_moment), &args->match.now));
     TRY(on_out(on, args->match.budget * sizeof(uint32_t), &args->match.index));
     TRY(on_out(on, args->match.budget * sizeof(double), &args->match.weight));
     TRY(on_out(on, sizeof(cull_outcome), &args->match.outcome));

@@ -38,8 +38,8 @@ static void make_matrix(void)
 
 static cull_op_args check_of(cull_trouble *trouble)
 {
-    static const uint64_t now = 77;
-    cull_tensor           x = cull_matrix(matrix, CULL_F32, N, 5);
+    static const cull_moment now = {.step = 77, .epoch = 6};
+    cull_tensor              x = cull_matrix(matrix, CULL_F32, N, 5);
 
     x.stride[0] = 6;
     return (cull_op_args){.check = {.rows = N,
@@ -60,6 +60,7 @@ static void assert_trouble(const cull_trouble *t, uint64_t which, uint64_t row)
     assert_int_equal(row, t->row);
     assert_int_equal(place[row], t->place);
     assert_int_equal(77, t->step);
+    assert_int_equal(6, t->epoch);
 }
 
 static void check_finds_the_first_number_that_is_none(void **state)

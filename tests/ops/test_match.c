@@ -117,9 +117,9 @@ static void every_backend_matches_alike(void **state)
 /* Steps from the moment block count as those from the arguments. */
 static void what_fills_is_counted_by_the_moment(void **state)
 {
-    static const uint64_t now = 3, other = 4;
-    struct result         by_step, by_now, by_other;
-    cull_op_args          args;
+    static const cull_moment now = {.step = 3}, other = {.step = 4};
+    struct result            by_step, by_now, by_other;
+    cull_op_args             args;
 
     (void)state;
     make_data();
@@ -143,9 +143,9 @@ static void what_fills_is_counted_by_the_moment(void **state)
 /* Finite numbers whose squares are not, in one row. */
 static void gradients_too_large_go_into_the_error_word(void **state)
 {
-    static const uint64_t now = 8;
-    static double         h[ROWS * D];
-    cull_backend         *backends[] = {ref, one, far};
+    static const cull_moment now = {.step = 8};
+    static double            h[ROWS * D];
+    cull_backend            *backends[] = {ref, one, far};
 
     (void)state;
     make_data();

@@ -72,7 +72,8 @@ def write_run(folder, rng, name, strategy, keep, final, work, seconds, seed, exa
         data=dict(name="fashion-mnist", train=examples, validation=0, test=10000, classes=10,
                   dropped=0, relabelled=int(noise * examples), wrong=int(noise * examples), copies=0),
         strategy=strategy, watched="test", step=points * 39, epoch=3, accuracy=final / 100,
-        best=final / 100 + .001, best_epoch=3, test=final / 100, seconds=sum(seconds.values()),
+        best=final / 100 + .001, best_epoch=3, test=final / 100, scored=0, trained=int(3 * examples),
+        thirds=int(9 * examples * work), seconds=sum(seconds.values()),
         seconds_by_phase=seconds, joules_by_phase=joules_of(seconds, watts) or "not available here: no counter"))
     with open(os.path.join(folder, "recipe.yaml"), "w", encoding="utf-8") as file:
         file.write("model: lenet5\ndata:\n  name: fashion-mnist\nselect:\n  strategy: %s\n  keep: %g\n" % (strategy, keep))
@@ -227,8 +228,8 @@ class Comparison:
             command="cull compare recipes/lenet-fashion.yaml --strategies random,sb,gradmatch --keep 0.1,0.3 --seeds %d" % len(self.seeds),
             machine=dict(cpu="Example CPU @ 2.1 GHz", cores=2, backend="cpu avx2 1 thread", version="0.1.0"),
             threads=1, jobs=2, seeds=self.seeds, margin=.5, classes=10,
-            recipe={"model": "lenet5", "data.name": "fashion-mnist", "data.batch": 128, "train.epochs": 3,
-                    "optim.lr": .05, "optim.nesterov": True, "schedule.name": "one-cycle"},
+            recipe={"model": "lenet5", "data.name": "fashion-mnist", "data.batch": "128", "train.epochs": "3",
+                    "optim.lr": "0.05", "optim.nesterov": "true", "schedule.name": "one-cycle"},
             costs=dict(full_step=.0081, rows=self.step_times()),
             verdict="Remembered losses are better than uniform sampling at the same cost, by 0.8 points at ρ = 0.1; "
                     "no strategy that pays for a scoring pass is.",

@@ -163,7 +163,7 @@ def run(cull, folder):
     case.report("unfinished", "-o", "unfinished.html")
     case.page("unfinished.html", "There is no verdict yet.", "Not finished", "none yet", "(1 of 3 runs)")
     case.report("corrupt", "-o", "corrupt.html", says="problems named at its end")
-    case.page("corrupt.html", "is no JSON; skipped", "is not there; its curve is left out", "the loss is no longer finite",
+    case.page("corrupt.html", "is no JSON; skipped", "metrics.jsonl is missing; skipped", "the loss is no longer finite",
               "no folder of this comparison", "selection.npz", "about 14 more seeds")
     case.report("one_seed", "-o", "one_seed.html")
     case.page("one_seed.html", "no spread to test against", "–&nbsp;untested<", "Where the energy goes", "Energy J")

@@ -2,6 +2,7 @@
 #ifndef CULL_TESTS_COMPARE_SUPPORT_H
 #define CULL_TESTS_COMPARE_SUPPORT_H
 
+#include <jansson.h>
 #include <math.h>
 
 #include "files.h"

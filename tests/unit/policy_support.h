@@ -20,7 +20,8 @@ static inline void write_set(const struct world *w, const char *name, uint64_t s
     /* The label shows in one row of pixels, so that there is something to learn. */
     for (size_t i = 0; i < COUNT; i++)
         for (size_t x = 0; x < SIDE; x++)
-            ((uint8_t *)cull_data_base(set))[i * SIDE * SIDE + (size_t)set->labels[i] * SIDE + x] =
+            ((uint8_t *)cull_data_base(
+                set))[i * SIDE * SIDE + (size_t)cull_data_labels(set)[i] * SIDE + x] =
                 (uint8_t)(200 + 50 * random_uniform(seed, i));
     assert_ok(cull_data_write(set, path_in(w->folder, name)));
     cull_data_close(set);
@@ -111,14 +112,44 @@ static inline cull_run_result result_of(const struct world *w, const char *chang
     return result;
 }
 
-/* The next step's candidates, as a step brings them. */
-static inline void bring_next(cull_trainer *t)
+/* ---- a trainer step by step ---- */
+
+static inline cull_needs begin_epoch(cull_trainer *t)
+{
+    cull_needs needs = {0};
+
+    assert_ok(cull_train_begin_epoch(t, &needs));
+    return needs;
+}
+
+static inline bool is_epoch_over(const cull_trainer *t)
 {
     cull_sel_course course = cull_train_course(t);
-    cull_sel_step   step = {0};
 
-    assert_true(cull_sel_course_peek(&course, &step));
-    assert_ok(cull_train_bring(t, &step));
+    return cull_sel_course_over(&course);
+}
+
+static inline cull_step_values step_of(cull_trainer *t)
+{
+    cull_step_values values = {0};
+
+    assert_ok(cull_train_step(t, &values));
+    return values;
+}
+
+/* The next step's candidates and their signals, as a step has them; nothing is learned. */
+static inline cull_step_values score_next(cull_trainer *t)
+{
+    cull_sel_course  course = cull_train_course(t);
+    cull_pipeline   *ahead = t->scorer.pipeline;
+    cull_step_values v = {0};
+
+    assert_true(cull_sel_course_peek(&course, &v.asked));
+    assert_ok(cull_learner_enter(&t->learner, course.step, course.epoch));
+    assert_ok(cull_feed_bring(&t->feed, &v.asked, &course, t->learner.now, ahead, &v.batch));
+    if (ahead) cull_scorer_count(&t->scorer, cull_pipeline_wasted(ahead), &t->books.meter);
+    assert_ok(cull_scorer_score(&t->scorer, &v.asked.needs, &v.batch, &t->books.meter, &v.scored));
+    return v;
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, remove_world)

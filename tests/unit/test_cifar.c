@@ -35,7 +35,8 @@ static cull_status parse(size_t bytes, bool hundred, cull_dataset **out)
     source = cull_data_source_memory("batch", copy, bytes);
     *out = NULL;
     status = cull_data_create("cifar", out);
-    if (status == CULL_OK) status = cull_data_cifar_parse(&source, hundred, *out);
+    if (status == CULL_OK)
+        status = (hundred ? cull_data_cifar100_parse : cull_data_cifar10_parse)(&source, *out);
     if (status != CULL_OK) {
         cull_data_close(*out);
         *out = NULL;
@@ -57,7 +58,7 @@ static void records_become_labels_and_planes(void **state)
         assert_int_equal(32, set->width);
         for (size_t r = 0; r < RECORDS; r++) {
             const unsigned char *image = (unsigned char *)cull_data_base(set) + r * PIXELS;
-            assert_int_equal(r % set->classes, set->labels[r]);
+            assert_int_equal(r % set->classes, cull_data_labels(set)[r]);
             for (size_t i = 0; i < PIXELS; i++) assert_int_equal(pixel(r, i), image[i]);
         }
         cull_data_close(set);
@@ -107,10 +108,10 @@ static void batches_follow_one_another(void **state)
     put_file(paths[0], file, 2 * 3073);
     put_file(paths[1], file + 2 * 3073, (RECORDS - 2) * 3073);
     assert_ok(cull_data_create("cifar", &set));
-    assert_ok(cull_data_cifar10_read(paths, 2, set));
+    assert_ok(cull_data_read(paths, 2, 1, cull_data_cifar10_parse, set));
     assert_int_equal(RECORDS, set->count);
     for (size_t r = 0; r < RECORDS; r++) {
-        assert_int_equal(r % 10, set->labels[r]);
+        assert_int_equal(r % 10, cull_data_labels(set)[r]);
         assert_int_equal(r, set->origin[r]);
         assert_int_equal(pixel(r, 3071), ((unsigned char *)cull_data_base(set))[r * PIXELS + 3071]);
     }

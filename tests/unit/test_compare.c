@@ -140,7 +140,7 @@ static void wrong_options_are_named(void **state)
 static void a_finished_comparison_says_who_pays(void **state)
 {
     cull_comparison *c = begin("sb,random", *state);
-    cull_compare_run run;
+    cull_compare_run run = {0};
     json_t          *j = NULL;
     const json_t    *arm = NULL, *versus = NULL;
 
@@ -178,7 +178,7 @@ static void a_finished_comparison_says_who_pays(void **state)
 static void early_stops_are_read_off_the_full_runs_curve_where_it_was_looked_at(void **state)
 {
     cull_comparison *c = begin("sb", *state);
-    cull_compare_run run;
+    cull_compare_run run = {0};
     json_t          *j = NULL;
     const json_t    *early = NULL;
     const char      *name = NULL;
@@ -203,7 +203,7 @@ static void early_stops_are_read_off_the_full_runs_curve_where_it_was_looked_at(
 static void the_best_of_another_set_is_no_best_of_the_test_set(void **state)
 {
     cull_comparison  *c = begin("sb", *state);
-    cull_compare_run  run;
+    cull_compare_run  run = {0};
     json_t           *j = NULL;
     char              path[CULL_DATA_PATH + 32];
     static const char lines[] =
@@ -234,7 +234,7 @@ static void the_best_of_another_set_is_no_best_of_the_test_set(void **state)
 static void damaged_runs_are_named_and_left_out(void **state)
 {
     cull_comparison *c = begin("sb", *state);
-    cull_compare_run run;
+    cull_compare_run run = {0};
     json_t          *j = NULL;
     char             path[CULL_DATA_PATH + 32];
     size_t           missing = 0;
@@ -268,7 +268,7 @@ static void damaged_runs_are_named_and_left_out(void **state)
 static void a_run_that_did_other_work_than_was_priced_is_a_problem(void **state)
 {
     cull_comparison *c = begin("sb", *state);
-    cull_compare_run run;
+    cull_compare_run run = {0};
     json_t          *j = NULL;
 
     c->arms.arm[1].price.thirds *= 1.1;
@@ -310,7 +310,7 @@ static void a_control_of_another_cost_is_a_problem(void **state)
 static void half_done_and_failed_runs_are_told_apart(void **state)
 {
     cull_comparison *c = begin("sb", *state);
-    cull_compare_run run;
+    cull_compare_run run = {0};
     json_t          *j = NULL;
 
     assert_true(cull_comparison_run(c, 0, &run));
@@ -435,7 +435,7 @@ static void six_pairs_get_wilcoxons_test_too(void **state)
 {
     cull_compare_options o = options("sb");
     cull_comparison     *c = NULL;
-    cull_compare_run     run;
+    cull_compare_run     run = {0};
     json_t              *j = NULL;
 
     o.seeds = 6;
@@ -458,7 +458,7 @@ static void survives_every_allocation_failure(void **state)
 {
     cull_compare_options o = options("sb");
     cull_comparison     *c = begin("sb", *state);
-    cull_compare_run     run;
+    cull_compare_run     run = {0};
     cull_status          status = CULL_NO_MEMORY;
 
     for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
@@ -480,7 +480,7 @@ static void survives_every_allocation_failure(void **state)
 static void a_control_that_makes_other_steps_is_a_problem(void **state)
 {
     cull_comparison *c = begin("sb,sb mode=scaled start=0.5", *state);
-    cull_compare_run run;
+    cull_compare_run run = {0};
 
     for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
         leave_run(c, &run, "finished", accuracy_of(&run));

@@ -15,7 +15,7 @@ static size_t place_of(const cull_comparison *c, const char *name)
 
 static void finish_all(cull_comparison *c)
 {
-    cull_compare_run run;
+    cull_compare_run run = {0};
 
     for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
         leave_run(c, &run, "finished", accuracy_of(&run));
@@ -196,7 +196,7 @@ static void a_run_that_began_with_other_weights_is_named_and_left_out(void **sta
 {
     char             file[200], words[400];
     cull_comparison *c = NULL;
-    cull_compare_run run;
+    cull_compare_run run = {0};
 
     (void)snprintf(file, sizeof file, "%s/w.safetensors", (const char *)*state);
     put_file(file, "a", 1);
@@ -216,8 +216,8 @@ static void a_run_that_began_with_other_weights_is_named_and_left_out(void **sta
     assert_problem(c, words, "runs/full");
     assert_problem(c, "seed-1: it began with", NULL);
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        assert_int_equal(CULL_COMPARED_FINISHED, cull_compared_at(c, 0, seed)->status);
-        assert_int_equal(CULL_COMPARED_CORRUPT, cull_compared_at(c, 1, seed)->status);
+        assert_int_equal(CULL_RECORDS_FINISHED, cull_compared_at(c, 0, seed)->record.state);
+        assert_int_equal(CULL_RECORDS_CORRUPT, cull_compared_at(c, 1, seed)->record.state);
     }
     cull_comparison_destroy(c);
 }

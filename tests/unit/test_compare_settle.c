@@ -18,7 +18,7 @@ static void leave_counts(const cull_compare_run *run, double scored, double trai
 static void controls_wait_for_the_runs_of_arms_whose_cost_is_a_guess(void **state)
 {
     cull_comparison *c = begin("sb,sb-stream", *state);
-    cull_compare_run run;
+    cull_compare_run run = {0};
     size_t           listed = 0;
     const cull_arm  *arm = &c->arms.arm[2];
     double           guess = arm->price.seconds, settled = 0;
@@ -62,7 +62,7 @@ static void controls_wait_for_the_runs_of_arms_whose_cost_is_a_guess(void **stat
 static void an_arm_that_proves_dearer_than_full_training_is_held_against_that(void **state)
 {
     cull_comparison *c = begin("sb-stream", *state);
-    cull_compare_run run;
+    cull_compare_run run = {0};
     char            *full = NULL;
 
     assert_true(c->arms.arm[1].control[CULL_ROLE_EARLY_STOP] != SIZE_MAX);
@@ -88,7 +88,7 @@ static void an_arm_that_proves_dearer_than_full_training_is_held_against_that(vo
 static void a_control_that_was_made_for_a_guess_is_a_problem(void **state)
 {
     cull_comparison *c = begin("sb,sb-stream", *state);
-    cull_compare_run run;
+    cull_compare_run run = {0};
 
     for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
         leave_run(c, &run, strncmp(run.name, "sb-stream", 9) == 0 ? "failed" : "finished", .9);
@@ -107,7 +107,7 @@ static void a_run_that_does_not_say_what_it_scored_is_damaged(void **state)
     static const char text[] = "{\"status\":\"finished\",\"test\":0.9,\"best\":0.9,"
                                "\"trained\":1240,\"thirds\":8000}\n";
     cull_comparison  *c = begin("sb,sb-stream", *state);
-    cull_compare_run  run;
+    cull_compare_run  run = {0};
     char              path[CULL_DATA_PATH + 32];
 
     for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
@@ -117,7 +117,7 @@ static void a_run_that_does_not_say_what_it_scored_is_damaged(void **state)
         put_file(path, text, strlen(text));
     }
     json_decref(judge(c));
-    assert_int_equal(CULL_COMPARED_CORRUPT, cull_compared_at(c, 2, 1)->status);
+    assert_int_equal(CULL_RECORDS_CORRUPT, cull_compared_at(c, 2, 1)->record.state);
     cull_comparison_destroy(c);
 }
 
@@ -132,7 +132,7 @@ static void settling_survives_failing_allocations(void **state)
     for (size_t n = 1, failed = 1; failed; n += n < 50 ? 1 : 23) {
         char             folder[200];
         cull_comparison *c = NULL;
-        cull_compare_run run;
+        cull_compare_run run = {0};
 
         (void)snprintf(folder, sizeof folder, "%s/%zu", (const char *)*state, n);
         assert_ok(cull_comparison_create(&o, &c));

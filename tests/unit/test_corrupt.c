@@ -26,13 +26,13 @@ static void flipped_labels_are_wrong_counted_and_recorded(void **state)
     assert_int_equal(COUNT, record.count_after);
     for (size_t i = 0; i < COUNT; i++) {
         bool marked = set->marks[i] & CULL_DATA_MARK_LABEL;
-        assert_int_equal(marked, clean->labels[i] != set->labels[i]);
-        assert_in_range(set->labels[i], 0, CLASSES - 1);
+        assert_int_equal(marked, cull_data_labels(clean)[i] != cull_data_labels(set)[i]);
+        assert_in_range(cull_data_labels(set)[i], 0, CLASSES - 1);
         if (!marked) continue;
         assert_int_equal(i, record.relabelled[next].origin);
-        assert_int_equal(clean->labels[i], record.relabelled[next].before);
-        assert_int_equal(set->labels[i], record.relabelled[next].after);
-        to[set->labels[i]]++;
+        assert_int_equal(cull_data_labels(clean)[i], record.relabelled[next].before);
+        assert_int_equal(cull_data_labels(set)[i], record.relabelled[next].after);
+        to[cull_data_labels(set)[i]]++;
         next++;
     }
     assert_int_equal(300, next);
@@ -56,7 +56,7 @@ static void redrawn_labels_may_stay_and_then_are_not_marked(void **state)
     assert_int_equal(COUNT, record.relabels);
     assert_in_range(COUNT - record.wrong, 50, 150);
     for (size_t i = 0; i < COUNT; i++) {
-        assert_int_equal(set->labels[i], record.relabelled[i].after);
+        assert_int_equal(cull_data_labels(set)[i], record.relabelled[i].after);
         assert_int_equal(i % CLASSES, record.relabelled[i].before);
         marked += set->marks[i] == CULL_DATA_MARK_LABEL;
     }
@@ -85,8 +85,8 @@ static void cut_classes_keep_a_tenth(void **state)
     for (size_t i = 0; i < set->count; i++) {
         assert_true(i == 0 || set->origin[i] > set->origin[i - 1]);
         assert_int_equal(0, gone[set->origin[i]]);
-        assert_int_equal(set->origin[i] % CLASSES, set->labels[i]);
-        size[set->labels[i]]++;
+        assert_int_equal(set->origin[i] % CLASSES, cull_data_labels(set)[i]);
+        size[cull_data_labels(set)[i]]++;
     }
     for (size_t i = 0; i < record.cuts; i++) {
         assert_true(i == 0 || record.cut[i].label > record.cut[i - 1].label);
@@ -115,13 +115,13 @@ static void copies_share_everything_and_are_marked(void **state)
     for (size_t i = 0; i < set->count; i++) {
         size_t first = i % once;
         assert_int_equal(set->origin[first], set->origin[i]);
-        assert_int_equal(set->labels[first], set->labels[i]);
+        assert_int_equal(cull_data_labels(set)[first], cull_data_labels(set)[i]);
         assert_memory_equal(row_of(set, first), row_of(set, i), 4);
         assert_int_equal(i >= once, (set->marks[i] & CULL_DATA_MARK_COPY) != 0);
         assert_int_equal(set->marks[first] & CULL_DATA_MARK_LABEL,
                          set->marks[i] & CULL_DATA_MARK_LABEL);
         assert_int_equal((set->marks[i] & CULL_DATA_MARK_LABEL) != 0,
-                         set->labels[i] != (int32_t)(set->origin[i] % CLASSES));
+                         cull_data_labels(set)[i] != (int32_t)(set->origin[i] % CLASSES));
     }
     cull_data_record_clear(&record);
     cull_data_close(set);
@@ -140,7 +140,7 @@ static void the_seed_decides_and_nothing_asked_is_nothing_done(void **state)
     assert_same_set(set[0], set[1]);
     asked.seed = 2;
     assert_ok(cull_data_corrupt(&set[2], &asked, NULL));
-    assert_memory_not_equal(set[0]->labels, set[2]->labels, COUNT);
+    assert_memory_not_equal(cull_data_labels(set[0]), cull_data_labels(set[2]), COUNT);
     assert_ok(cull_data_corrupt(&set[3], &nothing, NULL));
     assert_same_set(clean, set[3]);
     for (size_t i = 0; i < 4; i++) cull_data_close(set[i]);

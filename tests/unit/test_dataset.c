@@ -39,7 +39,7 @@ static void gathered_and_kept_examples_have_all_they_had(void **state)
     assert_ok(cull_data_gather(set, places, 4, &some));
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(places[i], some->origin[i]);
-        assert_int_equal(set->labels[places[i]], some->labels[i]);
+        assert_int_equal(cull_data_labels(set)[places[i]], cull_data_labels(some)[i]);
         assert_int_equal(set->marks[places[i]], some->marks[i]);
         assert_memory_equal(row_of(set, places[i]), row_of(some, i), 32);
     }
@@ -107,7 +107,7 @@ static void a_test_set_adopts_what_the_training_set_says(void **state)
     assert_ok(cull_data_adopt(test, train));
     assert_int_equal(5, test->classes);
     assert_true(test->mean[0] == train->mean[0] && test->deviation[0] == train->deviation[0]);
-    test->labels[7] = 5;
+    cull_data_labels(test)[7] = 5;
     assert_fails(CULL_BAD_ARGUMENT, "example 7 is of class 5; 5 classes were trained on",
                  cull_data_adopt(test, train));
     assert_fails(CULL_BAD_ARGUMENT, "1 x 4 x 5, but trained on uint8 1 x 4 x 4",
@@ -172,7 +172,7 @@ static void every_pair_of_names_and_types_is_understood(void **state)
     assert_ok(cull_data_open(path, CULL_DATA_TEST, NULL, &set));
     assert_int_equal(CULL_U8, set->dtype);
     assert_int_equal(6, set->channels);
-    assert_int_equal(2, set->labels[1]);
+    assert_int_equal(2, cull_data_labels(set)[1]);
     cull_data_close(set);
     path = write_arrays("data.npz",
                         (cull_array[]){{"data", tensor(x8, CULL_U8, 3, shape)},
@@ -217,7 +217,7 @@ static void labels_lie_beside_a_npy_file(void **state)
     assert_ok(cull_data_open(path_in(folder, "a.npy"), CULL_DATA_TRAIN, NULL, &set));
     assert_int_equal(5, set->classes);
     assert_int_equal(6, set->channels);
-    assert_int_equal(4, set->labels[0]);
+    assert_int_equal(4, cull_data_labels(set)[0]);
     cull_data_close(set);
     assert_fails(CULL_BAD_FILE, "holds no test set",
                  cull_data_open(path_in(folder, "a.npy"), CULL_DATA_TEST, NULL, &set));
@@ -295,7 +295,7 @@ static void imagenet_batches_become_one_set(void **state)
     assert_int_equal(3, set->channels);
     assert_int_equal(32, set->width);
     for (size_t i = 0; i < 20; i++) {
-        assert_int_equal(i % 2 ? 999 : 0, set->labels[i]);
+        assert_int_equal(i % 2 ? 999 : 0, cull_data_labels(set)[i]);
         assert_int_equal(i, set->origin[i]);
         assert_int_equal(i / 2 + 1, ((uint8_t *)cull_data_base(set))[i * 3072]);
         assert_int_equal(i % 2 ? 200 : i / 2 + 1,
@@ -419,8 +419,8 @@ static void check_fact(const struct fact *fact)
     assert_ok(cull_data_open(fact->name, fact->role, NULL, &set));
     assert_int_equal(fact->count, set->count);
     assert_int_equal(fact->classes, set->classes);
-    assert_int_equal(fact->first, set->labels[0]);
-    assert_int_equal(fact->last, set->labels[set->count - 1]);
+    assert_int_equal(fact->first, cull_data_labels(set)[0]);
+    assert_int_equal(fact->last, cull_data_labels(set)[set->count - 1]);
     assert_int_equal(fact->first_sum, sum_of(set, 0));
     assert_int_equal(fact->last_sum, sum_of(set, set->count - 1));
     assert_true(set->published);

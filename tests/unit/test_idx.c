@@ -58,17 +58,17 @@ static struct bytes gzipped(const struct bytes *plain)
 static cull_status parse(const struct bytes *images, const struct bytes *labels, cull_dataset **out)
 {
     unsigned char   *x = malloc(images->size + !images->size), *y = malloc(labels->size + 1);
-    cull_data_source xs = {.fd = -1}, ys = {.fd = -1};
+    cull_data_source files[2] = {{.fd = -1}, {.fd = -1}};
     cull_status      status = CULL_OK;
 
     assert_true(x && y);
     memcpy(x, images->data, images->size);
     memcpy(y, labels->data, labels->size);
-    xs = cull_data_source_memory("images", x, images->size);
-    ys = cull_data_source_memory("labels", y, labels->size);
+    files[0] = cull_data_source_memory("images", x, images->size);
+    files[1] = cull_data_source_memory("labels", y, labels->size);
     *out = NULL;
     status = cull_data_create("idx", out);
-    if (status == CULL_OK) status = cull_data_idx_parse(&xs, &ys, *out);
+    if (status == CULL_OK) status = cull_data_idx_parse(files, *out);
     if (status != CULL_OK) {
         cull_data_close(*out);
         *out = NULL;
@@ -89,7 +89,7 @@ static void assert_read(const cull_dataset *set)
     for (size_t i = 0; i < PIXELS; i++)
         assert_int_equal((unsigned char)(i * 3), ((unsigned char *)cull_data_base(set))[i]);
     for (size_t i = 0; i < COUNT; i++) {
-        assert_int_equal((i * 7) % 10, set->labels[i]);
+        assert_int_equal((i * 7) % 10, cull_data_labels(set)[i]);
         assert_int_equal(i, set->origin[i]);
         assert_int_equal(0, set->marks[i]);
     }

@@ -50,19 +50,19 @@ static void a_run_begins_with_the_given_weights_and_nothing_else(void **state)
     const struct world *w = *state;
     cull_recipe        *recipe[2];
     cull_trainer       *given = NULL, *other = NULL;
-    cull_run_result     result[2];
+    cull_run_result     result[2] = {{0}};
     cull_run_options    options = {.folder = path_in(w->folder, "a")};
 
     leave_weights(w);
     given = trainer_of(w, init_of(w, MODEL), &recipe[0]);
     other = trainer_of(w, MODEL, &recipe[1]);
-    assert_ok(
-        cull_weights_read(path_in(w->folder, "given.safetensors"), other->model, other->params));
+    assert_ok(cull_weights_read(path_in(w->folder, "given.safetensors"), other->learner.model,
+                                other->learner.params));
     assert_ok(cull_trainer_begin(given));
-    assert_memory_equal(given->params->value, other->params->value,
-                        given->params->count * sizeof(float));
-    assert_memory_equal(given->params->running, other->params->running,
-                        given->params->running_count * sizeof(float));
+    assert_memory_equal(given->learner.params->value, other->learner.params->value,
+                        given->learner.params->count * sizeof(float));
+    assert_memory_equal(given->learner.params->running, other->learner.params->running,
+                        given->learner.params->running_count * sizeof(float));
     /* the optimizer, order and schedule are those of any run: the same steps follow */
     assert_int_equal(0, mkdir(options.folder, 0777));
     assert_ok(cull_trainer_run(given, &options, &result[0]));
@@ -187,7 +187,7 @@ static void check_refused(const struct world *w, const char *why,
     size_t           count = 0;
     cull_status      status = CULL_OK;
 
-    assert_ok(cull_weights_list(t->model, t->params, &list, &count));
+    assert_ok(cull_weights_list(t->learner.model, t->learner.params, &list, &count));
     longer = calloc(count + 2, sizeof *longer);
     memcpy(longer, list, count * sizeof *longer);
     change(longer, &count);

@@ -434,7 +434,7 @@ static float *weights_after(const struct world *w, const char *changes, bool sto
     for (int part = !stops; part < 2; part++) {
         int              steps = part ? 2 : 0;
         cull_trainer    *t = NULL;
-        cull_run_result  result;
+        cull_run_result  result = {0};
         cull_run_options options = {.folder = path_in(w->folder, "run"),
                                     .resume = part && stops,
                                     .stop = stop_at_two,
@@ -443,11 +443,11 @@ static float *weights_after(const struct world *w, const char *changes, bool sto
         assert_ok(cull_trainer_create(&recipe->setup, true, &t));
         assert_ok(cull_trainer_run(t, &options, &result));
         assert_int_equal(options.resume, result.resumed);
-        *count = t->params->count;
+        *count = t->learner.params->count;
         if (part) {
             out = malloc(*count * sizeof *out);
             assert_non_null(out);
-            memcpy(out, t->params->value, *count * sizeof *out);
+            memcpy(out, t->learner.params->value, *count * sizeof *out);
         }
         cull_trainer_destroy(t);
     }

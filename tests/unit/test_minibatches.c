@@ -144,19 +144,19 @@ static void a_pool_of_one_minibatch_is_refused(void **state)
 /* ---- training ---- */
 
 /* The group of the subset that the examples of a step are, each at its own weight. */
-static size_t group_of_step(const cull_trainer *t)
+static size_t group_of_step(const cull_trainer *t, const cull_batch *met)
 {
     const cull_subset *s = &t->pool;
     size_t             first = 0, size = 0;
 
-    while (first < s->count && s->place[first] != t->seen.place[0]) first++;
+    while (first < s->count && s->place[first] != met->place[0]) first++;
     assert_true(first < s->count && (first == 0 || s->group[first - 1] != s->group[first]));
     for (; first + size < s->count && s->group[first + size] == s->group[first]; size++) {
-        assert_true(size < t->seen.count);
-        assert_int_equal(s->place[first + size], t->seen.place[size]);
-        assert_true(t->seen.weight[size] == s->weight[first + size]);
+        assert_true(size < met->count);
+        assert_int_equal(s->place[first + size], met->place[size]);
+        assert_true(met->weight[size] == s->weight[first + size]);
     }
-    assert_int_equal(size, t->seen.count);
+    assert_int_equal(size, met->count);
     return s->group[first];
 }
 
@@ -181,15 +181,14 @@ static void picked_minibatches_are_trained_whole_through_all_their_epochs(void *
             bool   seen[5] = {false};
             size_t steps = 0;
 
-            assert_ok(cull_train_enter_epoch(t, epoch));
+            assert_ok(cull_train_enter_epoch(t, epoch, &(cull_needs){0}));
             assert_int_equal(5, t->pool.groups); /* 43 of 60, in batches of 9 */
             for (size_t i = 0; i < t->pool.count; i++)
                 weighs = weighs || t->pool.weight[i] != t->pool.weight[0];
-            for (; !cull_train_epoch_over(t); steps++) {
-                size_t group = 0;
+            for (; !is_epoch_over(t); steps++) {
+                cull_step_values v = step_of(t);
+                size_t           group = group_of_step(t, &v.batch);
 
-                assert_ok(cull_train_step(t));
-                group = group_of_step(t);
                 assert_true(steps < 5 && !seen[group]);
                 seen[group] = true;
                 order[epoch][steps] = (uint32_t)group;

@@ -506,6 +506,28 @@ static void keeping_all_rows_is_plain_training_with_batchnorm_too(void **state)
     cull_network_destroy(plain);
 }
 
+/* Rows are told apart by place: dropout's masks, and what a selector is told of. */
+static void rows_of_a_kept_pass_keep_their_places(void **state)
+{
+    cull_network *n = network_of(true, "float32");
+    cull_examples e = examples(COUNT);
+    cull_subset   s = some();
+    cull_signals  seen = {0}, trained = {0};
+    uint32_t      place[COUNT];
+
+    (void)state;
+    for (uint32_t i = 0; i < COUNT; i++) place[i] = 1000 - 7 * i;
+    e.place = place;
+    assert_ok(cull_network_score_as(n, &e, 0, &keeping, &seen));
+    for (int again = 0; again < 2; again++) {
+        assert_ok(cull_network_learn_kept(n, NULL, &trained));
+        assert_memory_equal(place, trained.place, sizeof place);
+        assert_ok(cull_network_learn_kept(n, &s, &trained));
+        for (size_t i = 0; i < SOME; i++) assert_int_equal(place[rows[i]], trained.place[i]);
+    }
+    cull_network_destroy(n);
+}
+
 /* More subsets, of more sizes, than stay prepared: each as if it were the first. */
 static void many_subsets_may_be_learned_from_one_pass(void **state)
 {
@@ -687,6 +709,7 @@ int main(void)
         cmocka_unit_test(int8_scores_as_a_run_scores),
         cmocka_unit_test(without_batchnorm_kept_rows_give_the_gradient_of_learning),
         cmocka_unit_test(keeping_all_rows_is_plain_training_with_batchnorm_too),
+        cmocka_unit_test(rows_of_a_kept_pass_keep_their_places),
         cmocka_unit_test(many_subsets_may_be_learned_from_one_pass),
         cmocka_unit_test(a_pass_is_kept_until_the_next),
         cmocka_unit_test(a_selector_refuses_signals_of_an_earlier_pass),

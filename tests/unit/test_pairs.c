@@ -47,36 +47,39 @@ static int remove_world(void **state)
 /* Pixels of every example as the first epochs augment them. */
 static void *pictures_of(const cull_trainer *t, uint64_t epoch)
 {
-    size_t   count = t->train->count, row = SIDE * SIDE * sizeof(float);
+    size_t   count = t->sets.train->count, row = SIDE * SIDE * sizeof(float);
     uint32_t place[4 * COUNT];
     void    *out = calloc(count, row);
 
     assert_true(out && count <= 4 * COUNT);
     for (size_t i = 0; i < count; i++) place[i] = (uint32_t)i;
-    assert_ok(cull_data_transform(t->train, &t->setup->augment, (cull_data_form){.dtype = CULL_F32},
-                                  epoch, place, count, out));
+    assert_ok(cull_data_transform(t->sets.train, &t->setup->augment,
+                                  (cull_data_form){.dtype = CULL_F32}, epoch, place, count, out));
     return out;
 }
 
 static void assert_alike(cull_trainer *a, cull_trainer *b)
 {
-    size_t rows = a->train->count;
+    size_t rows = a->sets.train->count;
 
-    assert_int_equal(rows, b->train->count);
-    assert_int_equal(a->params->count, b->params->count);
-    assert_memory_equal(a->params->value, b->params->value, a->params->count * sizeof(float));
-    assert_memory_equal(a->train->labels, b->train->labels, rows * sizeof *a->train->labels);
+    assert_int_equal(rows, b->sets.train->count);
+    assert_int_equal(a->learner.params->count, b->learner.params->count);
+    assert_memory_equal(a->learner.params->value, b->learner.params->value,
+                        a->learner.params->count * sizeof(float));
+    assert_memory_equal(cull_data_labels(a->sets.train), cull_data_labels(b->sets.train),
+                        rows * sizeof *cull_data_labels(a->sets.train));
     for (size_t i = 0; i < rows; i++)
-        assert_memory_equal(row_of(a->train, i), row_of(b->train, i), SIDE * SIDE);
+        assert_memory_equal(row_of(a->sets.train, i), row_of(b->sets.train, i), SIDE * SIDE);
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
         void *one = pictures_of(a, epoch), *other = pictures_of(b, epoch);
 
         assert_memory_equal(one, other, rows * SIDE * SIDE * sizeof(float));
         free(one);
         free(other);
-        cull_data_order_epoch(&a->order, epoch, NULL, 0);
-        cull_data_order_epoch(&b->order, epoch, NULL, 0);
-        assert_memory_equal(a->order.place, b->order.place, rows * sizeof *a->order.place);
+        cull_data_order_epoch(&a->feed.order, epoch, NULL, 0);
+        cull_data_order_epoch(&b->feed.order, epoch, NULL, 0);
+        assert_memory_equal(a->feed.order.place, b->feed.order.place,
+                            rows * sizeof *a->feed.order.place);
     }
 }
 
@@ -122,10 +125,10 @@ static void arms_and_controls_share_all_that_a_seed_decides(void **state)
     assert_true(roles[CULL_ROLE_ARM] == 4 && roles[CULL_ROLE_SAME_M] &&
                 roles[CULL_ROLE_SHORTENED] && roles[CULL_ROLE_WHOLE_BUDGET]);
     assert_ok(cull_trainer_create(&others.arm[0].recipe->setup, true, &other));
-    assert_memory_not_equal(full->params->value, other->params->value,
-                            full->params->count * sizeof(float));
-    assert_memory_not_equal(full->train->labels, other->train->labels,
-                            full->train->count * sizeof *full->train->labels);
+    assert_memory_not_equal(full->learner.params->value, other->learner.params->value,
+                            full->learner.params->count * sizeof(float));
+    assert_memory_not_equal(cull_data_labels(full->sets.train), cull_data_labels(other->sets.train),
+                            full->sets.train->count * sizeof *cull_data_labels(full->sets.train));
     cull_trainer_destroy(full);
     cull_trainer_destroy(other);
     cull_arms_close(&arms);

@@ -28,7 +28,7 @@ static void keeping_everything_is_full_training_bit_for_bit(void **state)
     static const char *const modifiers[] = {"", "+stale", "+remembered"};
     const struct world      *w = *state;
     char                     common[300], changes[400];
-    cull_run_result          full;
+    cull_run_result          full = {0};
     size_t                   tried = 0;
 
     (void)snprintf(common, sizeof common,
@@ -128,17 +128,18 @@ static void counts_are_the_papers_arithmetic(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cull_recipe     *recipe = recipe_of(w, cases[i].changes);
         cull_trainer    *t = NULL;
-        cull_run_result  result;
+        cull_run_result  result = {0};
         cull_run_options options = {.folder = path_in(w->folder, "run")};
 
         assert_int_equal(0, mkdir(options.folder, 0777));
         assert_ok(cull_trainer_create(&recipe->setup, true, &t));
         assert_ok(cull_trainer_run(t, &options, &result));
-        if (t->meter.scored != cases[i].scored || t->meter.trained != cases[i].trained ||
-            t->meter.thirds != cases[i].thirds)
+        if (t->books.meter.scored != cases[i].scored ||
+            t->books.meter.trained != cases[i].trained || t->books.meter.thirds != cases[i].thirds)
             fail_msg("%s: scored %llu, trained %llu, thirds %llu", cases[i].changes,
-                     (unsigned long long)t->meter.scored, (unsigned long long)t->meter.trained,
-                     (unsigned long long)t->meter.thirds);
+                     (unsigned long long)t->books.meter.scored,
+                     (unsigned long long)t->books.meter.trained,
+                     (unsigned long long)t->books.meter.thirds);
         cull_trainer_destroy(t);
         cull_recipe_close(recipe);
         remove_folder(path_in(w->folder, "run"));
@@ -153,19 +154,19 @@ static void a_stream_trains_what_it_keeps_to_the_last(void **state)
                                   "train.seed=3";
     cull_recipe        *recipe = recipe_of(w, changes);
     cull_trainer       *t = NULL;
-    cull_run_result     result;
+    cull_run_result     result = {0};
     cull_run_options    options = {.folder = path_in(w->folder, "run")};
     uint64_t            trained = 0;
 
     assert_int_equal(0, mkdir(options.folder, 0777));
     assert_ok(cull_trainer_create(&recipe->setup, true, &t));
     assert_ok(cull_trainer_run(t, &options, &result));
-    assert_int_equal(180, t->meter.scored);
-    assert_int_equal(t->meter.scored + 3 * t->meter.trained, t->meter.thirds);
-    assert_true(t->meter.trained > 180 / 4 && t->meter.trained < 180 * 3 / 4);
-    assert_true(t->meter.trained % BATCH != 0); /* so that the end was a short batch */
-    for (size_t i = 0; i < COUNT; i++) trained += (uint64_t)t->tally.count[i];
-    assert_int_equal(trained, t->meter.trained);
+    assert_int_equal(180, t->books.meter.scored);
+    assert_int_equal(t->books.meter.scored + 3 * t->books.meter.trained, t->books.meter.thirds);
+    assert_true(t->books.meter.trained > 180 / 4 && t->books.meter.trained < 180 * 3 / 4);
+    assert_true(t->books.meter.trained % BATCH != 0); /* so that the end was a short batch */
+    for (size_t i = 0; i < COUNT; i++) trained += (uint64_t)t->books.tally.count[i];
+    assert_int_equal(trained, t->books.meter.trained);
     assert_true(t->progress.rate > 0); /* and that at a rate, though the cosine is at its end */
     cull_trainer_destroy(t);
     cull_recipe_close(recipe);
@@ -179,7 +180,7 @@ static cull_trainer *trainer_of(const struct world *w, const char *changes, cull
 
     *recipe = recipe_of(w, changes);
     assert_ok(cull_trainer_create(&(*recipe)->setup, true, &t));
-    assert_ok(cull_train_begin_epoch(t));
+    (void)begin_epoch(t);
     return t;
 }
 
@@ -197,19 +198,17 @@ static void separate_scoring_touches_no_average_and_reuse_takes_all_of_the_batch
     cull_trainer *reuse = trainer_of(
         w, "model.name=resnet20 select.strategy=sb select.keep=0.25 score.pass=reuse", &recipe[1]);
     cull_trainer *full = trainer_of(w, "model.name=resnet20", &recipe[2]);
-    size_t        bytes = full->params->running_count * sizeof(float);
+    size_t        bytes = full->learner.params->running_count * sizeof(float);
     void         *before = malloc(bytes);
 
     assert_non_null(before);
-    memcpy(before, separate->params->running, bytes);
-    bring_next(separate);
-    assert_ok(cull_train_score(separate));
-    assert_memory_equal(before, separate->params->running, bytes);
-    assert_ok(cull_train_step(reuse));
-    assert_ok(cull_train_step(full));
-    assert_int_equal(BATCH / 4, reuse->trained_now);
-    assert_memory_not_equal(before, full->params->running, bytes);
-    assert_memory_equal(full->params->running, reuse->params->running, bytes);
+    memcpy(before, separate->learner.params->running, bytes);
+    (void)score_next(separate);
+    assert_memory_equal(before, separate->learner.params->running, bytes);
+    assert_int_equal(BATCH / 4, step_of(reuse).kept);
+    (void)step_of(full);
+    assert_memory_not_equal(before, full->learner.params->running, bytes);
+    assert_memory_equal(full->learner.params->running, reuse->learner.params->running, bytes);
     free(before);
     end(separate, recipe[0]);
     end(reuse, recipe[1]);
@@ -219,10 +218,10 @@ static void separate_scoring_touches_no_average_and_reuse_takes_all_of_the_batch
 /* Largest difference of two gradients, as a share of the largest number in one. */
 static double difference(const cull_trainer *a, const cull_trainer *b)
 {
-    const float *x = a->params->gradient, *y = b->params->gradient;
+    const float *x = a->learner.params->gradient, *y = b->learner.params->gradient;
     double       most = 0, scale = 0;
 
-    for (size_t i = 0; i < a->params->count; i++) {
+    for (size_t i = 0; i < a->learner.params->count; i++) {
         most = fmax(most, fabs((double)x[i] - (double)y[i]));
         scale = fmax(scale, fabs((double)x[i]));
     }
@@ -235,13 +234,12 @@ static void check_gradients(const struct world *w, const char *one, const char *
     cull_recipe  *recipe[2];
     cull_trainer *a = trainer_of(w, one, &recipe[0]), *b = trainer_of(w, other, &recipe[1]);
 
-    while (!cull_train_epoch_over(a)) {
-        assert_ok(cull_train_step(a));
-        assert_ok(cull_train_step(b));
-        assert_int_equal(a->trained_now, b->trained_now);
+    while (!is_epoch_over(a)) {
+        assert_int_equal(step_of(a).kept, step_of(b).kept);
         if (difference(a, b) > 1e-5) fail_msg("%s: off by %g", other, difference(a, b));
         /* the same weights again, so that errors do not add up */
-        memcpy(b->params->value, a->params->value, a->params->count * sizeof(float));
+        memcpy(b->learner.params->value, a->learner.params->value,
+               a->learner.params->count * sizeof(float));
     }
     end(a, recipe[0]);
     end(b, recipe[1]);
@@ -282,8 +280,8 @@ static void constants_in_batchnorm_are_another_gradient(void **state)
                    "reuse.batchnorm=constants",
                    &recipe[1]);
 
-    assert_ok(cull_train_step(a));
-    assert_ok(cull_train_step(b));
+    (void)step_of(a);
+    (void)step_of(b);
     assert_true(difference(a, b) > 1e-3);
     end(a, recipe[0]);
     end(b, recipe[1]);
@@ -305,7 +303,7 @@ static void threads_change_nothing_where_examples_are_chosen(void **state)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char            changes[300], first[64] = "";
-        cull_run_result run;
+        cull_run_result run = {0};
 
         for (int threads = 1; threads <= 3; threads++) {
             (void)snprintf(changes, sizeof changes, "%s train.threads=%d data.workers=%d", kinds[i],
@@ -349,7 +347,7 @@ static void every_strategy_trains_and_learns(void **state)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char            changes[400];
-        cull_run_result run;
+        cull_run_result run = {0};
 
         (void)snprintf(changes, sizeof changes,
                        "train.epochs=8 data.validation=0.2 augment.crop=0 augment.flip=false "
@@ -394,7 +392,7 @@ static void what_cannot_be_followed_is_refused_before_the_run(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cull_recipe     *recipe = recipe_of(w, cases[i].changes);
-        cull_run_result  result;
+        cull_run_result  result = {0};
         cull_run_options options = {.folder = path_in(w->folder, "refused")};
 
         assert_fails(CULL_BAD_OPTION, cases[i].text, cull_train(recipe, &options, &result));

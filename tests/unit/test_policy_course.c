@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "lab/compare/arms.h"
 #include "policy_support.h"
-#include "train/resize.h"
 
 #define CLOSE 1e-12
 
@@ -41,7 +40,7 @@ static struct course course_of(const struct world *w, const char *changes, bool 
 {
     struct course    course = {.counts = counts, .kind = changes};
     cull_recipe     *recipe = recipe_of(w, changes);
-    cull_run_result  result;
+    cull_run_result  result = {0};
     cull_run_options options = {
         .folder = path_in(w->folder, "run"), .tell = note, .context = &course};
 
@@ -262,13 +261,13 @@ static void a_subset_shrinks_the_validation_set_alike(void **state)
 
         recipe = recipe_of(w, cases[i].changes);
         assert_ok(cull_trainer_create(&recipe->setup, false, &t));
-        assert_int_equal(cases[i].train, t->train->count);
-        assert_int_equal(cases[i].validation, t->validation ? t->validation->count : 0);
-        assert_int_equal(COUNT, t->test->count);
+        assert_int_equal(cases[i].train, t->sets.train->count);
+        assert_int_equal(cases[i].validation, t->sets.validation ? t->sets.validation->count : 0);
+        assert_int_equal(COUNT, t->sets.test->count);
         for (size_t k = 0; k < cases[i].validation; k++) {
-            seen[t->validation->labels[k]]++;
-            for (size_t j = 0; j < t->train->count; j++)
-                assert_int_not_equal(t->train->origin[j], t->validation->origin[k]);
+            seen[cull_data_labels(t->sets.validation)[k]]++;
+            for (size_t j = 0; j < t->sets.train->count; j++)
+                assert_int_not_equal(t->sets.train->origin[j], t->sets.validation->origin[k]);
         }
         for (size_t k = 0; k < CLASSES; k++)
             assert_int_equal(cases[i].validation / CLASSES, seen[k]);
@@ -365,8 +364,8 @@ static void what_a_run_does_is_expected_of_it_and_priced(void **state)
         run = result_of(w, changes);
         recipe = recipe_of(w, changes);
         assert_ok(cull_trainer_create(&recipe->setup, true, &t));
-        costs.pool = t->train->count;
-        costs.validation = t->validation ? t->validation->count : 0;
+        costs.pool = t->sets.train->count;
+        costs.validation = t->sets.validation ? t->sets.validation->count : 0;
         priced = cull_arm_priced(recipe);
         assert_ok(cull_costs_price(&costs, &priced, NULL, 0, NULL, &price));
         if ((double)run.step != t->expected.steps || (double)run.trained != t->expected.trained)
@@ -411,13 +410,14 @@ static void a_step_that_selects_allocates_nothing(void **state)
 /* An epoch without files. */
 static cull_status train_epoch(const cull_recipe *recipe)
 {
-    cull_status   status = CULL_OK;
-    cull_trainer *t = NULL;
+    cull_status      status = CULL_OK;
+    cull_trainer    *t = NULL;
+    cull_step_values v = {0};
 
     TRY(cull_trainer_create(&recipe->setup, true, &t));
-    TRY(cull_train_begin_epoch(t));
-    while (!cull_train_epoch_over(t)) TRY(cull_train_step(t));
-    TRY(cull_train_flush(t));
+    TRY(cull_train_begin_epoch(t, &v.asked.needs));
+    while (!is_epoch_over(t)) TRY(cull_train_step(t, &v));
+    TRY(cull_train_flush(t, &v));
 done:
     cull_trainer_destroy(t);
     return status;
@@ -452,6 +452,16 @@ static void runs_that_select_survive_every_failing_allocation(void **state)
 
 /* ---- scaling ---- */
 
+static void resize(const cull_resize *how, const float *from, size_t count, float *to)
+{
+    cull_op *op = NULL;
+
+    assert_ok(cull_op_ready(plain_backend(), &(cull_op_desc){.kind = CULL_OP_RESIZE}, &op));
+    assert_ok(cull_op_run(
+        op, &(cull_op_args){.resize = {.how = *how, .from = from, .to = to, .count = count}}));
+    cull_op_destroy(op);
+}
+
 static void scaling_down_is_bilinear(void **state)
 {
     const float image[2][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
@@ -462,10 +472,10 @@ static void scaling_down_is_bilinear(void **state)
     cull_resize r = {.channels = 1, .height = 4, .width = 4, .to_height = 2, .to_width = 2};
 
     (void)state;
-    cull_train_resize(&r, image[0], 2, out);
+    resize(&r, image[0], 2, out);
     for (size_t i = 0; i < 4; i++) assert_true(out[i] == half[i] && out[4 + i] == 1);
     r.to_height = r.to_width = 3;
-    cull_train_resize(&r, image[0], 1, out);
+    resize(&r, image[0], 1, out);
     for (size_t y = 0; y < 3; y++)
         for (size_t x = 0; x < 3; x++)
             assert_true(fabs((double)out[3 * y + x] - (4 * (((double)y + .5) * 4 / 3 - .5) +
@@ -479,12 +489,12 @@ static void scaling_down_is_bilinear(void **state)
                       .to_width = 2,
                       .channels_last = true,
                       .to_channels_last = true};
-    cull_train_resize(&r, last, 1, small);
+    resize(&r, last, 1, small);
     for (size_t i = 0; i < 4; i++) assert_true(small[2 * i] == half[i] && small[2 * i + 1] == 1);
     /* the same size in another order is exact */
     r.to_height = r.to_width = 4;
     r.to_channels_last = false;
-    cull_train_resize(&r, last, 1, whole);
+    resize(&r, last, 1, whole);
     assert_memory_equal(image, whole, sizeof whole);
 }
 

@@ -7,7 +7,7 @@
 static cull_trainer *trained_with(const struct world *w, const char *changes, cull_recipe **recipe)
 {
     cull_trainer    *t = NULL;
-    cull_run_result  result;
+    cull_run_result  result = {0};
     cull_run_options options = {.folder = path_in(w->folder, "run")};
 
     *recipe = recipe_of(w, changes);
@@ -44,16 +44,17 @@ static void a_proxy_learns_what_the_model_learns(void **state)
         (void)snprintf(changes, sizeof changes, "%s score.proxy=%s", kinds[k], model);
         plain = trained_with(w, kinds[k], &recipe[0]);
         proxy = trained_with(w, changes, &recipe[1]);
-        assert_memory_equal(plain->params->value, proxy->params->value,
-                            plain->params->count * sizeof(float));
-        assert_memory_equal(plain->params->value, proxy->scorer.params->value,
-                            plain->params->count * sizeof(float));
-        assert_memory_equal(plain->params->running, proxy->scorer.params->running,
-                            plain->params->running_count * sizeof(float));
+        assert_memory_equal(plain->learner.params->value, proxy->learner.params->value,
+                            plain->learner.params->count * sizeof(float));
+        assert_memory_equal(plain->learner.params->value, proxy->scorer.params->value,
+                            plain->learner.params->count * sizeof(float));
+        assert_memory_equal(plain->learner.params->running, proxy->scorer.params->running,
+                            plain->learner.params->running_count * sizeof(float));
         /* its work is counted apart */
-        assert_int_equal(3 * proxy->meter.trained, proxy->meter.thirds);
-        assert_int_equal(proxy->meter.scored + 3 * proxy->meter.trained, proxy->meter.proxy);
-        assert_int_equal(plain->meter.scored, proxy->meter.scored);
+        assert_int_equal(3 * proxy->books.meter.trained, proxy->books.meter.thirds);
+        assert_int_equal(proxy->books.meter.scored + 3 * proxy->books.meter.trained,
+                         proxy->books.meter.proxy);
+        assert_int_equal(plain->books.meter.scored, proxy->books.meter.scored);
         end(plain, recipe[0]);
         end(proxy, recipe[1]);
     }
@@ -74,9 +75,7 @@ static void a_smaller_proxy_scores_for_a_larger_model(void **state)
 
 static void advance(cull_trainer *t, cull_signals *seen)
 {
-    bring_next(t);
-    assert_ok(cull_train_score(t));
-    *seen = t->signals;
+    *seen = score_next(t).scored.signals;
 }
 
 /* Step 0 by the newest weights; step 1 by those that step 0 began with. */
@@ -93,9 +92,9 @@ static void scored_ahead_is_scored_by_weights_one_step_old(void **state)
         recipe_of(w, "model.name=lenet5 select.strategy=gradmatch optim.lr=1 score.pipelined=true");
     assert_ok(cull_trainer_create(&recipe[0]->setup, true, &now));
     assert_ok(cull_trainer_create(&recipe[1]->setup, true, &ahead));
-    assert_ok(cull_train_begin_epoch(now));
-    assert_ok(cull_train_begin_epoch(ahead));
-    assert_ok(cull_train_step(ahead));
+    (void)begin_epoch(now);
+    (void)begin_epoch(ahead);
+    (void)step_of(ahead);
     /* without learning, the other one's second batch is scored by the first weights */
     now->progress.step = 1;
     now->progress.batch = 1;
@@ -108,7 +107,7 @@ static void scored_ahead_is_scored_by_weights_one_step_old(void **state)
         assert_int_equal(old.place[i], seen.place[i]);
     }
     assert_memory_equal(old.p.data, seen.p.data, BATCH * CLASSES * sizeof(float));
-    assert_int_equal(2 * BATCH, ahead->meter.scored);
+    assert_int_equal(2 * BATCH, ahead->books.meter.scored);
     end(now, recipe[0]);
     end(ahead, recipe[1]);
 }
@@ -122,13 +121,13 @@ static void what_is_scored_ahead_in_vain_is_counted(void **state)
     cull_signals  seen;
 
     assert_ok(cull_trainer_create(&recipe->setup, true, &t));
-    assert_ok(cull_train_begin_epoch(t));
-    assert_ok(cull_train_step(t));
-    assert_int_equal(BATCH, t->meter.scored);
-    t->pipeline->pending.signals |= CULL_SIGNAL_H;
+    (void)begin_epoch(t);
+    (void)step_of(t);
+    assert_int_equal(BATCH, t->books.meter.scored);
+    t->scorer.pipeline->pending.signals |= CULL_SIGNAL_H;
     advance(t, &seen);
-    assert_int_equal(3 * BATCH, t->meter.scored);
-    assert_int_equal(3 * BATCH + 3 * t->meter.trained, t->meter.thirds);
+    assert_int_equal(3 * BATCH, t->books.meter.scored);
+    assert_int_equal(3 * BATCH + 3 * t->books.meter.trained, t->books.meter.thirds);
     end(t, recipe);
 }
 
@@ -146,9 +145,9 @@ static void scored_ahead_with_weights_that_stay_is_scored_now(void **state)
         "score.pipelined=true",
         &recipe[1]);
 
-    assert_memory_equal(now->tally.count, ahead->tally.count, COUNT * sizeof(int32_t));
-    assert_int_equal(now->meter.thirds, ahead->meter.thirds);
-    assert_true(ahead->pipeline->seconds_busy > 0);
+    assert_memory_equal(now->books.tally.count, ahead->books.tally.count, COUNT * sizeof(int32_t));
+    assert_int_equal(now->books.meter.thirds, ahead->books.meter.thirds);
+    assert_true(ahead->scorer.pipeline->seconds_busy > 0);
     end(now, recipe[0]);
     end(ahead, recipe[1]);
 }
@@ -169,39 +168,37 @@ static void exchange(float *a, float *b, size_t count)
  * is then what the step began with. */
 static void step_scored_by(cull_trainer *t, cull_params *old)
 {
-    bool         behind = t->progress.at > 0;
-    cull_plan   *plan = NULL;
-    cull_batch   batch = {0};
-    cull_signals seen;
-    size_t       budget = 0;
+    bool             behind = t->progress.at > 0;
+    cull_plan       *plan = NULL;
+    cull_batch       batch = {0};
+    cull_step_values v;
+    cull_signals     trained;
 
-    if (behind) exchange(t->params->value, old->value, old->count);
-    if (behind) exchange(t->params->running, old->running, old->running_count);
-    advance(t, &seen);
-    if (behind) exchange(t->params->value, old->value, old->count);
-    if (behind) exchange(t->params->running, old->running, old->running_count);
-    memcpy(old->value, t->params->value, old->count * sizeof(float));
-    memcpy(old->running, t->params->running, old->running_count * sizeof(float));
-    if (t->seen.count == t->needs.candidates) budget = t->needs.budget;
-    assert_ok(cull_select(t->selector, &seen, budget, &t->chosen));
-    assert_ok(cull_train_gather(t, 0, t->chosen.count, &batch));
-    assert_ok(cull_trainer_plan(t, CULL_PLAN_LEARN, batch.count, &plan));
-    assert_ok(cull_nn_learn(plan, &batch, &t->trained));
-    assert_ok(cull_optim_step(t->optim, cull_schedule_rate_at(&t->schedule, cull_train_position(t)),
-                              t->params->value, t->params->gradient));
-    t->progress.step++;
-    t->progress.batch++;
-    t->progress.at += t->seen.count;
+    if (behind) exchange(t->learner.params->value, old->value, old->count);
+    if (behind) exchange(t->learner.params->running, old->running, old->running_count);
+    v = score_next(t);
+    if (behind) exchange(t->learner.params->value, old->value, old->count);
+    if (behind) exchange(t->learner.params->running, old->running, old->running_count);
+    memcpy(old->value, t->learner.params->value, old->count * sizeof(float));
+    memcpy(old->running, t->learner.params->running, old->running_count * sizeof(float));
+    assert_ok(cull_select(t->selector, &v.scored.signals, 0, &t->chosen));
+    assert_ok(cull_feed_gather(&t->feed, &v.batch, cull_feed_as_trained(&t->feed, &v.asked.needs),
+                               &t->chosen, 0, t->chosen.count, &batch));
+    assert_ok(cull_learner_plan(&t->learner, CULL_PLAN_LEARN, batch.count, &plan));
+    assert_ok(cull_nn_learn(plan, &batch, &trained));
+    assert_ok(cull_optim_step(t->learner.optim, cull_train_rate(t), t->learner.params->value,
+                              t->learner.params->gradient));
+    cull_progress_pass(&t->progress, v.batch.count);
 }
 
 static void run_by_hand(cull_trainer *t)
 {
     cull_params *old = NULL;
 
-    assert_ok(cull_nn_params_create(t->backend, t->model, CULL_F32, &old));
-    for (uint64_t epoch = 0; epoch < t->epochs; epoch++) {
-        assert_ok(cull_train_enter_epoch(t, epoch));
-        while (!cull_train_epoch_over(t)) step_scored_by(t, old);
+    assert_ok(cull_nn_params_create(t->backend, t->learner.model, CULL_F32, &old));
+    for (uint64_t epoch = 0; epoch < t->expected.epochs; epoch++) {
+        assert_ok(cull_train_enter_epoch(t, epoch, &(cull_needs){0}));
+        while (!is_epoch_over(t)) step_scored_by(t, old);
     }
     cull_nn_params_destroy(old);
 }
@@ -229,10 +226,10 @@ static void scoring_ahead_is_scoring_by_hand_with_weights_one_step_old(void **st
         run_by_hand(hand);
         ahead = trained_with(w, changes, &recipe[1]);
         assert_int_equal(hand->progress.step, ahead->progress.step);
-        assert_memory_equal(hand->params->value, ahead->params->value,
-                            hand->params->count * sizeof(float));
-        assert_memory_equal(hand->params->running, ahead->params->running,
-                            hand->params->running_count * sizeof(float));
+        assert_memory_equal(hand->learner.params->value, ahead->learner.params->value,
+                            hand->learner.params->count * sizeof(float));
+        assert_memory_equal(hand->learner.params->running, ahead->learner.params->running,
+                            hand->learner.params->running_count * sizeof(float));
         end(hand, recipe[0]);
         end(ahead, recipe[1]);
     }
@@ -250,7 +247,7 @@ static void scoring_ahead_repeats_bit_for_bit_on_any_threads(void **state)
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         char            changes[300], first[64] = "";
-        cull_run_result run;
+        cull_run_result run = {0};
 
         for (int threads = 1; threads <= 3; threads++) {
             (void)snprintf(changes, sizeof changes, "%s train.threads=%d data.workers=%d", kinds[k],
@@ -294,7 +291,7 @@ static void what_never_scores_takes_no_scorer(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cull_recipe     *recipe = recipe_of(w, cases[i].changes);
-        cull_run_result  result;
+        cull_run_result  result = {0};
         cull_run_options options = {.folder = path_in(w->folder, "refused")};
 
         assert_fails(CULL_BAD_OPTION, cases[i].text, cull_train(recipe, &options, &result));
@@ -309,7 +306,7 @@ static void clean_scoring_sees_examples_without_augmentation(void **state)
     const struct world *w = *state;
     cull_recipe        *recipe[2];
     cull_trainer       *clean = NULL, *plain = NULL;
-    cull_signals        a, b;
+    cull_step_values    a, b;
     cull_batch          batch = {0};
 
     recipe[0] = recipe_of(w, "model.name=lenet5 select.strategy=sb score.augment=false");
@@ -317,16 +314,19 @@ static void clean_scoring_sees_examples_without_augmentation(void **state)
                              "augment.flip=false");
     assert_ok(cull_trainer_create(&recipe[0]->setup, true, &clean));
     assert_ok(cull_trainer_create(&recipe[1]->setup, true, &plain));
-    assert_ok(cull_train_begin_epoch(clean));
-    assert_ok(cull_train_begin_epoch(plain));
-    advance(clean, &a);
-    advance(plain, &b);
-    assert_memory_equal(a.loss.data, b.loss.data, BATCH * sizeof(double));
+    (void)begin_epoch(clean);
+    (void)begin_epoch(plain);
+    a = score_next(clean);
+    b = score_next(plain);
+    assert_memory_equal(a.scored.signals.loss.data, b.scored.signals.loss.data,
+                        BATCH * sizeof(double));
     /* but trains them with it */
-    assert_ok(cull_select(clean->selector, &a, 0, &clean->chosen));
-    assert_ok(cull_train_gather(clean, 0, clean->chosen.count, &batch));
+    assert_ok(cull_select(clean->selector, &a.scored.signals, 0, &clean->chosen));
+    assert_ok(cull_feed_gather(&clean->feed, &a.batch,
+                               cull_feed_as_trained(&clean->feed, &a.asked.needs), &clean->chosen,
+                               0, clean->chosen.count, &batch));
     assert_memory_not_equal(batch.inputs,
-                            (const float *)plain->seen.inputs +
+                            (const float *)b.batch.inputs +
                                 clean->chosen.index[0] * (size_t)(SIDE * SIDE),
                             SIDE * SIDE * sizeof(float));
     end(clean, recipe[0]);

@@ -112,7 +112,7 @@ static void gradient_of(struct ground *g, uint32_t place, double *out)
     cull_plan   *plan = NULL;
     cull_signals trained = {0};
     double      *inputs = inputs_of(g->set, &place, 1);
-    cull_batch   batch = {.count = 1, .inputs = inputs, .label = &g->set->labels[place]};
+    cull_batch   batch = {.count = 1, .inputs = inputs, .label = &cull_data_labels(g->set)[place]};
 
     assert_ok(
         cull_nn_plan_create(g->model, g->params, g->backend, CULL_PLAN_LEARN, 1, SMOOTHING, &plan));
@@ -169,7 +169,7 @@ static double loss_of(struct ground *g, cull_plan *plan, const uint32_t *rows, s
 
     for (size_t i = 0; i < count; i++) {
         place[i] = g->prober.places[rows[i]];
-        label[i] = g->set->labels[place[i]];
+        label[i] = cull_data_labels(g->set)[place[i]];
     }
     inputs = inputs_of(g->set, place, count);
     assert_ok(cull_nn_score(plan, &(cull_batch){.count = count, .inputs = inputs, .label = label},

@@ -318,10 +318,10 @@ static void a_subset_leaves_the_same_share_of_every_class(void **state)
 
     open_recipe(w, "data.subset", "0.5");
     assert_ok(cull_trainer_create(&w->recipe->setup, false, &t));
-    assert_int_equal(POOL / 2, t->train->count);
-    assert_int_equal(POOL, t->test->count);
-    for (size_t i = 0; i < t->train->count; i++)
-        of_class[t->test->labels[t->train->origin[i]]]++; /* as before labels were harmed */
+    assert_int_equal(POOL / 2, t->sets.train->count);
+    assert_int_equal(POOL, t->sets.test->count);
+    for (size_t i = 0; i < t->sets.train->count; i++) /* as before labels were harmed */
+        of_class[cull_data_labels(t->sets.test)[t->sets.train->origin[i]]]++;
     for (size_t k = 0; k < CLASSES; k++) assert_int_equal(POOL / 2 / CLASSES, of_class[k]);
     cull_trainer_destroy(t);
 }
@@ -340,7 +340,7 @@ static void an_audit_ranks_every_example(void **state)
 
     (void)snprintf(weights, sizeof weights, "%s/start.safetensors", w->folder);
     assert_ok(cull_trainer_create(&w->recipe->setup, false, &t));
-    assert_ok(cull_weights_encode(t->model, t->params, &bytes));
+    assert_ok(cull_weights_encode(t->learner.model, t->learner.params, &bytes));
     assert_ok(cull_file_write(weights, bytes.data, bytes.size));
     assert_ok(cull_audit(w->recipe, &o, &r));
     assert_ok(cull_evaluate(w->recipe, weights, "train", &e));

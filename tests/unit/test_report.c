@@ -30,19 +30,22 @@ static const char comparison[] =
     "\"problems\":[\"" HOSTILE "\",\"runs/sb/seed-30: odd\"]}";
 
 static const char metrics[] =
-    "{\"kind\":\"evaluate\",\"epoch\":0.5,\"set\":\"test\",\"accuracy\":0.5,\"loss\":1,\"thirds\":"
-    "30,"
+    "{\"kind\":\"evaluate\",\"step\":5,\"epoch\":0.5,\"set\":\"test\",\"accuracy\":0.5,\"loss\":1,"
+    "\"thirds\":30,"
     "\"seconds_load\":1,\"seconds_score\":1,\"seconds_select\":0,\"seconds_learn\":2,"
     "\"seconds_optim\":1}\n"
-    "{\"kind\":\"evaluate\",\"epoch\":1,\"set\":\"test\",\"accuracy\":0.9,\"loss\":null,"
+    "{\"kind\":\"evaluate\",\"step\":10,\"epoch\":1,\"set\":\"test\",\"accuracy\":0.9,\"loss\":"
+    "null,"
     "\"thirds\":60}\n"
-    "{\"kind\":\"epoch\",\"epoch\":1,\"accuracy\":0.8,\"loss\":0.7}\n"
-    "{\"kind\":\"probe\",\"strategy\":\"sb\",\"keep\":0.3,\"error\":2.5,\"win\":true}\n"
-    "{\"kind\":\"evaluate\",\"epoch\":1,\"se\n";
+    "{\"kind\":\"epoch\",\"epoch\":1,\"accuracy\":0.8,\"loss\":0.7}\n";
+static const char half_a_line[] = "{\"kind\":\"evaluate\",\"epoch\":1,\"se\n";
+static const char probe[] =
+    "{\"kind\":\"probe\",\"strategy\":\"sb\",\"keep\":0.3,\"error\":2.5,\"win\":true}\n";
 
 static const char run[] = "{\"status\":\"finished\",\"seed\":1,\"model\":\"m\",\"strategy\":\"sb\","
                           "\"data\":{\"name\":\"d\",\"train\":4,\"validation\":0,\"dropped\":0,"
-                          "\"copies\":0},\"epoch\":2,\"test\":0.9,\"accuracy\":0.9}";
+                          "\"copies\":0},\"epoch\":2,\"test\":0.9,\"accuracy\":0.9,\"best\":0.9,"
+                          "\"scored\":0,\"trained\":8,\"thirds\":24}";
 
 struct place {
     char folder[64];
@@ -51,6 +54,21 @@ struct place {
 static void put_text(const char *path, const char *text)
 {
     put_file(path, text, strlen(text));
+}
+
+static cull_status report(const char *const *folders, size_t count, const char *output,
+                          const char *gnuplot, cull_report_result *result)
+{
+    cull_report_options options = {.output = output, .gnuplot = gnuplot};
+
+    return cull_report(folders, count, &options, result);
+}
+
+static void put_run(const char *folder)
+{
+    put_text(path_in(folder, "run.json"), run);
+    put_text(path_in(folder, "metrics.jsonl"), metrics);
+    put_text(path_in(folder, "probe.jsonl"), probe);
 }
 
 static int set_up(void **state)
@@ -68,10 +86,9 @@ static int set_up(void **state)
                    p->folder);
     assert_int_equal(0, system(command));
     put_text(path_in(p->folder, "c/comparison.json"), comparison);
-    put_text(path_in(p->folder, "c/runs/full/seed-1/metrics.jsonl"), metrics);
-    put_text(path_in(p->folder, "c/runs/sb/seed-1/metrics.jsonl"), metrics);
-    put_text(path_in(p->folder, "r/run.json"), run);
-    put_text(path_in(p->folder, "r/metrics.jsonl"), metrics);
+    put_run(path_in(p->folder, "c/runs/full/seed-1"));
+    put_run(path_in(p->folder, "c/runs/sb/seed-1"));
+    put_run(path_in(p->folder, "r"));
     put_text(path_in(p->folder, "r/recipe.yaml"), "a: <b>\n");
     assert_ok(cull_arrays_write(path_in(p->folder, "r/selection.npz"),
                                 &(cull_array){"count", cull_vector(count, CULL_I32, 4)}, 1));
@@ -197,33 +214,40 @@ static void a_picture_unpacks_to_its_pixels(void **state)
 
 static void a_comparison_is_read_as_it_was_written(void **state)
 {
-    const struct place    *p = *state;
-    cull_rep_comparison    c = {0};
-    cull_rep_problems      problems = {0};
-    const cull_rep_versus *v = NULL;
+    const struct place        *p = *state;
+    cull_rep_comparison        c = {0};
+    cull_rep_problems          problems = {0};
+    const cull_records_versus *v = NULL;
+    const cull_records_curve  *curve = NULL;
+    char                       lines[sizeof metrics + sizeof half_a_line];
 
+    (void)snprintf(lines, sizeof lines, "%s%s", metrics, half_a_line);
+    put_text(path_in(p->folder, "c/runs/sb/seed-1/metrics.jsonl"), lines);
     assert_ok(cull_rep_comparison_read(path_in(p->folder, "c"), &c, &problems));
     assert_int_equal(2, c.arms);
-    assert_int_equal(2, c.seeds);
-    assert_string_equal("Better by far.", c.verdict);
-    assert_int_equal(3, c.arm[1].runs);
+    assert_int_equal(2, c.is.seeds);
+    assert_string_equal("Better by far.", c.is.verdict);
+    assert_int_equal(3, c.arm[1].is->runs);
     assert_int_equal(2, c.arm[1].finished);
     assert_true(c.arm[1].low == 89 && c.arm[1].high == 90);
-    assert_true(isnan(c.arm[1].run[1].seconds[0]) && isnan(c.arm[1].run[2].accuracy));
-    v = cull_rep_primary(&c.arm[1]);
+    assert_true(isnan(c.arm[1].is->run[1].seconds[0]) && isnan(c.arm[1].is->run[2].accuracy));
+    v = cull_records_primary(c.arm[1].is);
     assert_non_null(v);
     assert_true(v->difference == 0.4 && v->more_seeds == 7 && isnan(v->wilcoxon));
-    assert_true(c.arm[1].factor[0] == 1.1 && isnan(c.arm[1].to_error[0]));
-    assert_int_equal(2, c.arm[1].run[0].metrics.curve[CULL_REP_TEST].count);
-    assert_true(c.arm[1].run[0].metrics.curve[CULL_REP_TEST].point[0].seconds == 5);
-    assert_int_equal(1, c.arm[1].run[0].metrics.probes);
-    /* Two broken last lines, and a folder outside. */
-    assert_int_equal(3, problems.count);
-    assert_non_null(strstr(problems.text[0], "line 5 is no JSON"));
-    assert_non_null(strstr(problems.text[2], "'../out' is no folder of this comparison"));
+    assert_true(c.arm[1].is->factor[0] == 1.1 && isnan(c.arm[1].is->to_error[0]));
+    curve = &c.arm[0].run[0].record.curves.of[CULL_RECORDS_TEST];
+    assert_int_equal(2, curve->count);
+    assert_true(cull_records_spent(&curve->look[0].so_far) == 5);
+    assert_int_equal(1, c.arm[0].run[0].probes.count);
+    /* A broken last line, and a folder outside: neither is shown. */
+    assert_int_equal(2, problems.said.count);
+    assert_string_equal("runs/sb/seed-1: metrics.jsonl line 4 is no JSON; skipped",
+                        problems.said.text[0]);
+    assert_non_null(strstr(problems.said.text[1], "'../out' is no folder of this comparison"));
+    assert_true(c.arm[0].run[0].there && !c.arm[1].run[0].there && !c.arm[1].run[1].there);
     assert_true(c.arm[0].style.colour == 1 && c.arm[1].style.colour == 2);
     cull_rep_comparison_clear(&c);
-    cull_rep_problems_clear(&problems);
+    cull_records_list_clear(&problems.said);
 }
 
 static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
@@ -231,7 +255,7 @@ static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
     static const struct {
         const char *text, *sentence;
     } cases[] = {{"", "is no JSON"},
-                 {"[1]", "no list of arms"},
+                 {"[1]", "no JSON object"},
                  {"{\"version\":1}", "no list of arms"},
                  {"{\"version\":2,\"arms\":[]}", "another version"},
                  {"{\"version\":1,\"arms\":[{\"name\":", "line 1 is no JSON"}};
@@ -245,7 +269,7 @@ static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
             CULL_BAD_FILE, cases[i].sentence,
             cull_rep_comparison_decode("x", cases[i].text, strlen(cases[i].text), &c, &problems));
         cull_rep_comparison_clear(&c);
-        cull_rep_problems_clear(&problems);
+        cull_records_list_clear(&problems.said);
     }
 }
 
@@ -259,17 +283,18 @@ static void every_cut_of_a_comparison_is_read_or_refused(void **state)
         assert_int_equal(CULL_BAD_FILE,
                          cull_rep_comparison_decode("x", comparison, bytes, &c, &problems));
         cull_rep_comparison_clear(&c);
-        cull_rep_problems_clear(&problems);
+        cull_records_list_clear(&problems.said);
     }
 }
 
 static void an_audit_counts_what_was_picked(void **state)
 {
     const struct place *p = *state;
-    cull_rep_audit      audit = {0};
-    json_t             *info = json_loads(run, 0, NULL);
+    cull_records_picks  audit = {0};
+    cull_records_run    record = {0};
 
-    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), info, &audit));
+    assert_ok(cull_records_run_read(path_in(p->folder, "r"), &record));
+    assert_ok(cull_records_picks_read(path_in(p->folder, "r"), &record.info, &audit));
     assert_true(audit.there && audit.corruption);
     assert_int_equal(4, audit.examples);
     assert_int_equal(1, audit.never);
@@ -279,12 +304,11 @@ static void an_audit_counts_what_was_picked(void **state)
     assert_true(audit.base_rate == 0.25 && audit.picked_rate == 0.5);
     assert_true(audit.bin[0] == 1 && audit.bin[1] == 1 && audit.bin[2] == 0 && audit.bin[4] == 1);
     /* With examples split off, places are not those of the file: nothing is claimed. */
-    assert_int_equal(
-        0, json_object_set_new(json_object_get(info, "data"), "validation", json_integer(1)));
-    audit = (cull_rep_audit){0};
-    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), info, &audit));
+    record.info.data.validation = 1;
+    audit = (cull_records_picks){0};
+    assert_ok(cull_records_picks_read(path_in(p->folder, "r"), &record.info, &audit));
     assert_true(audit.there && !audit.corruption);
-    json_decref(info);
+    cull_records_run_clear(&record);
 }
 
 static void an_origin_maps_places_to_the_file(void **state)
@@ -292,13 +316,14 @@ static void an_origin_maps_places_to_the_file(void **state)
     const struct place *p = *state;
     int32_t             count[] = {5, 0, 0};
     int64_t             origin[] = {3, 7, 0};
-    cull_rep_audit      audit = {0};
+    cull_records_picks  audit = {0};
+    cull_records_info   info = {0};
 
     assert_ok(cull_arrays_write(path_in(p->folder, "r/selection.npz"),
                                 (cull_array[]){{"count", cull_vector(count, CULL_I32, 3)},
                                                {"origin", cull_vector(origin, CULL_I64, 3)}},
                                 2));
-    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), NULL, &audit));
+    assert_ok(cull_records_picks_read(path_in(p->folder, "r"), &info, &audit));
     assert_true(audit.corruption && audit.picked_rate == 1);
     assert_true(fabs(audit.base_rate - 1.0 / 3) < 1e-15);
 }
@@ -307,13 +332,14 @@ static void all_copies_of_an_example_have_its_wrong_label(void **state)
 {
     const struct place *p = *state;
     int32_t             count[] = {2, 1, 3, 4, 0, 0}, origin[] = {3, 7, 3, 7, 3, 1};
-    cull_rep_audit      audit = {0};
+    cull_records_picks  audit = {0};
+    cull_records_info   info = {0};
 
     assert_ok(cull_arrays_write(path_in(p->folder, "r/selection.npz"),
                                 (cull_array[]){{"count", cull_vector(count, CULL_I32, 6)},
                                                {"origin", cull_vector(origin, CULL_I32, 6)}},
                                 2));
-    assert_ok(cull_rep_audit_read(path_in(p->folder, "r"), NULL, &audit));
+    assert_ok(cull_records_picks_read(path_in(p->folder, "r"), &info, &audit));
     /* Three copies of example 3; that of example 1 was drawn again and came out the same. */
     assert_true(audit.corruption && audit.base_rate == 0.5 && audit.picked_rate == 0.5);
 }
@@ -370,7 +396,7 @@ static void a_page_has_verdict_table_and_figures(void **state)
 
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
     put_program(program, DRAWING);
-    assert_ok(cull_report(folders, 2, &(cull_report_options){output, program}, &result));
+    assert_ok(report(folders, 2, output, program, &result));
     assert_int_equal(1, result.comparisons);
     assert_int_equal(1, result.runs);
     assert_int_equal(0, result.undrawn);
@@ -404,7 +430,7 @@ static void subsets_that_were_filled_up_are_told(void **state)
     (void)snprintf(comparisons, sizeof comparisons, "%s/c", p->folder);
     (void)snprintf(runs, sizeof runs, "%s/r", p->folder);
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
-    assert_ok(cull_report(folders, 2, &(cull_report_options){output, "/no/gnuplot"}, &result));
+    assert_ok(report(folders, 2, output, "/no/gnuplot", &result));
     page = read_page(output);
     assert_null(strstr(page, "filled up"));
     free(page);
@@ -415,8 +441,7 @@ static void subsets_that_were_filled_up_are_told(void **state)
     put_text(path_in(p->folder, "r/metrics.jsonl"), lines);
     put_text(path_in(p->folder, "c/runs/sb/seed-1/metrics.jsonl"), lines);
     for (size_t k = 0; k < 2; k++) { /* in a comparison, and of a run */
-        assert_ok(
-            cull_report(folders + k, 1, &(cull_report_options){output, "/no/gnuplot"}, &result));
+        assert_ok(report(folders + k, 1, output, "/no/gnuplot", &result));
         page = read_page(output);
         table = strstr(page, "aria-label=\"What was filled up\"");
         assert_non_null(table);
@@ -437,7 +462,7 @@ static void without_a_program_that_draws_the_page_says_so(void **state)
     char               *page = NULL;
 
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
-    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, "/no/gnuplot"}, &result));
+    assert_ok(report(&folder, 1, output, "/no/gnuplot", &result));
     assert_int_equal(0, result.figures);
     assert_true(result.undrawn >= 4);
     assert_string_equal("gnuplot is not installed", result.why);
@@ -447,10 +472,10 @@ static void without_a_program_that_draws_the_page_says_so(void **state)
     free(page);
 
     put_program(program, "#!/bin/sh\necho 'line 7: <odd>' >&2\nexit 3\n");
-    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_ok(report(&folder, 1, output, program, &result));
     assert_non_null(strstr(result.why, "status 3: line 7"));
     put_program(program, "#!/bin/sh\necho nothing\n");
-    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_ok(report(&folder, 1, output, program, &result));
     assert_non_null(strstr(result.why, "no picture"));
 }
 
@@ -468,7 +493,7 @@ static void one_figure_that_fails_leaves_the_others(void **state)
         "echo '<svg><g id=\"gnuplot_canvas\"><defs></defs></g></svg>'\n",
         p->folder);
     put_program(program, script);
-    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_ok(report(&folder, 1, output, program, &result));
     assert_int_equal(1, result.undrawn);
     assert_true(result.figures >= 3);
     assert_string_equal("gnuplot ended with status 1: no such range", result.why);
@@ -483,9 +508,9 @@ static void a_page_takes_no_place_of_what_it_is_about(void **state)
 
     (void)snprintf(output, sizeof output, "%s/r/../r/metrics.jsonl", p->folder);
     assert_fails(CULL_BAD_ARGUMENT, "is what the page is about",
-                 cull_report(folders, 1, &(cull_report_options){output, "/no"}, &result));
+                 report(folders, 1, output, "/no", &result));
     (void)snprintf(output, sizeof output, "%s/r/page.html", p->folder);
-    assert_ok(cull_report(folders, 2, &(cull_report_options){output, "/no"}, &result));
+    assert_ok(report(folders, 2, output, "/no", &result));
     assert_int_equal(1, result.runs); /* one folder under two names */
     assert_int_equal(0, result.skipped);
 }
@@ -509,11 +534,11 @@ static void a_folder_with_a_probe_alone_is_reported(void **state)
     put_text(path_in(p->folder, "c/runs/probe.jsonl"), lines);
     for (size_t n = 1; status != CULL_OK; n++) {
         fail_nth_alloc(n);
-        status = cull_report(&folder, 1, &(cull_report_options){output, "/no"}, &result);
+        status = report(&folder, 1, output, "/no", &result);
         fail_nth_alloc(0);
         assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
     }
-    assert_ok(cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+    assert_ok(report(&folder, 1, output, program, &result));
     assert_int_equal(1, result.probes);
     assert_int_equal(0, result.runs + result.comparisons);
     assert_int_equal(1, result.figures);
@@ -524,7 +549,7 @@ static void a_folder_with_a_probe_alone_is_reported(void **state)
     free(page);
     put_text(path_in(p->folder, "c/runs/probe.jsonl"), "{\"kind\":\"probe-arm\"}\n");
     assert_fails(CULL_BAD_FILE, "no line is about a minibatch",
-                 cull_report(&folder, 1, &(cull_report_options){output, program}, &result));
+                 report(&folder, 1, output, program, &result));
 }
 
 /* An arm that keeps a share, of an accuracy that all have. */
@@ -538,7 +563,7 @@ static void decode(const char *text, cull_rep_comparison *c)
     cull_rep_problems problems = {0};
 
     assert_ok(cull_rep_comparison_decode("x", text, strlen(text), c, &problems));
-    assert_int_equal(0, problems.count);
+    assert_int_equal(0, problems.said.count);
 }
 
 /* What the program that draws is asked for accuracy against share; the caller frees it. */
@@ -665,15 +690,14 @@ static void folders_that_cannot_be_read_are_named(void **state)
 
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
     assert_fails(CULL_IO, "holds none of comparison.json, run.json, probe.jsonl",
-                 cull_report(folders + 1, 1, &(cull_report_options){output, "/no"}, &result));
+                 report(folders + 1, 1, output, "/no", &result));
     assert_int_equal(-1, access(output, F_OK));
-    assert_ok(cull_report(folders, 2, &(cull_report_options){output, "/no"}, &result));
+    assert_ok(report(folders, 2, output, "/no", &result));
     assert_int_equal(1, result.skipped);
     page = read_page(output);
     assert_non_null(strstr(page, "holds none of"));
     free(page);
-    assert_fails(CULL_BAD_ARGUMENT, "a folder to read",
-                 cull_report(folders, 0, &(cull_report_options){output, "/no"}, &result));
+    assert_fails(CULL_BAD_ARGUMENT, "a folder to read", report(folders, 0, output, "/no", &result));
 }
 
 static void a_page_that_cannot_be_written_leaves_the_old_one(void **state)
@@ -684,10 +708,8 @@ static void a_page_that_cannot_be_written_leaves_the_old_one(void **state)
     char                output[128];
 
     (void)snprintf(output, sizeof output, "%s/none/page.html", p->folder);
-    assert_fails(CULL_IO, "none/page.html",
-                 cull_report(&folder, 1, &(cull_report_options){output, "/no"}, &result));
-    assert_fails(CULL_IO, "/dev/full",
-                 cull_report(&folder, 1, &(cull_report_options){"/dev/full", "/no"}, &result));
+    assert_fails(CULL_IO, "none/page.html", report(&folder, 1, output, "/no", &result));
+    assert_fails(CULL_IO, "/dev/full", report(&folder, 1, "/dev/full", "/no", &result));
 }
 
 static void survives_every_allocation_failure(void **state)
@@ -701,7 +723,7 @@ static void survives_every_allocation_failure(void **state)
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
     for (size_t n = 1; status != CULL_OK; n++) {
         fail_nth_alloc(n);
-        status = cull_report(folders, 2, &(cull_report_options){output, "/no"}, &result);
+        status = report(folders, 2, output, "/no", &result);
         fail_nth_alloc(0);
         assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
         assert_true((status == CULL_OK) == (access(output, F_OK) == 0));

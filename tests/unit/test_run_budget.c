@@ -98,7 +98,7 @@ static cull_run_result run_with(const struct world *w, cull_phase phase, bool re
     if (!resumes) options.stop = NULL;
     (void)mkdir(options.folder, 0777);
     assert_ok(cull_trainer_create(&recipe->setup, true, &t));
-    t->meter.seconds[phase] = 1e6;
+    t->books.meter.seconds[phase] = 1e6;
     assert_ok(cull_trainer_run(t, &options, &result));
     cull_trainer_destroy(t);
     t = NULL;
@@ -107,7 +107,7 @@ static cull_run_result run_with(const struct world *w, cull_phase phase, bool re
         options = (cull_run_options){.folder = path_in(w->folder, "timed"), .resume = true};
         assert_ok(cull_trainer_create(&recipe->setup, true, &t));
         assert_ok(cull_trainer_run(t, &options, &result));
-        assert_true(t->meter.seconds[phase] >= 1e6);
+        assert_true(t->books.meter.seconds[phase] >= 1e6);
         cull_trainer_destroy(t);
     }
     cull_recipe_close(recipe);

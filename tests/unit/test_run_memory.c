@@ -16,9 +16,9 @@ static void write_set(const char *path)
     cull_dataset *set = random_set(CULL_U8, COUNT, CLASSES, 1, SIDE, SIDE);
     cull_array    arrays[] = {
            {"x_train", cull_matrix(cull_data_base(set), CULL_U8, COUNT, (size_t)SIDE * SIDE)},
-           {"y_train", cull_vector(set->labels, CULL_I32, COUNT)},
+           {"y_train", cull_vector(cull_data_labels(set), CULL_I32, COUNT)},
            {"x_test", cull_matrix(cull_data_base(set), CULL_U8, COUNT, (size_t)SIDE * SIDE)},
-           {"y_test", cull_vector(set->labels, CULL_I32, COUNT)},
+           {"y_test", cull_vector(cull_data_labels(set), CULL_I32, COUNT)},
     };
 
     assert_ok(cull_arrays_write(path, arrays, sizeof arrays / sizeof *arrays));
@@ -28,7 +28,7 @@ static void write_set(const char *path)
 static int make_world(void **state)
 {
     struct world    *w = calloc(1, sizeof *w);
-    cull_run_result  result;
+    cull_run_result  result = {0};
     cull_run_options options = {0};
     char             text[512];
 

@@ -28,7 +28,7 @@ static void threads_and_loaders_do_not_race(void **state)
 {
     char            folder[] = FOLDER_TEMPLATE;
     cull_dataset   *set = random_set(CULL_U8, COUNT, CLASSES, 1, SIDE, SIDE);
-    cull_run_result alone, many;
+    cull_run_result alone = {0}, many = {0};
 
     (void)state;
     assert_non_null(mkdtemp(folder));

@@ -13,14 +13,14 @@ static cull_dataset *make_set(void)
 
     /* classes of different sizes: half of what was 6 becomes 0 */
     for (size_t i = 0; i < COUNT; i++)
-        if (set->labels[i] == 6 && i % 2) set->labels[i] = 0;
+        if (cull_data_labels(set)[i] == 6 && i % 2) cull_data_labels(set)[i] = 0;
     return set;
 }
 
 static void count_classes(const cull_dataset *set, size_t *size)
 {
     memset(size, 0, CLASSES * sizeof *size);
-    for (size_t i = 0; i < set->count; i++) size[set->labels[i]]++;
+    for (size_t i = 0; i < set->count; i++) size[cull_data_labels(set)[i]]++;
 }
 
 static void every_example_goes_to_one_side_with_all_it_has(void **state)
@@ -39,7 +39,7 @@ static void every_example_goes_to_one_side_with_all_it_has(void **state)
             size_t from = set->origin[i];
             assert_true(i == 0 || from > set->origin[i - 1]);
             assert_int_equal(1, ++seen[from]);
-            assert_int_equal(whole->labels[from], set->labels[i]);
+            assert_int_equal(cull_data_labels(whole)[from], cull_data_labels(set)[i]);
             assert_memory_equal(row_of(whole, from), row_of(set, i), bytes);
         }
         assert_int_equal(CLASSES, set->classes);

@@ -89,7 +89,7 @@ static cull_status read_path(const char *path, cull_dataset **out)
 
     *out = NULL;
     status = cull_data_create("svhn", out);
-    if (status == CULL_OK) status = cull_data_svhn_read(&path, 1, *out);
+    if (status == CULL_OK) status = cull_data_read(&path, 1, 1, cull_data_svhn_parse, *out);
     if (status != CULL_OK) {
         cull_data_close(*out);
         *out = NULL;
@@ -103,7 +103,7 @@ static void assert_read(const cull_dataset *set, size_t count)
     assert_int_equal(10, set->classes);
     for (size_t n = 0; n < count; n++) {
         const uint8_t *image = (const uint8_t *)cull_data_base(set) + n * PIXELS;
-        assert_int_equal(digits[n] % 10, set->labels[n]);
+        assert_int_equal(digits[n] % 10, cull_data_labels(set)[n]);
         for (size_t c = 0; c < 3; c++)
             for (size_t h = 0; h < 32; h++)
                 for (size_t w = 0; w < 32; w++)
@@ -182,11 +182,12 @@ static void extra_images_stand_behind_the_others(void **state)
     (void)state;
     paths[0] = paths[1] = write_file(&m);
     assert_ok(cull_data_create("svhn", &set));
-    assert_ok(cull_data_svhn_read(paths, 2, set));
+    assert_ok(cull_data_read(paths, 2, 1, cull_data_svhn_parse, set));
     assert_int_equal(2 * COUNT, set->count);
     assert_memory_equal(cull_data_base(set), (uint8_t *)cull_data_base(set) + COUNT * PIXELS,
                         COUNT * PIXELS);
-    assert_memory_equal(set->labels, set->labels + COUNT, COUNT * sizeof *set->labels);
+    assert_memory_equal(cull_data_labels(set), cull_data_labels(set) + COUNT,
+                        COUNT * sizeof *cull_data_labels(set));
     assert_int_equal(2 * COUNT - 1, set->origin[2 * COUNT - 1]);
     cull_data_close(set);
 }

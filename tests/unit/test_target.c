@@ -41,7 +41,7 @@ static cull_trainer *begin(const struct world *w, size_t rule, size_t way, const
     *recipe = recipe_of(w, changes);
     status = cull_trainer_create(&(*recipe)->setup, true, &t);
     if (status != CULL_OK) fail_msg("%s: %s", changes, cull_last_error());
-    assert_ok(cull_train_begin_epoch(t));
+    (void)begin_epoch(t);
     return t;
 }
 
@@ -52,21 +52,22 @@ static void end(cull_trainer *t, cull_recipe *recipe)
 }
 
 /* The rows of the latest training batch are the inputs and labels of the places it names. */
-static void check_rows(const cull_trainer *t)
+static void check_rows(const cull_trainer *t, const cull_step_values *v)
 {
-    size_t width = cull_data_row(t->train);
+    size_t width = cull_data_row(t->sets.train);
     float *expected = malloc(width * sizeof *expected);
 
     for (size_t i = 0; i < t->chosen.count; i++) {
         uint32_t place = t->chosen.place[i];
 
-        assert_int_equal(t->seen.place[t->chosen.index[i]], place);
-        assert_int_equal(place, t->trained.place[i]);
-        assert_int_equal(t->train->labels[place], (int)cull_tensor_get(&t->trained.label, i));
+        assert_int_equal(v->batch.place[t->chosen.index[i]], place);
+        assert_int_equal(place, v->seen.signals.place[i]);
+        assert_int_equal(cull_data_labels(t->sets.train)[place],
+                         (int)cull_tensor_get(&v->seen.signals.label, i));
         if (t->setup->score.reuse) continue;
-        assert_ok(
-            cull_data_transform(t->train, NULL, t->form, t->progress.epoch, &place, 1, expected));
-        assert_memory_equal(expected, t->rows.inputs + i * width, width * sizeof *expected);
+        assert_ok(cull_data_transform(t->sets.train, NULL, t->feed.form, t->progress.epoch, &place,
+                                      1, expected));
+        assert_memory_equal(expected, t->feed.rows.inputs + i * width, width * sizeof *expected);
     }
     free(expected);
 }
@@ -81,9 +82,10 @@ static void every_trained_example_has_its_own_label(void **state)
             cull_trainer *t = begin(w, rule, way, "select.match=validation", &recipe);
 
             for (int step = 0; step < 3; step++) {
-                assert_ok(cull_train_step(t));
+                cull_step_values v = step_of(t);
+
                 assert_true(t->chosen.count > 0);
-                check_rows(t);
+                check_rows(t, &v);
             }
             end(t, recipe);
         }
@@ -92,13 +94,16 @@ static void every_trained_example_has_its_own_label(void **state)
 /* The validation set becomes what the next step will meet. */
 static void aim_at_the_batch(cull_trainer *t)
 {
-    size_t rest = t->walk.count - (size_t)t->progress.at;
+    size_t rest = t->feed.walk.count - (size_t)t->progress.at;
 
-    cull_data_close(t->validation);
-    t->validation = NULL;
-    assert_ok(cull_data_gather(t->train, t->walk.place + t->progress.at,
-                               rest < BATCH ? rest : BATCH, &t->validation));
-    cull_aim_clear(&t->scorer.aim);
+    cull_resident_close(&t->sets.validation_at);
+    cull_data_close(t->sets.validation);
+    t->sets.validation = NULL;
+    assert_ok(cull_data_gather(t->sets.train, t->feed.walk.place + t->progress.at,
+                               rest < BATCH ? rest : BATCH, &t->sets.validation));
+    assert_ok(cull_resident_open(t->sets.validation, NULL, t->sets.form, t->backend,
+                                 &t->sets.validation_at));
+    cull_scorer_forget_aim(&t->scorer);
 }
 
 static void check_same_choice(const cull_subset *a, const cull_subset *b, const char *name)
@@ -128,8 +133,8 @@ static void a_target_that_is_the_batch_gives_what_matching_the_batch_gives(void 
             validation = begin(w, rule, way, "select.match=validation", &recipe[1]);
             for (int step = 0; step < 2; step++) {
                 aim_at_the_batch(validation);
-                assert_ok(cull_train_step(training));
-                assert_ok(cull_train_step(validation));
+                (void)step_of(training);
+                (void)step_of(validation);
                 check_same_choice(&training->chosen, &validation->chosen, name);
             }
             end(training, recipe[0]);
@@ -161,18 +166,16 @@ static void signals_that_another_pass_has_overwritten_are_refused(void **state)
     const struct world *w = *state;
     cull_recipe        *recipe = NULL;
     cull_trainer       *t = begin(w, 0, 0, "", &recipe);
-    cull_signals        first = {0};
+    cull_signals        first = {0}, second = {0};
 
-    bring_next(t);
-    assert_ok(cull_train_score(t));
-    first = t->signals;
+    first = score_next(t).scored.signals;
     assert_ok(cull_select(t->selector, &first, 0, &t->chosen));
-    assert_ok(cull_train_score(t));
+    second = score_next(t).scored.signals;
     assert_fails(CULL_BAD_ARGUMENT, "has overwritten them",
                  cull_select(t->selector, &first, 0, &t->chosen));
     assert_fails(CULL_BAD_ARGUMENT, "has overwritten them",
                  cull_diagnose(NULL, &first, &t->chosen, NULL, &(cull_diagnosis){0}));
-    assert_ok(cull_select(t->selector, &t->signals, 0, &t->chosen));
+    assert_ok(cull_select(t->selector, &second, 0, &t->chosen));
     first.passes = NULL; /* as one does who has copied the arrays */
     assert_ok(cull_select(t->selector, &first, 0, &t->chosen));
     end(t, recipe);

@@ -91,7 +91,8 @@ static void write_set(const struct world *w, const char *name, uint64_t seed)
     /* The label shows in one row of pixels, so that there is something to learn. */
     for (size_t i = 0; i < COUNT; i++)
         for (size_t x = 0; x < SIDE; x++)
-            ((uint8_t *)cull_data_base(set))[i * SIDE * SIDE + (size_t)set->labels[i] * SIDE + x] =
+            ((uint8_t *)cull_data_base(
+                set))[i * SIDE * SIDE + (size_t)cull_data_labels(set)[i] * SIDE + x] =
                 (uint8_t)(200 + 50 * random_uniform(seed, i));
     assert_ok(cull_data_write(set, path_in(w->folder, name)));
     cull_data_close(set);
@@ -732,7 +733,7 @@ static void a_step_allocates_nothing(void **state)
     const struct world *w = *state;
     struct allocations  seen = {0};
     cull_recipe        *recipe = recipe_in(w, "train.checkpoint_steps=0 train.log=0");
-    cull_run_result     result;
+    cull_run_result     result = {0};
 
     assert_ok(cull_train(recipe,
                          &(cull_run_options){.folder = path_in(w->folder, "a"),

@@ -9,20 +9,6 @@ enum { NAME = 34, WIDE = 78 };
 
 #define BUSY .2 /* share of the time that others had */
 
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const char *word(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text ? text : "";
-}
-
 /* A number of `digits` behind the point, or a dash. */
 static void put(double value, int width, int digits, const char *sign)
 {
@@ -36,11 +22,6 @@ static void put(double value, int width, int digits, const char *sign)
     (void)printf(form, value);
 }
 
-static json_t *parse(const char *text)
-{
-    return text ? json_loads(text, 0, NULL) : NULL;
-}
-
 void compare_clock(double seconds, char *out, size_t room)
 {
     if (seconds < 90)
@@ -51,16 +32,15 @@ void compare_clock(double seconds, char *out, size_t room)
         (void)snprintf(out, room, "%.1f hours", seconds / 3600);
 }
 
-static void print_total(const json_t *plan)
+static void print_total(const cull_compare_outlook *all)
 {
-    char   time[40];
-    double bytes = number(plan, "bytes");
+    char time[40];
 
-    compare_clock(number(plan, "seconds"), time, sizeof time);
-    (void)printf("%.0f runs, %.0f at a time on %.0f thread%s each: about %s, %.0f %s on disk\n",
-                 number(plan, "runs"), number(plan, "jobs"), number(plan, "threads"),
-                 number(plan, "threads") > 1 ? "s" : "", time,
-                 bytes < 1e9 ? fmax(1, bytes / 1e6) : bytes / 1e9, bytes < 1e9 ? "MB" : "GB");
+    compare_clock(all->seconds, time, sizeof time);
+    (void)printf("%zu runs, %u at a time on %u thread%s each: about %s, %.0f %s on disk\n",
+                 all->runs, all->jobs, all->threads, all->threads > 1 ? "s" : "", time,
+                 all->bytes < 1e9 ? fmax(1, all->bytes / 1e6) : all->bytes / 1e9,
+                 all->bytes < 1e9 ? "MB" : "GB");
 }
 
 /* Words of at most WIDE columns a line. */
@@ -93,122 +73,106 @@ static void put_name(const char *name)
 }
 
 /* "what: a, b" of all arms that are so. */
-static void print_arms(const json_t *arms, bool (*are)(const json_t *), const char *what)
+static void print_arms(const cull_comparison *c, bool (*are)(const cull_compare_arm *),
+                       const char            *what)
 {
-    size_t        i = 0, length = 0;
-    const json_t *arm = NULL;
-    char          text[4096];
+    size_t           length = 0;
+    cull_compare_arm arm = {0};
+    char             text[4096];
 
-    json_array_foreach(arms, i, arm)
-    {
-        if (strcmp(word(arm, "role"), "arm") != 0 || !are(arm) || length >= sizeof text) continue;
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
-                                   length ? ", " : what, word(arm, "name"));
-    }
+    for (size_t i = 0; cull_comparison_arm(c, i, &arm) && length < sizeof text; i++)
+        if (strcmp(arm.role, "arm") == 0 && are(&arm))
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
+                                       length ? ", " : what, arm.name);
     if (length) wrap(text);
 }
 
-static bool is_guess(const json_t *arm)
+static bool is_guess(const cull_compare_arm *arm)
 {
-    return json_is_true(json_object_get(arm, "guess"));
+    return arm->guess;
 }
 
-static bool is_dear(const json_t *arm)
+static bool is_dear(const cull_compare_arm *arm)
 {
-    return number(arm, "cost") >= 1 && !is_guess(arm) &&
-           strstr(word(arm, "strategy"), "random") == NULL;
+    return arm->cost >= 1 && !arm->guess && !arm->uniform;
 }
 
-static void print_problems(const json_t *from)
+static void print_dear(const cull_comparison *c)
 {
-    size_t        i = 0;
-    const json_t *problem = NULL;
-
-    json_array_foreach(json_object_get(from, "problems"), i, problem)(void)
-        printf("problem: %s\n", json_string_value(problem));
+    print_arms(c, is_dear, "Costs no less than full training, and is held against that: ");
 }
 
-int compare_print_plan(const cull_comparison *comparison, bool whole)
+static void print_problems(const cull_comparison *c)
 {
-    json_t       *plan = parse(cull_comparison_plan(comparison));
-    size_t        i = 0;
-    const json_t *arm = NULL;
+    const char *problem = NULL;
 
-    if (!plan) return complain(END_FAILED, "Give fewer strategies.", "no memory for the plan");
-    (void)printf("%s\n", word(plan, "title"));
-    if (whole) {
-        (void)printf("\n%-*s %-13s %6s %7s %5s\n", NAME, "", "", "cost", "counted", "runs");
-        json_array_foreach(json_object_get(plan, "arms"), i, arm)
-        {
-            put_name(word(arm, "name"));
-            (void)printf(" %-13s", word(arm, "role"));
-            put(number(arm, "cost"), 6, 3, "");
-            put(number(arm, "counted"), 7, 3, "");
-            (void)printf(" %5.0f\n", number(arm, "runs"));
-        }
-        (void)puts("\ncost: share of full training's time, by the table measured just now;\n"
-                   "counted: its share of counted work, forward 1/3 and backward 2/3\n");
+    for (size_t i = 0; (problem = cull_comparison_problem(c, i)); i++)
+        (void)printf("problem: %s\n", problem);
+}
+
+static void print_planned(const cull_comparison *c)
+{
+    cull_compare_arm arm = {0};
+
+    (void)printf("\n%-*s %-13s %6s %7s %5s\n", NAME, "", "", "cost", "counted", "runs");
+    for (size_t i = 0; cull_comparison_arm(c, i, &arm); i++) {
+        put_name(arm.name);
+        (void)printf(" %-13s", arm.role);
+        put(arm.cost, 6, 3, "");
+        put(arm.counted, 7, 3, "");
+        (void)printf(" %5zu\n", arm.runs);
     }
-    print_arms(json_object_get(plan, "arms"), is_dear,
-               "Costs no less than full training, and is held against that: ");
-    print_arms(json_object_get(plan, "arms"), is_guess,
+    (void)puts("\ncost: share of full training's time, by the table measured just now;\n"
+               "counted: its share of counted work, forward 1/3 and backward 2/3\n");
+}
+
+int compare_print_plan(const cull_comparison *c, bool whole)
+{
+    cull_compare_outlook all = {0};
+
+    (void)cull_comparison_outlook(c, &all);
+    (void)printf("%s\n", all.title);
+    if (whole) print_planned(c);
+    print_dear(c);
+    print_arms(c, is_guess,
                "Cost is a guess, since the rule decides how many it keeps; controls are made when "
                "its runs are done, for what they took: ");
-    print_problems(plan);
-    print_total(plan);
-    if (number(plan, "waited") > BUSY)
+    print_problems(c);
+    print_total(&all);
+    if (all.waited > BUSY)
         (void)printf(
             "Other programs had %.0f %% of the time while costs were measured, which makes "
             "them\nless exact, and the time to come longer.\n",
-            100 * number(plan, "waited"));
-    json_decref(plan);
+            100 * all.waited);
     return end_output(END_WELL);
 }
 
-static const json_t *primary(const json_t *arm)
+static void print_arm(const cull_compare_arm *arm)
 {
-    size_t        i = 0;
-    const json_t *versus = NULL;
-
-    json_array_foreach(json_object_get(arm, "versus"), i, versus)
-    {
-        if (strcmp(word(versus, "kind"), "whole-budget") == 0) return versus;
-    }
-    return NULL;
-}
-
-static void print_arm(const json_t *arm)
-{
-    const json_t *versus = primary(arm);
-    double        more = number(versus, "more_seeds");
-
-    put_name(word(arm, "name"));
-    put(number(arm, "cost"), 6, 3, "");
-    put(number(arm, "mean"), 7, 2, "");
-    put(number(arm, "sd"), 5, 2, "");
-    put(number(versus, "difference"), 6, 2, "+");
-    if (word(arm, "verdict")[0]) (void)printf(" %s", word(arm, "verdict"));
-    if (isfinite(more)) (void)printf(" +%.0f", more);
+    put_name(arm->name);
+    put(arm->cost, 6, 3, "");
+    put(arm->mean, 7, 2, "");
+    put(arm->sd, 5, 2, "");
+    put(arm->difference, 6, 2, "+");
+    if (arm->verdict[0]) (void)printf(" %s", arm->verdict);
+    if (isfinite(arm->more_seeds)) (void)printf(" +%.0f", arm->more_seeds);
     (void)putchar('\n');
 }
 
-int compare_print_result(const cull_comparison *comparison)
+int compare_print_result(const cull_comparison *c)
 {
-    json_t       *result = parse(cull_comparison_text(comparison));
-    size_t        i = 0;
-    const json_t *arm = NULL;
+    cull_compare_outlook all = {0};
+    cull_compare_arm     arm = {0};
 
-    if (!result) return complain(END_FAILED, "Give fewer strategies.", "no memory for the result");
+    (void)cull_comparison_outlook(c, &all);
     (void)printf("\n%-*s %6s %7s %5s %6s %s\n", NAME, "", "cost", "mean %", "sd", "diff",
                  "against uniform");
-    json_array_foreach(json_object_get(result, "arms"), i, arm) print_arm(arm);
+    for (size_t i = 0; cull_comparison_arm(c, i, &arm); i++) print_arm(&arm);
     (void)puts("\ncost: share of full training's time; diff: points over uniform choice with the\n"
                "same budget; +n: about n more seeds needed");
-    print_arms(json_object_get(result, "arms"), is_dear,
-               "Costs no less than full training, and is held against that: ");
-    print_problems(result);
+    print_dear(c);
+    print_problems(c);
     (void)putchar('\n');
-    wrap(word(result, "verdict"));
-    json_decref(result);
+    wrap(all.verdict);
     return end_output(END_WELL);
 }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,12 +70,6 @@ static bool start(struct yard *y, struct job *job)
 {
     pid_t parent = getpid(), pid = 0;
 
-    for (char *slash = strchr(job->run.folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(job->run.folder, 0777);
-        *slash = '/';
-    }
-    (void)mkdir(job->run.folder, 0777);
     pid = fork();
     if (pid == 0) become_train(&job->run, parent);
     if (pid < 0) return false;
@@ -242,11 +235,12 @@ static int work(struct yard *y)
 /* What the plan promises, less what is there. */
 static void count_runs(struct yard *y)
 {
-    json_t          *plan = json_loads(cull_comparison_plan(y->comparison), 0, NULL);
-    cull_compare_run run;
+    cull_compare_outlook plan = {0};
+    cull_compare_run     run = {0};
 
-    y->runs = (size_t)json_integer_value(json_object_get(plan, "runs"));
-    y->all = json_number_value(json_object_get(plan, "seconds")) * y->jobs;
+    (void)cull_comparison_outlook(y->comparison, &plan);
+    y->runs = plan.runs;
+    y->all = plan.seconds * y->jobs;
     y->passed = 0;
     y->done = 0;
     for (y->listed = 0; cull_comparison_run(y->comparison, y->listed, &run); y->listed++)
@@ -256,12 +250,11 @@ static void count_runs(struct yard *y)
         }
     y->begun = now();
     y->next = 0;
-    json_decref(plan);
 }
 
 static int work_through(struct yard *y)
 {
-    cull_compare_run run;
+    cull_compare_run run = {0};
     size_t           listed = 0;
     int              end = work(y);
 

@@ -32,28 +32,16 @@ static int help(const flag *flags)
 
 static int find_files(struct arguments *a)
 {
-    char         path[MOST_PATH];
-    json_error_t error;
-    json_t      *run = NULL;
-    const char  *name = NULL;
-    int          end = END_WELL;
+    cull_run_record run;
+    cull_status     status = cull_run_read(a->folder, &run);
 
-    (void)snprintf(path, sizeof path, "%.1000s/run.json", a->folder);
+    if (status != CULL_OK) return complain_status(status);
+    if (!run.weights[0]) return complain_weights(a->folder, &run);
+    (void)snprintf(a->weights, sizeof a->weights, "%.1000s/%s", a->folder, run.weights);
     (void)snprintf(a->out, sizeof a->out, "%.1000s/audit.npz", a->folder);
     (void)snprintf(a->selection, sizeof a->selection, "%.1000s/selection.npz", a->folder);
     if (strcmp(a->set, "train") != 0 || access(a->selection, R_OK) != 0) a->selection[0] = '\0';
-    run = json_load_file(path, 0, &error);
-    name = json_string_value(json_object_get(run, "weights"));
-    if (!run)
-        end = complain(END_FAILED, "Give the folder of a run.", "%s: %s", path,
-                       json_trouble(path, &error));
-    else if (!name || !name[0])
-        end = complain(END_FAILED, "Resume the run until its first checkpoint is there.",
-                       "%s names no weights", path);
-    else
-        (void)snprintf(a->weights, sizeof a->weights, "%.1000s/%.100s", a->folder, name);
-    json_decref(run);
-    return end;
+    return END_WELL;
 }
 
 static json_t *numbers(const double *value, size_t count)

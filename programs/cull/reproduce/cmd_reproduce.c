@@ -145,7 +145,7 @@ static int check_data(const reproduction *r, const cull_recipe *recipe)
 {
     const char       *name = cull_recipe_value(recipe, "data.name");
     const char       *root = cull_recipe_value(recipe, "data.root");
-    cull_data_listing listing;
+    cull_data_listing listing = {0};
 
     for (size_t i = 0; cull_data_list(root[0] ? root : NULL, i, &listing); i++)
         if (strcmp(listing.name, name) == 0 && !(listing.train && listing.test))

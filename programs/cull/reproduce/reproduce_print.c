@@ -9,70 +9,12 @@ enum { PHASES = 5, NAME = 44 };
 
 static const char *const phase_names[PHASES] = {"load", "score", "select", "learn", "optim"};
 
-static double number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static const char *text(const json_t *object, const char *key)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-
-    return value ? value : "";
-}
-
 static void put(double value, const char *format)
 {
     if (isnan(value))
         (void)printf(" %9s", "-");
     else
         (void)printf(format, value);
-}
-
-/* Mean over the finished runs of a number of theirs, or of a part of it. */
-static double mean_of(const json_t *arm, const char *key, const char *part)
-{
-    const json_t *run = NULL;
-    size_t        i = 0;
-    double        sum = 0, count = 0;
-
-    json_array_foreach(json_object_get(arm, "runs"), i, run)
-    {
-        const json_t *value = json_object_get(run, key);
-        double        x = part ? number(value, part) : number(run, key);
-
-        if (strcmp(text(run, "status"), "finished") != 0 || isnan(x)) continue;
-        sum += x;
-        count++;
-    }
-    return count > 0 ? sum / count : NAN;
-}
-
-static void range_of(const json_t *arm, const char *key, double *low, double *high)
-{
-    const json_t *run = NULL;
-    size_t        i = 0;
-
-    *low = *high = NAN;
-    json_array_foreach(json_object_get(arm, "runs"), i, run)
-    {
-        *low = fmin(*low, number(run, key));
-        *high = fmax(*high, number(run, key));
-    }
-}
-
-static double to_error(const json_t *arm, double factor)
-{
-    const json_t *point = NULL;
-    size_t        i = 0;
-
-    json_array_foreach(json_object_get(arm, "to_error"), i, point)
-    {
-        if (fabs(number(point, "factor") - factor) < 1e-9) return number(point, "cost");
-    }
-    return NAN;
 }
 
 static void print_head(unsigned shows)
@@ -87,91 +29,71 @@ static void print_head(unsigned shows)
     (void)printf("\n");
 }
 
-static double joules_of(const json_t *arm)
+static void print_arm(unsigned shows, const cull_compare_arm *arm, const cull_compare_arm *full)
 {
-    double sum = 0;
-
-    for (size_t i = 0; i < PHASES; i++) sum += mean_of(arm, "joules", phase_names[i]);
-    return sum;
-}
-
-static void print_arm(unsigned shows, const json_t *arm, const json_t *full)
-{
-    static const double factors[] = {1.1, 1.2, 1.4};
-    double              low = 0, high = 0;
-
-    if (strlen(text(arm, "name")) > NAME)
-        (void)printf("%s\n%*s", text(arm, "name"), NAME, "");
+    if (strlen(arm->name) > NAME)
+        (void)printf("%s\n%*s", arm->name, NAME, "");
     else
-        (void)printf("%-*s", NAME, text(arm, "name"));
-    put(number(arm, "cost"), " %9.3f");
-    put(number(arm, "mean"), " %9.2f");
-    put(number(arm, "sd"), " %9.2f");
-    range_of(arm, "best", &low, &high);
+        (void)printf("%-*s", NAME, arm->name);
+    put(arm->cost, " %9.3f");
+    put(arm->mean, " %9.2f");
+    put(arm->sd, " %9.2f");
     if (shows & CULL_SHOW_BEST) {
-        put(number(arm, "best_mean"), " %9.2f");
-        put(low, " %9.2f");
-        put(high, " %9.2f");
+        put(arm->best, " %9.2f");
+        put(arm->low, " %9.2f");
+        put(arm->high, " %9.2f");
     }
     for (size_t i = 0; (shows & CULL_SHOW_SPEED) && i < 3; i++)
-        put(to_error(full, factors[i]) / to_error(arm, factors[i]), " %9.2f");
+        put(full->to_error[i] / arm->to_error[i], " %9.2f");
     for (size_t i = 0; (shows & CULL_SHOW_PHASES) && i < PHASES; i++)
-        put(mean_of(arm, "seconds", phase_names[i]), " %9.1f");
-    if (shows & CULL_SHOW_ENERGY) put(joules_of(arm), " %9.0f");
-    if (shows & CULL_SHOW_PARETO)
-        (void)printf("  %s", json_is_true(json_object_get(arm, "pareto")) ? "yes" : "no");
+        put(arm->seconds[i], " %9.1f");
+    if (shows & CULL_SHOW_ENERGY) put(arm->joules, " %9.0f");
+    if (shows & CULL_SHOW_PARETO) (void)printf("  %s", arm->pareto ? "yes" : "no");
     (void)printf("\n");
 }
 
 /* The referee's word on each arm, and the signed-rank test where there are pairs enough. */
-static void print_verdicts(const json_t *arms)
+static void print_verdicts(const cull_compare_record *record)
 {
-    const json_t *arm = NULL, *versus = NULL;
-    size_t        i = 0, j = 0;
+    cull_compare_arm arm = {0};
 
-    json_array_foreach(arms, i, arm) json_array_foreach(json_object_get(arm, "versus"), j, versus)
-    {
-        double p = number(versus, "wilcoxon");
-
-        if (text(versus, "verdict")[0] == '\0') continue;
-        (void)printf("%s", text(versus, "sentence"));
-        if (!isnan(p)) (void)printf(" Wilcoxon's signed-rank test: p = %.3g.", p);
+    for (size_t i = 0; cull_compare_record_arm(record, i, &arm); i++) {
+        if (!arm.sentence[0]) continue;
+        (void)printf("%s", arm.sentence);
+        if (!isnan(arm.wilcoxon))
+            (void)printf(" Wilcoxon's signed-rank test: p = %.3g.", arm.wilcoxon);
         (void)printf("\n");
     }
 }
 
-static void print_all(const reproduction *r, const json_t *root)
+static void print_all(const reproduction *r, const cull_compare_record *record)
 {
-    const json_t *arms = json_object_get(root, "arms"), *arm = NULL, *full = NULL;
-    unsigned      shows = r->entry->shows;
-    size_t        i = 0;
+    unsigned         shows = r->entry->shows;
+    cull_compare_arm arm = {0}, full = {.to_error = {NAN, NAN, NAN}};
 
-    json_array_foreach(arms, i, arm) if (strcmp(text(arm, "role"), "full") == 0) full = arm;
+    for (size_t i = 0; cull_compare_record_arm(record, i, &arm); i++)
+        if (strcmp(arm.role, "full") == 0) full = arm;
     (void)printf("\n");
     print_head(shows);
-    json_array_foreach(arms, i, arm) print_arm(shows, arm, full);
+    for (size_t i = 0; cull_compare_record_arm(record, i, &arm); i++) print_arm(shows, &arm, &full);
     if (shows & CULL_SHOW_SPEED)
         (void)printf(
             "to x1.1: how many times cheaper than full training the arm comes to 1.1 times "
             "the error that full training ends at; -: never\n");
     (void)printf("\n");
-    print_verdicts(arms);
-    (void)printf("here: %s\nthe paper: %s\n", text(root, "verdict"), r->entry->claim);
+    print_verdicts(record);
+    (void)printf("here: %s\nthe paper: %s\n", cull_compare_record_verdict(record), r->entry->claim);
 }
 
 int print_comparison(const reproduction *r, const char *folder)
 {
-    char         path[MOST_WORD + 32];
-    json_error_t error;
-    json_t      *root = NULL;
+    cull_compare_record *record = NULL;
 
-    (void)snprintf(path, sizeof path, "%.1100s/comparison.json", folder);
-    root = json_load_file(path, 0, &error);
-    if (!root)
-        return complain(END_FAILED, "Run it again: finished runs are not repeated.", "%s: %s", path,
-                        json_trouble(path, &error));
-    print_all(r, root);
+    if (cull_compare_record_open(folder, &record) != CULL_OK)
+        return complain(END_FAILED, "Run it again: finished runs are not repeated.", "%s",
+                        cull_last_error());
+    print_all(r, record);
     (void)printf("curves and tables: cull report %s\n", folder);
-    json_decref(root);
+    cull_compare_record_close(record);
     return END_WELL;
 }

@@ -54,31 +54,20 @@ static bool find_newest(struct arguments *a)
  * there. */
 static int find_weights(struct arguments *a)
 {
-    char         path[MOST_PATH + 16];
-    json_error_t error;
-    json_t      *run = NULL;
-    const char  *name = NULL, *state = NULL;
-    int          end = END_WELL;
+    cull_run_record run;
+    const char     *name = a->best ? run.best_weights : run.weights;
+    bool            goes_on = false;
+    cull_status     status = cull_run_read(a->folder, &run);
 
-    (void)snprintf(path, sizeof path, "%s/run.json", a->folder);
-    run = json_load_file(path, 0, &error);
-    name = json_string_value(json_object_get(run, a->best ? "best_weights" : "weights"));
-    state = json_string_value(json_object_get(run, "status"));
-    if (!run)
-        end = complain(END_FAILED, "Give a run's folder or a .safetensors file.", "%s: %s", path,
-                       json_trouble(path, &error));
-    else if (state && strcmp(state, "running") == 0 && a->best)
-        end = complain(END_FAILED, "Resume it, or leave out --best for its latest weights.",
-                       "%s: the run has not ended, so its best weights are not known", a->folder);
-    else if (state && strcmp(state, "running") == 0 && find_newest(a))
-        end = END_WELL;
-    else if (!name || !name[0])
-        end = complain(END_FAILED, "Resume the run until its first checkpoint is there.",
-                       "%s names no weights", path);
-    else if (snprintf(a->weights, sizeof a->weights, "%.1000s/%s", a->folder, name) < 0)
-        end = END_FAILED;
-    json_decref(run);
-    return end;
+    if (status != CULL_OK) return complain_status(status);
+    goes_on = strcmp(run.status, "running") == 0;
+    if (goes_on && a->best)
+        return complain(END_FAILED, "Resume it, or leave out --best for its latest weights.",
+                        "%s: the run has not ended, so its best weights are not known", a->folder);
+    if (goes_on && find_newest(a)) return END_WELL;
+    if (!name[0]) return complain_weights(a->folder, &run);
+    (void)snprintf(a->weights, sizeof a->weights, "%.1000s/%s", a->folder, name);
+    return END_WELL;
 }
 
 static int find_checkpoint(struct arguments *a)

@@ -173,7 +173,7 @@ static int complain_recipe(const char *why)
 /* Does a sentence say of a data set that it has no folder or file? */
 static bool is_missing_data(const char *why)
 {
-    cull_data_listing listing;
+    cull_data_listing listing = {0};
 
     for (size_t i = 0; cull_data_list(NULL, i, &listing); i++) {
         size_t length = strlen(listing.name);

@@ -6,10 +6,8 @@
  */
 #include <string.h>
 
+#include "backend/cpu/kernel_name.h"
 #include "backend/cpu/kernels_layer.h"
-
-#define PASTE(a, b)  a##b
-#define EXPAND(a, b) PASTE(a, b)
 
 #if defined(__AVX512F__)
 enum { WIDTH = 16 };
@@ -82,4 +80,4 @@ static void inner(const cull_conv_walk *walk, size_t channels, const float *x, c
     for (; c < channels; c++) sum[c] += inner_one(walk, x + c, dy + c);
 }
 
-const cull_conv_loops EXPAND(cull_conv_loops_, CULL_KERNELS) = {WIDTH, outer, inner};
+const cull_conv_loops KERNEL_NAME(cull_conv_loops_) = {WIDTH, outer, inner};

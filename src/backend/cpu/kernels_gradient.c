@@ -1,10 +1,8 @@
 /* backend/cpu/kernels_gradient.c - sums of outer products (see kernels.h). */
 #include <string.h>
 
+#include "backend/cpu/kernel_name.h"
 #include "backend/cpu/kernels.h"
-
-#define PASTE(a, b)  a##b
-#define EXPAND(a, b) PASTE(a, b)
 
 /* The compiler breaks these up where registers are shorter. Four of them, 32 numbers, are
  * enough independent sums to keep the multiply-adds busy. */
@@ -49,4 +47,4 @@ static void widen(size_t n, const float *x, double *out)
     for (size_t i = 0; i < n; i++) out[i] = (double)x[i];
 }
 
-const cull_sums EXPAND(cull_sums_, CULL_KERNELS) = {outer, widen};
+const cull_sums KERNEL_NAME(cull_sums_) = {outer, widen};

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "backend/cpu/kernel_name.h"
 #include "backend/cpu/kernels_layer.h"
 #include "backend/cpu/strip.h"
 
@@ -79,5 +80,4 @@ static void from_sums(size_t pixels, size_t n, size_t step, const int32_t *restr
     }
 }
 
-const cull_int8_loops EXPAND(cull_int8_loops_, CULL_KERNELS) = {largest, to_bytes, to_signed,
-                                                                from_sums};
+const cull_int8_loops KERNEL_NAME(cull_int8_loops_) = {largest, to_bytes, to_signed, from_sums};

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "backend/cpu/kernel_name.h"
 #include "backend/cpu/strip.h"
 
 enum { RUN = 64, PROBE = 4 };
@@ -339,7 +340,7 @@ static void pool_four_back(size_t n, const int32_t *restrict first, const int32_
     }
 }
 
-const cull_layer_loops EXPAND(cull_layer_loops_, CULL_KERNELS) = {
+const cull_layer_loops KERNEL_NAME(cull_layer_loops_) = {
     .moments = moments,
     .norm = norm,
     .norm_sums = norm_sums,

@@ -5,10 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "backend/cpu/kernel_name.h"
 #include "backend/cpu/kernels.h"
-
-#define PASTE(a, b)  a##b
-#define EXPAND(a, b) PASTE(a, b)
 
 /* ROWS by 4 sums fill the registers: 32 of them, or 16. */
 #if defined(__AVX512F__)
@@ -202,5 +200,5 @@ static void add_f64(size_t m, size_t n, size_t k, const double *a, size_t lda, c
     multiply_blocks_f64(m, n, k, a, lda, b, ldb, true, c, ldc);
 }
 
-const cull_products EXPAND(cull_products_, CULL_KERNELS) = {multiply_f32, multiply_f64, add_f64,
-                                                            apply_f32, apply_f64};
+const cull_products KERNEL_NAME(cull_products_) = {multiply_f32, multiply_f64, add_f64, apply_f32,
+                                                   apply_f64};

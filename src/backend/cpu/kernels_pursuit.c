@@ -1,10 +1,8 @@
 /* backend/cpu/kernels_pursuit.c - the inner loops of matching pursuit (see the header). */
 #include "backend/cpu/kernels_pursuit.h"
 
+#include "backend/cpu/kernel_name.h"
 #include "backend/cpu/kernels_pursuit_vector.h"
-
-#define PASTE(a, b)  a##b
-#define EXPAND(a, b) PASTE(a, b)
 
 /* Eight vectors of rows in registers: enough independent sums to keep the multiply-adds
  * busy, and half of the smallest register file; two atoms at once where there are 32. */
@@ -159,7 +157,7 @@ static void downdate(size_t n, size_t count, const double *u, double *s, size_t 
     }
 }
 
-const cull_pursuit EXPAND(cull_pursuit_, CULL_KERNELS) = {
+const cull_pursuit KERNEL_NAME(cull_pursuit_) = {
     .rows = ROWS,
     .eliminate_f64 = eliminate_f64,
     .eliminate_f32 = eliminate_f32,

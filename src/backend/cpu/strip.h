@@ -1,14 +1,11 @@
 /*
  * backend/cpu/strip.h - one register of floats, as wide as the file is compiled for: only for
- * kernels that are compiled once for each instruction set, whose names EXPAND ends with it.
+ * kernels that are compiled once for each instruction set.
  */
 #ifndef CULL_BACKEND_CPU_STRIP_H
 #define CULL_BACKEND_CPU_STRIP_H
 
 #include <stdint.h>
-
-#define PASTE(a, b)  a##b
-#define EXPAND(a, b) PASTE(a, b)
 
 /* It divides CULL_LAYER_STRIP. */
 #if defined(__AVX512F__)

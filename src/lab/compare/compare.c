@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "lab/compare/statistics.h"
 
 enum { MOST_SEEDS = 1000, MOST_JOBS = 256, MOST_ROUNDS = 8 };
@@ -164,11 +165,13 @@ done:
 
 cull_status cull_comparison_create(const cull_compare_options *options, cull_comparison **out)
 {
-    cull_status      status = CULL_OK;
-    cull_comparison *c = NULL;
-    time_t           now = time(NULL);
-    struct tm        parts;
+    cull_status          status = CULL_OK;
+    cull_comparison     *c = NULL;
+    time_t               now = time(NULL);
+    struct tm            parts;
+    cull_compare_options room;
 
+    SIZED(cull_compare_options, options, room);
     TRY(check(options));
     TRY(cull_base_alloc(1, sizeof *c, "a comparison", &c));
     c->lock = -1;
@@ -199,7 +202,6 @@ void cull_comparison_destroy(cull_comparison *c)
     cull_arms_close(&c->arms);
     cull_json_clear(&c->plan);
     cull_json_clear(&c->result);
-    cull_json_clear(&c->problems);
     cull_base_free(c->changes);
     cull_base_free(c->text);
     if (c->lock >= 0) (void)close(c->lock);
@@ -213,20 +215,21 @@ const cull_recipe *cull_comparison_unmeasured(const cull_comparison *c, size_t i
     return i < c->waiting ? c->unmeasured[i].recipe : NULL;
 }
 
-/* The middle of what the processes saw, number by number. */
+/* The middle of what the processes saw, number by number; what is no measurement is the same. */
 static cull_measured middle(const cull_measured *all, size_t processes)
 {
+#define AT(member) offsetof(cull_measured, member)
+    static const size_t numbers[] = {AT(start),      AT(load),       AT(score),  AT(decide),
+                                     AT(learn),      AT(optim),      AT(scored), AT(trained),
+                                     AT(pool_score), AT(pool_solve), AT(waited)};
+#undef AT
     cull_measured out = all[0];
-    size_t        first = offsetof(cull_measured, start) / sizeof(double);
-    size_t        numbers = sizeof out / sizeof(double);
     double        seen[MOST_JOBS];
 
-    _Static_assert(sizeof(size_t) == sizeof(double), "fields are taken as numbers of one size");
-    for (size_t k = first; k < numbers; k++) {
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         for (size_t p = 0; p < processes; p++)
-            memcpy(&seen[p], (const char *)&all[p] + k * sizeof(double), sizeof(double));
-        seen[0] = cull_stat_median(seen, processes);
-        memcpy((char *)&out + k * sizeof(double), seen, sizeof(double));
+            seen[p] = *(const double *)(const void *)((const char *)&all[p] + numbers[k]);
+        *(double *)(void *)((char *)&out + numbers[k]) = cull_stat_median(seen, processes);
     }
     return out;
 }
@@ -353,10 +356,13 @@ static void drop_left(cull_comparison *c)
 cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *all, size_t count,
                                      size_t processes)
 {
-    cull_status status = CULL_OK;
+    cull_status    status = CULL_OK;
+    cull_measured *copies = NULL;
 
     if (count != c->waiting || processes < 1 || processes > MOST_JOBS)
         FAIL(CULL_BAD_ARGUMENT, "%zu measurements, %zu were asked for", count, c->waiting);
+    TRY(cull_sized_read_all("cull_measured", all, count * processes, sizeof *all, &copies));
+    if (copies) all = copies;
     for (size_t i = 0; i < count; i++) {
         cull_measured m = middle(&all[i * processes], processes);
         if (!c->unmeasured[i].left) TRY(take(c, &c->unmeasured[i], &m));
@@ -371,5 +377,6 @@ cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *al
     if (c->round++ < MOST_ROUNDS) TRY(ask_again(c));
     if (c->waiting == 0) TRY(cull_compare_make_plan(c));
 done:
+    cull_base_free(copies);
     return status;
 }

@@ -5,48 +5,27 @@
  *     compare.c         the comparison itself: its options, and what is measured
  *     compare_plan.c    what will be run, and what that will take
  *     compare_settle.c  costs that only an arm's runs tell
- *     costs_file.c      costs.json, where the table is frozen
+ *     costs_file.c      the table as the values of costs.json, where it is frozen
  *     compare_folder.c  its folder: the lock, the files, the runs in it
- *     compare_runs.c    what is read back from the runs' folders
+ *     compare_runs.c    what the runs' folders hold
  *     compare_judge.c   paired statistics, controls, verdicts
- *     compare_print.c   plan.json and comparison.json
+ *     compare_print.c   all of it as the values of plan.json and comparison.json
  */
 #ifndef CULL_LAB_COMPARE_H
 #define CULL_LAB_COMPARE_H
 
-#include <jansson.h>
-
 #include "lab/compare/arms.h"
 #include "lab/compare/verdict.h"
-#include "records/json.h"
+#include "records/comparison.h"
+#include "records/run.h"
 
-enum { CULL_COMPARE_WHY = 240, CULL_COMPARE_VERSION = 1, CULL_COMPARE_FACTORS = 3 };
+enum { CULL_COMPARE_FACTORS = 3, CULL_COMPARE_TITLE = 160 };
 enum { CULL_COMPARE_HASH = 17 }; /* 16 digits, as run.json has them */
 
-typedef enum cull_run_status {
-    CULL_COMPARED_MISSING,
-    CULL_COMPARED_RUNNING, /* begun, not at its end */
-    CULL_COMPARED_FINISHED,
-    CULL_COMPARED_FAILED,
-    CULL_COMPARED_CORRUPT
-} cull_run_status;
-
-typedef struct cull_compared_point {
-    uint64_t step;
-    double   accuracy; /* on the test set */
-} cull_compared_point;
-
-/* What one run left. Accuracies are shares here, percent in JSON. */
+/* What one run left, and its accuracies on the test set: shares here, percent in the records. */
 typedef struct cull_compared {
-    cull_run_status      status;
-    char                 why[CULL_COMPARE_WHY];
-    char                 init[CULL_COMPARE_HASH]; /* of the weights it was given; "": none */
-    double               accuracy, best;
-    double               scored, trained, thirds;
-    double               seconds[CULL_PHASES];
-    json_t              *joules; /* owned; NULL: none */
-    cull_compared_point *curve;  /* [points] owned    */
-    size_t               points;
+    cull_records_run record;
+    double           accuracy, best;
 } cull_compared;
 
 /* What is to be measured. */
@@ -56,22 +35,17 @@ typedef struct cull_unmeasured {
     bool         left;   /* it cannot be measured            */
 } cull_unmeasured;
 
-typedef struct cull_versus {
-    size_t           control; /* SIZE_MAX: none */
-    cull_stat_paired test;
-    double           holm, wilcoxon, low, high;
-    cull_verdict     verdict; /* of the whole-budget control alone */
-} cull_versus;
-
-typedef struct cull_judged {
-    double      mean, sd, best; /* percent */
-    size_t      runs;
-    double      cost, counted; /* shares of full training's                   */
-    double      saved;         /* measured saving; NaN: not known             */
-    double      reach[CULL_COMPARE_FACTORS];
-    bool        pareto;
-    cull_versus versus[CULL_ROLES];
-} cull_judged;
+/* What is planned and what came of it, as the values of plan.json and comparison.json, and what
+ * those borrow. */
+enum { CULL_COMPARE_TEXT = CULL_ARM_NAME + 64 };
+typedef struct cull_compare_value {
+    cull_records_comparison is;      /* its problems are those of the plan until it is judged */
+    cull_verdict           *verdict; /* [arms] */
+    char (*text)[CULL_COMPARE_TEXT]; /* [texts] folders of runs, names of step times */
+    size_t       texts;
+    char         processor[200], backend[200];
+    cull_recipe *recipe;
+} cull_compare_value;
 
 struct cull_comparison {
     char         *text; /* the texts of the options, copied */
@@ -96,11 +70,11 @@ struct cull_comparison {
     char created[32];
     char init[CULL_COMPARE_HASH]; /* of train.init's file when it began; "": none, or not known */
 
-    cull_compared *run;    /* [arms][seeds] */
-    cull_judged   *judged; /* [arms]        */
-    char           verdict[CULL_VERDICT_SENTENCE];
-    cull_json      plan, result;
-    cull_json      problems; /* "text","text" inside an array */
+    cull_compared     *run; /* [arms][seeds] */
+    char               title[CULL_COMPARE_TITLE];
+    char               verdict[CULL_VERDICT_SENTENCE]; /* "": not judged */
+    cull_compare_value value;
+    cull_json          plan, result; /* as texts */
 };
 
 extern const double cull_compare_factor[CULL_COMPARE_FACTORS]; /* of the full run's error */
@@ -114,28 +88,27 @@ static inline cull_compared *cull_compared_at(const cull_comparison *c, size_t a
 void        cull_compare_clear_unmeasured(cull_comparison *c);
 void        cull_compare_drop_runs(cull_comparison *c);
 cull_status cull_compare_make_plan(cull_comparison *c);
-void        cull_compare_title(const cull_comparison *c, char *out, size_t room);
-/* Sentences on arms that are left out, or diverged while they were measured, for an array. */
-void cull_compare_name_left(const cull_comparison *c, cull_json *out);
+/* Begin the value's problems anew: with arms that are left out, or diverged when measured. */
+cull_status cull_compare_name_left(cull_comparison *c);
 /* Seconds until all runs are done, and bytes they leave. */
 double cull_compare_seconds(const cull_comparison *c);
 double cull_compare_bytes(const cull_comparison *c);
 double cull_compare_run_seconds(const cull_comparison *c, size_t arm);
 
-/* costs_file.c */
+/* costs_file.c: the table to its records, and back into c->costs and the arms' own; CULL_BAD_FILE
+ * when it is none of this comparison's. */
 cull_status cull_costs_write(const cull_comparison *c, const char *path);
-/* Into c->costs and the arms' own; CULL_BAD_FILE when it is none of this comparison's. */
 cull_status cull_costs_read(cull_comparison *c, const char *path);
 
-/* compare_folder.c: a path below the folder; and all of its files but comparison.json. */
-cull_status cull_compare_path(const cull_comparison *c, const char *name, char out[CULL_DATA_PATH]);
+/* compare_folder.c: all of the folder's files but comparison.json. */
 cull_status cull_compare_write_files(const cull_comparison *c);
 /* Is it known that this one will be run, as it stands? */
 bool cull_compare_is_run(const cull_comparison *c, const cull_arm *arm);
 
 /* compare_runs.c */
-cull_status cull_compare_read_run(const char *folder, cull_compared *out);
-void        cull_compared_clear(cull_compared *run);
+bool cull_compared_finished(const cull_compared *run);
+/* As a comparison calls it: who was stopped is still running. */
+const char *cull_compared_status(const cull_compared *run);
 cull_status cull_compare_read_runs(cull_comparison *c);
 bool        cull_compare_all_finished(const cull_comparison *c);
 
@@ -146,10 +119,12 @@ bool cull_compare_guesses(const cull_comparison *c);
  * folder's files too. The runs must have been read, and are read again. */
 cull_status cull_compare_settle(cull_comparison *c);
 
-/* compare_judge.c: fills c->judged and c->verdict. */
+/* compare_judge.c: what the value says of the arms, and c->verdict. */
 cull_status cull_compare_judge(cull_comparison *c);
 
-/* compare_print.c */
+/* compare_print.c: the value as it is planned; the plan, and the result, as texts. */
+cull_status cull_compare_make_value(cull_comparison *c);
+void        cull_compare_clear_value(cull_comparison *c);
 cull_status cull_compare_print_plan(cull_comparison *c);
 cull_status cull_compare_print(cull_comparison *c);
 

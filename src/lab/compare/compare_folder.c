@@ -5,38 +5,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/path.h"
+#include "base/sized.h"
 #include "lab/compare/compare.h"
-
-cull_status cull_compare_path(const cull_comparison *c, const char *name, char out[CULL_DATA_PATH])
-{
-    int length = snprintf(out, CULL_DATA_PATH, "%s/%s", c->folder, name);
-
-    if (length < 0 || length >= CULL_DATA_PATH)
-        return cull_fail(CULL_IO, "%.100s...: the name is too long", c->folder);
-    return CULL_OK;
-}
-
-/* The folder of a path and those above it; the last part is made where it ends in a slash. */
-static cull_status make_folders(const char *path)
-{
-    cull_status status = CULL_OK;
-    char        part[CULL_DATA_PATH];
-
-    (void)snprintf(part, sizeof part, "%s", path);
-    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(part, 0777) && errno != EEXIST)
-            FAIL(CULL_IO, "%s: cannot create: %s", part, strerror(errno));
-        *slash = '/';
-    }
-done:
-    return status;
-}
 
 static cull_status lock(cull_comparison *c)
 {
@@ -44,8 +19,8 @@ static cull_status lock(cull_comparison *c)
     char         path[CULL_DATA_PATH];
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-    TRY(cull_compare_path(c, "lock", path));
-    TRY(make_folders(path));
+    TRY(cull_base_join(c->folder, "lock", path));
+    TRY(cull_base_make_folders(path));
     c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (c->lock < 0) FAIL(CULL_IO, "%s: cannot create: %s", path, strerror(errno));
     if (fcntl(c->lock, F_SETLK, &whole))
@@ -56,24 +31,20 @@ done:
 
 /* ---- the plan that is there ---- */
 
-static cull_status check_word(const cull_comparison *c, const json_t *plan, const char *key,
+static cull_status check_word(const cull_comparison *c, const char *key, const char *there,
                               const char *mine)
 {
-    const char *there = json_string_value(json_object_get(plan, key));
-
-    if (there && strcmp(there, mine) == 0) return CULL_OK;
+    if (strcmp(there, mine) == 0) return CULL_OK;
     return cull_fail(CULL_BAD_OPTION, "%s: the comparison there has %s=%s, this one %s", c->folder,
-                     key, there ? there : "none", mine);
+                     key, there[0] ? there : "none", mine);
 }
 
-static cull_status check_count(const cull_comparison *c, const json_t *plan, const char *key,
+static cull_status check_count(const cull_comparison *c, const char *key, double there,
                                uint64_t mine, bool more)
 {
-    json_int_t there = json_integer_value(json_object_get(plan, key));
-
-    if ((uint64_t)there == mine || (more && there > 0 && (uint64_t)there < mine)) return CULL_OK;
-    return cull_fail(CULL_BAD_OPTION, "%s: the comparison there has %s=%lld, this one %llu",
-                     c->folder, key, (long long)there, (unsigned long long)mine);
+    if (there == (double)mine || (more && there > 0 && there < (double)mine)) return CULL_OK;
+    return cull_fail(CULL_BAD_OPTION, "%s: the comparison there has %s=%.0f, this one %llu",
+                     c->folder, key, there, (unsigned long long)mine);
 }
 
 static cull_status check_recipe(const cull_comparison *c)
@@ -83,7 +54,7 @@ static cull_status check_recipe(const cull_comparison *c)
     cull_recipe *there = NULL, *mine = NULL;
     const char  *key = NULL;
 
-    TRY(cull_compare_path(c, "recipe.yaml", path));
+    TRY(cull_base_join(c->folder, "recipe.yaml", path));
     TRY(cull_recipe_open(path, NULL, 0, &there));
     TRY(cull_arm_recipe(&c->base, NULL, 0, &mine));
     key = cull_recipe_difference(there, mine);
@@ -135,28 +106,20 @@ done:
 
 static cull_status check_plan(cull_comparison *c, const char *path)
 {
-    cull_status  status = CULL_OK;
-    void        *bytes = NULL;
-    size_t       size = 0;
-    json_t      *plan = NULL;
-    json_error_t error;
-    const char  *created = NULL;
+    cull_status       status = CULL_OK;
+    cull_records_plan plan = {0};
 
-    TRY(cull_file_read(path, &bytes, &size));
-    plan = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
-    if (!plan) FAIL(CULL_BAD_FILE, "%s:%d: %s", path, error.line, error.text);
+    TRY(cull_records_plan_read(path, &plan));
     TRY(check_recipe(c));
-    TRY(check_word(c, plan, "strategies", c->wish.strategies));
-    TRY(check_word(c, plan, "keep", c->wish.keep));
-    TRY(check_word(c, plan, "pass", c->wish.pass));
-    TRY(check_count(c, plan, "threads", c->threads, false));
-    TRY(check_count(c, plan, "jobs", c->jobs, false));
-    TRY(check_count(c, plan, "seeds", c->seeds, true));
-    created = json_string_value(json_object_get(plan, "created"));
-    if (created) (void)snprintf(c->created, sizeof c->created, "%s", created);
+    TRY(check_word(c, "strategies", plan.strategies, c->wish.strategies));
+    TRY(check_word(c, "keep", plan.keep, c->wish.keep));
+    TRY(check_word(c, "pass", plan.pass, c->wish.pass));
+    TRY(check_count(c, "threads", plan.threads, c->threads, false));
+    TRY(check_count(c, "jobs", plan.jobs, c->jobs, false));
+    TRY(check_count(c, "seeds", plan.seeds, c->seeds, true));
+    if (plan.created[0]) (void)snprintf(c->created, sizeof c->created, "%.31s", plan.created);
 done:
-    json_decref(plan);
-    cull_bytes_release(bytes);
+    cull_records_plan_clear(&plan);
     return status;
 }
 
@@ -168,15 +131,15 @@ cull_status cull_comparison_folder(cull_comparison *c, const char *folder, bool 
     if (c->lock >= 0) FAIL(CULL_BAD_ARGUMENT, "%s: a comparison has one folder", folder);
     if (snprintf(c->folder, sizeof c->folder, "%s", folder) >= CULL_DATA_PATH - 300)
         FAIL(CULL_IO, "%.100s...: the name is too long", folder);
-    TRY(cull_compare_path(c, "metrics.jsonl", path));
+    TRY(cull_base_join(c->folder, "metrics.jsonl", path));
     if (access(path, F_OK) == 0)
         FAIL(CULL_BAD_ARGUMENT, "%s holds a run, whose recipe a comparison would replace", folder);
     TRY(lock(c));
-    TRY(cull_compare_path(c, "plan.json", path));
+    TRY(cull_base_join(c->folder, "plan.json", path));
     if (access(path, F_OK) != 0) goto done; /* nothing there to go on with */
     if (!resume) FAIL(CULL_BAD_ARGUMENT, "%s already holds a comparison", folder);
     TRY(check_plan(c, path));
-    TRY(cull_compare_path(c, "costs.json", path));
+    TRY(cull_base_join(c->folder, "costs.json", path));
     TRY(cull_costs_read(c, path));
     TRY(check_init(c));
     TRY(cull_compare_make_plan(c));
@@ -192,8 +155,8 @@ static cull_status write_recipe(const cull_comparison *c, const cull_recipe *rec
     cull_status status = CULL_OK;
     char        path[CULL_DATA_PATH];
 
-    TRY(cull_compare_path(c, name, path));
-    TRY(make_folders(path));
+    TRY(cull_base_join(c->folder, name, path));
+    TRY(cull_base_make_folders(path));
     TRY(cull_file_write(path, cull_recipe_text(recipe), strlen(cull_recipe_text(recipe))));
 done:
     return status;
@@ -204,23 +167,38 @@ bool cull_compare_is_run(const cull_comparison *c, const cull_arm *arm)
     return arm->recipe && (c->settled || arm->role == CULL_ROLE_ARM);
 }
 
+/* Its recipe, and a folder for each of its runs. */
+static cull_status write_arm(const cull_comparison *c, const cull_arm *arm)
+{
+    cull_status status = CULL_OK;
+    char        name[CULL_ARM_NAME + 64], path[CULL_DATA_PATH];
+
+    (void)snprintf(name, sizeof name, "runs/%s/recipe.yaml", arm->folder);
+    TRY(write_recipe(c, arm->recipe, name));
+    for (uint64_t seed = 1; seed <= c->seeds; seed++) {
+        (void)snprintf(name, sizeof name, "runs/%s/seed-%llu/", arm->folder,
+                       (unsigned long long)seed);
+        TRY(cull_base_join(c->folder, name, path));
+        TRY(cull_base_make_folders(path));
+    }
+done:
+    return status;
+}
+
 /* plan.json last: a folder with one is whole. */
 cull_status cull_compare_write_files(const cull_comparison *c)
 {
     cull_status  status = CULL_OK;
-    char         path[CULL_DATA_PATH], name[CULL_ARM_NAME + 32];
+    char         path[CULL_DATA_PATH];
     cull_recipe *base = NULL;
 
     TRY(cull_arm_recipe(&c->base, NULL, 0, &base));
     TRY(write_recipe(c, base, "recipe.yaml"));
-    for (size_t i = 0; i < c->arms.count; i++) {
-        if (!cull_compare_is_run(c, &c->arms.arm[i])) continue;
-        (void)snprintf(name, sizeof name, "runs/%s/recipe.yaml", c->arms.arm[i].folder);
-        TRY(write_recipe(c, c->arms.arm[i].recipe, name));
-    }
-    TRY(cull_compare_path(c, "costs.json", path));
+    for (size_t i = 0; i < c->arms.count; i++)
+        if (cull_compare_is_run(c, &c->arms.arm[i])) TRY(write_arm(c, &c->arms.arm[i]));
+    TRY(cull_base_join(c->folder, "costs.json", path));
     TRY(cull_costs_write(c, path));
-    TRY(cull_compare_path(c, "plan.json", path));
+    TRY(cull_base_join(c->folder, "plan.json", path));
     TRY(cull_file_write(path, c->plan.bytes.data, strlen(cull_comparison_plan(c))));
 done:
     cull_recipe_close(base);
@@ -262,24 +240,33 @@ static size_t arm_in_order(const cull_comparison *c, size_t rank, size_t runs)
     return 0;
 }
 
-bool cull_comparison_run(const cull_comparison *c, size_t i, cull_compare_run *out)
+static bool run_at(const cull_comparison *c, size_t i, cull_compare_run *out)
 {
-    static const char *const names[] = {"missing", "running", "finished", "failed", "corrupt"};
-    size_t                   runs = 0, arm = 0;
-    cull_compared           *run = NULL;
-    char                     name[CULL_ARM_NAME + 64];
+    size_t         runs = 0, arm = 0;
+    cull_compared *run = NULL;
+    char           name[CULL_ARM_NAME + 64];
 
     for (size_t k = 0; k < c->arms.count; k++) runs += cull_compare_is_run(c, &c->arms.arm[k]);
     if (!c->planned || i >= runs * c->seeds) return false;
     arm = arm_in_order(c, i, runs);
     *out = (cull_compare_run){.name = c->arms.arm[arm].name, .seed = 1 + i / runs};
     run = cull_compared_at(c, arm, out->seed);
-    out->status = names[run->status];
-    out->why = run->why;
+    out->status = cull_compared_status(run);
+    out->why = run->record.why;
     out->seconds = cull_compare_run_seconds(c, arm);
     (void)snprintf(name, sizeof name, "runs/%s/recipe.yaml", c->arms.arm[arm].folder);
-    if (cull_compare_path(c, name, out->recipe) != CULL_OK) return false;
+    if (cull_base_join(c->folder, name, out->recipe) != CULL_OK) return false;
     (void)snprintf(name, sizeof name, "runs/%s/seed-%llu", c->arms.arm[arm].folder,
                    (unsigned long long)out->seed);
-    return cull_compare_path(c, name, out->folder) == CULL_OK;
+    return cull_base_join(c->folder, name, out->folder) == CULL_OK;
+}
+
+bool cull_comparison_run(const cull_comparison *c, size_t i, cull_compare_run *out)
+{
+    cull_compare_run run;
+
+    if (cull_sized_read("cull_compare_run", out, sizeof run, &run) != CULL_OK) return false;
+    if (!run_at(c, i, &run)) return false;
+    cull_sized_give(out, &run, sizeof run);
+    return true;
 }

@@ -12,129 +12,112 @@ enum { WILCOXON_FROM = 6 };
 
 const double cull_compare_factor[CULL_COMPARE_FACTORS] = {1.1, 1.2, 1.4};
 
-static void problem(cull_comparison *c, const char *text)
-{
-    cull_json_text(&c->problems, NULL, text);
-}
-
-static bool finished(const cull_compared *run)
-{
-    return run->status == CULL_COMPARED_FINISHED;
-}
-
 /* The full run's accuracy nearest to a share of its steps, if one was taken within a step. */
 static void read_early_stop(const cull_comparison *c, size_t arm, uint64_t seed)
 {
-    const cull_compared *full = cull_compared_at(c, 0, seed);
-    cull_compared       *out = cull_compared_at(c, arm, seed);
-    double               step = c->arms.arm[arm].share * (double)c->arms.arm[0].price.steps;
+    const cull_compared      *full = cull_compared_at(c, 0, seed);
+    const cull_records_curve *test = &full->record.curves.of[CULL_RECORDS_TEST];
+    cull_compared            *out = cull_compared_at(c, arm, seed);
+    double                    step = c->arms.arm[arm].share * (double)c->arms.arm[0].price.steps;
 
-    cull_compared_clear(out);
-    *out = (cull_compared){.status = full->status, .accuracy = NAN, .best = NAN};
-    memcpy(out->why, full->why, sizeof out->why);
-    if (!finished(full)) return;
-    for (size_t i = 0; i < full->points; i++) {
-        if ((double)full->curve[i].step > step + 1) break;
-        out->best = fmax(isnan(out->best) ? 0 : out->best, full->curve[i].accuracy);
-        if (fabs((double)full->curve[i].step - step) <= 1) out->accuracy = full->curve[i].accuracy;
+    *out = (cull_compared){.record.state = full->record.state, .accuracy = NAN, .best = NAN};
+    memcpy(out->record.why, full->record.why, sizeof out->record.why);
+    if (!cull_compared_finished(full)) return;
+    for (size_t i = 0; i < test->count; i++) {
+        if (test->look[i].step > step + 1) break;
+        out->best = fmax(isnan(out->best) ? 0 : out->best, test->look[i].accuracy);
+        if (fabs(test->look[i].step - step) <= 1) out->accuracy = test->look[i].accuracy;
     }
-    out->trained = full->trained * c->arms.arm[arm].share;
-    out->thirds = full->thirds * c->arms.arm[arm].share;
-    if (!isnan(out->accuracy)) return;
-    out->status = CULL_COMPARED_CORRUPT;
-    (void)snprintf(out->why, sizeof out->why, "the full run was not evaluated at this cost");
-}
-
-static double spent(const cull_compared *run)
-{
-    double sum = 0;
-
-    for (int i = CULL_PHASE_LOAD; i <= CULL_PHASE_OPTIM; i++) sum += run->seconds[i];
-    return sum;
+    out->record.info.work.trained = full->record.info.work.trained * c->arms.arm[arm].share;
+    out->record.info.work.thirds = full->record.info.work.thirds * c->arms.arm[arm].share;
+    if (isnan(out->accuracy))
+        cull_records_run_doubt(&out->record, "the full run was not evaluated at this cost");
 }
 
 /* Means over the seeds that are there. values: room for every seed. */
 static void sum_up(cull_comparison *c, size_t arm, double *values)
 {
-    cull_judged *j = &c->judged[arm];
-    double       best = 0, seconds = 0;
+    cull_records_arm *j = &c->value.is.arm[arm];
+    double            best = 0, seconds = 0;
+    size_t            runs = 0;
 
     for (uint64_t seed = 1; seed <= c->seeds; seed++) {
         const cull_compared *run = cull_compared_at(c, arm, seed);
 
-        if (!finished(run)) continue;
-        values[j->runs++] = 100 * run->accuracy;
+        if (!cull_compared_finished(run)) continue;
+        values[runs++] = 100 * run->accuracy;
         best += 100 * run->best;
-        seconds += spent(run);
+        seconds += cull_records_spent(&run->record.info.work);
     }
-    j->mean = cull_stat_mean(values, j->runs);
-    j->sd = cull_stat_sd(values, j->runs);
-    j->best = j->runs ? best / (double)j->runs : NAN;
-    j->saved = j->runs ? seconds / (double)j->runs : NAN; /* until full's is known */
+    j->mean = cull_stat_mean(values, runs);
+    j->sd = cull_stat_sd(values, runs);
+    j->best = runs ? best / (double)runs : NAN;
+    j->measured = runs ? seconds / (double)runs : NAN; /* until full's is known */
 }
 
 /* Where the rule decides how many are kept, by what was counted. */
-static void correct_cost(cull_comparison *c, size_t arm)
+static cull_status correct_cost(cull_comparison *c, size_t arm)
 {
-    const cull_arm *a = &c->arms.arm[arm];
-    cull_judged    *j = &c->judged[arm];
-    double          counted = 0;
-    size_t          runs = 0;
-    char            text[CULL_ARM_NAME + 160];
+    const cull_arm   *a = &c->arms.arm[arm];
+    cull_records_arm *j = &c->value.is.arm[arm];
+    cull_status       status = CULL_OK;
+    double            counted = 0;
+    size_t            runs = 0;
 
     j->cost = a->price.seconds / c->arms.arm[0].price.seconds;
     j->counted = a->price.thirds / c->arms.arm[0].price.thirds;
     for (uint64_t seed = 1; seed <= c->seeds; seed++)
-        if (finished(cull_compared_at(c, arm, seed))) {
-            counted += cull_compared_at(c, arm, seed)->thirds;
+        if (cull_compared_finished(cull_compared_at(c, arm, seed))) {
+            counted += cull_compared_at(c, arm, seed)->record.info.work.thirds;
             runs++;
         }
-    if (runs == 0) return;
+    if (runs == 0) goto done;
     counted /= (double)runs;
     /* a shortened run ends at the nearest step */
     if ((c->settled || !cull_compare_is_guess(a)) &&
         fabs(counted - a->price.thirds) >
-            fmax(OFF * a->price.thirds, 3. * (double)c->arms.arm[0].recipe->setup.batch)) {
-        (void)snprintf(text, sizeof text,
-                       "%s took %.3f of full training's counted work and was matched at %.3f",
-                       a->name, counted / c->arms.arm[0].price.thirds, j->counted);
-        problem(c, text);
-    }
+            fmax(OFF * a->price.thirds, 3. * (double)c->arms.arm[0].recipe->setup.batch))
+        TRY(cull_records_say(&c->value.is.problems,
+                             "%s took %.3f of full training's counted work and was matched at %.3f",
+                             a->name, counted / c->arms.arm[0].price.thirds, j->counted));
     j->counted = counted / c->arms.arm[0].price.thirds;
     if (!a->price.fixed) j->cost *= counted / a->price.thirds;
+done:
+    return status;
 }
 
 /* Where scaled batches are chosen from in a part of the run only, the rest of the control is
  * trained in batches as wide. */
-static void check_steps(cull_comparison *c, const cull_arm *a, const cull_arm *control)
+static cull_status check_steps(cull_comparison *c, const cull_arm *a, const cull_arm *control)
 {
     double steps = (double)a->price.steps, others = (double)control->price.steps;
-    char   text[2 * CULL_ARM_NAME + 160];
 
     if (!a->price.fixed || a->price.pool || control == c->arms.arm ||
         fabs(steps - others) <= OFF * steps)
-        return;
-    (void)snprintf(text, sizeof text, "%s makes %.0f steps, but its control %s %.0f", a->name,
-                   steps, control->name, others);
-    problem(c, text);
+        return CULL_OK;
+    return cull_records_say(&c->value.is.problems, "%s makes %.0f steps, but its control %s %.0f",
+                            a->name, steps, control->name, others);
 }
 
 /* Batches of some sizes are so slow, or a pool so small, that no uniform choice costs the same. */
-static void check_match(cull_comparison *c, size_t arm)
+static cull_status check_match(cull_comparison *c, size_t arm)
 {
     const cull_arm *a = &c->arms.arm[arm], *control = NULL;
     double          full = c->arms.arm[0].price.seconds, ratio = 0;
-    char            text[2 * CULL_ARM_NAME + 160];
+    cull_status     status = CULL_OK;
 
-    if (a->role != CULL_ROLE_ARM || a->uniform || (!c->settled && cull_compare_is_guess(a))) return;
+    if (a->role != CULL_ROLE_ARM || a->uniform || (!c->settled && cull_compare_is_guess(a)))
+        goto done;
     control = &c->arms.arm[a->control[CULL_ROLE_WHOLE_BUDGET]];
-    check_steps(c, a, control);
+    TRY(check_steps(c, a, control));
     ratio = control->price.seconds / a->price.seconds;
-    if (ratio <= 1 + OFF && (ratio * (1 + OFF) >= 1 || control == c->arms.arm)) return;
-    (void)snprintf(text, sizeof text,
-                   "%s costs %.3f of full training, and the nearest uniform choice, %s, %.3f",
-                   a->name, a->price.seconds / full, control->name, control->price.seconds / full);
-    problem(c, text);
+    if (ratio <= 1 + OFF && (ratio * (1 + OFF) >= 1 || control == c->arms.arm)) goto done;
+    TRY(cull_records_say(&c->value.is.problems,
+                         "%s costs %.3f of full training, and the nearest uniform choice, %s, %.3f",
+                         a->name, a->price.seconds / full, control->name,
+                         control->price.seconds / full));
+done:
+    return status;
 }
 
 static cull_status price_at(const cull_comparison *c, size_t arm, const uint64_t *step,
@@ -149,45 +132,55 @@ static cull_status price_at(const cull_comparison *c, size_t arm, const uint64_t
     run.own = a->own;
     TRY(cull_costs_price(&c->costs, &run, step, count, cost, &price));
     /* What was known only afterwards is spread over the run. */
-    if (!a->price.fixed && count) full = cost[count - 1] / c->judged[arm].cost;
+    if (!a->price.fixed && count) full = cost[count - 1] / c->value.is.arm[arm].cost;
     for (size_t i = 0; i < count; i++) cost[i] /= full;
 done:
     return status;
 }
 
+/* The mean error at a step over the runs that were looked at there. */
+static double mean_error(const cull_comparison *c, size_t arm, double step)
+{
+    double error = 0;
+    size_t runs = 0;
+
+    for (uint64_t seed = 1; seed <= c->seeds; seed++) {
+        const cull_compared      *run = cull_compared_at(c, arm, seed);
+        const cull_records_curve *test = &run->record.curves.of[CULL_RECORDS_TEST];
+
+        for (size_t k = 0; cull_compared_finished(run) && k < test->count; k++)
+            if (test->look[k].step == step) {
+                error += 100 - 100 * test->look[k].accuracy;
+                runs++;
+            }
+    }
+    return error / (double)runs;
+}
+
 /* Cost to reach so many times the full run's final error, on the mean curve. */
 static cull_status reach(cull_comparison *c, size_t arm)
 {
-    cull_status          status = CULL_OK;
-    const cull_compared *first = NULL;
-    double              *cost = NULL, *error = NULL, full = 100 - c->judged[0].mean;
-    uint64_t            *step = NULL;
-    cull_judged         *j = &c->judged[arm];
+    cull_status               status = CULL_OK;
+    const cull_records_curve *first = NULL;
+    double                   *cost = NULL, *error = NULL, full = 100 - c->value.is.arm[0].mean;
+    uint64_t                 *step = NULL;
+    cull_records_arm         *j = &c->value.is.arm[arm];
 
-    for (size_t f = 0; f < CULL_COMPARE_FACTORS; f++) j->reach[f] = NAN;
+    for (size_t f = 0; f < CULL_COMPARE_FACTORS; f++) j->to_error[f] = NAN;
     for (uint64_t seed = c->seeds; seed >= 1; seed--)
-        if (finished(cull_compared_at(c, arm, seed))) first = cull_compared_at(c, arm, seed);
+        if (cull_compared_finished(cull_compared_at(c, arm, seed)))
+            first = &cull_compared_at(c, arm, seed)->record.curves.of[CULL_RECORDS_TEST];
     if (!first || !c->arms.arm[arm].recipe || isnan(full)) goto done;
-    TRY(cull_base_alloc(first->points, sizeof *cost, "a curve", &cost));
-    TRY(cull_base_alloc(first->points, sizeof *error, "a curve", &error));
-    TRY(cull_base_alloc(first->points, sizeof *step, "a curve", &step));
-    for (size_t i = 0; i < first->points; i++) {
-        size_t runs = 0;
-
-        step[i] = first->curve[i].step;
-        for (uint64_t seed = 1; seed <= c->seeds; seed++) {
-            const cull_compared *run = cull_compared_at(c, arm, seed);
-            for (size_t k = 0; finished(run) && k < run->points; k++)
-                if (run->curve[k].step == step[i]) {
-                    error[i] += 100 - 100 * run->curve[k].accuracy;
-                    runs++;
-                }
-        }
-        error[i] /= (double)runs;
+    TRY(cull_base_alloc(first->count, sizeof *cost, "a curve", &cost));
+    TRY(cull_base_alloc(first->count, sizeof *error, "a curve", &error));
+    TRY(cull_base_alloc(first->count, sizeof *step, "a curve", &step));
+    for (size_t i = 0; i < first->count; i++) {
+        step[i] = (uint64_t)first->look[i].step;
+        error[i] = mean_error(c, arm, first->look[i].step);
     }
-    TRY(price_at(c, arm, step, first->points, cost));
+    TRY(price_at(c, arm, step, first->count, cost));
     for (size_t f = 0; f < CULL_COMPARE_FACTORS; f++)
-        j->reach[f] = cull_stat_reach(cost, error, first->points, cull_compare_factor[f] * full);
+        j->to_error[f] = cull_stat_reach(cost, error, first->count, cull_compare_factor[f] * full);
 done:
     cull_base_free(cost);
     cull_base_free(error);
@@ -195,21 +188,52 @@ done:
     return status;
 }
 
-static void compare_with(cull_comparison *c, size_t arm, cull_role role, double *values)
+static void compare_with(const cull_comparison *c, size_t arm, size_t control,
+                         cull_records_versus *v, double *values)
 {
-    cull_versus *v = &c->judged[arm].versus[role];
-    size_t       control = c->arms.arm[arm].control[role], pairs = 0;
+    cull_stat_paired test = {0};
+    size_t           pairs = 0;
 
-    *v = (cull_versus){.control = control, .holm = NAN, .wilcoxon = NAN, .low = NAN, .high = NAN};
-    if (control == SIZE_MAX) return;
     for (uint64_t seed = 1; seed <= c->seeds; seed++) {
         const cull_compared *a = cull_compared_at(c, arm, seed);
         const cull_compared *b = cull_compared_at(c, control, seed);
-        if (finished(a) && finished(b)) values[pairs++] = 100 * (a->accuracy - b->accuracy);
+        if (cull_compared_finished(a) && cull_compared_finished(b))
+            values[pairs++] = 100 * (a->accuracy - b->accuracy);
     }
-    v->test = cull_stat_test(values, pairs, 100. / (double)c->costs.test);
-    cull_stat_interval(&v->test, .95, &v->low, &v->high);
-    if (pairs >= WILCOXON_FROM) v->wilcoxon = cull_stat_wilcoxon(values, pairs);
+    test = cull_stat_test(values, pairs, 100. / (double)c->costs.test);
+    cull_stat_interval(&test, .95, &v->low, &v->high);
+    v->pairs = (double)test.n;
+    v->difference = test.mean;
+    v->sd = test.sd;
+    v->p = test.p;
+    v->wilcoxon = pairs >= WILCOXON_FROM ? cull_stat_wilcoxon(values, pairs) : NAN;
+}
+
+/* The arm's comparison that the verdict is on; only uniform choice of as many stands before it. */
+static cull_records_versus *primary(const cull_comparison *c, size_t arm)
+{
+    return &c->value.is.arm[arm].versus[c->arms.arm[arm].control[CULL_ROLE_SAME_M] != SIZE_MAX];
+}
+
+static void give_verdict(cull_comparison *c, size_t arm, double holm, cull_verdict_arm *out)
+{
+    cull_records_arm    *j = &c->value.is.arm[arm];
+    cull_verdict        *verdict = &c->value.verdict[arm];
+    cull_records_versus *v = primary(c, arm);
+    cull_stat_paired test = {.n = (size_t)v->pairs, .mean = v->difference, .sd = v->sd, .p = v->p};
+    char             name[CULL_ARM_NAME + 40];
+
+    (void)snprintf(name, sizeof name, "%s%s", v->control,
+                   c->arms.arm[arm].control[CULL_ROLE_WHOLE_BUDGET] ? " at the same cost"
+                   : j->cost < 1                                    ? " training"
+                                 : " training, which costs no more");
+    cull_verdict_judge(&test, holm, c->margin, j->name, name, verdict);
+    v->p_holm = holm;
+    v->verdict = j->verdict = cull_verdict_name(verdict->kind);
+    v->more_seeds = verdict->more ? (double)verdict->more : NAN;
+    v->sentence = verdict->sentence;
+    *out = (cull_verdict_arm){
+        .name = j->name, .kind = verdict->kind, .difference = test.mean, .cost = j->cost};
 }
 
 /* Holm over the arms' primary comparisons, then a verdict each and one on all. */
@@ -219,33 +243,20 @@ static cull_status give_verdicts(cull_comparison *c)
     cull_verdict_arm *arms = NULL;
     double           *p = NULL;
     size_t           *who = NULL, count = 0, fewest = SIZE_MAX;
-    char              control[CULL_ARM_NAME + 40];
 
     TRY(cull_base_alloc(c->arms.count, sizeof *p, "verdicts", &p));
     TRY(cull_base_alloc(c->arms.count, sizeof *arms, "verdicts", &arms));
     TRY(cull_base_alloc(c->arms.count, sizeof *who, "verdicts", &who));
     for (size_t i = 0; i < c->arms.count; i++)
         if (c->arms.arm[i].role == CULL_ROLE_ARM && !c->arms.arm[i].uniform) {
+            const cull_records_versus *v = primary(c, i);
+
             who[count] = i;
-            p[count++] = c->judged[i].versus[CULL_ROLE_WHOLE_BUDGET].test.p;
+            p[count++] = v->p;
+            if ((size_t)v->pairs < fewest) fewest = (size_t)v->pairs;
         }
     cull_stat_holm(p, count, p);
-    for (size_t k = 0; k < count; k++) {
-        const cull_arm *a = &c->arms.arm[who[k]];
-        cull_versus    *v = &c->judged[who[k]].versus[CULL_ROLE_WHOLE_BUDGET];
-
-        v->holm = p[k];
-        (void)snprintf(control, sizeof control, "%s%s", c->arms.arm[v->control].name,
-                       v->control                   ? " at the same cost"
-                       : c->judged[who[k]].cost < 1 ? " training"
-                                                    : " training, which costs no more");
-        cull_verdict_judge(&v->test, v->holm, c->margin, a->name, control, &v->verdict);
-        arms[k] = (cull_verdict_arm){.name = a->name,
-                                     .kind = v->verdict.kind,
-                                     .difference = v->test.mean,
-                                     .cost = c->judged[who[k]].cost};
-        if (v->test.n < fewest) fewest = v->test.n;
-    }
+    for (size_t k = 0; k < count; k++) give_verdict(c, who[k], p[k], &arms[k]);
     cull_verdict_all(arms, count, count ? fewest : 0, c->margin, cull_compare_all_finished(c),
                      c->verdict);
 done:
@@ -265,11 +276,11 @@ static cull_status mark_frontier(cull_comparison *c)
     TRY(cull_base_alloc(c->arms.count, sizeof *mean, "a frontier", &mean));
     TRY(cull_base_alloc(c->arms.count, sizeof *on, "a frontier", &on));
     for (size_t i = 0; i < c->arms.count; i++) {
-        cost[i] = c->judged[i].cost;
-        mean[i] = c->judged[i].mean;
+        cost[i] = c->value.is.arm[i].cost;
+        mean[i] = c->value.is.arm[i].mean;
     }
     cull_stat_pareto(cost, mean, c->arms.count, on);
-    for (size_t i = 0; i < c->arms.count; i++) c->judged[i].pareto = on[i];
+    for (size_t i = 0; i < c->arms.count; i++) c->value.is.arm[i].pareto = on[i];
 done:
     cull_base_free(cost);
     cull_base_free(mean);
@@ -277,50 +288,51 @@ done:
     return status;
 }
 
-static void name_problems(cull_comparison *c)
+static cull_status name_problems(cull_comparison *c)
 {
-    char text[CULL_ARM_NAME + CULL_COMPARE_WHY + 64];
+    cull_status status = CULL_OK;
 
     for (size_t arm = 0; arm < c->arms.count; arm++)
         for (uint64_t seed = 1; c->arms.arm[arm].recipe && seed <= c->seeds; seed++) {
-            const cull_compared *run = cull_compared_at(c, arm, seed);
+            const cull_records_run *run = &cull_compared_at(c, arm, seed)->record;
 
-            if (run->status != CULL_COMPARED_FAILED && run->status != CULL_COMPARED_CORRUPT)
-                continue;
-            (void)snprintf(text, sizeof text, "runs/%s/seed-%llu: %s", c->arms.arm[arm].folder,
-                           (unsigned long long)seed, run->why);
-            problem(c, text);
+            if (run->state == CULL_RECORDS_FAILED || run->state == CULL_RECORDS_CORRUPT)
+                TRY(cull_records_say(&c->value.is.problems, "runs/%s/seed-%llu: %s",
+                                     c->arms.arm[arm].folder, (unsigned long long)seed, run->why));
         }
+done:
+    return status;
 }
 
 cull_status cull_compare_judge(cull_comparison *c)
 {
-    cull_status status = CULL_OK;
-    double     *values = NULL, full = 0;
+    cull_status       status = CULL_OK;
+    double           *values = NULL, full = 0;
+    cull_records_arm *arm = c->value.is.arm;
 
-    cull_json_reset(&c->problems);
-    cull_compare_name_left(c, &c->problems);
+    c->verdict[0] = '\0';
+    TRY(cull_compare_name_left(c));
     TRY(cull_base_alloc(c->seeds, sizeof *values, "a comparison", &values));
-    name_problems(c);
+    TRY(name_problems(c));
     for (size_t i = 0; i < c->arms.count; i++) {
-        c->judged[i] = (cull_judged){0};
         for (uint64_t seed = 1; seed <= c->seeds; seed++)
             if (!c->arms.arm[i].recipe) read_early_stop(c, i, seed);
         sum_up(c, i, values);
-        correct_cost(c, i);
-        check_match(c, i);
+        TRY(correct_cost(c, i));
+        TRY(check_match(c, i));
     }
-    full = c->judged[0].saved;
+    full = arm[0].measured;
     for (size_t i = 0; i < c->arms.count; i++) {
-        c->judged[i].saved =
-            c->arms.arm[i].recipe && full > 0 ? 1 - c->judged[i].saved / full : NAN;
+        size_t k = 0;
+
+        arm[i].measured = c->arms.arm[i].recipe && full > 0 ? 1 - arm[i].measured / full : NAN;
         TRY(reach(c, i));
         for (cull_role role = CULL_ROLE_SAME_M; role < CULL_ROLES; role++)
-            compare_with(c, i, role, values);
+            if (c->arms.arm[i].control[role] != SIZE_MAX)
+                compare_with(c, i, c->arms.arm[i].control[role], &arm[i].versus[k++], values);
     }
     TRY(give_verdicts(c));
     TRY(mark_frontier(c));
-    TRY(c->problems.status);
 done:
     cull_base_free(values);
     return status;

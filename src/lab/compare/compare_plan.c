@@ -13,11 +13,21 @@ void cull_compare_clear_unmeasured(cull_comparison *c)
 
 void cull_compare_drop_runs(cull_comparison *c)
 {
-    for (size_t i = 0; c->run && i < c->arms.count * c->seeds; i++) cull_compared_clear(&c->run[i]);
+    for (size_t i = 0; c->run && i < c->arms.count * c->seeds; i++)
+        cull_records_run_clear(&c->run[i].record);
     cull_base_free(c->run);
-    cull_base_free(c->judged);
     c->run = NULL;
-    c->judged = NULL;
+    cull_compare_clear_value(c);
+}
+
+static void make_title(cull_comparison *c)
+{
+    const cull_train_setup *s = &c->arms.arm[0].recipe->setup;
+    const char             *slash = strrchr(s->data, '/');
+
+    (void)snprintf(c->title, sizeof c->title, "%.40s on %.60s, %llu epoch%s, batch %zu", s->model,
+                   slash ? slash + 1 : s->data, (unsigned long long)s->epochs,
+                   s->epochs == 1 ? "" : "s", s->batch);
 }
 
 cull_status cull_compare_make_plan(cull_comparison *c)
@@ -29,10 +39,11 @@ cull_status cull_compare_make_plan(cull_comparison *c)
     c->planned = false; /* until it is whole */
     TRY(cull_arms_control(&c->base, &c->costs, &c->arms));
     TRY(cull_base_alloc(c->arms.count * c->seeds, sizeof *c->run, "a comparison", &c->run));
-    TRY(cull_base_alloc(c->arms.count, sizeof *c->judged, "a comparison", &c->judged));
-    c->planned = true;
     c->settled = c->settled || !cull_compare_guesses(c);
+    make_title(c);
+    TRY(cull_compare_make_value(c));
     TRY(cull_compare_print_plan(c));
+    c->planned = true;
 done:
     return status;
 }
@@ -40,16 +51,6 @@ done:
 const char *cull_comparison_plan(const cull_comparison *c)
 {
     return c->planned ? (const char *)c->plan.bytes.data : NULL;
-}
-
-void cull_compare_title(const cull_comparison *c, char *out, size_t room)
-{
-    const cull_train_setup *s = &c->arms.arm[0].recipe->setup;
-    const char             *slash = strrchr(s->data, '/');
-
-    (void)snprintf(out, room, "%.40s on %.60s, %llu epoch%s, batch %zu", s->model,
-                   slash ? slash + 1 : s->data, (unsigned long long)s->epochs,
-                   s->epochs == 1 ? "" : "s", s->batch);
 }
 
 /* Evaluations are no cost, but take their time; a forward pass is a third of learning. */
@@ -86,21 +87,20 @@ double cull_compare_bytes(const cull_comparison *c)
     return run * (double)(runs * c->seeds);
 }
 
-void cull_compare_name_left(const cull_comparison *c, cull_json *out)
+cull_status cull_compare_name_left(cull_comparison *c)
 {
-    char text[CULL_ARM_NAME + CULL_ARM_WHY + 80];
+    cull_status status = CULL_OK;
 
-    for (size_t i = 0; i < c->arms.lefts; i++) {
-        (void)snprintf(text, sizeof text, "%s is left out: %s", c->arms.left[i].name,
-                       c->arms.left[i].why);
-        cull_json_text(out, NULL, text);
-    }
-    for (size_t i = 1; i < c->arms.count; i++) {
-        if (!c->arms.arm[i].own.diverged) continue;
-        (void)snprintf(text, sizeof text,
-                       "%s: the loss was no longer finite while steps were measured; they were "
-                       "measured at the first weights",
-                       c->arms.arm[i].name);
-        cull_json_text(out, NULL, text);
-    }
+    cull_records_list_clear(&c->value.is.problems);
+    for (size_t i = 0; i < c->arms.lefts; i++)
+        TRY(cull_records_say(&c->value.is.problems, "%s is left out: %s", c->arms.left[i].name,
+                             c->arms.left[i].why));
+    for (size_t i = 1; i < c->arms.count; i++)
+        if (c->arms.arm[i].own.diverged)
+            TRY(cull_records_say(&c->value.is.problems,
+                                 "%s: the loss was no longer finite while steps were measured; "
+                                 "they were measured at the first weights",
+                                 c->arms.arm[i].name));
+done:
+    return status;
 }

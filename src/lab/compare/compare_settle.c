@@ -25,8 +25,8 @@ static bool all_tried(const cull_comparison *c)
 {
     for (size_t i = 0; i < c->arms.count; i++)
         for (uint64_t seed = 1; c->arms.arm[i].role == CULL_ROLE_ARM && seed <= c->seeds; seed++) {
-            cull_run_status status = cull_compared_at(c, i, seed)->status;
-            if (status == CULL_COMPARED_MISSING || status == CULL_COMPARED_RUNNING) return false;
+            cull_records_state state = cull_compared_at(c, i, seed)->record.state;
+            if (state < CULL_RECORDS_FINISHED) return false;
         }
     return true;
 }
@@ -41,10 +41,10 @@ static void count_runs(const cull_comparison *c, size_t i)
     for (uint64_t seed = 1; seed <= c->seeds; seed++) {
         const cull_compared *run = cull_compared_at(c, i, seed);
 
-        if (run->status != CULL_COMPARED_FINISHED) continue;
-        scored += run->scored;
-        trained += run->trained;
-        thirds += run->thirds;
+        if (!cull_compared_finished(run)) continue;
+        scored += run->record.info.work.scored;
+        trained += run->record.info.work.trained;
+        thirds += run->record.info.work.thirds;
         runs++;
     }
     if (!(runs > 0)) return;

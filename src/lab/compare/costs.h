@@ -18,23 +18,8 @@
 #ifndef CULL_LAB_COSTS_H
 #define CULL_LAB_COSTS_H
 
+#include "records/comparison.h"
 #include "train/train.h"
-
-enum { CULL_COST_SIZES = 512 };
-
-/* What belongs to the machine, the model and the data: shared by all arms. Seconds. */
-typedef struct cull_costs {
-    size_t pool, validation, test, classes, parameters; /* of the sets and the model */
-    double start;                                       /* of a run, before its steps   */
-    double waited; /* share of the time that other programs had  */
-    double load;   /* of an example                     */
-    double optim;  /* of a step                         */
-    size_t sizes;
-    struct {
-        size_t batch;
-        double seconds;
-    } learn[CULL_COST_SIZES]; /* ascending by batch */
-} cull_costs;
 
 /* Put a measurement in its place; a size that is there gets the new one. False: no room. */
 bool cull_costs_add(cull_costs *costs, size_t batch, double seconds);
@@ -45,19 +30,6 @@ void cull_costs_smooth(cull_costs *costs);
 /* A step of forward and backward over m examples, also for a fraction that alternates: straight
  * lines between the sizes measured, carried on beyond the outer ones, never below 0. */
 double cull_costs_learn(const cull_costs *costs, double m);
-
-/* What belongs to one strategy with its options. Seconds. */
-typedef struct cull_arm_costs {
-    bool   known;
-    double score;                  /* of an example, of the validation set's too      */
-    double decide;                 /* of a step, observing included                   */
-    double learn_kept;             /* reuse: of a step                                */
-    double pool_score, pool_solve; /* of a choice from the pool                       */
-    double share;                  /* kept, where the rule decides how many; else 0   */
-    bool   diverged;               /* while it was measured                           */
-    bool   counted;                /* its runs told what they did, on the mean:       */
-    double scored, trained, thirds;
-} cull_arm_costs;
 
 /* A run that is to be priced. Texts are borrowed. */
 typedef struct cull_priced {

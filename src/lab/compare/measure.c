@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/sized.h"
 #include "lab/compare/statistics.h"
 #include "lab/recipe/recipe.h"
 
@@ -30,18 +31,19 @@ static void clear(struct laps *laps)
 }
 
 /* The beginning of an epoch is where a subset of the pool is chosen. */
-static cull_status choose(cull_trainer *t, uint64_t epoch, cull_measured *out)
+static cull_status choose(cull_trainer *t, uint64_t epoch, cull_needs *needs, cull_measured *out)
 {
     cull_status status = CULL_OK;
-    cull_meter  before = t->meter;
+    cull_meter  before = t->books.meter;
 
-    cull_meter_start(&t->meter);
-    TRY(cull_train_enter_epoch(t, epoch));
-    cull_meter_lap(&t->meter, CULL_PHASE_SELECT);
-    if (t->meter.scored > before.scored)
-        out->pool_score = t->meter.seconds[CULL_PHASE_SCORE] - before.seconds[CULL_PHASE_SCORE] +
-                          t->meter.seconds[CULL_PHASE_LOAD] - before.seconds[CULL_PHASE_LOAD];
-    out->pool_solve = t->meter.seconds[CULL_PHASE_SELECT] - before.seconds[CULL_PHASE_SELECT];
+    cull_meter_start(&t->books.meter);
+    TRY(cull_train_enter_epoch(t, epoch, needs));
+    cull_meter_lap(&t->books.meter, CULL_PHASE_SELECT);
+    if (t->books.meter.scored > before.scored)
+        out->pool_score = t->books.meter.seconds[CULL_PHASE_SCORE] -
+                          before.seconds[CULL_PHASE_SCORE] +
+                          t->books.meter.seconds[CULL_PHASE_LOAD] - before.seconds[CULL_PHASE_LOAD];
+    out->pool_solve = t->books.meter.seconds[CULL_PHASE_SELECT] - before.seconds[CULL_PHASE_SELECT];
 done:
     return status;
 }
@@ -52,12 +54,12 @@ static cull_status measure_choice(cull_trainer *t, cull_measured *out)
     cull_status status = CULL_OK;
     cull_needs  needs = {0};
 
-    TRY(choose(t, 0, out));
-    if (t->needs.action != CULL_SELECT_POOL || out->pool_score + out->pool_solve > SHORT) goto done;
+    TRY(choose(t, 0, &needs, out));
+    if (needs.action != CULL_SELECT_POOL || out->pool_score + out->pool_solve > SHORT) goto done;
     for (uint64_t epoch = 1; epoch < MOST_EPOCHS; epoch++) {
         TRY(cull_selector_needs(t->selector, 0, epoch, &needs));
         if (needs.action != CULL_SELECT_POOL) continue;
-        TRY(choose(t, epoch, out));
+        TRY(choose(t, epoch, &needs, out));
         break;
     }
 done:
@@ -66,20 +68,23 @@ done:
 
 static cull_status measure_step(cull_trainer *t, struct laps *laps, cull_measured *out, bool keep)
 {
-    cull_status status = CULL_OK;
-    cull_meter  before;
-    double      scored = 0, trained = 0;
+    cull_status      status = CULL_OK;
+    cull_sel_course  course = cull_train_course(t);
+    cull_step_values values = {0};
+    cull_meter       before;
+    double           scored = 0, trained = 0;
 
-    if (cull_train_epoch_over(t)) /* the same epoch again: a small set has few steps */
-        TRY(cull_train_enter_epoch(t, t->progress.epoch));
-    before = t->meter;
-    cull_meter_start(&t->meter);
-    TRY(cull_train_step(t));
+    if (cull_sel_course_over(&course)) /* the same epoch again: a small set has few steps */
+        TRY(cull_train_enter_epoch(t, t->progress.epoch, &values.asked.needs));
+    before = t->books.meter;
+    cull_meter_start(&t->books.meter);
+    TRY(cull_train_step(t, &values));
+    TRY(cull_books_settle(&t->books, &t->learner, &t->progress));
     if (!keep) goto done;
-    scored = (double)(t->meter.scored - before.scored);
-    trained = (double)(t->meter.trained - before.trained);
+    scored = (double)(t->books.meter.scored - before.scored);
+    trained = (double)(t->books.meter.trained - before.trained);
     for (int i = 0; i < CULL_PHASES; i++)
-        laps->of[i][laps->count] = t->meter.seconds[i] - before.seconds[i];
+        laps->of[i][laps->count] = t->books.meter.seconds[i] - before.seconds[i];
     laps->loaded[laps->count] =
         laps->of[CULL_PHASE_LOAD][laps->count] / fmax(1, fmax(scored, trained));
     laps->count++;
@@ -107,8 +112,8 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     TRY(cull_trainer_create(&setup, true, &t));
     TRY(cull_trainer_begin(t));
     out->start = cull_base_processor_seconds() - begun;
-    if (still) t->schedule.rate = t->schedule.low = 0;
-    t->meter.processor = setup.threads == 1;
+    if (still) t->learner.schedule.rate = t->learner.schedule.low = 0;
+    t->books.meter.processor = setup.threads == 1;
     TRY(measure_choice(t, out));
     /* The first steps make plans and warm caches. */
     for (int i = 0; i < 2; i++) TRY(measure_step(t, &laps, out, false));
@@ -123,11 +128,11 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     status = CULL_OK;
     used = cull_base_processor_seconds() - used;
     if (setup.threads == 1) out->waited = fmax(0, 1 - used / (cull_base_seconds() - begun));
-    out->pool = t->train->count;
-    out->validation = t->validation ? t->validation->count : 0;
-    out->test = t->test->count;
-    out->classes = t->train->classes;
-    out->parameters = t->params->count;
+    out->pool = t->sets.train->count;
+    out->validation = t->sets.validation ? t->sets.validation->count : 0;
+    out->test = t->sets.test->count;
+    out->classes = t->sets.train->classes;
+    out->parameters = t->learner.params->count;
     out->steps = laps.count;
     out->scored /= (double)laps.count;
     out->trained /= (double)laps.count;
@@ -146,7 +151,13 @@ done:
  * its runs tell. */
 cull_status cull_measure(const cull_recipe *recipe, double seconds, cull_measured *out)
 {
-    cull_status status = measure(recipe, seconds, false, out);
+    cull_status   status = CULL_OK;
+    cull_measured room, *given = out;
 
-    return status == CULL_NOT_FINITE ? measure(recipe, seconds, true, out) : status;
+    SIZED_RESULT(cull_measured, out, room);
+    status = measure(recipe, seconds, false, out);
+    if (status == CULL_NOT_FINITE) status = measure(recipe, seconds, true, out);
+    cull_sized_give(given, out, sizeof *out);
+done:
+    return status;
 }

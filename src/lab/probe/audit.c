@@ -34,12 +34,12 @@ static cull_status prepare(cull_audit_work *w, const cull_recipe *recipe,
     cull_status status = CULL_OK;
 
     TRY(cull_trainer_create(&recipe->setup, false, &w->t));
-    if (strcmp(name, "train") == 0) w->set = w->t->train;
-    if (strcmp(name, "validation") == 0) w->set = w->t->validation;
-    if (strcmp(name, "test") == 0) w->set = w->t->test;
+    if (strcmp(name, "train") == 0) w->set = w->t->sets.train;
+    if (strcmp(name, "validation") == 0) w->set = w->t->sets.validation;
+    if (strcmp(name, "test") == 0) w->set = w->t->sets.test;
     if (!w->set) FAIL(CULL_BAD_ARGUMENT, "%s: the recipe has no set of this name", name);
     if (options->weights)
-        TRY(cull_weights_read(options->weights, w->t->model, w->t->params));
+        TRY(cull_weights_read(options->weights, w->t->learner.model, w->t->learner.params));
     else
         TRY(cull_trainer_begin(w->t));
     TRY(cull_base_alloc(w->set->count, sizeof *w->loss, "an audit", &w->loss));
@@ -56,7 +56,7 @@ static void take(cull_audit_work *w, const cull_signals *signals, size_t from)
 
     for (size_t i = 0; i < signals->count; i++) {
         const float *p = cull_tensor_row(&signals->p, i);
-        size_t       label = (size_t)w->set->labels[from + i];
+        size_t       label = (size_t)cull_data_labels(w->set)[from + i];
         double       most = -INFINITY;
 
         for (size_t k = 0; k < classes; k++) {
@@ -69,36 +69,48 @@ static void take(cull_audit_work *w, const cull_signals *signals, size_t from)
     }
 }
 
+/* Examples `at` .. into the tray, and what the network says of them on the host. */
+static cull_status score(cull_audit_work *w, size_t at, size_t count, cull_tray *tray,
+                         cull_sel_load *seen)
+{
+    cull_status    status = CULL_OK;
+    cull_needs     needs = {.signals = CULL_SIGNAL_LOSS | CULL_SIGNAL_P};
+    cull_plan     *plan = NULL;
+    cull_data_form form = {0};
+    cull_batch     batch = {0};
+    cull_signals   signals = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        tray->here.place[i] = (uint32_t)(at + i);
+        tray->here.label[i] = cull_data_labels(w->set)[at + i];
+    }
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, count, &plan));
+    TRY(cull_plan_form(plan, &form));
+    TRY(cull_data_transform(w->set, NULL, form, 0, tray->here.place, count, tray->here.inputs));
+    TRY(cull_tray_send(tray, count, &batch));
+    batch.weight = NULL;
+    TRY(cull_nn_score(plan, &batch, CULL_STATS_RUNNING, needs.signals, &signals));
+    TRY(cull_sel_carry(seen, &needs, &signals));
+    take(w, &signals, at);
+done:
+    return status;
+}
+
 static cull_status score_all(cull_audit_work *w)
 {
-    cull_trainer  *t = w->t;
-    cull_status    status = CULL_OK;
-    size_t         most = t->setup->evaluate_batch, row = cull_data_row(w->set);
-    float         *inputs = NULL;
-    uint32_t      *places = NULL;
-    cull_data_form form = {0};
+    cull_status   status = CULL_OK;
+    cull_backend *backend = w->t->backend;
+    size_t        most = w->t->setup->evaluate_batch;
+    cull_tray     tray = {.backend = backend, .row = cull_data_row(w->set) * sizeof(float)};
+    cull_sel_load seen = {.home = backend, .work = cull_backend_host(backend)};
 
     most = most < w->set->count ? most : w->set->count;
-    TRY(cull_base_alloc_aligned(most * row, sizeof *inputs, "an audit", &inputs));
-    TRY(cull_base_alloc(most, sizeof *places, "an audit", &places));
-    for (size_t at = 0; at < w->set->count; at += most) {
-        size_t       count = w->set->count - at < most ? w->set->count - at : most;
-        cull_plan   *plan = NULL;
-        cull_signals signals = {0};
-        cull_batch   batch = {
-              .count = count, .inputs = inputs, .label = w->set->labels + at, .place = places};
-
-        for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(at + i);
-        TRY(cull_trainer_plan(t, CULL_PLAN_SCORE, count, &plan));
-        TRY(cull_trainer_form(plan, &form));
-        TRY(cull_data_transform(w->set, NULL, form, 0, places, count, inputs));
-        TRY(cull_nn_score(plan, &batch, CULL_STATS_RUNNING, CULL_SIGNAL_LOSS | CULL_SIGNAL_P,
-                          &signals));
-        take(w, &signals, at);
-    }
+    TRY(cull_tray_room(&tray, most));
+    for (size_t at = 0; at < w->set->count; at += most)
+        TRY(score(w, at, w->set->count - at < most ? w->set->count - at : most, &tray, &seen));
 done:
-    cull_base_free_aligned(inputs);
-    cull_base_free(places);
+    cull_sel_load_clear(&seen);
+    cull_tray_clear(&tray);
     return status;
 }
 
@@ -153,7 +165,7 @@ static cull_status rank(cull_audit_work *w, cull_audit_result *out)
         size_t from = d * n / CULL_AUDIT_TENTHS, to = (d + 1) * n / CULL_AUDIT_TENTHS, right = 0;
 
         for (size_t i = from; i < to; i++)
-            right += w->predicted[w->order[i]] == w->set->labels[w->order[i]];
+            right += w->predicted[w->order[i]] == cull_data_labels(w->set)[w->order[i]];
         out->tenth[d] = to > from ? (double)right / (double)(to - from) : NAN;
         out->accuracy += (double)right / (double)n;
     }
@@ -172,7 +184,7 @@ static cull_status read_times(cull_audit_work *w, const char *path)
     cull_arrays *arrays = NULL;
     cull_tensor  count = {0};
 
-    if (w->set != w->t->train)
+    if (w->set != w->t->sets.train)
         FAIL(CULL_BAD_ARGUMENT, "%s: a selection is of the training set", path);
     TRY(cull_arrays_open(path, &arrays));
     TRY(cull_arrays_get(arrays, "count", &count));

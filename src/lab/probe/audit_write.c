@@ -2,8 +2,7 @@
  * figures. */
 #include "base/alloc.h"
 #include "lab/probe/audit.h"
-
-enum { MOST_ARRAYS = 13 };
+#include "records/audit_file.h"
 
 struct shown {
     size_t   count;
@@ -56,7 +55,7 @@ static cull_status gather(const cull_audit_work *w, size_t each, struct shown *s
     for (size_t i = 0; i < s->count; i++) {
         uint32_t place = i < each ? w->order[i] : w->order[n - 1 - (i - each)];
 
-        s->label[i] = set->labels[place];
+        s->label[i] = cull_data_labels(set)[place];
         s->predicted[i] = w->predicted[place];
         s->place[i] = (int32_t)place;
         s->loss[i] = w->loss[place];
@@ -93,37 +92,34 @@ static size_t list_never(const cull_audit_work *w, int32_t *out)
 cull_status cull_audit_write(const cull_audit_work *w, const cull_audit_result *r, size_t examples,
                              const char *path)
 {
-    cull_status  status = CULL_OK;
-    struct shown s = {0};
-    cull_array   array[MOST_ARRAYS] = {{0}};
-    size_t       count = 0, never = 0;
-    int32_t     *places = NULL;
-    double      *rank = NULL;
-    int64_t      times[CULL_AUDIT_BINS] = {0};
+    cull_status        status = CULL_OK;
+    struct shown       s = {0};
+    cull_records_audit audit = {0};
+    int32_t           *places = NULL;
+    double            *rank = NULL;
+    int64_t            times[CULL_AUDIT_BINS] = {0};
 
     TRY(gather(w, examples, &s));
-    if (s.images) array[count++] = (cull_array){"images", pictures(w->set, &s)};
-    array[count++] = (cull_array){"label", cull_vector(s.label, CULL_I32, s.count)};
-    array[count++] = (cull_array){"predicted", cull_vector(s.predicted, CULL_I32, s.count)};
-    array[count++] = (cull_array){"place", cull_vector(s.place, CULL_I32, s.count)};
-    array[count++] = (cull_array){"loss", cull_vector(s.loss, CULL_F64, s.count)};
-    array[count++] = (cull_array){"kind", cull_vector(s.kind, CULL_U8, s.count)};
-    array[count++] = (cull_array){"corrupted", cull_vector(s.corrupted, CULL_U8, s.count)};
-    array[count++] =
-        (cull_array){"confidence", cull_vector(r->confidence, CULL_F64, CULL_AUDIT_POINTS)};
-    array[count++] = (cull_array){"tenth", cull_vector(r->tenth, CULL_F64, CULL_AUDIT_TENTHS)};
+    if (s.images) audit.images = pictures(w->set, &s);
+    audit.label = cull_vector(s.label, CULL_I32, s.count);
+    audit.predicted = cull_vector(s.predicted, CULL_I32, s.count);
+    audit.place = cull_vector(s.place, CULL_I32, s.count);
+    audit.loss = cull_vector(s.loss, CULL_F64, s.count);
+    audit.kind = cull_vector(s.kind, CULL_U8, s.count);
+    audit.corrupted = cull_vector(s.corrupted, CULL_U8, s.count);
+    audit.confidence = cull_vector(r->confidence, CULL_F64, CULL_AUDIT_POINTS);
+    audit.tenth = cull_vector(r->tenth, CULL_F64, CULL_AUDIT_TENTHS);
     TRY(cull_base_alloc(w->set->count, sizeof *rank, "an audit", &rank));
     for (size_t i = 0; i < w->set->count; i++)
         rank[w->order[i]] = ((double)i + .5) / (double)w->set->count;
-    array[count++] = (cull_array){"rank", cull_vector(rank, CULL_F64, w->set->count)};
+    audit.rank = cull_vector(rank, CULL_F64, w->set->count);
     if (w->times) {
         TRY(cull_base_alloc(w->set->count, sizeof *places, "an audit", &places));
-        never = list_never(w, places);
         for (size_t i = 0; i < CULL_AUDIT_BINS; i++) times[i] = (int64_t)r->times[i];
-        array[count++] = (cull_array){"never", cull_vector(places, CULL_I32, never)};
-        array[count++] = (cull_array){"times", cull_vector(times, CULL_I64, CULL_AUDIT_BINS)};
+        audit.never = cull_vector(places, CULL_I32, list_never(w, places));
+        audit.times = cull_vector(times, CULL_I64, CULL_AUDIT_BINS);
     }
-    TRY(cull_arrays_write(path, array, count));
+    TRY(cull_records_audit_write(path, &audit));
 done:
     cull_base_free(places);
     cull_base_free(rank);

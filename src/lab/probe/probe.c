@@ -20,7 +20,7 @@ struct work {
     cull_selector           **selector;            /* [arms] */
     cull_subset              *subset;              /* [arms] of the current batch */
     double                   *whole, *whole_error; /* [batches] */
-    cull_probe_record        *record;
+    cull_records_probe_log    record;
     size_t                    done, all; /* passes, for tell */
 };
 
@@ -41,7 +41,7 @@ static void clear(struct work *w)
     cull_base_free(w->subset);
     cull_base_free(w->whole);
     cull_base_free(w->whole_error);
-    cull_probe_record_close(w->record);
+    cull_records_probe_close(&w->record);
     cull_probe_clear(&w->result);
     cull_prober_clear(&w->prober);
     cull_trainer_destroy(w->t);
@@ -103,7 +103,7 @@ static cull_status make_arm(struct work *w, size_t at, const char *strategy, dou
     char            text[CULL_PROBE_NAME], name[CULL_PROBE_NAME], number[32];
     cull_option     option[MOST_OPTIONS + 1] = {{0}};
     size_t          count = 0;
-    cull_setting    setting = {.pool = w->t->train->count,
+    cull_setting    setting = {.pool = w->t->sets.train->count,
                                .batch = w->t->setup->batch,
                                .epochs = w->t->setup->epochs,
                                .seed = w->t->setup->seed,
@@ -155,23 +155,23 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe)
 
     TRY(cull_trainer_create(s, false, &w->t));
     if (w->options->weights)
-        TRY(cull_weights_read(w->options->weights, w->t->model, w->t->params));
+        TRY(cull_weights_read(w->options->weights, w->t->learner.model, w->t->learner.params));
     else
         TRY(cull_trainer_begin(w->t));
     ground = (cull_probe_ground){.backend = w->t->backend,
-                                 .model = w->t->model,
-                                 .params = w->t->params,
-                                 .set = w->t->train,
+                                 .model = w->t->learner.model,
+                                 .params = w->t->learner.params,
+                                 .set = w->t->sets.train,
                                  .augment = s->augments ? &s->augment : NULL,
                                  .batch = s->batch,
                                  .smoothing = s->smoothing,
                                  .seed = s->seed};
     TRY(cull_prober_init(&w->prober, &ground));
-    w->result.parameters = w->t->params->count;
+    w->result.parameters = w->t->learner.params->count;
     w->result.batch = s->batch;
-    w->result.batchnorm = w->t->params->running_count > 0;
+    w->result.batchnorm = w->t->learner.params->running_count > 0;
     TRY(make_arms(w));
-    if (w->options->folder) TRY(cull_probe_record_open(w->options->folder, &w->record));
+    if (w->options->folder) TRY(cull_records_probe_open(&w->record, w->options->folder));
 done:
     return status;
 }
@@ -211,7 +211,7 @@ done:
 static void count_pick(const struct work *w, const cull_subset *subset, cull_probe_arm *arm,
                        cull_probe_pick *pick)
 {
-    const uint8_t *marks = w->t->train->marks;
+    const uint8_t *marks = w->t->sets.train->marks;
 
     pick->kept = subset->count;
     for (size_t i = 0; i < subset->count; i++) {
@@ -233,7 +233,7 @@ static cull_status measure_pick(struct work *w, const cull_subset *subset, cull_
     size_t       count = w->result.parameters;
 
     /* the last layer's weights and biases lie side by side */
-    const cull_node *last = &w->t->model->node[w->t->model->last_dense];
+    const cull_node *last = &w->t->learner.model->node[w->t->learner.model->last_dense];
     size_t           at = last->param_at[0], size = last->param_count[0];
 
     if (last->params > 1) size += last->param_count[1];
@@ -291,7 +291,7 @@ static cull_status take_batch(struct work *w, size_t b)
     cull_prober_go(&w->prober, b);
     TRY(pick_batch(w, b));
     for (size_t i = 0; i < r->batch; i++)
-        r->base.hits += (w->t->train->marks[w->prober.places[i]] & CULL_DATA_MARK_LABEL) != 0;
+        r->base.hits += (w->t->sets.train->marks[w->prober.places[i]] & CULL_DATA_MARK_LABEL) != 0;
     r->base.trials += (double)r->batch;
     w->whole[b] = w->whole_error[b] = NAN;
     if (!w->options->picks) {
@@ -304,8 +304,8 @@ static cull_status take_batch(struct work *w, size_t b)
             w->whole[b] += w->prober.whole[i] * w->prober.whole[i];
     }
     for (size_t a = 0; a < r->arms; a++) TRY(measure_pick(w, &w->subset[a], &r->arm[a].pick[b]));
-    for (size_t a = 0; w->record && a < r->arms; a++)
-        TRY(cull_probe_record_pick(w->record, r, &r->arm[a], &r->arm[a].pick[b]));
+    for (size_t a = 0; w->options->folder && a < r->arms; a++)
+        TRY(cull_probe_record_pick(&w->record, r, &r->arm[a], &r->arm[a].pick[b]));
     if (w->options->picks) tell(w);
 done:
     return status;
@@ -320,8 +320,8 @@ static cull_status sum_up(struct work *w)
     r->whole = cull_probe_spread(w->whole, r->batches);
     r->whole_error = cull_probe_spread(w->whole_error, r->batches);
     TRY(cull_probe_summarise(r));
-    for (size_t a = 0; w->record && a < r->arms; a++)
-        TRY(cull_probe_record_arm(w->record, r, &r->arm[a]));
+    for (size_t a = 0; w->options->folder && a < r->arms; a++)
+        TRY(cull_records_probe_add_arm(&w->record, r, &r->arm[a]));
 done:
     return status;
 }

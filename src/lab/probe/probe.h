@@ -18,6 +18,9 @@
 #include "data/order.h"
 #include "data/transform.h"
 #include "nn/nn.h"
+#include "records/probe_lines.h"
+#include "select/select.h"
+#include "train/network/tray.h"
 
 enum { CULL_PROBE_PLANS = 8 };
 
@@ -42,18 +45,18 @@ typedef struct cull_prober {
     } learn[CULL_PROBE_PLANS]; /* the plan of M first, then of what subsets needed last */
     size_t          learns, next;
     cull_plan      *score;
-    void           *inputs;  /* room for M examples        */
-    void           *running; /* a copy of the averages     */
-    int32_t        *label;   /* [M]                        */
-    uint32_t       *place;   /* [M]                        */
-    double         *weight;  /* [M]                        */
-    uint32_t       *rows;    /* [M]                        */
-    double         *full;    /* (P) g                      */
-    double         *whole;   /* (P) g(B)                   */
-    double         *part;    /* (P) g(S) or g_M(S)         */
-    double         *wide[2]; /* exact: H and P in float64  */
-    const uint32_t *places;  /* [M] of the current batch   */
-    uint64_t        number;  /* of the current batch       */
+    cull_tray       tray;     /* room for M examples        */
+    cull_sel_load   seen;     /* signals, on the host       */
+    void           *running;  /* a copy of the averages     */
+    void           *gradient; /* (P) a copy, where the backend is not on the host */
+    double         *weight;   /* [M]                        */
+    uint32_t       *rows;     /* [M]                        */
+    double         *full;     /* (P) g                      */
+    double         *whole;    /* (P) g(B)                   */
+    double         *part;     /* (P) g(S) or g_M(S)         */
+    double         *wide[2];  /* exact: H and P in float64  */
+    const uint32_t *places;   /* [M] of the current batch   */
+    uint64_t        number;   /* of the current batch       */
     uint64_t        epoch;
 } cull_prober;
 
@@ -67,8 +70,8 @@ size_t      cull_prober_batches(const cull_prober *prober); /* whole minibatches
 /* Make minibatch `number`, counted over epochs, the current one. */
 void cull_prober_go(cull_prober *prober, size_t number);
 
-/* What a forward pass sees of the current batch: BatchNorm by the batch, dropout off. exact: H and
- * P in float64, so that all that is computed of them is. */
+/* What a forward pass sees of the current batch, on the host: BatchNorm by the batch, dropout off.
+ * exact: H and P in float64, so that all that is computed of them is. */
 cull_status cull_prober_score(cull_prober *prober, bool exact, cull_signals *signals);
 
 /* The last layer's |g_M(S) - g(B)|^2 / |g(B)|^2 as the signals of the current batch tell it,
@@ -100,13 +103,7 @@ const cull_probe_arm *cull_probe_control(const cull_probe_result *result,
 cull_status cull_probe_summarise(cull_probe_result *result);
 
 /* ---- probe_record.c ---- */
-typedef struct cull_probe_record cull_probe_record;
-
-cull_status cull_probe_record_open(const char *folder, cull_probe_record **out);
-void        cull_probe_record_close(cull_probe_record *record);
-cull_status cull_probe_record_pick(cull_probe_record *record, const cull_probe_result *result,
+cull_status cull_probe_record_pick(cull_records_probe_log *log, const cull_probe_result *result,
                                    const cull_probe_arm *arm, const cull_probe_pick *pick);
-cull_status cull_probe_record_arm(cull_probe_record *record, const cull_probe_result *result,
-                                  const cull_probe_arm *arm);
 
 #endif

@@ -22,17 +22,19 @@ static cull_status make_room(cull_prober *p)
     const cull_probe_ground *g = &p->ground;
     cull_status              status = CULL_OK;
     size_t                   batch = g->batch, count = g->params->count;
+    size_t                   size = cull_dtype_size(g->params->dtype);
 
-    TRY(cull_base_alloc(batch, sizeof *p->label, "a probe", &p->label));
-    TRY(cull_base_alloc(batch, sizeof *p->place, "a probe", &p->place));
+    p->tray = (cull_tray){.backend = g->backend, .row = cull_data_row(g->set) * size};
+    p->seen = (cull_sel_load){.home = g->backend, .work = cull_backend_host(g->backend)};
+    TRY(cull_tray_room(&p->tray, batch));
     TRY(cull_base_alloc(batch, sizeof *p->weight, "a probe", &p->weight));
     TRY(cull_base_alloc(batch, sizeof *p->rows, "a probe", &p->rows));
     TRY(cull_base_alloc(count, sizeof *p->full, "a probe's gradients", &p->full));
     TRY(cull_base_alloc(count, sizeof *p->whole, "a probe's gradients", &p->whole));
     TRY(cull_base_alloc(count, sizeof *p->part, "a probe's gradients", &p->part));
-    TRY(cull_base_alloc(running_bytes(g->params), 1, "a probe", &p->running));
-    TRY(cull_base_alloc_aligned(batch * cull_data_row(g->set), cull_dtype_size(g->params->dtype),
-                                "a probe's batch", &p->inputs));
+    TRY(cull_backend_allocate(g->backend, running_bytes(g->params), 1, "a probe", &p->running));
+    if (!cull_backend_on_host(g->backend))
+        TRY(cull_base_alloc(count, size, "a probe's gradients", &p->gradient));
     for (size_t i = 0; i < batch; i++) p->rows[i] = (uint32_t)i;
 done:
     return status;
@@ -70,10 +72,10 @@ void cull_prober_clear(cull_prober *p)
     for (size_t i = 0; i < p->learns; i++) cull_nn_plan_destroy(p->learn[i].plan);
     cull_nn_plan_destroy(p->score);
     cull_data_order_clear(&p->order);
-    cull_base_free_aligned(p->inputs);
-    cull_base_free(p->running);
-    cull_base_free(p->label);
-    cull_base_free(p->place);
+    cull_tray_clear(&p->tray);
+    cull_sel_load_clear(&p->seen);
+    if (p->running) cull_backend_release(p->ground.backend, p->running);
+    cull_base_free(p->gradient);
     cull_base_free(p->weight);
     cull_base_free(p->rows);
     cull_base_free(p->full);
@@ -130,24 +132,22 @@ static cull_status bring(cull_prober *p, const cull_plan *plan, const uint32_t *
                          const double *weight, cull_batch *out)
 {
     const cull_probe_ground *g = &p->ground;
+    const cull_tray_rows    *here = &p->tray.here;
     cull_status              status = CULL_OK;
     cull_data_form           form = {0};
 
-    TRY(cull_trainer_form(plan, &form));
+    TRY(cull_plan_form(plan, &form));
     form.dtype = g->params->dtype;
     for (size_t i = 0; i < count; i++) {
-        p->place[i] = p->places[rows[i]];
-        p->label[i] = g->set->labels[p->place[i]];
+        here->place[i] = p->places[rows[i]];
+        here->label[i] = cull_data_labels(g->set)[here->place[i]];
+        if (weight) here->weight[i] = weight[i];
     }
-    TRY(cull_data_transform(g->set, g->augment, form, p->epoch, p->place, count, p->inputs));
-    *out = (cull_batch){.count = count,
-                        .inputs = p->inputs,
-                        .label = p->label,
-                        .weight = weight,
-                        .place = p->place,
-                        .step = p->number,
-                        .epoch = p->epoch,
-                        .key = cull_key_make(g->seed, "dropout")};
+    TRY(cull_data_transform(g->set, g->augment, form, p->epoch, here->place, count, here->inputs));
+    *out = (cull_batch){
+        .step = p->number, .epoch = p->epoch, .key = cull_key_make(g->seed, "dropout")};
+    TRY(cull_tray_send(&p->tray, count, out));
+    if (!weight) out->weight = NULL;
 done:
     return status;
 }
@@ -171,12 +171,13 @@ done:
 cull_status cull_prober_score(cull_prober *p, bool exact, cull_signals *signals)
 {
     cull_status status = CULL_OK;
+    cull_needs  all = {.signals =
+                           CULL_SIGNAL_LOSS | CULL_SIGNAL_H | CULL_SIGNAL_P | CULL_SIGNAL_LABEL};
     cull_batch  batch = {0};
 
     TRY(bring(p, p->score, p->rows, p->ground.batch, NULL, &batch));
-    TRY(cull_nn_score(p->score, &batch, CULL_STATS_BATCH,
-                      CULL_SIGNAL_LOSS | CULL_SIGNAL_H | CULL_SIGNAL_P | CULL_SIGNAL_LABEL,
-                      signals));
+    TRY(cull_nn_score(p->score, &batch, CULL_STATS_BATCH, all.signals, signals));
+    TRY(cull_sel_carry(&p->seen, &all, signals));
     if (exact) {
         TRY(widen(&signals->h, &p->wide[0]));
         TRY(widen(&signals->p, &p->wide[1]));
@@ -216,36 +217,42 @@ double cull_prober_last(cull_prober *p, const cull_signals *signals, const cull_
     return cull_probe_relative(p->part, p->whole, size);
 }
 
-/* Into params->gradient, running averages as before. */
-static cull_status learn(cull_prober *p, const uint32_t *rows, size_t count, const double *weight)
+/* *gradient on the host, until the next; running averages as before. */
+static cull_status learn(cull_prober *p, const uint32_t *rows, size_t count, const double *weight,
+                         cull_tensor *gradient)
 {
-    cull_params *params = p->ground.params;
-    cull_status  status = CULL_OK;
-    cull_plan   *plan = NULL;
-    cull_batch   batch = {0};
-    cull_signals trained = {0};
+    const cull_params *params = p->ground.params;
+    cull_backend      *backend = p->ground.backend;
+    cull_status        status = CULL_OK, back = CULL_OK;
+    cull_plan         *plan = NULL;
+    cull_batch         batch = {0};
+    cull_signals       trained = {0};
+    const void        *numbers = params->gradient;
 
     TRY(learn_plan(p, count, &plan));
     TRY(bring(p, plan, rows, count, weight, &batch));
-    memcpy(p->running, params->running, running_bytes(params));
+    TRY(cull_backend_copy(backend, p->running, params->running, running_bytes(params)));
     status = cull_nn_learn(plan, &batch, &trained);
-    memcpy(params->running, p->running, running_bytes(params));
+    back = cull_backend_copy(backend, params->running, p->running, running_bytes(params));
+    TRY(status);
+    TRY(back);
+    if (p->gradient) {
+        TRY(cull_backend_download(backend, p->gradient, numbers,
+                                  params->count * cull_dtype_size(params->dtype)));
+        numbers = p->gradient;
+    }
+    *gradient = cull_vector(numbers, params->dtype, params->count);
 done:
     return status;
-}
-
-static double element(const cull_params *params, size_t i)
-{
-    return params->dtype == CULL_F32 ? (double)((const float *)params->gradient)[i]
-                                     : ((const double *)params->gradient)[i];
 }
 
 cull_status cull_prober_whole(cull_prober *p)
 {
     cull_status status = CULL_OK;
+    cull_tensor gradient = {0};
 
-    TRY(learn(p, p->rows, p->ground.batch, NULL));
-    for (size_t i = 0; i < p->ground.params->count; i++) p->whole[i] = element(p->ground.params, i);
+    TRY(learn(p, p->rows, p->ground.batch, NULL, &gradient));
+    cull_tensor_to_double(&gradient, p->ground.params->count, p->whole);
 done:
     return status;
 }
@@ -253,9 +260,11 @@ done:
 cull_status cull_prober_add(cull_prober *p)
 {
     cull_status status = CULL_OK;
+    cull_tensor gradient = {0};
 
-    TRY(learn(p, p->rows, p->ground.batch, NULL));
-    for (size_t i = 0; i < p->ground.params->count; i++) p->full[i] += element(p->ground.params, i);
+    TRY(learn(p, p->rows, p->ground.batch, NULL, &gradient));
+    for (size_t i = 0; i < p->ground.params->count; i++)
+        p->full[i] += cull_tensor_get(&gradient, i);
 done:
     return status;
 }
@@ -269,6 +278,7 @@ cull_status cull_prober_part(cull_prober *p, const cull_subset *subset, int way)
 {
     cull_status status = CULL_OK;
     size_t      batch = p->ground.batch;
+    cull_tensor gradient = {0};
 
     if (subset->count == 0 || subset->count > batch)
         FAIL(CULL_BAD_ARGUMENT, "a gradient of %zu examples of a batch of %zu", subset->count,
@@ -277,16 +287,16 @@ cull_status cull_prober_part(cull_prober *p, const cull_subset *subset, int way)
         if (subset->index[i] >= batch)
             FAIL(CULL_BAD_ARGUMENT, "row %u of %zu is not there", subset->index[i], batch);
     if (way == CULL_PROBE_TRAINED) {
-        TRY(learn(p, subset->index, subset->count, subset->weight));
+        TRY(learn(p, subset->index, subset->count, subset->weight, &gradient));
     } else {
         double scale = (double)batch / (double)subset->count;
 
         memset(p->weight, 0, batch * sizeof *p->weight);
         for (size_t i = 0; i < subset->count; i++)
             p->weight[subset->index[i]] += scale * subset->weight[i];
-        TRY(learn(p, p->rows, batch, p->weight));
+        TRY(learn(p, p->rows, batch, p->weight, &gradient));
     }
-    for (size_t i = 0; i < p->ground.params->count; i++) p->part[i] = element(p->ground.params, i);
+    cull_tensor_to_double(&gradient, p->ground.params->count, p->part);
 done:
     return status;
 }

@@ -204,16 +204,14 @@ cull_status cull_network_open(const cull_recipe *recipe, const char *weights, cu
     cull_network_setup setup = setup_of(&recipe->setup);
 
     TRY(cull_trainer_create(&recipe->setup, false, &t));
-    setup.mean = t->train->mean;
-    setup.deviation = t->train->deviation;
-    TRY(cull_network_make(t->model, NULL, &setup, &network));
+    setup.mean = t->sets.train->mean;
+    setup.deviation = t->sets.train->deviation;
+    TRY(cull_network_make(t->learner.model, NULL, &setup, &network));
     if (weights) {
         TRY(cull_network_read(network, weights));
     } else {
         TRY(cull_trainer_begin(t));
-        memcpy(network->params->value, t->params->value, t->params->count * sizeof(float));
-        memcpy(network->params->running, t->params->running,
-               t->params->running_count * sizeof(float));
+        TRY(cull_nn_params_copy(network->params, t->learner.params));
     }
     *out = network;
     network = NULL;

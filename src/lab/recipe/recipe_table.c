@@ -1,4 +1,5 @@
 /* lab/recipe/recipe_table.c - every key of a recipe. */
+#include "backend/backend.h"
 #include "lab/recipe/recipe.h"
 
 #define WHOLE 9007199254740992. /* 2^53: every whole number up to here is exact */
@@ -123,7 +124,7 @@ const cull_option_spec cull_recipe_table[] = {
      "no others; none: drawn from the seed. A resumed run does not read it again once it "
      "has a checkpoint"},
     {"train.seed", CULL_OPTION_INT, "1", 0, WHOLE, NULL, "of all randomness"},
-    {"train.backend", CULL_OPTION_CHOICE, "cpu", 0, 0, "cpu|ref",
+    {"train.backend", CULL_OPTION_CHOICE, "cpu", 0, 0, cull_backend_names + 1,
      "fast, or plain loops that define what is right"},
     {"train.threads", CULL_OPTION_INT, "0", 0, 1024, NULL,
      "0: one per core; never changes the result"},

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cull_lab.h"
 #include "lab/recipe/recipe.h"
+#include "train/network/tray.h"
 
 enum { PARTS = 4 };
 
@@ -12,19 +13,14 @@ struct work {
     cull_trainer  *t;
     cull_plan     *score, *learn;
     cull_data_form form;
-    uint32_t      *places;
-    int32_t       *labels;
-    float         *inputs;
-    cull_batch     batch;
+    cull_tray      tray;
     double        *seconds[PARTS]; /* [rounds]: load, score, learn, optim */
 };
 
 static void clear(struct work *w)
 {
     for (size_t i = 0; i < PARTS; i++) cull_base_free(w->seconds[i]);
-    cull_base_free(w->places);
-    cull_base_free(w->labels);
-    cull_base_free_aligned(w->inputs);
+    cull_tray_clear(&w->tray);
     cull_trainer_destroy(w->t);
 }
 
@@ -35,31 +31,31 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe, size_t rou
 
     TRY(cull_trainer_create(s, true, &w->t));
     TRY(cull_trainer_begin(w->t));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_SCORE, s->batch, &w->score));
-    TRY(cull_trainer_plan(w->t, CULL_PLAN_LEARN, s->batch, &w->learn));
-    TRY(cull_trainer_form(w->learn, &w->form));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, s->batch, &w->score));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_LEARN, s->batch, &w->learn));
+    TRY(cull_plan_form(w->learn, &w->form));
     for (size_t i = 0; i < PARTS; i++)
         TRY(cull_base_alloc(rounds, sizeof(double), "a benchmark", &w->seconds[i]));
-    TRY(cull_base_alloc(s->batch, sizeof *w->places, "a benchmark", &w->places));
-    TRY(cull_base_alloc(s->batch, sizeof *w->labels, "a benchmark", &w->labels));
-    TRY(cull_base_alloc_aligned(s->batch * cull_data_row(w->t->train), sizeof *w->inputs,
-                                "a benchmark", &w->inputs));
+    w->tray = (cull_tray){.backend = w->t->backend,
+                          .row = cull_data_row(w->t->sets.train) * sizeof(float)};
+    TRY(cull_tray_room(&w->tray, s->batch));
     for (size_t i = 0; i < s->batch; i++) {
-        w->places[i] = (uint32_t)i;
-        w->labels[i] = w->t->train->labels[i];
+        w->tray.here.place[i] = (uint32_t)i;
+        w->tray.here.label[i] = cull_data_labels(w->t->sets.train)[i];
     }
-    w->batch = (cull_batch){
-        .count = s->batch, .inputs = w->inputs, .label = w->labels, .place = w->places};
 done:
     return status;
 }
 
-static double lap(double *mark)
+/* Seconds since the last, when all that was asked for is done. */
+static cull_status lap(const struct work *w, double *mark, double *passed)
 {
-    double now = cull_base_seconds(), passed = now - *mark;
+    cull_status status = cull_backend_wait(w->t->backend);
+    double      now = cull_base_seconds();
 
+    *passed = now - *mark;
     *mark = now;
-    return passed;
+    return status;
 }
 
 static cull_status measure(struct work *w, size_t round, bool keep)
@@ -67,18 +63,22 @@ static cull_status measure(struct work *w, size_t round, bool keep)
     cull_status   status = CULL_OK;
     cull_trainer *t = w->t;
     cull_signals  signals = {0};
+    cull_batch    batch = {0};
+    size_t        count = t->setup->batch;
     double        mark = cull_base_seconds(), passed[PARTS] = {0};
 
-    TRY(cull_data_transform(t->train, t->setup->augments ? &t->setup->augment : NULL, w->form,
-                            round, w->places, w->batch.count, w->inputs));
-    passed[0] = lap(&mark);
-    TRY(cull_nn_score(w->score, &w->batch, CULL_STATS_BATCH, CULL_SIGNAL_LOSS, &signals));
-    passed[1] = lap(&mark);
-    TRY(cull_nn_learn(w->learn, &w->batch, &signals));
-    passed[2] = lap(&mark);
-    TRY(cull_optim_step(t->optim, cull_schedule_rate(&t->schedule, 0), t->params->value,
-                        t->params->gradient));
-    passed[3] = lap(&mark);
+    TRY(cull_data_transform(t->sets.train, t->setup->augments ? &t->setup->augment : NULL, w->form,
+                            round, w->tray.here.place, count, w->tray.here.inputs));
+    TRY(cull_tray_send(&w->tray, count, &batch));
+    batch.weight = NULL;
+    TRY(lap(w, &mark, &passed[0]));
+    TRY(cull_nn_score(w->score, &batch, CULL_STATS_BATCH, CULL_SIGNAL_LOSS, &signals));
+    TRY(lap(w, &mark, &passed[1]));
+    TRY(cull_nn_learn(w->learn, &batch, &signals));
+    TRY(lap(w, &mark, &passed[2]));
+    TRY(cull_optim_step(t->learner.optim, cull_schedule_rate(&t->learner.schedule, 0),
+                        t->learner.params->value, t->learner.params->gradient));
+    TRY(lap(w, &mark, &passed[3]));
     for (size_t i = 0; keep && i < PARTS; i++) w->seconds[i][round] = passed[i];
 done:
     return status;
@@ -110,7 +110,7 @@ cull_status cull_bench(const cull_recipe *recipe, size_t rounds, cull_bench_resu
     TRY(measure(&w, 0, false));
     for (size_t i = 0; i < rounds; i++) TRY(measure(&w, i, true));
     *out = (cull_bench_result){
-        .batch = recipe->setup.batch, .rounds = rounds, .parameters = w.t->params->count};
+        .batch = recipe->setup.batch, .rounds = rounds, .parameters = w.t->learner.params->count};
     out->load = median(w.seconds[0], rounds, &ignored);
     out->score = median(w.seconds[1], rounds, &out->score_spread);
     out->learn = median(w.seconds[2], rounds, &out->learn_spread);

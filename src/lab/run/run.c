@@ -7,17 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
+#include "base/sized.h"
 #include "lab/recipe/recipe.h"
 #include "train/folder/weights.h"
-
-static cull_status join(const char *folder, const char *name, char out[CULL_DATA_PATH])
-{
-    int length = snprintf(out, CULL_DATA_PATH, "%s/%s", folder, name);
-
-    if (length < 0 || length >= CULL_DATA_PATH)
-        return cull_fail(CULL_IO, "%.100s...: the name is too long", folder);
-    return CULL_OK;
-}
 
 /* The folder and those above it. */
 static cull_status make_folder(const char *folder)
@@ -26,13 +19,8 @@ static cull_status make_folder(const char *folder)
     char        path[CULL_DATA_PATH];
     struct stat info = {0};
 
-    TRY(join(folder, "", path));
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0777) && errno != EEXIST)
-            FAIL(CULL_IO, "%s: cannot create: %s", path, strerror(errno));
-        *slash = '/';
-    }
+    TRY(cull_base_join(folder, "", path));
+    TRY(cull_base_make_folders(path));
     if (stat(folder, &info) || !S_ISDIR(info.st_mode)) FAIL(CULL_IO, "%s: is not a folder", folder);
 done:
     return status;
@@ -63,18 +51,18 @@ static cull_status look(const cull_recipe *recipe, const cull_run_options *optio
 
     *there = false;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        TRY(join(options->folder, files[i], path));
+        TRY(cull_base_join(options->folder, files[i], path));
         *there = *there || access(path, F_OK) == 0;
     }
     if (!*there) goto done;
     if (!options->resume) FAIL(CULL_BAD_ARGUMENT, "%s already holds a run", options->folder);
-    TRY(join(options->folder, "recipe.yaml", path));
+    TRY(cull_base_join(options->folder, "recipe.yaml", path));
     TRY(cull_recipe_open(path, NULL, 0, &old));
     key = cull_recipe_difference(old, recipe);
     if (key)
         FAIL(CULL_BAD_OPTION, "%s: the run has %s=%s, the recipe %s", options->folder, key,
              cull_recipe_value(old, key), cull_recipe_value(recipe, key));
-    TRY(join(options->folder, "model.txt", path));
+    TRY(cull_base_join(options->folder, "model.txt", path));
     TRY(cull_recipe_match_model(recipe, path));
 done:
     cull_recipe_close(old);
@@ -84,26 +72,31 @@ done:
 cull_status cull_train(const cull_recipe *recipe, const cull_run_options *options,
                        cull_run_result *out)
 {
-    cull_status   status = CULL_OK;
-    cull_trainer *trainer = NULL;
-    char          path[CULL_DATA_PATH];
-    bool          there = false;
-    int           fd = -1;
+    cull_status      status = CULL_OK;
+    cull_trainer    *trainer = NULL;
+    char             path[CULL_DATA_PATH];
+    bool             there = false;
+    int              fd = -1;
+    cull_run_options options_room;
+    cull_run_result  room, *given = out;
 
+    SIZED(cull_run_options, options, options_room);
+    SIZED_RESULT(cull_run_result, out, room);
     TRY(look(recipe, options, &there));
     TRY(cull_trainer_create(&recipe->setup, true, &trainer));
-    TRY(join(options->folder, "state", path));
+    TRY(cull_base_join(options->folder, "state", path));
     if (access(path, F_OK) != 0) TRY(cull_trainer_begin(trainer));
     TRY(make_folder(options->folder));
     TRY(lock(options->folder, &fd));
     TRY(look(recipe, options, &there)); /* another may have begun while the data was read */
     if (!there) {
-        TRY(join(options->folder, "model.txt", path));
+        TRY(cull_base_join(options->folder, "model.txt", path));
         TRY(cull_recipe_note_model(recipe, path));
-        TRY(join(options->folder, "recipe.yaml", path));
+        TRY(cull_base_join(options->folder, "recipe.yaml", path));
         TRY(cull_file_write(path, recipe->text, strlen(recipe->text)));
     }
     TRY(cull_trainer_run(trainer, options, out));
+    cull_sized_give(given, out, sizeof *out);
 done:
     cull_trainer_destroy(trainer);
     if (fd >= 0) (void)close(fd);
@@ -113,17 +106,21 @@ done:
 cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const char *set,
                           cull_evaluation *out)
 {
-    cull_status         status = CULL_OK;
-    cull_trainer       *t = NULL;
-    const cull_dataset *chosen = NULL;
+    cull_status     status = CULL_OK;
+    cull_trainer   *t = NULL;
+    cull_resident  *chosen = NULL;
+    cull_evaluation room, *given = out;
 
+    SIZED_RESULT(cull_evaluation, out, room);
     TRY(cull_trainer_create(&recipe->setup, false, &t));
-    if (strcmp(set, "test") == 0) chosen = t->test;
-    if (strcmp(set, "train") == 0) chosen = t->train;
-    if (strcmp(set, "validation") == 0) chosen = t->validation;
+    if (strcmp(set, "test") == 0) chosen = &t->sets.test_at;
+    if (strcmp(set, "train") == 0) chosen = &t->sets.train_at;
+    if (strcmp(set, "validation") == 0 && t->sets.validation) chosen = &t->sets.validation_at;
     if (!chosen) FAIL(CULL_BAD_ARGUMENT, "%s: the recipe has no set of this name", set);
-    TRY(cull_weights_read(weights, t->model, t->params));
-    TRY(cull_train_evaluate(t, chosen, out));
+    TRY(cull_weights_read(weights, t->learner.model, t->learner.params));
+    TRY(cull_learner_evaluate(&t->learner, chosen, t->sets.form,
+                              strcmp(set, "train") == 0 ? "training" : set, out));
+    cull_sized_give(given, out, sizeof *out);
 done:
     cull_trainer_destroy(t);
     return status;

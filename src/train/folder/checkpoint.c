@@ -52,13 +52,17 @@ static bool are_finite(const float *numbers, size_t count)
 }
 
 /* Weights that cannot be gone on from must not take the place of those that can. */
-static cull_status check_finite(const cull_trainer *t)
+static cull_status check_finite(const cull_params *params, uint64_t step)
 {
-    const cull_params *p = t->params;
+    cull_status status = CULL_OK;
+    cull_params p = {0};
 
-    if (are_finite(p->value, p->count) && are_finite(p->running, p->running_count)) return CULL_OK;
-    return cull_fail(CULL_NOT_FINITE, "the weights are no longer finite after step %" PRIu64,
-                     t->progress.step);
+    TRY(cull_nn_params_borrow(params, &p));
+    if (!are_finite(p.value, p.count) || !are_finite(p.running, p.running_count))
+        FAIL(CULL_NOT_FINITE, "the weights are no longer finite after step %" PRIu64, step);
+done:
+    cull_nn_params_drop(params, &p);
+    return status;
 }
 
 cull_status cull_checkpoint_weights(cull_trainer *t, char name[CULL_STATE_NAME], uint64_t *hash)
@@ -67,8 +71,8 @@ cull_status cull_checkpoint_weights(cull_trainer *t, char name[CULL_STATE_NAME],
     cull_writer bytes = {0};
     char        path[CULL_DATA_PATH];
 
-    TRY(check_finite(t));
-    TRY(cull_weights_encode(t->model, t->params, &bytes));
+    TRY(check_finite(t->learner.params, t->progress.step));
+    TRY(cull_weights_encode(t->learner.model, t->learner.params, &bytes));
     *hash = cull_base_hash(bytes.data, bytes.size);
     (void)snprintf(name, CULL_STATE_NAME, PREFIX "%" PRIu64 "-%016" PRIx64 ".safetensors",
                    t->progress.step, *hash);
@@ -135,10 +139,10 @@ static cull_status save_parts(const cull_trainer *t, struct parts *p, cull_run_s
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_optim_save(t->optim, &p->optim));
-    TRY(cull_tally_save(&t->tally, &p->tally));
+    TRY(cull_optim_save(t->learner.optim, &p->optim));
+    TRY(cull_tally_save(&t->books.tally, &p->tally));
     if (t->pool.count) TRY(cull_tally_save_subset(&t->pool, t->pool_epoch, &p->subset));
-    TRY(cull_scorer_save(t, &p->scorer));
+    TRY(cull_scorer_save(&t->scorer, &p->scorer));
     TRY(cull_selector_save(t->selector, &p->selector, &p->selector_size));
     state->optim = reader_of(&p->optim);
     state->tally = reader_of(&p->tally);
@@ -160,14 +164,14 @@ cull_status cull_checkpoint_save(cull_trainer *t)
     TRY(cull_record_sync(t));
     TRY(cull_checkpoint_weights(t, t->progress.weights, &t->progress.weights_hash));
     TRY(save_parts(t, &parts, &state));
-    cull_meter_settle(&t->meter);
+    cull_meter_settle(&t->books.meter);
     state.progress = t->progress;
-    state.meter = t->meter;
+    state.meter = t->books.meter;
     TRY(cull_run_state_encode(&state, &bytes));
     TRY(join(t, STATE_FILE, path));
     TRY(write_whole(path, &bytes));
     prune(t);
-    cull_meter_lap(&t->meter, CULL_PHASE_CHECKPOINT);
+    cull_meter_lap(&t->books.meter, CULL_PHASE_CHECKPOINT);
 done:
     clear_parts(&parts);
     cull_writer_clear(&bytes);
@@ -185,7 +189,7 @@ static cull_status load_weights(cull_trainer *t, const cull_progress *progress)
     TRY(cull_file_read(path, &data, &bytes));
     if (cull_base_hash(data, bytes) != progress->weights_hash)
         FAIL(CULL_BAD_FILE, "%s: not the weights that were saved", path);
-    TRY(cull_weights_decode(path, data, bytes, t->model, t->params));
+    TRY(cull_weights_decode(path, data, bytes, t->learner.model, t->learner.params));
 done:
     cull_bytes_release(data);
     return status;
@@ -195,11 +199,12 @@ static cull_status load_parts(cull_trainer *t, cull_run_state *state)
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_optim_restore(t->optim, &state->optim));
-    TRY(cull_tally_restore(&t->tally, &state->tally));
+    TRY(cull_optim_restore(t->learner.optim, &state->optim));
+    TRY(cull_tally_restore(&t->books.tally, &state->tally));
     if (state->subset.size)
-        TRY(cull_tally_restore_subset(&state->subset, t->train->count, &t->pool, &t->pool_epoch));
-    TRY(cull_scorer_restore(t, &state->scorer));
+        TRY(cull_tally_restore_subset(&state->subset, t->sets.train->count, &t->pool,
+                                      &t->pool_epoch));
+    TRY(cull_scorer_restore(&t->scorer, &state->scorer));
     TRY(cull_selector_restore(t->selector, state->selector.data, state->selector.size));
 done:
     return status;
@@ -218,13 +223,13 @@ cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
     if (access(path, F_OK) != 0 && errno == ENOENT) goto done;
     TRY(cull_file_read(path, &data, &bytes));
     TRY(cull_run_state_decode(path, data, bytes, &state));
-    if (state.progress.epoch > t->epochs || state.progress.at > t->train->count)
+    if (state.progress.epoch > t->expected.epochs || state.progress.at > t->sets.train->count)
         FAIL(CULL_BAD_STATE, "%s: of a longer run", path);
     TRY(load_weights(t, &state.progress));
     TRY(load_parts(t, &state));
     t->progress = state.progress;
-    state.meter.energy = t->meter.energy;
-    t->meter = state.meter;
+    state.meter.energy = t->books.meter.energy;
+    t->books.meter = state.meter;
     prune(t); /* the run may have been killed between commit and this */
     *found = true;
 done:

@@ -1,186 +1,65 @@
-/*
- * train/folder/record.c - what a run leaves to read: a line of JSON and some scalars at a time.
- *
- * Fields that hold times have names that begin with "seconds", those that hold energies with
- * "joules"; all others repeat, bit for bit, when the run is repeated or resumed.
- */
+/* train/folder/record.c - what a run leaves to read, moment by moment: the trainer's numbers as the
+ * records' lines have them. */
 #include <math.h>
-#include <stdio.h>
-#include <time.h>
+#include <string.h>
 
-#include "records/tensorboard.h"
 #include "train/train.h"
-
-#define METRICS_FILE "metrics.jsonl"
-
-static double wall_time(void)
-{
-    struct timespec now = {0};
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 cull_status cull_record_open(cull_trainer *t)
 {
-    cull_status   status = CULL_OK;
-    unsigned char begin[CULL_TENSORBOARD_RECORD];
-
-    TRY(cull_train_log_open(&t->metrics, t->run.folder, METRICS_FILE, t->progress.metrics));
-    TRY(cull_train_log_open(&t->events, t->run.folder, CULL_TENSORBOARD_FILE, t->progress.events));
-    if (t->progress.events == 0)
-        TRY(cull_train_log_append(&t->events, begin, cull_tensorboard_begin(wall_time(), begin)));
-done:
-    return status;
+    return cull_records_logs_open(&t->logs, t->run.folder, t->progress.metrics, t->progress.events);
 }
 
 cull_status cull_record_sync(cull_trainer *t)
 {
-    cull_status status = CULL_OK;
-
-    TRY(cull_train_log_sync(&t->metrics));
-    TRY(cull_train_log_sync(&t->events));
-    t->progress.metrics = t->metrics.at;
-    t->progress.events = t->events.at;
-done:
-    return status;
+    return cull_records_logs_sync(&t->logs, &t->progress.metrics, &t->progress.events);
 }
 
-static cull_status scalar(cull_trainer *t, const char *group, const char *name, double value)
+static cull_records_line line_of(const cull_trainer *t, cull_records_event event, double epoch)
 {
-    char          tag[CULL_TENSORBOARD_TAG];
-    unsigned char record[CULL_TENSORBOARD_RECORD];
-
-    (void)snprintf(tag, sizeof tag, "%s/%s", group, name);
-    return cull_train_log_append(
-        &t->events, record,
-        cull_tensorboard_scalar(wall_time(), t->progress.step, tag, value, record));
+    return (cull_records_line){.event = event,
+                               .step = (double)t->progress.step,
+                               .epoch = epoch,
+                               .rate = t->progress.rate,
+                               .so_far =
+                                   cull_meter_work(&t->books.meter, t->setup->score.proxy != NULL)};
 }
 
-static void begin(cull_trainer *t, const char *kind, double epoch)
+cull_status cull_record_step(cull_trainer *t, size_t met, size_t kept)
 {
-    cull_json_reset(&t->json);
-    cull_json_open(&t->json, NULL, '{');
-    cull_json_text(&t->json, "kind", kind);
-    cull_json_count(&t->json, "step", t->progress.step);
-    cull_json_number(&t->json, "epoch", epoch);
-}
+    cull_records_line line = line_of(t, CULL_RECORDS_STEP, (double)t->progress.epoch + 1);
 
-static cull_status finish(cull_trainer *t)
-{
-    cull_status status = CULL_OK;
-
-    cull_json_close(&t->json, '}');
-    cull_json_line(&t->json);
-    TRY(t->json.status);
-    TRY(cull_train_log_append(&t->metrics, t->json.bytes.data, t->json.bytes.size));
-done:
-    return status;
-}
-
-static void put_counts(cull_trainer *t)
-{
-    cull_json_count(&t->json, "scored", t->meter.scored);
-    cull_json_count(&t->json, "trained", t->meter.trained);
-    cull_json_count(&t->json, "thirds", t->meter.thirds);
-    if (t->setup->score.proxy) cull_json_count(&t->json, "proxy_thirds", t->meter.proxy);
-    cull_json_number(&t->json, "cost", cull_meter_cost(&t->meter));
-    cull_json_count(&t->json, "subsets", t->meter.subsets);
-    cull_json_count(&t->json, "subsets_filled", t->meter.subsets_filled);
-    cull_json_count(&t->json, "subsets_short", t->meter.subsets_short);
-    cull_json_count(&t->json, "subsets_fallback", t->meter.subsets_fallback);
-    cull_json_count(&t->json, "filled", t->meter.filled);
-    cull_json_number(&t->json, "seconds", cull_meter_seconds(&t->meter));
-}
-
-static void put_by_phase(cull_trainer *t, const char *what, const double *value)
-{
-    char name[40];
-
-    for (int i = 0; i < CULL_PHASES; i++) {
-        (void)snprintf(name, sizeof name, "%s_%s", what, cull_phase_name((cull_phase)i));
-        cull_json_number(&t->json, name, value[i]);
-    }
-}
-
-static void put_phases(cull_trainer *t)
-{
-    cull_meter_settle(&t->meter);
-    put_by_phase(t, "seconds", t->meter.seconds);
-    if (t->meter.energy) put_by_phase(t, "joules", t->meter.joules);
-}
-
-cull_status cull_record_step(cull_trainer *t)
-{
-    cull_status status = CULL_OK;
-
-    begin(t, "step", (double)t->progress.epoch + 1);
     /* A step may train nothing: the selector is still collecting. */
-    cull_json_number(&t->json, "loss", t->trained_now ? t->loss : NAN);
-    cull_json_number(&t->json, "rate", t->progress.rate);
-    cull_json_count(&t->json, "met", t->seen.count);
-    cull_json_count(&t->json, "kept", t->trained_now);
-    put_counts(t);
-    TRY(finish(t));
-    if (t->trained_now == 0) goto done;
-    TRY(scalar(t, "train", "loss", t->loss));
-    TRY(scalar(t, "train", "rate", t->progress.rate));
-done:
-    return status;
-}
-
-/* How whole the subsets so far are; nothing where none was chosen. */
-static cull_status put_subsets(cull_trainer *t)
-{
-    cull_status       status = CULL_OK;
-    const cull_meter *m = &t->meter;
-
-    if (m->subsets == 0) return CULL_OK;
-    TRY(scalar(t, "subsets", "chosen", (double)m->subsets));
-    TRY(scalar(t, "subsets", "filled", (double)m->subsets_filled));
-    TRY(scalar(t, "subsets", "short", (double)m->subsets_short));
-    TRY(scalar(t, "subsets", "fallback", (double)m->subsets_fallback));
-    TRY(scalar(t, "subsets", "filled_examples", (double)m->filled));
-done:
-    return status;
+    line.loss = kept ? t->books.loss : NAN;
+    line.met = (double)met;
+    line.kept = (double)kept;
+    return cull_records_logs_add(&t->logs, &line);
 }
 
 cull_status cull_record_epoch(cull_trainer *t)
 {
-    cull_status status = CULL_OK;
-    double      seen = (double)t->progress.seen;
-    double      loss = t->progress.loss / seen, accuracy = (double)t->progress.correct / seen;
+    double            seen = (double)t->progress.seen;
+    cull_records_line line = {0};
 
-    begin(t, "epoch", (double)t->progress.epoch + 1);
-    cull_json_number(&t->json, "loss", loss);
-    cull_json_number(&t->json, "accuracy", accuracy);
-    cull_json_number(&t->json, "rate", t->progress.rate);
-    put_counts(t);
-    put_phases(t);
-    TRY(finish(t));
-    TRY(scalar(t, "epoch", "loss", loss));
-    TRY(scalar(t, "epoch", "accuracy", accuracy));
-    TRY(put_subsets(t));
-done:
-    return status;
+    cull_meter_settle(&t->books.meter);
+    line = line_of(t, CULL_RECORDS_EPOCH, (double)t->progress.epoch + 1);
+    line.loss = t->progress.loss / seen;
+    line.accuracy = (double)t->progress.correct / seen;
+    return cull_records_logs_add(&t->logs, &line);
 }
 
 cull_status cull_record_evaluation(cull_trainer *t, const char *set,
                                    const cull_evaluation *evaluation, bool best)
 {
-    cull_status status = CULL_OK;
+    cull_position     position = cull_train_position(t);
+    cull_records_line line = {0};
 
-    begin(t, "evaluate", cull_train_epochs_done(t));
-    cull_json_text(&t->json, "set", set);
-    cull_json_number(&t->json, "loss", evaluation->loss);
-    cull_json_number(&t->json, "accuracy", evaluation->accuracy);
-    cull_json_bool(&t->json, "best", best);
-    put_counts(t);
-    put_phases(t);
-    cull_json_number(&t->json, "seconds_evaluation", evaluation->seconds);
-    TRY(finish(t));
-    TRY(scalar(t, set, "loss", evaluation->loss));
-    TRY(scalar(t, set, "accuracy", evaluation->accuracy));
-done:
-    return status;
+    cull_meter_settle(&t->books.meter);
+    line = line_of(t, CULL_RECORDS_EVALUATE, cull_position_epochs(&position));
+    line.set = strcmp(set, "test") == 0 ? CULL_RECORDS_TEST : CULL_RECORDS_VALIDATION;
+    line.loss = evaluation->loss;
+    line.accuracy = evaluation->accuracy;
+    line.best = best;
+    line.seconds_evaluation = evaluation->seconds;
+    return cull_records_logs_add(&t->logs, &line);
 }

@@ -39,6 +39,14 @@ static inline void cull_progress_turn(cull_progress *progress, uint64_t epoch)
     progress->loss = 0;
 }
 
+/* A step that met so many is done. */
+static inline void cull_progress_pass(cull_progress *progress, size_t met)
+{
+    progress->step++;
+    progress->batch++;
+    progress->at += met;
+}
+
 typedef struct cull_run_state {
     cull_progress progress;
     cull_meter    meter;

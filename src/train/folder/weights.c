@@ -85,13 +85,16 @@ cull_status cull_weights_encode(const cull_model *model, const cull_params *para
                                 cull_writer *out)
 {
     cull_status      status = CULL_OK;
+    cull_params      host = {0};
     cull_safetensor *list = NULL;
     size_t           count = 0;
 
-    TRY(cull_weights_list(model, params, &list, &count));
+    TRY(cull_nn_params_borrow(params, &host));
+    TRY(cull_weights_list(model, &host, &list, &count));
     TRY(cull_safetensors_encode(list, count, model->name, out));
 done:
     cull_base_free(list);
+    cull_nn_params_drop(params, &host);
     return status;
 }
 
@@ -119,13 +122,15 @@ cull_status cull_weights_decode(const char *path, const void *data, size_t bytes
                                 const cull_model *model, cull_params *params)
 {
     cull_status            status = CULL_OK;
+    cull_params            host = {0};
     cull_safetensors       file = {0};
     cull_safetensor       *list = NULL;
     const cull_safetensor *found = NULL;
     size_t                 count = 0;
 
     TRY(cull_safetensors_parse(path, data, bytes, &file));
-    TRY(cull_weights_list(model, params, &list, &count));
+    TRY(cull_nn_params_borrow(params, &host));
+    TRY(cull_weights_list(model, &host, &list, &count));
     for (size_t i = 0; i < count; i++) TRY(match(path, &file, &list[i], &found));
     for (size_t i = 0; i < count; i++) {
         size_t size = cull_dtype_size(list[i].tensor.dtype);
@@ -134,9 +139,11 @@ cull_status cull_weights_decode(const char *path, const void *data, size_t bytes
         for (int d = 0; d < list[i].tensor.dims; d++) size *= (size_t)list[i].tensor.shape[d];
         memcpy(list[i].tensor.data, found->tensor.data, size);
     }
+    TRY(cull_nn_params_return(params, &host));
 done:
     cull_safetensors_clear(&file);
     cull_base_free(list);
+    cull_nn_params_drop(params, &host);
     return status;
 }
 

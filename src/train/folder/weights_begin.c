@@ -123,17 +123,21 @@ cull_status cull_weights_begin(const char *path, const cull_model *model, cull_p
     cull_status      status = CULL_OK;
     void            *data = NULL;
     size_t           bytes = 0, count = 0;
+    cull_params      host = {0};
     cull_safetensors file = {0};
     cull_safetensor *list = NULL;
 
     TRY(open_file(path, &data, &bytes, &file));
-    TRY(cull_weights_list(model, params, &list, &count));
+    TRY(cull_nn_params_borrow(params, &host));
+    TRY(cull_weights_list(model, &host, &list, &count));
     for (size_t i = 0; i < count; i++) TRY(match(path, model->name, &file, &list[i]));
     TRY(check_extra(path, model->name, &file, list, count));
     for (size_t i = 0; i < count; i++) TRY(copy(path, &file, &list[i]));
+    TRY(cull_nn_params_return(params, &host));
     *hash = cull_base_hash(data, bytes);
 done:
     cull_base_free(list);
+    cull_nn_params_drop(params, &host);
     cull_safetensors_clear(&file);
     cull_bytes_release(data);
     return status;

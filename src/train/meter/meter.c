@@ -1,14 +1,9 @@
 /* train/meter/meter.c - counting and timing. */
 #include "train/meter/meter.h"
 
-#include "base/clock.h"
+#include <math.h>
 
-const char *cull_phase_name(cull_phase phase)
-{
-    static const char *const names[CULL_PHASES] = {"load",  "score",    "select",    "learn",
-                                                   "optim", "evaluate", "checkpoint"};
-    return names[phase];
-}
+#include "base/clock.h"
 
 static double read_clock(const cull_meter *meter)
 {
@@ -97,4 +92,25 @@ double cull_meter_spent(const cull_meter *meter)
 double cull_meter_cost(const cull_meter *meter)
 {
     return (double)meter->thirds / 3;
+}
+
+cull_records_work cull_meter_work(const cull_meter *m, bool proxied)
+{
+    cull_records_work work = {.scored = (double)m->scored,
+                              .trained = (double)m->trained,
+                              .thirds = (double)m->thirds,
+                              .proxy_thirds = proxied ? (double)m->proxy : NAN,
+                              .cost = cull_meter_cost(m),
+                              .subsets = (double)m->subsets,
+                              .subsets_filled = (double)m->subsets_filled,
+                              .subsets_short = (double)m->subsets_short,
+                              .subsets_fallback = (double)m->subsets_fallback,
+                              .filled = (double)m->filled,
+                              .seconds = cull_meter_seconds(m)};
+
+    for (int i = 0; i < CULL_PHASES; i++) {
+        work.seconds_by[i] = m->seconds[i];
+        work.joules_by[i] = m->energy ? m->joules[i] : NAN;
+    }
+    return work;
 }

@@ -3,19 +3,8 @@
 #ifndef CULL_TRAIN_METER_H
 #define CULL_TRAIN_METER_H
 
-#include "base/status.h"
+#include "records/run.h"
 #include "train/meter/energy.h"
-
-typedef enum cull_phase {
-    CULL_PHASE_LOAD,       /* waiting for a batch            */
-    CULL_PHASE_SCORE,      /* forward only, for a selector   */
-    CULL_PHASE_SELECT,     /* the selector's own work        */
-    CULL_PHASE_LEARN,      /* forward and backward           */
-    CULL_PHASE_OPTIM,      /* new weights                    */
-    CULL_PHASE_EVALUATE,   /* validation and test            */
-    CULL_PHASE_CHECKPOINT, /* records and checkpoints        */
-    CULL_PHASES
-} cull_phase;
 
 typedef struct cull_meter {
     uint64_t scored, trained; /* examples                                          */
@@ -35,8 +24,6 @@ typedef struct cull_meter {
     bool   processor;           /* seconds are of processor time: other programs' do not count */
 } cull_meter;
 
-const char *cull_phase_name(cull_phase phase);
-
 /* The clock starts; time before it belongs to nobody. */
 void cull_meter_start(cull_meter *meter);
 /* What passed since the latest mark was spent in this phase. */
@@ -48,5 +35,8 @@ void   cull_meter_settle(cull_meter *meter);
 double cull_meter_seconds(const cull_meter *meter); /* all phases */
 double cull_meter_spent(const cull_meter *meter);   /* seconds less evaluation, which is no cost */
 double cull_meter_cost(const cull_meter *meter);    /* in examples trained fully */
+
+/* All of it as a run's records have it. proxied: a proxy scores, so that its work is told. */
+cull_records_work cull_meter_work(const cull_meter *meter, bool proxied);
 
 #endif

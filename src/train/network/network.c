@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sized.h"
 #include "tensor/tensor.h"
 #include "train/folder/weights.h"
 
@@ -78,9 +79,21 @@ static cull_status make_params(cull_network *n, const cull_network_setup *setup)
 
     TRY(cull_nn_params_create(n->backend, n->model, setup->dtype, &n->params));
     TRY(cull_nn_params_init(n->params, n->model, setup->seed));
-    TRY(cull_base_alloc(n->params->running_count + 1, cull_dtype_size(setup->dtype), "a network",
-                        &n->running));
+    TRY(cull_backend_allocate(n->backend, n->params->running_count, cull_dtype_size(setup->dtype),
+                              "a network", &n->running));
     TRY(list_tensors(n));
+done:
+    return status;
+}
+
+/* What tells whether losses are finite, wherever they lie. */
+static cull_status make_summary(cull_network *n)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_op_ready(n->backend, &(cull_op_desc){.kind = CULL_OP_SUMMARY}, &n->summary));
+    TRY(cull_backend_allocate(n->backend, 1, sizeof *n->seen, "a network", &n->seen));
+    TRY(cull_backend_allocate(n->backend, 1, sizeof *n->trouble, "a network", &n->trouble));
 done:
     return status;
 }
@@ -112,6 +125,12 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
                         &n->row));
     TRY(cull_nn_model_copy(model, &n->model));
     TRY(make_params(n, setup));
+    TRY(make_summary(n));
+    n->tray =
+        (cull_tray){.backend = n->backend,
+                    .row = (size_t)cull_image_row(&model->input) * cull_dtype_size(setup->dtype)};
+    if (!cull_backend_on_host(n->backend))
+        n->placed = (cull_subset){.device = cull_backend_device(n->backend), .backend = n->backend};
     n->plans =
         (cull_plans){.model = n->model, .params = n->params, .backend = n->backend, .many = true};
     TRY(cull_network_optim(n, &n->optim));
@@ -131,12 +150,15 @@ void cull_network_destroy(cull_network *n)
     cull_nn_model_destroy(n->model);
     cull_base_free(n->mean);
     cull_base_free(n->deviation);
-    cull_base_free_aligned(n->inputs);
-    cull_base_free(n->label);
-    cull_base_free(n->weight);
-    cull_base_free(n->place);
+    cull_tray_clear(&n->tray);
+    cull_base_free(n->logits);
+    cull_subset_clear(&n->chosen);
+    cull_subset_clear(&n->placed);
     cull_base_free(n->row);
-    cull_base_free(n->running);
+    if (n->backend) cull_backend_release(n->backend, n->running);
+    cull_op_destroy(n->summary);
+    if (n->backend) cull_backend_release(n->backend, n->seen);
+    if (n->backend) cull_backend_release(n->backend, n->trouble);
     cull_base_free(n->tensor);
     cull_backend_close(n->owned);
     cull_base_free(n);
@@ -180,28 +202,23 @@ static void lend(cull_network *n, cull_signals *signals)
 static cull_status take_batch(cull_network *n, const cull_plan *plan, const cull_examples *e,
                               const cull_subset *subset, cull_batch *out)
 {
-    cull_status    status = CULL_OK;
-    cull_data_form form = {0};
-    size_t         count = subset ? subset->count : (size_t)e->inputs.shape[0];
+    cull_status           status = CULL_OK;
+    const cull_tray_rows *rows = &n->tray.here;
+    cull_data_form        form = {0};
+    size_t                count = subset ? subset->count : (size_t)e->inputs.shape[0];
 
     TRY(cull_network_form(n, plan, &form));
-    TRY(cull_network_room(n, count));
+    TRY(cull_tray_room(&n->tray, count));
     for (size_t i = 0; i < count; i++) {
         size_t from = subset ? subset->index[i] : i;
 
         TRY(cull_network_take(n, &e->inputs, form, from, i));
-        TRY(take_label(n, e, from, &n->label[i]));
-        n->weight[i] = subset ? subset->weight[i] : 1;
-        n->place[i] = e->place ? e->place[from] : (uint32_t)from;
+        TRY(take_label(n, e, from, &rows->label[i]));
+        rows->weight[i] = subset ? subset->weight[i] : 1;
+        rows->place[i] = e->place ? e->place[from] : (uint32_t)from;
     }
-    *out = (cull_batch){.count = count,
-                        .inputs = n->inputs,
-                        .label = n->label,
-                        .weight = n->weight,
-                        .place = n->place,
-                        .step = e->step,
-                        .epoch = e->epoch,
-                        .key = n->key};
+    *out = (cull_batch){.step = e->step, .epoch = e->epoch, .key = n->key};
+    TRY(cull_tray_send(&n->tray, count, out));
 done:
     return status;
 }
@@ -231,17 +248,24 @@ cull_status cull_network_score_as(cull_network *n, const cull_examples *examples
                                   const cull_scoring *scoring, cull_signals *out)
 {
     cull_status     status = CULL_OK;
-    cull_statistics statistics = scoring->running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
+    cull_statistics statistics = CULL_STATS_BATCH;
     cull_plan      *plan = NULL;
     cull_batch      batch = {0};
     size_t          count = 0;
+    cull_examples   examples_room;
+    cull_scoring    scoring_room;
+    cull_signals    room, *given = out;
 
+    SIZED(cull_examples, examples, examples_room);
+    SIZED(cull_scoring, scoring, scoring_room);
+    SIZED_RESULT(cull_signals, out, room);
     TRY(check_examples(n, examples));
     count = (size_t)examples->inputs.shape[0];
     *out = (cull_signals){
         .count = count, .place = examples->place, .step = examples->step, .epoch = examples->epoch};
     TRY(check_scoring(n, scoring, wanted));
     if (!wanted && !scoring->keep) goto done;
+    if (scoring->running) statistics = CULL_STATS_RUNNING;
     if (scoring->keep) statistics = CULL_STATS_UPDATE;
     cull_network_pass(n);
     TRY(cull_network_plan(n, mode_of(scoring), count, &plan));
@@ -250,6 +274,7 @@ cull_status cull_network_score_as(cull_network *n, const cull_examples *examples
     lend(n, out);
     if (scoring->keep) n->kept = count;
 done:
+    cull_sized_give(given, out, sizeof *out);
     return status;
 }
 
@@ -259,24 +284,19 @@ cull_status cull_network_score(cull_network *n, const cull_examples *examples, u
     return cull_network_score_as(n, examples, wanted, &(cull_scoring){.running = running}, out);
 }
 
-static cull_status check_subset(const cull_subset *subset, size_t count)
+/* The first of the losses that is not finite, if one is. */
+static cull_status find_trouble(cull_network *n, const cull_signals *seen, cull_trouble *out)
 {
-    cull_status status = CULL_OK;
+    cull_status  status = CULL_OK;
+    cull_op_args losses = {.summary = {.rows = seen->count,
+                                       .loss = seen->loss.data,
+                                       .place = seen->place,
+                                       .out = n->seen,
+                                       .trouble = n->trouble}};
 
-    if (subset->count < 1 || subset->count > CULL_NETWORK_MOST)
-        FAIL(CULL_BAD_ARGUMENT, "a subset of %zu examples is not to be learned", subset->count);
-    TRY(cull_device_check(subset->device, (cull_device){0}, "the subset"));
-    if (subset->groups > 1)
-        FAIL(CULL_BAD_ARGUMENT, "a subset in %zu groups: each is a training batch of its own",
-             subset->groups);
-    for (size_t i = 0; i < subset->count; i++) {
-        if (subset->index[i] >= count)
-            FAIL(CULL_BAD_ARGUMENT, "row %u of the subset is not among %zu examples",
-                 subset->index[i], count);
-        if (!(subset->weight[i] >= 0 && isfinite(subset->weight[i])))
-            FAIL(CULL_NOT_FINITE, "the weight of row %u is not a number from 0 on",
-                 subset->index[i]);
-    }
+    TRY(cull_op_run(n->summary, &losses));
+    TRY(cull_backend_download(n->backend, out, n->trouble, sizeof *out));
+    if (out->what) TRY(cull_backend_fill(n->backend, n->trouble, 0, sizeof *out));
 done:
     return status;
 }
@@ -284,14 +304,17 @@ done:
 /* The gradient is there, and what was seen on the way is finite. */
 static cull_status accept(cull_network *n, cull_signals *seen, cull_signals *trained)
 {
-    cull_status status = CULL_OK;
+    cull_status  status = CULL_OK;
+    cull_trouble trouble = {0};
+    cull_signals room;
 
-    for (size_t i = 0; i < seen->count; i++)
-        if (!isfinite(cull_tensor_get(&seen->loss, i)))
-            FAIL(CULL_NOT_FINITE, "the loss of place %u is no longer finite", seen->place[i]);
+    if (trained && trained->size) TRY(cull_sized_read("cull_signals", trained, sizeof room, &room));
+    TRY(find_trouble(n, seen, &trouble));
+    if (trouble.what)
+        FAIL(CULL_NOT_FINITE, "the loss of place %u is no longer finite", (unsigned)trouble.place);
     n->learned = true;
     lend(n, seen);
-    if (trained) *trained = *seen;
+    if (trained) cull_sized_give(trained, seen, sizeof *seen);
 done:
     return status;
 }
@@ -299,19 +322,24 @@ done:
 cull_status cull_network_learn(cull_network *n, const cull_examples *examples,
                                const cull_subset *subset, cull_signals *trained)
 {
-    cull_status  status = CULL_OK;
-    cull_plan   *plan = NULL;
-    cull_batch   batch = {0};
-    cull_signals seen = {0};
-    size_t       count = 0;
+    cull_status   status = CULL_OK;
+    cull_plan    *plan = NULL;
+    cull_batch    batch = {0};
+    cull_subset   here = {0};
+    cull_signals  seen = {0};
+    size_t        count = 0;
+    cull_examples examples_room;
+    cull_subset   subset_room;
 
     n->learned = false;
     cull_network_pass(n);
+    SIZED(cull_examples, examples, examples_room);
+    SIZED(cull_subset, subset, subset_room);
     TRY(check_examples(n, examples));
     count = (size_t)examples->inputs.shape[0];
-    if (subset) TRY(check_subset(subset, count));
+    if (subset) TRY(cull_network_read_subset(n, subset, count, &here));
     TRY(cull_network_plan(n, CULL_PLAN_LEARN, subset ? subset->count : count, &plan));
-    TRY(take_batch(n, plan, examples, subset, &batch));
+    TRY(take_batch(n, plan, examples, subset ? &here : NULL, &batch));
     TRY(cull_nn_learn(plan, &batch, &seen));
     TRY(accept(n, &seen, trained));
 done:
@@ -322,27 +350,13 @@ cull_status cull_network_look(cull_network *n, const cull_examples *examples,
                               const cull_subset *subset, cull_signals *trained)
 {
     size_t      bytes = n->params->running_count * cull_dtype_size(n->params->dtype);
-    cull_status status = CULL_OK;
+    cull_status status = CULL_OK, back = CULL_OK;
 
-    memcpy(n->running, n->params->running, bytes);
+    TRY(cull_backend_copy(n->backend, n->running, n->params->running, bytes));
     status = cull_network_learn(n, examples, subset, trained);
-    memcpy(n->params->running, n->running, bytes);
-    return status;
-}
-
-/* All rows of the kept pass, at weight 1. */
-static cull_status take_all(cull_network *n, cull_subset *out)
-{
-    cull_status status = CULL_OK;
-
-    TRY(cull_network_room(n, n->kept));
-    for (size_t i = 0; i < n->kept; i++) {
-        n->place[i] = (uint32_t)i;
-        n->weight[i] = 1;
-    }
-    *out = (cull_subset){.count = n->kept, .index = n->place, .weight = n->weight};
+    back = cull_backend_copy(n->backend, n->params->running, n->running, bytes);
 done:
-    return status;
+    return status == CULL_OK ? back : status;
 }
 
 cull_status cull_network_learn_kept(cull_network *n, const cull_subset *subset,
@@ -350,22 +364,20 @@ cull_status cull_network_learn_kept(cull_network *n, const cull_subset *subset,
 {
     cull_status  status = CULL_OK;
     cull_plan   *plan = NULL, *kept = NULL;
-    cull_subset  all = {0};
+    cull_subset  there = {0}, room;
     cull_signals seen = {0};
 
     n->learned = false;
+    SIZED(cull_subset, subset, room);
     if (!n->kept)
         FAIL(CULL_BAD_ARGUMENT,
              "no pass is kept: score with .keep, and learn before anything else is done");
     n->passes++;
-    if (subset)
-        TRY(check_subset(subset, n->kept));
-    else
-        TRY(take_all(n, &all));
+    TRY(cull_network_place_subset(n, subset, n->kept, &there));
     /* asked for each time, so that it is never the one that was not used for longest */
     TRY(cull_network_plan(n, CULL_PLAN_SCORE_AND_KEEP, n->kept, &kept));
-    TRY(cull_network_plan(n, CULL_PLAN_LEARN_FROM_KEPT, subset ? subset->count : n->kept, &plan));
-    TRY(cull_nn_learn_kept(plan, kept, subset ? subset : &all, &seen));
+    TRY(cull_network_plan(n, CULL_PLAN_LEARN_FROM_KEPT, there.count, &plan));
+    TRY(cull_nn_learn_kept(plan, kept, &there, &seen));
     TRY(accept(n, &seen, trained));
 done:
     return status;

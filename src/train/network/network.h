@@ -6,6 +6,7 @@
 #include "nn/nn.h"
 #include "optim/optim.h"
 #include "records/safetensors.h"
+#include "train/network/tray.h"
 #include "train/plans.h"
 
 enum { CULL_NETWORK_MOST = 1 << 24 }; /* most examples of a call */
@@ -21,13 +22,16 @@ struct cull_network {
     cull_key           key;
     cull_plans         plans;
     double            *mean, *deviation; /* [channels] */
-    size_t             room;             /* examples the four below have room for */
-    void              *inputs;
-    int32_t           *label;
-    double            *weight;
-    uint32_t          *place;
+    cull_tray          tray;
+    void              *logits; /* [logits_room] on the host, where the backend is not */
+    size_t             logits_room;
+    cull_subset        chosen;  /* a subset on the host: all, or a copy          */
+    cull_subset        placed;  /* and on the backend, where that is elsewhere   */
     float             *row;     /* one example                                   */
     void              *running; /* averages, while a pass must not move them     */
+    cull_op           *summary; /* of the losses of a pass, into the two below   */
+    cull_seen         *seen;
+    cull_trouble      *trouble; /* nothing between two passes                    */
     cull_safetensor   *tensor;  /* [tensors] parameters, in the order they lie   */
     size_t             tensors;
     bool               learned;
@@ -66,13 +70,19 @@ static inline void cull_network_pass(cull_network *network)
 
 /* ---- network_inputs.c ---- */
 cull_status cull_network_check(const cull_network *network, const cull_tensor *x);
-/* Room for one batch; what was in it is gone. */
-cull_status cull_network_room(cull_network *network, size_t count);
 cull_status cull_network_form(const cull_network *network, const cull_plan *plan,
                               cull_data_form *out);
-/* Example `from` of x, in this form, into place `to` of the batch. */
+/* Example `from` of x, in this form, into place `to` of the tray. */
 cull_status cull_network_take(cull_network *network, const cull_tensor *x, cull_data_form form,
                               size_t from, size_t to);
+
+/* ---- network_subset.c ---- */
+/* Is it to be learned of `count` examples? *out is the subset where the host reads it. */
+cull_status cull_network_read_subset(cull_network *network, const cull_subset *subset, size_t count,
+                                     cull_subset *out);
+/* The same where the backend reads it; NULL: all of `count`. */
+cull_status cull_network_place_subset(cull_network *network, const cull_subset *subset,
+                                      size_t count, cull_subset *out);
 
 /* Leave norms and biases out of weight decay. */
 cull_status cull_train_exempt(const cull_model *model, cull_optim *optim);

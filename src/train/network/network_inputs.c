@@ -7,28 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "tensor/tensor.h"
 #include "train/network/network.h"
-
-cull_status cull_network_room(cull_network *n, size_t count)
-{
-    cull_status status = CULL_OK;
-    size_t      row = (size_t)cull_image_row(&n->model->input);
-
-    if (count <= n->room) goto done;
-    n->room = 0;
-    cull_base_free_aligned(n->inputs);
-    n->inputs = NULL;
-    TRY(cull_base_grow(count, sizeof *n->label, "a batch", &n->label));
-    TRY(cull_base_grow(count, sizeof *n->weight, "a batch", &n->weight));
-    TRY(cull_base_grow(count, sizeof *n->place, "a batch", &n->place));
-    TRY(cull_base_alloc_aligned(count, row * cull_dtype_size(n->params->dtype), "a batch",
-                                &n->inputs));
-    n->room = count;
-done:
-    return status;
-}
 
 cull_status cull_network_check(const cull_network *n, const cull_tensor *x)
 {
@@ -87,7 +67,7 @@ cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_f
     cull_image        image = n->model->input;
     size_t            row = (size_t)cull_image_row(&image);
     const void       *data = cull_tensor_row(x, from);
-    char             *out = (char *)n->inputs + to * row * cull_dtype_size(form.dtype);
+    char             *out = (char *)n->tray.here.inputs + to * row * cull_dtype_size(form.dtype);
     cull_augment_desc desc = {.channels = (size_t)image.c,
                               .height = (size_t)image.h,
                               .width = (size_t)image.w,

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "base/alloc.h"
 #include "tensor/tensor.h"
 #include "train/network/network.h"
 
@@ -28,7 +29,28 @@ static void soften(const cull_tensor *logits, size_t row, size_t classes, float 
     for (size_t k = 0; k < classes; k++) out[k] = (float)(exp(logit(logits, row, k) - top) / sum);
 }
 
-/* One pass over `count` examples; *logits is a view of the plan's. */
+/* Logits of the latest pass where the host reads them: where they are, or copied. */
+static cull_status read_logits(cull_network *n, const cull_plan *plan, size_t count,
+                               cull_tensor *out)
+{
+    cull_status status = CULL_OK;
+    size_t      numbers = count * n->model->classes, size = cull_dtype_size(n->params->dtype);
+    const void *logits = cull_nn_plan_logits(plan);
+
+    if (!cull_backend_on_host(n->backend)) {
+        if (numbers > n->logits_room) {
+            TRY(cull_base_grow(numbers, size, "logits", &n->logits));
+            n->logits_room = numbers;
+        }
+        TRY(cull_backend_download(n->backend, n->logits, logits, numbers * size));
+        logits = n->logits;
+    }
+    *out = cull_matrix(logits, n->params->dtype, count, n->model->classes);
+done:
+    return status;
+}
+
+/* One pass over `count` examples. */
 static cull_status predict(cull_network *n, const cull_tensor *x, size_t from, size_t count,
                            cull_statistics statistics, cull_tensor *logits)
 {
@@ -36,20 +58,21 @@ static cull_status predict(cull_network *n, const cull_tensor *x, size_t from, s
     cull_plan     *plan = NULL;
     cull_data_form form = {0};
     cull_signals   unused = {0};
-    cull_batch     batch = {.count = count, .key = n->key};
+    cull_batch     batch = {.key = n->key};
 
     cull_network_pass(n);
     TRY(cull_network_plan(n, CULL_PLAN_SCORE, count, &plan));
     TRY(cull_network_form(n, plan, &form));
-    TRY(cull_network_room(n, count));
+    TRY(cull_tray_room(&n->tray, count));
     for (size_t i = 0; i < count; i++) {
         TRY(cull_network_take(n, x, form, from + i, i));
-        n->label[i] = 0;
+        n->tray.here.label[i] = 0;
+        n->tray.here.weight[i] = 1;
+        n->tray.here.place[i] = (uint32_t)i;
     }
-    batch.inputs = n->inputs;
-    batch.label = n->label;
+    TRY(cull_tray_send(&n->tray, count, &batch));
     TRY(cull_nn_score(plan, &batch, statistics, 0, &unused));
-    *logits = cull_matrix(cull_nn_plan_logits(plan), n->params->dtype, count, n->model->classes);
+    TRY(read_logits(n, plan, count, logits));
 done:
     return status;
 }

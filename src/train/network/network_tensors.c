@@ -15,11 +15,13 @@ static cull_status view(const cull_network *n, const char *name, void *block, cu
 
     if (!name) {
         *out = cull_vector(block, dtype, n->params->count);
+        out->device = cull_backend_device(n->backend);
         return CULL_OK;
     }
     for (size_t i = 0; i < n->tensors; i++) {
         if (strcmp(n->tensor[i].name, name) != 0) continue;
         *out = n->tensor[i].tensor;
+        out->device = cull_backend_device(n->backend);
         out->data = (char *)block +
                     ((const char *)n->tensor[i].tensor.data - (const char *)n->params->value);
         return CULL_OK;

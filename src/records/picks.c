@@ -1,21 +1,23 @@
 /*
- * records/read_audit.c - what a run picked: selection.npz against corruption.npz.
+ * records/picks.c - what a run picked: selection.npz against corruption.npz.
  *
  *     picked rate = sum of counts over corrupted examples / sum of all counts
  *     base rate   = corrupted examples / examples
  */
+#include "records/picks.h"
+
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "records/records.h"
+#include "base/path.h"
+#include "tensor/tensor.h"
 
 static int64_t whole(const cull_tensor *t, size_t i)
 {
-    return t->dtype == CULL_I64 ? ((const int64_t *)t->data)[i] : ((const int32_t *)t->data)[i];
+    return (int64_t)cull_tensor_get(t, i);
 }
 
 /* A vector (or, with columns, a matrix) of whole numbers; *found stays false when there is none. */
@@ -38,13 +40,13 @@ done:
 static bool find(const char *folder, const char *name, char path[CULL_DATA_PATH])
 {
     struct stat info = {0};
-    int         length = snprintf(path, CULL_DATA_PATH, "%s/%s", folder, name);
 
-    return length > 0 && length < CULL_DATA_PATH && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    return cull_base_join(folder, name, path) == CULL_OK && stat(path, &info) == 0 &&
+           S_ISREG(info.st_mode);
 }
 
 /* Examples, those never trained, and the histogram. */
-static cull_status count_picks(const char *path, const cull_tensor *count, cull_rep_audit *out)
+static cull_status count_picks(const char *path, const cull_tensor *count, cull_records_picks *out)
 {
     cull_status status = CULL_OK;
     size_t     *times = NULL;
@@ -59,7 +61,7 @@ static cull_status count_picks(const char *path, const cull_tensor *count, cull_
     }
     out->examples = examples;
     out->most = (size_t)most;
-    out->width = out->most / CULL_REP_BINS + 1;
+    out->width = out->most / CULL_RECORDS_BINS + 1;
     for (size_t i = 0; i < examples; i++) {
         size_t value = (size_t)whole(count, i);
         out->never += value == 0;
@@ -78,13 +80,10 @@ done:
 }
 
 /* Are places in the pool places in the file? Yes where nothing was split off, cut or copied. */
-static bool untouched(const json_t *info, size_t examples)
+static bool untouched(const cull_records_info *info, size_t examples)
 {
-    const json_t *data = json_object_get(info, "data");
-
-    return cull_rep_field(data, "train") == (double)examples &&
-           cull_rep_field(data, "validation") == 0 && cull_rep_field(data, "dropped") == 0 &&
-           cull_rep_field(data, "copies") == 0;
+    return info->data.train == (double)examples && info->data.validation == 0 &&
+           info->data.dropped == 0 && info->data.copies == 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -100,13 +99,14 @@ static cull_status mark(const cull_tensor *changes, const cull_tensor *origin, s
                         uint8_t *wrong)
 {
     cull_status status = CULL_OK;
+    cull_tensor flat = cull_vector(changes->data, changes->dtype, 3 * (size_t)changes->shape[0]);
     int64_t    *harmed = NULL;
     size_t      count = 0;
 
     TRY(cull_base_alloc((size_t)changes->shape[0], sizeof *harmed, "marks", &harmed));
     for (size_t i = 0; i < (size_t)changes->shape[0]; i++)
-        if (whole(changes, 3 * i + 1) != whole(changes, 3 * i + 2))
-            harmed[count++] = whole(changes, 3 * i);
+        if (whole(&flat, 3 * i + 1) != whole(&flat, 3 * i + 2))
+            harmed[count++] = whole(&flat, 3 * i);
     if (count) qsort(harmed, count, sizeof *harmed, by_value);
     for (size_t i = 0; i < examples && count; i++) {
         int64_t at = origin ? whole(origin, i) : (int64_t)i;
@@ -119,7 +119,7 @@ done:
 }
 
 static cull_status match(cull_arrays *selection, const cull_tensor *count, cull_arrays *corruption,
-                         const json_t *info, cull_rep_audit *out)
+                         const cull_records_info *info, cull_records_picks *out)
 {
     cull_status status = CULL_OK;
     cull_tensor changes = {0}, origin = {0};
@@ -149,7 +149,8 @@ done:
     return status;
 }
 
-cull_status cull_rep_audit_read(const char *folder, const json_t *info, cull_rep_audit *out)
+cull_status cull_records_picks_read(const char *folder, const cull_records_info *info,
+                                    cull_records_picks *out)
 {
     cull_status  status = CULL_OK;
     char         path[CULL_DATA_PATH];

@@ -1,5 +1,5 @@
 /*
- * backend/books.c - what a step says of itself: sums over its examples, and counts by place.
+ * backend/sums.c - what a step says of itself: sums over its examples, and counts by place.
  *
  * Losses are added one by one in the order of the rows, so that a sum over many batches is the same
  * whatever they were cut into.
@@ -48,7 +48,7 @@ static size_t count_correct(const cull_op_args *args)
 
 static cull_status summary(cull_op *op, const cull_op_args *args)
 {
-    cull_seen    *out = args->summary.out;
+    cull_seen    *out = args->summary.out + (args->summary.now ? args->summary.now->slot : 0);
     cull_trouble *trouble = args->summary.trouble;
     double        sum = args->summary.add ? out->loss : 0;
     size_t        first = 0;
@@ -66,7 +66,8 @@ static cull_status summary(cull_op *op, const cull_op_args *args)
         *trouble = (cull_trouble){.what = CULL_WRONG_LOSS,
                                   .row = first,
                                   .place = args->summary.place[first],
-                                  .step = args->summary.now ? args->summary.now->step : 0};
+                                  .step = args->summary.now ? args->summary.now->step : 0,
+                                  .epoch = args->summary.now ? args->summary.now->epoch : 0};
     return CULL_OK;
 }
 

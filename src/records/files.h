@@ -1,0 +1,20 @@
+/* records/files.h - whole files of a folder, and sentences that are gathered on the way. */
+#ifndef CULL_RECORDS_FILES_H
+#define CULL_RECORDS_FILES_H
+
+#include "base/status.h"
+
+/* The whole of a file, or *data NULL when there is none. CULL_IO: it cannot be read;
+ * CULL_TOO_LARGE: above 1 GiB. */
+cull_status cull_records_file(const char *folder, const char *name, void **data, size_t *bytes);
+
+/* Sentences, in the order they came; owned. */
+typedef struct cull_records_list {
+    char **text;
+    size_t count, room;
+} cull_records_list;
+
+cull_status cull_records_say(cull_records_list *list, const char *format, ...) CULL_PRINTF(2, 3);
+void        cull_records_list_clear(cull_records_list *list);
+
+#endif

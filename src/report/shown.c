@@ -1,0 +1,242 @@
+/* report/shown.c - folders as a page shows them. */
+#include "report/shown.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/path.h"
+
+enum { MOST_PROBLEMS = 200, MOST_PROBLEM = 1000 };
+
+cull_status cull_rep_problem(cull_rep_problems *problems, const char *format, ...)
+{
+    char    words[MOST_PROBLEM];
+    va_list args;
+
+    if (problems->said.count >= MOST_PROBLEMS) {
+        problems->unsaid++;
+        return CULL_OK;
+    }
+    va_start(args, format);
+    (void)vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    return cull_records_say(&problems->said, "%s", words);
+}
+
+/* A file that cannot be read is a problem of the page, want of memory one of the caller. */
+static cull_status forgive(cull_status status, cull_rep_problems *problems)
+{
+    char sentence[512];
+
+    if (status == CULL_OK || status == CULL_NO_MEMORY) return status;
+    (void)snprintf(sentence, sizeof sentence, "%.500s", cull_last_error());
+    return cull_rep_problem(problems, "%s", sentence);
+}
+
+/* What may lie beside a run's records. */
+static cull_status read_beside(const char *folder, cull_rep_run *run, cull_rep_problems *problems)
+{
+    cull_status status = CULL_OK;
+    bool        there = false;
+
+    TRY(forgive(cull_records_probes_read(folder, &run->probes, &there, &problems->said), problems));
+    TRY(forgive(cull_records_picks_read(folder, &run->record.info, &run->picks), problems));
+done:
+    return status;
+}
+
+static void clear_run(cull_rep_run *run)
+{
+    cull_records_run_clear(&run->record);
+    cull_records_probes_clear(&run->probes);
+}
+
+/* ---- a comparison ---- */
+
+/* The least and the largest accuracy of finished runs. */
+static void span(cull_rep_arm *arm)
+{
+    arm->low = arm->high = NAN;
+    for (size_t i = 0; i < arm->is->runs; i++) {
+        double accuracy = arm->is->run[i].accuracy;
+
+        if (!cull_rep_finished(arm, i) || isnan(accuracy)) continue;
+        arm->finished++;
+        if (!(arm->low <= accuracy)) arm->low = accuracy;
+        if (!(arm->high >= accuracy)) arm->high = accuracy;
+    }
+}
+
+static bool is_known(const char *status)
+{
+    for (int i = CULL_RECORDS_MISSING; i <= CULL_RECORDS_CORRUPT; i++)
+        if (strcmp(status, cull_records_state_name((cull_records_state)i)) == 0) return true;
+    return false;
+}
+
+/* What drawing needs beside the records. */
+static cull_status dress(const char *name, cull_rep_comparison *out, cull_rep_problems *problems)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_base_alloc(out->is.arms, sizeof *out->arm, "arms", &out->arm));
+    while (out->arms < out->is.arms) {
+        cull_rep_arm *arm = &out->arm[out->arms];
+
+        arm->is = &out->is.arm[out->arms++];
+        TRY(cull_base_alloc(arm->is->runs, sizeof *arm->run, "runs", &arm->run));
+        for (size_t i = 0; i < arm->is->runs; i++)
+            if (!is_known(arm->is->run[i].status))
+                TRY(cull_rep_problem(problems, "%s: a run of %.80s has no known status", name,
+                                     arm->is->name));
+        span(arm);
+    }
+    cull_rep_name_series(out);
+    cull_rep_styles(out);
+done:
+    return status;
+}
+
+cull_status cull_rep_comparison_decode(const char *name, const void *data, size_t bytes,
+                                       cull_rep_comparison *out, cull_rep_problems *problems)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_records_comparison_decode(name, data, bytes, &out->is));
+    TRY(dress(name, out, problems));
+done:
+    return status;
+}
+
+/* A relative path that stays below the comparison. */
+static bool stays_inside(const char *path)
+{
+    if (path[0] == '/' || path[0] == '\0') return false;
+    for (const char *part = path; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0')) return false;
+    }
+    return true;
+}
+
+/* A run that was finished when it was judged: is it still? */
+static cull_status read_run(const char *folder, const cull_rep_arm *arm, size_t i,
+                            cull_rep_problems *problems)
+{
+    cull_status       status = CULL_OK;
+    const char       *name = arm->is->run[i].folder;
+    cull_rep_run     *run = &arm->run[i];
+    cull_records_run *record = &run->record;
+    char              path[CULL_DATA_PATH];
+
+    /* What has no end of its own has no curve either; why is in the comparison. */
+    if (!cull_rep_finished(arm, i) || strcmp(arm->is->role, "early-stop") == 0) goto done;
+    if (!stays_inside(name) || cull_base_join(folder, name, path) != CULL_OK) {
+        TRY(cull_rep_problem(problems, "%.80s: '%.80s' is no folder of this comparison",
+                             arm->is->name, name));
+        goto done;
+    }
+    TRY(cull_records_run_read(path, record));
+    run->there = record->state == CULL_RECORDS_FINISHED;
+    if (run->there)
+        TRY(read_beside(path, run, problems));
+    else if (record->why[0])
+        TRY(cull_rep_problem(problems, "%.200s: %s", name, record->why));
+    else
+        TRY(cull_rep_problem(problems, "%.200s: is %s; it was finished when it was judged", name,
+                             cull_records_state_name(record->state)));
+done:
+    return status;
+}
+
+cull_status cull_rep_comparison_read(const char *folder, cull_rep_comparison *out,
+                                     cull_rep_problems *problems)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_records_comparison_read(folder, &out->is));
+    TRY(dress(folder, out, problems));
+    out->folder = folder;
+    for (size_t i = 0; i < out->arms; i++)
+        for (size_t j = 0; j < out->arm[i].is->runs; j++)
+            TRY(read_run(folder, &out->arm[i], j, problems));
+done:
+    return status;
+}
+
+void cull_rep_comparison_clear(cull_rep_comparison *c)
+{
+    for (size_t i = 0; i < c->arms; i++) {
+        for (size_t j = 0; c->arm[i].run && j < c->arm[i].is->runs; j++)
+            clear_run(&c->arm[i].run[j]);
+        cull_base_free(c->arm[i].run);
+    }
+    cull_base_free(c->arm);
+    cull_records_comparison_clear(&c->is);
+    *c = (cull_rep_comparison){0};
+}
+
+/* ---- a run, a probe ---- */
+
+/* recipe.yaml, shown as it is. */
+static cull_status read_recipe(const char *folder, cull_rep_single *out,
+                               cull_rep_problems *problems)
+{
+    cull_status status = CULL_OK;
+    void       *data = NULL;
+    size_t      bytes = 0;
+
+    TRY(forgive(cull_records_file(folder, "recipe.yaml", &data, &bytes), problems));
+    if (!data) goto done;
+    TRY(cull_base_alloc(bytes + 1, 1, "a recipe", &out->recipe));
+    memcpy(out->recipe, data, bytes);
+done:
+    cull_bytes_release(data);
+    return status;
+}
+
+cull_status cull_rep_single_read(const char *folder, cull_rep_single *out,
+                                 cull_rep_problems *problems)
+{
+    cull_status       status = CULL_OK;
+    cull_records_run *record = &out->run.record;
+
+    out->folder = folder;
+    TRY(cull_records_run_read(folder, record));
+    if (record->state == CULL_RECORDS_MISSING) FAIL(CULL_IO, "%.900s: holds no run", folder);
+    if (!record->root) FAIL(CULL_BAD_FILE, "%.700s: %s", folder, record->why);
+    if (record->state == CULL_RECORDS_CORRUPT)
+        TRY(cull_rep_problem(problems, "%.700s: %s", folder, record->why));
+    out->run.there = true;
+    for (int i = 0; i < CULL_PHASES; i++)
+        if (isnan(record->info.work.seconds_by[i]))
+            record->info.work.seconds_by[i] = record->curves.latest.seconds_by[i];
+    TRY(read_beside(folder, &out->run, problems));
+    TRY(read_recipe(folder, out, problems));
+done:
+    return status;
+}
+
+void cull_rep_single_clear(cull_rep_single *single)
+{
+    clear_run(&single->run);
+    cull_base_free(single->recipe);
+    *single = (cull_rep_single){0};
+}
+
+cull_status cull_rep_probed_read(const char *folder, cull_rep_probed *out,
+                                 cull_rep_problems *problems)
+{
+    cull_status status = CULL_OK;
+    bool        there = false;
+
+    out->folder = folder;
+    TRY(cull_records_probes_read(folder, &out->probes, &there, &problems->said));
+    if (!out->probes.count)
+        FAIL(CULL_BAD_FILE, "%.900s/probe.jsonl: no line is about a minibatch", folder);
+done:
+    return status;
+}

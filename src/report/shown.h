@@ -1,0 +1,99 @@
+/*
+ * report/shown.h - what a page is about: records, with what drawing them needs beside.
+ *
+ * What a folder is worth is not decided here: records/run.h does that, for pages and verdicts
+ * alike.
+ */
+#ifndef CULL_REPORT_SHOWN_H
+#define CULL_REPORT_SHOWN_H
+
+#include "records/comparison.h"
+#include "records/picks.h"
+#include "records/probe_lines.h"
+#include "records/run.h"
+
+enum { CULL_REP_SERIES_NAME = 256 };
+
+/* What went wrong while reading, in sentences. */
+typedef struct cull_rep_problems {
+    cull_records_list said;
+    size_t            unsaid; /* beyond the most that are kept */
+} cull_rep_problems;
+
+cull_status cull_rep_problem(cull_rep_problems *problems, const char *format, ...)
+    CULL_PRINTF(2, 3);
+
+/* A run's folder. */
+typedef struct cull_rep_run {
+    bool                there; /* it was read and is what it should be */
+    cull_records_run    record;
+    cull_records_probes probes;
+    cull_records_picks  picks;
+} cull_rep_run;
+
+/* How a series is drawn everywhere. */
+typedef struct cull_rep_style {
+    int  colour; /* 0 uniform, 1 full, 2 .. the others */
+    int  marker; /* 0 .. 5                                 */
+    bool hollow; /* reuse and the controls                 */
+} cull_rep_style;
+
+typedef struct cull_rep_arm {
+    const cull_records_arm *is;
+    char                    series[CULL_REP_SERIES_NAME]; /* cull_rep_name_series */
+    double                  low, high;                    /* of the runs' accuracies */
+    size_t                  finished;
+    cull_rep_run           *run; /* [is->runs] */
+    cull_rep_style          style;
+} cull_rep_arm;
+
+/* comparison.json, and what its run folders hold. */
+typedef struct cull_rep_comparison {
+    const char             *folder; /* NULL: none was read */
+    cull_records_comparison is;
+    cull_rep_arm           *arm; /* [arms] */
+    size_t                  arms;
+} cull_rep_comparison;
+
+/* A run's folder by itself, with recipe.yaml as it is. */
+typedef struct cull_rep_single {
+    const char  *folder;
+    char        *recipe;
+    cull_rep_run run;
+} cull_rep_single;
+
+/* A probe's folder: probe.jsonl alone, as cull probe leaves it. */
+typedef struct cull_rep_probed {
+    const char         *folder;
+    cull_records_probes probes;
+} cull_rep_probed;
+
+/* From bytes; `name` begins the sentences. Clear it also after a failure. */
+cull_status cull_rep_comparison_decode(const char *name, const void *data, size_t bytes,
+                                       cull_rep_comparison *out, cull_rep_problems *problems);
+
+/* From a folder. What is not there is left out, what is damaged is named. CULL_IO or CULL_BAD_FILE:
+ * there is nothing to show. */
+cull_status cull_rep_comparison_read(const char *folder, cull_rep_comparison *out,
+                                     cull_rep_problems *problems);
+cull_status cull_rep_single_read(const char *folder, cull_rep_single *out,
+                                 cull_rep_problems *problems);
+cull_status cull_rep_probed_read(const char *folder, cull_rep_probed *out,
+                                 cull_rep_problems *problems);
+
+void cull_rep_comparison_clear(cull_rep_comparison *comparison);
+void cull_rep_single_clear(cull_rep_single *single);
+
+bool cull_rep_is_arm(const cull_rep_arm *arm); /* its role is arm, not control or full */
+bool cull_rep_finished(const cull_rep_arm *arm, size_t run);
+/* Every example as likely as any other: of a minibatch (random) or of the pool. */
+bool cull_rep_is_uniform(const cull_rep_arm *arm);
+
+/* Arms of one series differ in share and pass alone. It is called by its strategy, and by the
+ * options as well where arms of that strategy differ in them. */
+void cull_rep_name_series(cull_rep_comparison *comparison);
+
+/* Colours and markers: uniform and full have their own, other series in the order they come. */
+void cull_rep_styles(cull_rep_comparison *comparison);
+
+#endif

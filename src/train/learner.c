@@ -1,0 +1,155 @@
+/* train/learner.c - gradients, new weights, and what is known of both when it is asked for. */
+#include "train/learner.h"
+
+#include "train/network/network.h"
+
+cull_status cull_learner_open(const cull_train_setup *setup, cull_model *model,
+                              cull_backend *backend, cull_learner *out)
+{
+    cull_status status = CULL_OK;
+
+    out->setup = setup;
+    out->backend = backend;
+    out->model = model;
+    TRY(cull_nn_params_create(backend, model, CULL_F32, &out->params));
+    TRY(cull_nn_params_init(out->params, model, setup->seed));
+    out->plans = (cull_plans){.model = model,
+                              .params = out->params,
+                              .backend = backend,
+                              .constants = setup->score.constants};
+done:
+    return status;
+}
+
+cull_status cull_learner_optim(const cull_train_setup *setup, const cull_model *model,
+                               const cull_params *params, cull_optim **out)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_optim_create(&setup->optim, params->dtype, params->count, params->backend, out));
+    if (!setup->decay_all) TRY(cull_train_exempt(model, *out));
+done:
+    return status;
+}
+
+cull_status cull_learner_begin(cull_learner *l)
+{
+    cull_status   status = CULL_OK;
+    cull_backend *b = l->backend;
+
+    TRY(cull_learner_optim(l->setup, l->model, l->params, &l->optim));
+    TRY(cull_backend_allocate(b, 1, sizeof *l->now, "a step", &l->now));
+    TRY(cull_backend_allocate(b, 1, sizeof *l->trouble, "a step", &l->trouble));
+    TRY(cull_backend_allocate(b, CULL_LEARNER_RING, sizeof *l->ring, "a step", &l->ring));
+    TRY(cull_op_ready(b, &(cull_op_desc){.kind = CULL_OP_SUMMARY}, &l->summary));
+    l->schedule = l->setup->schedule;
+done:
+    return status;
+}
+
+void cull_learner_close(cull_learner *l)
+{
+    cull_op_destroy(l->summary);
+    cull_backend_release(l->backend, l->now);
+    cull_backend_release(l->backend, l->trouble);
+    cull_backend_release(l->backend, l->ring);
+    cull_plans_clear(&l->plans);
+    cull_optim_destroy(l->optim);
+    cull_nn_params_destroy(l->params);
+    cull_nn_model_destroy(l->model);
+    *l = (cull_learner){0};
+}
+
+cull_status cull_learner_plan(cull_learner *l, cull_plan_mode mode, size_t batch, cull_plan **out)
+{
+    double smoothing = mode == CULL_PLAN_SCORE ? 0 : l->setup->smoothing;
+
+    return cull_plans_get(&l->plans, mode, batch, smoothing, out);
+}
+
+static cull_status set_moment(cull_learner *l)
+{
+    return cull_backend_upload(l->backend, l->now, &l->moment, sizeof l->moment);
+}
+
+cull_status cull_learner_enter(cull_learner *l, uint64_t step, uint64_t epoch)
+{
+    l->moment.step = step;
+    l->moment.epoch = epoch;
+    return set_moment(l);
+}
+
+/* The sums of the batch whose gradient is there; then new weights, unless something is wrong. */
+static cull_status step(cull_learner *l, const cull_signals *seen, double rate, cull_meter *meter)
+{
+    cull_status  status = CULL_OK;
+    cull_op_args args = {.summary = {.rows = seen->count,
+                                     .classes = l->model->classes,
+                                     .loss = seen->loss.data,
+                                     .p = seen->p.data,
+                                     .dtype = seen->p.dtype,
+                                     .label = seen->label.data,
+                                     .place = seen->place,
+                                     .smoothing = l->setup->smoothing,
+                                     .out = l->ring,
+                                     .now = l->now,
+                                     .trouble = l->trouble}};
+
+    l->moment.slot = l->waiting++;
+    cull_optim_moment(l->optim, rate, &l->moment);
+    TRY(set_moment(l));
+    TRY(cull_op_run(l->summary, &args));
+    cull_meter_lap(meter, CULL_PHASE_LEARN);
+    TRY(cull_optim_update(l->optim, l->now, l->params->value, l->params->gradient, l->trouble));
+    cull_meter_lap(meter, CULL_PHASE_OPTIM);
+done:
+    return status;
+}
+
+cull_status cull_learner_learn(cull_learner *l, const cull_batch *batch, double rate,
+                               cull_meter *meter, cull_trained *out)
+{
+    cull_status status = CULL_OK;
+    cull_plan  *plan = NULL;
+
+    TRY(cull_learner_plan(l, CULL_PLAN_LEARN, batch->count, &plan));
+    TRY(cull_nn_learn(plan, batch, &out->signals));
+    TRY(step(l, &out->signals, rate, meter));
+    out->weight = batch->weight;
+    out->thirds = 3;
+done:
+    return status;
+}
+
+cull_status cull_learner_learn_kept(cull_learner *l, cull_plan *kept, const cull_subset *subset,
+                                    double rate, cull_meter *meter, cull_trained *out)
+{
+    cull_status status = CULL_OK;
+    cull_plan  *plan = NULL;
+
+    TRY(cull_learner_plan(l, CULL_PLAN_LEARN_FROM_KEPT, subset->count, &plan));
+    TRY(cull_nn_learn_kept(plan, kept, subset, &out->signals));
+    TRY(step(l, &out->signals, rate, meter));
+    out->weight = subset->weight;
+    out->thirds = 2;
+done:
+    return status;
+}
+
+bool cull_learner_full(const cull_learner *l)
+{
+    return l->waiting > 0 && (l->waiting == CULL_LEARNER_RING || cull_backend_on_host(l->backend));
+}
+
+cull_status cull_learner_read(cull_learner *l, size_t *count, cull_trouble *trouble)
+{
+    cull_status status = CULL_OK;
+
+    *count = 0;
+    TRY(cull_backend_download(l->backend, l->read, l->ring, l->waiting * sizeof *l->ring));
+    TRY(cull_backend_download(l->backend, trouble, l->trouble, sizeof *trouble));
+    *count = l->waiting;
+    l->waiting = 0;
+done:
+    return status;
+}

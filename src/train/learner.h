@@ -1,0 +1,75 @@
+/*
+ * train/learner.h - the network that is trained: plans, parameters, optimizer, schedule; and what
+ * its steps say of themselves, written where they run and read when there is time.
+ */
+#ifndef CULL_TRAIN_LEARNER_H
+#define CULL_TRAIN_LEARNER_H
+
+#include "train/meter/meter.h"
+#include "train/plans.h"
+#include "train/setup.h"
+
+enum { CULL_LEARNER_RING = 64 }; /* training batches whose sums may wait to be read */
+
+typedef struct cull_learner {
+    const cull_train_setup *setup;
+    cull_backend           *backend;
+    cull_model             *model; /* its own, as the two below */
+    cull_params            *params;
+    cull_optim             *optim;
+    cull_plans              plans;
+    cull_schedule           schedule;
+
+    /* on the backend */
+    cull_moment  *now;
+    cull_trouble *trouble;
+    cull_seen    *ring; /* [CULL_LEARNER_RING] */
+    cull_op      *summary;
+
+    cull_moment moment;  /* what `now` holds or is about to               */
+    size_t      waiting; /* sums in the ring that nobody has read         */
+    cull_seen   read[CULL_LEARNER_RING];
+} cull_learner;
+
+/* What training saw of a batch. */
+typedef struct cull_trained {
+    cull_signals  signals;
+    const double *weight; /* on the backend; NULL: 1 */
+    unsigned      thirds; /* of an example's work    */
+} cull_trained;
+
+/* The model is taken over, also by failing. Into a zeroed struct, which close ends. */
+cull_status cull_learner_open(const cull_train_setup *setup, cull_model *model,
+                              cull_backend *backend, cull_learner *out);
+void        cull_learner_close(cull_learner *learner);
+/* An optimizer, and what is needed to step with it. */
+cull_status cull_learner_begin(cull_learner *learner);
+
+/* An optimizer as the setup says; *out is the caller's, also after a failure. */
+cull_status cull_learner_optim(const cull_train_setup *setup, const cull_model *model,
+                               const cull_params *params, cull_optim **out);
+
+/* The plan for this mode and batch, made on first use. Losses that are only reported have no
+ * smoothing in them. */
+cull_status cull_learner_plan(cull_learner *learner, cull_plan_mode mode, size_t batch,
+                              cull_plan **out);
+
+/* A step begins: what the moment block is to say of it. */
+cull_status cull_learner_enter(cull_learner *learner, uint64_t step, uint64_t epoch);
+
+/* Forward, backward and new weights at this rate; or backward alone through rows that a scoring
+ * pass kept. Nothing is changed where something is wrong: cull_learner_read() tells. */
+cull_status cull_learner_learn(cull_learner *learner, const cull_batch *batch, double rate,
+                               cull_meter *meter, cull_trained *out);
+cull_status cull_learner_learn_kept(cull_learner *learner, cull_plan *kept,
+                                    const cull_subset *subset, double rate, cull_meter *meter,
+                                    cull_trained *out);
+
+/* Must the sums be read before another batch is trained? On the host they always may. */
+bool cull_learner_full(const cull_learner *learner);
+
+/* The sums of the training batches since the last call, read[0 .. *count); *trouble: the first
+ * thing that went wrong. */
+cull_status cull_learner_read(cull_learner *learner, size_t *count, cull_trouble *trouble);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * train/network/tray.h - a batch that is made on the host and read where a backend's memory is.
+ *
+ * Rows are put into `here`; sending brings them to `there`. On a backend of the host both are the
+ * same arrays, and nothing is copied.
+ */
+#ifndef CULL_TRAIN_TRAY_H
+#define CULL_TRAIN_TRAY_H
+
+#include "nn/nn.h"
+
+typedef struct cull_tray_rows {
+    void     *inputs;
+    int32_t  *label;
+    double   *weight;
+    uint32_t *place;
+} cull_tray_rows;
+
+typedef struct cull_tray {
+    cull_backend  *backend;
+    size_t         row; /* bytes of an example's inputs */
+    size_t         room;
+    cull_tray_rows here, there; /* [room] */
+} cull_tray;
+
+/* Room for `count` examples; where it grows, what was in it is gone. */
+cull_status cull_tray_room(cull_tray *tray, size_t count);
+/* The first `count` rows of `here`, as a plan reads them; no other field of the batch is set. */
+cull_status cull_tray_send(const cull_tray *tray, size_t count, cull_batch *batch);
+void        cull_tray_clear(cull_tray *tray);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * train/resident.h - a data set where a backend reads it.
+ *
+ * On the host that is the set's own memory; elsewhere its stored rows, labels and constants are
+ * copied there once, as they are. A set without a base has its rows read when they are asked for,
+ * and brought packed.
+ */
+#ifndef CULL_TRAIN_RESIDENT_H
+#define CULL_TRAIN_RESIDENT_H
+
+#include "backend/backend.h"
+#include "data/transform.h"
+
+enum { CULL_RESIDENT_BLOCKS = 5 };
+
+typedef struct cull_resident {
+    const cull_dataset *set; /* borrowed, as the backend */
+    cull_backend       *backend;
+    cull_augment_desc   desc;
+    const void         *raw; /* NULL: rows are brought packed              */
+    const uint32_t     *row;
+    const int32_t      *label;
+    void               *block[CULL_RESIDENT_BLOCKS]; /* what was copied there; NULL on the host */
+    void               *packed, *packed_there;       /* [room] rows, here and there             */
+    size_t              room;
+    cull_op            *augment, *gather;
+} cull_resident;
+
+/* Into a zeroed struct, which close ends, also after a failure. */
+cull_status cull_resident_open(const cull_dataset *set, const cull_data_augment *augment,
+                               cull_data_form form, cull_backend *backend, cull_resident *out);
+void        cull_resident_close(cull_resident *resident);
+
+/* Which examples are to be made; every array lies on the backend. */
+typedef struct cull_wanted {
+    const uint32_t    *place; /* [count] */
+    size_t             count;
+    const cull_moment *now;       /* epoch                                             */
+    bool               augmented; /* else only normalised                              */
+    const void        *held;      /* rows that are there already; NULL: none           */
+    const uint32_t    *index;     /* [count] which of those; CULL_NO_ROW: none of them */
+} cull_wanted;
+
+/* Their inputs, one behind the other; and their labels. */
+cull_status cull_resident_make(cull_resident *resident, const cull_wanted *wanted, void *inputs);
+cull_status cull_resident_labels(cull_resident *resident, const uint32_t *place, size_t count,
+                                 int32_t *label);
+
+#endif

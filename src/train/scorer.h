@@ -1,0 +1,81 @@
+/*
+ * train/scorer.h - who scores, and what with: the model itself, the model for smaller images with
+ * the very same parameters, or a proxy, a small model that is trained along with the large one.
+ */
+#ifndef CULL_TRAIN_SCORER_H
+#define CULL_TRAIN_SCORER_H
+
+#include "train/feed.h"
+#include "train/learner.h"
+#include "train/pipeline.h"
+#include "train/signal_room.h"
+
+/* A part of the validation set, as the target of a step. */
+typedef struct cull_aim {
+    cull_signal_room signals;
+    cull_rows        rows;
+    uint32_t        *place, *scratch; /* on the host */
+} cull_aim;
+
+typedef struct cull_scorer {
+    const cull_train_setup *setup;
+    cull_backend           *backend;
+    cull_resident          *pool, *validation; /* validation NULL: there is none              */
+    cull_data_form          form;              /* of the inputs that it is given              */
+    cull_plans             *plans;             /* the learner's, or those below               */
+    cull_plans              own;
+    cull_model             *model;  /* of its own; NULL: the learner's                        */
+    cull_params            *params; /* of a proxy; NULL: none                                 */
+    cull_optim             *optim;
+    int64_t                 height, width; /* of what it reads                                */
+    float                  *small;         /* [small_room] examples as it reads them          */
+    size_t                  small_room;
+    cull_op                *resize, *gather;
+    double                 *irreducible; /* [pool] by place; NULL: none                       */
+    cull_aim                aim;
+    cull_pipeline          *pipeline; /* NULL: nothing is scored ahead                        */
+
+    /* signals that come from no forward pass, of the candidates */
+    int32_t *label;
+    double  *known;
+    size_t   room;
+} cull_scorer;
+
+/* What a forward pass saw; borrowed until the next. */
+typedef struct cull_scored {
+    cull_signals signals;
+    cull_plan   *kept; /* reuse: the plan that scored; NULL: none */
+} cull_scored;
+
+/* learner, pool and validation are borrowed. Into a zeroed struct, which close ends. */
+cull_status cull_scorer_open(const cull_train_setup *setup, cull_learner *learner,
+                             cull_resident *pool, cull_resident *validation, cull_data_form form,
+                             cull_scorer *out);
+void        cull_scorer_close(cull_scorer *scorer);
+/* Its part of a checkpoint; nothing where the model itself scores. */
+cull_status cull_scorer_save(const cull_scorer *scorer, cull_writer *out);
+cull_status cull_scorer_restore(cull_scorer *scorer, cull_reader *in);
+
+/* Inputs of `count` examples as a plan of the scorer reads them; valid until the next call. */
+cull_status cull_scorer_inputs(cull_scorer *scorer, const cull_plan *plan, size_t count,
+                               const void **inputs);
+/* Targets are made anew, of another validation set. */
+void cull_scorer_forget_aim(cull_scorer *scorer);
+
+/* So many examples were scored. */
+void cull_scorer_count(const cull_scorer *scorer, size_t examples, cull_meter *meter);
+
+/* What the selector needs to know of a step's candidates. */
+cull_status cull_scorer_score(cull_scorer *scorer, const cull_needs *needs, const cull_batch *batch,
+                              cull_meter *meter, cull_scored *out);
+/* The same of all of the pool, without augmentation, by BatchNorm's averages: into rooms that the
+ * caller ends. */
+cull_status cull_scorer_score_pool(cull_scorer *scorer, const cull_needs *needs,
+                                   const cull_progress *progress, cull_meter *meter,
+                                   cull_signal_room *pool, cull_signal_room *aim,
+                                   cull_signals *out);
+/* A proxy learns what the model has learned. */
+cull_status cull_scorer_learn(cull_scorer *scorer, const cull_batch *batch, double rate,
+                              cull_meter *meter);
+
+#endif

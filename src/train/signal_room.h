@@ -1,0 +1,31 @@
+/* train/signal_room.h - signals of many examples, put together batch by batch, on their backend. */
+#ifndef CULL_TRAIN_SIGNAL_ROOM_H
+#define CULL_TRAIN_SIGNAL_ROOM_H
+
+#include "nn/nn.h"
+
+typedef struct cull_signal_room {
+    cull_backend *backend;
+    unsigned      wanted;
+    size_t        count, at, width, classes; /* examples, those there, D, C */
+    float        *h, *p, *logits;
+    double       *loss;
+    int32_t      *label;
+} cull_signal_room;
+
+/* Room for signals of `count` examples; kept where it fits already. Ends with clear. */
+cull_status cull_signal_room_make(cull_backend *backend, const cull_model *model, unsigned wanted,
+                                  size_t count, cull_signal_room *room);
+void        cull_signal_room_clear(cull_signal_room *room);
+
+/* The signals of a batch behind those that are there. */
+cull_status cull_signal_room_put(cull_signal_room *room, const cull_plan *plan,
+                                 const cull_signals *seen, const int32_t *label);
+/* All of them as a selector reads them, or as its target. */
+void cull_signal_room_view(const cull_signal_room *room, cull_signals *out);
+void cull_signal_room_target(const cull_signal_room *room, cull_target *out);
+
+cull_status cull_signal_room_save(const cull_signal_room *room, cull_writer *out);
+cull_status cull_signal_room_restore(cull_signal_room *room, cull_reader *in);
+
+#endif

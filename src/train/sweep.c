@@ -1,0 +1,93 @@
+/* train/sweep.c - a set, batch by batch: loaded ahead on the host, made there elsewhere. */
+#include "train/sweep.h"
+
+#include "base/alloc.h"
+#include "data/loader.h"
+#include "train/feed.h"
+
+/* Ask for the next batch, in the order of the set. */
+static cull_status submit(cull_loader *loader, size_t all, size_t batch, uint32_t *places,
+                          size_t *at)
+{
+    cull_status status = CULL_OK;
+
+    while (*at < all && cull_data_loader_room(loader) > 0) {
+        size_t count = all - *at < batch ? all - *at : batch;
+
+        for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(*at + i);
+        TRY(cull_data_loader_submit(loader, places, count, 0, false));
+        *at += count;
+    }
+done:
+    return status;
+}
+
+static cull_status sweep_here(const cull_sweep *s, size_t batch, uint32_t *places,
+                              cull_status (*see)(void *, const cull_batch *), void *context)
+{
+    cull_status         status = CULL_OK;
+    size_t              asked = 0, all = s->resident->set->count;
+    cull_loader        *loader = NULL;
+    cull_loader_options options = {.set = s->resident->set,
+                                   .form = s->form,
+                                   .batch = batch,
+                                   .depth = CULL_TRAIN_DEPTH,
+                                   .threads = s->workers};
+
+    TRY(cull_data_loader_create(&options, &loader));
+    for (size_t at = 0; at < all;) {
+        cull_data_batch next = {0};
+
+        TRY(submit(loader, all, batch, places, &asked));
+        TRY(cull_data_loader_take(loader, &next));
+        TRY(see(context, &(cull_batch){.count = next.count,
+                                       .inputs = next.inputs.data,
+                                       .label = next.labels,
+                                       .place = next.places}));
+        at += next.count;
+    }
+done:
+    cull_data_loader_destroy(loader);
+    return status;
+}
+
+static cull_status sweep_there(const cull_sweep *s, size_t batch, uint32_t *places,
+                               cull_status (*see)(void *, const cull_batch *), void *context)
+{
+    cull_status    status = CULL_OK;
+    cull_resident *r = s->resident;
+    cull_rows      rows = {0};
+    size_t         all = r->set->count, count = 0;
+
+    TRY(cull_rows_make(r->backend, batch, cull_data_row(r->set), &rows));
+    for (size_t at = 0; at < all; at += count) {
+        count = all - at < batch ? all - at : batch;
+        for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(at + i);
+        TRY(cull_backend_upload(r->backend, rows.place, places, count * sizeof *places));
+        TRY(cull_resident_labels(r, rows.place, count, rows.label));
+        TRY(cull_resident_make(r, &(cull_wanted){.place = rows.place, .count = count},
+                               rows.inputs));
+        TRY(see(context, &(cull_batch){.count = count,
+                                       .inputs = rows.inputs,
+                                       .label = rows.label,
+                                       .place = rows.place}));
+    }
+done:
+    cull_rows_clear(r->backend, &rows);
+    return status;
+}
+
+cull_status cull_sweep_run(const cull_sweep *s, cull_status (*see)(void *, const cull_batch *),
+                           void             *context)
+{
+    cull_status status = CULL_OK;
+    size_t      all = s->resident->set->count, batch = s->batch < all ? s->batch : all;
+    uint32_t   *places = NULL;
+
+    TRY(cull_base_alloc(batch, sizeof *places, "a sweep", &places));
+    TRY(cull_backend_on_host(s->resident->backend) ? sweep_here(s, batch, places, see, context)
+                                                   : sweep_there(s, batch, places, see, context));
+done:
+    cull_base_free(places);
+    return status;
+}
