@@ -300,31 +300,34 @@ typedef struct cull_signals {
 enum {
     CULL_SUBSET_FILLED = 1,   /* the rule ended short; random examples fill the rest   */
     CULL_SUBSET_FALLBACK = 2, /* no positive weight at all: a random subset, weights 1 */
-    CULL_SUBSET_SHORT = 4     /* fewer than the budget, or than the whole minibatches
+    CULL_SUBSET_SHORT = 4,    /* fewer than the budget, or than the whole minibatches
                                  nearest to it: `short=accept`, or nothing was left to pick */
+    CULL_SUBSET_LATE = 8      /* of a training step that waits for nothing: `picked` and the other
+                                 flags are not known yet                                */
 };
 
 /* The only thing a selector produces. The training loss is (1/count) sum w*loss over
  * each training batch, never normalised again. Zero it, or pass an earlier result,
  * whose arrays are reused and grown; end it with cull_subset_clear(). */
 typedef struct cull_subset {
-    size_t    size;        /* sizeof, or 0 */
-    size_t    count;       /* examples chosen                                             */
-    size_t    room;        /* capacity of the arrays                                      */
-    uint32_t *index;       /* [count] row of the signals, ascending, so that keeping all
-                              is bit-identical to full training; repeats only when the
-                              strategy samples with replacement; CULL_NO_ROW where the
-                              example was carried over from earlier signals               */
-    uint32_t *place;       /* [count] its place in the pool                               */
-    double   *weight;      /* [count] >= 0                                                */
-    uint32_t *group;       /* [count] which training batch it belongs to, 0 .. groups-1;
-                              within a group rows ascend. All 0 while groups <= 1         */
-    size_t        groups;  /* 0: any batching will do; else whole training batches        */
-    size_t        picked;  /* of count, those the rule itself picked (rest: filled)       */
-    unsigned      flags;   /* CULL_SUBSET_*                                               */
-    cull_device   device;  /* where the four arrays lie: where the signals did            */
-    cull_backend *backend; /* whose memory they are, to be cleared before it is closed;
-                              NULL: the host's                                         */
+    size_t    size;               /* sizeof, or 0 */
+    size_t    count;              /* examples chosen                                             */
+    size_t    room;               /* capacity of the arrays                                      */
+    uint32_t *index;              /* [count] row of the signals, ascending, so that keeping all
+                                     is bit-identical to full training; repeats only when the
+                                     strategy samples with replacement; CULL_NO_ROW where the
+                                     example was carried over from earlier signals               */
+    uint32_t *place;              /* [count] its place in the pool                               */
+    double   *weight;             /* [count] >= 0                                                */
+    uint32_t *group;              /* [count] which training batch it belongs to, 0 .. groups-1;
+                                     within a group rows ascend. All 0 while groups <= 1         */
+    size_t        groups;         /* 0: any batching will do; else whole training batches        */
+    size_t        picked;         /* of count, those the rule itself picked (rest: filled)       */
+    unsigned      flags;          /* CULL_SUBSET_*                                               */
+    cull_device   device;         /* where the four arrays lie: where the signals did            */
+    cull_backend *backend;        /* whose memory they are, to be cleared before it is closed;
+                                     NULL: the host's                                         */
+    struct cull_outcome *outcome; /* theirs too: where what is late is told */
 } cull_subset;
 
 CULL_API void cull_subset_clear(cull_subset *subset);
@@ -511,8 +514,10 @@ typedef struct cull_self {
     const cull_values  *values;
     void               *state; /* state_size bytes, zero before create   */
     /* What the modifiers keep by place, for rules of the library; NULL: losses are scored. */
-    const struct cull_sel_losses *losses;
-    const struct cull_calls      *call; /* the library, as a shared object reaches it */
+    struct cull_sel_losses  *losses;
+    const struct cull_calls *call; /* the library, as a shared object reaches it */
+    /* What its operations are told, and tell, when they run; for rules of the library. */
+    const struct cull_sel_watch *watch;
 } cull_self;
 
 typedef struct cull_writer cull_writer;

@@ -85,6 +85,8 @@ static void print_strategy(const cull_strategy *strategy)
     if (traits & CULL_TAKES_STALE) printf("\n- may be followed by `stale`");
     if (traits & CULL_TAKES_REMEMBERED) printf("\n- may be followed by `remembered`");
     if (traits & CULL_NO_BUDGET) printf("\n- how many are kept follows from the rule");
+    if (traits & CULL_HOST_SIGNALS)
+        printf("\n- works on the host: signals that lie elsewhere are copied");
     putchar('\n');
     if (!cull_strategy_option_at(strategy, 0)) return;
     printf("\n| option | default | values | what it is |\n|---|---|---|---|\n");

@@ -52,6 +52,20 @@
  *               says something
  *     summary   the sum of losses, and how many examples were classified right
  *     tally     what became of each example, by place
+ *
+ * Of selection. They read only what lies in the backend's memory and wait for nothing, so that a
+ * decision can be recorded; after a signal that `check` found broken they write something in range.
+ *
+ *     check     every number of an array lies between two bounds, every place within the pool; the
+ *               first that does not becomes the error word
+ *     score     loss, or loss - less, as doubles; of the unseen a random number above all others
+ *     chance    weight_i = percentile_i ^ beta, or what stands for it where trimmed
+ *     draw      m rows without replacement by weight: keys, then the m smallest
+ *     settle    a subset made whole: rows ascending (by group), with their places
+ *     record    losses kept by place, and
+ *     recall    what they predict
+ *     match     a weighted subset whose mean gradient is near the rows' (or a target's): gram, omp,
+ *               negative weights dropped, their places filled at random, refit
  */
 #ifndef CULL_BACKEND_BACKEND_H
 #define CULL_BACKEND_BACKEND_H
@@ -81,6 +95,14 @@ typedef enum cull_op_kind {
     CULL_OP_UPDATE,
     CULL_OP_SUMMARY,
     CULL_OP_TALLY,
+    CULL_OP_CHECK,
+    CULL_OP_SCORE,
+    CULL_OP_CHANCE,
+    CULL_OP_DRAW,
+    CULL_OP_SETTLE,
+    CULL_OP_RECORD,
+    CULL_OP_RECALL,
+    CULL_OP_MATCH,
     CULL_OP_KINDS
 } cull_op_kind;
 
@@ -111,17 +133,26 @@ typedef enum cull_wrong {
  */
 typedef struct cull_trouble {
     uint64_t what;        /* cull_wrong                               */
-    uint64_t which;       /* CULL_SIGNAL_*                            */
+    uint64_t which;       /* CULL_SIGNAL_*, and the CULL_TROUBLE_* below */
     uint64_t row;         /* of the batch                             */
     uint64_t place;       /* of the example                           */
     uint64_t step, epoch; /* of the moment block; 0 where there is none */
+    double   found, most; /* of a label: what it is, and the largest there may be */
 } cull_trouble;
+
+enum {
+    CULL_TROUBLE_TARGET = 1 << 16, /* of the target block                               */
+    CULL_TROUBLE_PLACE = 1 << 17,  /* not a signal but the place: outside of the pool   */
+    CULL_TROUBLE_SQUARE = 1 << 18, /* the square of the row's gradient is beyond doubles */
+    CULL_TROUBLE_APART = 1 << 19   /* gradients too large or too far apart to be matched */
+};
 
 /* Of refit: keeps atoms that depend on each other from weights without bound. */
 #define CULL_REFIT_SHIFT 1e-6
 
 /* What an operation is prepared for: upper bounds, so that nothing grows while it runs. A zero says
- * nothing: room for it is made when it is first needed. rank, keys and top look only at rows. */
+ * nothing: room for it is made when it is first needed. rank, keys, top, chance, draw and settle
+ * look only at rows, check, score, record and recall at nothing. */
 typedef struct cull_op_desc {
     cull_op_kind kind;
     size_t       rows;           /* most rows or atoms of one problem   */
@@ -161,6 +192,41 @@ typedef struct cull_seen {
     double   loss;           /* the sum                                      */
     uint64_t count, correct; /* examples; 0 correct where nobody asked       */
 } cull_seen;
+
+/* Of chance: a weight too small for a double would leave the draw to row order; it is this times
+ * the percentile. */
+#define CULL_CHANCE_LEAST 1e-290
+
+/* ---- of record and recall ---- */
+
+typedef enum cull_predict {
+    CULL_PREDICT_LAST,    /* the loss last recorded                                         */
+    CULL_PREDICT_AVERAGE, /* s + 1/2 (loss - s), s the first loss to begin with             */
+    CULL_PREDICT_TREND    /* last loss + slope * epochs since, at least 0                   */
+} cull_predict;
+
+/* Losses by place. */
+typedef struct cull_ledger {
+    size_t       pool;
+    cull_predict predict;
+    uint8_t     *known; /* [pool] 0: nothing, 1: a loss, 2: a slope too */
+    double      *value; /* [pool] last loss, or the average             */
+    double      *slope; /* [pool] per epoch; trend only                 */
+    uint64_t    *epoch; /* [pool] when `value` was seen; trend only     */
+} cull_ledger;
+
+/* ---- of match ---- */
+
+typedef enum cull_match_weights {
+    CULL_WEIGHTS_MEAN,   /* scaled to a mean of 1                                           */
+    CULL_WEIGHTS_SOLVED, /* m times the solver's: the length of the gradient is matched too */
+    CULL_WEIGHTS_UNIT    /* 1: the picks count alone                                        */
+} cull_match_weights;
+
+/* What became of a subset, as cull_subset says it. */
+typedef struct cull_outcome {
+    uint32_t count, picked, flags;
+} cull_outcome;
 
 /* Facility location: gradients are told apart by squares, which must stay numbers. */
 #define CULL_FACILITY_MOST 0x1p400
@@ -286,6 +352,93 @@ typedef struct cull_op_args {
             double            *weights;
             float             *latest;
         } tally;
+
+        /* Of selection. `step` (or `epoch`) is what is counted by, unless it is read from `now`. */
+        struct {
+            size_t             rows;
+            const uint32_t    *place;     /* [rows]; NULL: 0 .. rows-1                         */
+            size_t             pool;      /* places lie below; 0: they are not looked at       */
+            cull_tensor        x;         /* (rows) or (rows, columns); absent: places alone   */
+            const uint8_t     *unseen;    /* [rows] 1: x is not looked at; or NULL             */
+            double             low, high; /* of every x, both inclusive                        */
+            uint64_t           which;     /* goes into the error word, as does the moment      */
+            const cull_moment *now;       /* NULL: none                                        */
+            cull_trouble      *trouble;
+        } check;
+        struct {
+            size_t          rows;
+            cull_tensor     loss, less; /* (rows); less absent: nothing is taken off        */
+            const uint8_t  *unseen;     /* [rows]; or NULL                                  */
+            const uint32_t *place;      /* [rows]; NULL: 0 .. rows-1                        */
+            cull_key        key;
+            uint64_t        step;
+            const uint64_t *now;
+            double         *out; /* [rows] no NaN */
+        } score;
+        struct {
+            size_t          rows;
+            const uint32_t *place;      /* [rows]; NULL: 0 .. rows-1                        */
+            const double   *percentile; /* [rows] among themselves; NULL: as they stand     */
+            const double   *standing;   /* [pool] percentiles by place                      */
+            const uint8_t  *fresh;      /* [pool] 1: of no known loss, and never trimmed    */
+            size_t          pool;
+            double          beta;
+            double          trim, trimmed; /* above 1 - trim the weight is `trimmed`; 0: none */
+            double         *weight;        /* [rows] above 0                                  */
+        } chance;
+        struct {
+            size_t          rows, m; /* 1 <= m <= rows                                      */
+            const uint32_t *place;   /* [rows] tells rows apart; NULL: 0 .. rows-1          */
+            const double   *weight;  /* [rows] >= 0; NULL: all 1. Too few above 0: the lowest
+                                        rows of weight 0 too */
+            cull_key        key;
+            uint64_t        step;
+            const uint64_t *now;
+            uint32_t       *index; /* [m] ascending */
+        } draw;
+        struct {
+            size_t          count, rows;
+            bool            all;  /* begin with every row, weights 1                        */
+            const uint32_t *from; /* [rows] their places; NULL: 0 .. rows-1                 */
+            uint32_t       *index, *place, *group; /* [count]; the place of CULL_NO_ROW stays */
+            double         *weight;
+        } settle;
+        struct {
+            size_t              rows;
+            const uint32_t     *place; /* [rows]; NULL: 0 .. rows-1                         */
+            cull_tensor         loss;  /* (rows)                                            */
+            const uint8_t      *unseen;
+            cull_ledger         ledger;
+            uint64_t            epoch;
+            const uint64_t     *now;
+            const cull_trouble *trouble; /* where it says something, nothing is recorded    */
+        } record;
+        struct {
+            size_t          rows;
+            const uint32_t *place;
+            cull_ledger     ledger;
+            uint64_t        epoch;
+            const uint64_t *now;
+            double         *loss;   /* [rows]                 */
+            uint8_t        *unseen; /* [rows] 1: none is known */
+        } recall;
+        struct {
+            size_t             rows, budget;       /* budget < rows                         */
+            cull_tensor        h, p;               /* (rows, D), (rows, C)                  */
+            cull_tensor        target_h, target_p; /* (targets, D), (targets, C)            */
+            size_t             targets;            /* 0: the mean of the rows themselves    */
+            const uint32_t    *place;              /* [rows]; NULL: 0 .. rows-1             */
+            cull_omp_options   options;
+            cull_match_weights weights;
+            bool               fill; /* else a short subset is accepted                     */
+            cull_key           key;  /* of what fills                                       */
+            uint64_t           step;
+            const cull_moment *now;
+            uint32_t          *index;  /* [budget] in no order */
+            double            *weight; /* [budget]             */
+            cull_outcome      *outcome;
+            cull_trouble      *trouble; /* where it says something, nothing is matched       */
+        } match;
     };
 } cull_op_args;
 
@@ -368,7 +521,16 @@ extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather
     [CULL_OP_AUGMENT] = &cull_host_augment, [CULL_OP_RESIZE] = &cull_host_resize,                  \
     [CULL_OP_GATHER] = &cull_host_gather, [CULL_OP_KEPT] = &cull_host_kept,                        \
     [CULL_OP_UPDATE] = &cull_host_update, [CULL_OP_SUMMARY] = &cull_host_summary,                  \
-    [CULL_OP_TALLY] = &cull_host_tally
+    [CULL_OP_TALLY] = &cull_host_tally, CULL_HOST_CHOICES
+
+/* Those of selection (check.c, draw.c, settle.c, ledger.c, match.c). */
+extern const cull_op_class cull_host_check, cull_host_score, cull_host_draw, cull_host_settle,
+    cull_host_record, cull_host_recall, cull_host_match;
+#define CULL_HOST_CHOICES                                                                          \
+    [CULL_OP_CHECK] = &cull_host_check, [CULL_OP_SCORE] = &cull_host_score,                        \
+    [CULL_OP_DRAW] = &cull_host_draw, [CULL_OP_SETTLE] = &cull_host_settle,                        \
+    [CULL_OP_RECORD] = &cull_host_record, [CULL_OP_RECALL] = &cull_host_recall,                    \
+    [CULL_OP_MATCH] = &cull_host_match
 
 /* For operations that keep nothing but the common head. */
 cull_status cull_host_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);

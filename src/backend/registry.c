@@ -92,6 +92,9 @@ cull_status cull_op_ready(cull_backend *backend, const cull_op_desc *desc, cull_
     if (*op && (*op)->desc.rows >= desc->rows && (*op)->desc.width >= desc->width &&
         (*op)->desc.classes >= desc->classes && (*op)->desc.picks >= desc->picks)
         return CULL_OK;
+    if (!class)
+        FAIL(CULL_UNSUPPORTED, "%s has no operation number %d", backend->class->name,
+             (int)desc->kind);
     TRY(class->create(backend, desc, &fresh));
     fresh->class = class;
     fresh->backend = backend;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "backend/match.h"
+
 cull_status cull_sel_classes_make(const cull_tensor *label, size_t rows, size_t classes,
                                   cull_sel_classes *out)
 {
@@ -175,7 +177,7 @@ cull_status cull_sel_minibatches_take(const cull_sel_minibatches *minibatches,
         }
     }
     out->groups = picked;
-    cull_sel_subset_scale(out, (double)rows);
+    cull_match_scale(out, (double)rows);
 done:
     cull_base_free(choice);
     return status;

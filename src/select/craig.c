@@ -123,7 +123,7 @@ static cull_status decide_class(cull_self *self, const cull_signals *signals, si
     }
     out->picked = out->count;
     if (out->count < budget) out->flags |= CULL_SUBSET_SHORT;
-    cull_sel_subset_scale(out, (double)out->count);
+    cull_match_scale(out, (double)out->count);
 done:
     cull_base_free(problems);
     cull_base_free(share);
@@ -180,14 +180,14 @@ static cull_status find_scale(const cull_signals *signals, double *scale)
 {
     enum { MOST = 980, SMALLEST = -1000 };
     cull_status status = CULL_OK;
-    int         h = cull_sel_exponent(&signals->h), p = cull_sel_exponent(&signals->p), sum = 0;
+    int         h = cull_match_exponent(&signals->h), p = cull_match_exponent(&signals->p), sum = 0;
 
     for (size_t i = 0; h + p > MOST && i < signals->count; i++) {
         cull_tensor row[2] = {signals->h, signals->p};
         for (size_t k = 0; k < 2; k++)
             row[k] =
                 cull_matrix(cull_tensor_row(&row[k], i), row[k].dtype, 1, (size_t)row[k].shape[1]);
-        if (cull_sel_exponent(&row[0]) + cull_sel_exponent(&row[1]) > MOST)
+        if (cull_match_exponent(&row[0]) + cull_match_exponent(&row[1]) > MOST)
             FAIL(CULL_NOT_FINITE, "craig: the gradient of example %zu (place %u) is too large", i,
                  cull_sel_place(signals, i));
     }

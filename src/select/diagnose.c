@@ -272,6 +272,8 @@ cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
     cull_signals   signals_room;
     cull_subset    subset_room, other_room;
     cull_diagnosis room, *given = out;
+    cull_trouble   trouble = {0};
+    cull_op       *check = NULL;
 
     SIZED(cull_signals, signals, signals_room);
     SIZED(cull_subset, subset, subset_room);
@@ -287,17 +289,20 @@ cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
     if (cull_tensor_present(&signals->label)) read.signals |= CULL_SIGNAL_LABEL;
     TRY(cull_device_check(signals->device, (cull_device){0}, "the signals"));
     TRY(cull_sel_check_shapes(signals, &read, UINT32_MAX - 1));
-    TRY(cull_sel_check_values(signals, &read, UINT32_MAX - 1));
+    if (!backend) TRY(cull_backend_open("cpu", 1, &own));
+    backend = cull_backend_host(backend ? backend : own);
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_CHECK}, &check));
+    TRY(cull_sel_check_values(check, signals, &read, UINT32_MAX - 1,
+                              &(cull_sel_watch){.trouble = &trouble}));
+    TRY(cull_sel_trouble_fail(&trouble, UINT32_MAX - 1));
     TRY(check_subset(subset, signals));
     out->effective = effective_size(subset);
     if (other) TRY(overlap(subset, other, &out->overlap));
     if (read.signals & CULL_SIGNAL_LABEL) TRY(composition(signals, subset, out));
-    if (read.signals & CULL_SIGNAL_H) {
-        if (!backend) TRY(cull_backend_open("cpu", 1, &own));
-        TRY(gradients(backend ? backend : own, signals, subset, out));
-    }
+    if (read.signals & CULL_SIGNAL_H) TRY(gradients(backend, signals, subset, out));
 done:
     cull_sized_give(given, out, sizeof *out);
+    cull_op_destroy(check);
     cull_backend_close(own);
     return status;
 }

@@ -9,14 +9,14 @@
 static const cull_option_spec options[] = {CULL_MATCHING_COMMON, CULL_MATCHING_END};
 
 struct divbs {
-    cull_sel_minibatch batch;
+    cull_op *match;
 };
 
 static void destroy(cull_self *self)
 {
     struct divbs *d = self->state;
 
-    cull_sel_minibatch_clear(&d->batch);
+    cull_op_destroy(d->match);
 }
 
 static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
@@ -32,11 +32,9 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
     struct divbs    *d = self->state;
     cull_omp_options pursuit = {.tolerance = cull_value_real(self->values, "tolerance"),
                                 .pick = CULL_PICK_SAMPLE,
-                                .key = cull_key_make(self->setting->seed, "divbs"),
-                                .step = signals->step};
+                                .key = cull_key_make(self->setting->seed, "divbs")};
 
-    return cull_sel_minibatch_run(&d->batch, self, signals, &pursuit, CULL_WEIGHTS_UNIT, budget,
-                                  out);
+    return cull_sel_match(&d->match, self, signals, &pursuit, CULL_WEIGHTS_UNIT, budget, out);
 }
 
 const cull_strategy cull_strategy_divbs = {
@@ -44,7 +42,6 @@ const cull_strategy cull_strategy_divbs = {
     .name = "divbs",
     .doc = "diverse examples, drawn by what the ones before leave of the batch's gradient",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_HOST_SIGNALS,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .state_size = sizeof(struct divbs),

@@ -7,6 +7,33 @@
  */
 #include "select/frame.h"
 
+cull_status cull_sel_run(cull_backend *backend, const cull_op_desc *desc, const cull_op_args *args,
+                         cull_op **op)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_op_ready(backend, desc, op));
+    TRY(cull_op_run(*op, args));
+done:
+    return status;
+}
+
+cull_status cull_sel_room(cull_backend *backend, size_t count, size_t size, size_t *room,
+                          void *data)
+{
+    cull_status status = CULL_OK;
+    void      **array = data;
+
+    if (count <= *room) return CULL_OK;
+    cull_backend_release(backend, *array);
+    *array = NULL;
+    *room = 0;
+    TRY(cull_backend_allocate(backend, count, size, "a strategy's room", array));
+    *room = count;
+done:
+    return status;
+}
+
 enum { BORDER = 64 }; /* where arrays begin */
 
 /* What is on its way; not moved yet, it is only measured. */
@@ -87,11 +114,7 @@ cull_status cull_sel_carry(cull_sel_load *load, const cull_needs *read, cull_sig
 
     if (cull_device_same(signals->device, cull_backend_device(load->work))) return CULL_OK;
     TRY(carry_signals(&measured, read, &copy));
-    if (measured.at > load->room) {
-        cull_sel_load_clear(load);
-        TRY(cull_backend_allocate(load->work, measured.at, 1, "signals", &load->block));
-        load->room = measured.at;
-    }
+    TRY(cull_sel_room(load->work, measured.at, 1, &load->room, &load->block));
     TRY(carry_signals(&way, read, signals));
 done:
     return status;
@@ -105,15 +128,18 @@ void cull_sel_load_clear(cull_sel_load *load)
 }
 
 cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const cull_needs *read,
-                           cull_signals *out)
+                           const cull_signals **out)
 {
-    *out = *signals;
+    *out = signals;
+    if (cull_sel_is_here(s, signals->device)) return CULL_OK;
+    s->seen = *signals;
+    *out = &s->seen;
     s->fetched.home = s->home;
     s->fetched.work = s->setting.backend;
-    return cull_sel_carry(&s->fetched, read, out);
+    return cull_sel_carry(&s->fetched, read, &s->seen);
 }
 
-cull_status cull_sel_deliver(const cull_subset *from, cull_subset *out)
+cull_status cull_sel_deliver(cull_subset *from, cull_subset *out)
 {
     const struct {
         const void *from;
@@ -125,6 +151,7 @@ cull_status cull_sel_deliver(const cull_subset *from, cull_subset *out)
                   {from->group, (void **)&out->group, sizeof *out->group}};
     cull_status status = CULL_OK;
 
+    TRY(cull_sel_subset_outcome(from));
     TRY(cull_subset_resize(out, from->count));
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         size_t bytes = from->count * arrays[i].size;

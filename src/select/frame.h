@@ -32,13 +32,20 @@ struct cull_selector {
     cull_sel_losses  *losses; /* by place; NULL when losses are scored   */
     cull_sel_decision decided;
 
-    /* room for recalled losses */
+    /* room for recalled losses; the frame's own operations */
     double  *recalled;
     uint8_t *unseen;
     size_t   recalled_room, unseen_room;
+    cull_op *check, *settle;
+
+    /* what a decision is told, and tells: by somebody else's block and word, or its own */
+    const cull_moment *moment;
+    cull_trouble      *owner, *word;
+    cull_sel_watch     watch;
 
     /* for what does not lie where the rule works */
     cull_sel_load fetched;
+    cull_signals  seen;
     cull_subset   made;
 };
 
@@ -48,12 +55,18 @@ static inline bool cull_sel_is_here(const cull_selector *s, cull_device device)
     return cull_device_same(device, cull_backend_device(s->setting.backend));
 }
 
-/* fetch.c: of signals whose shapes were checked, what is read, where the rule works; valid until
- * the next call. */
+/* fetch.c: of signals whose shapes were checked, what is read, where the rule works: the signals
+ * themselves or a copy, valid until the next call. */
 cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const cull_needs *read,
-                           cull_signals *out);
+                           const cull_signals **out);
 /* A copy where out lies; one of both is the host. */
-cull_status cull_sel_deliver(const cull_subset *from, cull_subset *out);
+cull_status cull_sel_deliver(cull_subset *from, cull_subset *out);
+
+/* watch.c: room for it. A decision begins, and what was found wrong in it until now fails here,
+ * unless that is somebody else's to read: elsewhere than on the host this waits. */
+cull_status cull_sel_watch_create(cull_selector *s);
+cull_status cull_sel_watch_begin(cull_selector *s);
+cull_status cull_sel_watch_end(const cull_selector *s);
 
 /* selector.c: the part of a selector that is history. */
 cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_sel_losses **losses);

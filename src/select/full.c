@@ -12,9 +12,14 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
 static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
                           cull_subset *out)
 {
+    cull_status status = CULL_OK;
+
     (void)self;
     (void)budget;
-    return cull_sel_subset_all(out, signals->count);
+    TRY(cull_subset_resize(out, signals->count));
+    for (size_t i = 0; i < out->count; i++) out->index[i] = (uint32_t)i;
+done:
+    return status;
 }
 
 const cull_strategy cull_strategy_full = {

@@ -37,12 +37,12 @@ struct plan {
     cull_sel_classes        own, target; /* rows by class; of the target block          */
     cull_omp_problem       *problem;
     size_t *class; /* [problems] */
-    size_t          problems;
-    double         *b; /* targets of `together` problems, one after another */
-    size_t          b_size, together;
-    cull_op        *gradient, *omp;
-    cull_sel_settle how;
-    cull_sel_filler filler;
+    size_t            problems;
+    double           *b; /* targets of `together` problems, one after another */
+    size_t            b_size, together;
+    cull_op          *gradient, *omp;
+    cull_match_settle how;
+    cull_match_filler filler;
 };
 
 static void plan_clear(struct plan *plan)
@@ -54,7 +54,7 @@ static void plan_clear(struct plan *plan)
     cull_base_free(plan->b);
     cull_op_destroy(plan->gradient);
     cull_op_destroy(plan->omp);
-    cull_sel_filler_clear(&plan->filler);
+    cull_match_filler_clear(&plan->filler);
 }
 
 /* One problem for each class that has a budget. */
@@ -169,8 +169,8 @@ static cull_status solve(struct plan *plan)
         for (size_t i = 0; i < count; i++)
             TRY(make_target(plan, first + i, plan->b + i * plan->b_size));
         TRY(cull_op_run(plan->omp, &args));
-        TRY(cull_sel_settle_fill(&plan->how, &plan->filler, plan->options, plan->problem + first,
-                                 count));
+        TRY(cull_match_fill(&plan->how, &plan->filler, plan->options, plan->problem + first,
+                            count));
     }
 done:
     return status;
@@ -182,11 +182,11 @@ static cull_status match_examples(struct plan *plan, size_t budget, cull_subset 
     const cull_self *self = plan->self;
     size_t           at = 0;
 
-    plan->how = (cull_sel_settle){.backend = self->setting->backend,
-                                  .place = plan->signals->place,
-                                  .key = cull_key_make(self->setting->seed, "fill"),
-                                  .step = plan->signals->epoch,
-                                  .fill = !cull_value_is(self->values, "short", "accept")};
+    plan->how = (cull_match_settle){.backend = self->setting->backend,
+                                    .place = plan->signals->place,
+                                    .key = cull_key_make(self->setting->seed, "fill"),
+                                    .step = plan->signals->epoch,
+                                    .fill = !cull_value_is(self->values, "short", "accept")};
     TRY(plan->by_class ? plan_classes(plan, budget) : plan_all(plan, budget));
     TRY(plan_targets(plan));
     TRY(cull_subset_resize(out, budget));
@@ -196,7 +196,7 @@ static cull_status match_examples(struct plan *plan, size_t budget, cull_subset 
         at += plan->problem[i].budget;
     }
     TRY(solve(plan));
-    cull_sel_settle_run(&plan->how, plan->problem, plan->problems, out);
+    cull_match_finish(&plan->how, plan->problem, plan->problems, out);
 done:
     return status;
 }

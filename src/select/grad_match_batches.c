@@ -35,7 +35,7 @@ struct pool {
     double                 *k;      /* (A, A)                                     */
     double                 *part;   /* (2 block, 2 block) of K                    */
     cull_op                *gradient, *gram, *omp;
-    cull_sel_filler         filler;
+    cull_match_filler       filler;
     cull_subset             chosen; /* minibatches */
 };
 
@@ -53,7 +53,7 @@ static void pool_clear(struct pool *pool)
     cull_op_destroy(pool->gradient);
     cull_op_destroy(pool->gram);
     cull_op_destroy(pool->omp);
-    cull_sel_filler_clear(&pool->filler);
+    cull_match_filler_clear(&pool->filler);
     cull_subset_clear(&pool->chosen);
 }
 
@@ -203,16 +203,16 @@ done:
 
 static cull_status pick_minibatches(struct pool *pool, size_t picks)
 {
-    cull_status      status = CULL_OK;
-    const cull_self *self = pool->self;
-    cull_backend    *backend = self->setting->backend;
-    size_t           atoms = pool->cut.count;
-    cull_omp_problem problem = {.count = atoms, .budget = picks, .column = -1};
-    cull_op_args     args = {.omp = {&problem, 1, pool->options}};
-    cull_sel_settle  how = {.backend = backend,
-                            .key = cull_key_make(self->setting->seed, "fill"),
-                            .step = pool->signals->epoch,
-                            .fill = !cull_value_is(self->values, "short", "accept")};
+    cull_status       status = CULL_OK;
+    const cull_self  *self = pool->self;
+    cull_backend     *backend = self->setting->backend;
+    size_t            atoms = pool->cut.count;
+    cull_omp_problem  problem = {.count = atoms, .budget = picks, .column = -1};
+    cull_op_args      args = {.omp = {&problem, 1, pool->options}};
+    cull_match_settle how = {.backend = backend,
+                             .key = cull_key_make(self->setting->seed, "fill"),
+                             .step = pool->signals->epoch,
+                             .fill = !cull_value_is(self->values, "short", "accept")};
 
     TRY(cull_base_alloc(pool->size, sizeof *pool->b, "a gradient", &pool->b));
     TRY(cull_base_alloc(pool->size, sizeof *pool->sum, "a gradient", &pool->sum));
@@ -224,8 +224,8 @@ static cull_status pick_minibatches(struct pool *pool, size_t picks)
     problem.weight = pool->chosen.weight;
     TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_OMP, .rows = atoms}, &pool->omp));
     TRY(cull_op_run(pool->omp, &args));
-    TRY(cull_sel_settle_fill(&how, &pool->filler, pool->options, &problem, 1));
-    cull_sel_settle_run(&how, &problem, 1, &pool->chosen);
+    TRY(cull_match_fill(&how, &pool->filler, pool->options, &problem, 1));
+    cull_match_finish(&how, &problem, 1, &pool->chosen);
 done:
     return status;
 }
@@ -239,7 +239,7 @@ cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *si
 
     pool.size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
     pool.memory = options->memory;
-    pool.scale = ldexp(1, -(int)fmax(cull_sel_exponent(&signals->p), SMALLEST));
+    pool.scale = ldexp(1, -(int)fmax(cull_match_exponent(&signals->p), SMALLEST));
     TRY(cull_sel_minibatches_make(signals, self->setting->batch, self->setting->seed, &pool.cut));
     picks = cull_sel_minibatches_nearest(&pool.cut, budget);
     if (picks == pool.cut.count) {

@@ -15,8 +15,8 @@ static const cull_option_spec options[] = {
     CULL_MATCHING_END};
 
 struct gradmatch {
-    cull_omp_options   options;
-    cull_sel_minibatch batch;
+    cull_omp_options options;
+    cull_op         *match;
 };
 
 static cull_status create(cull_self *self)
@@ -30,7 +30,7 @@ static void destroy(cull_self *self)
 {
     struct gradmatch *g = self->state;
 
-    cull_sel_minibatch_clear(&g->batch);
+    cull_op_destroy(g->match);
 }
 
 static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
@@ -45,10 +45,10 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
 {
     struct gradmatch *g = self->state;
 
-    return cull_sel_minibatch_run(
-        &g->batch, self, signals, &g->options,
-        cull_value_is(self->values, "weights", "solved") ? CULL_WEIGHTS_SOLVED : CULL_WEIGHTS_MEAN,
-        budget, out);
+    return cull_sel_match(&g->match, self, signals, &g->options,
+                          cull_value_is(self->values, "weights", "solved") ? CULL_WEIGHTS_SOLVED
+                                                                           : CULL_WEIGHTS_MEAN,
+                          budget, out);
 }
 
 const cull_strategy cull_strategy_gradmatch = {
@@ -56,7 +56,6 @@ const cull_strategy cull_strategy_gradmatch = {
     .name = "gradmatch",
     .doc = "weighted examples whose gradient matches that of the whole batch",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_HOST_SIGNALS,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .state_size = sizeof(struct gradmatch),

@@ -41,7 +41,8 @@ static cull_status create(cull_self *self)
             FAIL(CULL_BAD_OPTION, "infobatch: delta needs the run's epochs, which are not known");
         s->tail = (uint64_t)floor(delta * epochs + 1e-9 * epochs);
     }
-    TRY(cull_sel_losses_create(self->setting->pool, CULL_PREDICT_LAST, &s->losses));
+    TRY(cull_sel_losses_create(self->setting->backend, self->setting->pool, CULL_PREDICT_LAST,
+                               &s->losses));
 done:
     return status;
 }
@@ -93,7 +94,7 @@ static cull_status observe(cull_self *self, const cull_signals *trained)
     struct infobatch *s = self->state;
 
     TRY(cull_sel_check_places("infobatch", "losses", trained, self->setting->pool));
-    cull_sel_losses_record(s->losses, trained);
+    TRY(cull_sel_losses_record(s->losses, trained, self->watch));
 done:
     return status;
 }

@@ -33,9 +33,9 @@ struct kath18 {
     bool     drew;    /* by score, lately: and   */
     uint64_t drew_at; /* the moment of that draw */
 
-    double       *score, *sum;
-    size_t        score_room, sum_room;
-    cull_sel_draw draw;
+    double  *score, *sum; /* [rows] */
+    size_t   score_room, sum_room;
+    cull_op *draw;
 };
 
 static const cull_option_spec options[] = {
@@ -77,9 +77,9 @@ static void destroy(cull_self *self)
 {
     struct kath18 *s = self->state;
 
-    cull_sel_draw_clear(&s->draw);
-    cull_base_free(s->score);
-    cull_base_free(s->sum);
+    cull_op_destroy(s->draw);
+    cull_backend_release(self->setting->backend, s->score);
+    cull_backend_release(self->setting->backend, s->sum);
 }
 
 static uint64_t moment(const struct kath18 *s, uint64_t step, uint64_t epoch)
@@ -129,13 +129,14 @@ static double score_of(const struct kath18 *s, const cull_signals *signals, size
 }
 
 /* score[], scaled so that the largest is 1; all 1 when the known ones are all zero. */
-static cull_status take_scores(struct kath18 *s, const cull_signals *signals)
+static cull_status take_scores(struct kath18 *s, const cull_self *self, const cull_signals *signals)
 {
     cull_status    status = CULL_OK;
     const uint8_t *unseen = s->reads == CULL_SIGNAL_LOSS ? signals->unseen : NULL;
     double         largest = 0;
 
-    TRY(cull_sel_room(&s->score, &s->score_room, signals->count));
+    TRY(cull_sel_room(self->setting->backend, signals->count, sizeof *s->score, &s->score_room,
+                      &s->score));
     for (size_t i = 0; i < signals->count; i++) {
         s->score[i] = unseen && unseen[i] ? 0 : score_of(s, signals, i);
         if (s->score[i] < 0)
@@ -182,7 +183,7 @@ static cull_status draw_by_score(struct kath18 *s, const cull_self *self,
     cull_key    key = cull_key_make(self->setting->seed, "kath18");
     double      total = 0;
 
-    TRY(cull_sel_room(&s->sum, &s->sum_room, rows));
+    TRY(cull_sel_room(self->setting->backend, rows, sizeof *s->sum, &s->sum_room, &s->sum));
     for (size_t i = 0; i < rows; i++) s->sum[i] = total += s->score[i];
     for (size_t j = 0; j < out->count; j++) {
         double u = cull_key_uniform(key, signals->step, j);
@@ -201,13 +202,16 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
     cull_status    status = CULL_OK;
     struct kath18 *s = self->state;
     uint64_t       now = moment(s, signals->step, signals->epoch);
+    cull_op_args   args = {0};
 
     TRY(cull_subset_resize(out, budget));
-    if (!is_on(s, now)) /* plain: b uniformly, all of them when b were brought */
-        return cull_sel_draw_run(&s->draw, self->setting->backend,
-                                 cull_key_make(self->setting->seed, "kath18 off"), signals->step,
-                                 signals->place, NULL, signals->count, budget, out->index);
-    TRY(take_scores(s, signals));
+    if (!is_on(s, now)) { /* plain: b uniformly, all of them when b were brought */
+        args = cull_sel_draw(self, "kath18 off", signals, NULL, budget, out->index);
+        return cull_sel_run(self->setting->backend,
+                            &(cull_op_desc){.kind = CULL_OP_DRAW, .rows = signals->count}, &args,
+                            &s->draw);
+    }
+    TRY(take_scores(s, self, signals));
     TRY(draw_by_score(s, self, signals, out));
     feed(s, signals->count);
     s->drew = true;
@@ -222,7 +226,7 @@ static cull_status observe(cull_self *self, const cull_signals *trained)
     struct kath18 *s = self->state;
 
     if (is_on(s, moment(s, trained->step, trained->epoch))) return CULL_OK;
-    TRY(take_scores(s, trained));
+    TRY(take_scores(s, self, trained));
     feed(s, trained->count);
 done:
     return status;

@@ -1,41 +1,36 @@
-/*
- * select/losses.c - losses kept by place in the pool, and what they say of a later epoch.
- *
- *     last      the loss last recorded
- *     average   s <- s + 1/2 (loss - s), s the first loss to begin with
- *     trend     last loss + slope * epochs since, at least 0; slope per epoch between the last
- *               two recordings of different epochs; the loss alone while only one is known
- */
+/* select/losses.c - losses kept by place in the pool: their memory, and as a saved state. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "select/select.h"
 
-#define AVERAGE_RATE 0.5
-
 struct cull_sel_losses {
-    size_t           pool;
-    cull_sel_predict predict;
-    uint8_t         *known; /* [pool] 0: nothing, 1: a loss, 2: a slope too */
-    double          *value; /* [pool] last loss, or the average */
-    double          *slope; /* [pool] trend only                */
-    uint64_t        *epoch; /* [pool] trend only: when `value` was seen */
+    cull_backend *backend;
+    cull_ledger   ledger;
+    cull_op      *record, *recall;
 };
 
-cull_status cull_sel_losses_create(size_t pool, cull_sel_predict predict, cull_sel_losses **out)
+cull_status cull_sel_losses_create(cull_backend *backend, size_t pool, cull_predict predict,
+                                   cull_sel_losses **out)
 {
-    cull_status      status = CULL_OK;
-    cull_sel_losses *losses = NULL;
+    static const char what[] = "remembered losses";
+    cull_status       status = CULL_OK;
+    cull_sel_losses  *losses = NULL;
+    cull_ledger      *l = NULL;
 
-    TRY(cull_base_alloc(1, sizeof *losses, "remembered losses", &losses));
-    losses->pool = pool;
-    losses->predict = predict;
-    TRY(cull_base_alloc(pool, sizeof *losses->known, "remembered losses", &losses->known));
-    TRY(cull_base_alloc(pool, sizeof *losses->value, "remembered losses", &losses->value));
+    TRY(cull_base_alloc(1, sizeof *losses, what, &losses));
+    losses->backend = backend;
+    l = &losses->ledger;
+    *l = (cull_ledger){.pool = pool, .predict = predict};
+    TRY(cull_backend_allocate(backend, pool, sizeof *l->known, what, &l->known));
+    TRY(cull_backend_allocate(backend, pool, sizeof *l->value, what, &l->value));
     if (predict == CULL_PREDICT_TREND) {
-        TRY(cull_base_alloc(pool, sizeof *losses->slope, "remembered losses", &losses->slope));
-        TRY(cull_base_alloc(pool, sizeof *losses->epoch, "remembered losses", &losses->epoch));
+        TRY(cull_backend_allocate(backend, pool, sizeof *l->slope, what, &l->slope));
+        TRY(cull_backend_allocate(backend, pool, sizeof *l->epoch, what, &l->epoch));
     }
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_RECORD}, &losses->record));
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_RECALL}, &losses->recall));
     *out = losses;
     losses = NULL;
 done:
@@ -46,76 +41,62 @@ done:
 void cull_sel_losses_destroy(cull_sel_losses *losses)
 {
     if (!losses) return;
-    cull_base_free(losses->known);
-    cull_base_free(losses->value);
-    cull_base_free(losses->slope);
-    cull_base_free(losses->epoch);
+    cull_op_destroy(losses->record);
+    cull_op_destroy(losses->recall);
+    cull_backend_release(losses->backend, losses->ledger.known);
+    cull_backend_release(losses->backend, losses->ledger.value);
+    cull_backend_release(losses->backend, losses->ledger.slope);
+    cull_backend_release(losses->backend, losses->ledger.epoch);
     cull_base_free(losses);
 }
 
-/* Differences of two losses near the end of double's range would not be finite. */
-static double bounded(double x)
+cull_status cull_sel_losses_record(cull_sel_losses *losses, const cull_signals *signals,
+                                   const cull_sel_watch *watch)
 {
-    return fmin(fmax(x, -DBL_MAX), DBL_MAX);
+    cull_op_args args = {.record = {.rows = signals->count,
+                                    .place = signals->place,
+                                    .loss = signals->loss,
+                                    .unseen = signals->unseen,
+                                    .ledger = losses->ledger,
+                                    .epoch = signals->epoch,
+                                    .now = watch->epoch,
+                                    .trouble = watch->trouble}};
+
+    return cull_op_run(losses->record, &args);
 }
 
-static void record(cull_sel_losses *l, size_t place, double loss, uint64_t epoch)
+cull_status cull_sel_losses_recall(cull_sel_losses *losses, const uint32_t *place, size_t count,
+                                   uint64_t epoch, const cull_sel_watch *watch, double *loss,
+                                   uint8_t *unseen)
 {
-    double before = l->value[place];
-    bool   known = l->known[place] != 0;
+    cull_op_args args = {.recall = {.rows = count,
+                                    .place = place,
+                                    .ledger = losses->ledger,
+                                    .epoch = epoch,
+                                    .now = watch->epoch,
+                                    .loss = loss,
+                                    .unseen = unseen}};
 
-    if (l->predict == CULL_PREDICT_AVERAGE && known)
-        loss = bounded(before + AVERAGE_RATE * (loss - before));
-    if (l->predict == CULL_PREDICT_TREND) {
-        if (known && epoch > l->epoch[place]) {
-            l->slope[place] = bounded((loss - before) / (double)(epoch - l->epoch[place]));
-            l->known[place] = 2;
-        }
-        l->epoch[place] = epoch;
-    }
-    l->value[place] = loss;
-    if (!known) l->known[place] = 1;
-}
-
-void cull_sel_losses_record(cull_sel_losses *losses, const cull_signals *signals)
-{
-    for (size_t i = 0; i < signals->count; i++)
-        if (!signals->unseen || !signals->unseen[i])
-            record(losses, cull_sel_place(signals, i), cull_tensor_get(&signals->loss, i),
-                   signals->epoch);
-}
-
-void cull_sel_losses_recall(const cull_sel_losses *losses, const cull_signals *signals,
-                            double *loss, uint8_t *unseen)
-{
-    for (size_t i = 0; i < signals->count; i++) {
-        size_t place = cull_sel_place(signals, i);
-
-        unseen[i] = !losses->known[place];
-        loss[i] = losses->value[place];
-        if (losses->known[place] == 2 && signals->epoch > losses->epoch[place]) {
-            double since = (double)(signals->epoch - losses->epoch[place]);
-            loss[i] = bounded(fmax(0, loss[i] + losses->slope[place] * since));
-        }
-    }
+    return cull_op_run(losses->recall, &args);
 }
 
 bool cull_sel_losses_at(const cull_sel_losses *losses, size_t place, double *loss)
 {
-    *loss = losses->value[place];
-    return losses->known[place] != 0;
+    *loss = losses->ledger.value[place];
+    return losses->ledger.known[place] != 0;
 }
 
 /* The mean of equal numbers may be rounded above them; then none must lie below it. */
 bool cull_sel_losses_mean(const cull_sel_losses *losses, double *mean)
 {
-    double sum = 0, largest = -DBL_MAX;
-    size_t known = 0;
+    const cull_ledger *l = &losses->ledger;
+    double             sum = 0, largest = -DBL_MAX;
+    size_t             known = 0;
 
-    for (size_t i = 0; i < losses->pool; i++) {
-        if (!losses->known[i]) continue;
-        sum += losses->value[i];
-        largest = fmax(largest, losses->value[i]);
+    for (size_t i = 0; i < l->pool; i++) {
+        if (!l->known[i]) continue;
+        sum += l->value[i];
+        largest = fmax(largest, l->value[i]);
         known++;
     }
     *mean = known ? fmin(sum / (double)known, largest) : 0;
@@ -124,37 +105,46 @@ bool cull_sel_losses_mean(const cull_sel_losses *losses, double *mean)
 
 cull_status cull_sel_losses_save(const cull_sel_losses *losses, cull_writer *writer)
 {
-    cull_status status = CULL_OK;
+    cull_status        status = CULL_OK;
+    const cull_ledger *l = &losses->ledger;
+    cull_backend      *backend = losses->backend;
 
-    TRY(cull_write(writer, losses->known, losses->pool * sizeof *losses->known));
-    TRY(cull_write(writer, losses->value, losses->pool * sizeof *losses->value));
-    if (losses->predict == CULL_PREDICT_TREND) {
-        TRY(cull_write(writer, losses->slope, losses->pool * sizeof *losses->slope));
-        TRY(cull_write(writer, losses->epoch, losses->pool * sizeof *losses->epoch));
+    TRY(cull_backend_save(backend, l->known, l->pool * sizeof *l->known, writer));
+    TRY(cull_backend_save(backend, l->value, l->pool * sizeof *l->value, writer));
+    if (l->predict == CULL_PREDICT_TREND) {
+        TRY(cull_backend_save(backend, l->slope, l->pool * sizeof *l->slope, writer));
+        TRY(cull_backend_save(backend, l->epoch, l->pool * sizeof *l->epoch, writer));
     }
 done:
     return status;
 }
 
-static bool is_sound(const cull_sel_losses *l, size_t i)
+/* Place i of what was saved: known[pool], value[pool], slope[pool]. */
+static bool is_sound(const cull_ledger *l, const char *saved, size_t i)
 {
     uint8_t most = l->predict == CULL_PREDICT_TREND ? 2 : 1;
+    double  value = 0, slope = 0;
 
-    return l->known[i] <= most && isfinite(l->value[i]) && (!l->slope || isfinite(l->slope[i]));
+    memcpy(&value, saved + l->pool + i * sizeof value, sizeof value);
+    if (most == 2) memcpy(&slope, saved + l->pool * 9 + i * sizeof slope, sizeof slope);
+    return (uint8_t)saved[i] <= most && isfinite(value) && isfinite(slope);
 }
 
 cull_status cull_sel_losses_restore(cull_sel_losses *losses, cull_reader *reader)
 {
-    cull_status status = CULL_OK;
+    cull_status        status = CULL_OK;
+    const cull_ledger *l = &losses->ledger;
+    cull_backend      *backend = losses->backend;
+    const char        *saved = (const char *)reader->data + reader->at;
 
-    TRY(cull_read(reader, losses->known, losses->pool * sizeof *losses->known));
-    TRY(cull_read(reader, losses->value, losses->pool * sizeof *losses->value));
-    if (losses->predict == CULL_PREDICT_TREND) {
-        TRY(cull_read(reader, losses->slope, losses->pool * sizeof *losses->slope));
-        TRY(cull_read(reader, losses->epoch, losses->pool * sizeof *losses->epoch));
+    TRY(cull_backend_restore(backend, l->known, l->pool * sizeof *l->known, reader));
+    TRY(cull_backend_restore(backend, l->value, l->pool * sizeof *l->value, reader));
+    if (l->predict == CULL_PREDICT_TREND) {
+        TRY(cull_backend_restore(backend, l->slope, l->pool * sizeof *l->slope, reader));
+        TRY(cull_backend_restore(backend, l->epoch, l->pool * sizeof *l->epoch, reader));
     }
-    for (size_t i = 0; i < losses->pool; i++)
-        if (!is_sound(losses, i))
+    for (size_t i = 0; i < l->pool; i++)
+        if (!is_sound(l, saved, i))
             FAIL(CULL_BAD_STATE, "saved state has no sound loss of place %zu", i);
 done:
     return status;

@@ -13,7 +13,7 @@
 #include "select/select.h"
 
 struct uniform {
-    cull_sel_draw draw;
+    cull_op *draw;
 };
 
 static const cull_option_spec options[] = {
@@ -44,16 +44,22 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
     if (out->budget > out->candidates) out->budget = out->candidates;
 }
 
-static cull_status draw(cull_self *self, const char *stream, uint64_t step,
-                        const cull_signals *signals, size_t budget, cull_subset *out)
+static cull_status draw(cull_self *self, const char *stream, bool once, const cull_signals *signals,
+                        size_t budget, cull_subset *out)
 {
     cull_status     status = CULL_OK;
     struct uniform *u = self->state;
+    cull_op_args    args = {0};
 
     TRY(cull_subset_resize(out, budget));
-    TRY(cull_sel_draw_run(&u->draw, self->setting->backend,
-                          cull_key_make(self->setting->seed, stream), step, signals->place, NULL,
-                          signals->count, budget, out->index));
+    args = cull_sel_draw(self, stream, signals, NULL, budget, out->index);
+    if (once) {
+        args.draw.step = 0;
+        args.draw.now = NULL;
+    }
+    TRY(cull_sel_run(self->setting->backend,
+                     &(cull_op_desc){.kind = CULL_OP_DRAW, .rows = signals->count}, &args,
+                     &u->draw));
 done:
     return status;
 }
@@ -61,26 +67,27 @@ done:
 static cull_status decide_step(cull_self *self, const cull_signals *signals, size_t budget,
                                cull_subset *out)
 {
-    return draw(self, "random", signals->step, signals, budget, out);
+    return draw(self, "random", false, signals, budget, out);
 }
 
+/* Over the pool steps are epochs. */
 static cull_status decide_epoch(cull_self *self, const cull_signals *signals, size_t budget,
                                 cull_subset *out)
 {
-    return draw(self, "adaptive-random", signals->epoch, signals, budget, out);
+    return draw(self, "adaptive-random", false, signals, budget, out);
 }
 
 /* The same whenever it is asked: once is not a matter of memory. */
 static cull_status decide_once(cull_self *self, const cull_signals *signals, size_t budget,
                                cull_subset *out)
 {
-    return draw(self, "fixed-random", 0, signals, budget, out);
+    return draw(self, "fixed-random", true, signals, budget, out);
 }
 
 static void destroy(cull_self *self)
 {
     struct uniform *u = self->state;
-    cull_sel_draw_clear(&u->draw);
+    cull_op_destroy(u->draw);
 }
 
 const cull_strategy cull_strategy_random = {
@@ -88,7 +95,7 @@ const cull_strategy cull_strategy_random = {
     .name = "random",
     .doc = "m of each batch uniformly without replacement; no scoring pass",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_HOST_SIGNALS | CULL_UNIFORM,
+    .traits = CULL_UNIFORM,
     .options = options,
     .state_size = sizeof(struct uniform),
     .destroy = destroy,
@@ -101,7 +108,7 @@ const cull_strategy cull_strategy_adaptive_random = {
     .name = "adaptive-random",
     .doc = "a new uniform subset of the pool every R epochs",
     .runs = CULL_RUNS_PERIOD,
-    .traits = CULL_HOST_SIGNALS | CULL_UNIFORM,
+    .traits = CULL_UNIFORM,
     .state_size = sizeof(struct uniform),
     .destroy = destroy,
     .decide = decide_epoch,
@@ -112,7 +119,7 @@ const cull_strategy cull_strategy_fixed_random = {
     .name = "fixed-random",
     .doc = "one uniform subset of the pool for the whole run",
     .runs = CULL_RUNS_ONCE,
-    .traits = CULL_HOST_SIGNALS | CULL_UNIFORM,
+    .traits = CULL_UNIFORM,
     .state_size = sizeof(struct uniform),
     .destroy = destroy,
     .decide = decide_once,

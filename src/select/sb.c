@@ -5,8 +5,7 @@
  *     weight_i     = percentile_i ^ beta              beta = M/m - 1, or M/m (Balles), or given
  *
  * and m are drawn without replacement by weight (exponential keys, the m smallest). Examples
- * no loss is known of rank above all others, in random order. Nothing is kept between calls
- * but the powers of the percentiles last needed: there are only 2M of them.
+ * no loss is known of rank above all others, in random order. Nothing is kept between calls.
  *
  * With remembered losses, two options look at the whole pool as it stood when the epoch began
  * (standing.c): `percentile=pool` takes the percentiles from there, and `trim=q` gives a known
@@ -17,19 +16,13 @@
 
 #include "select/select.h"
 
-enum { MOST_POWERS = 1 << 13 };
-
 struct sb {
-    double        given; /* beta as an option; NaN: from the budget */
-    bool          balles;
-    cull_op      *rank;
-    cull_sel_draw draw;
-    double       *score, *weight;
-    size_t        score_room, weight_room;
-
-    double *power; /* [2 rows + 1] (i / 2 rows)^beta, or below 0: not yet needed */
-    size_t  power_room, power_rows;
-    double  power_beta;
+    double          given; /* beta as an option; NaN: from the budget */
+    bool            balles;
+    cull_sel_scores scores;
+    cull_op        *rank, *chance, *draw;
+    double         *weight; /* [rows] percentiles, then what is drawn by */
+    size_t          room;
 
     bool              over_pool, looks; /* percentile=pool; or trim above 0 */
     double            trim, trim_weight;
@@ -48,9 +41,6 @@ static const cull_option_spec options[] = {
      "trim above 0: what stands in for the power of the percentile"},
     {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
 };
-
-/* A weight too small for a double would leave the draw to row order. */
-static const double least = 1e-290;
 
 /* What looks at remembered losses is a mistake without them. */
 static cull_status check_options(const cull_self *self)
@@ -79,9 +69,10 @@ static cull_status create(cull_self *self)
     sb->balles = cull_value_is(self->values, "beta", "balles");
     sb->over_pool = cull_value_is(self->values, "percentile", "pool");
     sb->trim = cull_value_real(self->values, "trim");
-    sb->trim_weight = fmax(cull_value_real(self->values, "trim-weight"), least);
+    sb->trim_weight = fmax(cull_value_real(self->values, "trim-weight"), CULL_CHANCE_LEAST);
     sb->looks = sb->over_pool || sb->trim > 0;
-    if (sb->looks) TRY(cull_sel_standing_create(self->setting->pool, &sb->standing));
+    if (sb->looks)
+        TRY(cull_sel_standing_create(self->setting->backend, self->setting->pool, &sb->standing));
 done:
     return status;
 }
@@ -90,11 +81,11 @@ static void destroy(cull_self *self)
 {
     struct sb *sb = self->state;
 
+    cull_sel_scores_clear(&sb->scores, self);
     cull_op_destroy(sb->rank);
-    cull_sel_draw_clear(&sb->draw);
-    cull_base_free(sb->score);
-    cull_base_free(sb->weight);
-    cull_base_free(sb->power);
+    cull_op_destroy(sb->chance);
+    cull_op_destroy(sb->draw);
+    cull_backend_release(self->setting->backend, sb->weight);
     cull_sel_standing_clear(&sb->standing);
 }
 
@@ -106,110 +97,61 @@ static double exponent(const struct sb *sb, size_t rows, size_t m)
     return sb->balles ? ratio : ratio - 1;
 }
 
-/* A power too small for a double keeps its rank. */
-static double power(double percentile, double beta)
-{
-    double weight = pow(percentile, beta);
-
-    return weight > least ? weight : least * percentile;
-}
-
-static cull_status ready_powers(struct sb *sb, size_t rows, double beta)
-{
-    cull_status status = CULL_OK;
-
-    if (sb->power_rows == rows && sb->power_beta == beta) return CULL_OK;
-    sb->power_rows = 0;
-    TRY(cull_sel_room(&sb->power, &sb->power_room, 2 * rows + 1));
-    for (size_t i = 0; i < 2 * rows + 1; i++) sb->power[i] = -1;
-    sb->power_rows = rows;
-    sb->power_beta = beta;
-done:
-    return status;
-}
-
-/* Percentiles are whole multiples of 1 / 2 rows, so each power is taken once and looked up. */
-static void raise(struct sb *sb, size_t rows, double beta)
-{
-    double twice = 2 * (double)rows;
-
-    for (size_t i = 0; i < rows; i++) {
-        double  percentile = sb->weight[i];
-        double *known = &sb->power[(size_t)(percentile * twice + 0.5)];
-
-        if (*known < 0) *known = power(percentile, beta);
-        sb->weight[i] = *known;
-    }
-}
-
 /* By rank among the candidates. */
-static cull_status weigh(struct sb *sb, const cull_self *self, const cull_signals *signals,
-                         double beta)
+static cull_status rank(struct sb *sb, const cull_self *self, const cull_signals *signals)
 {
-    cull_status   status = CULL_OK;
-    cull_op_args  args = {0};
-    cull_backend *backend = self->setting->backend;
-    size_t        rows = signals->count;
+    cull_status  status = CULL_OK;
+    cull_op_args args = {.rank = {.rows = signals->count, .percentile = sb->weight}};
 
-    TRY(cull_sel_room(&sb->score, &sb->score_room, rows));
-    cull_tensor_to_double(&signals->loss, rows, sb->score);
-    cull_sel_unseen_first(sb->score, signals->unseen, rows,
-                          cull_key_make(self->setting->seed, "unseen"), signals->step,
-                          signals->place);
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_RANK, .rows = rows}, &sb->rank));
-    args.rank.rows = rows;
-    args.rank.x = sb->score;
-    args.rank.percentile = sb->weight;
-    TRY(cull_op_run(sb->rank, &args));
-    if (rows <= MOST_POWERS) {
-        TRY(ready_powers(sb, rows, beta));
-        raise(sb, rows, beta);
-    } else {
-        for (size_t i = 0; i < rows; i++) sb->weight[i] = power(sb->weight[i], beta);
-    }
+    TRY(cull_sel_scores_take(&sb->scores, self, signals, false));
+    args.rank.x = sb->scores.x;
+    TRY(cull_sel_run(self->setting->backend,
+                     &(cull_op_desc){.kind = CULL_OP_RANK, .rows = signals->count}, &args,
+                     &sb->rank));
 done:
     return status;
 }
 
-/* at[], the pool as the epoch began, or NULL where no option looks at it. */
-static cull_status look(struct sb *sb, const cull_self *self, uint64_t epoch, const double **at)
+/* The pool as the epoch began, or nothing where no option looks at it. */
+static cull_status look(struct sb *sb, const cull_self *self, uint64_t epoch,
+                        const cull_sel_look **out)
 {
-    *at = NULL;
-    if (!sb->looks) return CULL_OK;
-    return cull_sel_standing_take(&sb->standing, self->losses, self->setting->backend,
-                                  cull_key_make(self->setting->seed, "unseen"), epoch, at);
-}
+    static const cull_sel_look nothing = {0};
 
-/* 1 - q and a percentile that are the same number may differ in their last bits. */
-static void trim(const struct sb *sb, const cull_signals *signals, const double *at)
-{
-    for (size_t i = 0; i < signals->count; i++)
-        if (at[cull_sel_place(signals, i)] > 1 - sb->trim + 1e-12) sb->weight[i] = sb->trim_weight;
+    *out = &nothing;
+    return sb->looks ? cull_sel_standing_take(&sb->standing, self, epoch, out) : CULL_OK;
 }
 
 static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
                           cull_subset *out)
 {
-    cull_status   status = CULL_OK;
-    struct sb    *sb = self->state;
-    size_t        rows = signals->count;
-    double        beta = exponent(sb, rows, budget);
-    const double *at = NULL;
+    cull_status          status = CULL_OK;
+    struct sb           *sb = self->state;
+    cull_backend        *backend = self->setting->backend;
+    size_t               rows = signals->count;
+    const cull_sel_look *stands = NULL;
+    cull_op_args         chance = {0}, draw = {0};
 
-    TRY(cull_sel_room(&sb->weight, &sb->weight_room, rows));
-    TRY(look(sb, self, signals->epoch, &at));
-    if (sb->over_pool) {
-        for (size_t i = 0; i < rows; i++)
-            sb->weight[i] = power(fabs(at[cull_sel_place(signals, i)]), beta);
-    } else {
-        TRY(weigh(sb, self, signals, beta));
-    }
-    if (sb->trim > 0) trim(sb, signals, at);
     TRY(cull_subset_resize(out, budget));
-    TRY(cull_sel_draw_run(&sb->draw, self->setting->backend,
-                          cull_key_make(self->setting->seed, "sb"), signals->step, signals->place,
-                          sb->weight, rows, budget, out->index));
-    cull_sel_standing_keep(&sb->standing);
+    TRY(cull_sel_room(backend, rows, sizeof *sb->weight, &sb->room, &sb->weight));
+    TRY(look(sb, self, signals->epoch, &stands));
+    if (!sb->over_pool) TRY(rank(sb, self, signals));
+    chance = (cull_op_args){.chance = {.rows = rows,
+                                       .place = signals->place,
+                                       .percentile = sb->over_pool ? NULL : sb->weight,
+                                       .standing = stands->at,
+                                       .fresh = stands->fresh,
+                                       .pool = self->setting->pool,
+                                       .beta = exponent(sb, rows, budget),
+                                       .trim = sb->trim,
+                                       .trimmed = sb->trim_weight,
+                                       .weight = sb->weight}};
+    TRY(cull_sel_run(backend, &(cull_op_desc){.kind = CULL_OP_CHANCE, .rows = rows}, &chance,
+                     &sb->chance));
+    draw = cull_sel_draw(self, "sb", signals, sb->weight, budget, out->index);
+    TRY(cull_sel_run(backend, &(cull_op_desc){.kind = CULL_OP_DRAW, .rows = rows}, &draw,
+                     &sb->draw));
+    TRY(cull_sel_standing_keep(&sb->standing));
 done:
     return status;
 }
@@ -217,12 +159,12 @@ done:
 /* Before the frame records these losses: an epoch may begin with steps that select nothing. */
 static cull_status observe(cull_self *self, const cull_signals *trained)
 {
-    cull_status   status = CULL_OK;
-    struct sb    *sb = self->state;
-    const double *at = NULL;
+    cull_status          status = CULL_OK;
+    struct sb           *sb = self->state;
+    const cull_sel_look *stands = NULL;
 
-    TRY(look(sb, self, trained->epoch, &at));
-    cull_sel_standing_keep(&sb->standing);
+    TRY(look(sb, self, trained->epoch, &stands));
+    TRY(cull_sel_standing_keep(&sb->standing));
 done:
     return status;
 }
@@ -244,7 +186,7 @@ const cull_strategy cull_strategy_sb = {
     .name = "sb",
     .doc = "Selective-Backprop: m of each batch, drawn by percentile of loss to the power beta",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_HOST_SIGNALS | CULL_TAKES_STALE | CULL_TAKES_REMEMBERED,
+    .traits = CULL_TAKES_STALE | CULL_TAKES_REMEMBERED,
     .signals = CULL_SIGNAL_LOSS,
     .options = options,
     .state_size = sizeof(struct sb),

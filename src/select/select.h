@@ -47,10 +47,44 @@ cull_status cull_sel_strategy_open(const char *text, const cull_strategy **out, 
 /* options_shared.c: which option tables a strategy has, its own first. */
 void cull_sel_tables(const cull_strategy *strategy, cull_option_tables *out);
 
+/*
+ * What the operations of a decision are told when they run, and what they tell: in the memory of
+ * the backend that the rule works with. Where a pointer is NULL, the signals' own number counts.
+ */
+typedef struct cull_sel_watch {
+    const cull_moment *moment;
+    const uint64_t *step, *epoch; /* of signals as a rule sees them: over the pool, step is epoch */
+    cull_trouble   *trouble;
+} cull_sel_watch;
+
+/* watch.c: what a trouble word says of signals, as a status and a sentence. */
+cull_status cull_sel_trouble_fail(const cull_trouble *trouble, size_t pool);
+/*
+ * A step that waits for nothing: what its decisions find wrong goes into this word, which its
+ * owner zeroes and reads, and what they are counted by comes from this block. Both lie in the
+ * memory of the selector's backend and outlive its decisions; NULL: as before. Of a strategy that
+ * asks for the host neither is used.
+ */
+void cull_sel_trouble(cull_selector *selector, cull_trouble *trouble);
+void cull_sel_moment(cull_selector *selector, const cull_moment *moment);
+/* Are decisions and observations then operations alone, the same ones wherever needs are the same,
+ * but for the first step of an epoch? Such steps can be recorded. */
+bool cull_sel_records(const cull_selector *selector);
+
+/* fetch.c: an operation made ready for this and run. */
+cull_status cull_sel_run(cull_backend *backend, const cull_op_desc *desc, const cull_op_args *args,
+                         cull_op **op);
+/* Room for `count` elements of `size` bytes of a backend's memory; kept between calls, but not what
+ * was in it. */
+cull_status cull_sel_room(cull_backend *backend, size_t count, size_t size, size_t *room,
+                          void *data);
+
 /* signals.c: shapes and types of the signals in `read` (and, of the target block, in its target),
- * wherever they lie; then, on the host, ranges and finiteness: before a rule sees them. */
+ * wherever they lie. */
 cull_status cull_sel_check_shapes(const cull_signals *signals, const cull_needs *read, size_t pool);
-cull_status cull_sel_check_values(const cull_signals *signals, const cull_needs *read, size_t pool);
+/* Their ranges, and that they are finite, by CULL_OP_CHECK: told in watch->trouble. */
+cull_status cull_sel_check_values(cull_op *check, const cull_signals *signals,
+                                  const cull_needs *read, size_t pool, const cull_sel_watch *watch);
 /* For what (losses, examples) is kept by place: fewer than the pool has must say which they are. */
 cull_status cull_sel_check_places(const char *name, const char *what, const cull_signals *signals,
                                   size_t pool);
@@ -64,12 +98,10 @@ static inline uint32_t cull_sel_place(const cull_signals *signals, size_t row)
 
 /* subset.c: the arrays are to be of this backend; if they are another's, they are cleared. */
 void cull_sel_subset_aim(cull_subset *subset, cull_backend *backend);
-/* Everything, weights 1. */
-cull_status cull_sel_subset_all(cull_subset *subset, size_t count);
-/* Sort by group, then row; stable for repeats. */
-void cull_sel_subset_sort(cull_subset *subset);
-/* Scale the weights so that they add up to `sum`; they must not all be zero. */
-void cull_sel_subset_scale(cull_subset *subset, double sum);
+/* Where the rule's operations tell how it went; flags become CULL_SUBSET_LATE. */
+cull_status cull_sel_subset_late(cull_subset *subset);
+/* Waits for it: count, picked and flags. Nothing where nothing is late. */
+cull_status cull_sel_subset_outcome(cull_subset *subset);
 
 /* fetch.c: what lies in `from` on the host, in `out`, which may be swapped with it. */
 cull_status cull_sel_subset_bring(cull_subset *from, cull_subset *out);
@@ -87,74 +119,85 @@ typedef struct cull_sel_load {
 cull_status cull_sel_carry(cull_sel_load *load, const cull_needs *read, cull_signals *signals);
 void        cull_sel_load_clear(cull_sel_load *load);
 
-/* draw.c: weighted sampling without replacement, with its operations kept ready. */
-typedef struct cull_sel_draw {
-    cull_op *keys, *top;
-    double  *key;
+/* scores.c: what the rows of signals are chosen by, with room that is kept. */
+typedef struct cull_sel_scores {
+    cull_op *op;
+    double  *x; /* [rows] */
     size_t   room;
-} cull_sel_draw;
+} cull_sel_scores;
 
-/* m of `rows` by weight (NULL: uniformly), ascending rows into index[m]. Rows are told apart
- * by place[] (NULL: the row itself). When fewer than m weights are positive, the lowest rows
- * of weight zero complete the draw. */
-cull_status cull_sel_draw_run(cull_sel_draw *draw, cull_backend *backend, cull_key key,
-                              uint64_t step, const uint32_t *place, const double *weight,
-                              size_t rows, size_t m, uint32_t *index);
-void        cull_sel_draw_clear(cull_sel_draw *draw);
+/* Losses, less the irreducible ones where wanted; examples no loss is known of above all others, in
+ * random order. */
+cull_status cull_sel_scores_take(cull_sel_scores *scores, const cull_self *self,
+                                 const cull_signals *signals, bool reducible);
+void        cull_sel_scores_clear(cull_sel_scores *scores, const cull_self *self);
 
-/* scores.c: per-example scores with a place for examples no loss is known of. */
-/* Give unseen rows scores above all others, in random order; scores stay finite. */
-void cull_sel_unseen_first(double *score, const uint8_t *unseen, size_t rows, cull_key key,
-                           uint64_t step, const uint32_t *place);
-
-/* Room for at least `count` doubles, kept between calls. */
-cull_status cull_sel_room(double **data, size_t *room, size_t count);
+/* m of the signals' rows by weight (NULL: uniformly), ascending into index[m], as arguments of
+ * CULL_OP_DRAW. */
+static inline cull_op_args cull_sel_draw(const cull_self *self, const char *stream,
+                                         const cull_signals *signals, const double *weight,
+                                         size_t m, uint32_t *index)
+{
+    return (cull_op_args){.draw = {.rows = signals->count,
+                                   .m = m,
+                                   .place = signals->place,
+                                   .weight = weight,
+                                   .key = cull_key_make(self->setting->seed, stream),
+                                   .step = signals->step,
+                                   .now = self->watch->step,
+                                   .index = index}};
+}
 
 /* losses.c: remembered losses by place, and what they predict. */
-typedef enum cull_sel_predict {
-    CULL_PREDICT_LAST,
-    CULL_PREDICT_AVERAGE,
-    CULL_PREDICT_TREND
-} cull_sel_predict;
 typedef struct cull_sel_losses cull_sel_losses;
 
-cull_status cull_sel_losses_create(size_t pool, cull_sel_predict predict, cull_sel_losses **out);
+/* In the memory of a backend, and by its operations. */
+cull_status cull_sel_losses_create(cull_backend *backend, size_t pool, cull_predict predict,
+                                   cull_sel_losses **out);
 void        cull_sel_losses_destroy(cull_sel_losses *losses);
-/* Store signals->loss by place, at signals->epoch; rows marked unseen are passed over. */
-void cull_sel_losses_record(cull_sel_losses *losses, const cull_signals *signals);
-/* Fill loss[count] and unseen[count] for the places of signals at signals->epoch. */
-void cull_sel_losses_recall(const cull_sel_losses *losses, const cull_signals *signals,
-                            double *loss, uint8_t *unseen);
-/* The value kept for a place; false when none is known. */
+/* Store signals->loss by place, at signals->epoch; rows marked unseen are passed over, and all of
+ * them after trouble. */
+cull_status cull_sel_losses_record(cull_sel_losses *losses, const cull_signals *signals,
+                                   const cull_sel_watch *watch);
+/* Fill loss[count] and unseen[count] for these places (NULL: all) at an epoch. */
+cull_status cull_sel_losses_recall(cull_sel_losses *losses, const uint32_t *place, size_t count,
+                                   uint64_t epoch, const cull_sel_watch *watch, double *loss,
+                                   uint8_t *unseen);
+/* On the host: the value kept for a place; false when none is known. */
 bool cull_sel_losses_at(const cull_sel_losses *losses, size_t place, double *loss);
-/* Mean of the known ones, at most the largest of them; false when none is known. */
+/* On the host: mean of the known ones, at most the largest of them; false when none is known. */
 bool        cull_sel_losses_mean(const cull_sel_losses *losses, double *mean);
 cull_status cull_sel_losses_save(const cull_sel_losses *losses, cull_writer *writer);
 cull_status cull_sel_losses_restore(cull_sel_losses *losses, cull_reader *reader);
 
 /* standing.c: the percentile of every place by remembered loss, taken at the start of an epoch. */
-typedef struct cull_sel_standing {
-    size_t   pool;
-    bool     taken;
-    uint64_t epoch; /* at whose start */
-    double  *at;    /* [pool] percentiles; below 0: never trained by then, the size is the rank */
+typedef struct cull_sel_look {
+    double  *at;    /* [pool] percentiles                                */
+    uint8_t *fresh; /* [pool] 1: never trained by then, ranked the highest */
+} cull_sel_look;
 
-    bool     waits; /* a newer one, to be kept when the call has succeeded */
-    uint64_t next_epoch;
-    double  *next, *score;
-    uint8_t *unseen;
-    cull_op *rank;
+typedef struct cull_sel_standing {
+    cull_backend *backend; /* whose memory it is */
+    size_t        pool;
+    bool          taken;
+    uint64_t      epoch; /* at whose start */
+    cull_sel_look now;
+
+    bool          waits; /* a newer one, to be kept when the call has succeeded */
+    uint64_t      next_epoch;
+    cull_sel_look next;
+    double       *x; /* [pool] what is ranked */
+    cull_op      *score, *rank;
 } cull_sel_standing;
 
 /* Into a zeroed struct, which cull_sel_standing_clear() ends, also after a failure. */
-cull_status cull_sel_standing_create(size_t pool, cull_sel_standing *out);
+cull_status cull_sel_standing_create(cull_backend *backend, size_t pool, cull_sel_standing *out);
 void        cull_sel_standing_clear(cull_sel_standing *standing);
-/* *out: [pool], of the start of `epoch`: what was kept for it, or else the losses as they are now;
- * valid until the next call. */
-cull_status cull_sel_standing_take(cull_sel_standing *standing, const cull_sel_losses *losses,
-                                   cull_backend *backend, cull_key key, uint64_t epoch,
-                                   const double **out);
-void        cull_sel_standing_keep(cull_sel_standing *standing); /* what was taken last */
+/* *out: of the start of `epoch`: what was kept for it, or else the losses as they are now; valid
+ * until the next call. */
+cull_status cull_sel_standing_take(cull_sel_standing *standing, const cull_self *self,
+                                   uint64_t epoch, const cull_sel_look **out);
+cull_status cull_sel_standing_keep(cull_sel_standing *standing); /* what was taken last */
 cull_status cull_sel_standing_save(const cull_sel_standing *standing, cull_writer *writer);
 cull_status cull_sel_standing_restore(cull_sel_standing *standing, cull_reader *reader);
 

@@ -61,16 +61,16 @@ done:
 
 cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_sel_losses **losses)
 {
-    cull_status      status = CULL_OK;
-    cull_sel_predict predict = CULL_PREDICT_LAST;
+    cull_status  status = CULL_OK;
+    cull_predict predict = CULL_PREDICT_LAST;
 
     if (s->source == CULL_LOSSES_STALE) {
         if (cull_value_is(s->values, "predict", "average")) predict = CULL_PREDICT_AVERAGE;
         if (cull_value_is(s->values, "predict", "trend")) predict = CULL_PREDICT_TREND;
     }
     if (s->source != CULL_LOSSES_SCORED)
-        TRY(cull_sel_losses_create(s->setting.pool, predict, losses));
-    *self = (cull_self){&s->setting, s->values, NULL, *losses, &cull_sel_calls};
+        TRY(cull_sel_losses_create(s->setting.backend, s->setting.pool, predict, losses));
+    *self = (cull_self){&s->setting, s->values, NULL, *losses, &cull_sel_calls, &s->watch};
     TRY(cull_base_alloc(s->strategy->state_size, 1, "a strategy's state", &self->state));
     if (s->strategy->create) TRY(s->strategy->create(self));
 done:
@@ -101,6 +101,7 @@ cull_status cull_selector_create(const char *strategy, const cull_option *option
     TRY(take_options(s, modifier, options, count));
     TRY(take_setting(s, setting));
     TRY(cull_sel_rhythm(s));
+    TRY(cull_sel_watch_create(s));
     TRY(cull_sel_state_make(s, &s->self, &s->losses));
     *out = s;
     s = NULL;
@@ -115,9 +116,12 @@ void cull_selector_destroy(cull_selector *selector)
 
     if (!s) return;
     if (s->strategy) cull_sel_state_drop(s, &s->self, s->losses);
-    cull_base_free(s->recalled);
-    cull_base_free(s->unseen);
+    cull_op_destroy(s->check);
+    cull_op_destroy(s->settle);
+    cull_backend_release(s->setting.backend, s->recalled);
+    cull_backend_release(s->setting.backend, s->unseen);
     cull_sel_load_clear(&s->fetched);
+    cull_backend_release(s->setting.backend, s->word);
     cull_subset_clear(&s->made);
     cull_values_destroy(s->values);
     cull_backend_close(s->backend);
@@ -145,13 +149,13 @@ static cull_status apply_source(cull_selector *s, const cull_signals *signals, c
     if (cull_sel_over_pool(s)) out->step = signals->epoch;
     if (s->source == CULL_LOSSES_SCORED) return CULL_OK;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch)) return CULL_OK;
-    TRY(cull_sel_room(&s->recalled, &s->recalled_room, signals->count));
-    if (signals->count > s->unseen_room) {
-        TRY(cull_base_grow(signals->count, 1, "unseen marks", &s->unseen));
-        s->unseen_room = signals->count;
-    }
-    cull_sel_losses_recall(s->losses, signals, s->recalled, s->unseen);
+    TRY(cull_sel_room(s->setting.backend, signals->count, sizeof *s->recalled, &s->recalled_room,
+                      &s->recalled));
+    TRY(cull_sel_room(s->setting.backend, signals->count, 1, &s->unseen_room, &s->unseen));
+    TRY(cull_sel_losses_recall(s->losses, signals->place, signals->count, signals->epoch, &s->watch,
+                               s->recalled, s->unseen));
     out->loss = cull_vector(s->recalled, CULL_F64, signals->count);
+    out->loss.device = signals->device;
     out->unseen = s->unseen;
 done:
     return status;
@@ -185,25 +189,66 @@ static size_t most_of(const cull_selector *s, size_t budget, const cull_subset *
     return budget + batch / 2 > batch ? budget + batch / 2 : batch;
 }
 
-/* Places, order, and everything the header promises of a subset, before anybody trains on it.
- * signals is NULL for what a flush brings. */
-static cull_status finish(const cull_selector *s, const cull_signals *signals, size_t most,
-                          cull_subset *out)
+/* Before a rule changes its history: to settle what came, with what may have been carried over. */
+static cull_status ready_settle(cull_selector *s, size_t count)
+{
+    cull_op_desc desc = {.kind = CULL_OP_SETTLE, .rows = count + s->setting.batch};
+
+    return cull_op_ready(s->setting.backend, &desc, &s->settle);
+}
+
+/* All rows with weights 1, or those that are there in order; and their places. signals is NULL for
+ * what a flush brings. */
+static cull_status settle(cull_selector *s, const cull_signals *signals, bool all, cull_subset *out)
+{
+    cull_op_args args = {.settle = {.count = out->count,
+                                    .rows = signals ? signals->count : 0,
+                                    .all = all,
+                                    .from = signals ? signals->place : NULL,
+                                    .index = out->index,
+                                    .place = out->place,
+                                    .group = out->group,
+                                    .weight = out->weight}};
+
+    return cull_op_run(s->settle, &args);
+}
+
+/* Everything the header promises of a subset on the host, before anybody trains on it. */
+static cull_status check_entries(const cull_selector *s, size_t rows, size_t most,
+                                 const cull_subset *out)
 {
     cull_status status = CULL_OK;
-    bool        repeats = s->strategy->traits & CULL_SAMPLES;
 
     if (out->count > most)
         FAIL(CULL_BAD_ARGUMENT, "%s chose %zu examples, %zu are the most", s->name, out->count,
              most);
-    for (size_t i = 0; i < out->count; i++) {
-        TRY(check_entry(s, signals ? signals->count : 0, out, i));
-        if (out->index[i] != CULL_NO_ROW) out->place[i] = cull_sel_place(signals, out->index[i]);
-    }
-    cull_sel_subset_sort(out);
-    for (size_t i = 1; !repeats && i < out->count; i++)
+    for (size_t i = 0; i < out->count; i++) TRY(check_entry(s, rows, out, i));
+done:
+    return status;
+}
+
+static cull_status check_repeats(const cull_selector *s, const cull_subset *out)
+{
+    cull_status status = CULL_OK;
+
+    if (s->strategy->traits & CULL_SAMPLES) return CULL_OK;
+    for (size_t i = 1; i < out->count; i++)
         if (out->index[i] == out->index[i - 1] && out->index[i] != CULL_NO_ROW)
             FAIL(CULL_BAD_ARGUMENT, "%s chose row %u twice", s->name, out->index[i]);
+done:
+    return status;
+}
+
+/* Only what lies on the host can be looked at: rules that write elsewhere are the library's. */
+static cull_status finish(cull_selector *s, const cull_signals *signals, size_t most,
+                          cull_subset *out)
+{
+    cull_status status = CULL_OK;
+    bool        here = out->backend == NULL;
+
+    if (here) TRY(check_entries(s, signals ? signals->count : 0, most, out));
+    TRY(settle(s, signals, false, out));
+    if (here) TRY(check_repeats(s, out));
 done:
     return status;
 }
@@ -241,6 +286,18 @@ done:
     return status;
 }
 
+/* What the signals hold. On the host that is known at once. */
+static cull_status look_over(cull_selector *s, const cull_signals *signals, const cull_needs *read)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_sel_watch_begin(s));
+    TRY(cull_sel_check_values(s->check, signals, read, s->setting.pool, &s->watch));
+    if (cull_backend_on_host(s->setting.backend)) TRY(cull_sel_watch_end(s));
+done:
+    return status;
+}
+
 static cull_status check_budget(const cull_selector *s, const cull_signals *signals, size_t budget)
 {
     cull_status status = CULL_OK;
@@ -266,21 +323,50 @@ static size_t default_budget(const cull_selector *s, const cull_signals *signals
     return cull_sel_own_budget(s, signals->count);
 }
 
-/* The subset of signals that lie where the rule works. */
-static cull_status choose(cull_selector *s, const cull_signals *signals, bool all, size_t budget,
+/* Elsewhere a rule finds all that it writes in range, whatever becomes of its operations. */
+static cull_status prepare(cull_selector *s, const cull_signals *signals, size_t budget,
+                           cull_subset *out)
+{
+    cull_status status = CULL_OK;
+
+    if (!out->backend) return CULL_OK;
+    TRY(cull_subset_resize(out, budget));
+    TRY(cull_backend_fill(out->backend, out->group, 0, budget * sizeof *out->group));
+    TRY(settle(s, signals, true, out));
+done:
+    return status;
+}
+
+/* What the rule makes of signals that lie where it works. Who may wait does, and knows all. */
+static cull_status decide(cull_selector *s, const cull_signals *signals, size_t budget,
                           cull_subset *out)
 {
     cull_status  status = CULL_OK;
     cull_signals seen = {0};
 
+    TRY(apply_source(s, signals, &seen));
+    TRY(prepare(s, signals, budget, out));
+    TRY(s->strategy->decide(&s->self, &seen, budget, out));
+    TRY(cull_sel_watch_end(s));
+    if (s->watch.trouble == s->word || cull_sel_falls_short(s)) TRY(cull_sel_subset_outcome(out));
+    TRY(finish(s, signals, most_of(s, budget, out), out));
+done:
+    return status;
+}
+
+static cull_status choose(cull_selector *s, const cull_signals *signals, bool all, size_t budget,
+                          cull_subset *out)
+{
+    cull_status status = CULL_OK;
+
     cull_sel_subset_aim(out, s->setting.backend);
-    if (all) {
-        TRY(cull_sel_subset_all(out, signals->count));
-    } else {
-        TRY(apply_source(s, signals, &seen));
-        TRY(s->strategy->decide(&s->self, &seen, budget, out));
-    }
-    TRY(finish(s, signals, all ? SIZE_MAX : most_of(s, budget, out), out));
+    TRY(ready_settle(s, signals->count));
+    if (!all) return decide(s, signals, budget, out);
+    TRY(cull_subset_resize(out, signals->count));
+    if (out->backend)
+        TRY(cull_backend_fill(out->backend, out->group, 0, out->count * sizeof *out->group));
+    TRY(settle(s, signals, true, out));
+    TRY(cull_sel_watch_end(s));
 done:
     return status;
 }
@@ -298,12 +384,13 @@ static cull_status make_room(const cull_selector *s, const cull_signals *signals
 cull_status cull_select(cull_selector *selector, const cull_signals *signals, size_t budget,
                         cull_subset *out)
 {
-    cull_status    status = CULL_OK;
-    cull_selector *s = selector;
-    cull_signals   here = {0}, room;
-    cull_needs     read = {0};
-    cull_subset    own, *given = out;
-    bool           plain = false, all = false;
+    cull_status         status = CULL_OK;
+    cull_selector      *s = selector;
+    const cull_signals *here = NULL;
+    cull_needs          read = {0};
+    cull_signals        room;
+    cull_subset         own, *given = out;
+    bool                plain = false, all = false;
 
     SIZED(cull_signals, signals, room);
     SIZED(cull_subset, out, own);
@@ -321,17 +408,17 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
         TRY(cull_sel_check_places(s->name, "examples", signals, s->setting.pool));
     TRY(check_budget(s, signals, budget));
     TRY(cull_sel_fetch(s, signals, &read, &here));
-    TRY(cull_sel_check_values(&here, &read, s->setting.pool));
+    TRY(look_over(s, here, &read));
     if (cull_sel_is_here(s, signals->device)) {
-        TRY(choose(s, &here, all, budget, out));
+        TRY(choose(s, here, all, budget, out));
     } else {
         TRY(make_room(s, signals, out));
-        TRY(choose(s, &here, all, budget, &s->made));
+        TRY(choose(s, here, all, budget, &s->made));
         TRY(cull_sel_deliver(&s->made, out));
     }
     if (plain) goto done;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch))
-        cull_sel_losses_record(s->losses, &here);
+        TRY(cull_sel_losses_record(s->losses, here, &s->watch));
     if (cull_sel_over_pool(s)) s->decided = (cull_sel_decision){true, signals->epoch};
 done:
     if (status != CULL_OK && out) out->count = 0;
@@ -341,11 +428,11 @@ done:
 
 cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
 {
-    cull_status    status = CULL_OK;
-    cull_selector *s = selector;
-    cull_signals   here = {0};
-    cull_needs     needs = {0};
-    cull_signals   room;
+    cull_status         status = CULL_OK;
+    cull_selector      *s = selector;
+    const cull_signals *here = NULL;
+    cull_needs          needs = {0};
+    cull_signals        room;
 
     SIZED(cull_signals, trained, room);
     if (!s || !trained) FAIL(CULL_BAD_ARGUMENT, "observe: a selector and signals are needed");
@@ -356,9 +443,11 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
     if (s->source == CULL_LOSSES_REMEMBERED)
         TRY(cull_sel_check_places(s->name, "losses", trained, s->setting.pool));
     TRY(cull_sel_fetch(s, trained, &needs, &here));
-    TRY(cull_sel_check_values(&here, &needs, s->setting.pool));
-    if (s->strategy->observe) TRY(s->strategy->observe(&s->self, &here));
-    if (s->source == CULL_LOSSES_REMEMBERED) cull_sel_losses_record(s->losses, &here);
+    TRY(look_over(s, here, &needs));
+    if (s->strategy->observe) TRY(s->strategy->observe(&s->self, here));
+    if (s->source == CULL_LOSSES_REMEMBERED)
+        TRY(cull_sel_losses_record(s->losses, here, &s->watch));
+    TRY(cull_sel_watch_end(s));
 done:
     return status;
 }
@@ -370,6 +459,7 @@ static cull_status empty(cull_selector *s, cull_subset *out)
 
     cull_sel_subset_aim(out, s->setting.backend);
     TRY(cull_subset_resize(out, 0));
+    TRY(ready_settle(s, 0));
     if (s->strategy->flush) TRY(s->strategy->flush(&s->self, out));
     TRY(finish(s, NULL, SIZE_MAX, out));
 done:

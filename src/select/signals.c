@@ -1,5 +1,5 @@
 /* select/signals.c - what a rule may rely on: shapes, types, ranges, finite numbers. */
-#include <math.h>
+#include <float.h>
 
 #include "select/select.h"
 
@@ -115,92 +115,89 @@ done:
     return status;
 }
 
-static cull_status check_places(const cull_signals *signals, size_t pool)
-{
-    cull_status status = CULL_OK;
+/* What all parts of one check share. */
+struct look {
+    cull_op     *op;
+    cull_op_args args;
+};
 
-    for (size_t i = 0; signals->place && i < signals->count; i++)
-        if (signals->place[i] >= pool)
-            FAIL(CULL_BAD_ARGUMENT, "example %zu has place %u, but the pool has %zu", i,
-                 signals->place[i], pool);
-done:
-    return status;
+/* Numbers from low to high. */
+static cull_status look_at(struct look *look, const cull_tensor *x, size_t rows, uint64_t which,
+                           double low, double high)
+{
+    look->args.check.x = *x;
+    look->args.check.rows = rows;
+    look->args.check.which = which;
+    look->args.check.low = low;
+    look->args.check.high = high;
+    return cull_op_run(look->op, &look->args);
 }
 
-static cull_status check_finite(const cull_signals *signals, const cull_tensor *t, const char *name,
-                                bool target, size_t rows)
+static cull_status look_at_finite(struct look *look, const cull_tensor *x, size_t rows,
+                                  uint64_t which)
 {
-    size_t bad = cull_tensor_first_not_finite(t, rows);
-
-    if (bad == rows) return CULL_OK;
-    if (target)
-        return cull_fail(CULL_NOT_FINITE, "%s of target example %zu is not finite", name, bad);
-    return cull_fail(CULL_NOT_FINITE, "%s of example %zu (place %u) is not finite", name, bad,
-                     cull_sel_place(signals, bad));
+    return look_at(look, x, rows, which, -DBL_MAX, DBL_MAX);
 }
 
-/* A loss nobody knows may be anything; all others must be finite. */
-static cull_status check_loss(const cull_signals *signals)
+static cull_status look_at_labels(struct look *look, const cull_tensor *label, size_t rows,
+                                  const cull_tensor *p, uint64_t which)
 {
-    cull_status status = CULL_OK;
+    double classes = cull_tensor_present(p) && p->dims == 2 ? (double)p->shape[1] : INT32_MAX;
 
-    if (!signals->unseen)
-        return check_finite(signals, &signals->loss, "loss", false, signals->count);
-    for (size_t i = 0; i < signals->count; i++) {
-        double loss = cull_tensor_get(&signals->loss, i);
-        if (!signals->unseen[i] && !isfinite(loss))
-            FAIL(CULL_NOT_FINITE, "loss of example %zu (place %u) is not finite", i,
-                 cull_sel_place(signals, i));
-    }
-done:
-    return status;
+    return look_at(look, label, rows, which, 0, classes - 1);
 }
 
-static cull_status check_labels(const cull_tensor *label, const char *name, size_t rows,
-                                const cull_tensor *p)
-{
-    cull_status status = CULL_OK;
-    double      classes = cull_tensor_present(p) && p->dims == 2 ? (double)p->shape[1] : INT32_MAX;
-
-    for (size_t i = 0; i < rows; i++) {
-        double class = cull_tensor_get(label, i);
-        if (class < 0 || class >= classes)
-            FAIL(CULL_BAD_ARGUMENT, "%s of example %zu is %.0f, outside 0 to %.0f", name, i, class,
-                 classes - 1);
-    }
-done:
-    return status;
-}
-
-static cull_status check_target(const cull_signals *s, unsigned wanted)
+static cull_status look_at_target(struct look *look, const cull_signals *s, unsigned wanted)
 {
     cull_status        status = CULL_OK;
     const cull_target *target = &s->target;
-    size_t             count = target->count;
+    size_t             n = target->count;
+    uint64_t           bit = CULL_TROUBLE_TARGET;
 
-    if (wanted & CULL_SIGNAL_H) TRY(check_finite(s, &target->h, "target h", true, count));
-    if (wanted & CULL_SIGNAL_P) TRY(check_finite(s, &target->p, "target p", true, count));
+    look->args.check.place = NULL;
+    if (wanted & CULL_SIGNAL_H) TRY(look_at_finite(look, &target->h, n, bit | CULL_SIGNAL_H));
+    if (wanted & CULL_SIGNAL_P) TRY(look_at_finite(look, &target->p, n, bit | CULL_SIGNAL_P));
     if (wanted & CULL_SIGNAL_LOGITS)
-        TRY(check_finite(s, &target->logits, "target logits", true, count));
-    if (wanted & CULL_SIGNAL_LABEL) TRY(check_labels(&target->label, "target label", count, &s->p));
+        TRY(look_at_finite(look, &target->logits, n, bit | CULL_SIGNAL_LOGITS));
+    if (wanted & CULL_SIGNAL_LABEL)
+        TRY(look_at_labels(look, &target->label, n, &s->p, bit | CULL_SIGNAL_LABEL));
 done:
     return status;
 }
 
-cull_status cull_sel_check_values(const cull_signals *signals, const cull_needs *read, size_t pool)
+/* A loss nobody knows may be anything; all others must be finite. */
+static cull_status look_at_loss(struct look *look, const cull_signals *s)
 {
     cull_status status = CULL_OK;
-    unsigned    wanted = read->signals;
-    size_t      count = signals->count;
 
-    TRY(check_places(signals, pool));
-    if (wanted & CULL_SIGNAL_LOSS) TRY(check_loss(signals));
-    if (wanted & CULL_SIGNAL_H) TRY(check_finite(signals, &signals->h, "h", false, count));
-    if (wanted & CULL_SIGNAL_P) TRY(check_finite(signals, &signals->p, "p", false, count));
-    if (wanted & CULL_SIGNAL_LABEL) TRY(check_labels(&signals->label, "label", count, &signals->p));
+    look->args.check.unseen = s->unseen;
+    TRY(look_at_finite(look, &s->loss, s->count, CULL_SIGNAL_LOSS));
+    look->args.check.unseen = NULL;
+done:
+    return status;
+}
+
+cull_status cull_sel_check_values(cull_op *check, const cull_signals *signals,
+                                  const cull_needs *read, size_t pool, const cull_sel_watch *watch)
+{
+    cull_status         status = CULL_OK;
+    const cull_signals *s = signals;
+    unsigned            wanted = read->signals;
+    size_t              n = s->count;
+    struct look         look = {
+                check, {.check = {.place = s->place, .now = watch->moment, .trouble = watch->trouble}}};
+
+    look.args.check.pool = pool;
+    if (s->place) TRY(look_at(&look, &(cull_tensor){0}, n, 0, 0, 0));
+    look.args.check.pool = 0;
+    if (wanted & CULL_SIGNAL_LOSS) TRY(look_at_loss(&look, s));
+    if (wanted & CULL_SIGNAL_H) TRY(look_at_finite(&look, &s->h, n, CULL_SIGNAL_H));
+    if (wanted & CULL_SIGNAL_P) TRY(look_at_finite(&look, &s->p, n, CULL_SIGNAL_P));
+    if (wanted & CULL_SIGNAL_LABEL)
+        TRY(look_at_labels(&look, &s->label, n, &s->p, CULL_SIGNAL_LABEL));
     if (wanted & CULL_SIGNAL_IRREDUCIBLE)
-        TRY(check_finite(signals, &signals->irreducible, "irreducible", false, count));
-    if (read->target) TRY(check_target(signals, read->target));
+        TRY(look_at_finite(&look, &s->irreducible, n, CULL_SIGNAL_IRREDUCIBLE));
+    if (read->target) TRY(look_at_target(&look, s, read->target));
 done:
     return status;
 }

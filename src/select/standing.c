@@ -7,83 +7,142 @@
  *                                                   random order
  *
  * Taken once an epoch, by whichever call comes first, before it changes a loss. A new standing
- * replaces the old only when the call that needed it has succeeded.
+ * replaces the old only when the call that needed it has succeeded; it is copied to where the old
+ * one lay, so that recorded steps find it.
  */
 #include <math.h>
 
 #include "select/select.h"
 
-cull_status cull_sel_standing_create(size_t pool, cull_sel_standing *out)
+static cull_status make_look(cull_sel_standing *standing, cull_sel_look *look)
+{
+    static const char what[] = "percentiles of the pool";
+    cull_status       status = CULL_OK;
+
+    TRY(cull_backend_allocate(standing->backend, standing->pool, sizeof *look->at, what,
+                              &look->at));
+    TRY(cull_backend_allocate(standing->backend, standing->pool, sizeof *look->fresh, what,
+                              &look->fresh));
+done:
+    return status;
+}
+
+cull_status cull_sel_standing_create(cull_backend *backend, size_t pool, cull_sel_standing *out)
 {
     cull_status status = CULL_OK;
 
+    out->backend = backend;
     out->pool = pool;
-    TRY(cull_base_alloc(pool, sizeof *out->at, "percentiles of the pool", &out->at));
-    TRY(cull_base_alloc(pool, sizeof *out->next, "percentiles of the pool", &out->next));
-    TRY(cull_base_alloc(pool, sizeof *out->score, "percentiles of the pool", &out->score));
-    TRY(cull_base_alloc(pool, sizeof *out->unseen, "percentiles of the pool", &out->unseen));
+    TRY(make_look(out, &out->now));
+    TRY(make_look(out, &out->next));
+    TRY(cull_backend_allocate(backend, pool, sizeof *out->x, "percentiles of the pool", &out->x));
 done:
     return status;
+}
+
+static void drop_look(const cull_sel_standing *standing, const cull_sel_look *look)
+{
+    cull_backend_release(standing->backend, look->at);
+    cull_backend_release(standing->backend, look->fresh);
 }
 
 void cull_sel_standing_clear(cull_sel_standing *standing)
 {
+    cull_op_destroy(standing->score);
     cull_op_destroy(standing->rank);
-    cull_base_free(standing->at);
-    cull_base_free(standing->next);
-    cull_base_free(standing->score);
-    cull_base_free(standing->unseen);
+    drop_look(standing, &standing->now);
+    drop_look(standing, &standing->next);
+    cull_backend_release(standing->backend, standing->x);
     *standing = (cull_sel_standing){0};
 }
 
-cull_status cull_sel_standing_take(cull_sel_standing *standing, const cull_sel_losses *losses,
-                                   cull_backend *backend, cull_key key, uint64_t epoch,
-                                   const double **out)
+cull_status cull_sel_standing_take(cull_sel_standing *standing, const cull_self *self,
+                                   uint64_t epoch, const cull_sel_look **out)
 {
-    cull_status  status = CULL_OK;
-    cull_op_args args = {0};
+    cull_status          status = CULL_OK;
+    const cull_sel_look *next = &standing->next;
+    const cull_sel_watch now = {0};
+    size_t               pool = standing->pool;
+    cull_op_args         score = {.score = {.rows = pool,
+                                            .loss = cull_vector(standing->x, CULL_F64, pool),
+                                            .unseen = next->fresh,
+                                            .key = cull_key_make(self->setting->seed, "unseen"),
+                                            .step = epoch,
+                                            .out = standing->x}};
+    cull_op_args         rank = {.rank = {.rows = pool, .x = standing->x, .percentile = next->at}};
 
     standing->waits = false;
-    *out = standing->at;
+    *out = &standing->now;
     if (standing->taken && standing->epoch == epoch) return CULL_OK;
-    for (size_t i = 0; i < standing->pool; i++)
-        standing->unseen[i] = !cull_sel_losses_at(losses, i, &standing->score[i]);
-    cull_sel_unseen_first(standing->score, standing->unseen, standing->pool, key, epoch, NULL);
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_RANK, .rows = standing->pool},
-                      &standing->rank));
-    args.rank.rows = standing->pool;
-    args.rank.x = standing->score;
-    args.rank.percentile = standing->next;
-    TRY(cull_op_run(standing->rank, &args));
-    for (size_t i = 0; i < standing->pool; i++)
-        if (standing->unseen[i]) standing->next[i] = -standing->next[i];
+    TRY(cull_sel_losses_recall(self->losses, NULL, pool, epoch, &now, standing->x, next->fresh));
+    TRY(cull_sel_run(standing->backend, &(cull_op_desc){.kind = CULL_OP_SCORE}, &score,
+                     &standing->score));
+    TRY(cull_sel_run(standing->backend, &(cull_op_desc){.kind = CULL_OP_RANK, .rows = pool}, &rank,
+                     &standing->rank));
     standing->waits = true;
     standing->next_epoch = epoch;
-    *out = standing->next;
+    *out = next;
 done:
     return status;
 }
 
-void cull_sel_standing_keep(cull_sel_standing *standing)
+cull_status cull_sel_standing_keep(cull_sel_standing *standing)
 {
-    double *before = standing->at;
+    cull_status          status = CULL_OK;
+    const cull_sel_look *now = &standing->now, *next = &standing->next;
+    size_t               pool = standing->pool;
 
-    if (!standing->waits) return;
-    standing->at = standing->next;
-    standing->next = before;
+    if (!standing->waits) return CULL_OK;
+    TRY(cull_backend_copy(standing->backend, now->at, next->at, pool * sizeof *now->at));
+    TRY(cull_backend_copy(standing->backend, now->fresh, next->fresh, pool * sizeof *now->fresh));
     standing->epoch = standing->next_epoch;
     standing->taken = true;
     standing->waits = false;
+done:
+    return status;
 }
 
+/* Saved as one number a place: below 0 where it was never trained, the size is the percentile. */
 cull_status cull_sel_standing_save(const cull_sel_standing *standing, cull_writer *writer)
 {
-    cull_status status = CULL_OK;
-    uint64_t    head[2] = {standing->taken, standing->epoch};
+    cull_status          status = CULL_OK;
+    const cull_sel_look *now = &standing->now;
+    uint64_t             head[2] = {standing->taken, standing->epoch};
+    size_t               pool = standing->pool;
+    double              *at = NULL;
+    uint8_t             *fresh = NULL;
 
     TRY(cull_write(writer, head, sizeof head));
-    if (standing->taken)
-        TRY(cull_write(writer, standing->at, standing->pool * sizeof *standing->at));
+    if (!standing->taken) goto done;
+    TRY(cull_base_alloc(pool, sizeof *at, "percentiles", &at));
+    TRY(cull_base_alloc(pool, sizeof *fresh, "percentiles", &fresh));
+    TRY(cull_backend_download(standing->backend, at, now->at, pool * sizeof *at));
+    TRY(cull_backend_download(standing->backend, fresh, now->fresh, pool * sizeof *fresh));
+    for (size_t i = 0; i < pool; i++)
+        if (fresh[i]) at[i] = -at[i];
+    TRY(cull_write(writer, at, pool * sizeof *at));
+done:
+    cull_base_free(at);
+    cull_base_free(fresh);
+    return status;
+}
+
+static cull_status restore_look(cull_sel_standing *standing, cull_reader *reader, double *at,
+                                uint8_t *fresh)
+{
+    cull_status          status = CULL_OK;
+    const cull_sel_look *now = &standing->now;
+    size_t               pool = standing->pool;
+
+    TRY(cull_read(reader, at, pool * sizeof *at));
+    for (size_t i = 0; i < pool; i++) {
+        if (!(fabs(at[i]) > 0 && fabs(at[i]) < 1))
+            FAIL(CULL_BAD_STATE, "saved state has no sound percentile of place %zu", i);
+        fresh[i] = at[i] < 0;
+        at[i] = fabs(at[i]);
+    }
+    TRY(cull_backend_upload(standing->backend, now->at, at, pool * sizeof *at));
+    TRY(cull_backend_upload(standing->backend, now->fresh, fresh, pool * sizeof *fresh));
 done:
     return status;
 }
@@ -92,16 +151,19 @@ cull_status cull_sel_standing_restore(cull_sel_standing *standing, cull_reader *
 {
     cull_status status = CULL_OK;
     uint64_t    head[2] = {0};
+    double     *at = NULL;
+    uint8_t    *fresh = NULL;
 
     TRY(cull_read(reader, head, sizeof head));
     if (head[0] > 1) FAIL(CULL_BAD_STATE, "saved state says neither yes nor no to percentiles");
     standing->taken = head[0] == 1;
     standing->epoch = head[1];
-    if (!standing->taken) return CULL_OK;
-    TRY(cull_read(reader, standing->at, standing->pool * sizeof *standing->at));
-    for (size_t i = 0; i < standing->pool; i++)
-        if (!(fabs(standing->at[i]) > 0 && fabs(standing->at[i]) < 1))
-            FAIL(CULL_BAD_STATE, "saved state has no sound percentile of place %zu", i);
+    if (!standing->taken) goto done;
+    TRY(cull_base_alloc(standing->pool, sizeof *at, "percentiles", &at));
+    TRY(cull_base_alloc(standing->pool, sizeof *fresh, "percentiles", &fresh));
+    TRY(restore_look(standing, reader, at, fresh));
 done:
+    cull_base_free(at);
+    cull_base_free(fresh);
     return status;
 }

@@ -1,4 +1,4 @@
-/* select/subset.c - the subset's arrays: growing, sorting, scaling. */
+/* select/subset.c - the subset's arrays, wherever they lie. */
 #include <string.h>
 
 #include "base/sized.h"
@@ -21,6 +21,7 @@ void cull_subset_clear(cull_subset *subset)
     drop(&held, held.place);
     drop(&held, held.weight);
     drop(&held, held.group);
+    drop(&held, held.outcome);
     cull_sized_clear(subset, sizeof held);
 }
 
@@ -78,65 +79,33 @@ done:
     return status;
 }
 
-cull_status cull_sel_subset_all(cull_subset *subset, size_t count)
+cull_status cull_sel_subset_late(cull_subset *subset)
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_subset_resize(subset, count));
-    for (size_t i = 0; i < count; i++) subset->index[i] = (uint32_t)i;
+    if (!subset->outcome)
+        TRY(subset->backend
+                ? cull_backend_allocate(subset->backend, 1, sizeof *subset->outcome, "a subset",
+                                        &subset->outcome)
+                : cull_base_alloc(1, sizeof *subset->outcome, "a subset", &subset->outcome));
+    subset->flags = CULL_SUBSET_LATE;
 done:
     return status;
 }
 
-static bool in_order(const cull_subset *s, size_t a, size_t b)
+cull_status cull_sel_subset_outcome(cull_subset *subset)
 {
-    if (s->group[a] != s->group[b]) return s->group[a] < s->group[b];
-    if (s->index[a] != s->index[b]) return s->index[a] < s->index[b];
-    return s->place[a] <= s->place[b];
-}
+    cull_status  status = CULL_OK;
+    cull_outcome outcome = {0};
 
-static void swap(cull_subset *s, size_t a, size_t b)
-{
-    uint32_t index = s->index[a], place = s->place[a], group = s->group[a];
-    double   weight = s->weight[a];
-
-    s->index[a] = s->index[b];
-    s->place[a] = s->place[b];
-    s->group[a] = s->group[b];
-    s->weight[a] = s->weight[b];
-    s->index[b] = index;
-    s->place[b] = place;
-    s->group[b] = group;
-    s->weight[b] = weight;
-}
-
-static void sift(cull_subset *s, size_t root, size_t end)
-{
-    for (size_t child; (child = 2 * root + 1) < end; root = child) {
-        if (child + 1 < end && in_order(s, child, child + 1)) child++;
-        if (in_order(s, child, root)) return;
-        swap(s, root, child);
-    }
-}
-
-/* Heapsort: in place over four arrays, and most rules hand in sorted rows anyway. */
-void cull_sel_subset_sort(cull_subset *subset)
-{
-    size_t sorted = 1;
-
-    while (sorted < subset->count && in_order(subset, sorted - 1, sorted)) sorted++;
-    if (sorted >= subset->count) return;
-    for (size_t root = subset->count / 2; root-- > 0;) sift(subset, root, subset->count);
-    for (size_t end = subset->count; end-- > 1;) {
-        swap(subset, 0, end);
-        sift(subset, 0, end);
-    }
-}
-
-void cull_sel_subset_scale(cull_subset *subset, double sum)
-{
-    double total = 0;
-
-    for (size_t i = 0; i < subset->count; i++) total += subset->weight[i];
-    for (size_t i = 0; i < subset->count; i++) subset->weight[i] *= sum / total;
+    if (!(subset->flags & CULL_SUBSET_LATE)) return CULL_OK;
+    if (subset->backend)
+        TRY(cull_backend_download(subset->backend, &outcome, subset->outcome, sizeof outcome));
+    else
+        outcome = *subset->outcome;
+    subset->count = outcome.count;
+    subset->picked = outcome.picked;
+    subset->flags = outcome.flags;
+done:
+    return status;
 }

@@ -9,35 +9,24 @@
 #include "select/select.h"
 
 struct top {
-    cull_op *op;
-    double  *score;
-    size_t   room;
+    cull_sel_scores scores;
+    cull_op        *op;
 };
 
 static cull_status keep_largest(cull_self *self, const cull_signals *signals, size_t budget,
                                 bool reducible, cull_subset *out)
 {
-    cull_status   status = CULL_OK;
-    struct top   *top = self->state;
-    cull_backend *backend = self->setting->backend;
-    cull_op_args  args = {0};
+    cull_status  status = CULL_OK;
+    struct top  *top = self->state;
+    cull_op_args args = {.top = {.rows = signals->count, .m = budget, .largest = true}};
 
-    TRY(cull_sel_room(&top->score, &top->room, signals->count));
-    cull_tensor_to_double(&signals->loss, signals->count, top->score);
-    for (size_t i = 0; reducible && i < signals->count; i++)
-        top->score[i] -= cull_tensor_get(&signals->irreducible, i);
-    cull_sel_unseen_first(top->score, signals->unseen, signals->count,
-                          cull_key_make(self->setting->seed, "unseen"), signals->step,
-                          signals->place);
     TRY(cull_subset_resize(out, budget));
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_TOP, .rows = signals->count},
-                      &top->op));
-    args.top.rows = signals->count;
-    args.top.m = budget;
-    args.top.x = top->score;
-    args.top.largest = true;
+    TRY(cull_sel_scores_take(&top->scores, self, signals, reducible));
+    args.top.x = top->scores.x;
     args.top.index = out->index;
-    TRY(cull_op_run(top->op, &args));
+    TRY(cull_sel_run(self->setting->backend,
+                     &(cull_op_desc){.kind = CULL_OP_TOP, .rows = signals->count}, &args,
+                     &top->op));
 done:
     return status;
 }
@@ -59,7 +48,7 @@ static void destroy(cull_self *self)
     struct top *top = self->state;
 
     cull_op_destroy(top->op);
-    cull_base_free(top->score);
+    cull_sel_scores_clear(&top->scores, self);
 }
 
 const cull_strategy cull_strategy_top_loss = {
@@ -67,7 +56,7 @@ const cull_strategy cull_strategy_top_loss = {
     .name = "top-loss",
     .doc = "the m largest losses of each batch",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_HOST_SIGNALS | CULL_TAKES_STALE | CULL_TAKES_REMEMBERED,
+    .traits = CULL_TAKES_STALE | CULL_TAKES_REMEMBERED,
     .signals = CULL_SIGNAL_LOSS,
     .state_size = sizeof(struct top),
     .destroy = destroy,
@@ -79,7 +68,7 @@ const cull_strategy cull_strategy_rho = {
     .name = "rho",
     .doc = "the m largest reducible losses: loss minus irreducible loss",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_HOST_SIGNALS | CULL_TAKES_REMEMBERED,
+    .traits = CULL_TAKES_REMEMBERED,
     .signals = CULL_SIGNAL_LOSS | CULL_SIGNAL_IRREDUCIBLE,
     .state_size = sizeof(struct top),
     .destroy = destroy,

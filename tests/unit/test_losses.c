@@ -198,29 +198,31 @@ static void record_one(cull_sel_losses *losses, uint64_t epoch, double value)
     cull_signals signals = {.count = 1, .place = &place, .epoch = epoch};
 
     signals.loss = cull_vector(&value, CULL_F64, 1);
-    cull_sel_losses_record(losses, &signals);
+    assert_ok(cull_sel_losses_record(losses, &signals, &(cull_sel_watch){0}));
 }
 
-static double recall_one(const cull_sel_losses *losses, uint64_t epoch)
+static double recall_one(cull_sel_losses *losses, uint64_t epoch)
 {
-    uint32_t     place = 2;
-    cull_signals signals = {.count = 1, .place = &place, .epoch = epoch};
-    double       value = 0;
-    uint8_t      unseen = 0;
+    uint32_t place = 2;
+    double   value = 0;
+    uint8_t  unseen = 0;
 
-    cull_sel_losses_recall(losses, &signals, &value, &unseen);
+    assert_ok(
+        cull_sel_losses_recall(losses, &place, 1, epoch, &(cull_sel_watch){0}, &value, &unseen));
     return unseen ? (double)NAN : value;
 }
 
 static void predictors_give_their_formulas_exactly(void **state)
 {
     cull_sel_losses *last = NULL, *average = NULL, *trend = NULL;
+    cull_backend    *backend = NULL;
     double           mean = 0;
 
     (void)state;
-    assert_ok(cull_sel_losses_create(4, CULL_PREDICT_LAST, &last));
-    assert_ok(cull_sel_losses_create(4, CULL_PREDICT_AVERAGE, &average));
-    assert_ok(cull_sel_losses_create(4, CULL_PREDICT_TREND, &trend));
+    assert_ok(cull_backend_open("cpu", 1, &backend));
+    assert_ok(cull_sel_losses_create(backend, 4, CULL_PREDICT_LAST, &last));
+    assert_ok(cull_sel_losses_create(backend, 4, CULL_PREDICT_AVERAGE, &average));
+    assert_ok(cull_sel_losses_create(backend, 4, CULL_PREDICT_TREND, &trend));
     assert_true(isnan(recall_one(last, 0)) && isnan(recall_one(trend, 0)));
     assert_false(cull_sel_losses_mean(last, &mean));
     record_one(last, 0, 8), record_one(average, 0, 8), record_one(trend, 0, 8);
@@ -243,21 +245,25 @@ static void predictors_give_their_formulas_exactly(void **state)
     cull_sel_losses_destroy(last);
     cull_sel_losses_destroy(average);
     cull_sel_losses_destroy(trend);
+    cull_backend_close(backend);
 }
 
 static void predictions_stay_finite(void **state)
 {
     cull_sel_losses *trend = NULL, *average = NULL;
+    cull_backend    *backend = NULL;
 
     (void)state;
-    assert_ok(cull_sel_losses_create(4, CULL_PREDICT_TREND, &trend));
-    assert_ok(cull_sel_losses_create(4, CULL_PREDICT_AVERAGE, &average));
+    assert_ok(cull_backend_open("cpu", 1, &backend));
+    assert_ok(cull_sel_losses_create(backend, 4, CULL_PREDICT_TREND, &trend));
+    assert_ok(cull_sel_losses_create(backend, 4, CULL_PREDICT_AVERAGE, &average));
     record_one(trend, 0, -1.7e308), record_one(average, 0, -1.7e308);
     assert_true(recall_one(trend, 9) == -1.7e308); /* alone, even below 0 */
     record_one(trend, 1, 1.7e308), record_one(average, 1, 1.7e308);
     assert_true(isfinite(recall_one(trend, 9)) && isfinite(recall_one(average, 9)));
     cull_sel_losses_destroy(trend);
     cull_sel_losses_destroy(average);
+    cull_backend_close(backend);
 }
 
 /* Two scoring epochs (0 and 2), then a stale one (3): the rule sees the predicted losses. */

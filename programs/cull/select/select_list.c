@@ -75,6 +75,7 @@ static void print_strategy(const cull_strategy *strategy)
     if (!strategy->signals) (void)printf(" nothing");
     if (strategy->traits & CULL_TAKES_STALE) (void)printf("; takes stale");
     if (strategy->traits & CULL_TAKES_REMEMBERED) (void)printf("; takes remembered");
+    if (strategy->traits & CULL_HOST_SIGNALS) (void)printf("; works on the host");
     (void)printf("\n");
     for (size_t i = 0; (option = cull_strategy_option_at(strategy, i)); i++) {
         char values[MOST_TEXT];
@@ -109,8 +110,9 @@ static json_t *option_json(const cull_option_spec *option)
 static json_t *strategy_json(const cull_strategy *strategy)
 {
     json_t *object =
-        json_pack("{s:s, s:s, s:s, s:b}", "name", strategy->name, "doc", strategy->doc, "runs",
-                  runs_name(strategy->runs), "budget", !(strategy->traits & CULL_NO_BUDGET));
+        json_pack("{s:s, s:s, s:s, s:b, s:b}", "name", strategy->name, "doc", strategy->doc, "runs",
+                  runs_name(strategy->runs), "budget", !(strategy->traits & CULL_NO_BUDGET), "host",
+                  (strategy->traits & CULL_HOST_SIGNALS) != 0);
     json_t *signals = json_array(), *modifiers = json_array(), *options = json_array();
     const cull_option_spec *option = NULL;
 

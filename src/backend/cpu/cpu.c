@@ -26,6 +26,7 @@ const cull_backend_class cull_backend_cpu = {
            [CULL_OP_GRADIENT] = &cull_cpu_gradient,
            [CULL_OP_GAIN] = &cull_cpu_gain,
            [CULL_OP_REFIT] = &cull_cpu_refit,
+           [CULL_OP_CHANCE] = &cull_cpu_chance,
            CULL_HOST_OPS},
     .open = open_cpu,
 };

@@ -23,9 +23,8 @@ static void draw_block(void *context, size_t task, unsigned worker)
 
 static cull_status run(cull_op *op, const cull_op_args *args)
 {
-    cull_op_args copy = *args;
-
-    cull_team_run(op->backend->team, (args->keys.rows + BLOCK - 1) / BLOCK, draw_block, &copy);
+    cull_team_run(op->backend->team, (args->keys.rows + BLOCK - 1) / BLOCK, draw_block,
+                  (void *)(uintptr_t)args);
     return CULL_OK;
 }
 

@@ -13,5 +13,6 @@ const cull_backend_class cull_backend_ref = {
            [CULL_OP_GRADIENT] = &cull_ref_gradient,
            [CULL_OP_GAIN] = &cull_ref_gain,
            [CULL_OP_REFIT] = &cull_ref_refit,
+           [CULL_OP_CHANCE] = &cull_ref_chance,
            CULL_HOST_OPS},
 };

@@ -1,5 +1,5 @@
 /*
- * select/cancel.c - sums of gradients of which only rounding is left.
+ * backend/cancel.c - sums of gradients of which only rounding is left.
  *
  *     b = sum over rows of g_i                 S = sum of |g_i|
  *
@@ -10,7 +10,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "select/matching.h"
+#include "backend/match.h"
+#include "tensor/tensor.h"
 
 enum { LANES = 8, SPARE = 32 }; /* roundings of a term itself, beside those of the sum */
 
@@ -51,7 +52,7 @@ static double length(const cull_tensor *h, const cull_tensor *p, size_t row)
     return sqrt(square(p, row)) * sqrt(square(h, row) + 1);
 }
 
-double cull_sel_lengths(const cull_tensor *h, const cull_tensor *p, size_t rows)
+double cull_match_lengths(const cull_tensor *h, const cull_tensor *p, size_t rows)
 {
     double sum = 0;
 
@@ -64,29 +65,29 @@ static double rounding_of(size_t rows)
     return ((double)rows + SPARE) * DBL_EPSILON;
 }
 
-cull_status cull_sel_cancel(const cull_op_args *args, const char *whose)
+void cull_match_cancel(const cull_op_args *args, size_t *broken)
 {
-    cull_status        status = CULL_OK;
     const cull_tensor *h = args->gradient.h, *p = args->gradient.p;
     size_t             size = (size_t)p->shape[1] * ((size_t)h->shape[1] + 1);
     double             lengths = 0, largest = 0;
 
+    *broken = SIZE_MAX;
     for (size_t i = 0; i < args->gradient.rows; i++) {
         size_t row = args->gradient.row ? args->gradient.row[i] : i;
         double own = length(h, p, row);
 
-        if (!isfinite(own * own))
-            FAIL(CULL_NOT_FINITE, "the gradient of %s %zu is too large for float64", whose, row);
+        if (!isfinite(own * own)) {
+            *broken = row;
+            return;
+        }
         lengths += own;
     }
     for (size_t i = 0; i < size; i++) largest = fmax(largest, fabs(args->gradient.b[i]));
-    if (largest > rounding_of(args->gradient.rows) * lengths) goto done;
+    if (largest > rounding_of(args->gradient.rows) * lengths) return;
     for (size_t i = 0; i < size; i++) args->gradient.b[i] = 0;
-done:
-    return status;
 }
 
-bool cull_sel_cancel_products(const double *k, size_t n, size_t rows, double lengths, double *t)
+bool cull_match_cancel_products(const double *k, size_t n, size_t rows, double lengths, double *t)
 {
     double most = rounding_of(rows) * lengths / (double)rows;
 

@@ -1,0 +1,106 @@
+/* select/watch.c - what a decision's operations are told when they run, and what they find wrong.
+ */
+#include <stdio.h>
+
+#include "select/frame.h"
+
+void cull_sel_trouble(cull_selector *selector, cull_trouble *trouble)
+{
+    selector->owner = trouble;
+}
+
+void cull_sel_moment(cull_selector *selector, const cull_moment *moment)
+{
+    selector->moment = moment;
+}
+
+bool cull_sel_records(const cull_selector *selector)
+{
+    return selector->setting.backend == selector->home && cull_backend_records(selector->home) &&
+           !cull_sel_falls_short(selector);
+}
+
+/* Is somebody else to read what is found wrong? */
+static bool is_owned(const cull_selector *s)
+{
+    return s->owner && s->setting.backend == s->home;
+}
+
+cull_status cull_sel_watch_create(cull_selector *s)
+{
+    cull_status   status = CULL_OK;
+    cull_backend *backend = s->setting.backend;
+
+    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_CHECK}, &s->check));
+    TRY(cull_backend_allocate(backend, 1, sizeof *s->word, "an error word", &s->word));
+done:
+    return status;
+}
+
+cull_status cull_sel_watch_begin(cull_selector *s)
+{
+    cull_status        status = CULL_OK;
+    cull_backend      *backend = s->setting.backend;
+    const cull_moment *moment = backend == s->home ? s->moment : NULL;
+
+    s->watch = (cull_sel_watch){.moment = moment, .trouble = s->owner};
+    if (moment) {
+        s->watch.epoch = &moment->epoch;
+        s->watch.step = cull_sel_over_pool(s) ? &moment->epoch : &moment->step;
+    }
+    if (is_owned(s)) return CULL_OK;
+    s->watch.trouble = s->word;
+    TRY(cull_backend_fill(backend, s->word, 0, sizeof *s->word));
+done:
+    return status;
+}
+
+cull_status cull_sel_watch_end(const cull_selector *s)
+{
+    cull_status  status = CULL_OK;
+    cull_trouble trouble = {0};
+
+    if (is_owned(s)) return CULL_OK;
+    TRY(cull_backend_download(s->setting.backend, &trouble, s->word, sizeof trouble));
+    TRY(cull_sel_trouble_fail(&trouble, s->setting.pool));
+done:
+    return status;
+}
+
+static const char *name_of(uint64_t which)
+{
+    static const struct {
+        unsigned    signal;
+        const char *name;
+    } names[] = {{CULL_SIGNAL_LOSS, "loss"},     {CULL_SIGNAL_H, "h"},
+                 {CULL_SIGNAL_P, "p"},           {CULL_SIGNAL_LABEL, "label"},
+                 {CULL_SIGNAL_LOGITS, "logits"}, {CULL_SIGNAL_IRREDUCIBLE, "irreducible"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (which & names[i].signal) return names[i].name;
+    return "a signal";
+}
+
+cull_status cull_sel_trouble_fail(const cull_trouble *trouble, size_t pool)
+{
+    bool        target = trouble->which & CULL_TROUBLE_TARGET;
+    const char *name = name_of(trouble->which), *block = target ? "target " : "";
+    size_t      row = (size_t)trouble->row;
+    char        whose[64];
+
+    if (trouble->what != CULL_WRONG_SIGNAL) return CULL_OK;
+    (void)snprintf(whose, sizeof whose, target ? "target example %zu" : "example %zu (place %u)",
+                   row, (unsigned)trouble->place);
+    if (trouble->which & CULL_TROUBLE_PLACE)
+        return cull_fail(CULL_BAD_ARGUMENT, "example %zu has place %u, but the pool has %zu", row,
+                         (unsigned)trouble->place, pool);
+    if (trouble->which & CULL_TROUBLE_APART)
+        return cull_fail(CULL_NOT_FINITE,
+                         "the gradients are too large or too far apart to be matched");
+    if (trouble->which & CULL_TROUBLE_SQUARE)
+        return cull_fail(CULL_NOT_FINITE, "the gradient of %s is too large for float64", whose);
+    if (trouble->which & CULL_SIGNAL_LABEL)
+        return cull_fail(CULL_BAD_ARGUMENT, "%slabel of example %zu is %.0f, outside 0 to %.0f",
+                         block, row, trouble->found, trouble->most);
+    return cull_fail(CULL_NOT_FINITE, "%s%s of %s is not finite", block, name, whose);
+}
