@@ -21,10 +21,6 @@ enum { CULL_RECORDS_FACTORS = 4, CULL_RECORDS_VERSUS = 16, CULL_COST_SIZES = 512
 
 /* ---- arms ---- */
 
-typedef struct cull_records_pair {
-    const char *key, *value;
-} cull_records_pair;
-
 /* One run; accuracies in percent. */
 typedef struct cull_records_compared {
     double      seed;
@@ -43,10 +39,10 @@ typedef struct cull_records_versus {
 
 typedef struct cull_records_arm {
     const char            *name, *folder, *role, *strategy, *pass;
-    double                 keep, cost, counted;
-    cull_records_pair     *option; /* [options] given to the strategy besides; NULL: not told */
+    cull_option           *option; /* [options] given to the strategy besides; owned          */
     size_t                 options;
-    bool                   uniform;         /* chosen without looking: other than full training */
+    bool                   uniform; /* examples are chosen without looking at them            */
+    double                 keep, cost, counted;
     bool                   guess;           /* of a plan: its cost is known by its runs only */
     double                 planned, expect; /* of a plan: runs, seconds of one               */
     double                 predicted, measured, mean, sd, best;
@@ -150,7 +146,7 @@ typedef struct cull_records_comparison {
         double      cores;
     } machine;
     double             threads, jobs, margin, classes;
-    cull_records_pair *recipe; /* [pairs] */
+    cull_option       *recipe; /* [pairs] */
     size_t             pairs;
     size_t             seeds; /* 1, 2, ... */
     double             full_step;

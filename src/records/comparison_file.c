@@ -16,8 +16,8 @@ enum { VERSION = 1, MOST_ARMS = 512, MOST_RUNS = 1000, MOST_TIMES = 4096 };
 #define V(kind, name) CULL_FIELD(cull_records_versus, #name, kind, name)
 
 static const cull_records_field who[] = {
-    A(TEXT, name), A(TEXT, folder), A(TEXT, role), A(TEXT, strategy), A(BOOL, uniform),
-    A(NUMBER, keep), A(TEXT, pass),
+    A(TEXT, name), A(TEXT, folder), A(TEXT, role), A(TEXT, strategy), A(NUMBER, keep),
+    A(TEXT, pass), A(BOOL, uniform),
 };
 static const cull_records_field head[] = {
     C(TEXT, title), C(TEXT, created), C(TEXT_NULL, command), C(BOOL, finished),
@@ -79,24 +79,11 @@ cull_status cull_records_end(cull_json *json)
     return json->status;
 }
 
-static void put_pairs(cull_json *json, const char *key, const cull_records_pair *pair, size_t count)
-{
-    cull_json_open(json, key, '{');
-    for (size_t i = 0; i < count; i++) cull_json_text(json, pair[i].key, pair[i].value);
-    cull_json_close(json, '}');
-}
-
 void cull_records_put_problems(cull_json *json, const cull_records_list *problems)
 {
     cull_json_open(json, "problems", '[');
     for (size_t i = 0; i < problems->count; i++) cull_json_text(json, NULL, problems->text[i]);
     cull_json_close(json, ']');
-}
-
-void cull_records_put_who(cull_json *json, const cull_records_arm *arm)
-{
-    cull_records_put(json, CULL_FIELDS(who), arm);
-    put_pairs(json, "options", arm->option, arm->options);
 }
 
 void cull_records_put_controls(cull_json *json, const cull_records_arm *arm)
@@ -118,6 +105,19 @@ static void put_versus(cull_json *json, const cull_records_arm *arm)
         cull_json_close(json, '}');
     }
     cull_json_close(json, ']');
+}
+
+static void put_pairs(cull_json *json, const char *key, const cull_option *pair, size_t count)
+{
+    cull_json_open(json, key, '{');
+    for (size_t i = 0; i < count; i++) cull_json_text(json, pair[i].key, pair[i].value);
+    cull_json_close(json, '}');
+}
+
+void cull_records_put_who(cull_json *json, const cull_records_arm *arm)
+{
+    cull_records_put(json, CULL_FIELDS(who), arm);
+    put_pairs(json, "options", arm->option, arm->options);
 }
 
 static void put_arm(cull_json *json, const cull_records_arm *arm)
@@ -187,19 +187,17 @@ done:
     return status;
 }
 
-/* *out stays NULL where there is no object. */
-static cull_status take_pairs(json_t *from, cull_records_pair **out, size_t *count)
+static cull_status take_pairs(json_t *object, cull_option **out, size_t *count)
 {
     cull_status status = CULL_OK;
     const char *key = NULL;
     json_t     *value = NULL;
 
-    if (!json_is_object(from)) goto done;
-    TRY(cull_base_alloc(json_object_size(from), sizeof **out, "options", out));
-    json_object_foreach(from, key, value)
+    TRY(cull_base_alloc(json_object_size(object), sizeof **out, "options", out));
+    json_object_foreach(object, key, value)
     {
         if (json_is_string(value))
-            (*out)[(*count)++] = (cull_records_pair){key, json_string_value(value)};
+            (*out)[(*count)++] = (cull_option){key, json_string_value(value)};
     }
 done:
     return status;
@@ -211,6 +209,7 @@ static cull_status take_arm(const json_t *from, cull_records_arm *arm)
     const json_t *to_error = json_object_get(from, "to_error");
 
     cull_records_take(from, CULL_FIELDS(who), arm);
+    TRY(take_pairs(json_object_get(from, "options"), &arm->option, &arm->options));
     cull_records_take(from, CULL_FIELDS(figures), arm);
     cull_records_take(from, CULL_FIELDS(judged), arm);
     cull_records_take(from, CULL_FIELDS(frontier), arm);
@@ -218,7 +217,6 @@ static cull_status take_arm(const json_t *from, cull_records_arm *arm)
         arm->factor[i] = cull_records_number(json_array_get(to_error, i), "factor");
         arm->to_error[i] = cull_records_number(json_array_get(to_error, i), "cost");
     }
-    TRY(take_pairs(json_object_get(from, "options"), &arm->option, &arm->options));
     TRY(cull_records_take_list(json_object_get(from, "runs"), CULL_FIELDS(run), sizeof *arm->run,
                                MOST_RUNS, &arm->run, &arm->runs));
     TRY(cull_records_take_list(json_object_get(from, "versus"), CULL_FIELDS(versus),
@@ -243,8 +241,15 @@ static cull_status take_arms(const char *name, const json_t *arms, cull_records_
     }
     TRY(cull_base_alloc(count, sizeof *out->arm, "arms", &out->arm));
     while (out->arms < count) {
-        out->arms++;
-        TRY(take_arm(json_array_get(arms, out->arms - 1), &out->arm[out->arms - 1]));
+        const json_t     *from = json_array_get(arms, out->arms);
+        cull_records_arm *arm = &out->arm[out->arms++];
+
+        TRY(take_arm(from, arm));
+        if (strcmp(arm->role, "arm") == 0 && !json_is_object(json_object_get(from, "options")))
+            TRY(cull_records_say(&out->problems,
+                                 "%s: %.80s says nothing of its options, as older comparisons do; "
+                                 "cull compare --resume writes it anew",
+                                 name, arm->name));
     }
 done:
     return status;

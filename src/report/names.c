@@ -10,10 +10,10 @@ enum { MOST_SHARE = 32, MOST_SERIES = CULL_REP_NAME - MOST_SHARE };
 /* Its strategy with the options that were given to it. */
 static void put_options(cull_rep_arm *arm)
 {
-    size_t room = sizeof arm->series, length = 0;
+    size_t room = sizeof arm->series;
+    size_t length = (size_t)snprintf(arm->series, room, "%s", arm->is->strategy);
 
-    length = (size_t)snprintf(arm->series, room, "%s", arm->is->strategy);
-    for (size_t i = 0; cull_rep_is_arm(arm) && i < arm->is->options && length < room; i++)
+    for (size_t i = 0; i < arm->is->options && length < room; i++)
         length += (size_t)snprintf(arm->series + length, room - length, " %s=%s",
                                    arm->is->option[i].key, arm->is->option[i].value);
 }

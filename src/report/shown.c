@@ -92,11 +92,6 @@ static cull_status dress(const char *name, cull_rep_comparison *out, cull_rep_pr
             if (!is_known(arm->is->run[i].status))
                 TRY(cull_rep_problem(problems, "%s: a run of %.80s has no known status", name,
                                      arm->is->name));
-        if (!arm->is->option && cull_rep_is_arm(arm))
-            TRY(cull_rep_problem(problems,
-                                 "%s: %.80s says nothing of its options, as older comparisons do; "
-                                 "cull compare --resume writes it anew",
-                                 name, arm->is->name));
         span(arm);
     }
     cull_rep_name_series(out);

@@ -642,8 +642,8 @@ static void comparisons_without_options_are_named(void **state)
 
     (void)state;
     assert_ok(cull_rep_comparison_decode("x", text, strlen(text), &c, &problems));
-    assert_int_equal(1, problems.said.count);
-    assert_non_null(strstr(problems.said.text[0], "x: sb says nothing of its options"));
+    assert_int_equal(1, c.is.problems.count);
+    assert_non_null(strstr(c.is.problems.text[0], "x: sb says nothing of its options"));
     cull_records_list_clear(&problems.said);
     cull_rep_comparison_clear(&c);
 }
