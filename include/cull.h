@@ -99,10 +99,19 @@ extern "C" {
     X(OK, 0, "success")                                                                            \
     X(NO_MEMORY, 1, "out of memory")                                                               \
     X(BAD_ARGUMENT, 2, "argument outside its documented range")                                    \
-    X(BAD_OPTION, 3, "option unknown, mistyped or out of bounds")                                  \
+    X(BAD_OPTION, 3, "option mistyped, out of bounds or against another")                          \
     X(NOT_FINITE, 4, "a signal is NaN or infinite")                                                \
+    X(UNKNOWN_OPTION, 5, "no option is called so")                                                 \
+    X(UNKNOWN_STRATEGY, 6, "no strategy is called so")                                             \
+    X(UNKNOWN_MODEL, 7, "no model is called so")                                                   \
+    X(UNKNOWN_SET, 8, "no set of examples is called so")                                           \
+    X(NO_SAVING, 9, "it would cost no less than training on all examples")                         \
     X(BAD_FILE, 10, "file does not follow its format")                                             \
     X(IO, 11, "the system could not read or write")                                                \
+    X(EXISTS, 12, "what would be made is there already")                                           \
+    X(BUSY, 13, "another process is at work there")                                                \
+    X(DIFFERS, 14, "what is there was begun with other options")                                   \
+    X(NOT_FOUND, 15, "what was looked for is not on this machine")                                 \
     X(UNSUPPORTED, 20, "this device cannot run this operation")                                    \
     X(BAD_STATE, 21, "saved state does not belong to this object")                                 \
     X(TOO_LARGE, 22, "the work would exceed the memory limit")
@@ -121,8 +130,16 @@ CULL_API const char *cull_status_text(cull_status status); /* the general senten
  * next call of this library on the same thread that fails. */
 CULL_API const char *cull_last_error(void);
 
-/* For strategies outside the library: keep a sentence and return `status`. */
+/* What that failure is about, for a program that helps: the option's key, the wrong name or the
+ * file, as its status says (UNKNOWN_*: the name; EXISTS, BUSY: the folder; DIFFERS: the key). ""
+ * where nothing is named. Valid as long as the sentence, which nobody has to take apart. */
+CULL_API const char *cull_last_subject(void);
+
+/* For strategies outside the library: keep a sentence, with or without a subject, and return
+ * `status`. */
 CULL_API cull_status cull_fail(cull_status status, const char *format, ...) CULL_PRINTF(2, 3);
+CULL_API cull_status cull_fail_about(cull_status status, const char *subject, const char *format,
+                                     ...) CULL_PRINTF(3, 4);
 
 /* ---- memory -------------------------------------------------------------------- */
 
@@ -346,10 +363,12 @@ typedef struct cull_setting {
  * strategy  a name that cull_strategy_at() lists, with a modifier behind it if wanted
  *           ("sb", "sb remembered", "top-loss stale"), or the path of a shared object
  *           (a name with a slash; see "writing a strategy").
- * options   `count` pairs, checked whole against the strategy's table: an unknown or
- *           repeated key, a value of the wrong type or out of bounds, or values that
- *           contradict each other are CULL_BAD_OPTION and name the key.
+ * options   `count` pairs, checked whole against the strategy's table: a repeated key, a
+ *           value of the wrong type or out of bounds, or values that contradict each other
+ *           are CULL_BAD_OPTION, an unknown key is CULL_UNKNOWN_OPTION; both name the key.
  * setting   copied.
+ *
+ * CULL_UNKNOWN_STRATEGY when there is none of that name.
  */
 CULL_API cull_status cull_selector_create(const char *strategy, const cull_option *options,
                                           size_t count, const cull_setting *setting,
@@ -481,8 +500,12 @@ enum {
     CULL_NO_BUDGET = 4,        /* how many are kept follows from the rule, not `keep`   */
     CULL_SAMPLES = 8,          /* keeping all is not exactly full training: always ask  */
     CULL_COMES_SHORT = 16,     /* may keep fewer than the budget                        */
-    CULL_HOST_SIGNALS = 32     /* reads signals and writes subsets on the host: where they
+    CULL_HOST_SIGNALS = 32,    /* reads signals and writes subsets on the host: where they
                                   lie elsewhere, they are copied. Plug-ins always do    */
+    CULL_UNIFORM = 64,         /* chooses without looking: what others are held against */
+    CULL_KEEPS_ALL = 128,      /* nothing is chosen: full training                      */
+    CULL_KEEPS_BY_POWER = 256  /* no budget: an example is kept with the chance percentile^beta,
+                                  so about 1/(1+beta) of them                           */
 };
 
 /* What every call of a strategy is handed. */
@@ -520,7 +543,7 @@ typedef struct cull_strategy {
     const char             *name;
     const char             *doc; /* one line */
     cull_runs               runs;
-    unsigned                traits;  /* CULL_TAKES_*, CULL_NO_BUDGET and the others  */
+    unsigned                traits;  /* CULL_TAKES_*, CULL_UNIFORM and the others   */
     unsigned                signals; /* CULL_SIGNAL_* the rule always reads         */
     const cull_option_spec *options; /* own options; shared ones are added. May be NULL */
     size_t                  state_size;
@@ -546,6 +569,40 @@ CULL_API const cull_strategy *cull_strategy_find(const char *name); /* NULL: non
 
 /* Every option of a strategy, shared ones included: i = 0, 1, ... until NULL. */
 CULL_API const cull_option_spec *cull_strategy_option_at(const cull_strategy *strategy, size_t i);
+CULL_API const cull_option_spec *cull_strategy_option(const cull_strategy *strategy,
+                                                      const char *key); /* NULL: it has none */
+
+/*
+ * A strategy as a user writes it: "sb", "sb remembered", "top-loss+stale keep=0.1 every=2", or the
+ * path of a plug-in (with a slash) with its options. Words stand between blanks, a list in brackets
+ * is one word; those without '=' come first. A zeroed struct is ended by
+ * cull_strategy_text_clear().
+ */
+typedef struct cull_strategy_text {
+    size_t       size;     /* sizeof, or 0 */
+    char        *name;     /* "sb"; of a plug-in its path. Owned, with the letters of all others */
+    const char  *modifier; /* "stale", "remembered", or "": none                                */
+    cull_option *option;   /* [options] as given, in their order; owned, to be changed at will  */
+    size_t       options;
+} cull_strategy_text;
+
+/* CULL_BAD_OPTION: no name, another modifier, or one behind an option. Whether the strategy and its
+ * options exist is not looked at. */
+CULL_API cull_status cull_strategy_text_read(const char *text, cull_strategy_text *out);
+CULL_API void        cull_strategy_text_clear(cull_strategy_text *text);
+/* The value that is given to an option, or NULL. */
+CULL_API const char *cull_strategy_text_value(const cull_strategy_text *text, const char *key);
+/* As it is written, one blank between words; returns its length, as snprintf() does. */
+CULL_API size_t cull_strategy_text_write(const cull_strategy_text *text, char *out, size_t room);
+
+/* The built-in strategy that a text begins with, whatever follows its name; NULL: none, or a
+ * plug-in. */
+CULL_API const cull_strategy *cull_strategy_of(const char *text);
+
+/* The next item of a list with commas between, *length letters from where it returns; commas in
+ * brackets do not count. NULL at the end, where *rest, at first the list, is NULL too. An empty
+ * list has one empty item. */
+CULL_API const char *cull_list_next(const char **rest, size_t *length);
 
 /* Counter-based randomness: the same key and counters give the same number anywhere. */
 typedef struct cull_key {
@@ -757,8 +814,8 @@ typedef struct cull_data_summary {
  *
  * name      one that cull_data_list() names, or a path that ends in .npz or .npy.
  *
- * CULL_BAD_ARGUMENT for an unknown name, CULL_IO when a file is not there, CULL_BAD_FILE
- * when one does not follow its format.
+ * CULL_UNKNOWN_SET for an unknown name, CULL_NOT_FOUND when its files are nowhere, CULL_IO when a
+ * path's is not there, CULL_BAD_FILE when one does not follow its format.
  */
 CULL_API cull_status cull_data_summarise(const char *name, cull_data_role role, const char *root,
                                          cull_data_summary *out);
@@ -882,7 +939,7 @@ CULL_API int cull_model_shortcut(cull_model *model, int x, int64_t channels, int
 CULL_API cull_status cull_model_finish(cull_model *model, int logits);
 
 /* One of the models that recipes name ("lenet5", "resnet20", "wrn-16-4"), finished.
- * CULL_BAD_OPTION: no such name; CULL_BAD_ARGUMENT: it does not fit these inputs. */
+ * CULL_UNKNOWN_MODEL: no such name; CULL_BAD_ARGUMENT: it does not fit these inputs. */
 CULL_API cull_status cull_model_named(const char *name, int64_t channels, int64_t height,
                                       int64_t width, size_t classes, cull_model **out);
 
@@ -1089,9 +1146,10 @@ typedef struct cull_recipe cull_recipe;
  * path      a YAML file; NULL: defaults alone.
  * changes   `count` pairs that replace what the file says.
  *
- * CULL_BAD_OPTION, with file and line, for an unknown or repeated key, a value of the wrong
- * type or out of bounds, and for YAML that is none or more than a tree of values;
- * CULL_IO when the file cannot be read.
+ * CULL_BAD_OPTION, with file and line, for a repeated key, a value of the wrong type or out of
+ * bounds, and for YAML that is none or more than a tree of values; CULL_UNKNOWN_OPTION,
+ * CULL_UNKNOWN_STRATEGY and CULL_UNKNOWN_MODEL, the same way, for what nobody knows; CULL_IO when
+ * the file cannot be read. Their subject is the key, or the name that is not known.
  */
 CULL_API cull_status cull_recipe_open(const char *path, const cull_option *changes, size_t count,
                                       cull_recipe **out);
@@ -1102,8 +1160,10 @@ CULL_API void        cull_recipe_close(cull_recipe *recipe);
 CULL_API const char *cull_recipe_text(const cull_recipe *recipe);
 CULL_API const char *cull_recipe_value(const cull_recipe *recipe, const char *key);
 
-/* The table that recipes are checked against: i = 0, 1, ... until NULL. Keys are dotted. */
+/* The table that recipes are checked against: i = 0, 1, ... until NULL. Keys are dotted. By its
+ * key: NULL where there is none. */
 CULL_API const cull_option_spec *cull_recipe_option_at(size_t i);
+CULL_API const cull_option_spec *cull_recipe_option(const char *key);
 
 /*
  * Train a model or data of the program's own as the recipe says. What is given takes the place of
@@ -1187,9 +1247,11 @@ typedef struct cull_run_result {
  * failing leaves a checkpoint; so does every epoch. The same recipe on the same machine gives
  * the same weights, bit for bit, also when it was killed and resumed in between.
  *
- * CULL_BAD_OPTION     the recipe cannot be followed, or a resumed run has another one
- * CULL_BAD_ARGUMENT   the folder already holds a run, and resume is false; or another process
- *                     is training there
+ * CULL_BAD_OPTION     the recipe cannot be followed
+ * CULL_DIFFERS        a resumed run has another recipe; the subject is the key
+ * CULL_EXISTS         the folder already holds a run, and resume is false
+ * CULL_BUSY           another process is training there
+ * CULL_UNKNOWN_SET, CULL_NOT_FOUND   of the data, as cull_data_summarise() has them
  * CULL_NOT_FINITE     the loss diverged; the latest checkpoint stays
  * CULL_IO, CULL_BAD_FILE, CULL_BAD_STATE, CULL_NO_MEMORY as their sentence says
  */
@@ -1220,6 +1282,8 @@ typedef struct cull_evaluation {
  * without augmentation).
  *
  * weights   a .safetensors file. CULL_BAD_FILE when its tensors are not the model's.
+ *
+ * CULL_UNKNOWN_SET when the recipe has no such set.
  */
 CULL_API cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const char *set,
                                    cull_evaluation *out);
@@ -1251,8 +1315,10 @@ typedef struct cull_compare_options {
     const char        *command;    /* that would repeat it, for the record; NULL: not known  */
 } cull_compare_options;
 
-/* Everything is checked; texts are copied. CULL_BAD_OPTION names what is wrong; an arm that cannot
- * be where others of the list can is left out and named among the plan's problems. */
+/* Everything is checked; texts are copied. CULL_BAD_OPTION names what is wrong, as do the finer
+ * statuses of cull_recipe_open(); CULL_NO_SAVING when no arm is left that could save anything. An
+ * arm that cannot be where others of the list can is left out and named among the plan's problems.
+ */
 CULL_API cull_status cull_comparison_create(const cull_compare_options *options,
                                             cull_comparison           **out);
 CULL_API void        cull_comparison_destroy(cull_comparison *comparison);
@@ -1262,8 +1328,9 @@ CULL_API void        cull_comparison_destroy(cull_comparison *comparison);
  * there holds, and so does the plan, which must be of the same recipe and options (more seeds may
  * be asked for, and another margin).
  *
- * CULL_BAD_ARGUMENT when it holds a comparison and resume is false, or another process is at it;
- * CULL_BAD_OPTION, naming the difference, when it holds another one.
+ * CULL_EXISTS when it holds a comparison and resume is false, CULL_BUSY when another process is at
+ * it, CULL_DIFFERS, naming the key, when it holds another one, CULL_BAD_ARGUMENT when it holds a
+ * run.
  */
 CULL_API cull_status cull_comparison_folder(cull_comparison *comparison, const char *folder,
                                             bool resume);
@@ -1395,6 +1462,7 @@ typedef struct cull_report_result {
     size_t probes;            /* and these                                               */
     size_t skipped;           /* folders that could not be read; named on the page       */
     size_t figures, undrawn;  /* drawn; not drawn, for want of gnuplot                   */
+    bool   no_gnuplot;        /* which is not installed                                  */
     size_t problems;          /* sentences about damaged or missing files on the page    */
     char   why[256];          /* the first of what was skipped or not drawn, else ""     */
 } cull_report_result;

@@ -171,7 +171,8 @@ typedef struct cull_audit_result {
  * it is of the true class, which examples are the easiest and the hardest, and, where a run's
  * selection is given, how often each was trained.
  *
- * CULL_BAD_FILE when the selection is not of this training set.
+ * CULL_BAD_FILE when the selection is not of this training set, CULL_UNKNOWN_SET when the recipe
+ * has no such set.
  */
 CULL_API cull_status cull_audit(const cull_recipe *recipe, const cull_audit_options *options,
                                 cull_audit_result *out);

@@ -108,3 +108,11 @@ cull_backend *plain_backend(void)
     if (!backend) assert_ok(cull_backend_open("ref", 1, &backend));
     return backend;
 }
+
+cull_status option_status(const char *sentence)
+{
+    if (strstr(sentence, "no option is called")) return CULL_UNKNOWN_OPTION;
+    if (strstr(sentence, "no strategy is called")) return CULL_UNKNOWN_STRATEGY;
+    if (strstr(sentence, "no model is called")) return CULL_UNKNOWN_MODEL;
+    return strstr(sentence, "cannot save anything") ? CULL_NO_SAVING : CULL_BAD_OPTION;
+}

@@ -56,4 +56,7 @@ cull_backend *plain_backend(void);
                      (text));                                                                      \
     } while (0)
 
+/* The status that a sentence about options comes with. */
+cull_status option_status(const char *sentence);
+
 #endif

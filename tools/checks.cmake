@@ -21,6 +21,7 @@ endif()
 
 set(tools ${PROJECT_SOURCE_DIR}/tools)
 add_test(NAME check_includes COMMAND /usr/bin/python3 ${tools}/check_includes.py)
+add_test(NAME check_words COMMAND /usr/bin/python3 ${tools}/check_words.py)
 add_test(NAME check_symbols COMMAND /usr/bin/python3 ${tools}/check_symbols.py
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR})
 add_test(NAME check_format COMMAND ${tools}/check_format.sh)

@@ -1,5 +1,4 @@
 /* cmd_data.c - cull data: which data sets there are, what is in one, one in another form. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "flags.h"
@@ -41,7 +40,7 @@ static int list(const struct arguments *a)
 
 static int complain_data(cull_status status)
 {
-    if (status == CULL_BAD_ARGUMENT)
+    if (status == CULL_BAD_ARGUMENT || status == CULL_UNKNOWN_SET)
         return complain(END_USAGE, "See cull data list.", "%s", cull_last_error());
     return complain(END_FAILED, "docs/formats.md says which files are read, and from where.", "%s",
                     cull_last_error());
@@ -112,13 +111,13 @@ static int convert(const struct arguments *a, const char *name)
         return complain(END_USAGE, "See cull data --help.", "--role is train or test, not '%s'",
                         a->role_name);
     status = cull_data_convert(name, role, a->root, a->out);
-    if (status == CULL_IO)
+    if (status == CULL_IO || status == CULL_NOT_FOUND)
         return complain(END_FAILED, "Check both paths, their permissions and the space left.", "%s",
                         cull_last_error());
     return status == CULL_OK ? END_WELL : complain_data(status);
 }
 
-static int dispatch(const struct arguments *a, const char *const *words, size_t count)
+static int dispatch(const struct arguments *a, char *const *words, size_t count)
 {
     static const char see[] = "See cull data --help.";
 
@@ -142,13 +141,10 @@ int cmd_data(int argc, char **argv)
                     {"--json", FLAG_SWITCH, NULL, "as JSON", &a.json, 0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
                     {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("data", flags, argc, argv, words, &count);
-    if (!end) end = a.help ? help(flags) : dispatch(&a, words, count);
-    free((void *)words);
+    end = parse_flags("data", flags, argc, argv, &count);
+    if (!end) end = a.help ? help(flags) : dispatch(&a, argv, count);
     return end;
 }

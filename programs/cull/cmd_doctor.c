@@ -138,17 +138,14 @@ int cmd_doctor(int argc, char **argv)
     flag          flags[] = {{"--json", FLAG_SWITCH, NULL, "as one JSON object", &json, 0},
                              {"--help", FLAG_SWITCH, NULL, "this text", &help, 0},
                              {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char  **words = calloc((size_t)argc + 1, sizeof *words);
     size_t        count = 0;
     cull_backend *backend = NULL;
     cull_status   status = CULL_OK;
     int           end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("doctor", flags, argc, argv, words, &count);
+    end = parse_flags("doctor", flags, argc, argv, &count);
     if (!end && count)
-        end = complain(END_USAGE, "See cull doctor --help.", "'%s' is not understood", words[0]);
-    free((void *)words);
+        end = complain(END_USAGE, "See cull doctor --help.", "'%s' is not understood", argv[0]);
     if (end) return end;
     if (help) {
         (void)printf(

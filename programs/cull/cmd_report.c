@@ -1,6 +1,5 @@
 /* cmd_report.c - cull report: one page about runs and comparisons. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "flags.h"
@@ -66,9 +65,8 @@ static int report(const char *const *folders, size_t count, const char *output, 
     end = say(&result, output, json);
     if (!end && result.undrawn)
         end = complain(END_FAILED,
-                       strstr(result.why, "not installed")
-                           ? "Install gnuplot (Debian: apt-get install gnuplot-nox)."
-                           : "The rest of the page is whole.",
+                       result.no_gnuplot ? "Install gnuplot (Debian: apt-get install gnuplot-nox)."
+                                         : "The rest of the page is whole.",
                        "%zu %s missing on the page: %s", result.undrawn,
                        result.undrawn == 1 ? "figure is" : "figures are", result.why);
     else if (!end && result.skipped)
@@ -80,25 +78,22 @@ static int report(const char *const *folders, size_t count, const char *output, 
 
 int cmd_report(int argc, char **argv)
 {
-    const char  *output = "report.html";
-    bool         wants_help = false, json = false;
-    flag         flags[] = {{"-o", FLAG_TEXT, "FILE", "the page (report.html)", &output, 0},
-                            {"--json", FLAG_SWITCH, NULL, "say what is on it as JSON", &json, 0},
-                            {"--help", FLAG_SWITCH, NULL, "this text", &wants_help, 0},
-                            {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    const char *output = "report.html";
+    bool        wants_help = false, json = false;
+    flag        flags[] = {{"-o", FLAG_TEXT, "FILE", "the page (report.html)", &output, 0},
+                           {"--json", FLAG_SWITCH, NULL, "say what is on it as JSON", &json, 0},
+                           {"--help", FLAG_SWITCH, NULL, "this text", &wants_help, 0},
+                           {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+    size_t      count = 0;
+    int         end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("report", flags, argc, argv, words, &count);
+    end = parse_flags("report", flags, argc, argv, &count);
     if (!end && wants_help)
         end = help(flags);
     else if (!end && count == 0)
         end = complain(END_USAGE, "Give the folder of a comparison, a run or a probe.",
                        "no folder is given");
     else if (!end)
-        end = report(words, count, output, json);
-    free((void *)words);
+        end = report((const char *const *)(void *)argv, count, output, json);
     return end;
 }

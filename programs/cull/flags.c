@@ -74,19 +74,19 @@ static flag *find_flag(flag *flags, const char *word, const char **value)
     return NULL;
 }
 
-int parse_flags(const char *command, flag *flags, int argc, char **argv, const char **rest,
-                size_t *count)
+int parse_flags(const char *command, flag *flags, int argc, char **argv, size_t *count)
 {
     bool only_words = false;
 
     *count = 0;
     for (int i = 0; i < argc; i++) {
-        const char *word = argv[i], *value = NULL;
+        char       *word = argv[i];
+        const char *value = NULL;
         flag       *f = NULL;
         int         end = END_WELL;
 
         if (only_words || word[0] != '-' || word[1] == '\0') {
-            rest[(*count)++] = word;
+            argv[(*count)++] = word;
             continue;
         }
         if (strcmp(word, "--") == 0) {

@@ -17,10 +17,9 @@ typedef struct flag {
     bool        given; /* set by parse_flags */
 } flag;
 
-/* Parse a command line; words that are no flags are collected in rest[argc]. Unknown and
- * repeated flags, missing values and bad numbers are complaints. Returns an exit status. */
-int parse_flags(const char *command, flag *flags, int argc, char **argv, const char **rest,
-                size_t *count);
+/* Parse a command line; the *count words that are no flags move to its front. Unknown and repeated
+ * flags, missing values and bad numbers are complaints. Returns an exit status. */
+int parse_flags(const char *command, flag *flags, int argc, char **argv, size_t *count);
 
 /* One line per flag. */
 void print_flags(FILE *to, const flag *flags);

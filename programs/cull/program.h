@@ -33,6 +33,7 @@ int end_output(int end);
 
 /* The word of a NULL-ended list nearest to `wrong`, or NULL when none is near. */
 const char *nearest(const char *wrong, const char *const *words);
+const char *nearest_strategy(const char *wrong); /* the same of the built-in strategies */
 
 /* A run's folder names no weights: say why. */
 int complain_weights(const char *folder, const cull_run_record *run);

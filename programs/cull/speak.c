@@ -7,7 +7,7 @@
 
 #include "program.h"
 
-enum { MOST_WORD = 32 };
+enum { MOST_WORD = 32, MOST_STRATEGIES = 128 };
 
 int complain_list(int end, const char *hint, const char *format, va_list args)
 {
@@ -30,8 +30,10 @@ int complain(int end, const char *hint, const char *format, ...)
 int complain_status(cull_status status)
 {
     switch (status) {
-    case CULL_OK: break;
+    case CULL_OK: return END_FAILED;
     case CULL_BAD_OPTION:
+    case CULL_UNKNOWN_OPTION:
+    case CULL_UNKNOWN_STRATEGY:
         return complain(END_USAGE, "See cull select --list for every strategy and its options.",
                         "%s", cull_last_error());
     case CULL_NO_MEMORY:
@@ -54,14 +56,13 @@ int complain_status(cull_status status)
                         "Give the strategy, options, --pool, --batch, --epochs, --steps and --seed "
                         "it was saved with, or remove the file to start anew.",
                         "%s", cull_last_error());
-    case CULL_UNSUPPORTED:
-        return complain(END_FAILED, "See cull doctor for what this machine can do.", "%s",
-                        cull_last_error());
     case CULL_BAD_ARGUMENT:
         return complain(END_FAILED, "See cull select --help for the shape and type of each array.",
                         "%s", cull_last_error());
+    default:
+        return complain(END_FAILED, "See cull doctor for what this machine can do.", "%s",
+                        cull_last_error());
     }
-    return END_FAILED;
 }
 
 int end_output(int end)
@@ -103,6 +104,16 @@ const char *nearest(const char *wrong, const char *const *words)
         best = *words;
     }
     return best;
+}
+
+const char *nearest_strategy(const char *wrong)
+{
+    const char          *names[MOST_STRATEGIES] = {NULL};
+    const cull_strategy *strategy = NULL;
+
+    for (size_t i = 0; i + 1 < MOST_STRATEGIES && (strategy = cull_strategy_at(i)); i++)
+        names[i] = strategy->name;
+    return nearest(wrong, names);
 }
 
 int complain_weights(const char *folder, const cull_run_record *run)

@@ -63,12 +63,12 @@ static cull_status parse_number(const char *owner, const cull_option_spec *spec,
     bool        whole = spec->type == CULL_OPTION_INT;
 
     if (!cull_base_read_number(text, out) || (whole && *out != floor(*out)))
-        FAIL(CULL_BAD_OPTION, "%s: %s=%s is not a%s number%s%s", owner, spec->key, text,
-             whole ? " whole" : "", spec->words ? " nor one of " : "",
-             spec->words ? spec->words : "");
+        FAIL_ABOUT(CULL_BAD_OPTION, spec->key, "%s: %s=%s is not a%s number%s%s", owner, spec->key,
+                   text, whole ? " whole" : "", spec->words ? " nor one of " : "",
+                   spec->words ? spec->words : "");
     if (*out < spec->low || *out > spec->high)
-        FAIL(CULL_BAD_OPTION, "%s: %s=%s is outside %g to %g", owner, spec->key, text, spec->low,
-             spec->high);
+        FAIL_ABOUT(CULL_BAD_OPTION, spec->key, "%s: %s=%s is outside %g to %g", owner, spec->key,
+                   text, spec->low, spec->high);
 done:
     return status;
 }
@@ -77,25 +77,43 @@ static cull_status check_text(const char *owner, const cull_option_spec *spec, c
 {
     for (const char *at = text; *at; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            return cull_fail(CULL_BAD_OPTION, "%s: %s holds a control character", owner, spec->key);
+            return cull_fail_about(CULL_BAD_OPTION, spec->key, "%s: %s holds a control character",
+                                   owner, spec->key);
     return CULL_OK;
 }
 
-/* The next number of a list; false at its end. Numbers too long to be any are cut, and fail. */
-static bool next_item(const char **at, char item[64])
+const char *cull_list_next(const char **rest, size_t *length)
 {
-    size_t length = strcspn(*at, ",");
+    const char *item = *rest;
 
-    if (**at == '\0') return false;
-    (void)snprintf(item, 64, "%.*s", (int)(length < 63 ? length : 63), *at);
-    *at += length + ((*at)[length] == ',' && (*at)[length + 1] != '\0');
-    return true;
+    *length = 0;
+    if (!item) return NULL;
+    for (int depth = 0; item[*length] && (depth > 0 || item[*length] != ','); ++*length)
+        depth += (item[*length] == '[') - (item[*length] == ']');
+    *rest = item[*length] ? item + *length + 1 : NULL;
+    return item;
+}
+
+/* Of numbers there may be none. */
+static const char *items_of(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+/* The next number of a list; false at its end. Numbers too long to be any are cut, and fail. */
+static bool next_item(const char **rest, char item[64])
+{
+    size_t      length = 0;
+    const char *next = cull_list_next(rest, &length);
+
+    if (next) (void)snprintf(item, 64, "%.*s", (int)(length < 63 ? length : 63), next);
+    return next != NULL;
 }
 
 static cull_status check_list(const char *owner, const cull_option_spec *spec, const char *text)
 {
     cull_status status = CULL_OK;
-    const char *at = text;
+    const char *at = items_of(text);
     char        item[64];
     double      number = 0;
 
@@ -106,7 +124,7 @@ done:
 
 size_t cull_values_list(const cull_values *values, const char *key, double *out, size_t room)
 {
-    const char *at = cull_value_text(values, key);
+    const char *at = items_of(cull_value_text(values, key));
     char        item[64];
     size_t      count = 0;
 
@@ -126,12 +144,13 @@ static cull_status parse(const char *owner, const cull_option_spec *spec, const 
     case CULL_OPTION_BOOL:
         *number = strcmp(text, "true") == 0;
         if (*number == 0 && strcmp(text, "false") != 0)
-            FAIL(CULL_BAD_OPTION, "%s: %s=%s is neither true nor false", owner, spec->key, text);
+            FAIL_ABOUT(CULL_BAD_OPTION, spec->key, "%s: %s=%s is neither true nor false", owner,
+                       spec->key, text);
         break;
     case CULL_OPTION_CHOICE:
         if (!is_word(spec->words, text))
-            FAIL(CULL_BAD_OPTION, "%s: %s=%s is not one of %s", owner, spec->key, text,
-                 spec->words);
+            FAIL_ABOUT(CULL_BAD_OPTION, spec->key, "%s: %s=%s is not one of %s", owner, spec->key,
+                       text, spec->words);
         break;
     case CULL_OPTION_TEXT: TRY(check_text(owner, spec, text)); break;
     case CULL_OPTION_LIST: TRY(check_list(owner, spec, text)); break;
@@ -176,8 +195,11 @@ static cull_status take(const char *owner, cull_values *values, const cull_optio
     if (!option->key || !option->value)
         FAIL(CULL_BAD_OPTION, "%s: an option without a key or a value", owner);
     value = find(values, option->key);
-    if (!value) FAIL(CULL_BAD_OPTION, "%s: no option is called '%s'", owner, option->key);
-    if (value->given) FAIL(CULL_BAD_OPTION, "%s: %s is given twice", owner, option->key);
+    if (!value)
+        FAIL_ABOUT(CULL_UNKNOWN_OPTION, option->key, "%s: no option is called '%s'", owner,
+                   option->key);
+    if (value->given)
+        FAIL_ABOUT(CULL_BAD_OPTION, option->key, "%s: %s is given twice", owner, option->key);
     value->given = true;
     TRY(set_text(value, option->value));
 done:
@@ -235,7 +257,9 @@ cull_status cull_values_check(const char *owner, const cull_option_tables *table
 
     for (size_t i = 0; (spec = cull_base_option_at(tables, i)); i++)
         if (strcmp(spec->key, option->key) == 0) break;
-    if (!spec) FAIL(CULL_BAD_OPTION, "%s: no option is called '%s'", owner, option->key);
+    if (!spec)
+        FAIL_ABOUT(CULL_UNKNOWN_OPTION, option->key, "%s: no option is called '%s'", owner,
+                   option->key);
     TRY(parse(owner, spec, option->value, &(double){0}));
 done:
     return status;
@@ -255,7 +279,7 @@ static uint64_t hash_text(const cull_option_spec *spec, const char *text)
 {
     uint64_t    part[2] = {0};
     bool        numeric = spec->type == CULL_OPTION_INT || spec->type == CULL_OPTION_REAL;
-    const char *at = text;
+    const char *at = items_of(text);
     char        item[64];
     double      number = 0;
 

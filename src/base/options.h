@@ -17,7 +17,8 @@ typedef struct cull_option_tables {
 const cull_option_spec *cull_base_option_at(const cull_option_tables *tables, size_t i);
 
 /* Check every pair and fill in the defaults; `owner` begins the sentence of a failure.
- * CULL_BAD_OPTION: unknown or repeated key, wrong type, out of bounds. */
+ * CULL_UNKNOWN_OPTION: no table has the key; CULL_BAD_OPTION: a repeated key, a wrong type, out of
+ * bounds. Both are about the key. */
 cull_status cull_values_create(const char *owner, const cull_option_tables *tables,
                                const cull_option *options, size_t count, cull_values **out);
 void        cull_values_destroy(cull_values *values);

@@ -163,12 +163,12 @@ static cull_status not_found(const struct known *set, cull_data_role role, const
             at += put > 0 ? (size_t)put : 0;
         }
     if (!root && at == 0)
-        return cull_fail(CULL_IO,
-                         "%s: no folder to look in; set CULL_DATA to the one that holds %s/",
-                         set->name, set->folder[0]);
-    return cull_fail(CULL_IO, "%s: no %s%s in %s; %s%s", set->name,
-                     missing ? missing : set->file[role][0], set->gzip ? " or .gz" : "", tried,
-                     set->advice, root ? "" : ", or set CULL_DATA");
+        return cull_fail_about(CULL_NOT_FOUND, set->name,
+                               "%s: no folder to look in; set CULL_DATA to the one that holds %s/",
+                               set->name, set->folder[0]);
+    return cull_fail_about(CULL_NOT_FOUND, set->name, "%s: no %s%s in %s; %s%s", set->name,
+                           missing ? missing : set->file[role][0], set->gzip ? " or .gz" : "",
+                           tried, set->advice, root ? "" : ", or set CULL_DATA");
 }
 
 static void normalise_as_published(const struct known *known, cull_dataset *set)
@@ -239,9 +239,9 @@ static cull_status unknown(const char *name)
         int put = snprintf(all + at, sizeof all - at, "%s, ", sets[i].name);
         at += put > 0 ? (size_t)put : 0;
     }
-    return cull_fail(CULL_BAD_ARGUMENT,
-                     "no data set is called '%.64s'; there are %sand paths ending in .npz or .npy",
-                     name, all);
+    return cull_fail_about(
+        CULL_UNKNOWN_SET, name,
+        "no data set is called '%.64s'; there are %sand paths ending in .npz or .npy", name, all);
 }
 
 cull_status cull_data_open(const char *name, cull_data_role role, const char *root,

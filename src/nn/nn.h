@@ -114,7 +114,7 @@ typedef struct cull_model_options {
 } cull_model_options;
 
 /* "mlp", "lenet5", "resnet20", "resnet56", "resnet18", "resnet34", "resnet50", "wrn-16-4",
- * "densenet-bc-100-12", "mobilenetv1", "mobilenetv2". CULL_BAD_OPTION: no such name. */
+ * "densenet-bc-100-12", "mobilenetv1", "mobilenetv2". CULL_UNKNOWN_MODEL: no such name. */
 cull_status cull_nn_model_by_name(const char *name, const cull_model_options *options,
                                   cull_model **out);
 /* Is every option one that the model has, and within its bounds? CULL_BAD_OPTION names the first

@@ -39,6 +39,9 @@ typedef struct cull_records_versus {
 
 typedef struct cull_records_arm {
     const char            *name, *folder, *role, *strategy, *pass;
+    cull_option           *option; /* [options] given to the strategy besides; owned          */
+    size_t                 options;
+    bool                   uniform; /* examples are chosen without looking at them            */
     double                 keep, cost, counted;
     bool                   guess;           /* of a plan: its cost is known by its runs only */
     double                 planned, expect; /* of a plan: runs, seconds of one               */
@@ -135,10 +138,6 @@ typedef struct cull_records_time {
     double      seconds;
 } cull_records_time;
 
-typedef struct cull_records_pair {
-    const char *key, *value;
-} cull_records_pair;
-
 typedef struct cull_records_comparison {
     const char *title, *created, *command, *verdict;
     bool        finished;
@@ -147,7 +146,7 @@ typedef struct cull_records_comparison {
         double      cores;
     } machine;
     double             threads, jobs, margin, classes;
-    cull_records_pair *recipe; /* [pairs] */
+    cull_option       *recipe; /* [pairs] */
     size_t             pairs;
     size_t             seeds; /* 1, 2, ... */
     double             full_step;

@@ -5,10 +5,8 @@
 #include "records/comparison.h"
 #include "records/fields.h"
 
-enum { CULL_RECORDS_WHO = 6 };
-
-/* Who an arm is. */
-extern const cull_records_field cull_records_who[CULL_RECORDS_WHO];
+/* Who an arm is: its names, its strategy with the options, its share. */
+void cull_records_put_who(cull_json *json, const cull_records_arm *arm);
 
 /* A file's first bracket and its version; its last one, a line end and a zero. */
 void        cull_records_begin(cull_json *json);

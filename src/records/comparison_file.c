@@ -15,9 +15,9 @@ enum { VERSION = 1, MOST_ARMS = 512, MOST_RUNS = 1000, MOST_TIMES = 4096 };
 #define R(kind, name) CULL_FIELD(cull_records_compared, #name, kind, name)
 #define V(kind, name) CULL_FIELD(cull_records_versus, #name, kind, name)
 
-const cull_records_field cull_records_who[CULL_RECORDS_WHO] = {
+static const cull_records_field who[] = {
     A(TEXT, name), A(TEXT, folder), A(TEXT, role), A(TEXT, strategy), A(NUMBER, keep),
-    A(TEXT, pass),
+    A(TEXT, pass), A(BOOL, uniform),
 };
 static const cull_records_field head[] = {
     C(TEXT, title), C(TEXT, created), C(TEXT_NULL, command), C(BOOL, finished),
@@ -107,10 +107,23 @@ static void put_versus(cull_json *json, const cull_records_arm *arm)
     cull_json_close(json, ']');
 }
 
+static void put_pairs(cull_json *json, const char *key, const cull_option *pair, size_t count)
+{
+    cull_json_open(json, key, '{');
+    for (size_t i = 0; i < count; i++) cull_json_text(json, pair[i].key, pair[i].value);
+    cull_json_close(json, '}');
+}
+
+void cull_records_put_who(cull_json *json, const cull_records_arm *arm)
+{
+    cull_records_put(json, CULL_FIELDS(who), arm);
+    put_pairs(json, "options", arm->option, arm->options);
+}
+
 static void put_arm(cull_json *json, const cull_records_arm *arm)
 {
     cull_json_open(json, NULL, '{');
-    cull_records_put(json, cull_records_who, CULL_RECORDS_WHO, arm);
+    cull_records_put_who(json, arm);
     cull_records_put(json, CULL_FIELDS(figures), arm);
     cull_records_put_list(json, "runs", CULL_FIELDS(run), arm->run, arm->runs, sizeof *arm->run);
     if (arm->verdict[0]) {
@@ -134,10 +147,7 @@ cull_status cull_records_comparison_put(const cull_records_comparison *c, cull_j
 {
     cull_records_begin(json);
     cull_records_put(json, CULL_FIELDS(head), c);
-    cull_json_open(json, "recipe", '{');
-    for (size_t i = 0; i < c->pairs; i++)
-        cull_json_text(json, c->recipe[i].key, c->recipe[i].value);
-    cull_json_close(json, '}');
+    put_pairs(json, "recipe", c->recipe, c->pairs);
     cull_json_open(json, "seeds", '[');
     for (size_t seed = 1; seed <= c->seeds; seed++) cull_json_count(json, NULL, seed);
     cull_json_close(json, ']');
@@ -177,17 +187,17 @@ done:
     return status;
 }
 
-static cull_status take_recipe(json_t *recipe, cull_records_comparison *out)
+static cull_status take_pairs(json_t *object, cull_option **out, size_t *count)
 {
     cull_status status = CULL_OK;
     const char *key = NULL;
     json_t     *value = NULL;
 
-    TRY(cull_base_alloc(json_object_size(recipe), sizeof *out->recipe, "a recipe", &out->recipe));
-    json_object_foreach(recipe, key, value)
+    TRY(cull_base_alloc(json_object_size(object), sizeof **out, "options", out));
+    json_object_foreach(object, key, value)
     {
         if (json_is_string(value))
-            out->recipe[out->pairs++] = (cull_records_pair){key, json_string_value(value)};
+            (*out)[(*count)++] = (cull_option){key, json_string_value(value)};
     }
 done:
     return status;
@@ -198,7 +208,8 @@ static cull_status take_arm(const json_t *from, cull_records_arm *arm)
     cull_status   status = CULL_OK;
     const json_t *to_error = json_object_get(from, "to_error");
 
-    cull_records_take(from, cull_records_who, CULL_RECORDS_WHO, arm);
+    cull_records_take(from, CULL_FIELDS(who), arm);
+    TRY(take_pairs(json_object_get(from, "options"), &arm->option, &arm->options));
     cull_records_take(from, CULL_FIELDS(figures), arm);
     cull_records_take(from, CULL_FIELDS(judged), arm);
     cull_records_take(from, CULL_FIELDS(frontier), arm);
@@ -230,8 +241,15 @@ static cull_status take_arms(const char *name, const json_t *arms, cull_records_
     }
     TRY(cull_base_alloc(count, sizeof *out->arm, "arms", &out->arm));
     while (out->arms < count) {
-        out->arms++;
-        TRY(take_arm(json_array_get(arms, out->arms - 1), &out->arm[out->arms - 1]));
+        const json_t     *from = json_array_get(arms, out->arms);
+        cull_records_arm *arm = &out->arm[out->arms++];
+
+        TRY(take_arm(from, arm));
+        if (strcmp(arm->role, "arm") == 0 && !json_is_object(json_object_get(from, "options")))
+            TRY(cull_records_say(&out->problems,
+                                 "%s: %.80s says nothing of its options, as older comparisons do; "
+                                 "cull compare --resume writes it anew",
+                                 name, arm->name));
     }
 done:
     return status;
@@ -253,7 +271,7 @@ cull_status cull_records_comparison_decode(const char *name, const void *data, s
     cull_records_take(out->root, CULL_FIELDS(verdict), out);
     cull_records_take(json_object_get(out->root, "costs"), CULL_FIELDS(step), out);
     out->seeds = json_array_size(json_object_get(out->root, "seeds"));
-    TRY(take_recipe(json_object_get(out->root, "recipe"), out));
+    TRY(take_pairs(json_object_get(out->root, "recipe"), &out->recipe, &out->pairs));
     TRY(cull_records_take_list(json_object_get(json_object_get(out->root, "costs"), "rows"),
                                CULL_FIELDS(times), sizeof *out->time, MOST_TIMES, &out->time,
                                &out->times));
@@ -287,6 +305,7 @@ done:
 void cull_records_comparison_clear(cull_records_comparison *c)
 {
     for (size_t i = 0; i < c->arms; i++) {
+        cull_base_free(c->arm[i].option);
         cull_base_free(c->arm[i].run);
         cull_base_free(c->arm[i].versus);
     }

@@ -59,7 +59,7 @@ void cull_records_arm_view(const cull_records_arm *arm, cull_compare_arm *out)
     *out = (cull_compare_arm){.name = arm->name,
                               .role = arm->role,
                               .verdict = arm->verdict,
-                              .uniform = strcmp(arm->verdict, "control") == 0,
+                              .uniform = arm->uniform,
                               .guess = arm->guess,
                               .pareto = arm->pareto,
                               .runs = arm->runs,

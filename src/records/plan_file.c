@@ -27,7 +27,7 @@ cull_status cull_records_plan_put(const cull_records_plan *plan, cull_json *json
     cull_json_open(json, "arms", '[');
     for (size_t i = 0; i < plan->arms; i++) {
         cull_json_open(json, NULL, '{');
-        cull_records_put(json, cull_records_who, CULL_RECORDS_WHO, &plan->arm[i]);
+        cull_records_put_who(json, &plan->arm[i]);
         cull_records_put(json, CULL_FIELDS(planned), &plan->arm[i]);
         cull_records_put_controls(json, &plan->arm[i]);
         cull_json_close(json, '}');

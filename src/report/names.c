@@ -7,28 +7,15 @@
 
 enum { MOST_SHARE = 32, MOST_SERIES = CULL_REP_NAME - MOST_SHARE };
 
-static void cut_out(char *at, size_t bytes)
-{
-    memmove(at, at + bytes, strlen(at + bytes) + 1);
-}
-
-/* Its strategy with the options, from the name: "sb beta=3 keep=0.25 separate" is "sb beta=3". */
+/* Its strategy with the options that were given to it. */
 static void put_options(cull_rep_arm *arm)
 {
-    size_t strategy = strlen(arm->is->strategy);
-    char   pass[MOST_SHARE];
-    char  *at = NULL;
+    size_t room = sizeof arm->series;
+    size_t length = (size_t)snprintf(arm->series, room, "%s", arm->is->strategy);
 
-    (void)snprintf(arm->series, sizeof arm->series, "%s", arm->is->strategy);
-    if (!cull_rep_is_arm(arm) || strncmp(arm->is->name, arm->is->strategy, strategy) != 0 ||
-        (arm->is->name[strategy] != ' ' && arm->is->name[strategy] != '\0'))
-        return;
-    (void)snprintf(arm->series, sizeof arm->series, "%s", arm->is->name);
-    at = strstr(arm->series, " keep=");
-    if (at) cut_out(at, 1 + strcspn(at + 1, " "));
-    (void)snprintf(pass, sizeof pass, " %.20s", arm->is->pass);
-    at = strstr(at ? at : arm->series, pass);
-    if (at && (at[strlen(pass)] == ' ' || at[strlen(pass)] == '\0')) cut_out(at, strlen(pass));
+    for (size_t i = 0; i < arm->is->options && length < room; i++)
+        length += (size_t)snprintf(arm->series + length, room - length, " %s=%s",
+                                   arm->is->option[i].key, arm->is->option[i].value);
 }
 
 static bool are_of_one_strategy(const cull_rep_arm *a, const cull_rep_arm *b)

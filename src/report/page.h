@@ -50,10 +50,10 @@ cull_status cull_rep_table_times(cull_rep_page *page, const cull_rep_comparison 
 void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count);
 /* Those with a value, under a heading; nothing where there are none. */
 void cull_rep_table_pairs(cull_rep_page *page, const char *title, const char *class,
-                          const cull_records_pair *pairs, size_t count);
+                          const cull_option *pairs, size_t count);
 /* The same of a machine: what is "" is left out; words: room for the number of its cores. */
-void cull_rep_table_machine(cull_rep_page *page, double cores, char words[24],
-                            cull_records_pair *pairs, size_t count);
+void cull_rep_table_machine(cull_rep_page *page, double cores, char words[24], cull_option *pairs,
+                            size_t count);
 /* What was picked. */
 typedef struct cull_rep_picked {
     const char               *name;

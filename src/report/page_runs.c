@@ -113,12 +113,12 @@ done:
 
 static void put_machine(cull_rep_page *page, const cull_records_info *info)
 {
-    char              cores[24] = "";
-    cull_records_pair pairs[] = {{"system", info->machine.system},
-                                 {"release", info->machine.release},
-                                 {"processor", info->machine.processor},
-                                 {"cores", cores},
-                                 {"backend", info->machine.backend}};
+    char        cores[24] = "";
+    cull_option pairs[] = {{"system", info->machine.system},
+                           {"release", info->machine.release},
+                           {"processor", info->machine.processor},
+                           {"cores", cores},
+                           {"backend", info->machine.backend}};
 
     cull_rep_table_machine(page, info->machine.cores, cores, pairs, sizeof pairs / sizeof *pairs);
 }

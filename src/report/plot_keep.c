@@ -66,7 +66,7 @@ static void plot_series(cull_rep_figure *f, const struct axis *axis, const cull_
 {
     char           name[CULL_REP_NAME];
     cull_rep_style style = arm[0]->style;
-    bool           band = strcmp(arm[0]->is->strategy, "random") == 0;
+    bool           band = cull_rep_is_of_batches(arm[0]);
     int            title = 0, colour = 0;
     size_t         block = 0;
 

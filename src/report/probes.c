@@ -14,9 +14,10 @@ enum { MOST_GROUPS = 64 };
 static cull_rep_style find_style(const char *strategy, const cull_rep_comparison *c,
                                  const cull_rep_probes *probes)
 {
-    int turn = 0;
+    const cull_strategy *found = cull_strategy_of(strategy);
+    int                  turn = 0;
 
-    if (strcmp(strategy, "random") == 0) return (cull_rep_style){0, 0, false};
+    if (found && (found->traits & CULL_UNIFORM)) return (cull_rep_style){0, 0, false};
     for (size_t i = 0; c && i < c->arms; i++)
         if (strcmp(c->arm[i].series, strategy) == 0 && cull_rep_is_arm(&c->arm[i]))
             return (cull_rep_style){c->arm[i].style.colour, c->arm[i].style.marker, false};

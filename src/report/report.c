@@ -203,6 +203,7 @@ cull_status cull_report(const char *const *folders, size_t count,
     out->skipped = book.skipped;
     out->figures = page.figures;
     out->undrawn = page.undrawn;
+    out->no_gnuplot = page.unable;
     out->problems = page.problems.said.count + page.problems.unsaid;
     (void)snprintf(out->why, sizeof out->why, "%s",
                    page.undrawn   ? page.why

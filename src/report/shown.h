@@ -88,6 +88,7 @@ bool cull_rep_is_arm(const cull_rep_arm *arm); /* its role is arm, not control o
 bool cull_rep_finished(const cull_rep_arm *arm, size_t run);
 /* Every example as likely as any other: of a minibatch (random) or of the pool. */
 bool cull_rep_is_uniform(const cull_rep_arm *arm);
+bool cull_rep_is_of_batches(const cull_rep_arm *arm); /* the former */
 
 /* Arms of one series differ in share and pass alone. It is called by its strategy, and by the
  * options as well where arms of that strategy differ in them. */

@@ -13,17 +13,30 @@ bool cull_rep_finished(const cull_rep_arm *arm, size_t run)
     return strcmp(arm->is->run[run].status, "finished") == 0;
 }
 
+static bool has_trait(const cull_rep_arm *arm, unsigned trait)
+{
+    const cull_strategy *found = cull_strategy_of(arm->is->strategy);
+
+    return found && (found->traits & trait);
+}
+
 static bool is_full(const cull_rep_arm *arm)
 {
-    return strcmp(arm->is->strategy, "full") == 0 || strcmp(arm->is->role, "full") == 0 ||
+    return has_trait(arm, CULL_KEEPS_ALL) || strcmp(arm->is->role, "full") == 0 ||
            strcmp(arm->is->role, "shortened") == 0 || strcmp(arm->is->role, "early-stop") == 0;
 }
 
 bool cull_rep_is_uniform(const cull_rep_arm *arm)
 {
-    return strcmp(arm->is->strategy, "random") == 0 ||
-           strcmp(arm->is->strategy, "adaptive-random") == 0 ||
+    return arm->is->uniform || has_trait(arm, CULL_UNIFORM) ||
            strcmp(arm->is->role, "same-m") == 0 || strcmp(arm->is->role, "whole-budget") == 0;
+}
+
+bool cull_rep_is_of_batches(const cull_rep_arm *arm)
+{
+    const cull_strategy *found = cull_strategy_of(arm->is->strategy);
+
+    return cull_rep_is_uniform(arm) && found && found->runs == CULL_RUNS_STEP;
 }
 
 void cull_rep_styles(cull_rep_comparison *c)
@@ -54,8 +67,8 @@ void cull_rep_styles(cull_rep_comparison *c)
         } else if (cull_rep_is_uniform(arm)) {
             arm->style.marker = strcmp(arm->series, arm->is->strategy) != 0
                                     ? others[uniform++ % OTHERS]
-                                : strcmp(arm->is->strategy, "random") != 0 ? 5
-                                                                           : 0;
+                                : cull_rep_is_of_batches(arm) ? 0
+                                                              : 5;
         } else {
             arm->style.colour = 2 + next % COLOURS;
             arm->style.marker = (next + 1 + next / COLOURS) % MARKERS;

@@ -7,7 +7,7 @@
 enum { MOST_ROWS = 200, MOST_COMMAND = 8000 };
 
 void cull_rep_table_pairs(cull_rep_page *page, const char *title, const char *class,
-                          const cull_records_pair *pairs, size_t count)
+                          const cull_option *pairs, size_t count)
 {
     cull_rep_text *html = &page->html;
     size_t         rows = 0;
@@ -27,8 +27,8 @@ void cull_rep_table_pairs(cull_rep_page *page, const char *title, const char *cl
     if (rows) cull_rep_put(html, "</dl>\n");
 }
 
-void cull_rep_table_machine(cull_rep_page *page, double cores, char words[24],
-                            cull_records_pair *pairs, size_t count)
+void cull_rep_table_machine(cull_rep_page *page, double cores, char words[24], cull_option *pairs,
+                            size_t count)
 {
     if (isfinite(cores)) (void)snprintf(words, 24, "%.6g", cores);
     for (size_t i = 0; i < count; i++)
@@ -38,11 +38,11 @@ void cull_rep_table_machine(cull_rep_page *page, double cores, char words[24],
 
 static void put_machine(cull_rep_page *page, const cull_records_comparison *c)
 {
-    char              cores[24] = "";
-    cull_records_pair pairs[] = {{"cpu", c->machine.cpu},
-                                 {"cores", cores},
-                                 {"backend", c->machine.backend},
-                                 {"version", c->machine.version}};
+    char        cores[24] = "";
+    cull_option pairs[] = {{"cpu", c->machine.cpu},
+                           {"cores", cores},
+                           {"backend", c->machine.backend},
+                           {"version", c->machine.version}};
 
     cull_rep_table_machine(page, c->machine.cores, cores, pairs, sizeof pairs / sizeof *pairs);
 }

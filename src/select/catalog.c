@@ -11,11 +11,23 @@ const cull_strategy *cull_strategy_at(size_t i)
     return i < sizeof catalog / sizeof *catalog ? catalog[i] : NULL;
 }
 
-const cull_strategy *cull_strategy_find(const char *name)
+static const cull_strategy *find(const char *name, size_t length)
 {
     const cull_strategy *strategy = NULL;
 
-    for (size_t i = 0; name && (strategy = cull_strategy_at(i)); i++)
-        if (strcmp(strategy->name, name) == 0) return strategy;
+    for (size_t i = 0; (strategy = cull_strategy_at(i)); i++)
+        if (strlen(strategy->name) == length && memcmp(strategy->name, name, length) == 0)
+            return strategy;
     return NULL;
+}
+
+const cull_strategy *cull_strategy_find(const char *name)
+{
+    return name ? find(name, strlen(name)) : NULL;
+}
+
+const cull_strategy *cull_strategy_of(const char *text)
+{
+    text += strspn(text, " \t");
+    return find(text, strcspn(text, " \t+"));
 }

@@ -27,7 +27,7 @@ const cull_strategy cull_strategy_full = {
     .name = "full",
     .doc = "all examples, weights 1",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_HOST_SIGNALS | CULL_NO_BUDGET,
+    .traits = CULL_HOST_SIGNALS | CULL_NO_BUDGET | CULL_KEEPS_ALL,
     .needs = needs,
     .decide = decide,
 };

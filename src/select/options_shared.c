@@ -1,5 +1,6 @@
 /* select/options_shared.c - the options strategies have in common, by trait and rhythm. */
 #include <float.h>
+#include <string.h>
 
 #include "select/select.h"
 
@@ -89,4 +90,13 @@ const cull_option_spec *cull_strategy_option_at(const cull_strategy *strategy, s
 
     cull_sel_tables(strategy, &tables);
     return cull_base_option_at(&tables, i);
+}
+
+const cull_option_spec *cull_strategy_option(const cull_strategy *strategy, const char *key)
+{
+    const cull_option_spec *spec = NULL;
+
+    for (size_t i = 0; (spec = cull_strategy_option_at(strategy, i)); i++)
+        if (strcmp(spec->key, key) == 0) return spec;
+    return NULL;
 }

@@ -236,7 +236,8 @@ const cull_strategy cull_strategy_sb_stream = {
     .doc = "Selective-Backprop as a stream: each kept by percentile among recent losses, collected "
            "into whole batches",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_HOST_SIGNALS | CULL_TAKES_STALE | CULL_NO_BUDGET | CULL_SAMPLES,
+    .traits =
+        CULL_HOST_SIGNALS | CULL_TAKES_STALE | CULL_NO_BUDGET | CULL_SAMPLES | CULL_KEEPS_BY_POWER,
     .signals = CULL_SIGNAL_LOSS,
     .options = options,
     .state_size = sizeof(struct stream),

@@ -37,6 +37,13 @@
 CULL_STRATEGY_MAP(CULL_STRATEGY_DECLARE)
 #undef CULL_STRATEGY_DECLARE
 
+/* strategy_text.c: the strategy that a text without options names, of the list or from a shared
+ * object (*plugin then ends with cull_sel_plugin_close()); *modifier: "stale",
+ * "remembered" or NULL. CULL_UNKNOWN_STRATEGY, CULL_BAD_OPTION, or what the object's loading says.
+ */
+cull_status cull_sel_strategy_open(const char *text, const cull_strategy **out, void **plugin,
+                                   const char **modifier);
+
 /* options_shared.c: which option tables a strategy has, its own first. */
 void cull_sel_tables(const cull_strategy *strategy, cull_option_tables *out);
 

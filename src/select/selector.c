@@ -15,42 +15,6 @@
 /* Epochs and steps are counted in doubles too. */
 #define MOST_MOMENTS (UINT64_C(1) << 53)
 
-/* "sb remembered" is sb with losses=remembered. */
-static cull_status split_name(const char *strategy, char *name, size_t room, const char **modifier)
-{
-    cull_status status = CULL_OK;
-    size_t      length = strategy ? strcspn(strategy, " +") : 0;
-
-    *modifier = NULL;
-    if (length == 0) FAIL(CULL_BAD_OPTION, "a strategy's name is needed");
-    if (strchr(strategy, '/')) return CULL_OK;
-    if (length >= room) FAIL(CULL_BAD_OPTION, "no strategy is called '%.40s...'", strategy);
-    memcpy(name, strategy, length);
-    name[length] = '\0';
-    if (strategy[length]) *modifier = strategy + length + 1;
-    if (*modifier && strcmp(*modifier, "stale") != 0 && strcmp(*modifier, "remembered") != 0)
-        FAIL(CULL_BAD_OPTION, "'%.40s' is no modifier: stale and remembered are", *modifier);
-done:
-    return status;
-}
-
-static cull_status find_strategy(cull_selector *s, const char *strategy, const char **modifier)
-{
-    cull_status status = CULL_OK;
-    char        name[40] = "";
-
-    TRY(split_name(strategy, name, sizeof name, modifier));
-    if (name[0] == '\0') {
-        TRY(cull_sel_plugin_open(strategy, &s->plugin, &s->strategy));
-    } else {
-        s->strategy = cull_strategy_find(name);
-        if (!s->strategy) FAIL(CULL_BAD_OPTION, "no strategy is called '%s'", name);
-    }
-    (void)snprintf(s->name, sizeof s->name, "%.40s", s->strategy->name);
-done:
-    return status;
-}
-
 static cull_status take_options(cull_selector *s, const char *modifier, const cull_option *options,
                                 size_t count)
 {
@@ -132,7 +96,8 @@ cull_status cull_selector_create(const char *strategy, const cull_option *option
     if (!out) FAIL(CULL_BAD_ARGUMENT, "a place for the selector is needed");
     SIZED(cull_setting, setting, room);
     TRY(cull_base_alloc(1, sizeof *s, "a selector", &s));
-    TRY(find_strategy(s, strategy, &modifier));
+    TRY(cull_sel_strategy_open(strategy, &s->strategy, &s->plugin, &modifier));
+    (void)snprintf(s->name, sizeof s->name, "%.40s", s->strategy->name);
     TRY(take_options(s, modifier, options, count));
     TRY(take_setting(s, setting));
     TRY(cull_sel_rhythm(s));

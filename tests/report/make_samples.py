@@ -262,6 +262,7 @@ def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("
                 bare = " ".join(word for word in strategy.split() if "=" not in word)
                 arm = c.arm(name, "arm", rename(bare), keep, pass_ if pays else None, cost,
                             keep + (1 / 3 if pays else 0), final, files)
+                arm["options"] = dict(word.split("=", 1) for word in strategy.split() if "=" in word)
                 arm["to_error"] = [dict(factor=f, cost=cost * s if cost * s < 1 and final > 88 else None)
                                    for f, s in ((1.1, .97), (1.2, .83), (1.4, .61))]
                 whole = control("whole-budget", "random", cost, cost - .01, level)

@@ -53,6 +53,39 @@ static void a_failure_keeps_its_sentence_for_its_own_thread(void **state)
     assert_in_range(strlen(cull_last_error()), 100, sizeof long_text - 2);
 }
 
+static void a_failure_is_about_what_it_was_told(void **state)
+{
+    (void)state;
+    assert_int_equal(CULL_EXISTS, cull_fail_about(CULL_EXISTS, "runs/a", "runs/a holds a run"));
+    assert_string_equal("runs/a", cull_last_subject());
+    /* told on: both may be handed in as they are */
+    (void)cull_fail_about(CULL_EXISTS, cull_last_subject(), "cull: %s", cull_last_error());
+    assert_string_equal("cull: runs/a holds a run", cull_last_error());
+    assert_string_equal("runs/a", cull_last_subject());
+    (void)cull_fail(CULL_IO, "another");
+    assert_string_equal("", cull_last_subject());
+}
+
+static void lists_are_cut_at_commas_outside_of_brackets(void **state)
+{
+    static const char *const items[] = {"sb", "a b=[1,[2, 3]]", "", " c"};
+    const char              *rest = "sb,a b=[1,[2, 3]],, c", *item = NULL;
+    size_t                   length = 0, count = 0;
+
+    (void)state;
+    for (; (item = cull_list_next(&rest, &length)); count++) {
+        assert_true(count < 4);
+        assert_int_equal(strlen(items[count]), length);
+        assert_memory_equal(items[count], item, length);
+    }
+    assert_int_equal(4, count);
+    assert_null(rest);
+    rest = "";
+    assert_non_null(cull_list_next(&rest, &length));
+    assert_int_equal(0, length);
+    assert_null(cull_list_next(&rest, &length));
+}
+
 /* ---- memory ---- */
 
 static void sizes_that_overflow_are_refused(void **state)
@@ -343,7 +376,6 @@ static void options_refuse_everything_else_and_name_the_key(void **state)
                {"loud", "maybe", "loud=maybe is neither true nor false"},
                {"loud", "1", "loud=1 is neither"},
                {"loud", "True", "loud=True is neither"},
-               {"taste", "sweet", "no option is called 'taste'"},
                {NULL, "sweet", "without a key"},
                {"count", NULL, "without a key or a value"}};
     const cull_option twice[] = {{"count", "3"}, {"count", "3"}};
@@ -352,8 +384,12 @@ static void options_refuse_everything_else_and_name_the_key(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_fails(CULL_BAD_OPTION, bad[i].sentence, parse(bad[i].key, bad[i].text, &values));
+        assert_string_equal(bad[i].key && bad[i].text ? bad[i].key : "", cull_last_subject());
         assert_fails(CULL_BAD_OPTION, "thing: ", parse(bad[i].key, bad[i].text, &values));
     }
+    assert_fails(CULL_UNKNOWN_OPTION, "thing: no option is called 'taste'",
+                 parse("taste", "sweet", &values));
+    assert_string_equal("taste", cull_last_subject());
     assert_fails(CULL_BAD_OPTION, "count is given twice",
                  cull_values_create("thing", &tables, twice, 2, &values));
     assert_null(values);
@@ -381,6 +417,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_a_name_and_a_text),
         cmocka_unit_test(a_failure_keeps_its_sentence_for_its_own_thread),
+        cmocka_unit_test(a_failure_is_about_what_it_was_told),
+        cmocka_unit_test(lists_are_cut_at_commas_outside_of_brackets),
         cmocka_unit_test(sizes_that_overflow_are_refused),
         cmocka_unit_test(memory_comes_zeroed_aligned_and_counted),
         cmocka_unit_test(bytes_come_back_as_written_and_never_past_the_end),

@@ -286,7 +286,7 @@ static void imagenet_batches_become_one_set(void **state)
         (void)snprintf(name, sizeof name, "imagenet32/train_data_batch_%d.npz", b);
         (void)write_arrays(name, arrays, 2);
         if (b == 9)
-            assert_fails(CULL_IO, "imagenet32: no train_data_batch_10.npz in /tmp/",
+            assert_fails(CULL_NOT_FOUND, "imagenet32: no train_data_batch_10.npz in /tmp/",
                          cull_data_open("imagenet32", CULL_DATA_TRAIN, folder, &set));
     }
     assert_ok(cull_data_open("imagenet32", CULL_DATA_TRAIN, folder, &set));
@@ -303,7 +303,7 @@ static void imagenet_batches_become_one_set(void **state)
     }
     assert_false(set->published);
     cull_data_close(set);
-    assert_fails(CULL_IO, "val_data.npz",
+    assert_fails(CULL_NOT_FOUND, "val_data.npz",
                  cull_data_open("imagenet32", CULL_DATA_TEST, folder, &set));
     y[0] = 0;
     (void)write_arrays("imagenet32/val_data.npz", arrays, 2);
@@ -325,18 +325,18 @@ static void a_missing_set_says_what_was_looked_for_where_and_what_to_do(void **s
     (void)state;
     if (kept) (void)snprintf(value, sizeof value, "%s", kept);
     assert_int_equal(0, unsetenv("CULL_DATA"));
-    assert_fails(CULL_IO,
+    assert_fails(CULL_NOT_FOUND,
                  "cifar10: no folder to look in; set CULL_DATA to the one that holds "
                  "cifar-10-batches-bin/",
                  cull_data_open("cifar10", CULL_DATA_TRAIN, NULL, &set));
     assert_int_equal(0, setenv("CULL_DATA", "/nowhere", 1));
-    assert_fails(CULL_IO,
+    assert_fails(CULL_NOT_FOUND,
                  "cifar10: no data_batch_1.bin in /nowhere/cifar-10-batches-bin, "
                  "/nowhere/cifar10; unpack cifar-10-binary.tar.gz there",
                  cull_data_open("cifar10", CULL_DATA_TRAIN, NULL, &set));
-    assert_fails(CULL_IO, "mnist: no t10k-images-idx3-ubyte or .gz in /elsewhere/mnist, ",
+    assert_fails(CULL_NOT_FOUND, "mnist: no t10k-images-idx3-ubyte or .gz in /elsewhere/mnist, ",
                  cull_data_open("mnist", CULL_DATA_TEST, "/elsewhere", &set));
-    assert_fails(CULL_BAD_ARGUMENT, "no data set is called 'cifar'; there are mnist, fashion-mnist",
+    assert_fails(CULL_UNKNOWN_SET, "no data set is called 'cifar'; there are mnist, fashion-mnist",
                  cull_data_open("cifar", CULL_DATA_TRAIN, NULL, &set));
     assert_fails(CULL_IO, "/nowhere/x.npz: cannot open",
                  cull_data_open("/nowhere/x.npz", CULL_DATA_TRAIN, NULL, &set));
@@ -366,10 +366,10 @@ static void the_list_says_what_is_found_where(void **state)
     assert_true(set->published);
     assert_true(set->mean[2] == .4465 && set->deviation[0] == .2470);
     cull_data_close(set);
-    assert_fails(CULL_IO, "no data_batch_1.bin",
+    assert_fails(CULL_NOT_FOUND, "no data_batch_1.bin",
                  cull_data_open("cifar10", CULL_DATA_TRAIN, folder, &set));
     put_file(path_in(folder, "cifar10/data_batch_1.bin"), record, sizeof record);
-    assert_fails(CULL_IO, "no data_batch_2.bin",
+    assert_fails(CULL_NOT_FOUND, "no data_batch_2.bin",
                  cull_data_open("cifar10", CULL_DATA_TRAIN, folder, &set));
 }
 

@@ -463,13 +463,13 @@ static void what_cannot_be_a_selector_is_refused(void **state)
         cull_status  status;
         const char  *sentence;
     } bad[] = {
-        {"sbb", "", {.pool = 9}, CULL_BAD_OPTION, "no strategy is called 'sbb'"},
+        {"sbb", "", {.pool = 9}, CULL_UNKNOWN_STRATEGY, "no strategy is called 'sbb'"},
         {"", "", {.pool = 9}, CULL_BAD_OPTION, "name is needed"},
         {"sb", "keep=0", {.pool = 9}, CULL_BAD_OPTION, "keep=0 is outside"},
         {"sb", "keep=1.01", {.pool = 9}, CULL_BAD_OPTION, "keep=1.01 is outside"},
         {"sb", "keep=half", {.pool = 9}, CULL_BAD_OPTION, "keep=half is not a number"},
-        {"sb", "kepe=0.3", {.pool = 9}, CULL_BAD_OPTION, "no option is called 'kepe'"},
-        {"full", "keep=0.3", {.pool = 9}, CULL_BAD_OPTION, "no option is called 'keep'"},
+        {"sb", "kepe=0.3", {.pool = 9}, CULL_UNKNOWN_OPTION, "no option is called 'kepe'"},
+        {"full", "keep=0.3", {.pool = 9}, CULL_UNKNOWN_OPTION, "no option is called 'keep'"},
         {"sb", "", {.pool = 0}, CULL_BAD_ARGUMENT, "the pool has 0"},
         {"sb", "", {.pool = UINT32_MAX}, CULL_BAD_ARGUMENT, "the pool has 4294967295"},
         {"sb", "", {.pool = 9, .batch = 10}, CULL_BAD_ARGUMENT, "batch of 10 is larger"},

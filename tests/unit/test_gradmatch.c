@@ -555,7 +555,7 @@ static void broken_signals_and_options_are_clear_errors(void **state)
     run.strategy = "grad-match";
     assert_fails(CULL_BAD_OPTION, "pick=abs", try_select(&run, &data.signals, 4, &found));
     run = (struct run){.strategy = "divbs", .options = {{"ridge", "0"}}};
-    assert_fails(CULL_BAD_OPTION, "ridge", try_select(&run, &data.signals, 4, &found));
+    assert_fails(CULL_UNKNOWN_OPTION, "ridge", try_select(&run, &data.signals, 4, &found));
     cull_subset_clear(&found);
     data_free(&data);
 }

@@ -230,7 +230,8 @@ static void the_runs_epochs_must_be_known(void **state)
     assert_fails(CULL_BAD_OPTION, "delta needs the run's epochs",
                  try_selector("infobatch", "", &setting, &selector));
     assert_fails(CULL_BAD_OPTION, "r=1", try_selector("infobatch", "r=1", &setting, &selector));
-    assert_fails(CULL_BAD_OPTION, "keep", try_selector("infobatch", "keep=1", &setting, &selector));
+    assert_fails(CULL_UNKNOWN_OPTION, "keep",
+                 try_selector("infobatch", "keep=1", &setting, &selector));
 }
 
 int main(void)

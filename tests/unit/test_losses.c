@@ -510,7 +510,7 @@ static void options_of_another_source_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_fails(CULL_BAD_OPTION, bad[i].sentence,
+        assert_fails(option_status(bad[i].sentence), bad[i].sentence,
                      try_selector(bad[i].strategy, bad[i].options, &setting, &selector));
     /* Resolved options may be given back whole. */
     selector = make_selector("sb", "stale-every=2 predict=last scope=batch", &setting);

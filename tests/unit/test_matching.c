@@ -441,9 +441,9 @@ static void the_old_word_and_weights_of_others_are_refused(void **state)
                  try_selector("grad-match", "short=fill", &setting, &selector));
     assert_fails(CULL_BAD_OPTION, "refit",
                  try_selector("divbs", "short=fill", &setting, &selector));
-    assert_fails(CULL_BAD_OPTION, "grad-match: no option is called 'weights'",
+    assert_fails(CULL_UNKNOWN_OPTION, "grad-match: no option is called 'weights'",
                  try_selector("grad-match", "weights=solved", &setting, &selector));
-    assert_fails(CULL_BAD_OPTION, "divbs: no option is called 'weights'",
+    assert_fails(CULL_UNKNOWN_OPTION, "divbs: no option is called 'weights'",
                  try_selector("divbs", "weights=solved", &setting, &selector));
 }
 

@@ -422,7 +422,7 @@ static void the_first_mistake_is_the_one_that_finish_tells(void **state)
         assert_int_equal(-1, cases[i].make(m));
         /* neither later layers nor another failure make it forget */
         assert_int_equal(-1, cull_model_flatten(m, 0));
-        assert_int_equal(CULL_BAD_OPTION, cull_model_named("nothing", 1, 8, 8, 2, &other));
+        assert_int_equal(CULL_UNKNOWN_MODEL, cull_model_named("nothing", 1, 8, 8, 2, &other));
         assert_fails(cases[i].status, cases[i].told, cull_model_finish(m, 1));
         assert_fails(cases[i].status, cases[i].told, cull_model_finish(m, 1));
         cull_model_destroy(m);
@@ -481,7 +481,8 @@ static void models_that_recipes_name_can_be_had(void **state)
     assert_ok(cull_model_named("lenet5", 1, 28, 28, 10, &m));
     assert_int_equal(61706, cull_model_parameters(m));
     cull_model_destroy(m);
-    assert_fails(CULL_BAD_OPTION, "no model is called", cull_model_named("lenet", 1, 8, 8, 2, &m));
+    assert_fails(CULL_UNKNOWN_MODEL, "no model is called",
+                 cull_model_named("lenet", 1, 8, 8, 2, &m));
     assert_null(m);
     assert_int_equal(CULL_BAD_ARGUMENT, cull_model_named("lenet5", 1, 4, 4, 10, &m));
 }

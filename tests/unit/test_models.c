@@ -62,7 +62,8 @@ static void wrong_names_and_shapes_are_refused(void **state)
     cull_model        *model = NULL;
 
     (void)state;
-    assert_fails(CULL_BAD_OPTION, "resnet19", cull_nn_model_by_name("resnet19", &options, &model));
+    assert_fails(CULL_UNKNOWN_MODEL, "resnet19",
+                 cull_nn_model_by_name("resnet19", &options, &model));
     assert_fails(CULL_BAD_OPTION, "6n+4", cull_nn_model_by_name("wrn-17-4", &options, &model));
     assert_fails(CULL_BAD_OPTION, "6n+4", cull_nn_model_by_name("wrn-16-4x", &options, &model));
     options.height = options.width = 4;

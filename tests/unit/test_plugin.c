@@ -80,7 +80,7 @@ static void its_options_are_checked_like_any_others(void **state)
     (void)state;
     assert_fails(CULL_BAD_OPTION, "median: memory=2 is outside",
                  try_selector(MEDIAN, "memory=2", &setting, &selector));
-    assert_fails(CULL_BAD_OPTION, "no option is called 'beta'",
+    assert_fails(CULL_UNKNOWN_OPTION, "no option is called 'beta'",
                  try_selector(MEDIAN, "beta=2", &setting, &selector));
     assert_fails(CULL_BAD_OPTION, "need the run's epochs",
                  try_selector(MEDIAN, "start=0.5", &setting, &selector));

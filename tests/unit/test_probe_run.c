@@ -422,7 +422,7 @@ static void an_audit_counts_what_a_run_trained(void **state)
     o.set = "test";
     assert_fails(CULL_BAD_ARGUMENT, "training set", cull_audit(w->recipe, &o, &r));
     o.set = "validation";
-    assert_fails(CULL_BAD_ARGUMENT, "no set", cull_audit(w->recipe, &o, &r));
+    assert_fails(CULL_UNKNOWN_SET, "no set", cull_audit(w->recipe, &o, &r));
 }
 
 static void audits_survive_every_allocation_failure(void **state)

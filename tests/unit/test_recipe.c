@@ -138,8 +138,9 @@ static void wrong_changes_name_the_command_line(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cull_recipe *recipe = NULL;
         assert_fails(
-            CULL_BAD_OPTION, cases[i].text,
+            option_status(cases[i].text), cases[i].text,
             cull_recipe_parse("r.yaml", NULL, 0, cases[i].change, cases[i].count, &recipe));
+        assert_string_equal(cases[i].change[0].key, cull_last_subject());
         assert_null(recipe);
     }
 }
@@ -177,7 +178,7 @@ static void wrong_recipes_name_file_and_line(void **state)
         {"score:\n  pass: reuse\n  augment: false\n", "r.yaml:3: score.augment: score.pass=reuse"},
         {"score:\n  pass: reuse\n  pipelined: true\n", "r.yaml:3: score.pipelined: score.pass"},
         {"score:\n  pass: reuse\n  proxy: mlp\n", "r.yaml:3: score.proxy: score.pass=reuse"},
-        {"score:\n  proxy: mpl\n", "r.yaml:2: score.proxy: "},
+        {"score:\n  proxy: mpl\n", "r.yaml:2: score.proxy: no model is called 'mpl'"},
         {"model:\n  dropout: 0.1\n", "r.yaml:2: model.dropout: lenet5 has none; wrn-D-K and"},
         {"model:\n  name: resnet20\n  stem: imagenet\n", "r.yaml:3: model.stem: resnet20 has one"},
         {"model:\n  norm_epsilon: 0.001\n", "r.yaml:2: model.norm_epsilon: lenet5 has no norms"},
@@ -227,7 +228,8 @@ static void wrong_recipes_name_file_and_line(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cull_recipe *recipe = NULL;
-        assert_fails(CULL_BAD_OPTION, cases[i].text, read_recipe(cases[i].yaml, &recipe));
+        assert_fails(option_status(cases[i].text), cases[i].text,
+                     read_recipe(cases[i].yaml, &recipe));
         assert_null(recipe);
     }
 }
@@ -361,9 +363,29 @@ static void reading_survives_failing_allocations(void **state)
     }
 }
 
+static void backends_are_those_that_are_registered(void **state)
+{
+    const cull_option_spec *spec = cull_recipe_option("train.backend");
+    const char             *name = NULL;
+    char                    words[128] = "";
+
+    (void)state;
+    for (size_t i = 0; (name = cull_backend_name_at(i)); i++) {
+        cull_backend *backend = NULL;
+
+        assert_ok(cull_backend_open(name, 1, &backend));
+        cull_backend_close(backend);
+        if (i) strcat(words, "|");
+        strcat(words, name);
+    }
+    assert_string_equal(words, spec->words);
+    assert_null(cull_recipe_option("train.backends"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(backends_are_those_that_are_registered),
         cmocka_unit_test(an_empty_recipe_is_all_defaults),
         cmocka_unit_test(values_are_taken_from_mappings_and_dotted_keys),
         cmocka_unit_test(the_text_of_a_recipe_is_the_same_recipe),

@@ -18,7 +18,8 @@ static const char comparison[] =
     "{\"name\":\"full\",\"role\":\"full\",\"strategy\":\"full\",\"keep\":1,\"cost\":1,\"mean\":90,"
     "\"runs\":[{\"seed\":1,\"folder\":\"runs/full/seed-1\",\"status\":\"finished\",\"accuracy\":90,"
     "\"seconds\":{\"load\":1,\"score\":0,\"select\":0,\"learn\":8,\"optim\":1}}]},"
-    "{\"name\":\"sb\",\"role\":\"arm\",\"strategy\":\"sb\",\"keep\":0.3,\"pass\":\"separate\","
+    "{\"name\":\"sb\",\"role\":\"arm\",\"strategy\":\"sb\",\"options\":{},\"keep\":0.3,"
+    "\"pass\":\"separate\","
     "\"cost\":0.64,\"mean\":89.5,\"sd\":0.1,\"pareto\":true,"
     "\"runs\":[{\"seed\":1,\"folder\":\"runs/sb/seed-1\",\"status\":\"finished\",\"accuracy\":89,"
     "\"seconds\":{\"load\":1,\"score\":2,\"select\":0,\"learn\":3,\"optim\":0.5}},"
@@ -553,10 +554,12 @@ static void a_folder_with_a_probe_alone_is_reported(void **state)
 }
 
 /* An arm that keeps a share, of an accuracy that all have. */
-#define ARM(name, strategy, keep, pass)                                                            \
-    "{\"name\":\"" name "\",\"role\":\"arm\",\"strategy\":\"" strategy "\",\"keep\":" keep         \
-    ",\"pass\":\"" pass "\",\"mean\":90}"
-#define COMPARISON "{\"version\":1,\"arms\":["
+#define ARM_WITH(name, strategy, options, keep, pass)                                              \
+    "{\"name\":\"" name "\",\"role\":\"arm\",\"strategy\":\"" strategy "\",\"options\":{" options  \
+    "},\"keep\":" keep ",\"pass\":\"" pass "\",\"mean\":90}"
+#define ARM(name, strategy, keep, pass) ARM_WITH(name, strategy, "", keep, pass)
+#define NORM                            "\"score.norm\":\"running\""
+#define COMPARISON                      "{\"version\":1,\"arms\":["
 
 static void decode(const char *text, cull_rep_comparison *c)
 {
@@ -586,11 +589,17 @@ static char *ask_for_keep(const struct place *p, const cull_rep_comparison *c)
 static void arms_that_differ_in_options_alone_have_names_lines_and_styles_of_their_own(void **state)
 {
     static const char *const arms[] = {
-        COMPARISON, ARM("sb keep=0.25 separate", "sb", "0.25", "separate"),
-        ",",        ARM("sb keep=0.5 separate", "sb", "0.5", "separate"),
-        ",",        ARM("sb score.norm=running keep=0.25 separate", "sb", "0.25", "separate"),
-        ",",        ARM("sb score.norm=running keep=0.5 reuse", "sb", "0.5", "reuse"),
-        ",",        ARM("grad-match period=1 keep=0.5 separate", "grad-match", "0.5", "separate"),
+        COMPARISON,
+        ARM("sb keep=0.25 separate", "sb", "0.25", "separate"),
+        ",",
+        ARM("sb keep=0.5 separate", "sb", "0.5", "separate"),
+        ",",
+        ARM_WITH("sb score.norm=running keep=0.25 separate", "sb", NORM, "0.25", "separate"),
+        ",",
+        ARM_WITH("sb score.norm=running keep=0.5 reuse", "sb", NORM, "0.5", "reuse"),
+        ",",
+        ARM_WITH("grad-match period=1 keep=0.5 separate", "grad-match", "\"period\":\"1\"", "0.5",
+                 "separate"),
         "]}"};
     static const struct {
         const char *name, *row, *series;
@@ -625,12 +634,43 @@ static void arms_that_differ_in_options_alone_have_names_lines_and_styles_of_the
     cull_rep_comparison_clear(&c);
 }
 
+static void comparisons_without_options_are_named(void **state)
+{
+    static const char   text[] = COMPARISON "{\"name\":\"sb\",\"role\":\"arm\"}]}";
+    cull_rep_comparison c = {0};
+    cull_rep_problems   problems = {0};
+
+    (void)state;
+    assert_ok(cull_rep_comparison_decode("x", text, strlen(text), &c, &problems));
+    assert_int_equal(1, c.is.problems.count);
+    assert_non_null(strstr(c.is.problems.text[0], "x: sb says nothing of its options"));
+    cull_records_list_clear(&problems.said);
+    cull_rep_comparison_clear(&c);
+}
+
+/* By the trait of the strategy, or as the comparison says of a plug-in. */
+static void uniform_choice_is_known_by_what_it_is(void **state)
+{
+    static const char text[] =
+        COMPARISON    ARM("fixed-random", "fixed-random", "0.1", "none") "," ARM(
+               "a", "not-random", "0.1", "none") ",{\"name\":\"b\",\"role\":\"arm\",\"strategy\":\"./"
+                                              "b.so\",\"options\":{},\"uniform\":true}]}";
+    cull_rep_comparison c = {0};
+
+    (void)state;
+    decode(text, &c);
+    assert_true(cull_rep_is_uniform(&c.arm[0]) && !cull_rep_is_of_batches(&c.arm[0]));
+    assert_false(cull_rep_is_uniform(&c.arm[1]));
+    assert_true(cull_rep_is_uniform(&c.arm[2]));
+    cull_rep_comparison_clear(&c);
+}
+
 static void uniform_choices_of_different_options_are_told_apart(void **state)
 {
     static const char text[] =
-        COMPARISON    ARM("adaptive-random keep=0.1", "adaptive-random", "0.1", "none") "," ARM(
-               "adaptive-random warm=0.5 keep=0.1", "adaptive-random", "0.1",
-               "none") "," ARM("random keep=0.1", "random", "0.1", "none") "]}";
+        COMPARISON ARM("adaptive-random keep=0.1", "adaptive-random", "0.1", "none") "," ARM_WITH(
+            "adaptive-random warm=0.5 keep=0.1", "adaptive-random", "\"warm\":\"0.5\"", "0.1",
+            "none") "," ARM("random keep=0.1", "random", "0.1", "none") "]}";
     cull_rep_comparison c = {0};
     char                name[CULL_REP_NAME];
 
@@ -756,6 +796,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             arms_that_differ_in_options_alone_have_names_lines_and_styles_of_their_own, set_up,
             tear_down),
+        cmocka_unit_test(comparisons_without_options_are_named),
+        cmocka_unit_test(uniform_choice_is_known_by_what_it_is),
         cmocka_unit_test(uniform_choices_of_different_options_are_told_apart),
         cmocka_unit_test_setup_teardown(uniform_sampling_alone_is_drawn_at_its_shares, set_up,
                                         tear_down),

@@ -508,6 +508,27 @@ static bool is_reported(const void *s)
     return ((const cull_report_result *)s)->runs == 1;
 }
 
+/* ---- strategies as texts ---- */
+
+static cull_status read_text(void *s)
+{
+    return cull_strategy_text_read("sb remembered keep=0.3", s);
+}
+
+static bool is_sb(const void *s)
+{
+    const cull_strategy_text *text = s;
+
+    return strcmp(text->name, "sb") == 0 && strcmp(text->modifier, "remembered") == 0 &&
+           strcmp(text->option[0].value, "0.3") == 0;
+}
+
+static void clear_text(void *s)
+{
+    cull_strategy_text_clear(s);
+    assert_null(((cull_strategy_text *)s)->name);
+}
+
 /* ---- every struct ---- */
 
 static void fill_nothing(void *s)
@@ -537,6 +558,7 @@ static const struct sized {
     {CASE(cull_subset, device), fill_subset, learn_kept_subset, NULL, NULL},
     {CASE(cull_subset, device), fill_subset, diagnose_subset, NULL, NULL},
     {CASE(cull_diagnosis, available), fill_nothing, diagnose, is_diagnosed, clear_diagnosis},
+    {CASE(cull_strategy_text, options), fill_nothing, read_text, is_sb, clear_text},
     {CASE(cull_setting, backend), fill_setting, create_selector, NULL, NULL},
     {CASE(cull_needs, budget), fill_nothing, needs, needs_losses, NULL},
     {CASE(cull_needs, budget), fill_nothing, reads, needs_losses, NULL},

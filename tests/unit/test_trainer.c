@@ -631,7 +631,7 @@ static void a_folder_with_a_run_is_refused_without_resume(void **state)
 
     (void)train_well(w, &(struct script){.changes = "", .out = "a"});
     assert_true(train_apart(w, &(struct script){.changes = "", .out = "a"}, &outcome));
-    assert_int_equal(CULL_BAD_ARGUMENT, outcome.status);
+    assert_int_equal(CULL_EXISTS, outcome.status);
     assert_non_null(strstr(outcome.sentence, "already holds a run"));
     assert_int_equal(0, outcome.calls);
 }
@@ -644,7 +644,7 @@ static void another_recipe_is_refused_and_the_key_named(void **state)
     (void)train_well(w, &(struct script){.changes = "", .out = "a", .stop_at = 1});
     assert_true(train_apart(
         w, &(struct script){.changes = "optim.lr=0.1", .out = "a", .resume = true}, &outcome));
-    assert_int_equal(CULL_BAD_OPTION, outcome.status);
+    assert_int_equal(CULL_DIFFERS, outcome.status);
     assert_non_null(strstr(outcome.sentence, "optim.lr=0.05, the recipe 0.1"));
     /* The same number written otherwise is the same recipe. */
     (void)train_well(w, &(struct script){.changes = "optim.lr=5e-2", .out = "a", .resume = true});
@@ -782,7 +782,7 @@ static void evaluation_agrees_with_the_run(void **state)
     assert_int_equal(COUNT / 5, e.count);
     assert_true(e.accuracy == run.result.accuracy);
     assert_ok(cull_evaluate(recipe, weights, "train", &e));
-    assert_fails(CULL_BAD_ARGUMENT, "no set of this name",
+    assert_fails(CULL_UNKNOWN_SET, "no set of this name",
                  cull_evaluate(recipe, weights, "other", &e));
     cull_recipe_close(recipe);
     recipe = recipe_in(w, "model.name=lenet5");

@@ -75,23 +75,21 @@ static int complain_compare(cull_status status)
 {
     const char *why = cull_last_error();
 
-    if (strstr(why, "already holds a comparison"))
-        return complain(END_USAGE, "Give --resume to go on with it, or another --out.", "%s", why);
-    if (strstr(why, "holds a run")) return complain(END_USAGE, "Give another --out.", "%s", why);
-    if (strstr(why, "another comparison is at work"))
-        return complain(END_FAILED, "Wait for it, or give another --out.", "%s", why);
-    if (strstr(why, "the comparison there has"))
+    switch (status) {
+    case CULL_BUSY: return complain(END_FAILED, "Wait for it, or give another --out.", "%s", why);
+    case CULL_DIFFERS:
         return complain(END_USAGE,
                         "Go on with what it was begun with (more --seeds and another --margin are "
                         "fine), or give another --out.",
                         "%s", why);
-    if (strstr(why, "cannot save anything"))
+    case CULL_NO_SAVING:
         return complain(END_USAGE, "Give a smaller --keep, --pass reuse, or --anyway to run it.",
                         "%s", why);
-    if (status == CULL_BAD_OPTION && !strstr(why, " is called '"))
+    case CULL_BAD_OPTION:
         return complain(END_USAGE, "See cull compare --help, and cull train --help for keys.", "%s",
                         why);
-    return complain_run(status);
+    default: return complain_run(status);
+    }
 }
 
 static int read_margin(const char *text, double *out)
@@ -144,6 +142,8 @@ static int compare(struct arguments *a, cull_comparison *c)
 
     if (!a->plan) {
         status = cull_comparison_folder(c, a->folder, a->resume);
+        if (status == CULL_BAD_ARGUMENT) /* it holds something else */
+            return complain(END_USAGE, "Give another --out.", "%s", cull_last_error());
         if (status != CULL_OK) return complain_compare(status);
     }
     compare_listen();
@@ -183,9 +183,7 @@ static int prepare(struct arguments *a)
                                      .anyway = a->anyway,
                                      .command = a->command};
     status = cull_comparison_create(&options, &c);
-    if (status == CULL_IO)
-        return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
-                        cull_last_error());
+    if (status == CULL_IO) return complain_opening(status);
     end = status == CULL_OK ? compare(a, c) : complain_compare(status);
     cull_comparison_destroy(c);
     return end;
@@ -222,7 +220,7 @@ static char *repeat_command(int argc, char **argv)
     return text;
 }
 
-static int check_words(struct arguments *a, const char *const *words, size_t count)
+static int check_words(struct arguments *a, char *const *words, size_t count)
 {
     int end = take_changes("compare", words, count, &a->change, &a->recipe);
 
@@ -254,21 +252,16 @@ int cmd_compare(int argc, char **argv)
                     {"--json", FLAG_SWITCH, NULL, "the plan or the comparison as JSON", &a.json, 0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
                     {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
     a.command = repeat_command(argc, argv);
-    if (!words || !a.command) {
-        free((void *)words);
-        free(a.command);
-        return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    }
-    end = parse_flags("compare", flags, argc, argv, words, &count);
+    if (!a.command) return complain(END_FAILED, "Give fewer arguments.", "no memory");
+    end = parse_flags("compare", flags, argc, argv, &count);
     if (!end && a.help) {
         end = help(flags);
     } else if (!end) {
-        end = check_words(&a, words, count);
+        end = check_words(&a, argv, count);
         if (!end) {
             name_folder(&a);
             end = prepare(&a);
@@ -276,6 +269,5 @@ int cmd_compare(int argc, char **argv)
     }
     clear_changes(&a.change);
     free(a.command);
-    free((void *)words);
     return end;
 }

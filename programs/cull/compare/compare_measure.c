@@ -22,7 +22,7 @@ enum { MOST_JOBS = 256, MOST_SENTENCE = 400 };
 struct answer {
     cull_status   status;
     cull_measured measured;
-    char          why[MOST_SENTENCE];
+    char          why[MOST_SENTENCE], subject[MOST_SENTENCE];
 };
 
 static bool write_all(int to, const void *data, size_t bytes)
@@ -65,7 +65,10 @@ static void answer_all(const cull_comparison *c, int to)
         struct answer a = {0};
 
         a.status = cull_measure(recipe, SECONDS, &a.measured);
-        if (a.status != CULL_OK) (void)snprintf(a.why, sizeof a.why, "%s", cull_last_error());
+        if (a.status != CULL_OK) {
+            (void)snprintf(a.why, sizeof a.why, "%s", cull_last_error());
+            (void)snprintf(a.subject, sizeof a.subject, "%s", cull_last_subject());
+        }
         if (!write_all(to, &a, sizeof a)) _exit(END_FAILED);
     }
     _exit(END_WELL);
@@ -155,7 +158,7 @@ static int collect(cull_comparison *c, const struct crew *crew, cull_measured *a
                                       "a measuring process ended early");
             if (a.status != CULL_OK && !leave_out(c, i, &a)) {
                 if (shows) draw_line("");
-                (void)cull_fail(a.status, "measuring %s: %s", strategy, a.why);
+                (void)cull_fail_about(a.status, a.subject, "measuring %s: %s", strategy, a.why);
                 return complain_run(a.status);
             }
             all[i * crew->count + k] = a.measured;

@@ -1,9 +1,10 @@
 /*
  * compare_train.c - the runs of a comparison: processes of this program, some at a time.
  *
- * A run's words go to output.txt in its folder. A run that fails is named and the rest goes on; a
- * signal asks every run to end, which leaves its checkpoint, and starts no other. Where controls
- * are made only when the arms' runs are done, the list is gone through a second time.
+ * A run's words go to output.txt in its folder, and why it failed, if it does, comes through a
+ * pipe. A run that fails is named and the rest goes on; a signal asks every run to end, which
+ * leaves its checkpoint, and starts no other. Where controls are made only when the arms' runs are
+ * done, the list is gone through a second time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +21,11 @@
 #include "compare/compare_parts.h"
 #include "train/run_parts.h"
 
-enum { MOST_JOBS = 256, MOST_WORDS = 200 };
+enum { MOST_JOBS = 256, MOST_WORDS = 1024, STATUS = 3 /* the child's descriptor */ };
 
 struct job {
-    pid_t            pid; /* 0: free */
+    pid_t            pid;  /* 0: free                                */
+    int              from; /* where the run tells why it failed; -1: nowhere */
     cull_compare_run run;
 };
 
@@ -47,11 +49,11 @@ static double now(void)
 }
 
 /* The child becomes `cull train`; it is told to stop when its parent is gone. */
-static void become_train(const cull_compare_run *run, pid_t parent)
+static void become_train(const cull_compare_run *run, int status, pid_t parent)
 {
     char        seed[40], output[CULL_DATA_PATH + 16];
-    const char *argv[] = {"cull",      "train",    run->recipe, seed, "--out",
-                          run->folder, "--resume", "--json",    NULL};
+    const char *argv[] = {"cull",     "train",  run->recipe,   seed, "--out", run->folder,
+                          "--resume", "--json", "--status-fd", "3",  NULL};
     int         to = -1;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -62,6 +64,8 @@ static void become_train(const cull_compare_run *run, pid_t parent)
     to = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (to < 0 || dup2(to, STDOUT_FILENO) < 0 || dup2(to, STDERR_FILENO) < 0) _exit(END_FAILED);
     (void)close(to);
+    if (status != STATUS && dup2(status, STATUS) < 0) _exit(END_FAILED);
+    (void)fcntl(STATUS, F_SETFD, 0); /* of all descriptors, this one stays open */
     (void)execv("/proc/self/exe", (char **)(uintptr_t)argv);
     _exit(END_FAILED);
 }
@@ -69,29 +73,34 @@ static void become_train(const cull_compare_run *run, pid_t parent)
 static bool start(struct yard *y, struct job *job)
 {
     pid_t parent = getpid(), pid = 0;
+    int   ends[2] = {-1, -1};
 
+    if (pipe(ends)) return false;
+    for (int i = 0; i < 2; i++) (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
     pid = fork();
-    if (pid == 0) become_train(&job->run, parent);
-    if (pid < 0) return false;
-    job->pid = pid;
-    y->busy++;
-    return true;
+    if (pid == 0) become_train(&job->run, ends[1], parent);
+    (void)close(ends[1]);
+    job->from = ends[0];
+    job->pid = pid > 0 ? pid : 0;
+    if (pid < 0) (void)close(ends[0]);
+    y->busy += pid > 0;
+    return pid > 0;
 }
 
-/* The latest line of what a run said, where it says why it ended. */
-static void last_words(const cull_compare_run *run, char out[MOST_WORDS])
+/* What a run told of its failure: a number, a subject and a sentence, a line each. */
+static void last_words(const struct job *job, char out[MOST_WORDS])
 {
-    char  path[CULL_DATA_PATH + 16], line[MOST_WORDS];
-    FILE *file = NULL;
+    FILE *from = fdopen(dup(job->from), "r");
+    int   status = CULL_OK;
+    char  line[MOST_WORDS] = "";
 
     (void)snprintf(out, MOST_WORDS, "it left no word");
-    (void)snprintf(path, sizeof path, "%s/output.txt", run->folder);
-    file = fopen(path, "r");
-    while (file && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "cull: ", 6) == 0) (void)snprintf(out, MOST_WORDS, "%s", line + 6);
-    }
-    if (file) (void)fclose(file);
+    if (from && fgets(line, sizeof line, from)) status = (int)strtol(line, NULL, 10);
+    for (int i = 0; status != CULL_OK && i < 2; i++)
+        if (!fgets(line, sizeof line, from)) status = CULL_OK;
+    line[strcspn(line, "\n")] = '\0';
+    if (status != CULL_OK) (void)snprintf(out, MOST_WORDS, "%s", line);
+    if (from) (void)fclose(from);
 }
 
 /* By what was predicted, and by how long it took so far where something is done. What is at work is
@@ -129,14 +138,14 @@ static void say_failed(struct yard *y, const struct job *job, int how)
     char words[MOST_WORDS];
 
     if (compare_asked_to_end()) return;
-    last_words(&job->run, words);
+    last_words(job, words);
     clear_line(y);
     y->failed++;
     if (WIFSIGNALED(how))
         (void)fprintf(stderr, "cull: %s: ended by signal %d; the other runs go on.\n",
                       job->run.folder, WTERMSIG(how));
     else
-        (void)fprintf(stderr, "cull: %s: %s\nThe other runs go on.\n", job->run.folder, words);
+        (void)fprintf(stderr, "cull: %s: %s.\nThe other runs go on.\n", job->run.folder, words);
 }
 
 static void say_done(const struct yard *y, const struct job *job)
@@ -169,6 +178,7 @@ static int take_back(struct yard *y, pid_t pid, int how)
         } else {
             say_failed(y, job, how);
         }
+        (void)close(job->from);
         if (cull_comparison_judge(y->comparison) != CULL_OK) return complain_run(CULL_IO);
     }
     return END_WELL;

@@ -1,6 +1,5 @@
 /* cmd_audit.c - cull audit: every example of a run's set, from easy to hard, and what was trained.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,22 +117,19 @@ static int audit(struct arguments *a)
 int cmd_audit(int argc, char **argv)
 {
     struct arguments a = {.set = "train"};
-    flag flags[] = {{"--set", FLAG_TEXT, "NAME", "train, validation or test (train)", &a.set, 0},
-                    {"--examples", FLAG_NUMBER, "N", "pictures of each kind (24)", &a.examples, 0},
-                    {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
-                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
-                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    flag   flags[] = {{"--set", FLAG_TEXT, "NAME", "train, validation or test (train)", &a.set, 0},
+                      {"--examples", FLAG_NUMBER, "N", "pictures of each kind (24)", &a.examples, 0},
+                      {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
+                      {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
+                      {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("audit", flags, argc, argv, words, &count);
-    if (!end && !a.help) end = take_changes("audit", words, count, &a.change, &a.folder);
+    end = parse_flags("audit", flags, argc, argv, &count);
+    if (!end && !a.help) end = take_changes("audit", argv, count, &a.change, &a.folder);
     if (!end && !a.help && !a.folder)
         end = complain(END_USAGE, "Give the folder of a run.", "no run is given");
     if (!end) end = a.help ? help(flags) : audit(&a);
     clear_changes(&a.change);
-    free((void *)words);
     return end;
 }

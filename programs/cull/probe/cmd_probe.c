@@ -68,9 +68,7 @@ static int probe(struct arguments *a)
     options.keep = keeps;
     if (!end) {
         status = cull_recipe_open(a->recipe, a->change.option, a->change.count, &recipe);
-        if (status == CULL_IO)
-            end = complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
-                           cull_last_error());
+        if (status != CULL_OK) end = complain_opening(status);
         if (status == CULL_OK && a->out) end = make_folders(a->out);
         if (status == CULL_OK && !end) status = cull_probe(recipe, &options, &result);
         if (!end) end = status == CULL_OK ? say(a, &result) : complain_run(status);
@@ -99,17 +97,14 @@ int cmd_probe(int argc, char **argv)
                     {"--json", FLAG_SWITCH, NULL, "one JSON line an arm", &a.json, 0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
                     {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("probe", flags, argc, argv, words, &count);
-    if (!end && !a.help) end = take_changes("probe", words, count, &a.change, &a.recipe);
+    end = parse_flags("probe", flags, argc, argv, &count);
+    if (!end && !a.help) end = take_changes("probe", argv, count, &a.change, &a.recipe);
     if (!end && a.batches == 0)
         end = complain(END_USAGE, "Write it as --batches 200.", "--batches 0 looks at nothing");
     if (!end) end = a.help ? help(flags) : probe(&a);
     clear_changes(&a.change);
-    free((void *)words);
     return end;
 }

@@ -175,8 +175,8 @@ int print_probe_json(const cull_probe_result *r)
 
 int take_list(const char *text, char **copy, const char ***out, size_t *count)
 {
-    size_t most = 1;
-    char  *rest = NULL;
+    size_t      most = 1, length = 0;
+    const char *rest = NULL, *item = NULL;
 
     for (const char *c = text; *c; c++) most += *c == ',';
     *copy = calloc(strlen(text) + 1, 1);
@@ -184,8 +184,10 @@ int take_list(const char *text, char **copy, const char ***out, size_t *count)
     *count = 0;
     if (!*copy || !*out) return complain(END_FAILED, "Give fewer arguments.", "no memory");
     memcpy(*copy, text, strlen(text));
-    for (char *word = strtok_r(*copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
-        (*out)[(*count)++] = word;
+    for (rest = *copy; (item = cull_list_next(&rest, &length));) {
+        (*copy)[(size_t)(item - *copy) + length] = '\0';
+        if (length) (*out)[(*count)++] = item;
+    }
     if (*count == 0)
         return complain(END_USAGE, "Give names with commas between.", "'%s' names nothing", text);
     return END_WELL;

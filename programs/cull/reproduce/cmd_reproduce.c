@@ -266,14 +266,11 @@ int cmd_reproduce(int argc, char **argv)
                     {"--plan", FLAG_SWITCH, NULL, "say what would run, and run nothing", &a.r.plan, 0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
                     {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **names = calloc((size_t)argc + 1, sizeof *names);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!names) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("reproduce", flags, argc, argv, names, &count);
-    a.name = count ? names[0] : NULL;
-    free((void *)names);
+    end = parse_flags("reproduce", flags, argc, argv, &count);
+    a.name = count ? argv[0] : NULL;
     if (end) return end;
     if (a.help) return help(flags);
     if (a.list) return list();

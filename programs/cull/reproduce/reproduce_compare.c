@@ -76,7 +76,7 @@ static int add_strategies(const reproduction *r, words *all)
     size_t length = 0;
 
     for (size_t i = 0; list_part(r->entry->strategies, i, one, sizeof one); i++) {
-        scaled_strategy(r, one, scaled, sizeof scaled);
+        if (scaled_strategy(r, one, scaled, sizeof scaled)) return END_FAILED;
         if (is_listed(text, length, scaled)) {
             (void)printf("in so few epochs '%s' is one with an arm before it\n", one);
             continue;
@@ -130,31 +130,36 @@ static int add_changes(const reproduction *r, const char *vary, words *all)
     return !end && vary ? add_value(r, vary, all) : end;
 }
 
-/* The share that a strategy keeps by its own rule (sb-stream), or NaN. */
+/* The share that a strategy keeps by its own rule, or NaN. */
 static double own_share(const char *strategy)
 {
-    const char *beta = strstr(strategy, " beta=");
-    char       *rest = NULL;
+    const cull_strategy *found = cull_strategy_of(strategy);
 
-    if (strncmp(strategy, "sb-stream", strlen("sb-stream")) != 0) return NAN;
-    return 1 / (1 + (beta ? strtod(beta + strlen(" beta="), &rest) : 1));
+    if (!found || !(found->traits & CULL_KEEPS_BY_POWER)) return NAN;
+    return 1 / (1 + option_of(strategy, "beta", 1));
+}
+
+/* Does it score a batch before every step? */
+static bool scores_all(const char *strategy)
+{
+    const cull_strategy *found = cull_strategy_of(strategy);
+    cull_strategy_text   text = {0};
+    bool                 all = false;
+
+    if (!found || cull_strategy_text_read(strategy, &text)) return false;
+    all = found->runs == CULL_RUNS_STEP && found->signals != 0 && !text.modifier[0];
+    cull_strategy_text_clear(&text);
+    return all;
 }
 
 /* A scoring pass before every step costs a third of what training all would. */
 static void warn_of(const char *strategy, double share)
 {
-    char                 name[64];
-    const cull_strategy *found = NULL;
-
-    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(strategy, " "), strategy);
-    found = cull_strategy_find(name);
-    if (!found || found->runs != CULL_RUNS_STEP || found->signals == 0 ||
-        strstr(strategy, "stale") || strstr(strategy, "remembered") || !(share > 2. / 3 - 1e-9))
-        return;
-    (void)printf(
-        "warning: %s cannot save anything: scoring a batch costs a third of training it, and "
-        "%.0f %% of it is then trained\n",
-        strategy, 100 * share);
+    if (scores_all(strategy) && share > 2. / 3 - 1e-9)
+        (void)printf(
+            "warning: %s cannot save anything: scoring a batch costs a third of training it, and "
+            "%.0f %% of it is then trained\n",
+            strategy, 100 * share);
 }
 
 static void warn(const reproduction *r)

@@ -64,59 +64,64 @@ cull_status open_changed(const reproduction *r, char *const *more, cull_recipe *
 
 bool list_part(const char *list, size_t i, char *out, size_t room)
 {
-    for (; i > 0; i--) {
-        list = strchr(list, ',');
-        if (!list) return false;
-        list++;
-    }
-    (void)snprintf(out, room, "%.*s", (int)strcspn(list, ","), list);
-    return true;
+    size_t      length = 0;
+    const char *item = cull_list_next(&list, &length);
+
+    for (; item && i > 0; i--) item = cull_list_next(&list, &length);
+    if (item) (void)snprintf(out, room, "%.*s", (int)length, item);
+    return item != NULL;
 }
 
-/* The default of an option of a strategy that is written with others; NULL: it has none. */
-static const char *default_of(const char *strategy, const char *key)
+int scaled_strategy(const reproduction *r, const char *strategy, char *out, size_t room)
 {
-    char                    name[64];
-    const cull_strategy    *found = NULL;
-    const cull_option_spec *spec = NULL;
+    const cull_strategy    *found = cull_strategy_of(strategy);
+    const cull_option_spec *period = found ? cull_strategy_option(found, "period") : NULL;
+    cull_strategy_text      text = {0};
+    const char             *given = NULL;
+    char                    number[32], *rest = NULL;
+    size_t                  length = 0;
 
-    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(strategy, " "), strategy);
-    found = cull_strategy_find(name);
-    for (size_t i = 0; found && (spec = cull_strategy_option_at(found, i)); i++)
-        if (strcmp(spec->key, key) == 0) return spec->fallback;
-    return NULL;
-}
+    if (cull_strategy_text_read(strategy, &text)) return complain_status(CULL_BAD_OPTION);
+    given = cull_strategy_text_value(&text, "period");
+    if (period && r->scale != 1) {
+        double epochs = strtod(given ? given : period->fallback, &rest);
 
-void scaled_strategy(const reproduction *r, const char *strategy, char *out, size_t room)
-{
-    const char *period = default_of(strategy, "period"), *given = strstr(strategy, " period=");
-    char       *rest = NULL;
-    double      epochs = 0;
-    size_t      before = given ? (size_t)(given - strategy) : strlen(strategy);
-
-    if (!period || r->scale == 1) {
-        (void)snprintf(out, room, "%s", strategy);
-        return;
+        (void)snprintf(number, sizeof number, "%.0f", fmax(1, round(epochs * r->scale)));
+        for (size_t i = 0; i < text.options; i++)
+            if (text.option[i].value == given) text.option[i].value = number;
     }
-    epochs = strtod(given ? given + strlen(" period=") : period, &rest);
-    (void)snprintf(out, room, "%.*s period=%.0f%s", (int)before, strategy,
-                   fmax(1, round(epochs * r->scale)), given ? rest : "");
+    length = cull_strategy_text_write(&text, out, room);
+    if (period && r->scale != 1 && !given && length < room)
+        (void)snprintf(out + length, room - length, " period=%s", number);
+    cull_strategy_text_clear(&text);
+    return END_WELL;
 }
 
 int add_strategy(words *all, const char *strategy)
 {
-    char  copy[MOST_WORD / 2], name[64] = "", *rest = NULL;
-    int   end = END_WELL;
-    char *word = NULL;
+    cull_strategy_text text = {0};
+    char               name[MOST_WORD / 2];
+    int                end = END_WELL;
 
-    (void)snprintf(copy, sizeof copy, "%s", strategy);
-    for (word = strtok_r(copy, " ", &rest); word && !end; word = strtok_r(NULL, " ", &rest)) {
-        size_t length = strlen(name);
-
-        if (strchr(word, '='))
-            end = add_word(all, "select.%s", word);
-        else
-            (void)snprintf(name + length, sizeof name - length, "%s%s", length ? " " : "", word);
-    }
+    if (cull_strategy_text_read(strategy, &text)) return complain_status(CULL_BAD_OPTION);
+    for (size_t i = 0; i < text.options && !end; i++)
+        end = add_word(all, "select.%s=%s", text.option[i].key, text.option[i].value);
+    text.options = 0;
+    (void)cull_strategy_text_write(&text, name, sizeof name);
+    cull_strategy_text_clear(&text);
     return end ? end : add_word(all, "select.strategy=%s", name);
+}
+
+double option_of(const char *strategy, const char *key, double otherwise)
+{
+    cull_strategy_text text = {0};
+    const char        *given = NULL;
+    double             value = otherwise;
+    char              *rest = NULL;
+
+    if (cull_strategy_text_read(strategy, &text)) return otherwise;
+    given = cull_strategy_text_value(&text, key);
+    if (given) value = strtod(given, &rest);
+    cull_strategy_text_clear(&text);
+    return value;
 }

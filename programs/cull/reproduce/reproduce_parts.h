@@ -35,10 +35,13 @@ cull_status open_changed(const reproduction *r, char *const *more, cull_recipe *
 bool list_part(const char *list, size_t i, char *out, size_t room);
 
 /* A strategy of the entry, with the period between selections scaled as the epochs are. */
-void scaled_strategy(const reproduction *r, const char *strategy, char *out, size_t room);
+int scaled_strategy(const reproduction *r, const char *strategy, char *out, size_t room);
 
 /* "sb-stream beta=2" as changes: select.strategy=sb-stream, select.beta=2. */
 int add_strategy(words *all, const char *strategy);
+
+/* The number that a strategy's text gives to an option. */
+double option_of(const char *strategy, const char *key, double otherwise);
 
 /* One way each. Exit statuses. */
 int reproduce_compare(const reproduction *r);

@@ -15,11 +15,9 @@ static void tell(void *context, size_t done, size_t all)
 
 static const cull_probe_arm *find_arm(const cull_probe_result *p, const char *strategy, double keep)
 {
-    size_t length = strlen(strategy);
-
     for (size_t i = 0; i < p->arms; i++)
-        if (strncmp(p->arm[i].strategy, strategy, length) == 0 && p->arm[i].keep == keep &&
-            (p->arm[i].strategy[length] == '\0' || p->arm[i].strategy[length] == ' '))
+        if (cull_strategy_of(p->arm[i].strategy) == cull_strategy_find(strategy) &&
+            p->arm[i].keep == keep)
             return &p->arm[i];
     return NULL;
 }

@@ -196,7 +196,7 @@ static void say_missed(const struct watch *w)
 
 static int complain_watch(cull_status status)
 {
-    if (status == CULL_BAD_OPTION && strstr(cull_last_error(), "the run has"))
+    if (status == CULL_DIFFERS)
         return complain(END_USAGE, "Scale it as before, or give another --out.", "%s",
                         cull_last_error());
     return complain_run(status);
@@ -228,14 +228,6 @@ static int follow(struct watch *w)
     return end;
 }
 
-static double exponent(const char *strategy)
-{
-    const char *beta = strstr(strategy, "beta=");
-    char       *rest = NULL;
-
-    return beta ? strtod(beta + strlen("beta="), &rest) : 1;
-}
-
 static int watch(const reproduction *r, const char *strategy, size_t number, double beta)
 {
     struct watch w = {.r = r,
@@ -246,7 +238,7 @@ static int watch(const reproduction *r, const char *strategy, size_t number, dou
                       .bar = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = true}};
     words        more = {0};
     cull_status  status = CULL_OK;
-    int          end = strcmp(strategy, "full") == 0 ? END_WELL : add_strategy(&more, strategy);
+    int          end = add_strategy(&more, strategy);
 
     (void)snprintf(w.folder, sizeof w.folder, "%.1000s/%zu", r->out, number);
     (void)snprintf(w.audit, sizeof w.audit, "%s/audit.npz", w.folder);
@@ -272,7 +264,7 @@ int reproduce_watch(const reproduction *r)
     bool one = (r->entry->shows & CULL_SHOW_GRADIENTS) != 0;
 
     for (size_t i = 0; list_part(r->entry->strategies, i, strategy, sizeof strategy); i++)
-        beta = fmax(beta, exponent(strategy));
+        beta = fmax(beta, option_of(strategy, "beta", 1));
     for (size_t i = 0; !end && !(one && i) &&
                        list_part(one ? "full" : r->entry->strategies, i, strategy, sizeof strategy);
          i++) {

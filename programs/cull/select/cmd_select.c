@@ -70,19 +70,10 @@ static int save(const select_arguments *a, const struct run *r)
     return status == CULL_OK ? END_WELL : complain_status(status);
 }
 
-/* By its name, a modifier left aside; NULL: it is a plug-in. */
-static const cull_strategy *strategy_of(const char *name)
-{
-    char word[MOST_NAME];
-
-    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(name, " +"), name);
-    return cull_strategy_find(word);
-}
-
 /* Does the strategy itself say how many are kept? */
 static bool rule_decides(const char *name)
 {
-    const cull_strategy *strategy = strategy_of(name);
+    const cull_strategy *strategy = cull_strategy_of(name);
     return strategy && (strategy->traits & CULL_NO_BUDGET);
 }
 
@@ -92,7 +83,7 @@ static int bad_selection(const select_arguments *a, const struct run *r, cull_st
     cull_needs needs = {0};
     char       flags[MOST_FLAG_LIST], hint[MOST_FLAG_LIST + 64];
 
-    if (status == CULL_BAD_OPTION) return select_bad_option(a->name, a->option, a->options);
+    if (select_is_option(status)) return select_bad_option(a->name, status);
     if (status != CULL_BAD_ARGUMENT) return complain_status(status);
     if (a->budget_given && rule_decides(a->name))
         return complain(END_USAGE, "Leave --budget out.", "%s", cull_last_error());
@@ -120,7 +111,7 @@ static int refuse_unread(const select_arguments *a, const cull_setting *setting,
     status = cull_selector_reads(r->selector, &reads);
     if (status == CULL_OK && a->overlap) {
         status = cull_selector_create(a->overlap, NULL, 0, setting, &r->other);
-        if (status == CULL_BAD_OPTION) return select_bad_option(a->overlap, NULL, 0);
+        if (select_is_option(status)) return select_bad_option(a->overlap, status);
         if (status == CULL_OK) status = cull_selector_reads(r->other, &other);
     }
     if (status != CULL_OK) return complain_status(status);
@@ -149,7 +140,7 @@ static int open_selector(const select_arguments *a, const cull_setting *setting,
         return complain(END_USAGE, "Give a smaller --batch, or --pool N.",
                         "--batch is %zu, the pool has %zu examples", setting->batch, setting->pool);
     status = cull_selector_create(a->name, a->option, a->options, setting, &r->selector);
-    if (status == CULL_BAD_OPTION) return select_bad_option(a->name, a->option, a->options);
+    if (select_is_option(status)) return select_bad_option(a->name, status);
     if (status != CULL_OK) return complain_status(status);
     end = refuse_unread(a, setting, r);
     return end ? end : restore(a, r);
@@ -178,7 +169,7 @@ static int observe(const select_arguments *a, const cull_setting *setting, struc
 static int flush(const select_arguments *a, struct run *r)
 {
     struct stat          info = {0};
-    const cull_strategy *strategy = strategy_of(a->name);
+    const cull_strategy *strategy = cull_strategy_of(a->name);
     cull_status          status = CULL_OK;
 
     if (strategy && !strategy->flush)

@@ -84,7 +84,7 @@ int select_help(const flag *flags)
 }
 
 /* key=value words are options; one other word may be the modifier. */
-static int take_words(select_arguments *a, const char *const *words, size_t count)
+static int take_words(select_arguments *a, char *const *words, size_t count)
 {
     const char *modifier = NULL;
     size_t      bytes = 1;
@@ -212,21 +212,18 @@ static int check_arguments(const select_arguments *a)
 
 int select_take_arguments(select_arguments *a, int argc, char **argv)
 {
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
     fill_flags(a, a->flags);
-    end = parse_flags("select", a->flags, argc, argv, words, &count);
+    end = parse_flags("select", a->flags, argc, argv, &count);
     for (const flag *f = a->flags; f->name; f++)
         if (f->out == &a->budget) a->budget_given = f->given;
     if (!end && !a->help && !a->list) {
-        end = take_words(a, words, count);
+        end = take_words(a, argv, count);
         if (!end) end = check_arguments(a);
         if (!end) end = check_together(a, a->flags);
     }
-    free((void *)words);
     return end;
 }
 

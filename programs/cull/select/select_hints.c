@@ -16,13 +16,9 @@ static void did_you_mean(char *hint, size_t room, const char *near)
 
 int select_unknown_strategy(const char *name)
 {
-    const char          *words[MOST_WORDS] = {NULL};
-    char                 hint[MOST_HINT];
-    const cull_strategy *strategy = NULL;
+    char hint[MOST_HINT];
 
-    for (size_t i = 0; i < MOST_WORDS - 1 && (strategy = cull_strategy_at(i)); i++)
-        words[i] = strategy->name;
-    did_you_mean(hint, sizeof hint, nearest(name, words));
+    did_you_mean(hint, sizeof hint, nearest_strategy(name));
     return complain(END_USAGE, hint, "no strategy is called '%s'", name);
 }
 
@@ -33,22 +29,25 @@ bool select_is_word(const char *word, const char *const *words)
     return false;
 }
 
+bool select_is_option(cull_status status)
+{
+    return status == CULL_BAD_OPTION || status == CULL_UNKNOWN_OPTION ||
+           status == CULL_UNKNOWN_STRATEGY;
+}
+
 /* The library has said what is wrong; an unknown key also gets its nearest neighbour. */
-int select_bad_option(const char *strategy, const cull_option *options, size_t count)
+int select_bad_option(const char *strategy, cull_status status)
 {
     const char             *words[MOST_WORDS] = {NULL}, *near = NULL;
-    char                    hint[MOST_HINT], name[40];
-    const cull_strategy    *found = NULL;
+    char                    hint[MOST_HINT];
+    const cull_strategy    *found = cull_strategy_of(strategy);
     const cull_option_spec *option = NULL;
 
-    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(strategy, " +"), strategy);
-    if (strchr(strategy, '/')) return complain_status(CULL_BAD_OPTION);
-    found = cull_strategy_find(name);
-    if (!found) return select_unknown_strategy(name);
-    for (size_t i = 0; i < MOST_WORDS - 1 && (option = cull_strategy_option_at(found, i)); i++)
+    if (status == CULL_UNKNOWN_STRATEGY) return select_unknown_strategy(cull_last_subject());
+    for (size_t i = 0; found && i < MOST_WORDS - 1 && (option = cull_strategy_option_at(found, i));
+         i++)
         words[i] = option->key;
-    for (size_t i = 0; i < count && !near; i++)
-        if (!select_is_word(options[i].key, words)) near = nearest(options[i].key, words);
+    if (status == CULL_UNKNOWN_OPTION) near = nearest(cull_last_subject(), words);
     did_you_mean(hint, sizeof hint, near);
     return complain(END_USAGE, hint, "%s", cull_last_error());
 }

@@ -63,10 +63,8 @@ static int bench(struct arguments *a)
     cull_status status = cull_recipe_open(a->recipe, a->change.option, a->change.count, &recipe);
     int         end = END_WELL;
 
-    if (status == CULL_IO)
-        return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
-                        cull_last_error());
-    if (status == CULL_OK) status = cull_bench(recipe, (size_t)a->rounds, &r);
+    if (status != CULL_OK) return complain_opening(status);
+    status = cull_bench(recipe, (size_t)a->rounds, &r);
     if (status == CULL_OK) {
         print_part(recipe, &r, "load", r.load, 0);
         print_part(recipe, &r, "score", r.score, r.score_spread);
@@ -87,17 +85,14 @@ int cmd_bench(int argc, char **argv)
                     {"--rounds", FLAG_NUMBER, "N", "steps to time, after a warm one (20)", &a.rounds, 0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
                     {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("bench", flags, argc, argv, words, &count);
-    if (!end && !a.help) end = take_changes("bench", words, count, &a.change, &a.recipe);
+    end = parse_flags("bench", flags, argc, argv, &count);
+    if (!end && !a.help) end = take_changes("bench", argv, count, &a.change, &a.recipe);
     if (!end && a.rounds == 0)
         end = complain(END_USAGE, "Write it as --rounds 20.", "--rounds 0 times nothing");
     if (!end) end = a.help ? help(flags) : bench(&a);
     clear_changes(&a.change);
-    free((void *)words);
     return end;
 }

@@ -122,7 +122,7 @@ static int evaluate(struct arguments *a)
     if (status == CULL_IO)
         return complain(END_FAILED, "Name the recipe with --recipe FILE.", "%s", cull_last_error());
     if (status == CULL_OK) status = cull_evaluate(recipe, a->weights, a->set, &result);
-    if (status == CULL_BAD_ARGUMENT && strstr(cull_last_error(), "no set of this name"))
+    if (status == CULL_UNKNOWN_SET && strcmp(cull_last_subject(), a->set) == 0)
         end = complain(END_USAGE,
                        "--set is test, train, or validation where data.validation splits one off.",
                        "%s", cull_last_error());
@@ -142,18 +142,15 @@ int cmd_eval(int argc, char **argv)
                     {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
                     {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("eval", flags, argc, argv, words, &count);
-    if (!end && !a.help) end = take_changes("eval", words, count, &a.change, &a.checkpoint);
+    end = parse_flags("eval", flags, argc, argv, &count);
+    if (!end && !a.help) end = take_changes("eval", argv, count, &a.change, &a.checkpoint);
     if (!end && !a.help && !a.checkpoint)
         end = complain(END_USAGE, "Give a run's folder or a .safetensors file.",
                        "no checkpoint is given");
     if (!end) end = a.help ? help(flags) : evaluate(&a);
     clear_changes(&a.change);
-    free((void *)words);
     return end;
 }

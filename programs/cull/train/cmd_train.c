@@ -1,7 +1,7 @@
 /* cmd_train.c - cull train: one run, from a recipe to a trained network. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +16,7 @@ static volatile sig_atomic_t asked_to_end;
 struct arguments {
     const char *out, *recipe;
     bool        resume, json, help;
+    uint64_t    descriptor; /* where a failure is told in numbers too; 0: nowhere */
     changes     change;
     char        folder[MOST_PATH];
 };
@@ -157,19 +158,13 @@ static int say_result(const struct arguments *a, const cull_run_result *r)
     return end_output(END_WELL);
 }
 
-static int complain_train(const struct arguments *a, cull_status status)
+/* For whoever started this program: the status as a number, its subject, its sentence; a line
+ * each. */
+static void tell_status(const struct arguments *a, cull_status status)
 {
-    if (status == CULL_BAD_ARGUMENT && strstr(cull_last_error(), "already holds a run"))
-        return complain(END_USAGE, "Give --resume to go on with it, or another --out.", "%s",
-                        cull_last_error());
-    if (status == CULL_BAD_ARGUMENT && strstr(cull_last_error(), "another process"))
-        return complain(END_USAGE, "Wait until it has ended, or give another --out.", "%s",
-                        cull_last_error());
-    if (status == CULL_BAD_OPTION && a->resume && strstr(cull_last_error(), "the run has"))
-        return complain(END_USAGE,
-                        "Resume with the recipe it was begun with, or give another --out.", "%s",
-                        cull_last_error());
-    return complain_run(status);
+    if (a->descriptor > 0 && a->descriptor <= INT_MAX)
+        (void)dprintf((int)a->descriptor, "%d\n%s\n%s\n", (int)status, cull_last_subject(),
+                      cull_last_error());
 }
 
 static int train(struct arguments *a)
@@ -186,17 +181,19 @@ static int train(struct arguments *a)
     int              end = END_WELL;
 
     status = cull_recipe_open(a->recipe, a->change.option, a->change.count, &recipe);
-    if (status == CULL_IO)
-        return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
-                        cull_last_error());
-    if (status != CULL_OK) return complain_run(status);
+    if (status != CULL_OK) {
+        tell_status(a, status);
+        return complain_opening(status);
+    }
     set_signals(take_signal);
     status = cull_train(recipe, &options, &result);
     progress_end(&bar);
-    if (status != CULL_OK)
-        end = complain_train(a, status);
-    else
+    if (status != CULL_OK) {
+        tell_status(a, status);
+        end = complain_run(status);
+    } else {
         end = result.end == CULL_RUN_STOPPED ? say_stopped(a, &result) : say_result(a, &result);
+    }
     cull_recipe_close(recipe);
     return end;
 }
@@ -208,15 +205,16 @@ int cmd_train(int argc, char **argv)
                     {"--out", FLAG_TEXT, "DIR", "where the run's files go (runs/RECIPE)", &a.out, 0},
                     {"--resume", FLAG_SWITCH, NULL, "go on with the run that is there", &a.resume, 0},
                     {"--json", FLAG_SWITCH, NULL, "the result as one JSON object", &a.json, 0},
+                    {"--status-fd", FLAG_NUMBER, "N",
+                     "a failure's number, subject and sentence, a line each, to this descriptor", &a.descriptor,
+                     0},
                     {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
                     {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    const char **words = calloc((size_t)argc + 1, sizeof *words);
-    size_t       count = 0;
-    int          end = END_WELL;
+    size_t count = 0;
+    int    end = END_WELL;
 
-    if (!words) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("train", flags, argc, argv, words, &count);
-    if (!end && !a.help) end = take_changes("train", words, count, &a.change, &a.recipe);
+    end = parse_flags("train", flags, argc, argv, &count);
+    if (!end && !a.help) end = take_changes("train", argv, count, &a.change, &a.recipe);
     if (!end && !a.help && !a.recipe)
         end =
             complain(END_USAGE, "Give the path of one; recipes/ holds some.", "no recipe is given");
@@ -226,6 +224,5 @@ int cmd_train(int argc, char **argv)
         end = train(&a);
     }
     clear_changes(&a.change);
-    free((void *)words);
     return end;
 }

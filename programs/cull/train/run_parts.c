@@ -10,7 +10,7 @@ enum { MOST_TEXT = 256, MOST_KEYS = 256, MOST_FOLDER = 1200 };
 
 /* Copies words[*i]; and, where a shell cut a list as [60, 120] at its blanks, the rest of it, of
  * which *i becomes the last. */
-static void take_word(const char *const *words, size_t count, size_t *i, char *to)
+static void take_word(char *const *words, size_t count, size_t *i, char *to)
 {
     const char *equals = strchr(words[*i], '=');
     size_t      last = *i;
@@ -25,7 +25,7 @@ static void take_word(const char *const *words, size_t count, size_t *i, char *t
     }
 }
 
-int take_changes(const char *command, const char *const *words, size_t count, changes *out,
+int take_changes(const char *command, char *const *words, size_t count, changes *out,
                  const char **path)
 {
     size_t bytes = 1;
@@ -82,17 +82,6 @@ void clear_changes(changes *all)
     *all = (changes){0};
 }
 
-/* What a sentence puts into quotes behind some words, or false. */
-static bool quoted(const char *why, const char *before, char *out, size_t room)
-{
-    const char *at = strstr(why, before);
-
-    if (!at) return false;
-    at += strlen(before);
-    (void)snprintf(out, room, "%.*s", (int)strcspn(at, "'"), at);
-    return true;
-}
-
 /* The option of any strategy nearest to a key of the section select, or NULL. */
 static const char *nearest_of_select(const char *wrong)
 {
@@ -108,16 +97,6 @@ static const char *nearest_of_select(const char *wrong)
     return nearest(wrong, names);
 }
 
-static const char *nearest_strategy(const char *wrong)
-{
-    const char          *names[MOST_KEYS] = {NULL};
-    const cull_strategy *strategy = NULL;
-
-    for (size_t i = 0; i + 1 < MOST_KEYS && (strategy = cull_strategy_at(i)); i++)
-        names[i] = strategy->name;
-    return nearest(wrong, names);
-}
-
 static const char *nearest_key(const char *wrong)
 {
     const char             *names[MOST_KEYS] = {NULL};
@@ -128,70 +107,43 @@ static const char *nearest_key(const char *wrong)
     return nearest(wrong, names);
 }
 
-static const char *help_of(const char *key)
-{
-    const cull_option_spec *option = NULL;
-
-    for (size_t i = 0; (option = cull_recipe_option_at(i)); i++)
-        if (strcmp(option->key, key) == 0) return option->doc;
-    return "";
-}
-
-void recipe_hint(const char *why, char *hint, size_t room)
+/* What was probably meant by a wrong key or strategy, or where to look. */
+static void recipe_hint(cull_status status, char *hint, size_t room)
 {
     static const char section[] = "select.";
-    const char *near = NULL, *before = "", *where = "cull train --help for every key of a recipe";
-    char        wrong[MOST_TEXT];
+    const char       *wrong = cull_last_subject(), *near = NULL, *before = "";
+    const char       *where = "cull train --help for every key of a recipe";
+    bool              of_strategy = strncmp(wrong, section, strlen(section)) == 0;
 
-    if (quoted(why, "no strategy is called '", wrong, sizeof wrong)) {
+    if (status == CULL_UNKNOWN_STRATEGY) {
         near = nearest_strategy(wrong);
         where = "cull select --list";
-    } else if (quoted(why, "no model is called '", wrong, sizeof wrong)) {
-        (void)snprintf(hint, room, "There are %s.", help_of("model.name"));
-        return;
-    } else if (quoted(why, "no option is called '", wrong, sizeof wrong)) {
-        bool of_strategy = strncmp(wrong, section, strlen(section)) == 0;
-
-        near = of_strategy ? nearest_of_select(wrong + strlen(section)) : nearest_key(wrong);
-        before = of_strategy ? section : "";
-        if (of_strategy) where = "cull select --list: options belong to their strategy";
-        /* another strategy's */
-        if (of_strategy && near && strcmp(near, wrong + strlen(section)) == 0) near = NULL;
+    } else if (status == CULL_UNKNOWN_OPTION && of_strategy) {
+        near = nearest_of_select(wrong + strlen(section));
+        before = section;
+        where = "cull select --list: options belong to their strategy";
+        if (near && strcmp(near, wrong + strlen(section)) == 0) near = NULL; /* another's */
+    } else if (status == CULL_UNKNOWN_OPTION) {
+        near = nearest_key(wrong);
     }
     (void)snprintf(hint, room, "%s%s%s%sSee %s.", near ? "Did you mean " : "", near ? before : "",
                    near ? near : "", near ? "? " : "", where);
 }
 
-static int complain_recipe(const char *why)
+static int complain_recipe(cull_status status)
 {
     char hint[2 * MOST_TEXT];
 
-    recipe_hint(why, hint, sizeof hint);
-    return complain(END_USAGE, hint, "%s", why);
+    recipe_hint(status, hint, sizeof hint);
+    return complain(END_USAGE, hint, "%s", cull_last_error());
 }
 
-/* Does a sentence say of a data set that it has no folder or file? */
-static bool is_missing_data(const char *why)
+static int complain_model(void)
 {
-    cull_data_listing listing = {0};
+    char hint[2 * MOST_TEXT];
 
-    for (size_t i = 0; cull_data_list(NULL, i, &listing); i++) {
-        size_t length = strlen(listing.name);
-        if (strncmp(why, listing.name, length) == 0 && strncmp(why + length, ": no ", 5) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Where data is not there, nothing is wrong with the disk. */
-static int complain_io(const char *why)
-{
-    if (is_missing_data(why))
-        return complain(END_FAILED, "See cull data list for what is found, and where.", "%s", why);
-    return complain(END_FAILED,
-                    "Check the path, its permissions and the space left; what was committed "
-                    "before is whole.",
-                    "%s", why);
+    (void)snprintf(hint, sizeof hint, "There are %s.", cull_recipe_option("model.name")->doc);
+    return complain(END_USAGE, hint, "%s", cull_last_error());
 }
 
 int complain_run(cull_status status)
@@ -201,7 +153,20 @@ int complain_run(cull_status status)
     switch (status) {
     case CULL_OK: return END_WELL;
     case CULL_BAD_OPTION:
-    case CULL_BAD_ARGUMENT: return complain_recipe(why);
+    case CULL_BAD_ARGUMENT:
+    case CULL_UNKNOWN_OPTION:
+    case CULL_UNKNOWN_STRATEGY:
+    case CULL_UNKNOWN_SET:
+    case CULL_NO_SAVING: return complain_recipe(status);
+    case CULL_UNKNOWN_MODEL: return complain_model();
+    case CULL_EXISTS:
+        return complain(END_USAGE, "Give --resume to go on with it, or another --out.", "%s", why);
+    case CULL_BUSY:
+        return complain(END_USAGE, "Wait until it has ended, or give another --out.", "%s", why);
+    case CULL_DIFFERS:
+        return complain(END_USAGE,
+                        "Resume with the recipe it was begun with, or give another --out.", "%s",
+                        why);
     case CULL_NOT_FINITE:
         return complain(END_FAILED,
                         "Lower optim.lr, set optim.clip or schedule.warmup, and begin anew; the "
@@ -210,13 +175,26 @@ int complain_run(cull_status status)
     case CULL_NO_MEMORY:
     case CULL_TOO_LARGE:
         return complain(END_FAILED, "Lower train.batch or train.evaluate_batch.", "%s", why);
-    case CULL_IO: return complain_io(why);
+    case CULL_NOT_FOUND: /* nothing is wrong with the disk */
+        return complain(END_FAILED, "See cull data list for what is found, and where.", "%s", why);
+    case CULL_IO:
+        return complain(END_FAILED,
+                        "Check the path, its permissions and the space left; what was committed "
+                        "before is whole.",
+                        "%s", why);
     case CULL_BAD_FILE:
         return complain(END_FAILED, "docs/formats.md says what is read.", "%s", why);
     case CULL_BAD_STATE: return complain(END_FAILED, "Begin anew in another folder.", "%s", why);
     case CULL_UNSUPPORTED: break;
     }
     return complain(END_FAILED, "See cull doctor for what this machine can do.", "%s", why);
+}
+
+int complain_opening(cull_status status)
+{
+    if (status != CULL_IO) return complain_run(status);
+    return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
+                    cull_last_error());
 }
 
 static void describe(const cull_option_spec *option, char *out, size_t room)

@@ -14,18 +14,17 @@ typedef struct changes {
 } changes;
 
 /* Words with '=' are changes; the one other word, if any, is *path. */
-int  take_changes(const char *command, const char *const *words, size_t count, changes *out,
+int  take_changes(const char *command, char *const *words, size_t count, changes *out,
                   const char **path);
 void clear_changes(changes *all);
 
 /* A folder and those above it. Returns an exit status. */
 int make_folders(const char *path);
 
-/* What was probably meant by a wrong key, strategy or model, or where to look. */
-void recipe_hint(const char *why, char *hint, size_t room);
-
 /* A failure of a run: its sentence, and a hint. Wrong recipes exit with 2, all else with 1. */
 int complain_run(cull_status status);
+/* The same where a recipe is opened: no such file is a wrong command. */
+int complain_opening(cull_status status);
 
 /* Every key of a recipe with its default, bounds and line of help. */
 void print_recipe_keys(FILE *to);

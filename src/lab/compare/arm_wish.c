@@ -5,81 +5,82 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/number.h"
 
-/* The next word, ended in place; a list in brackets is one with its blanks. NULL: none. */
-static char *next_word(char **rest)
+/* What is otherwise the same for all, given for this one: taken out of the options. */
+static cull_status take_own(cull_arm_asked *a, const char *key, const char **out)
 {
-    char *word = *rest + strspn(*rest, " \t"), *end = word;
+    cull_strategy_text *what = &a->what;
+    cull_status         status = CULL_OK;
+    size_t              kept = 0;
 
-    if (!*word) return NULL;
-    for (int depth = 0; *end && (depth > 0 || (*end != ' ' && *end != '\t')); end++)
-        depth += (*end == '[') - (*end == ']');
-    *rest = *end ? end + 1 : end;
-    *end = '\0';
-    return word;
-}
-
-/* What is otherwise the same for all, given for this one. */
-static cull_status take_own(const cull_arm_asked *a, const char *key, const char *value,
-                            const char **out)
-{
-    if (*out) return cull_fail(CULL_BAD_OPTION, "%s: %s is given twice", a->strategy, key);
-    *out = value;
-    return CULL_OK;
-}
-
-static cull_status take_words(cull_arm_asked *a)
-{
-    cull_status status = CULL_OK;
-    char       *rest = a->text, *word = NULL;
-
-    while ((word = next_word(&rest))) {
-        char  *equals = strchr(word, '=');
-        size_t length = strlen(a->strategy);
-
-        if (!equals) {
-            if (a->options || a->keep || a->pass)
-                FAIL(CULL_BAD_OPTION, "'%s': a modifier stands before the options", word);
-            (void)snprintf(a->strategy + length, sizeof a->strategy - length, "%s%s",
-                           length ? " " : "", word);
+    for (size_t i = 0; i < what->options; i++) {
+        if (strcmp(what->option[i].key, key) != 0) {
+            what->option[kept++] = what->option[i];
             continue;
         }
-        if (a->options == CULL_ARM_OPTIONS - 4) FAIL(CULL_BAD_OPTION, "too many options");
-        *equals = '\0';
-        if (strcmp(word, "keep") == 0)
-            TRY(take_own(a, word, equals + 1, &a->keep));
-        else if (strcmp(word, "score.pass") == 0)
-            TRY(take_own(a, word, equals + 1, &a->pass));
-        else
-            a->option[a->options++] = (cull_option){word, equals + 1};
+        if (*out) FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s is given twice", a->strategy, key);
+        *out = what->option[i].value;
     }
-    if (!a->strategy[0]) FAIL(CULL_BAD_OPTION, "a strategy is missing between two commas");
-    for (char *at = a->strategy; *at && !strchr(a->strategy, '/'); at++)
-        if (*at == '+') *at = ' ';
+    what->options = kept;
 done:
     return status;
 }
 
-/* Up to the next comma outside of brackets. */
-static size_t length_of_item(const char *text)
+static cull_status read_one(const char *item, size_t length, cull_arm_asked *a)
 {
-    size_t length = 0;
+    cull_status status = CULL_OK;
+    char        text[CULL_ARM_TEXT];
 
-    for (int depth = 0; text[length] && (depth > 0 || text[length] != ','); length++)
-        depth += (text[length] == '[') - (text[length] == ']');
-    return length;
+    if (length >= sizeof text)
+        FAIL(CULL_BAD_OPTION, "'%.40s...': a strategy has at most %zu letters, options included",
+             item, sizeof text - 1);
+    memcpy(text, item, length);
+    text[length] = '\0';
+    if (!text[strspn(text, " \t")])
+        FAIL(CULL_BAD_OPTION, "a strategy is missing between two commas");
+    TRY(cull_strategy_text_read(text, &a->what));
+    if (a->what.options > CULL_ARM_OPTIONS - 4) FAIL(CULL_BAD_OPTION, "too many options");
+    (void)snprintf(a->strategy, sizeof a->strategy, "%s%s%s", a->what.name,
+                   a->what.modifier[0] ? " " : "", a->what.modifier);
+    TRY(take_own(a, "keep", &a->keep));
+    TRY(take_own(a, "score.pass", &a->pass));
+done:
+    return status;
+}
+
+cull_status cull_arm_read(const char *list, cull_arm_asked **out, size_t *count)
+{
+    cull_status     status = CULL_OK;
+    cull_arm_asked *all = NULL;
+    const char     *item = NULL;
+    size_t          room = 1, n = 0, length = 0;
+
+    for (const char *at = list; *at; at++) room += *at == ',';
+    TRY(cull_base_alloc(room, sizeof *all, "a comparison", &all));
+    for (; (item = cull_list_next(&list, &length)); n++) TRY(read_one(item, length, &all[n]));
+    *out = all;
+    *count = n;
+    all = NULL;
+done:
+    cull_arms_forget(all, room);
+    return status;
+}
+
+void cull_arms_forget(cull_arm_asked *asked, size_t count)
+{
+    for (size_t i = 0; asked && i < count; i++) cull_strategy_text_clear(&asked[i].what);
+    cull_base_free(asked);
 }
 
 bool cull_arm_next(const char **rest, char *out, size_t room)
 {
-    size_t length = 0;
+    size_t      length = 0;
+    const char *item = cull_list_next(rest, &length);
 
-    if (!*rest) return false;
-    length = length_of_item(*rest);
-    (void)snprintf(out, room, "%.*s", (int)(length < room ? length : room - 1), *rest);
-    *rest = (*rest)[length] ? *rest + length + 1 : NULL;
-    return true;
+    if (item) (void)snprintf(out, room, "%.*s", (int)(length < room ? length : room - 1), item);
+    return item != NULL;
 }
 
 cull_status cull_arm_read_keeps(const char *text, double keep[CULL_ARM_KEEPS], size_t *count)
@@ -90,25 +91,11 @@ cull_status cull_arm_read_keeps(const char *text, double keep[CULL_ARM_KEEPS], s
     *count = 0;
     while (cull_arm_next(&text, item, sizeof item)) {
         if (*count == CULL_ARM_KEEPS)
-            FAIL(CULL_BAD_OPTION, "more than %d shares to keep", CULL_ARM_KEEPS);
+            FAIL_ABOUT(CULL_BAD_OPTION, "keep", "more than %d shares to keep", CULL_ARM_KEEPS);
         if (!cull_base_read_number(item, &keep[*count]) || !(keep[*count] > 0) || keep[*count] > 1)
-            FAIL(CULL_BAD_OPTION, "keep: '%s' is no share above 0 and up to 1", item);
+            FAIL_OPTION("keep", "'%s' is no share above 0 and up to 1", item);
         (*count)++;
     }
-done:
-    return status;
-}
-
-cull_status cull_arm_read(const char **rest, cull_arm_asked *out, bool *there)
-{
-    cull_status status = CULL_OK;
-
-    *out = (cull_arm_asked){.keep = NULL};
-    if (*rest && length_of_item(*rest) >= sizeof out->text)
-        FAIL(CULL_BAD_OPTION, "'%.40s...': a strategy has at most %zu letters, options included",
-             *rest, sizeof out->text - 1);
-    *there = cull_arm_next(rest, out->text, sizeof out->text);
-    if (*there) TRY(take_words(out));
 done:
     return status;
 }

@@ -36,15 +36,14 @@ static size_t join(const cull_arm_base *base, const cull_option *more, size_t co
     return n;
 }
 
-cull_status cull_arm_recipe(const cull_arm_base *base, const cull_option *more, size_t count,
-                            cull_recipe **out)
+/* The base with more changes, as it stands; moments: train.evaluate_at instead of its own. */
+static cull_status open_changed(const cull_arm_base *base, const cull_option *more, size_t count,
+                                const char *moments, cull_recipe **out)
 {
-    cull_status  status = CULL_OK;
-    cull_option  all[MOST_CHANGES];
-    char         threads[16], moments[CULL_ARM_MOMENTS];
-    size_t       n = 0;
-    bool         fits = true;
-    cull_recipe *recipe = NULL;
+    cull_status status = CULL_OK;
+    cull_option all[MOST_CHANGES];
+    char        threads[16];
+    size_t      n = 0, at = 0;
 
     if (base->count + count + 2 > MOST_CHANGES)
         FAIL(CULL_BAD_OPTION, "%zu changes to a recipe are too many", base->count);
@@ -53,17 +52,30 @@ cull_status cull_arm_recipe(const cull_arm_base *base, const cull_option *more, 
         (void)snprintf(threads, sizeof threads, "%u", base->threads);
         all[n++] = (cull_option){"train.threads", threads};
     }
-    TRY(cull_recipe_open(base->path, all, n, &recipe));
-    if (count > 0) TRY(cull_arm_moments_left(recipe, moments, &fits));
-    if (!fits) {
-        size_t at = 0;
-
-        cull_recipe_close(recipe);
-        recipe = NULL;
+    if (moments) {
         while (at < n && strcmp(all[at].key, "train.evaluate_at") != 0) at++;
         n += at == n;
         all[at] = (cull_option){"train.evaluate_at", moments};
-        TRY(cull_recipe_open(base->path, all, n, &recipe));
+    }
+    TRY(cull_recipe_open(base->path, all, n, out));
+done:
+    return status;
+}
+
+cull_status cull_arm_recipe(const cull_arm_base *base, const cull_option *more, size_t count,
+                            cull_recipe **out)
+{
+    cull_status  status = CULL_OK;
+    char         moments[CULL_ARM_MOMENTS];
+    bool         fits = true;
+    cull_recipe *recipe = NULL;
+
+    TRY(open_changed(base, more, count, NULL, &recipe));
+    if (count > 0) TRY(cull_arm_moments_left(recipe, moments, &fits));
+    if (!fits) {
+        cull_recipe_close(recipe);
+        recipe = NULL;
+        TRY(open_changed(base, more, count, moments, &recipe));
     }
     *out = recipe;
     recipe = NULL;
@@ -137,10 +149,19 @@ void cull_arms_close(cull_arms *arms)
     for (size_t i = 0; i < arms->count; i++) cull_recipe_close(arms->arm[i].recipe);
     cull_base_free(arms->arm);
     cull_base_free(arms->left);
+    cull_arms_forget(arms->asked, arms->wishes);
     *arms = (cull_arms){0};
 }
 
-cull_status cull_arms_note_left(cull_arms *arms, const char *name, const char *why)
+static void keep_reason(cull_arm_left *left, cull_status status, const char *why)
+{
+    left->status = status;
+    (void)snprintf(left->why, sizeof left->why, "%s", why);
+    (void)snprintf(left->subject, sizeof left->subject, "%.63s", cull_last_subject());
+}
+
+cull_status cull_arms_note_left(cull_arms *arms, const char *name, cull_status because,
+                                const char *why)
 {
     cull_status status = CULL_OK;
 
@@ -150,8 +171,7 @@ cull_status cull_arms_note_left(cull_arms *arms, const char *name, const char *w
         arms->left_room = room;
     }
     (void)snprintf(arms->left[arms->lefts].name, CULL_ARM_NAME, "%s", name);
-    (void)snprintf(arms->left[arms->lefts].why, CULL_ARM_WHY, "%s", why);
-    arms->lefts++;
+    keep_reason(&arms->left[arms->lefts++], because, why);
 done:
     return status;
 }
@@ -203,25 +223,16 @@ const char *cull_arm_scoring(size_t i)
 /* Room is left for the share and the pass, which tell arms of one strategy apart. */
 static void name_arm(const cull_arm_asked *a, const char *keep, cull_arm *arm)
 {
-    char   what[CULL_ARM_NAME - NAME_END];
-    size_t at = 0, length = 0;
+    char what[CULL_ARM_NAME - NAME_END], pass[18] = "";
 
-    for (size_t i = 0; i <= a->options && length < sizeof what; i++) {
-        const cull_option *o = i ? &a->option[i - 1] : NULL;
-
-        length +=
-            o ? (size_t)snprintf(what + length, sizeof what - length, " %s=%.40s", o->key, o->value)
-              : (size_t)snprintf(what, sizeof what, "%s", a->strategy);
-    }
-    (void)snprintf(arm->name, sizeof arm->name, "%s%s%.24s%s%.16s", what, keep ? " keep=" : "",
-                   keep ? keep : "", strcmp(arm->pass, "none") != 0 ? " " : "",
-                   strcmp(arm->pass, "none") != 0 ? arm->pass : "");
-    for (const char *from = arm->name; *from; from++) {
-        if (strncmp(from, "keep=", 5) == 0) from += 5;
-        arm->folder[at++] =
-            (char)(isalnum((unsigned char)*from) || *from == '.' || *from == '_' ? *from : '-');
-    }
-    arm->folder[at] = '\0';
+    if (strcmp(arm->pass, "none") != 0) (void)snprintf(pass, sizeof pass, " %.16s", arm->pass);
+    (void)cull_strategy_text_write(&a->what, what, sizeof what);
+    (void)snprintf(arm->name, sizeof arm->name, "%s%s%.24s%s", what, keep ? " keep=" : "",
+                   keep ? keep : "", pass);
+    (void)snprintf(arm->folder, sizeof arm->folder, "%s%s%.24s%s", what, keep ? " " : "",
+                   keep ? keep : "", pass);
+    for (char *at = arm->folder; *at; at++)
+        if (!isalnum((unsigned char)*at) && *at != '.' && *at != '_') *at = '-';
 }
 
 static bool takes(const cull_recipe *recipe, const char *key)
@@ -255,11 +266,12 @@ static cull_status check_saving(const cull_arm *arm, const cull_arm_wish *wish,
     if (wish->anyway || look->pool || look->scoring < look->steps ||
         strcmp(arm->pass, "separate") != 0 || !(arm->keep >= 2. / 3) || scores_for_less(arm))
         return CULL_OK;
-    return cull_fail(CULL_BAD_OPTION,
-                     "it cannot save anything: scoring %.0f examples costs %.0f/3 and training "
-                     "%.0f %% of them %.0f, together %.1f of the %.0f that full training costs",
-                     batch, batch, 100 * arm->keep, floor(arm->keep * batch),
-                     batch / 3 + floor(arm->keep * batch), batch);
+    return cull_fail_about(
+        CULL_NO_SAVING, "keep",
+        "it cannot save anything: scoring %.0f examples costs %.0f/3 and training "
+        "%.0f %% of them %.0f, together %.1f of the %.0f that full training costs",
+        batch, batch, 100 * arm->keep, floor(arm->keep * batch),
+        batch / 3 + floor(arm->keep * batch), batch);
 }
 
 /* The changes to a recipe that a strategy of the list means. */
@@ -269,31 +281,32 @@ struct meant {
     size_t      count;
 };
 
-static bool names(const cull_arm_asked *a, const char *key)
-{
-    for (size_t i = 0; i < a->options; i++)
-        if (strcmp(a->option[i].key, key) == 0) return true;
-    return false;
-}
-
 /* pass: "separate", "reuse" or "none". What the base says of scoring is not for those who do none,
  * nor what it says of reuse for those who reuse nothing. */
 static void mean(const cull_arm_asked *a, const char *keep, const char *pass, struct meant *out)
 {
+    const cull_strategy_text *what = &a->what;
+
     *out = (struct meant){0};
     out->option[out->count++] = (cull_option){"select.strategy", a->strategy};
     if (strcmp(pass, "none") == 0)
         out->count += cull_arm_unscored(out->option + out->count);
     else
         out->option[out->count++] = (cull_option){"score.pass", pass};
-    if (strcmp(pass, "separate") == 0 && !names(a, "reuse.batchnorm"))
+    if (strcmp(pass, "separate") == 0 && !cull_strategy_text_value(what, "reuse.batchnorm"))
         out->option[out->count++] = (cull_option){"reuse.batchnorm", "kept"};
     if (keep) out->option[out->count++] = (cull_option){"select.keep", keep};
-    for (size_t i = 0; i < a->options; i++) {
+    for (size_t i = 0; i < what->options; i++) {
         (void)snprintf(out->key[i], sizeof out->key[i], "%s%.50s",
-                       is_of_scoring(a->option[i].key) ? "" : "select.", a->option[i].key);
-        out->option[out->count++] = (cull_option){out->key[i], a->option[i].value};
+                       is_of_scoring(what->option[i].key) ? "" : "select.", what->option[i].key);
+        out->option[out->count++] = (cull_option){out->key[i], what->option[i].value};
     }
+}
+
+/* It contradicts itself or what it is compared by: no reason to end the others. */
+static bool cannot_be(cull_status status)
+{
+    return status == CULL_BAD_OPTION || status == CULL_UNKNOWN_OPTION || status == CULL_NO_SAVING;
 }
 
 /* One arm, or a word on why it cannot be: others of its strategy may. */
@@ -302,24 +315,22 @@ static cull_status add_pass(const cull_arm_base *base, const cull_arm_wish *wish
 {
     cull_status  status = CULL_OK;
     struct meant m;
-    cull_arm     arm = {.role = CULL_ROLE_ARM, .keep = NAN, .pass = pass};
+    cull_arm     arm = {.role = CULL_ROLE_ARM, .keep = NAN, .pass = pass, .asked = a};
     cull_price   look = {0};
-    char         why[CULL_ARM_WHY];
 
     mean(a, keep, pass, &m);
     if (keep) (void)cull_base_read_number(keep, &arm.keep);
     (void)snprintf(arm.strategy, sizeof arm.strategy, "%s", a->strategy);
-    arm.uniform = strstr(a->strategy, "random") != NULL && !strchr(a->strategy, '/');
     name_arm(a, keep, &arm);
     status = cull_arm_recipe(base, m.option, m.count, &arm.recipe);
     if (status == CULL_OK) status = look_at(arm.recipe, &look);
     if (status == CULL_OK) status = check_saving(&arm, wish, &look);
-    if (status == CULL_BAD_OPTION) {
-        (void)snprintf(why, sizeof why, "%s", cull_last_error());
-        status = cull_arms_note_left(arms, arm.name, why);
+    if (cannot_be(status)) {
+        status = cull_arms_note_left(arms, arm.name, status, cull_last_error());
         goto done;
     }
     TRY(status);
+    arm.uniform = arm.recipe->select.strategy->traits & CULL_UNIFORM;
     arm.price = look; /* until there is a table, for its candidates */
     TRY(add_owned(arms, &arm));
 done:
@@ -332,31 +343,23 @@ struct look {
     bool keeps, steps, pool; /* takes a share; scores batches; scores the pool */
 };
 
-/* A strategy's own sentences begin with its name, or without its modifier; others do not. */
-static bool names_it(const char *why, const char *strategy)
-{
-    size_t length = strcspn(why, ":");
-
-    return strncmp(why, strategy, length) == 0 &&
-           (strategy[length] == '\0' || strategy[length] == ' ');
-}
-
-/* It must be possible by itself, with one pass at least. */
+/* It must be possible by itself, with one pass at least; the first says why not. */
 static cull_status open_alone(const cull_arm_base *base, const cull_arm_asked *a, cull_recipe **out)
 {
-    struct meant m;
-    char         why[CULL_ARM_WHY];
-    cull_status  status = CULL_OK;
+    static const char *const passes[] = {"separate", "reuse"};
+    struct meant             m;
+    cull_arm_left            first = {.status = CULL_OK};
+    cull_status              status = CULL_OK;
 
-    mean(a, NULL, "separate", &m);
-    status = cull_arm_recipe(base, m.option, m.count, out);
-    if (status != CULL_BAD_OPTION) return status;
-    (void)snprintf(why, sizeof why, "%s", cull_last_error());
-    mean(a, NULL, "reuse", &m);
-    status = cull_arm_recipe(base, m.option, m.count, out);
-    if (status != CULL_BAD_OPTION) return status;
-    if (names_it(why, a->strategy)) return cull_fail(status, "%s", why);
-    return cull_fail(status, "%s: %s", a->strategy, why);
+    for (size_t i = 0; i < 2; i++) {
+        mean(a, NULL, passes[i], &m);
+        status = open_changed(base, m.option, m.count, NULL, out);
+        if (!cannot_be(status)) break;
+        if (i == 0) keep_reason(&first, status, cull_last_error());
+    }
+    if (status == CULL_OK || status == CULL_NO_MEMORY) return status;
+    if (!first.status) keep_reason(&first, status, cull_last_error());
+    return cull_fail_about(first.status, first.subject, "%s: %s", a->strategy, first.why);
 }
 
 static cull_status look_alone(const cull_arm_base *base, const cull_arm_asked *a, struct look *out)
@@ -369,17 +372,20 @@ static cull_status look_alone(const cull_arm_base *base, const cull_arm_asked *a
     TRY(look_at(recipe, &look));
     out->keeps = takes(recipe, "select.keep");
     /* one that selects at no step yet may score when it begins to */
-    out->steps =
-        !look.pool && (look.scoring > 0 || (!look.fixed && !strstr(a->strategy, "remembered")));
+    out->steps = !look.pool &&
+                 (look.scoring > 0 || (!look.fixed && strcmp(a->what.modifier, "remembered") != 0));
     out->pool = look.scoring > 0 && look.pool;
-    for (size_t i = 0; i < a->options; i++)
-        if (is_of_scoring(a->option[i].key) && !out->steps && !out->pool)
-            FAIL(CULL_BAD_OPTION, "%s scores nothing, so %s has no effect", a->strategy,
-                 a->option[i].key);
+    for (size_t i = 0; i < a->what.options; i++)
+        if (is_of_scoring(a->what.option[i].key) && !out->steps && !out->pool)
+            FAIL_ABOUT(CULL_BAD_OPTION, a->what.option[i].key,
+                       "%s scores nothing, so %s has no effect", a->strategy,
+                       a->what.option[i].key);
     if (a->pass && !out->steps)
-        FAIL(CULL_BAD_OPTION, "%s scores no batches, so score.pass has no effect", a->strategy);
+        FAIL_ABOUT(CULL_BAD_OPTION, "score.pass",
+                   "%s scores no batches, so score.pass has no effect", a->strategy);
     if (a->keep && !out->keeps)
-        FAIL(CULL_BAD_OPTION, "%s decides how many it keeps, so keep has no effect", a->strategy);
+        FAIL_ABOUT(CULL_BAD_OPTION, "keep", "%s decides how many it keeps, so keep has no effect",
+                   a->strategy);
 done:
     cull_recipe_close(recipe);
     return status;
@@ -407,7 +413,7 @@ static cull_status add_strategy(const cull_arm_base *base, const cull_arm_wish *
         while (cull_arm_next(&rest, pass, sizeof pass)) {
             bool reuse = strcmp(pass, "reuse") == 0;
             if (!reuse && strcmp(pass, "separate") != 0)
-                FAIL(CULL_BAD_OPTION, "pass: '%s' is neither separate nor reuse", pass);
+                FAIL_OPTION("pass", "'%s' is neither separate nor reuse", pass);
             TRY(add_pass(base, wish, arms, a, kept, reuse ? "reuse" : "separate"));
         }
     }
@@ -429,14 +435,15 @@ static cull_status add_full(const cull_arm_base *base, cull_arms *arms)
     (void)snprintf(arm.folder, sizeof arm.folder, "full");
     (void)snprintf(arm.strategy, sizeof arm.strategy, "full");
     TRY(cull_arm_recipe(base, NULL, 0, &asked));
-    if (strcmp(cull_recipe_value(asked, "select.strategy"), "full") != 0)
-        FAIL(CULL_BAD_OPTION,
-             "select.strategy: a comparison's recipe trains all examples; what is compared with it "
-             "stands in the list of strategies");
+    if (!(asked->select.strategy->traits & CULL_KEEPS_ALL))
+        FAIL_ABOUT(
+            CULL_BAD_OPTION, "select.strategy",
+            "select.strategy: a comparison's recipe trains all examples; what is compared with it "
+            "stands in the list of strategies");
     TRY(cull_arm_moments_left(asked, moments, &fits));
     if (!fits)
-        FAIL(CULL_BAD_OPTION, "train.evaluate_at: %g lies behind the run's end",
-             asked->setup.moment[asked->setup.moments - 1]);
+        FAIL_OPTION("train.evaluate_at", "%g lies behind the run's end",
+                    asked->setup.moment[asked->setup.moments - 1]);
     TRY(cull_arm_recipe(base, unscored, count, &arm.recipe));
     TRY(add_owned(arms, &arm));
 done:
@@ -447,22 +454,20 @@ done:
 
 cull_status cull_arms_open(const cull_arm_base *base, const cull_arm_wish *wish, cull_arms *out)
 {
-    cull_status status = CULL_OK;
-    cull_arms   arms = {0};
-    const char *rest = wish->strategies;
+    cull_status          status = CULL_OK;
+    cull_arms            arms = {0};
+    const cull_strategy *found = NULL;
 
     TRY(add_full(base, &arms));
-    for (;;) {
-        cull_arm_asked a;
-        bool           there = false;
-
-        TRY(cull_arm_read(&rest, &a, &there));
-        if (!there) break;
-        if (strcmp(a.strategy, "full") == 0) continue; /* always there */
-        TRY(add_strategy(base, wish, &arms, &a));
+    TRY(cull_arm_read(wish->strategies, &arms.asked, &arms.wishes));
+    for (size_t i = 0; i < arms.wishes; i++) {
+        found = cull_strategy_of(arms.asked[i].strategy);
+        if (found && (found->traits & CULL_KEEPS_ALL)) continue; /* always there */
+        TRY(add_strategy(base, wish, &arms, &arms.asked[i]));
     }
     if (arms.lefts && cull_arms_to_judge(&arms) == 0)
-        FAIL(CULL_BAD_OPTION, "%s: %s", arms.left[0].name, arms.left[0].why);
+        FAIL_ABOUT(arms.left[0].status, arms.left[0].subject, "%s: %s", arms.left[0].name,
+                   arms.left[0].why);
     *out = arms;
     arms = (cull_arms){0};
 done:

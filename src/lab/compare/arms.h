@@ -39,17 +39,25 @@ enum {
 };
 #define CULL_ARM_SHARE .03 /* costs this near share a control */
 
+/* One strategy of the list that a user asked for. */
+typedef struct cull_arm_asked {
+    cull_strategy_text what;                    /* its options but for those below   */
+    char               strategy[CULL_ARM_NAME]; /* name and modifier                 */
+    const char        *keep, *pass;             /* its own; NULL: as all             */
+} cull_arm_asked;
+
 typedef struct cull_arm {
-    cull_role      role;
-    char           name[CULL_ARM_NAME], folder[CULL_ARM_NAME], strategy[CULL_ARM_NAME];
-    const char    *pass;   /* "separate", "reuse" or "none": no scoring pass          */
-    double         keep;   /* NaN: none                                               */
-    cull_recipe   *recipe; /* owned; NULL: early stop, which has no run               */
-    bool           uniform;
-    cull_arm_costs own;
-    cull_price     price;
-    double         share;               /* shortened, early stop: of the full run's cost */
-    size_t         control[CULL_ROLES]; /* by role; SIZE_MAX: none                      */
+    cull_role             role;
+    char                  name[CULL_ARM_NAME], folder[CULL_ARM_NAME], strategy[CULL_ARM_NAME];
+    const char           *pass;    /* "separate", "reuse" or "none": no scoring pass          */
+    double                keep;    /* NaN: none                                               */
+    cull_recipe          *recipe;  /* owned; NULL: early stop, which has no run               */
+    bool                  uniform; /* needs no uniform control, and gets no verdict           */
+    const cull_arm_asked *asked;   /* of the list; NULL: full training and controls     */
+    cull_arm_costs        own;
+    cull_price            price;
+    double                share;               /* shortened, early stop: of the full run's cost */
+    size_t                control[CULL_ROLES]; /* by role; SIZE_MAX: none                      */
 } cull_arm;
 
 /* What all arms have in common; texts are borrowed. */
@@ -62,14 +70,17 @@ typedef struct cull_arm_base {
 
 /* An arm that was asked for and cannot be. */
 typedef struct cull_arm_left {
-    char name[CULL_ARM_NAME], why[CULL_ARM_WHY];
+    char        name[CULL_ARM_NAME], why[CULL_ARM_WHY], subject[CULL_RECIPE_KEY];
+    cull_status status;
 } cull_arm_left;
 
 typedef struct cull_arms {
-    cull_arm      *arm; /* [count] the full run first */
-    size_t         count, room;
-    cull_arm_left *left; /* [lefts] */
-    size_t         lefts, left_room;
+    cull_arm       *arm; /* [count] the full run first */
+    size_t          count, room;
+    cull_arm_left  *left; /* [lefts] */
+    size_t          lefts, left_room;
+    cull_arm_asked *asked; /* [wishes] the list of strategies */
+    size_t          wishes;
 } cull_arms;
 
 /* What a user asks for, as text with commas between. */
@@ -89,15 +100,18 @@ typedef struct cull_arm_wish {
  * An arm that cannot be (with this pass or share), or cannot save anything, is left out and its
  * name noted with the reason. Who scores nothing has the defaults of all keys of scoring.
  *
- * CULL_BAD_OPTION: an unknown strategy or option, a keep out of (0, 1], or no arm but uniform ones
- * is left.
+ * CULL_UNKNOWN_STRATEGY, CULL_UNKNOWN_OPTION, CULL_BAD_OPTION: a keep out of (0, 1], for instance.
+ * Where no arm but uniform ones is left, the status of the first that was left out.
  */
 cull_status cull_arms_open(const cull_arm_base *base, const cull_arm_wish *wish, cull_arms *out);
 void        cull_arms_close(cull_arms *arms);
+void        cull_arms_forget(cull_arm_asked *asked, size_t count); /* NULL is fine */
 
-/* Take an arm out, before there are controls; note one that is left out. */
+/* Take an arm out, before there are controls; note one that is left out, for the latest failure or
+ * for what another process said. */
 void        cull_arms_drop(cull_arms *arms, size_t at);
-cull_status cull_arms_note_left(cull_arms *arms, const char *name, const char *why);
+cull_status cull_arms_note_left(cull_arms *arms, const char *name, cull_status status,
+                                const char *why);
 /* How many arms are there that a verdict is asked for? */
 size_t cull_arms_to_judge(const cull_arms *arms);
 

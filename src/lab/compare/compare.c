@@ -340,7 +340,7 @@ cull_status cull_comparison_leave_out(cull_comparison *c, size_t i, const char *
         FAIL(CULL_BAD_ARGUMENT, "what all arms are measured by cannot be left out");
     for (size_t k = 0; k < c->waiting; k++) others -= c->unmeasured[k].left;
     if (others < 2) FAIL(CULL_BAD_ARGUMENT, "the last arm cannot be left out");
-    TRY(cull_arms_note_left(&c->arms, c->arms.arm[arm].name, why));
+    TRY(cull_arms_note_left(&c->arms, c->arms.arm[arm].name, CULL_BAD_OPTION, why));
     c->unmeasured[i].left = true;
 done:
     return status;

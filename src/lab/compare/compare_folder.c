@@ -24,7 +24,7 @@ static cull_status lock(cull_comparison *c)
     c->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (c->lock < 0) FAIL(CULL_IO, "%s: cannot create: %s", path, strerror(errno));
     if (fcntl(c->lock, F_SETLK, &whole))
-        FAIL(CULL_BAD_ARGUMENT, "%s: another comparison is at work here", c->folder);
+        FAIL_ABOUT(CULL_BUSY, c->folder, "%s: another comparison is at work here", c->folder);
 done:
     return status;
 }
@@ -35,16 +35,16 @@ static cull_status check_word(const cull_comparison *c, const char *key, const c
                               const char *mine)
 {
     if (strcmp(there, mine) == 0) return CULL_OK;
-    return cull_fail(CULL_BAD_OPTION, "%s: the comparison there has %s=%s, this one %s", c->folder,
-                     key, there[0] ? there : "none", mine);
+    return cull_fail_about(CULL_DIFFERS, key, "%s: the comparison there has %s=%s, this one %s",
+                           c->folder, key, there[0] ? there : "none", mine);
 }
 
 static cull_status check_count(const cull_comparison *c, const char *key, double there,
                                uint64_t mine, bool more)
 {
     if (there == (double)mine || (more && there > 0 && there < (double)mine)) return CULL_OK;
-    return cull_fail(CULL_BAD_OPTION, "%s: the comparison there has %s=%.0f, this one %llu",
-                     c->folder, key, there, (unsigned long long)mine);
+    return cull_fail_about(CULL_DIFFERS, key, "%s: the comparison there has %s=%.0f, this one %llu",
+                           c->folder, key, there, (unsigned long long)mine);
 }
 
 static cull_status check_recipe(const cull_comparison *c)
@@ -59,8 +59,8 @@ static cull_status check_recipe(const cull_comparison *c)
     TRY(cull_arm_recipe(&c->base, NULL, 0, &mine));
     key = cull_recipe_difference(there, mine);
     if (key)
-        FAIL(CULL_BAD_OPTION, "%s: the comparison there has %s=%s, this one %s", c->folder, key,
-             cull_recipe_value(there, key), cull_recipe_value(mine, key));
+        FAIL_ABOUT(CULL_DIFFERS, key, "%s: the comparison there has %s=%s, this one %s", c->folder,
+                   key, cull_recipe_value(there, key), cull_recipe_value(mine, key));
 done:
     cull_recipe_close(there);
     cull_recipe_close(mine);
@@ -98,8 +98,9 @@ static cull_status check_init(const cull_comparison *c)
 
     TRY(hash_init(c, now));
     if (c->init[0] && now[0] && strcmp(c->init, now) != 0)
-        FAIL(CULL_BAD_OPTION, "%s: the comparison there has train.init=%s of hash %s, this one %s",
-             c->folder, init_of(c), c->init, now);
+        FAIL_ABOUT(CULL_DIFFERS, "train.init",
+                   "%s: the comparison there has train.init=%s of hash %s, this one %s", c->folder,
+                   init_of(c), c->init, now);
 done:
     return status;
 }
@@ -137,7 +138,7 @@ cull_status cull_comparison_folder(cull_comparison *c, const char *folder, bool 
     TRY(lock(c));
     TRY(cull_base_join(c->folder, "plan.json", path));
     if (access(path, F_OK) != 0) goto done; /* nothing there to go on with */
-    if (!resume) FAIL(CULL_BAD_ARGUMENT, "%s already holds a comparison", folder);
+    if (!resume) FAIL_ABOUT(CULL_EXISTS, folder, "%s already holds a comparison", folder);
     TRY(check_plan(c, path));
     TRY(cull_base_join(c->folder, "costs.json", path));
     TRY(cull_costs_read(c, path));

@@ -46,12 +46,15 @@ static cull_status plan_arm(cull_comparison *c, size_t i, cull_records_arm *out)
     cull_status       status = CULL_OK;
     const cull_arm   *a = &c->arms.arm[i];
     const cull_price *full = &c->arms.arm[0].price;
+    size_t            asked = a->asked ? a->asked->what.options : 0;
 
     *out = (cull_records_arm){.name = a->name,
                               .folder = a->folder,
                               .role = cull_role_name(a->role),
                               .strategy = a->strategy,
                               .pass = a->pass,
+                              .uniform = a->uniform && a->role != CULL_ROLE_FULL &&
+                                         a->role < CULL_ROLE_SHORTENED,
                               .keep = a->keep,
                               .cost = a->price.seconds / full->seconds,
                               .counted = a->price.thirds / full->thirds,
@@ -65,6 +68,9 @@ static cull_status plan_arm(cull_comparison *c, size_t i, cull_records_arm *out)
                               .verdict = a->role == CULL_ROLE_ARM && a->uniform ? "control" : ""};
     for (size_t f = 0; f < CULL_RECORDS_FACTORS; f++)
         out->factor[f] = f < CULL_COMPARE_FACTORS ? cull_compare_factor[f] : NAN;
+    TRY(cull_base_alloc(asked, sizeof *out->option, "options", &out->option));
+    if (asked) memcpy(out->option, a->asked->what.option, asked * sizeof *out->option);
+    out->options = asked;
     TRY(cull_base_alloc(c->seeds, sizeof *out->run, "runs", &out->run));
     for (; out->runs < c->seeds; out->runs++)
         out->run[out->runs] =
@@ -92,7 +98,7 @@ static cull_status list_recipe(const cull_comparison *c, cull_compare_value *v)
     TRY(cull_base_alloc(count, sizeof *v->is.recipe, "a recipe", &v->is.recipe));
     for (; (spec = cull_recipe_option_at(v->is.pairs)); v->is.pairs++)
         v->is.recipe[v->is.pairs] =
-            (cull_records_pair){spec->key, cull_recipe_value(v->recipe, spec->key)};
+            (cull_option){spec->key, cull_recipe_value(v->recipe, spec->key)};
 done:
     return status;
 }
@@ -301,7 +307,6 @@ bool cull_comparison_arm(const cull_comparison *c, size_t i, cull_compare_arm *o
 
     if (!c->planned || i >= c->value.is.arms) return false;
     cull_records_arm_view(&c->value.is.arm[i], &arm);
-    arm.uniform = c->arms.arm[i].uniform;
     arm.runs = (size_t)c->value.is.arm[i].planned;
     if (!c->verdict[0]) arm.verdict = "";
     cull_sized_give(out, &arm, sizeof arm);

@@ -50,7 +50,8 @@ static cull_status leave_out(cull_comparison *c, const cull_records_costs *from)
     for (size_t i = 0; i < from->lefts; i++)
         for (size_t k = c->arms.count; k-- > 1;)
             if (strcmp(c->arms.arm[k].name, from->left[i].name) == 0 && !c->arms.arm[k].uniform) {
-                TRY(cull_arms_note_left(&c->arms, from->left[i].name, from->left[i].why));
+                TRY(cull_arms_note_left(&c->arms, from->left[i].name, CULL_BAD_OPTION,
+                                        from->left[i].why));
                 cull_arms_drop(&c->arms, k);
             }
     if (cull_arms_to_judge(&c->arms) == 0)

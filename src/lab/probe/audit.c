@@ -37,7 +37,7 @@ static cull_status prepare(cull_audit_work *w, const cull_recipe *recipe,
     if (strcmp(name, "train") == 0) w->set = w->t->sets.train;
     if (strcmp(name, "validation") == 0) w->set = w->t->sets.validation;
     if (strcmp(name, "test") == 0) w->set = w->t->sets.test;
-    if (!w->set) FAIL(CULL_BAD_ARGUMENT, "%s: the recipe has no set of this name", name);
+    if (!w->set) FAIL_ABOUT(CULL_UNKNOWN_SET, name, "%s: the recipe has no set of this name", name);
     if (options->weights)
         TRY(cull_weights_read(options->weights, w->t->learner.model, w->t->learner.params));
     else

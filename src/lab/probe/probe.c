@@ -47,32 +47,8 @@ static void clear(struct work *w)
     cull_trainer_destroy(w->t);
 }
 
-/* "sb beta=balles": words with '=' are options, the others name the strategy. */
-static cull_status split_name(char *text, char *name, size_t room, cull_option *option,
-                              size_t *count)
-{
-    cull_status status = CULL_OK;
-    char       *rest = NULL;
-
-    name[0] = '\0';
-    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        char  *equals = strchr(word, '=');
-        size_t length = strlen(name);
-
-        if (!equals) {
-            (void)snprintf(name + length, room - length, "%s%s", length ? " " : "", word);
-            continue;
-        }
-        if (*count == MOST_OPTIONS) FAIL(CULL_BAD_OPTION, "%s: too many options", name);
-        *equals = '\0';
-        option[(*count)++] = (cull_option){word, equals + 1};
-    }
-done:
-    return status;
-}
-
 /* Only what a minibatch and its scoring pass can answer can be probed. */
-static cull_status check_needs(const struct work *w, const cull_probe_arm *arm,
+static cull_status check_needs(const struct work *w, const cull_probe_arm *arm, bool keeps,
                                const cull_selector *selector)
 {
     const unsigned known = CULL_SIGNAL_LOSS | CULL_SIGNAL_H | CULL_SIGNAL_P | CULL_SIGNAL_LABEL;
@@ -83,7 +59,7 @@ static cull_status check_needs(const struct work *w, const cull_probe_arm *arm,
     if (needs.action == CULL_SELECT_POOL || needs.action == CULL_KEEP_SUBSET)
         FAIL(CULL_BAD_OPTION, "%s chooses from the pool: a probe looks at minibatches",
              arm->strategy);
-    if (needs.action == CULL_TRAIN_ALL && arm->keep < 1 && strcmp(arm->strategy, "full") != 0)
+    if (needs.action == CULL_TRAIN_ALL && arm->keep < 1 && keeps)
         FAIL(CULL_BAD_OPTION, "%s keeps all at the beginning of a run: nothing to probe",
              arm->strategy);
     if (needs.candidates != w->prober.ground.batch)
@@ -96,30 +72,52 @@ done:
     return status;
 }
 
+/* With its own options, and a share where it takes one. */
+static cull_status make_selector(struct work *w, const cull_probe_arm *arm, cull_selector **out,
+                                 bool *all)
+{
+    cull_status          status = CULL_OK;
+    cull_strategy_text   text = {0};
+    cull_option          option[MOST_OPTIONS + 1] = {{0}};
+    const cull_strategy *found = NULL;
+    char                 name[CULL_PROBE_NAME], keep[32];
+    size_t               count = 0;
+    cull_setting         setting = {.pool = w->t->sets.train->count,
+                                    .batch = w->t->setup->batch,
+                                    .epochs = w->t->setup->epochs,
+                                    .seed = w->t->setup->seed,
+                                    .backend = w->t->backend};
+
+    TRY(cull_strategy_text_read(arm->strategy, &text));
+    count = text.options;
+    if (count > MOST_OPTIONS) FAIL(CULL_BAD_OPTION, "%s: too many options", text.name);
+    if (count) memcpy(option, text.option, count * sizeof *option);
+    found = cull_strategy_of(text.name);
+    *all = found && (found->traits & CULL_KEEPS_ALL);
+    (void)snprintf(keep, sizeof keep, "%.17g", arm->keep);
+    if (!*all) option[count++] = (cull_option){"keep", keep};
+    text.options = 0;
+    (void)cull_strategy_text_write(&text, name, sizeof name);
+    TRY(cull_selector_create(name, option, count, &setting, out));
+done:
+    cull_strategy_text_clear(&text);
+    return status;
+}
+
 static cull_status make_arm(struct work *w, size_t at, const char *strategy, double keep)
 {
     cull_status     status = CULL_OK;
     cull_probe_arm *arm = &w->result.arm[at];
-    char            text[CULL_PROBE_NAME], name[CULL_PROBE_NAME], number[32];
-    cull_option     option[MOST_OPTIONS + 1] = {{0}};
-    size_t          count = 0;
-    cull_setting    setting = {.pool = w->t->sets.train->count,
-                               .batch = w->t->setup->batch,
-                               .epochs = w->t->setup->epochs,
-                               .seed = w->t->setup->seed,
-                               .backend = w->t->backend};
+    bool            all = false;
 
-    if (strlen(strategy) >= sizeof text)
+    if (strlen(strategy) >= sizeof arm->strategy)
         FAIL(CULL_BAD_OPTION, "%.40s...: the strategy's name is too long", strategy);
-    if (!(keep > 0 && keep <= 1)) FAIL(CULL_BAD_OPTION, "keep=%g is not in (0, 1]", keep);
-    (void)snprintf(text, sizeof text, "%s", strategy);
+    if (!(keep > 0 && keep <= 1))
+        FAIL_ABOUT(CULL_BAD_OPTION, "keep", "keep=%g is not in (0, 1]", keep);
     (void)snprintf(arm->strategy, sizeof arm->strategy, "%s", strategy);
-    (void)snprintf(number, sizeof number, "%.17g", keep);
     arm->keep = keep;
-    TRY(split_name(text, name, sizeof name, option, &count));
-    if (strcmp(name, "full") != 0) option[count++] = (cull_option){"keep", number};
-    TRY(cull_selector_create(name, option, count, &setting, &w->selector[at]));
-    TRY(check_needs(w, arm, w->selector[at]));
+    TRY(make_selector(w, arm, &w->selector[at], &all));
+    TRY(check_needs(w, arm, !all, w->selector[at]));
     TRY(cull_base_alloc(w->result.batches, sizeof *arm->pick, "a probe's figures", &arm->pick));
 done:
     return status;

@@ -96,7 +96,7 @@ double    cull_probe_relative(const double *a, const double *b, size_t count);
 cull_rate cull_probe_rate(double hits, double trials);
 /* Sorts the values. */
 cull_spread cull_probe_spread(double *value, size_t count);
-/* The arm `random` at the same keep, or NULL. */
+/* The first arm of uniform choice at the same keep, or NULL. */
 const cull_probe_arm *cull_probe_control(const cull_probe_result *result,
                                          const cull_probe_arm    *arm);
 /* Every figure of the arms from their picks; whole and whole_error are left alone. */

@@ -128,9 +128,12 @@ static cull_spread spread_of(const cull_probe_arm *arm, size_t batches, int way,
 
 const cull_probe_arm *cull_probe_control(const cull_probe_result *r, const cull_probe_arm *arm)
 {
-    for (size_t i = 0; i < r->arms; i++)
-        if (strcmp(r->arm[i].strategy, "random") == 0 && r->arm[i].keep == arm->keep)
+    for (size_t i = 0; i < r->arms; i++) {
+        const cull_strategy *found = cull_strategy_of(r->arm[i].strategy);
+
+        if (found && (found->traits & CULL_UNIFORM) && r->arm[i].keep == arm->keep)
             return &r->arm[i];
+    }
     return NULL;
 }
 

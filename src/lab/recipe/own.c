@@ -94,9 +94,10 @@ static cull_status tell_lines(const char *path, const char *old, const char *own
         old += a + (old[a] == '\n');
         own += b + (own[b] == '\n');
     }
-    return cull_fail(CULL_BAD_OPTION, "%s: the run's model has '%.*s', the one given '%.*s'", path,
-                     *old ? (int)strcspn(old, "\n") : 7, *old ? old : "nothing",
-                     *own ? (int)strcspn(own, "\n") : 7, *own ? own : "nothing");
+    return cull_fail_about(CULL_DIFFERS, "model.name",
+                           "%s: the run's model has '%.*s', the one given '%.*s'", path,
+                           *old ? (int)strcspn(old, "\n") : 7, *old ? old : "nothing",
+                           *own ? (int)strcspn(own, "\n") : 7, *own ? own : "nothing");
 }
 
 cull_status cull_recipe_match_model(const cull_recipe *recipe, const char *path)

@@ -36,8 +36,9 @@ done:
 /* What a strategy takes is not known yet; brackets are for lists there too. */
 static bool is_list(const cull_option *change)
 {
-    for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++)
-        if (strcmp(spec->key, change->key) == 0) return spec->type == CULL_OPTION_LIST;
+    const cull_option_spec *spec = cull_recipe_option(change->key);
+
+    if (spec) return spec->type == CULL_OPTION_LIST;
     return strncmp(change->key, "select.", strlen("select.")) == 0 && change->value[0] == '[';
 }
 
@@ -46,61 +47,72 @@ static bool is_blank(char letter)
     return letter == ' ' || letter == '\t';
 }
 
+/* The letters at *text without the blanks around them. */
+static size_t trim(const char **text, size_t length)
+{
+    while (length && is_blank(**text)) ++*text, length--;
+    while (length && is_blank((*text)[length - 1])) length--;
+    return length;
+}
+
 /* The items of a list without what YAML does not count: brackets around them, blanks beside them, a
  * comma behind the last one in brackets. `out` has room for the value. */
-static size_t strip_list(const char *value, size_t length, char *out)
+static void strip_list(const char *value, char *out)
 {
-    size_t count = 0, kept = 0;
-    bool   flow = false;
+    size_t      length = trim(&value, strlen(value)), at = 0;
+    bool        flow = length >= 2 && value[0] == '[' && value[length - 1] == ']';
+    const char *rest = out, *item = NULL;
 
-    while (length && is_blank(value[0])) value++, length--;
-    while (length && is_blank(value[length - 1])) length--;
-    flow = length >= 2 && value[0] == '[' && value[length - 1] == ']';
-    if (flow) value++, length -= 2;
-    for (size_t i = 0; i < length; i++) {
-        if (is_blank(value[i]) && (count == 0 || out[count - 1] == ',')) continue;
-        if (value[i] == ',') count = kept;
-        out[count++] = value[i];
-        if (!is_blank(value[i])) kept = count;
+    memcpy(out, value + flow, length - 2 * flow);
+    out[length - 2 * flow] = '\0';
+    for (bool first = true; (item = cull_list_next(&rest, &length)); first = false) {
+        length = trim(&item, length);
+        if (flow && !rest && length == 0 && at > 0) break;
+        if (!first) out[at++] = ',';
+        memmove(out + at, item, length);
+        at += length;
     }
-    if (flow && kept > 1 && out[kept - 1] == ',' && out[kept - 2] != ',') kept--;
-    return kept;
+    out[at] = '\0';
 }
 
 /* "[1, 2]", as the file says it, and "1,2" are the same list on a command line. */
 static cull_status take_change(cull_recipe_pairs *changes, const cull_option *change)
 {
     cull_status status = CULL_OK;
-    size_t      length = strlen(change->value);
+    const char *value = change->value;
     char       *list = NULL;
 
     if (is_list(change)) {
-        TRY(cull_base_alloc(length + 1, 1, "a recipe", &list));
-        length = strip_list(change->value, length, list);
+        TRY(cull_base_alloc(strlen(value) + 1, 1, "a recipe", &list));
+        strip_list(value, list);
+        value = list;
     }
-    TRY(cull_recipe_add(changes, "command line", change->key, list ? list : change->value, length));
+    TRY(cull_recipe_add(changes, "command line", change->key, value, strlen(value)));
 done:
     cull_base_free(list);
     return status;
 }
 
-/* A sentence that begins with a key is told where that key was given. */
-static cull_status blame(const char *name, const cull_recipe_pairs *file,
-                         const cull_recipe_pairs *changes, cull_status status)
+static const char *where_given(const cull_recipe_pairs *pairs, const char *about)
 {
-    char        sentence[400];
-    size_t      length = strcspn(cull_last_error(), ":");
-    const char *where = name;
+    const char *where = NULL;
 
-    (void)snprintf(sentence, sizeof sentence, "%s", cull_last_error());
-    for (size_t i = 0; i < file->count; i++)
-        if (strlen(file->pair[i].key) == length && !strncmp(file->pair[i].key, sentence, length))
-            where = file->pair[i].where;
-    for (size_t i = 0; i < changes->count; i++)
-        if (strlen(changes->pair[i].key) == length &&
-            !strncmp(changes->pair[i].key, sentence, length))
-            where = changes->pair[i].where;
-    return cull_fail(status, "%s: %s", where, sentence);
+    for (size_t i = 0; i < pairs->count; i++)
+        if (strcmp(pairs->pair[i].key, about) == 0 || strcmp(pairs->pair[i].value, about) == 0)
+            where = pairs->pair[i].where;
+    return where;
+}
+
+/* What is wrong with a key, or with its value, is told where that was given. */
+static cull_status blame(const char *name, const cull_recipe_pairs *file,
+                         const cull_recipe_pairs *changes, const char *about, cull_status status)
+{
+    const char *where = where_given(changes, about);
+
+    if (status == CULL_OK || status == CULL_NO_MEMORY) return status;
+    if (!where) where = where_given(file, about);
+    return cull_fail_about(status, cull_last_subject(), "%s: %s", where ? where : name,
+                           cull_last_error());
 }
 
 /* Plain where YAML reads back the same text, else in quotes. */
@@ -185,9 +197,7 @@ static const char *strategy_of(const cull_option *all, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(all[i].key, STRATEGY) == 0) return all[i].value;
-    for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++)
-        if (strcmp(spec->key, STRATEGY) == 0) return spec->fallback;
-    return "full";
+    return cull_recipe_option(STRATEGY)->fallback;
 }
 
 static cull_status make_setup(cull_recipe *recipe, const char *name, const cull_option *all,
@@ -219,13 +229,11 @@ cull_status cull_recipe_parse(const char *name, const void *yaml, size_t bytes,
     TRY(merge(&file, &changed, &all, &n));
     TRY(cull_base_alloc(1, sizeof *recipe, "a recipe", &recipe));
     status = cull_recipe_select_open(strategy_of(all, n), &recipe->select);
-    if (status == CULL_BAD_OPTION) TRY(blame(name, &file, &changed, status));
-    TRY(status);
+    TRY(blame(name, &file, &changed, STRATEGY, status));
     TRY(cull_recipe_select_check(&recipe->select, &file));
     TRY(cull_recipe_select_check(&recipe->select, &changed));
     status = make_setup(recipe, name, all, n);
-    if (status == CULL_BAD_OPTION) TRY(blame(name, &file, &changed, status));
-    TRY(status);
+    TRY(blame(name, &file, &changed, cull_last_subject(), status));
     TRY(print(recipe));
     *out = recipe;
     recipe = NULL;

@@ -15,11 +15,12 @@ enum { CULL_RECIPE_KEY = 64 };
 
 /* The options of the recipe's strategy as keys of the recipe. */
 typedef struct cull_recipe_select {
-    void             *plugin; /* the strategy's shared object, or NULL                  */
-    size_t            count;
-    char             *key;    /* [count][CULL_RECIPE_KEY] "select.keep"                 */
-    cull_option_spec *spec;   /* [count + 1] under those keys; a NULL key ends it       */
-    cull_option      *option; /* [count] "keep" and its value, as selectors take them   */
+    const cull_strategy *strategy;
+    void                *plugin; /* its shared object, or NULL                             */
+    size_t               count;
+    char                *key;    /* [count][CULL_RECIPE_KEY] "select.keep"                 */
+    cull_option_spec    *spec;   /* [count + 1] under those keys; a NULL key ends it       */
+    cull_option         *option; /* [count] "keep" and its value, as selectors take them   */
 } cull_recipe_select;
 
 struct cull_recipe {
@@ -31,7 +32,7 @@ struct cull_recipe {
 };
 
 /* own.c: compare the recipe's own model with the one that a run wrote down, or write it down; does
- * nothing for other recipes. CULL_BAD_OPTION names what differs. */
+ * nothing for other recipes. CULL_DIFFERS names what differs. */
 cull_status cull_recipe_match_model(const cull_recipe *recipe, const char *path);
 cull_status cull_recipe_note_model(const cull_recipe *recipe, const char *path);
 
@@ -51,8 +52,9 @@ typedef struct cull_recipe_pairs {
     cull_recipe_pair *pair;
 } cull_recipe_pairs;
 
-/* recipe_select.c: the table of the strategy that `text` names; *out is zeros. CULL_BAD_OPTION,
- * beginning with "select.strategy: ", when there is none of this name or modifier. */
+/* recipe_select.c: the table of the strategy that `text` names; *out is zeros.
+ * CULL_UNKNOWN_STRATEGY or CULL_BAD_OPTION, beginning with "select.strategy: ", when there is none
+ * of this name or modifier. */
 cull_status cull_recipe_select_open(const char *text, cull_recipe_select *out);
 void        cull_recipe_select_close(cull_recipe_select *select);
 /* Check those of the pairs that are options of the strategy. */

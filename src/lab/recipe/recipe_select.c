@@ -9,27 +9,6 @@
 
 #define PREFIX "select."
 
-/* "sb remembered" is sb, whose losses are then decided. */
-static cull_status find_strategy(const char *text, cull_recipe_select *s,
-                                 const cull_strategy **strategy, const char **modifier)
-{
-    cull_status status = CULL_OK;
-    size_t      length = strcspn(text, " +");
-    char        name[CULL_RECIPE_KEY] = "";
-
-    *modifier = NULL;
-    if (strchr(text, '/')) {
-        TRY(cull_sel_plugin_open(text, &s->plugin, strategy));
-        goto done;
-    }
-    (void)snprintf(name, sizeof name, "%.*s", (int)(length < 40 ? length : 40), text);
-    *strategy = cull_strategy_find(name);
-    if (!*strategy) FAIL(CULL_BAD_OPTION, "no strategy is called '%s'", name);
-    if (text[length]) *modifier = text + length + 1;
-done:
-    return status;
-}
-
 /* A modifier is a value of `losses`, which is then no key of its own. */
 static cull_status check_modifier(const cull_strategy *strategy, const char *modifier)
 {
@@ -38,8 +17,6 @@ static cull_status check_modifier(const cull_strategy *strategy, const char *mod
     cull_values       *values = NULL;
 
     if (!modifier) return CULL_OK;
-    if (strcmp(modifier, "stale") != 0 && strcmp(modifier, "remembered") != 0)
-        FAIL(CULL_BAD_OPTION, "'%.40s' is no modifier: stale and remembered are", modifier);
     cull_sel_tables(strategy, &tables);
     TRY(cull_values_create(strategy->name, &tables, &(cull_option){"losses", modifier}, 1,
                            &values));
@@ -48,17 +25,17 @@ done:
     return status;
 }
 
-static cull_status copy_table(const cull_strategy *strategy, bool modified, cull_recipe_select *s)
+static cull_status copy_table(bool modified, cull_recipe_select *s)
 {
     cull_status             status = CULL_OK;
     size_t                  count = 0;
     const cull_option_spec *spec = NULL;
 
-    while (cull_strategy_option_at(strategy, count)) count++;
+    while (cull_strategy_option_at(s->strategy, count)) count++;
     TRY(cull_base_alloc(count, CULL_RECIPE_KEY, "a recipe", &s->key));
     TRY(cull_base_alloc(count + 1, sizeof *s->spec, "a recipe", &s->spec));
     TRY(cull_base_alloc(count, sizeof *s->option, "a recipe", &s->option));
-    for (size_t i = 0; (spec = cull_strategy_option_at(strategy, i)); i++) {
+    for (size_t i = 0; (spec = cull_strategy_option_at(s->strategy, i)); i++) {
         char *key = s->key + s->count * CULL_RECIPE_KEY;
 
         if (modified && strcmp(spec->key, "losses") == 0) continue;
@@ -72,20 +49,18 @@ done:
 
 cull_status cull_recipe_select_open(const char *text, cull_recipe_select *out)
 {
-    cull_status          status = CULL_OK;
-    cull_recipe_select   s = {0};
-    const cull_strategy *strategy = NULL;
-    const char          *modifier = NULL;
-    char                 why[300];
+    cull_status        status = CULL_OK;
+    cull_recipe_select s = {0};
+    const char        *modifier = NULL;
 
-    status = find_strategy(text, &s, &strategy, &modifier);
-    if (status == CULL_OK) status = check_modifier(strategy, modifier);
-    if (status == CULL_BAD_OPTION || status == CULL_BAD_FILE || status == CULL_IO) {
-        (void)snprintf(why, sizeof why, "%s", cull_last_error());
-        FAIL(CULL_BAD_OPTION, "select.strategy: %s", why);
-    }
+    status = cull_sel_strategy_open(text, &s.strategy, &s.plugin, &modifier);
+    if (status == CULL_OK) status = check_modifier(s.strategy, modifier);
+    if (status == CULL_UNKNOWN_STRATEGY)
+        FAIL_ABOUT(status, cull_last_subject(), "select.strategy: %s", cull_last_error());
+    if (status != CULL_OK && status != CULL_NO_MEMORY)
+        FAIL_ABOUT(CULL_BAD_OPTION, "select.strategy", "select.strategy: %s", cull_last_error());
     TRY(status);
-    TRY(copy_table(strategy, modifier != NULL, &s));
+    TRY(copy_table(modifier != NULL, &s));
     *out = s;
     s = (cull_recipe_select){0};
 done:
@@ -108,9 +83,10 @@ static cull_status check_quotes(const cull_recipe_select *s, const cull_recipe_p
     for (const cull_option_spec *spec = s->spec; pair->quoted && spec->key; spec++)
         if (strcmp(spec->key, pair->key) == 0 && spec->type != CULL_OPTION_TEXT &&
             spec->type != CULL_OPTION_CHOICE)
-            return cull_fail(CULL_BAD_OPTION,
-                             "%s: %s=\"%.40s\" is a text in quotes, not a number or a truth value",
-                             pair->where, pair->key, pair->value);
+            return cull_fail_about(
+                CULL_BAD_OPTION, pair->key,
+                "%s: %s=\"%.40s\" is a text in quotes, not a number or a truth value", pair->where,
+                pair->key, pair->value);
     return CULL_OK;
 }
 

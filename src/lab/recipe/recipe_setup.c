@@ -83,20 +83,20 @@ static cull_status fill_schedule(const cull_values *v, cull_train_setup *s)
     c->milestones =
         cull_values_list(v, "schedule.milestones", c->milestone, CULL_SCHEDULE_MILESTONES);
     if (c->milestones > CULL_SCHEDULE_MILESTONES)
-        FAIL(CULL_BAD_OPTION, "schedule.milestones: %zu of them, %d are possible", c->milestones,
-             CULL_SCHEDULE_MILESTONES);
+        FAIL_OPTION("schedule.milestones", "%zu of them, %d are possible", c->milestones,
+                    CULL_SCHEDULE_MILESTONES);
     for (size_t i = 0; i < c->milestones; i++) c->milestone[i] /= stretch;
     for (size_t i = 1; i < c->milestones; i++)
         if (!(c->milestone[i] > c->milestone[i - 1]))
-            FAIL(CULL_BAD_OPTION, "schedule.milestones: %g does not come after %g", c->milestone[i],
-                 c->milestone[i - 1]);
+            FAIL_OPTION("schedule.milestones", "%g does not come after %g", c->milestone[i],
+                        c->milestone[i - 1]);
     if (c->shape == CULL_SCHEDULE_MULTI_STEP && c->milestones == 0)
-        FAIL(CULL_BAD_OPTION, "schedule.milestones: multi-step needs at least one");
+        FAIL_OPTION("schedule.milestones", "multi-step needs at least one");
     if (c->shape == CULL_SCHEDULE_COSINE && c->low > c->rate)
-        FAIL(CULL_BAD_OPTION, "schedule.low: %g is above optim.lr, %g", c->low, c->rate);
+        FAIL_OPTION("schedule.low", "%g is above optim.lr, %g", c->low, c->rate);
     if (s->warmup >= (double)s->epochs)
-        FAIL(CULL_BAD_OPTION, "schedule.warmup: %g epochs in a run of %llu", s->warmup,
-             (unsigned long long)s->epochs);
+        FAIL_OPTION("schedule.warmup", "%g epochs in a run of %llu", s->warmup,
+                    (unsigned long long)s->epochs);
 done:
     return status;
 }
@@ -107,17 +107,16 @@ static cull_status check_reuse(const cull_train_setup *s)
     cull_status status = CULL_OK;
 
     if (s->score.running)
-        FAIL(CULL_BAD_OPTION, "score.norm: score.pass=reuse trains by the batch's statistics");
+        FAIL_OPTION("score.norm", "score.pass=reuse trains by the batch's statistics");
     if (s->score.int8)
-        FAIL(CULL_BAD_OPTION, "score.precision: score.pass=reuse trains what it scores, in full");
+        FAIL_OPTION("score.precision", "score.pass=reuse trains what it scores, in full");
     if (s->score.scale < 1)
-        FAIL(CULL_BAD_OPTION, "score.scale: score.pass=reuse trains what it scores, at full size");
+        FAIL_OPTION("score.scale", "score.pass=reuse trains what it scores, at full size");
     if (s->score.clean)
-        FAIL(CULL_BAD_OPTION, "score.augment: score.pass=reuse trains what it scores, augmented");
+        FAIL_OPTION("score.augment", "score.pass=reuse trains what it scores, augmented");
     if (s->score.pipelined)
-        FAIL(CULL_BAD_OPTION, "score.pipelined: score.pass=reuse scores by the newest weights");
-    if (s->score.proxy)
-        FAIL(CULL_BAD_OPTION, "score.proxy: score.pass=reuse trains the model that scores");
+        FAIL_OPTION("score.pipelined", "score.pass=reuse scores by the newest weights");
+    if (s->score.proxy) FAIL_OPTION("score.proxy", "score.pass=reuse trains the model that scores");
 done:
     return status;
 }
@@ -139,25 +138,24 @@ static cull_status fill_score(const cull_values *v, cull_train_setup *s)
     };
     if (s->score.reuse) TRY(check_reuse(s));
     if (s->score.constants && !s->score.reuse)
-        FAIL(CULL_BAD_OPTION, "reuse.batchnorm: goes with score.pass=reuse only");
+        FAIL_OPTION("reuse.batchnorm", "goes with score.pass=reuse only");
     if (s->score.pipelined && s->score.proxy)
-        FAIL(CULL_BAD_OPTION, "score.pipelined: a proxy is trained every step, so it cannot lag");
+        FAIL_OPTION("score.pipelined", "a proxy is trained every step, so it cannot lag");
     if (s->score.pipelined && s->score.scale < 1)
-        FAIL(CULL_BAD_OPTION, "score.pipelined: scores images as they are, score.scale=1");
+        FAIL_OPTION("score.pipelined", "scores images as they are, score.scale=1");
     if (s->score.scale < 1 && s->score.proxy)
-        FAIL(CULL_BAD_OPTION, "score.scale: a proxy reads images as they are");
+        FAIL_OPTION("score.scale", "a proxy reads images as they are");
     s->moments = cull_values_list(v, "train.evaluate_at", s->moment, CULL_TRAIN_MOMENTS);
     if (s->moments > CULL_TRAIN_MOMENTS)
-        FAIL(CULL_BAD_OPTION, "train.evaluate_at: %zu of them, %d are possible", s->moments,
-             CULL_TRAIN_MOMENTS);
+        FAIL_OPTION("train.evaluate_at", "%zu of them, %d are possible", s->moments,
+                    CULL_TRAIN_MOMENTS);
     if (s->moments && !(s->moment[0] > 0))
-        FAIL(CULL_BAD_OPTION,
-             "train.evaluate_at: %g comes before the first step; moments lie above 0",
-             s->moment[0]);
+        FAIL_OPTION("train.evaluate_at", "%g comes before the first step; moments lie above 0",
+                    s->moment[0]);
     for (size_t i = 1; i < s->moments; i++)
         if (!(s->moment[i] > s->moment[i - 1]))
-            FAIL(CULL_BAD_OPTION, "train.evaluate_at: %g does not come after %g", s->moment[i],
-                 s->moment[i - 1]);
+            FAIL_OPTION("train.evaluate_at", "%g does not come after %g", s->moment[i],
+                        s->moment[i - 1]);
 done:
     return status;
 }
@@ -167,17 +165,18 @@ static cull_status check_settings(const cull_train_setup *s)
 {
     const cull_model_options *o = &s->model_options;
     cull_status               status = CULL_OK;
-    char                      why[256];
+    char                      key[CULL_RECIPE_KEY];
 
     if (!cull_train_is_own(s->model)) {
         status = cull_nn_model_check_options(s->model, o);
-        (void)snprintf(why, sizeof why, "%s", cull_last_error());
-        return status == CULL_OK ? CULL_OK : cull_fail(status, "model.%s", why);
+        (void)snprintf(key, sizeof key, "model.%.40s", cull_last_subject());
+        return status ? cull_fail_about(status, key, "model.%s", cull_last_error()) : CULL_OK;
     }
     if (o->dropout > 0 || o->imagenet_stem || o->norm_epsilon != CULL_NORM_EPSILON ||
         o->norm_momentum != CULL_NORM_MOMENTUM)
-        FAIL(CULL_BAD_OPTION,
-             "model.name: a program's own model has the dropout, stem and norms it was built with");
+        FAIL_ABOUT(
+            CULL_BAD_OPTION, "model.name",
+            "model.name: a program's own model has the dropout, stem and norms it was built with");
 done:
     return status;
 }
@@ -188,7 +187,6 @@ static cull_status check_model(const cull_train_setup *s, const char *name, cons
     cull_model_options options = s->model_options;
     cull_model        *model = NULL;
     cull_status        status = CULL_OK;
-    char               why[256];
 
     if (name == s->model && cull_train_is_own(name)) return CULL_OK; /* a trainer asks for it */
     cull_nn_model_fit_options(name, &options);
@@ -197,10 +195,9 @@ static cull_status check_model(const cull_train_setup *s, const char *name, cons
     options.classes = 10;
     status = cull_nn_model_by_name(name, &options, &model);
     cull_nn_model_destroy(model);
-    if (status == CULL_BAD_OPTION) {
-        (void)snprintf(why, sizeof why, "%s", cull_last_error());
-        return cull_fail(status, "%s: %s", key, why);
-    }
+    if (status == CULL_BAD_OPTION || status == CULL_UNKNOWN_MODEL)
+        return cull_fail_about(status, status == CULL_BAD_OPTION ? key : name, "%s: %s", key,
+                               cull_last_error());
     return status == CULL_NO_MEMORY ? status : CULL_OK;
 }
 
@@ -230,7 +227,7 @@ cull_status cull_recipe_fill(const cull_values *v, cull_train_setup *out)
     fill_model(v, &s);
     TRY(fill_schedule(v, &s));
     if (s.optim.rule == CULL_OPTIM_SGD && s.optim.nesterov && s.optim.momentum == 0)
-        FAIL(CULL_BAD_OPTION, "optim.nesterov: needs optim.momentum above 0");
+        FAIL_OPTION("optim.nesterov", "needs optim.momentum above 0");
     TRY(check_model(&s, s.model, "model.name"));
     TRY(check_settings(&s));
     TRY(fill_score(v, &s));

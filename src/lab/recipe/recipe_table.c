@@ -1,4 +1,6 @@
 /* lab/recipe/recipe_table.c - every key of a recipe. */
+#include <string.h>
+
 #include "backend/backend.h"
 #include "lab/recipe/recipe.h"
 
@@ -151,9 +153,16 @@ const cull_option_spec cull_recipe_table[] = {
 };
 // clang-format on
 
+enum { KEYS = sizeof cull_recipe_table / sizeof *cull_recipe_table - 1 };
+
 const cull_option_spec *cull_recipe_option_at(size_t i)
 {
-    for (size_t at = 0; cull_recipe_table[at].key; at++)
-        if (at == i) return &cull_recipe_table[at];
+    return i < KEYS ? &cull_recipe_table[i] : NULL;
+}
+
+const cull_option_spec *cull_recipe_option(const char *key)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        if (strcmp(cull_recipe_table[i].key, key) == 0) return &cull_recipe_table[i];
     return NULL;
 }

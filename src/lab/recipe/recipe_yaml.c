@@ -22,17 +22,10 @@ struct scan {
     cull_recipe_pairs *pairs;
 };
 
-static const cull_option_spec *find_spec(const char *key)
-{
-    for (const cull_option_spec *spec = cull_recipe_table; spec->key; spec++)
-        if (strcmp(spec->key, key) == 0) return spec;
-    return NULL;
-}
-
 /* Checked when the strategy is known, which may be said later. */
 static bool of_strategy(const char *key)
 {
-    return strncmp(key, "select.", strlen("select.")) == 0 && !find_spec(key);
+    return strncmp(key, "select.", strlen("select.")) == 0 && !cull_recipe_option(key);
 }
 
 /* What YAML would not give back as it was written, on one line. */
@@ -71,16 +64,17 @@ static bool is_text(const char *value, size_t length)
 cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const char *key,
                             const char *value, size_t length)
 {
-    static const cull_option_tables tables = {{cull_recipe_table}};
-    cull_status                     status = CULL_OK;
-    cull_recipe_pair               *pair = NULL;
+    cull_option_tables tables = {{cull_recipe_table}};
+    cull_status        status = CULL_OK;
+    cull_recipe_pair  *pair = NULL;
 
     for (size_t i = 0; i < pairs->count; i++)
         if (strcmp(pairs->pair[i].key, key) == 0)
-            FAIL(CULL_BAD_OPTION, "%s: %s is given twice, first at %s", where, key,
-                 pairs->pair[i].where);
+            FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s is given twice, first at %s", where, key,
+                       pairs->pair[i].where);
     if (!is_text(value, length))
-        FAIL(CULL_BAD_OPTION, "%s: %s holds a control character or is not UTF-8", where, key);
+        FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s holds a control character or is not UTF-8", where,
+                   key);
     if (pairs->count == pairs->room) {
         size_t room = pairs->room ? pairs->room * 2 : 32;
         TRY(cull_base_grow(room, sizeof *pairs->pair, "a recipe", &pairs->pair));
@@ -152,18 +146,19 @@ done:
 static cull_status take_scalar(struct scan *s, const char *key, const char *where)
 {
     cull_status             status = CULL_OK;
-    const cull_option_spec *spec = find_spec(key);
+    const cull_option_spec *spec = cull_recipe_option(key);
     const char             *value = (const char *)s->event.data.scalar.value;
     size_t                  length = s->event.data.scalar.length;
     bool                    plain = s->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 
     if (spec && plain && (length == 0 || strcmp(value, "~") == 0 || strcmp(value, "null") == 0))
-        FAIL(CULL_BAD_OPTION, "%s: %s has no value", where, key);
+        FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s has no value", where, key);
     if (spec && spec->type == CULL_OPTION_LIST)
-        FAIL(CULL_BAD_OPTION, "%s: %s takes a list, as [1, 2]", where, key);
+        FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s takes a list, as [1, 2]", where, key);
     if (spec && !plain && spec->type != CULL_OPTION_TEXT && spec->type != CULL_OPTION_CHOICE)
-        FAIL(CULL_BAD_OPTION, "%s: %s=\"%.40s\" is a text in quotes, not a number or a truth value",
-             where, key, value);
+        FAIL_ABOUT(CULL_BAD_OPTION, key,
+                   "%s: %s=\"%.40s\" is a text in quotes, not a number or a truth value", where,
+                   key, value);
     TRY(cull_recipe_add(s->pairs, where, key, value, length));
     s->pairs->pair[s->pairs->count - 1].quoted = !plain;
 done:
@@ -174,22 +169,23 @@ done:
 static cull_status take_list(struct scan *s, const char *key, const char *where)
 {
     cull_status             status = CULL_OK;
-    const cull_option_spec *spec = find_spec(key);
+    const cull_option_spec *spec = cull_recipe_option(key);
     char                    text[1024] = "";
     size_t                  at = 0;
 
     if (spec && spec->type != CULL_OPTION_LIST)
-        FAIL(CULL_BAD_OPTION, "%s: %s takes one value, not a list", where, key);
+        FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s takes one value, not a list", where, key);
     TRY(next(s));
     while (s->event.type != YAML_SEQUENCE_END_EVENT) {
         size_t length = 0;
 
         if (s->event.type != YAML_SCALAR_EVENT)
-            FAIL(CULL_BAD_OPTION, "%s: %s is a list of more than values", where, key);
+            FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s is a list of more than values", where, key);
         length = s->event.data.scalar.length;
         if (at + length + 2 > sizeof text || memchr(s->event.data.scalar.value, ',', length) ||
             memchr(s->event.data.scalar.value, '\0', length))
-            FAIL(CULL_BAD_OPTION, "%s: %s is too long a list or holds no numbers", where, key);
+            FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s is too long a list or holds no numbers", where,
+                       key);
         if (at) text[at++] = ',';
         memcpy(text + at, s->event.data.scalar.value, length);
         at += length;
@@ -214,7 +210,8 @@ static cull_status join_key(struct scan *s, const char *prefix, char out[MOST_KE
         FAIL(CULL_BAD_OPTION, "%s:%lu: a key is a plain word", s->name, line_of(s));
     length = snprintf(out, MOST_KEY, "%s%s%s", prefix, prefix[0] ? "." : "", word);
     if (length < 0 || length >= MOST_KEY)
-        FAIL(CULL_BAD_OPTION, "%s:%lu: no option is called '%.40s...'", s->name, line_of(s), out);
+        FAIL_ABOUT(CULL_UNKNOWN_OPTION, out, "%s:%lu: no option is called '%.40s...'", s->name,
+                   line_of(s), out);
 done:
     return status;
 }
@@ -232,7 +229,8 @@ static cull_status take_mapping(struct scan *s, const char *prefix, int depth)
         (void)snprintf(where, sizeof where, "%.200s:%lu", s->name, line_of(s));
         TRY(next(s));
         if (s->event.type == YAML_MAPPING_START_EVENT) {
-            if (find_spec(key)) FAIL(CULL_BAD_OPTION, "%s: %s takes one value", where, key);
+            if (cull_recipe_option(key))
+                FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s takes one value", where, key);
             TRY(take_mapping(s, key, depth + 1));
         } else if (s->event.type == YAML_SEQUENCE_START_EVENT) {
             TRY(take_list(s, key, where));

@@ -35,7 +35,7 @@ static cull_status lock(const char *folder, int *fd)
     *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0) FAIL(CULL_IO, "%s: cannot open: %s", folder, strerror(errno));
     if (flock(*fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        FAIL(CULL_BAD_ARGUMENT, "%s: another process is training there", folder);
+        FAIL_ABOUT(CULL_BUSY, folder, "%s: another process is training there", folder);
 done:
     return status;
 }
@@ -55,13 +55,14 @@ static cull_status look(const cull_recipe *recipe, const cull_run_options *optio
         *there = *there || access(path, F_OK) == 0;
     }
     if (!*there) goto done;
-    if (!options->resume) FAIL(CULL_BAD_ARGUMENT, "%s already holds a run", options->folder);
+    if (!options->resume)
+        FAIL_ABOUT(CULL_EXISTS, options->folder, "%s already holds a run", options->folder);
     TRY(cull_base_join(options->folder, "recipe.yaml", path));
     TRY(cull_recipe_open(path, NULL, 0, &old));
     key = cull_recipe_difference(old, recipe);
     if (key)
-        FAIL(CULL_BAD_OPTION, "%s: the run has %s=%s, the recipe %s", options->folder, key,
-             cull_recipe_value(old, key), cull_recipe_value(recipe, key));
+        FAIL_ABOUT(CULL_DIFFERS, key, "%s: the run has %s=%s, the recipe %s", options->folder, key,
+                   cull_recipe_value(old, key), cull_recipe_value(recipe, key));
     TRY(cull_base_join(options->folder, "model.txt", path));
     TRY(cull_recipe_match_model(recipe, path));
 done:
@@ -116,7 +117,7 @@ cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const 
     if (strcmp(set, "test") == 0) chosen = &t->sets.test_at;
     if (strcmp(set, "train") == 0) chosen = &t->sets.train_at;
     if (strcmp(set, "validation") == 0 && t->sets.validation) chosen = &t->sets.validation_at;
-    if (!chosen) FAIL(CULL_BAD_ARGUMENT, "%s: the recipe has no set of this name", set);
+    if (!chosen) FAIL_ABOUT(CULL_UNKNOWN_SET, set, "%s: the recipe has no set of this name", set);
     TRY(cull_weights_read(weights, t->learner.model, t->learner.params));
     TRY(cull_learner_evaluate(&t->learner, chosen, t->sets.form,
                               strcmp(set, "train") == 0 ? "training" : set, out));

@@ -70,7 +70,7 @@ static cull_status find(const char *name, cull_model_options *options, cull_mode
                  name);
         *build = families[i].build;
     }
-    if (!*build) FAIL(CULL_BAD_OPTION, "no model is called '%.40s'", name);
+    if (!*build) FAIL_ABOUT(CULL_UNKNOWN_MODEL, name, "no model is called '%.40s'", name);
 done:
     return status;
 }
@@ -96,22 +96,22 @@ cull_status cull_nn_model_check_options(const char *name, const cull_model_optio
     unsigned    can = has(name);
 
     if (!(o->dropout >= 0 && o->dropout < 1))
-        FAIL(CULL_BAD_OPTION, "dropout: a probability of %g", o->dropout);
+        FAIL_OPTION("dropout", "a probability of %g", o->dropout);
     if (o->dropout > 0 && !(can & DROPOUT))
-        FAIL(CULL_BAD_OPTION, "dropout: %.40s has none; wrn-D-K and mobilenetv2 have", name);
+        FAIL_OPTION("dropout", "%.40s has none; wrn-D-K and mobilenetv2 have", name);
     if (o->imagenet_stem && !(can & STEMS))
-        FAIL(CULL_BAD_OPTION,
-             "stem: %.40s has one stem only; resnet18, resnet34, resnet50, mobilenetv1 and "
-             "mobilenetv2 have two",
-             name);
+        FAIL_OPTION("stem",
+                    "%.40s has one stem only; resnet18, resnet34, resnet50, mobilenetv1 and "
+                    "mobilenetv2 have two",
+                    name);
     if (!(o->norm_epsilon >= 0 && o->norm_epsilon <= 1))
-        FAIL(CULL_BAD_OPTION, "norm_epsilon: %g is not within 0 and 1", o->norm_epsilon);
+        FAIL_OPTION("norm_epsilon", "%g is not within 0 and 1", o->norm_epsilon);
     if (!(o->norm_momentum >= 0 && o->norm_momentum <= 1))
-        FAIL(CULL_BAD_OPTION, "norm_momentum: %g is not within 0 and 1", o->norm_momentum);
+        FAIL_OPTION("norm_momentum", "%g is not within 0 and 1", o->norm_momentum);
     if (!is_usual(o->norm_epsilon, CULL_NORM_EPSILON) && !(can & NORMS))
-        FAIL(CULL_BAD_OPTION, "norm_epsilon: %.40s has no norms", name);
+        FAIL_OPTION("norm_epsilon", "%.40s has no norms", name);
     if (!is_usual(o->norm_momentum, CULL_NORM_MOMENTUM) && !(can & NORMS))
-        FAIL(CULL_BAD_OPTION, "norm_momentum: %.40s has no norms", name);
+        FAIL_OPTION("norm_momentum", "%.40s has no norms", name);
 done:
     return status;
 }
