@@ -1198,6 +1198,7 @@ CULL_API cull_status cull_train(const cull_recipe *recipe, const cull_run_option
 
 /* What a run's folder is worth, as comparisons and pages take it. */
 typedef struct cull_run_record {
+    size_t      size;   /* sizeof, or 0 */
     const char *status; /* running, stopped, finished, failed; corrupt: not to be believed;
                            missing: there is no run                                     */
     char why[240];      /* of failed and corrupt: one sentence                           */
@@ -1356,7 +1357,7 @@ typedef struct cull_compare_arm {
 CULL_API bool cull_comparison_arm(const cull_comparison *comparison, size_t i,
                                   cull_compare_arm *out);
 
-/* All of it. False, and zeros, before there is a plan. */
+/* All of it. False before there is a plan. */
 typedef struct cull_compare_outlook {
     size_t      size;            /* sizeof, or 0 */
     const char *title, *verdict; /* "": not judged                                       */

@@ -38,10 +38,10 @@ cull_status cull_data_hold(cull_dataset *set, const char *path, cull_data_rows *
  * classes are set. idx takes images and labels, the others one file. */
 typedef cull_status (*cull_data_parse)(const cull_data_source *file, cull_dataset *into);
 
-cull_status cull_data_idx_parse(const cull_data_source *file, cull_dataset *into);
+cull_status cull_data_idx_parse(const cull_data_source *files, cull_dataset *into);
 cull_status cull_data_cifar10_parse(const cull_data_source *file, cull_dataset *into);
 cull_status cull_data_cifar100_parse(const cull_data_source *file, cull_dataset *into);
-cull_status cull_data_svhn_parse(const cull_data_source *file, cull_dataset *into);
+cull_status cull_data_svhn_parse(const cull_data_source *source, cull_dataset *into);
 cull_status cull_data_imagenet32_parse(const cull_data_source *file, cull_dataset *into);
 
 /* All parts of a set, of `each` files, 1 or 2. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/sized.h"
 #include "records/fields.h"
 #include "records/files.h"
 #include "records/run.h"
@@ -128,12 +129,15 @@ cull_status cull_run_read(const char *folder, cull_run_record *out)
 {
     cull_status      status = CULL_OK;
     cull_records_run run = {0};
+    cull_run_record  record;
 
+    TRY(cull_sized_read("cull_run_record", out, sizeof record, &record));
     TRY(cull_records_run_read(folder, &run));
-    *out = (cull_run_record){.status = cull_records_state_name(run.state)};
-    (void)snprintf(out->why, sizeof out->why, "%s", run.why);
-    (void)snprintf(out->weights, sizeof out->weights, "%.63s", run.info.weights);
-    (void)snprintf(out->best_weights, sizeof out->best_weights, "%.63s", run.info.best_weights);
+    record = (cull_run_record){.status = cull_records_state_name(run.state)};
+    (void)snprintf(record.why, sizeof record.why, "%s", run.why);
+    (void)snprintf(record.weights, sizeof record.weights, "%.63s", run.info.weights);
+    (void)snprintf(record.best_weights, sizeof record.best_weights, "%.63s", run.info.best_weights);
+    cull_sized_give(out, &record, sizeof record);
 done:
     cull_records_run_clear(&run);
     return status;

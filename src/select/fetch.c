@@ -122,7 +122,7 @@ done:
 
 void cull_sel_load_clear(cull_sel_load *load)
 {
-    if (load->block) cull_backend_release(load->work, load->block);
+    cull_backend_release(load->work, load->block);
     load->block = NULL;
     load->room = 0;
 }

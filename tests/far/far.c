@@ -14,9 +14,9 @@
  *   - Waiting between record and recorded ends the process (SIGABRT).
  *
  * How to use it. It is in no library. A test's program gets it, as a backend called "far", with
- * cull_with_far(NAME) in far.cmake; build/tests/cull_far is the program `cull` with it (`--set
- * backend=far`). A new kind of operation or layer needs nothing here, except where its arguments
- * point at something that is no array: then a line in far_ops.c.
+ * cull_with_far(NAME) in far.cmake; build/tests/cull_far is the program `cull` with it, where
+ * train.backend may be `far`. A new kind of operation or layer needs nothing here, except where its
+ * arguments point at something that is no array: then a line in far_ops.c.
  */
 #include "far.h"
 
@@ -29,7 +29,7 @@ struct far *far_enter(const cull_backend *backend)
 {
     struct far *far = backend->device;
 
-    (void)pthread_mutex_lock(&far->lock);
+    far_insist(pthread_mutex_lock(&far->lock) == 0, "a call inside one that never ended");
     return far;
 }
 
@@ -60,13 +60,24 @@ static void close_far(cull_backend *backend)
     cull_base_free(far);
 }
 
+/* One that tells where a test left a call by longjmp, out of a signal, instead of hanging. */
+static void make_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t kind;
+
+    (void)pthread_mutexattr_init(&kind);
+    (void)pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
+    (void)pthread_mutex_init(lock, &kind);
+    (void)pthread_mutexattr_destroy(&kind);
+}
+
 static cull_status open_far(cull_backend *backend)
 {
     cull_status status = CULL_OK;
     struct far *far = NULL;
 
     TRY(cull_base_alloc(1, sizeof *far, "a backend", &far));
-    (void)pthread_mutex_init(&far->lock, NULL);
+    make_lock(&far->lock);
     backend->device = far; /* close_far ends it, also when the rest fails */
     TRY(far_memory_open(&far->memory));
 done:

@@ -1,6 +1,6 @@
 # The backend `far` (far.c says what it is), and the tests and the program that have it.
-add_library(far OBJECT far/far.c far/far_layers.c far/far_memory.c far/far_ops.c far/far_queue.c
-  ${PROJECT_SOURCE_DIR}/src/backend/registry.c)
+add_library(far OBJECT far/far.c far/far_layers.c far/far_log.c far/far_memory.c far/far_ops.c
+  far/far_queue.c ${PROJECT_SOURCE_DIR}/src/backend/registry.c)
 target_link_libraries(far PRIVATE cull_flags)
 target_compile_definitions(far PRIVATE CULL_BACKEND_FAR _DEFAULT_SOURCE)
 
@@ -10,11 +10,13 @@ function(cull_with_far)
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:far>)
   endforeach()
 endfunction()
-cull_with_far(test_far test_far_models test_far_network test_far_probe test_far_select test_ops test_gain
-  test_refit test_layers test_choose test_match)
+cull_with_far(test_far test_far_memory test_far_models test_far_network test_far_probe test_far_select
+  test_far_train test_ops test_gain test_refit test_step_ops test_layers test_choose test_match)
 
 # `cull` with it, of the same objects.
 add_executable(cull_far $<TARGET_OBJECTS:program>)
 cull_with_far(cull_far)
 target_link_libraries(cull_far PRIVATE cull_flags cull_static)
 set_target_properties(cull_far PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_test(NAME far_program COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/far/test_far_program.py
+  $<TARGET_FILE:cull_far>)

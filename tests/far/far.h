@@ -63,19 +63,19 @@ bool far_memory_holds(const struct far_memory *memory, const void *data, size_t 
 void far_memory_touch(struct far_memory *memory, const void *data, size_t bytes, bool may);
 void far_memory_touch_all(struct far_memory *memory, bool may);
 
-/* ---- far_queue.c ---- */
+/* ---- far_log.c ---- */
 /* Room for a thing to be done: `bytes` with the head, filled in by the caller before the next
  * one is asked for. */
 cull_status far_ask(struct far *far, cull_status (*run)(struct far_work *work), size_t bytes,
                     void *out);
+cull_status far_ask_again(struct far *far, const struct far_log *log);
 /* All that was asked for is done, or dropped behind a failure; far_tell tells of that. */
 void        far_settle(struct far *far);
 cull_status far_tell(struct far *far);
 
+/* ---- far_queue.c, far_ops.c ---- */
 extern const cull_queue_class far_queue;
-
-/* ---- far_ops.c, far_layers.c ---- */
-extern const cull_op_class far_op;
+extern const cull_op_class    far_op;
 
 /* CULL_BAD_ARGUMENT where an address is not NULL and not in an array of the backend's. */
 cull_status far_check_array(const struct far *far, const void *data, const char *where);

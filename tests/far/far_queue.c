@@ -1,18 +1,9 @@
-/*
- * tests/far/far_queue.c - work that is asked for now and done when it is waited for.
- *
- * A log is bytes: one entry after the other, none with an address inside itself. So a recording is
- * a log, and doing it again is copying it to the end of what was asked for; and once a log has room
- * for a step, steps allocate nothing.
- */
-#include <stdio.h>
+/* tests/far/far_queue.c - what backend.h asks of a queue, each call a thing for the log. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "far.h"
-
-enum { FIRST = 4096, KEPT = 16 << 20 }; /* bytes of a log: at the start, and over a wait */
 
 struct cull_mark {
     double seconds;
@@ -31,74 +22,6 @@ struct marked {
     struct far_work work;
     cull_mark      *mark;
 };
-
-/* ---- the log ---- */
-
-static cull_status make_room(struct far_log *log, size_t bytes)
-{
-    cull_status status = CULL_OK;
-    size_t      room = log->room ? log->room : FIRST;
-
-    if (bytes > SIZE_MAX / 4 - log->used) FAIL(CULL_NO_MEMORY, "no memory for %zu bytes", bytes);
-    while (room < log->used + bytes) room *= 2;
-    if (room == log->room) goto done;
-    TRY(cull_base_grow(room, 1, "work", &log->bytes));
-    log->room = room;
-done:
-    return status;
-}
-
-cull_status far_ask(struct far *far, cull_status (*run)(struct far_work *work), size_t bytes,
-                    void *out)
-{
-    cull_status      status = CULL_OK;
-    struct far_log  *log = far->recording ? &far->recording->log : &far->asked;
-    struct far_work *work = NULL;
-
-    if (bytes < SIZE_MAX / 8) bytes += (FAR_STEP - bytes % FAR_STEP) % FAR_STEP;
-    TRY(make_room(log, bytes));
-    work = (struct far_work *)(void *)(log->bytes + log->used);
-    memset(work, 0, bytes);
-    *work = (struct far_work){bytes, run};
-    log->used += bytes;
-    memcpy(out, &work, sizeof work);
-done:
-    return status;
-}
-
-static void do_all(struct far *far)
-{
-    struct far_log *log = &far->asked;
-
-    far_memory_touch_all(&far->memory, true);
-    for (size_t at = 0; at < log->used && far->failure == CULL_OK;) {
-        struct far_work *work = (struct far_work *)(void *)(log->bytes + at);
-
-        far->failure = work->run(work);
-        at += work->bytes;
-    }
-    far_memory_touch_all(&far->memory, false);
-    if (far->failure != CULL_OK)
-        (void)snprintf(far->sentence, sizeof far->sentence, "%s", cull_last_error());
-}
-
-void far_settle(struct far *far)
-{
-    far_insist(!far->recording, "waiting inside a recording");
-    if (far->asked.used && far->failure == CULL_OK) do_all(far);
-    far->asked.used = 0;
-    if (far->asked.room <= KEPT) return;
-    cull_base_free(far->asked.bytes);
-    far->asked = (struct far_log){0};
-}
-
-cull_status far_tell(struct far *far)
-{
-    cull_status status = far->failure;
-
-    far->failure = CULL_OK;
-    return status == CULL_OK ? status : cull_fail(status, "%s", far->sentence);
-}
 
 /* ---- memory ---- */
 
@@ -314,16 +237,11 @@ static cull_status far_recorded(cull_backend *backend, cull_recording **out)
 
 static cull_status far_replay(cull_backend *backend, const cull_recording *recording)
 {
-    cull_status           status = CULL_OK;
-    struct far           *far = far_enter(backend);
-    const struct far_log *log = &recording->log;
+    struct far *far = far_enter(backend);
+    cull_status status = CULL_OK;
 
     far_insist(!far->recording, "a recording done again inside another");
-    if (log->used == 0) goto done;
-    TRY(make_room(&far->asked, log->used));
-    memcpy(far->asked.bytes + far->asked.used, log->bytes, log->used);
-    far->asked.used += log->used;
-done:
+    status = far_ask_again(far, &recording->log);
     far_leave(far);
     return status;
 }

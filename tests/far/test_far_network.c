@@ -228,7 +228,7 @@ static void same_networks(const struct pair *p)
 static void learn_and_step(const struct pair *p, uint64_t step)
 {
     cull_examples e = examples_as(CULL_F32, step);
-    cull_signals  trained[2];
+    cull_signals  trained[2] = {{0}};
 
     assert_both(cull_network_learn(p->network[i], &e, NULL, &trained[i]));
     same_signals(p, trained);
@@ -242,7 +242,7 @@ static void scores_are_the_same(void **state)
 {
     static const cull_dtype dtypes[] = {CULL_F32, CULL_F64, CULL_U8};
     const struct pair      *p = *state;
-    cull_signals            s[2];
+    cull_signals            s[2] = {{0}};
 
     for (uint64_t step = 0; step < 3; step++) {
         cull_examples e = examples_as(dtypes[step], step);
@@ -296,7 +296,7 @@ static void a_loop_with_a_selector_is_the_same(void **state)
     const struct pair *p = *state;
     cull_selector     *selector[2];
     cull_subset        chosen[2] = {{0}};
-    cull_signals       s[2], trained[2];
+    cull_signals       s[2] = {{0}}, trained[2] = {{0}};
 
     open_selectors(p, selector);
     for (uint64_t step = 0; step < 8; step++) {
@@ -337,7 +337,7 @@ static void kept_rows_are_learned_alike(void **state)
     const struct pair *p = *state;
     cull_selector     *selector[2];
     cull_subset        chosen[2] = {{0}}, many = many_rows();
-    cull_signals       s[2], trained[2];
+    cull_signals       s[2] = {{0}}, trained[2] = {{0}};
 
     open_selectors(p, selector);
     for (uint64_t step = 0; step < 3; step++) {
@@ -443,7 +443,7 @@ static void what_is_not_finite_is_told_alike(void **state)
 {
     const struct pair *p = *state;
     cull_examples      e = examples_as(CULL_F32, 0);
-    cull_signals       s[2];
+    cull_signals       s[2] = {{0}};
     void              *saved = NULL;
     size_t             size = 0;
 
@@ -510,7 +510,7 @@ static void wrong_subsets_are_named_wherever_they_lie(void **state)
     cull_examples      e = examples_as(CULL_F32, 0);
     uint32_t           index[] = {3, COUNT};
     double             weight[] = {1, 1};
-    cull_signals       s[2];
+    cull_signals       s[2] = {{0}};
     cull_subset        wrong = {.count = 2, .index = index, .weight = weight}, there = {0};
 
     for (int round = 0; round < 3; round++) {
@@ -544,7 +544,7 @@ static cull_status live(cull_backend *far, const cull_model *m)
     cull_network *n = NULL;
     cull_examples e = examples_as(CULL_F32, 0);
     cull_subset   many = many_rows();
-    cull_signals  s;
+    cull_signals  s = {0};
     float         z[COUNT * CLASSES];
     void         *saved = NULL;
     size_t        size = 0;

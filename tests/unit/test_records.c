@@ -138,8 +138,8 @@ static void judge_run(cull_comparison *c, cull_compare_run *out)
 static void verdict_and_page_call_a_folder_the_same(void **state)
 {
     cull_comparison *c = begin("sb", *state);
-    cull_compare_run run;
-    cull_run_record  record;
+    cull_compare_run run = {0};
+    cull_run_record  record = {0};
     struct told      told;
     char             output[CULL_DATA_PATH];
 
@@ -169,7 +169,7 @@ static void a_run_that_was_damaged_since_is_named_on_the_page_as_the_verdict_wou
 {
     cull_comparison    *c = begin("sb", *state);
     cull_rep_comparison shown = {0};
-    cull_compare_run    run;
+    cull_compare_run    run = {0};
 
     for (size_t i = 0; cull_comparison_run(c, i, &run); i++)
         leave_run(c, &run, "finished", accuracy_of(&run));
@@ -233,8 +233,8 @@ static void a_comparison_is_read_as_it_was_written(void **state)
     cull_records_comparison value = {0};
     cull_records_costs      costs = {0};
     cull_compare_record    *record = NULL;
-    cull_compare_arm        live, read;
-    cull_compare_run        run;
+    cull_compare_arm        live = {0}, read = {0};
+    cull_compare_run        run = {0};
     cull_json               again = {0};
     void                   *before = NULL, *after = NULL;
     size_t                  arms = 0, bytes[2] = {0};

@@ -32,7 +32,7 @@ static int help(const flag *flags)
 
 static int find_files(struct arguments *a)
 {
-    cull_run_record run;
+    cull_run_record run = {0};
     cull_status     status = cull_run_read(a->folder, &run);
 
     if (status != CULL_OK) return complain_status(status);

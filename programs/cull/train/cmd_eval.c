@@ -54,7 +54,7 @@ static bool find_newest(struct arguments *a)
  * there. */
 static int find_weights(struct arguments *a)
 {
-    cull_run_record run;
+    cull_run_record run = {0};
     const char     *name = a->best ? run.best_weights : run.weights;
     bool            goes_on = false;
     cull_status     status = cull_run_read(a->folder, &run);

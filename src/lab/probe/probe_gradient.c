@@ -74,7 +74,7 @@ void cull_prober_clear(cull_prober *p)
     cull_data_order_clear(&p->order);
     cull_tray_clear(&p->tray);
     cull_sel_load_clear(&p->seen);
-    if (p->running) cull_backend_release(p->ground.backend, p->running);
+    cull_backend_release(p->ground.backend, p->running);
     cull_base_free(p->gradient);
     cull_base_free(p->weight);
     cull_base_free(p->rows);

@@ -155,10 +155,10 @@ void cull_network_destroy(cull_network *n)
     cull_subset_clear(&n->chosen);
     cull_subset_clear(&n->placed);
     cull_base_free(n->row);
-    if (n->backend) cull_backend_release(n->backend, n->running);
+    cull_backend_release(n->backend, n->running);
     cull_op_destroy(n->summary);
-    if (n->backend) cull_backend_release(n->backend, n->seen);
-    if (n->backend) cull_backend_release(n->backend, n->trouble);
+    cull_backend_release(n->backend, n->seen);
+    cull_backend_release(n->backend, n->trouble);
     cull_base_free(n->tensor);
     cull_backend_close(n->owned);
     cull_base_free(n);

@@ -1,0 +1,171 @@
+/*
+ * tests/far/test_far_train.c - training on a backend whose memory is elsewhere: whole runs, stopped
+ * and resumed, leave what they leave on `ref`, bit for bit, and a broken step is told the same.
+ */
+#include "unit/policy_support.h"
+
+/* Text of a file, without times and energies; released by the caller. */
+static char *lines_of(const char *folder, const char *name)
+{
+    void  *data = NULL;
+    size_t bytes = 0, to = 0;
+    char  *out = NULL;
+
+    assert_ok(cull_file_read(path_in(folder, name), &data, &bytes));
+    out = calloc(bytes + 1, 1);
+    for (size_t at = 0; at < bytes;) {
+        const char *text = (const char *)data + at;
+        bool        timed = strncmp(text, "\"seconds", 8) == 0 || strncmp(text, "\"joules", 7) == 0;
+
+        if (timed)
+            while (at < bytes && !strchr(",}\n", ((const char *)data)[at])) at++;
+        else
+            out[to++] = ((const char *)data)[at++];
+    }
+    cull_bytes_release(data);
+    return out;
+}
+
+static void check_file(const char *one, const char *other, const char *name, const char *what)
+{
+    char *a = lines_of(one, name), *b = lines_of(other, name);
+
+    if (strcmp(a, b) != 0) fail_msg("%s: %s differs:\n%s\n---\n%s", what, name, a, b);
+    free(a);
+    free(b);
+}
+
+static void check_bytes(const char *one, const char *other, const char *name, const char *what)
+{
+    void  *a = NULL, *b = NULL;
+    size_t m = 0, n = 0;
+
+    assert_ok(cull_file_read(path_in(one, name), &a, &m));
+    assert_ok(cull_file_read(path_in(other, name), &b, &n));
+    if (m != n || memcmp(a, b, n) != 0) fail_msg("%s: %s differs", what, name);
+    cull_bytes_release(a);
+    cull_bytes_release(b);
+}
+
+static bool stops(void *context)
+{
+    return ++*(size_t *)context == 2;
+}
+
+/* A run that is stopped after two steps and then goes on, on a backend. */
+static cull_run_result run_on(const struct world *w, const char *backend, const char *changes)
+{
+    char             words[500];
+    size_t           steps = 0;
+    cull_recipe     *recipe = NULL;
+    cull_run_result  result = {0};
+    cull_run_options options = {
+        .folder = path_in(w->folder, backend), .stop = stops, .context = &steps};
+    cull_status status = CULL_OK;
+
+    (void)snprintf(words, sizeof words, "train.backend=%s train.log=2 %s", backend, changes);
+    recipe = recipe_of(w, words);
+    status = cull_train(recipe, &options, &result);
+    if (status != CULL_OK) fail_msg("%s: %s", words, cull_last_error());
+    assert_int_equal(CULL_RUN_STOPPED, result.end);
+    options.stop = NULL;
+    options.resume = true;
+    status = cull_train(recipe, &options, &result);
+    if (status != CULL_OK) fail_msg("%s, resumed: %s", words, cull_last_error());
+    cull_recipe_close(recipe);
+    return result;
+}
+
+static void runs_leave_what_they_leave_on_ref(void **state)
+{
+    static const char *const kinds[] = {
+        "",
+        "model.name=lenet5 optim.clip=0.5 optim.name=adamw optim.lr=0.01",
+        "select.strategy=random select.keep=0.3 select.rounding=alternate",
+        "select.strategy=sb select.keep=0.3",
+        "select.strategy=sb select.keep=0.3 score.pass=reuse model.name=lenet5",
+        "select.strategy=sb+remembered select.keep=0.3",
+        "select.strategy=sb+stale select.keep=0.3 train.epochs=3",
+        "select.strategy=sb select.mode=scaled select.keep=0.5 score.augment=false",
+        "select.strategy=sb-stream select.history=40 train.epochs=3",
+        "select.strategy=top-loss select.keep=0.5 score.proxy=mlp model.name=lenet5",
+        "select.strategy=top-loss select.keep=0.5 score.scale=0.5 model.name=resnet20 "
+        "train.epochs=1 data.subset=0.6",
+        "select.strategy=kath18 select.keep=0.5",
+        "select.strategy=gradmatch select.keep=0.3 score.pass=reuse",
+        "select.strategy=gradmatch select.keep=0.3 select.match=validation data.validation=0.3",
+        "select.strategy=divbs select.keep=0.3",
+        "select.strategy=infobatch train.epochs=4",
+        "select.strategy=grad-match select.keep=0.3 select.period=1",
+        "select.strategy=grad-match select.scope=batch select.keep=0.5 select.period=1",
+        "select.strategy=craig select.keep=0.3 select.period=1 train.drop_short=true",
+        "select.strategy=glister select.keep=0.3 select.period=1 data.validation=0.2",
+        "select.strategy=adaptive-random select.keep=0.3 select.period=1",
+    };
+    const struct world *w = *state;
+    char                here[128], there[128];
+
+    (void)snprintf(here, sizeof here, "%s/ref", w->folder);
+    (void)snprintf(there, sizeof there, "%s/far", w->folder);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        cull_run_result a = run_on(w, "ref", kinds[k]), b = run_on(w, "far", kinds[k]);
+
+        if (strcmp(a.weights, b.weights) != 0)
+            fail_msg("%s: weights %s and %s", kinds[k], a.weights, b.weights);
+        assert_string_equal(a.best_weights, b.best_weights);
+        assert_true(a.accuracy == b.accuracy && a.loss == b.loss && a.test == b.test);
+        check_bytes(here, there, a.weights, kinds[k]);
+        check_bytes(here, there, "selection.npz", kinds[k]);
+        check_file(here, there, "metrics.jsonl", kinds[k]);
+        remove_folder(here);
+        remove_folder(there);
+    }
+}
+
+/* Rates at which nothing stays finite. */
+static void a_broken_step_is_told_the_same_and_reaches_no_file(void **state)
+{
+    static const char *const kinds[] = {
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant",
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant "
+        "select.strategy=sb select.keep=0.5",
+        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant train.log=1 "
+        "model.name=lenet5"};
+    static const char *const backends[] = {"ref", "far"};
+    const struct world      *w = *state;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char said[2][300];
+
+        for (int i = 0; i < 2; i++) {
+            char             words[300];
+            cull_recipe     *recipe = NULL;
+            cull_run_result  result = {0};
+            cull_run_options options = {.folder = path_in(w->folder, "run")};
+
+            (void)snprintf(words, sizeof words, "train.backend=%s train.checkpoint_steps=1 %s",
+                           backends[i], kinds[k]);
+            recipe = recipe_of(w, words);
+            if (cull_train(recipe, &options, &result) != CULL_NOT_FINITE)
+                fail_msg("%s: %s", words, cull_last_error());
+            (void)snprintf(said[i], sizeof said[i], "%s", cull_last_error());
+            /* what was saved lies before it: gone on from there, the same step breaks */
+            options.resume = true;
+            assert_int_equal(CULL_NOT_FINITE, cull_train(recipe, &options, &result));
+            assert_string_equal(said[i], cull_last_error());
+            cull_recipe_close(recipe);
+            remove_folder(path_in(w->folder, "run"));
+        }
+        assert_string_equal(said[0], said[1]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(runs_leave_what_they_leave_on_ref),
+        TEST(a_broken_step_is_told_the_same_and_reaches_no_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,318 @@
+/*
+ * tests/ops/test_step_ops.c - the operations that learn and keep books (gather, kept, update,
+ * summary, tally) on every backend: what comes out, and behind it what it was made of, is the same
+ * to the last bit.
+ */
+#include "ops/on_backend.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { HELD = 50, ROWS = 20, CLASSES = 7, PLACES = 64 };
+enum { COUNT = 2 * CULL_OPTIM_CHUNK + 1234, CHUNKS = 3, STEPS = 3 };
+
+/* All that the operations on rows read and write, so that it can be compared as one. */
+struct rows {
+    uint32_t    index[ROWS], place[ROWS], from_place[HELD];
+    int32_t     label[ROWS], from_label[HELD], count[PLACES], first[PLACES];
+    double      chosen[ROWS], from_loss[HELD], loss[ROWS], share[ROWS], weights[PLACES];
+    double      from_p[HELD * CLASSES], p[ROWS * CLASSES], gradient[ROWS * CLASSES]; /* or floats */
+    float       latest[PLACES];
+    cull_seen   seen;
+    cull_moment now;
+    cull_trouble trouble;
+};
+
+static void set(double *x, size_t i, cull_dtype dtype, double value)
+{
+    if (dtype == CULL_F32)
+        ((float *)x)[i] = (float)value;
+    else
+        x[i] = value;
+}
+
+static struct rows *make_rows(cull_dtype dtype)
+{
+    struct rows *r = calloc(1, sizeof *r);
+
+    r->now = (cull_moment){.step = 77, .epoch = 3};
+    for (size_t i = 0; i < HELD; i++) {
+        r->from_place[i] = (uint32_t)(i * 13 % PLACES);
+        r->from_label[i] = (int32_t)(i % CLASSES);
+        r->from_loss[i] = 3 * random_uniform(1, i);
+        for (size_t k = 0; k < CLASSES; k++)
+            set(r->from_p, i * CLASSES + k, dtype,
+                random_uniform(2, i * CLASSES + k) - (k == i % CLASSES ? 1 : 0));
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        r->index[i] = (uint32_t)((i * 17 + 5) % HELD);
+        r->chosen[i] = 2 * random_uniform(3, i);
+    }
+    for (size_t i = 0; i < PLACES; i++) r->first[i] = i % 3 ? -1 : 1;
+    return r;
+}
+
+static cull_op_args kept_args(struct rows *r, cull_dtype dtype, bool constants)
+{
+    return (cull_op_args){.kept = {.rows = ROWS,
+                                   .classes = CLASSES,
+                                   .dtype = dtype,
+                                   .index = r->index,
+                                   .chosen = r->chosen,
+                                   .constants = constants,
+                                   .from_p = r->from_p,
+                                   .from_loss = r->from_loss,
+                                   .from_label = r->from_label,
+                                   .from_place = r->from_place,
+                                   .p = r->p,
+                                   .gradient = r->gradient,
+                                   .loss = r->loss,
+                                   .share = r->share,
+                                   .label = r->label,
+                                   .place = r->place}};
+}
+
+static cull_op_args summary_args(struct rows *r, cull_dtype dtype, bool add)
+{
+    return (cull_op_args){.summary = {.rows = ROWS,
+                                      .classes = CLASSES,
+                                      .loss = r->loss,
+                                      .p = add ? NULL : r->p,
+                                      .dtype = dtype,
+                                      .label = r->label,
+                                      .place = r->place,
+                                      .smoothing = 0.1,
+                                      .add = add,
+                                      .out = &r->seen,
+                                      .now = &r->now,
+                                      .trouble = &r->trouble}};
+}
+
+static cull_op_args tally_args(struct rows *r, bool weighted)
+{
+    return (cull_op_args){.tally = {.rows = ROWS,
+                                    .place = r->place,
+                                    .loss = r->loss,
+                                    .weight = weighted ? r->chosen : NULL,
+                                    .now = &r->now,
+                                    .count = r->count,
+                                    .first = r->first,
+                                    .weights = r->weights,
+                                    .latest = r->latest}};
+}
+
+/* One step's rows, as training has them: kept, gathered, summed up, counted. */
+static struct rows *run_rows(cull_backend *backend, cull_dtype dtype, bool constants)
+{
+    struct rows *r = make_rows(dtype);
+    cull_op_args kept = kept_args(r, dtype, constants), tally = tally_args(r, constants);
+    cull_op_args summary = summary_args(r, dtype, false), more = summary_args(r, dtype, true);
+    size_t       bytes = CLASSES * cull_dtype_size(dtype);
+    cull_op_args gather = {.gather = {.from = r->from_p,
+                                      .to = r->gradient,
+                                      .index = r->index,
+                                      .rows = ROWS,
+                                      .held = HELD,
+                                      .bytes = bytes}};
+
+    assert_ok(on_run(backend, CULL_OP_KEPT, ROWS, 1, &kept));
+    assert_ok(on_run(backend, CULL_OP_SUMMARY, ROWS, 1, &summary));
+    assert_ok(on_run(backend, CULL_OP_SUMMARY, ROWS, 2, &more));
+    assert_ok(on_run(backend, CULL_OP_TALLY, ROWS, 2, &tally));
+    if (constants) {
+        assert_ok(on_run(backend, CULL_OP_GATHER, ROWS, 1, &gather));
+        assert_memory_equal(r->p, r->gradient, ROWS * bytes); /* kept has gathered the same */
+    }
+    assert_int_equal(3 * ROWS, r->seen.count);
+    assert_int_equal(0, r->trouble.what);
+    return r;
+}
+
+static void rows_are_the_same_on_every_backend(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        cull_dtype          dtype = k & 1 ? CULL_F64 : CULL_F32;
+        struct rows        *want = run_rows(ref, dtype, k & 2);
+        cull_backend *const others[] = {one, three, far};
+
+        assert_true(want->seen.correct > 0 && want->seen.correct < ROWS);
+        for (size_t i = 0; i < 3; i++) {
+            struct rows *got = run_rows(others[i], dtype, k & 2);
+
+            assert_memory_equal(want, got, sizeof *got);
+            free(got);
+        }
+        free(want);
+    }
+}
+
+static void a_row_that_is_not_there_is_told(void **state)
+{
+    cull_backend *const backends[] = {ref, three, far};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t     index[] = {1, 4};
+        float        from[4] = {0}, to[2];
+        cull_op_args args = {.gather = {from, to, index, 2, 4, sizeof *from}};
+
+        assert_fails(CULL_BAD_ARGUMENT, "row 4 of 4",
+                     on_run(backends[i], CULL_OP_GATHER, 2, 1, &args));
+        assert_ok(cull_backend_wait(backends[i])); /* once */
+    }
+}
+
+static void a_loss_that_is_not_finite_is_written_down_with_its_place(void **state)
+{
+    cull_backend *const backends[] = {ref, three, far};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct rows *r = run_rows(backends[i], CULL_F32, false);
+        cull_op_args args = summary_args(r, CULL_F32, false);
+
+        r->loss[6] = NAN;
+        r->loss[9] = INFINITY;
+        assert_ok(on_run(backends[i], CULL_OP_SUMMARY, ROWS, 1, &args));
+        assert_int_equal(CULL_WRONG_LOSS, r->trouble.what);
+        assert_int_equal(6, r->trouble.row);
+        assert_int_equal(r->place[6], r->trouble.place);
+        assert_int_equal(77, r->trouble.step);
+        r->loss[2] = NAN; /* what was written first stays */
+        assert_ok(on_run(backends[i], CULL_OP_SUMMARY, ROWS, 1, &args));
+        assert_int_equal(6, r->trouble.row);
+        free(r);
+    }
+}
+
+/* ---- update ---- */
+
+struct block {
+    double           value[COUNT], gradient[COUNT], buffer[2][COUNT]; /* or floats */
+    double           partial[CHUNKS], norm;
+    cull_optim_range range[3];
+    cull_moment      now;
+    cull_trouble     trouble;
+};
+
+static const cull_optim_options rules[] = {
+    {.rule = CULL_OPTIM_SGD, .weight_decay = 0.1},
+    {.rule = CULL_OPTIM_SGD, .momentum = 0.9, .clip = 3},
+    {.rule = CULL_OPTIM_SGD, .momentum = 0.9, .nesterov = true, .weight_decay = 0.1, .clip = 1e6},
+    {.rule = CULL_OPTIM_ADAMW,
+     .beta1 = 0.9,
+     .beta2 = 0.99,
+     .epsilon = 1e-8,
+     .weight_decay = 0.01,
+     .clip = 3},
+};
+enum { RULES = sizeof rules / sizeof *rules };
+
+static struct block *make_block(cull_dtype dtype, double decay)
+{
+    struct block *b = calloc(1, sizeof *b);
+
+    b->range[0] = (cull_optim_range){0, decay};
+    b->range[1] = (cull_optim_range){1000, 0};
+    b->range[2] = (cull_optim_range){CULL_OPTIM_CHUNK + 7, decay};
+    for (size_t i = 0; i < COUNT; i++) {
+        set(b->value, i, dtype, random_normal(4, i));
+        set(b->gradient, i, dtype, random_normal(5, i));
+    }
+    return b;
+}
+
+static void update(cull_backend *backend, struct block *b, cull_dtype dtype,
+                   const cull_optim_options *rule)
+{
+    bool         second = rule->rule == CULL_OPTIM_ADAMW, first = second || rule->momentum > 0;
+    cull_op_args args = {
+        .update = {.rule = *rule,
+                   .dtype = dtype,
+                   .count = COUNT,
+                   .value = b->value,
+                   .gradient = b->gradient,
+                   .buffer = {first ? b->buffer[0] : NULL, second ? b->buffer[1] : NULL},
+                   .range = b->range,
+                   .ranges = 3,
+                   .partial = b->partial,
+                   .norm = &b->norm,
+                   .now = &b->now,
+                   .trouble = &b->trouble}};
+
+    assert_ok(on_run(backend, CULL_OP_UPDATE, 1, 1, &args));
+}
+
+static struct block *run_updates(cull_backend *backend, cull_dtype dtype,
+                                 const cull_optim_options *rule)
+{
+    struct block *b = make_block(dtype, rule->weight_decay);
+
+    for (uint64_t step = 1; step <= STEPS; step++) {
+        b->now = (cull_moment){.step = step, .updates = step, .rate = 0.1 / (double)step};
+        update(backend, b, dtype, rule);
+    }
+    assert_int_equal(0, b->trouble.what);
+    return b;
+}
+
+static void updates_are_the_same_on_every_backend(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < (size_t)2 * RULES; k++) {
+        cull_dtype          dtype = k % 2 ? CULL_F64 : CULL_F32;
+        struct block       *want = run_updates(ref, dtype, &rules[k / 2]);
+        struct block       *start = make_block(dtype, rules[k / 2].weight_decay);
+        cull_backend *const others[] = {one, three, far};
+
+        assert_memory_not_equal(want->value, start->value, sizeof want->value);
+        for (size_t i = 0; i < 3; i++) {
+            struct block *got = run_updates(others[i], dtype, &rules[k / 2]);
+
+            assert_memory_equal(want, got, sizeof *got);
+            free(got);
+        }
+        free(want);
+        free(start);
+    }
+}
+
+static void no_broken_step_reaches_the_weights(void **state)
+{
+    cull_backend *const backends[] = {ref, three, far};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct block *b = make_block(CULL_F32, 0), *start = make_block(CULL_F32, 0);
+
+        b->now = (cull_moment){.step = 9, .updates = 9, .rate = 1};
+        set(b->gradient, 20000, CULL_F32, NAN);
+        update(backends[i], b, CULL_F32, &rules[1]);
+        assert_int_equal(CULL_WRONG_GRADIENT, b->trouble.what);
+        assert_int_equal(9, b->trouble.step);
+        assert_memory_equal(start->value, b->value, sizeof b->value);
+        memcpy(b->gradient, start->gradient, sizeof b->gradient);
+        b->now.step = 10; /* sound again, but what is wrong was not told yet */
+        update(backends[i], b, CULL_F32, &rules[1]);
+        assert_memory_equal(start->value, b->value, sizeof b->value);
+        assert_int_equal(9, b->trouble.step);
+        b->trouble = (cull_trouble){0};
+        update(backends[i], b, CULL_F32, &rules[1]);
+        assert_memory_not_equal(start->value, b->value, sizeof b->value);
+        free(b);
+        free(start);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_the_same_on_every_backend),
+        cmocka_unit_test(a_row_that_is_not_there_is_told),
+        cmocka_unit_test(a_loss_that_is_not_finite_is_written_down_with_its_place),
+        cmocka_unit_test(updates_are_the_same_on_every_backend),
+        cmocka_unit_test(no_broken_step_reaches_the_weights),
+    };
+    return cmocka_run_group_tests(tests, open_backends, close_backends);
+}
