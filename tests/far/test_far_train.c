@@ -89,8 +89,8 @@ static void runs_leave_what_they_leave_on_ref(void **state)
         "select.strategy=sb select.mode=scaled select.keep=0.5 score.augment=false",
         "select.strategy=sb-stream select.history=40 train.epochs=3",
         "select.strategy=top-loss select.keep=0.5 score.proxy=mlp model.name=lenet5",
-        "select.strategy=top-loss select.keep=0.5 score.scale=0.5 model.name=resnet20 "
-        "train.epochs=1 data.subset=0.6",
+        ("select.strategy=top-loss select.keep=0.5 score.scale=0.5 model.name=resnet20 "
+         "train.epochs=1 data.subset=0.6"),
         "select.strategy=kath18 select.keep=0.5",
         "select.strategy=gradmatch select.keep=0.3 score.pass=reuse",
         "select.strategy=gradmatch select.keep=0.3 select.match=validation data.validation=0.3",
@@ -122,15 +122,16 @@ static void runs_leave_what_they_leave_on_ref(void **state)
     }
 }
 
-/* Rates at which nothing stays finite. */
+/* A rate at which nothing stays finite. */
+#define DIVERGES "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant"
+
 static void a_broken_step_is_told_the_same_and_reaches_no_file(void **state)
 {
     static const char *const kinds[] = {
-        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant",
-        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant "
-        "select.strategy=sb select.keep=0.5",
-        "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant train.log=1 "
-        "model.name=lenet5"};
+        DIVERGES,
+        DIVERGES " select.strategy=sb select.keep=0.5",
+        DIVERGES " train.log=1 model.name=lenet5",
+    };
     static const char *const backends[] = {"ref", "far"};
     const struct world      *w = *state;
 
