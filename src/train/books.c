@@ -1,6 +1,8 @@
 /* train/books.c - what a run keeps of itself. */
 #include "train/books.h"
 
+#include "select/select.h"
+
 void cull_books_open(cull_backend *backend, cull_books *books)
 {
     cull_energy_open(CULL_ENERGY_ROOT, CULL_ENERGY_NVML, backend->bus[0] ? backend->bus : NULL,
@@ -26,8 +28,9 @@ done:
     return status;
 }
 
-static cull_status tell(const cull_trouble *trouble)
+static cull_status tell(const cull_trouble *trouble, size_t pool)
 {
+    if (trouble->what == CULL_WRONG_SIGNAL) return cull_sel_trouble_fail(trouble, pool);
     if (trouble->what == CULL_WRONG_GRADIENT)
         return cull_fail(CULL_NOT_FINITE, "the gradient is no longer finite");
     return cull_fail(CULL_NOT_FINITE,
@@ -41,9 +44,10 @@ cull_status cull_books_settle(cull_books *books, cull_learner *learner, cull_pro
 {
     cull_status  status = CULL_OK;
     cull_trouble trouble = {0};
+    cull_outcome outcome[CULL_LEARNER_RING];
     size_t       count = 0;
 
-    TRY(cull_learner_read(learner, &count, &trouble));
+    TRY(cull_learner_read(learner, &count, outcome, &trouble));
     for (size_t i = 0; i < count; i++) {
         const cull_seen *seen = &learner->read[i];
 
@@ -51,8 +55,13 @@ cull_status cull_books_settle(cull_books *books, cull_learner *learner, cull_pro
         progress->seen += seen->count;
         progress->correct += seen->correct;
         progress->loss += books->loss * (double)seen->count;
+        if (learner->late[i])
+            cull_meter_choose(&books->meter, &(cull_subset){.count = outcome[i].count,
+                                                            .picked = outcome[i].picked,
+                                                            .flags = outcome[i].flags});
+        learner->late[i] = false;
     }
-    if (trouble.what) TRY(tell(&trouble));
+    if (trouble.what) TRY(tell(&trouble, books->tally.pool));
 done:
     return status;
 }

@@ -41,6 +41,7 @@ cull_status cull_learner_begin(cull_learner *l)
     TRY(cull_backend_allocate(b, 1, sizeof *l->now, "a step", &l->now));
     TRY(cull_backend_allocate(b, 1, sizeof *l->trouble, "a step", &l->trouble));
     TRY(cull_backend_allocate(b, CULL_LEARNER_RING, sizeof *l->ring, "a step", &l->ring));
+    TRY(cull_backend_allocate(b, CULL_LEARNER_RING, sizeof *l->outcome, "a step", &l->outcome));
     TRY(cull_op_ready(b, &(cull_op_desc){.kind = CULL_OP_SUMMARY}, &l->summary));
     l->schedule = l->setup->schedule;
 done:
@@ -53,6 +54,7 @@ void cull_learner_close(cull_learner *l)
     cull_backend_release(l->backend, l->now);
     cull_backend_release(l->backend, l->trouble);
     cull_backend_release(l->backend, l->ring);
+    cull_backend_release(l->backend, l->outcome);
     cull_plans_clear(&l->plans);
     cull_optim_destroy(l->optim);
     cull_nn_params_destroy(l->params);
@@ -136,17 +138,25 @@ done:
     return status;
 }
 
+cull_status cull_learner_await(cull_learner *l, const cull_outcome *outcome)
+{
+    l->late[l->waiting] = true;
+    return cull_backend_copy(l->backend, l->outcome + l->waiting, outcome, sizeof *outcome);
+}
+
 bool cull_learner_full(const cull_learner *l)
 {
     return l->waiting > 0 && (l->waiting == CULL_LEARNER_RING || cull_backend_on_host(l->backend));
 }
 
-cull_status cull_learner_read(cull_learner *l, size_t *count, cull_trouble *trouble)
+cull_status cull_learner_read(cull_learner *l, size_t *count,
+                              cull_outcome outcome[CULL_LEARNER_RING], cull_trouble *trouble)
 {
     cull_status status = CULL_OK;
 
     *count = 0;
     TRY(cull_backend_download(l->backend, l->read, l->ring, l->waiting * sizeof *l->ring));
+    TRY(cull_backend_download(l->backend, outcome, l->outcome, l->waiting * sizeof *outcome));
     TRY(cull_backend_download(l->backend, trouble, l->trouble, sizeof *trouble));
     *count = l->waiting;
     l->waiting = 0;

@@ -23,12 +23,14 @@ typedef struct cull_learner {
     /* on the backend */
     cull_moment  *now;
     cull_trouble *trouble;
-    cull_seen    *ring; /* [CULL_LEARNER_RING] */
+    cull_seen    *ring;    /* [CULL_LEARNER_RING] */
+    cull_outcome *outcome; /* [CULL_LEARNER_RING] of the decisions that led to them */
     cull_op      *summary;
 
     cull_moment moment;  /* what `now` holds or is about to               */
     size_t      waiting; /* sums in the ring that nobody has read         */
     cull_seen   read[CULL_LEARNER_RING];
+    bool        late[CULL_LEARNER_RING]; /* a decision's outcome waits too */
 } cull_learner;
 
 /* What training saw of a batch. */
@@ -65,11 +67,15 @@ cull_status cull_learner_learn_kept(cull_learner *learner, cull_plan *kept,
                                     const cull_subset *subset, double rate, cull_meter *meter,
                                     cull_trained *out);
 
+/* What became of the decision that the next training batch follows from is told with its sums. */
+cull_status cull_learner_await(cull_learner *learner, const cull_outcome *outcome);
+
 /* Must the sums be read before another batch is trained? On the host they always may. */
 bool cull_learner_full(const cull_learner *learner);
 
-/* The sums of the training batches since the last call, read[0 .. *count); *trouble: the first
- * thing that went wrong. */
-cull_status cull_learner_read(cull_learner *learner, size_t *count, cull_trouble *trouble);
+/* The sums of the training batches since the last call, read[0 .. *count), with outcome[i] where
+ * late[i]; *trouble: the first thing that went wrong. */
+cull_status cull_learner_read(cull_learner *learner, size_t *count,
+                              cull_outcome outcome[CULL_LEARNER_RING], cull_trouble *trouble);
 
 #endif

@@ -257,6 +257,10 @@ static cull_status make_learning(cull_trainer *t)
                           &t->expected));
     TRY(cull_rows_make(t->backend, t->expected.learns, cull_data_row(t->sets.train),
                        &t->feed.rows));
+    if (!cull_backend_on_host(t->backend)) { /* decisions wait for nothing: the step tells */
+        cull_sel_trouble(t->selector, t->learner.trouble);
+        cull_sel_moment(t->selector, t->learner.now);
+    }
     cull_sel_subset_aim(&t->chosen, t->backend);
     TRY(cull_subset_resize(&t->chosen, t->expected.candidates));
     TRY(make_schedule(s, &t->expected, pool, schedule));

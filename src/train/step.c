@@ -30,6 +30,7 @@ static cull_status choose_pool(cull_trainer *t, const cull_needs *needs)
     cull_signals     signals = {0};
     cull_subset      chosen = {0};
 
+    TRY(cull_learner_enter(&t->learner, t->progress.step, t->progress.epoch));
     TRY(cull_scorer_score_pool(&t->scorer, needs, &t->progress, &t->books.meter, &pool, &aim,
                                &signals));
     TRY(cull_select(t->selector, &signals, 0, &chosen));
@@ -88,13 +89,17 @@ done:
 }
 
 static cull_status choose(cull_selector *selector, const cull_needs *needs,
-                          const cull_signals *signals, cull_meter *meter, cull_subset *out)
+                          const cull_signals *signals, cull_learner *learner, cull_meter *meter,
+                          cull_subset *out)
 {
     cull_status status = CULL_OK;
 
     if (needs->action != CULL_SELECT_BATCH) return CULL_OK;
     TRY(cull_select(selector, signals, 0, out));
-    cull_meter_choose(meter, out);
+    if (out->flags & CULL_SUBSET_LATE)
+        TRY(cull_learner_await(learner, out->outcome));
+    else
+        cull_meter_choose(meter, out);
     cull_meter_lap(meter, CULL_PHASE_SELECT);
 done:
     return status;
@@ -187,7 +192,8 @@ cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
     cull_meter_lap(meter, CULL_PHASE_LOAD);
     TRY(cull_scorer_score(&t->scorer, needs, &v->batch, meter, &v->scored)); /* forward */
     if (ahead) TRY(look_ahead(ahead, &t->feed, course, v->batch.count, t->learner.params));
-    TRY(choose(t->selector, needs, &v->scored.signals, meter, &t->chosen)); /* selection */
+    /* selection */
+    TRY(choose(t->selector, needs, &v->scored.signals, &t->learner, meter, &t->chosen));
     TRY(learn(t, v)); /* backward, optimizer, metrics */
     cull_progress_pass(&t->progress, v->batch.count);
 done:

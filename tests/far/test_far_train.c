@@ -94,6 +94,7 @@ static void runs_leave_what_they_leave_on_ref(void **state)
         "select.strategy=kath18 select.keep=0.5",
         "select.strategy=gradmatch select.keep=0.3 score.pass=reuse",
         "select.strategy=gradmatch select.keep=0.3 select.match=validation data.validation=0.3",
+        "select.strategy=gradmatch select.keep=0.9 select.nonnegative=omp",
         "select.strategy=divbs select.keep=0.3",
         "select.strategy=infobatch train.epochs=4",
         "select.strategy=grad-match select.keep=0.3 select.period=1",
