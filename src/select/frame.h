@@ -1,4 +1,4 @@
-/* select/frame.h - the selector itself, as the frame's files share it: selector, rhythm, state. */
+/* select/frame.h - the selector itself, as the files of the frame share it. */
 #ifndef CULL_SELECT_FRAME_H
 #define CULL_SELECT_FRAME_H
 

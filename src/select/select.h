@@ -1,8 +1,8 @@
 /*
  * select/select.h - what the files of this room share.
  *
- * selector.c is the frame around a strategy; every strategy is one file that fills in a
- * cull_strategy and is listed in CULL_STRATEGY_MAP below.
+ * selector.c, decision.c and others are the frame around a strategy; every strategy is one file
+ * that fills in a cull_strategy and is listed in CULL_STRATEGY_MAP below.
  */
 #ifndef CULL_SELECT_SELECT_H
 #define CULL_SELECT_SELECT_H
