@@ -104,9 +104,9 @@ typedef struct cull_records_logs {
 
 /* Open both and cut them to the bytes that a checkpoint knows of; 0: they begin. */
 cull_status cull_records_logs_open(cull_records_logs *logs, const char *folder, uint64_t metrics,
-                                   uint64_t events);
-/* Both are on the disk; *metrics and *events are their lengths. */
-cull_status cull_records_logs_sync(cull_records_logs *logs, uint64_t *metrics, uint64_t *events);
+                                   uint64_t scalars);
+/* Both are on the disk; *metrics and *scalars are their lengths. */
+cull_status cull_records_logs_sync(cull_records_logs *logs, uint64_t *metrics, uint64_t *scalars);
 cull_status cull_records_logs_add(cull_records_logs *logs, const cull_records_line *line);
 void        cull_records_logs_close(cull_records_logs *logs);
 

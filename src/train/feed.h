@@ -98,7 +98,7 @@ cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_tra
                              const cull_subset *subset, size_t from, size_t to, cull_batch *out);
 
 /* Room for so many, with or without inputs. */
-cull_status cull_rows_make(cull_backend *backend, size_t count, size_t width, cull_rows *rows);
+cull_status cull_rows_make(cull_backend *backend, size_t count, size_t width, cull_rows *out);
 void        cull_rows_clear(cull_backend *backend, cull_rows *rows);
 
 #endif

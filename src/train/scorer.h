@@ -50,7 +50,7 @@ typedef struct cull_scored {
 /* learner, pool and validation are borrowed. Into a zeroed struct, which close ends. */
 cull_status cull_scorer_open(const cull_train_setup *setup, cull_learner *learner,
                              cull_resident *pool, cull_resident *validation, cull_data_form form,
-                             cull_scorer *out);
+                             cull_scorer *scorer);
 void        cull_scorer_close(cull_scorer *scorer);
 /* Its part of a checkpoint; nothing where the model itself scores. */
 cull_status cull_scorer_save(const cull_scorer *scorer, cull_writer *out);

@@ -15,17 +15,17 @@ typedef struct cull_signal_room {
 
 /* Room for signals of `count` examples; kept where it fits already. Ends with clear. */
 cull_status cull_signal_room_make(cull_backend *backend, const cull_model *model, unsigned wanted,
-                                  size_t count, cull_signal_room *room);
-void        cull_signal_room_clear(cull_signal_room *room);
+                                  size_t count, cull_signal_room *signals);
+void        cull_signal_room_clear(cull_signal_room *signals);
 
 /* The signals of a batch behind those that are there. */
-cull_status cull_signal_room_put(cull_signal_room *room, const cull_plan *plan,
+cull_status cull_signal_room_put(cull_signal_room *signals, const cull_plan *plan,
                                  const cull_signals *seen, const int32_t *label);
 /* All of them as a selector reads them, or as its target. */
-void cull_signal_room_view(const cull_signal_room *room, cull_signals *out);
-void cull_signal_room_target(const cull_signal_room *room, cull_target *out);
+void cull_signal_room_view(const cull_signal_room *signals, cull_signals *out);
+void cull_signal_room_target(const cull_signal_room *signals, cull_target *out);
 
-cull_status cull_signal_room_save(const cull_signal_room *room, cull_writer *out);
-cull_status cull_signal_room_restore(cull_signal_room *room, cull_reader *in);
+cull_status cull_signal_room_save(const cull_signal_room *signals, cull_writer *out);
+cull_status cull_signal_room_restore(cull_signal_room *signals, cull_reader *in);
 
 #endif

@@ -123,10 +123,10 @@ cull_sel_course cull_train_course(const cull_trainer *trainer);
 cull_position   cull_train_position(const cull_trainer *trainer);
 double          cull_train_rate(const cull_trainer *trainer);
 
-cull_status cull_train_step(cull_trainer *trainer, cull_step_values *out);
-/* What the selector still holds when the last epoch is over. *out: the last step's, or what the
+cull_status cull_train_step(cull_trainer *trainer, cull_step_values *values);
+/* What the selector still holds when the last epoch is over. *values: the last step's, or what the
  * epoch began with. */
-cull_status cull_train_flush(cull_trainer *trainer, cull_step_values *out);
+cull_status cull_train_flush(cull_trainer *trainer, cull_step_values *values);
 
 /* ---- evaluate.c ---- */
 

@@ -110,7 +110,7 @@ void        cull_arms_forget(cull_arm_asked *asked, size_t count); /* NULL is fi
 /* Take an arm out, before there are controls; note one that is left out, for the latest failure or
  * for what another process said. */
 void        cull_arms_drop(cull_arms *arms, size_t at);
-cull_status cull_arms_note_left(cull_arms *arms, const char *name, cull_status status,
+cull_status cull_arms_note_left(cull_arms *arms, const char *name, cull_status because,
                                 const char *why);
 /* How many arms are there that a verdict is asked for? */
 size_t cull_arms_to_judge(const cull_arms *arms);
