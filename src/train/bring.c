@@ -22,35 +22,6 @@ bool cull_feed_as_trained(const cull_feed *feed, const cull_needs *needs)
     return augments(feed->setup, needs) == feed->setup->augments;
 }
 
-cull_status cull_rows_make(cull_backend *backend, size_t count, size_t width, cull_rows *out)
-{
-    cull_status status = CULL_OK;
-    cull_rows   rows = {.room = count};
-
-    if (count <= out->room && (!width || out->inputs)) return CULL_OK;
-    if (width)
-        TRY(cull_backend_allocate(backend, count, width * sizeof *rows.inputs, "a batch",
-                                  &rows.inputs));
-    TRY(cull_backend_allocate(backend, count, sizeof *rows.label, "a batch", &rows.label));
-    TRY(cull_backend_allocate(backend, count, sizeof *rows.place, "a batch", &rows.place));
-    TRY(cull_backend_allocate(backend, count, sizeof *rows.weight, "a batch", &rows.weight));
-    cull_rows_clear(backend, out);
-    *out = rows;
-    rows = (cull_rows){0};
-done:
-    cull_rows_clear(backend, &rows);
-    return status;
-}
-
-void cull_rows_clear(cull_backend *backend, cull_rows *rows)
-{
-    cull_backend_release(backend, rows->inputs);
-    cull_backend_release(backend, rows->label);
-    cull_backend_release(backend, rows->place);
-    cull_backend_release(backend, rows->weight);
-    *rows = (cull_rows){0};
-}
-
 /* ---- on the host ---- */
 
 /* A loader for requests of so many. */
@@ -134,7 +105,7 @@ static cull_status bring_there(cull_feed *feed, const cull_sel_step *step, size_
     cull_rows       *met = &feed->met;
     size_t           n = step->count;
 
-    TRY(cull_rows_make(feed->backend, n, cull_data_row(feed->resident->set), met));
+    TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident), met));
     TRY(cull_backend_upload(feed->backend, met->place, w->place + at, n * sizeof *met->place));
     if (w->weighs)
         TRY(cull_backend_upload(feed->backend, met->weight, w->weight + at,
@@ -203,7 +174,7 @@ cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_tra
     cull_rows  *rows = &feed->rows;
     size_t      n = to - from;
 
-    TRY(cull_rows_make(feed->backend, n, cull_data_row(feed->resident->set), rows));
+    TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident), rows));
     TRY(cull_backend_copy(feed->backend, rows->place, subset->place + from,
                           n * sizeof *rows->place));
     TRY(cull_resident_labels(feed->resident, rows->place, n, rows->label));

@@ -13,6 +13,7 @@
 #include "data/order.h"
 #include "nn/nn.h"
 #include "select/course.h"
+#include "train/batch_rows.h"
 #include "train/folder/run_state.h"
 #include "train/pipeline.h"
 #include "train/resident.h"
@@ -38,15 +39,6 @@ typedef struct cull_ahead {
     size_t from, to, size;
     bool   augment;
 } cull_ahead;
-
-/* Arrays of the backend's memory for a batch. */
-typedef struct cull_rows {
-    size_t    room;
-    float    *inputs; /* NULL: none were asked for */
-    int32_t  *label;
-    uint32_t *place;
-    double   *weight;
-} cull_rows;
 
 typedef struct cull_feed {
     const cull_train_setup *setup;
@@ -96,9 +88,5 @@ cull_status cull_feed_take(cull_feed *feed, const cull_sel_step *step,
  * are copied, others made. */
 cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_trained,
                              const cull_subset *subset, size_t from, size_t to, cull_batch *out);
-
-/* Room for so many, with or without inputs. */
-cull_status cull_rows_make(cull_backend *backend, size_t count, size_t width, cull_rows *out);
-void        cull_rows_clear(cull_backend *backend, cull_rows *rows);
 
 #endif

@@ -255,7 +255,7 @@ static cull_status make_learning(cull_trainer *t)
     TRY(cull_scorer_open(s, &t->learner, &t->sets.train_at, validation, t->sets.form, &t->scorer));
     TRY(cull_train_expect(s, t->selector, &t->learner, &t->scorer, schedule->steps_per_epoch,
                           &t->expected));
-    TRY(cull_rows_make(t->backend, t->expected.learns, cull_data_row(t->sets.train),
+    TRY(cull_rows_make(t->backend, t->expected.learns, cull_resident_row(&t->sets.train_at),
                        &t->feed.rows));
     if (!cull_backend_on_host(t->backend)) { /* decisions wait for nothing: the step tells */
         cull_sel_trouble(t->selector, t->learner.trouble);

@@ -31,6 +31,12 @@ cull_status cull_resident_open(const cull_dataset *set, const cull_data_augment 
                                cull_data_form form, cull_backend *backend, cull_resident *out);
 void        cull_resident_close(cull_resident *resident);
 
+/* Bytes of an example's inputs as a network reads them. */
+static inline size_t cull_resident_row(const cull_resident *resident)
+{
+    return cull_data_row(resident->set) * cull_dtype_size(resident->desc.to);
+}
+
 /* Which examples are to be made; every array lies on the backend. */
 typedef struct cull_wanted {
     const uint32_t    *place; /* [count] */

@@ -102,7 +102,7 @@ static cull_status open_aim(cull_scorer *s, unsigned wanted, size_t count)
     TRY(cull_signal_room_make(s->backend, s->plans->model, wanted, count, &aim->signals));
     TRY(cull_base_alloc(count, sizeof *aim->place, "a target", &aim->place));
     TRY(cull_base_alloc(set->count, sizeof *aim->scratch, "a target", &aim->scratch));
-    TRY(cull_rows_make(s->backend, count, cull_data_row(set), &aim->rows));
+    TRY(cull_rows_make(s->backend, count, cull_resident_row(s->validation), &aim->rows));
 done:
     return status;
 }

@@ -59,7 +59,7 @@ static cull_status sweep_there(const cull_sweep *s, size_t batch, uint32_t *plac
     cull_rows      rows = {0};
     size_t         all = r->set->count, count = 0;
 
-    TRY(cull_rows_make(r->backend, batch, cull_data_row(r->set), &rows));
+    TRY(cull_rows_make(r->backend, batch, cull_resident_row(r), &rows));
     for (size_t at = 0; at < all; at += count) {
         count = all - at < batch ? all - at : batch;
         for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(at + i);

@@ -67,7 +67,8 @@ static void check_rows(const cull_trainer *t, const cull_step_values *v)
         if (t->setup->score.reuse) continue;
         assert_ok(cull_data_transform(t->sets.train, NULL, t->feed.form, t->progress.epoch, &place,
                                       1, expected));
-        assert_memory_equal(expected, t->feed.rows.inputs + i * width, width * sizeof *expected);
+        assert_memory_equal(expected, (const float *)t->feed.rows.inputs + i * width,
+                            width * sizeof *expected);
     }
     free(expected);
 }

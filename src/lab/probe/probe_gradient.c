@@ -132,7 +132,7 @@ static cull_status bring(cull_prober *p, const cull_plan *plan, const uint32_t *
                          const double *weight, cull_batch *out)
 {
     const cull_probe_ground *g = &p->ground;
-    const cull_tray_rows    *here = &p->tray.here;
+    const cull_rows         *here = &p->tray.here;
     cull_status              status = CULL_OK;
     cull_data_form           form = {0};
 

@@ -202,10 +202,10 @@ static void lend(cull_network *n, cull_signals *signals)
 static cull_status take_batch(cull_network *n, const cull_plan *plan, const cull_examples *e,
                               const cull_subset *subset, cull_batch *out)
 {
-    cull_status           status = CULL_OK;
-    const cull_tray_rows *rows = &n->tray.here;
-    cull_data_form        form = {0};
-    size_t                count = subset ? subset->count : (size_t)e->inputs.shape[0];
+    cull_status      status = CULL_OK;
+    const cull_rows *rows = &n->tray.here;
+    cull_data_form   form = {0};
+    size_t           count = subset ? subset->count : (size_t)e->inputs.shape[0];
 
     TRY(cull_network_form(n, plan, &form));
     TRY(cull_tray_room(&n->tray, count));

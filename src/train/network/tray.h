@@ -8,19 +8,12 @@
 #define CULL_TRAIN_TRAY_H
 
 #include "nn/nn.h"
-
-typedef struct cull_tray_rows {
-    void     *inputs;
-    int32_t  *label;
-    double   *weight;
-    uint32_t *place;
-} cull_tray_rows;
+#include "train/batch_rows.h"
 
 typedef struct cull_tray {
-    cull_backend  *backend;
-    size_t         row; /* bytes of an example's inputs */
-    size_t         room;
-    cull_tray_rows here, there; /* [room] */
+    cull_backend *backend;
+    size_t        row; /* bytes of an example's inputs */
+    cull_rows     here, there;
 } cull_tray;
 
 /* Room for `count` examples; where it grows, what was in it is gone. */
