@@ -14,6 +14,7 @@
 #include "lab/probe/probe.h"
 #include "tensor/tensor.h"
 #include "train/folder/weights.h"
+#include "train/sweep.h"
 
 enum { SHOWN = 24 };
 
@@ -69,48 +70,45 @@ static void take(cull_audit_work *w, const cull_signals *signals, size_t from)
     }
 }
 
-/* Examples `at` .. into the tray, and what the network says of them on the host. */
-static cull_status score(cull_audit_work *w, size_t at, size_t count, cull_tray *tray,
-                         cull_sel_load *seen)
-{
-    cull_status    status = CULL_OK;
-    cull_needs     needs = {.signals = CULL_SIGNAL_LOSS | CULL_SIGNAL_P};
-    cull_plan     *plan = NULL;
-    cull_data_form form = {0};
-    cull_batch     batch = {0};
-    cull_signals   signals = {0};
+struct sight {
+    cull_audit_work *work;
+    size_t           at;      /* examples that were looked at */
+    cull_sel_load    signals; /* on the host                  */
+};
 
-    for (size_t i = 0; i < count; i++) {
-        tray->here.place[i] = (uint32_t)(at + i);
-        tray->here.label[i] = cull_data_labels(w->set)[at + i];
-    }
-    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, count, &plan));
-    TRY(cull_plan_form(plan, &form));
-    TRY(cull_data_transform(w->set, NULL, form, 0, tray->here.place, count, tray->here.inputs));
-    TRY(cull_tray_send(tray, count, &batch));
-    batch.weight = NULL;
-    TRY(cull_nn_score(plan, &batch, CULL_STATS_RUNNING, needs.signals, &signals));
-    TRY(cull_sel_carry(seen, &needs, &signals));
-    take(w, &signals, at);
+static cull_status see(void *context, const cull_batch *batch)
+{
+    struct sight *s = context;
+    cull_status   status = CULL_OK;
+    cull_needs    needs = {.signals = CULL_SIGNAL_LOSS | CULL_SIGNAL_P};
+    cull_plan    *plan = NULL;
+    cull_signals  signals = {0};
+
+    TRY(cull_learner_plan(&s->work->t->learner, CULL_PLAN_SCORE, batch->count, &plan));
+    TRY(cull_nn_score(plan, batch, CULL_STATS_RUNNING, needs.signals, &signals));
+    TRY(cull_sel_carry(&s->signals, &needs, &signals));
+    take(s->work, &signals, s->at);
+    s->at += batch->count;
 done:
     return status;
 }
 
 static cull_status score_all(cull_audit_work *w)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *backend = w->t->backend;
-    size_t        most = w->t->setup->evaluate_batch;
-    cull_tray     tray = {.backend = backend, .row = cull_data_row(w->set) * sizeof(float)};
-    cull_sel_load seen = {.home = backend, .work = cull_backend_host(backend)};
+    cull_status      status = CULL_OK;
+    cull_train_sets *sets = &w->t->sets;
+    cull_backend    *backend = w->t->backend;
+    struct sight s = {.work = w, .signals = {.home = backend, .work = cull_backend_host(backend)}};
+    cull_sweep   sweep = {.resident = &sets->validation_at,
+                          .form = sets->form,
+                          .batch = w->t->setup->evaluate_batch,
+                          .workers = w->t->setup->workers};
 
-    most = most < w->set->count ? most : w->set->count;
-    TRY(cull_tray_room(&tray, most));
-    for (size_t at = 0; at < w->set->count; at += most)
-        TRY(score(w, at, w->set->count - at < most ? w->set->count - at : most, &tray, &seen));
+    if (w->set == sets->train) sweep.resident = &sets->train_at;
+    if (w->set == sets->test) sweep.resident = &sets->test_at;
+    TRY(cull_sweep_run(&sweep, see, &s));
 done:
-    cull_sel_load_clear(&seen);
-    cull_tray_clear(&tray);
+    cull_sel_load_clear(&s.signals);
     return status;
 }
 
