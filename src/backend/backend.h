@@ -50,7 +50,8 @@
  *     kept      what is kept of an example's loss, for the rows that are gone back through
  *     update    new weights from gradients: SGD or AdamW over one block; not while the error word
  *               says something
- *     summary   the sum of losses, and how many examples were classified right
+ *     summary   the sum of losses, how many examples were classified right, and what became of the
+ *               decision that chose them
  *     tally     what became of each example, by place
  *
  * Of selection. They read only what lies in the backend's memory and wait for nothing, so that a
@@ -331,17 +332,19 @@ typedef struct cull_op_args {
             cull_trouble           *trouble; /* NULL: an infinite norm fails the call    */
         } update;
         struct {
-            size_t             rows, classes;
-            const double      *loss;
-            const void        *p; /* softmax less target, of dtype; NULL: nothing is counted */
-            cull_dtype         dtype;
-            const int32_t     *label;
-            const uint32_t    *place;
-            double             smoothing;
-            bool               add; /* to what is there                              */
-            cull_seen         *out;
-            const cull_moment *now;     /* out + slot is written then; or NULL           */
-            cull_trouble      *trouble; /* or NULL                                       */
+            size_t              rows, classes;
+            const double       *loss;
+            const void         *p; /* softmax less target, of dtype; NULL: nothing is counted */
+            cull_dtype          dtype;
+            const int32_t      *label;
+            const uint32_t     *place;
+            double              smoothing;
+            bool                add; /* to what is there                             */
+            cull_seen          *out;
+            const cull_moment  *now;      /* out + slot is written then; or NULL         */
+            cull_trouble       *trouble;  /* or NULL                                     */
+            const cull_outcome *became;   /* of the decision for these; NULL: none       */
+            cull_outcome       *outcomes; /* where it is kept, as out                    */
         } summary;
         struct {
             size_t             rows;
@@ -509,6 +512,7 @@ struct cull_backend {
     void                   *device;  /* the class's own */
     char                    bus[16]; /* the device's PCI address; "": the processor itself */
     _Atomic(cull_op *)      kept[CULL_OP_KINDS]; /* of public solver calls, ready for the next */
+    atomic_uint_fast64_t    ended; /* arrays and operations so far: a recording may mean one */
     char                    description[64];
 };
 
@@ -604,6 +608,13 @@ cull_status cull_backend_restore(cull_backend *backend, void *data, size_t bytes
 static inline bool cull_backend_records(const cull_backend *backend)
 {
     return backend->class->queue->record != NULL;
+}
+
+/* What a recording means is there as long as this number stays what it was: arrays and operations
+ * that have ended. */
+static inline uint64_t cull_backend_ended(const cull_backend *backend)
+{
+    return atomic_load(&backend->ended);
 }
 
 /* ---- operations ---- */

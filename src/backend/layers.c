@@ -47,7 +47,9 @@ cull_status cull_layer_check_labels(const cull_layer_desc *desc, const cull_laye
 
 void cull_layer_destroy(cull_layer_op *op)
 {
-    if (op) op->class->destroy(op);
+    if (!op) return;
+    atomic_fetch_add(&op->backend->ended, 1);
+    op->class->destroy(op);
 }
 
 bool cull_layer_fuses(const cull_backend *backend)

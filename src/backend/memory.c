@@ -23,7 +23,9 @@ done:
 
 void cull_backend_release(cull_backend *backend, void *data)
 {
-    if (data) backend->class->queue->release(backend, data);
+    if (!data) return;
+    atomic_fetch_add(&backend->ended, 1);
+    backend->class->queue->release(backend, data);
 }
 
 cull_status cull_backend_save(cull_backend *backend, const void *data, size_t bytes,

@@ -107,7 +107,9 @@ done:
 
 void cull_op_destroy(cull_op *op)
 {
-    if (op) op->class->destroy(op);
+    if (!op) return;
+    atomic_fetch_add(&op->backend->ended, 1);
+    op->class->destroy(op);
 }
 
 cull_op *cull_op_take(cull_backend *backend, cull_op_kind kind)

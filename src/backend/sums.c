@@ -62,6 +62,8 @@ static cull_status summary(cull_op *op, const cull_op_args *args)
     out->loss = sum;
     out->count += args->summary.rows;
     out->correct += count_correct(args);
+    if (args->summary.became)
+        args->summary.outcomes[out - args->summary.out] = *args->summary.became;
     if (trouble && !trouble->what && !isfinite(sum))
         *trouble = (cull_trouble){.what = CULL_WRONG_LOSS,
                                   .row = first,

@@ -59,7 +59,6 @@ cull_status cull_books_settle(cull_books *books, cull_learner *learner, cull_pro
             cull_meter_choose(&books->meter, &(cull_subset){.count = outcome[i].count,
                                                             .picked = outcome[i].picked,
                                                             .flags = outcome[i].flags});
-        learner->late[i] = false;
     }
     if (trouble.what) TRY(tell(&trouble, books->tally.pool));
 done:

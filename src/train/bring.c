@@ -97,21 +97,33 @@ done:
 /* ---- elsewhere ---- */
 
 /* The walk's places and weights go there; inputs and labels are made there. */
-static cull_status bring_there(cull_feed *feed, const cull_sel_step *step, size_t at, bool load,
-                               cull_batch *out)
+cull_status cull_feed_send(cull_feed *feed, const cull_sel_step *step,
+                           const cull_sel_course *course)
 {
     cull_status      status = CULL_OK;
     const cull_walk *w = &feed->walk;
     cull_rows       *met = &feed->met;
-    size_t           n = step->count;
+    size_t           n = step->count, at = course->at;
 
+    if (cull_backend_on_host(feed->backend)) return CULL_OK;
     TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident), met));
     TRY(cull_backend_upload(feed->backend, met->place, w->place + at, n * sizeof *met->place));
     if (w->weighs)
         TRY(cull_backend_upload(feed->backend, met->weight, w->weight + at,
                                 n * sizeof *met->weight));
+done:
+    return status;
+}
+
+static cull_status bring_there(cull_feed *feed, const cull_sel_step *step, bool load,
+                               cull_batch *out)
+{
+    cull_status status = CULL_OK;
+    cull_rows  *met = &feed->met;
+    size_t      n = step->count;
+
     out->place = met->place;
-    out->weight = w->weighs ? met->weight : NULL;
+    out->weight = feed->walk.weighs ? met->weight : NULL;
     if (!load) goto done;
     TRY(cull_resident_make(feed->resident,
                            &(cull_wanted){.place = met->place,
@@ -162,7 +174,7 @@ cull_status cull_feed_bring(cull_feed *feed, const cull_sel_step *step,
                         .epoch = course->epoch,
                         .now = now,
                         .key = feed->key};
-    if (!cull_backend_on_host(feed->backend)) return bring_there(feed, step, at, load, out);
+    if (!cull_backend_on_host(feed->backend)) return bring_there(feed, step, load, out);
     if (ahead) return bring_ahead(feed, step, course, ahead, out);
     return load ? cull_feed_take(feed, step, course, out) : CULL_OK;
 }

@@ -70,7 +70,11 @@ cull_sel_course cull_feed_course(const cull_feed *feed, const cull_selector *sel
 bool cull_feed_loads(const cull_needs *needs);
 bool cull_feed_as_trained(const cull_feed *feed, const cull_needs *needs);
 
-/* The next candidates, as far as they need be; *out without inputs: places alone.
+/* Elsewhere than on the host: which candidates these are is sent to where they are made. */
+cull_status cull_feed_send(cull_feed *feed, const cull_sel_step *step,
+                           const cull_sel_course *course);
+/* The next candidates, as far as they need be; *out without inputs: places alone. Elsewhere they
+ * were sent before.
  *
  * course    where the step is
  * now       the moment block, which says the same

@@ -69,20 +69,15 @@ cull_status cull_learner_plan(cull_learner *l, cull_plan_mode mode, size_t batch
     return cull_plans_get(&l->plans, mode, batch, smoothing, out);
 }
 
-static cull_status set_moment(cull_learner *l)
+cull_status cull_learner_enter(cull_learner *l, uint64_t step, uint64_t epoch, double rate)
 {
+    l->moment = (cull_moment){.step = step, .epoch = epoch, .slot = l->waiting};
+    cull_optim_moment(l->optim, rate, &l->moment);
     return cull_backend_upload(l->backend, l->now, &l->moment, sizeof l->moment);
 }
 
-cull_status cull_learner_enter(cull_learner *l, uint64_t step, uint64_t epoch)
-{
-    l->moment.step = step;
-    l->moment.epoch = epoch;
-    return set_moment(l);
-}
-
 /* The sums of the batch whose gradient is there; then new weights, unless something is wrong. */
-static cull_status step(cull_learner *l, const cull_signals *seen, double rate, cull_meter *meter)
+static cull_status step(cull_learner *l, const cull_signals *seen, cull_meter *meter)
 {
     cull_status  status = CULL_OK;
     cull_op_args args = {.summary = {.rows = seen->count,
@@ -95,11 +90,12 @@ static cull_status step(cull_learner *l, const cull_signals *seen, double rate, 
                                      .smoothing = l->setup->smoothing,
                                      .out = l->ring,
                                      .now = l->now,
-                                     .trouble = l->trouble}};
+                                     .trouble = l->trouble,
+                                     .became = l->decision,
+                                     .outcomes = l->outcome}};
 
-    l->moment.slot = l->waiting++;
-    cull_optim_moment(l->optim, rate, &l->moment);
-    TRY(set_moment(l));
+    l->late[l->waiting++] = l->decision != NULL;
+    l->decision = NULL;
     TRY(cull_op_run(l->summary, &args));
     cull_meter_lap(meter, CULL_PHASE_LEARN);
     TRY(cull_optim_update(l->optim, l->now, l->params->value, l->params->gradient, l->trouble));
@@ -108,15 +104,15 @@ done:
     return status;
 }
 
-cull_status cull_learner_learn(cull_learner *l, const cull_batch *batch, double rate,
-                               cull_meter *meter, cull_trained *out)
+cull_status cull_learner_learn(cull_learner *l, const cull_batch *batch, cull_meter *meter,
+                               cull_trained *out)
 {
     cull_status status = CULL_OK;
     cull_plan  *plan = NULL;
 
     TRY(cull_learner_plan(l, CULL_PLAN_LEARN, batch->count, &plan));
     TRY(cull_nn_learn(plan, batch, &out->signals));
-    TRY(step(l, &out->signals, rate, meter));
+    TRY(step(l, &out->signals, meter));
     out->weight = batch->weight;
     out->thirds = 3;
 done:
@@ -124,29 +120,29 @@ done:
 }
 
 cull_status cull_learner_learn_kept(cull_learner *l, cull_plan *kept, const cull_subset *subset,
-                                    double rate, cull_meter *meter, cull_trained *out)
+                                    cull_meter *meter, cull_trained *out)
 {
     cull_status status = CULL_OK;
     cull_plan  *plan = NULL;
 
     TRY(cull_learner_plan(l, CULL_PLAN_LEARN_FROM_KEPT, subset->count, &plan));
     TRY(cull_nn_learn_kept(plan, kept, subset, &out->signals));
-    TRY(step(l, &out->signals, rate, meter));
+    TRY(step(l, &out->signals, meter));
     out->weight = subset->weight;
     out->thirds = 2;
 done:
     return status;
 }
 
-cull_status cull_learner_await(cull_learner *l, const cull_outcome *outcome)
+void cull_learner_repeat(cull_learner *l, bool late)
 {
-    l->late[l->waiting] = true;
-    return cull_backend_copy(l->backend, l->outcome + l->waiting, outcome, sizeof *outcome);
+    l->late[l->waiting++] = late;
+    l->optim->steps++;
 }
 
-bool cull_learner_full(const cull_learner *l)
+void cull_learner_await(cull_learner *l, const cull_outcome *outcome)
 {
-    return l->waiting > 0 && (l->waiting == CULL_LEARNER_RING || cull_backend_on_host(l->backend));
+    l->decision = outcome;
 }
 
 cull_status cull_learner_read(cull_learner *l, size_t *count,

@@ -27,10 +27,11 @@ typedef struct cull_learner {
     cull_outcome *outcome; /* [CULL_LEARNER_RING] of the decisions that led to them */
     cull_op      *summary;
 
-    cull_moment moment;  /* what `now` holds or is about to               */
-    size_t      waiting; /* sums in the ring that nobody has read         */
-    cull_seen   read[CULL_LEARNER_RING];
-    bool        late[CULL_LEARNER_RING]; /* a decision's outcome waits too */
+    cull_moment         moment;   /* what `now` holds                                  */
+    const cull_outcome *decision; /* that led to the next training batch; NULL: known */
+    size_t              waiting;  /* sums in the ring that nobody has read             */
+    cull_seen           read[CULL_LEARNER_RING];
+    bool                late[CULL_LEARNER_RING]; /* a decision's outcome waits too */
 } cull_learner;
 
 /* What training saw of a batch. */
@@ -56,22 +57,27 @@ cull_status cull_learner_optim(const cull_train_setup *setup, const cull_model *
 cull_status cull_learner_plan(cull_learner *learner, cull_plan_mode mode, size_t batch,
                               cull_plan **out);
 
-/* A step begins: what the moment block is to say of it. */
-cull_status cull_learner_enter(cull_learner *learner, uint64_t step, uint64_t epoch);
+/* A step, or another training batch of one, begins: what the moment block is to say of it. */
+cull_status cull_learner_enter(cull_learner *learner, uint64_t step, uint64_t epoch, double rate);
 
-/* Forward, backward and new weights at this rate; or backward alone through rows that a scoring
- * pass kept. Nothing is changed where something is wrong: cull_learner_read() tells. */
-cull_status cull_learner_learn(cull_learner *learner, const cull_batch *batch, double rate,
-                               cull_meter *meter, cull_trained *out);
+/* Forward, backward and new weights; or backward alone through rows that a scoring pass kept.
+ * Nothing is changed where something is wrong: cull_learner_read() tells. */
+cull_status cull_learner_learn(cull_learner *learner, const cull_batch *batch, cull_meter *meter,
+                               cull_trained *out);
 cull_status cull_learner_learn_kept(cull_learner *learner, cull_plan *kept,
-                                    const cull_subset *subset, double rate, cull_meter *meter,
+                                    const cull_subset *subset, cull_meter *meter,
                                     cull_trained *out);
+/* A training batch was trained by a recording: what is counted here. */
+void cull_learner_repeat(cull_learner *learner, bool late);
 
 /* What became of the decision that the next training batch follows from is told with its sums. */
-cull_status cull_learner_await(cull_learner *learner, const cull_outcome *outcome);
+void cull_learner_await(cull_learner *learner, const cull_outcome *outcome);
 
-/* Must the sums be read before another batch is trained? On the host they always may. */
-bool cull_learner_full(const cull_learner *learner);
+/* Must the sums be read before another batch is trained? */
+static inline bool cull_learner_full(const cull_learner *learner)
+{
+    return learner->waiting == CULL_LEARNER_RING;
+}
 
 /* The sums of the training batches since the last call, read[0 .. *count), with outcome[i] where
  * late[i]; *trouble: the first thing that went wrong. */

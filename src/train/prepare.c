@@ -279,6 +279,7 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     t->progress.test = t->progress.test_loss = NAN;
     TRY(check_own(setup));
     TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
+    t->recorder.backend = t->backend;
     cull_books_open(t->backend, &t->books);
     if (setup->score.int8 && !cull_layer_int8(t->backend))
         FAIL(CULL_BAD_OPTION, "score.precision: backend %s has no int8", setup->backend);
@@ -296,6 +297,7 @@ done:
 void cull_trainer_destroy(cull_trainer *t)
 {
     if (!t) return;
+    cull_recorder_clear(&t->recorder);
     cull_feed_close(&t->feed);
     cull_subset_clear(&t->chosen);
     cull_subset_clear(&t->pool);

@@ -109,6 +109,7 @@ cull_status cull_scorer_open(const cull_train_setup *setup, cull_learner *learne
 
     s->setup = setup;
     s->backend = learner->backend;
+    s->trouble = learner->trouble;
     s->pool = pool;
     s->validation = validation;
     s->form = form;
@@ -236,8 +237,7 @@ done:
     return status;
 }
 
-cull_status cull_scorer_learn(cull_scorer *s, const cull_batch *batch, double rate,
-                              cull_meter *meter)
+cull_status cull_scorer_learn(cull_scorer *s, const cull_batch *batch, cull_meter *meter)
 {
     cull_status  status = CULL_OK;
     cull_batch   own = *batch;
@@ -248,9 +248,14 @@ cull_status cull_scorer_learn(cull_scorer *s, const cull_batch *batch, double ra
     TRY(cull_plans_get(s->plans, CULL_PLAN_LEARN, own.count, s->setup->smoothing, &plan));
     TRY(cull_scorer_inputs(s, plan, own.count, &own.inputs));
     TRY(cull_nn_learn(plan, &own, &trained));
-    TRY(cull_optim_step(s->optim, rate, s->params->value, s->params->gradient));
+    TRY(cull_optim_update(s->optim, own.now, s->params->value, s->params->gradient, s->trouble));
     meter->proxy += 3 * own.count;
     cull_meter_lap(meter, CULL_PHASE_SCORE);
 done:
     return status;
+}
+
+void cull_scorer_repeat(cull_scorer *s)
+{
+    if (s->optim) s->optim->steps++;
 }

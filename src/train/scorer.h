@@ -20,6 +20,7 @@ typedef struct cull_aim {
 typedef struct cull_scorer {
     const cull_train_setup *setup;
     cull_backend           *backend;
+    cull_trouble           *trouble;           /* the learner's error word                    */
     cull_resident          *pool, *validation; /* validation NULL: there is none              */
     cull_data_form          form;              /* of the inputs that it is given              */
     cull_plans             *plans;             /* the learner's, or those below               */
@@ -65,6 +66,9 @@ void cull_scorer_forget_aim(cull_scorer *scorer);
 /* So many examples were scored. */
 void cull_scorer_count(const cull_scorer *scorer, size_t examples, cull_meter *meter);
 
+/* Which examples the step's target is made of is sent to where they are made; nothing where there
+ * is no target. */
+cull_status cull_scorer_aim(cull_scorer *scorer, const cull_needs *needs, uint64_t step);
 /* What the selector needs to know of a step's candidates. */
 cull_status cull_scorer_score(cull_scorer *scorer, const cull_needs *needs, const cull_batch *batch,
                               cull_meter *meter, cull_scored *out);
@@ -74,8 +78,8 @@ cull_status cull_scorer_score_pool(cull_scorer *scorer, const cull_needs *needs,
                                    const cull_progress *progress, cull_meter *meter,
                                    cull_signal_room *pool, cull_signal_room *aim,
                                    cull_signals *out);
-/* A proxy learns what the model has learned. */
-cull_status cull_scorer_learn(cull_scorer *scorer, const cull_batch *batch, double rate,
-                              cull_meter *meter);
+/* A proxy learns what the model has learned, by the same moment; or did by a recording. */
+cull_status cull_scorer_learn(cull_scorer *scorer, const cull_batch *batch, cull_meter *meter);
+void        cull_scorer_repeat(cull_scorer *scorer);
 
 #endif

@@ -109,19 +109,38 @@ done:
 
 /* As many validation examples as a batch has, others every step: the mean gradient of all of them
  * at the current weights would cost more than the step. */
-static cull_status score_target(cull_scorer *s, unsigned wanted, const cull_batch *batch,
-                                cull_meter *meter, cull_target *out)
+static size_t target_count(const cull_scorer *s)
 {
-    const cull_dataset *set = s->validation->set;
-    cull_status         status = CULL_OK;
-    cull_aim           *aim = &s->aim;
-    cull_rows          *rows = &aim->rows;
-    size_t              count = set->count < s->setup->batch ? set->count : s->setup->batch;
+    size_t count = s->validation->set->count;
 
-    TRY(open_aim(s, wanted, count));
-    cull_data_choose(cull_key_make(s->setup->seed, "target"), batch->step, set->count, count,
-                     aim->scratch, aim->place);
-    TRY(cull_backend_upload(s->backend, rows->place, aim->place, count * sizeof *rows->place));
+    return count < s->setup->batch ? count : s->setup->batch;
+}
+
+cull_status cull_scorer_aim(cull_scorer *s, const cull_needs *needs, uint64_t step)
+{
+    cull_status status = CULL_OK;
+    cull_aim   *aim = &s->aim;
+    size_t      count = 0;
+
+    if (needs->action != CULL_SELECT_BATCH || !needs->target) return CULL_OK;
+    count = target_count(s);
+    TRY(open_aim(s, needs->target, count));
+    cull_data_choose(cull_key_make(s->setup->seed, "target"), step, s->validation->set->count,
+                     count, aim->scratch, aim->place);
+    TRY(cull_backend_upload(s->backend, aim->rows.place, aim->place,
+                            count * sizeof *aim->rows.place));
+done:
+    return status;
+}
+
+static cull_status score_target(cull_scorer *s, const cull_batch *batch, cull_meter *meter,
+                                cull_target *out)
+{
+    cull_status status = CULL_OK;
+    cull_aim   *aim = &s->aim;
+    cull_rows  *rows = &aim->rows;
+    size_t      count = target_count(s);
+
     TRY(cull_resident_labels(s->validation, rows->place, count, rows->label));
     TRY(cull_resident_make(s->validation, &(cull_wanted){.place = rows->place, .count = count},
                            rows->inputs));
@@ -155,7 +174,7 @@ cull_status cull_scorer_score(cull_scorer *s, const cull_needs *needs, const cul
     if (needs->action != CULL_SELECT_BATCH) return CULL_OK;
     /* The target comes first and is copied: the batch's own signals are lent by its pass, which
      * may be one of the same plan. */
-    if (needs->target) TRY(score_target(s, needs->target, batch, meter, &target));
+    if (needs->target) TRY(score_target(s, batch, meter, &target));
     if (needs->signals & CULL_SIGNAL_FORWARD) {
         if (s->pipeline) TRY(cull_pipeline_take(s->pipeline, &found, &out->signals));
         if (!found) TRY(forward(s, needs, *batch, out));

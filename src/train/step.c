@@ -22,6 +22,18 @@ double cull_train_rate(const cull_trainer *t)
         cull_position_scheduled(&position, schedule, t->books.meter.trained, t->sets.train->count));
 }
 
+/* A step, or another training batch of it, begins: what its operations are told. */
+static cull_status enter(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+
+    if (cull_learner_full(&t->learner))
+        TRY(cull_books_settle(&t->books, &t->learner, &t->progress));
+    TRY(cull_learner_enter(&t->learner, t->progress.step, t->progress.epoch, cull_train_rate(t)));
+done:
+    return status;
+}
+
 /* A subset of the pool at the current weights, brought to the host. */
 static cull_status choose_pool(cull_trainer *t, const cull_needs *needs)
 {
@@ -30,7 +42,7 @@ static cull_status choose_pool(cull_trainer *t, const cull_needs *needs)
     cull_signals     signals = {0};
     cull_subset      chosen = {0};
 
-    TRY(cull_learner_enter(&t->learner, t->progress.step, t->progress.epoch));
+    TRY(enter(t));
     TRY(cull_scorer_score_pool(&t->scorer, needs, &t->progress, &t->books.meter, &pool, &aim,
                                &signals));
     TRY(cull_select(t->selector, &signals, 0, &chosen));
@@ -97,7 +109,7 @@ static cull_status choose(cull_selector *selector, const cull_needs *needs,
     if (needs->action != CULL_SELECT_BATCH) return CULL_OK;
     TRY(cull_select(selector, signals, 0, out));
     if (out->flags & CULL_SUBSET_LATE)
-        TRY(cull_learner_await(learner, out->outcome));
+        cull_learner_await(learner, out->outcome);
     else
         cull_meter_choose(meter, out);
     cull_meter_lap(meter, CULL_PHASE_SELECT);
@@ -105,12 +117,12 @@ done:
     return status;
 }
 
-/* What training saw goes to the selector and into the books. */
+/* What training saw goes to the selector and into the books; on the host it is looked at first. */
 static cull_status account(cull_trainer *t, const cull_needs *needs, cull_step_values *v)
 {
     cull_status status = CULL_OK;
 
-    if (cull_learner_full(&t->learner))
+    if (cull_backend_on_host(t->backend))
         TRY(cull_books_settle(&t->books, &t->learner, &t->progress));
     if (needs->observe) TRY(cull_observe(t->selector, &v->seen.signals));
     cull_meter_lap(&t->books.meter, CULL_PHASE_SELECT);
@@ -125,9 +137,9 @@ static cull_status learn_batch(cull_trainer *t, const cull_batch *batch, cull_st
 {
     cull_status status = CULL_OK;
 
-    t->progress.rate = cull_train_rate(t);
-    TRY(cull_learner_learn(&t->learner, batch, t->progress.rate, &t->books.meter, &v->seen));
-    TRY(cull_scorer_learn(&t->scorer, batch, t->progress.rate, &t->books.meter));
+    t->progress.rate = t->learner.moment.rate;
+    TRY(cull_learner_learn(&t->learner, batch, &t->books.meter, &v->seen));
+    TRY(cull_scorer_learn(&t->scorer, batch, &t->books.meter));
     TRY(account(t, &v->asked.needs, v));
 done:
     return status;
@@ -144,9 +156,9 @@ static cull_status learn_kept(cull_trainer *t, cull_step_values *v)
              "score.pass: %s makes %zu training batches of one scoring pass, but "
              "reuse ends with the first",
              cull_selector_name(t->selector), t->chosen.groups);
-    t->progress.rate = cull_train_rate(t);
-    TRY(cull_learner_learn_kept(&t->learner, v->scored.kept, &t->chosen, t->progress.rate,
-                                &t->books.meter, &v->seen));
+    t->progress.rate = t->learner.moment.rate;
+    TRY(cull_learner_learn_kept(&t->learner, v->scored.kept, &t->chosen, &t->books.meter,
+                                &v->seen));
     TRY(account(t, &v->asked.needs, v));
 done:
     return status;
@@ -160,6 +172,7 @@ static cull_status learn_chosen(cull_trainer *t, cull_step_values *v)
     bool        as_trained = cull_feed_as_trained(&t->feed, &v->asked.needs);
 
     for (size_t from = 0, to = 0; from < t->chosen.count; from = to) {
+        if (from > 0) TRY(enter(t));
         TRY(cull_sel_subset_group(&t->chosen, from, &to));
         TRY(cull_feed_gather(&t->feed, &v->batch, as_trained, &t->chosen, from, to, &batch));
         cull_meter_lap(&t->books.meter, CULL_PHASE_LOAD);
@@ -175,26 +188,93 @@ static cull_status learn(cull_trainer *t, cull_step_values *v)
     return v->scored.kept ? learn_kept(t, v) : learn_chosen(t, v);
 }
 
-cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
+/* The step itself; what differs from the last of its kind was sent before. */
+static cull_status step(cull_trainer *t, const cull_sel_course *course, cull_step_values *v)
 {
     cull_status       status = CULL_OK;
-    cull_sel_course   course = cull_train_course(t);
     const cull_needs *needs = &v->asked.needs;
     cull_pipeline    *ahead = t->scorer.pipeline;
     cull_meter       *meter = &t->books.meter;
 
-    *v = (cull_step_values){0};
-    if (!cull_sel_course_peek(&course, &v->asked)) /* selection */
-        FAIL(CULL_BAD_STATE, "a step behind the end of its epoch");
-    TRY(cull_learner_enter(&t->learner, course.step, course.epoch));
-    TRY(cull_feed_bring(&t->feed, &v->asked, &course, t->learner.now, ahead, &v->batch)); /* data */
+    TRY(cull_feed_bring(&t->feed, &v->asked, course, t->learner.now, ahead, &v->batch)); /* data */
     if (ahead) cull_scorer_count(&t->scorer, cull_pipeline_wasted(ahead), meter);
     cull_meter_lap(meter, CULL_PHASE_LOAD);
     TRY(cull_scorer_score(&t->scorer, needs, &v->batch, meter, &v->scored)); /* forward */
-    if (ahead) TRY(look_ahead(ahead, &t->feed, course, v->batch.count, t->learner.params));
+    if (ahead) TRY(look_ahead(ahead, &t->feed, *course, v->batch.count, t->learner.params));
     /* selection */
     TRY(choose(t->selector, needs, &v->scored.signals, &t->learner, meter, &t->chosen));
     TRY(learn(t, v)); /* backward, optimizer, metrics */
+done:
+    return status;
+}
+
+/* Nothing of it is done on the host, and nothing is waited for. An epoch's first step may look at
+ * the pool. */
+static bool can_be_recorded(const cull_trainer *t, const cull_sel_course *course,
+                            const cull_needs *needs)
+{
+    bool selects = needs->action == CULL_SELECT_BATCH || needs->observe;
+
+    return cull_backend_records(t->backend) && course->at > 0 && t->sets.train_at.raw &&
+           (!needs->target || t->sets.validation_at.raw) &&
+           (!selects || cull_sel_records(t->selector));
+}
+
+static cull_status record(cull_trainer *t, const cull_sel_course *course, cull_recorded *kind,
+                          cull_step_values *v)
+{
+    cull_status status = CULL_OK, ended = CULL_OK;
+
+    kind->before = t->books.meter;
+    TRY(cull_recorder_begin(&t->recorder));
+    status = step(t, course, v);
+    ended = cull_recorder_end(&t->recorder, kind, status != CULL_OK);
+    TRY(status);
+    TRY(ended);
+    kind->after = t->books.meter;
+    kind->kept = v->kept;
+    kind->late = t->learner.late[t->learner.waiting - 1];
+done:
+    return status;
+}
+
+/* What a recorded step counts, and all of it that is not counted. */
+static cull_status repeat(cull_trainer *t, const cull_recorded *kind, cull_step_values *v)
+{
+    cull_status status = CULL_OK;
+
+    TRY(t->backend->class->queue->replay(t->backend, kind->recording));
+    cull_meter_repeat(&t->books.meter, &kind->before, &kind->after);
+    cull_learner_repeat(&t->learner, kind->late);
+    cull_scorer_repeat(&t->scorer);
+    t->progress.rate = t->learner.moment.rate;
+    v->batch.count = kind->asked.count;
+    v->kept = kind->kept;
+    cull_meter_lap(&t->books.meter, CULL_PHASE_LEARN);
+done:
+    return status;
+}
+
+cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
+{
+    cull_status     status = CULL_OK;
+    cull_sel_course course = cull_train_course(t);
+    cull_recorded  *kind = NULL;
+    bool            again = false, weighs = t->feed.walk.weighs;
+
+    *v = (cull_step_values){0};
+    if (!cull_sel_course_peek(&course, &v->asked)) /* selection */
+        FAIL(CULL_BAD_STATE, "a step behind the end of its epoch");
+    TRY(enter(t));
+    TRY(cull_feed_send(&t->feed, &v->asked, &course));
+    TRY(cull_scorer_aim(&t->scorer, &v->asked.needs, course.step));
+    again = can_be_recorded(t, &course, &v->asked.needs);
+    if (again) kind = cull_recorder_find(&t->recorder, &v->asked, weighs);
+    if (kind)
+        TRY(kind->recording ? repeat(t, kind, v) : record(t, &course, kind, v));
+    else
+        TRY(step(t, &course, v));
+    if (again && !kind) cull_recorder_ran(&t->recorder, &v->asked, weighs);
     cull_progress_pass(&t->progress, v->batch.count);
 done:
     return status;
@@ -207,7 +287,7 @@ cull_status cull_train_flush(cull_trainer *t, cull_step_values *v)
     *v = (cull_step_values){
         .asked = v->asked,
         .batch = {.step = t->progress.step, .epoch = t->progress.epoch, .now = t->learner.now}};
-    TRY(cull_learner_enter(&t->learner, t->progress.step, t->progress.epoch));
+    TRY(enter(t));
     TRY(cull_flush(t->selector, &t->chosen));
     TRY(learn_chosen(t, v));
     if (t->chosen.count) t->progress.step++;

@@ -21,6 +21,7 @@
 
 #include "records/run.h"
 #include "train/books.h"
+#include "train/recorder.h"
 #include "train/scorer.h"
 
 /* The sets of a run, and where the backend reads them. */
@@ -61,6 +62,7 @@ struct cull_trainer {
     cull_feed               feed;
     cull_scorer             scorer;
     cull_learner            learner;
+    cull_recorder           recorder;
     cull_books              books;
     cull_expectation        expected;
     cull_progress           progress;

@@ -11,7 +11,8 @@
  *     copied at the call, or a result that is read too early, shows.
  *   - Addresses are checked at the call: an operation that is given an array on the host fails with
  *     CULL_BAD_ARGUMENT, where `ref` could have worked with it.
- *   - Waiting between record and recorded ends the process (SIGABRT).
+ *   - Waiting between record and recorded ends the process (SIGABRT), and so do uploads and new
+ *     memory there: done again they would not be what was meant.
  *
  * How to use it. It is in no library. A test's program gets it, as a backend called "far", with
  * cull_with_far(NAME) in far.cmake; build/tests/cull_far is the program `cull` with it, where

@@ -75,6 +75,7 @@ cull_status far_tell(struct far *far);
 
 /* ---- far_queue.c, far_ops.c ---- */
 extern const cull_queue_class far_queue;
+extern atomic_size_t          far_replays; /* so many steps were done as recorded */
 extern const cull_op_class    far_op;
 
 /* CULL_BAD_ARGUMENT where an address is not NULL and not in an array of the backend's. */

@@ -83,7 +83,7 @@ static const struct pointer pointers[CULL_OP_KINDS][MOST] = {
                         ARRAY(update.norm), ARRAY(update.now), ARRAY(update.trouble)},
     [CULL_OP_SUMMARY] = {ARRAY(summary.loss), ARRAY(summary.p), ARRAY(summary.label),
                          ARRAY(summary.place), ARRAY(summary.out), ARRAY(summary.now),
-                         ARRAY(summary.trouble)},
+                         ARRAY(summary.trouble), ARRAY(summary.became), ARRAY(summary.outcomes)},
     [CULL_OP_TALLY] = {ARRAY(tally.place), ARRAY(tally.loss), ARRAY(tally.weight), ARRAY(tally.now),
                        ARRAY(tally.count), ARRAY(tally.first), ARRAY(tally.weights),
                        ARRAY(tally.latest)},

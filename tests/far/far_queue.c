@@ -28,9 +28,11 @@ struct marked {
 static cull_status far_allocate(cull_backend *backend, size_t bytes, void **out)
 {
     struct far *far = far_enter(backend);
-    /* Zeroed at once, which is in order: what had this memory waited for its work. */
-    cull_status status = far_memory_take(&far->memory, bytes, out);
+    cull_status status = CULL_OK;
 
+    far_insist(!far->recording, "memory made inside a recording");
+    /* Zeroed at once, which is in order: what had this memory waited for its work. */
+    status = far_memory_take(&far->memory, bytes, out);
     far_leave(far);
     return status;
 }
@@ -85,6 +87,7 @@ static cull_status far_upload(cull_backend *backend, void *to, const void *from,
     struct far   *far = far_enter(backend);
     struct moved *moved = NULL;
 
+    far_insist(!far->recording, "an upload inside a recording, which would bring the same again");
     TRY(check(far, to, bytes, "an upload"));
     TRY(far_ask(far, do_upload, sizeof *moved + bytes, &moved));
     moved->to = to;
@@ -213,6 +216,8 @@ static void far_unmark(cull_backend *backend, cull_mark *mark)
 
 /* ---- recorded steps ---- */
 
+atomic_size_t far_replays;
+
 static cull_status far_record(cull_backend *backend)
 {
     struct far *far = far_enter(backend);
@@ -241,6 +246,7 @@ static cull_status far_replay(cull_backend *backend, const cull_recording *recor
     cull_status status = CULL_OK;
 
     far_insist(!far->recording, "a recording done again inside another");
+    atomic_fetch_add(&far_replays, 1);
     status = far_ask_again(far, &recording->log);
     far_leave(far);
     return status;

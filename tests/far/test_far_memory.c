@@ -179,6 +179,22 @@ static void wait_in_a_recording(cull_backend *far, void *data)
     if (far->class->queue->record(far) == CULL_OK) (void)cull_backend_wait(far);
 }
 
+static void upload_in_a_recording(cull_backend *far, void *data)
+{
+    char bytes[4] = {0};
+
+    (void)far->class->queue->record(far);
+    (void)cull_backend_upload(far, data, bytes, sizeof bytes);
+}
+
+static void allocate_in_a_recording(cull_backend *far, void *data)
+{
+    void *more = data;
+
+    (void)far->class->queue->record(far);
+    (void)cull_backend_allocate(far, 1, 8, "a test", &more);
+}
+
 static void download_in_a_recording(cull_backend *far, void *data)
 {
     char here = 0;
@@ -223,6 +239,8 @@ static void misuse_is_fatal(void **state)
 
     assert_ended_by(SIGABRT, ending_of(wait_in_a_recording, far, a));
     assert_ended_by(SIGABRT, ending_of(download_in_a_recording, far, a));
+    assert_ended_by(SIGABRT, ending_of(upload_in_a_recording, far, a));
+    assert_ended_by(SIGABRT, ending_of(allocate_in_a_recording, far, a));
     assert_ended_by(SIGABRT, ending_of(release_something_else, far, a));
     assert_ended_by(SIGABRT, ending_of(write_behind_it, far, a));
     cull_backend_release(far, a);

@@ -2,6 +2,7 @@
  * tests/far/test_far_train.c - training on a backend whose memory is elsewhere: whole runs, stopped
  * and resumed, leave what they leave on `ref`, bit for bit, and a broken step is told the same.
  */
+#include "far.h"
 #include "unit/policy_support.h"
 
 /* Text of a file, without times and energies; released by the caller. */
@@ -76,6 +77,25 @@ static cull_run_result run_on(const struct world *w, const char *backend, const 
     return result;
 }
 
+/* Whatever a run of this kind leaves, the same on both. */
+static void compare_runs(const struct world *w, const char *kind)
+{
+    char            here[128], there[128];
+    cull_run_result a = run_on(w, "ref", kind), b = run_on(w, "far", kind);
+
+    (void)snprintf(here, sizeof here, "%s/ref", w->folder);
+    (void)snprintf(there, sizeof there, "%s/far", w->folder);
+    if (strcmp(a.weights, b.weights) != 0)
+        fail_msg("%s: weights %s and %s", kind, a.weights, b.weights);
+    assert_string_equal(a.best_weights, b.best_weights);
+    assert_true(a.accuracy == b.accuracy && a.loss == b.loss && a.test == b.test);
+    check_bytes(here, there, a.weights, kind);
+    check_bytes(here, there, "selection.npz", kind);
+    check_file(here, there, "metrics.jsonl", kind);
+    remove_folder(here);
+    remove_folder(there);
+}
+
 static void runs_leave_what_they_leave_on_ref(void **state)
 {
     static const char *const kinds[] = {
@@ -103,23 +123,60 @@ static void runs_leave_what_they_leave_on_ref(void **state)
         "select.strategy=glister select.keep=0.3 select.period=1 data.validation=0.2",
         "select.strategy=adaptive-random select.keep=0.3 select.period=1",
     };
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) compare_runs(*state, kinds[k]);
+}
+
+/*
+ * With eight steps an epoch the third of a kind and all behind it are done as recorded, until an
+ * evaluation ends arrays of its own: what is decided, learned, remembered and counted by them is
+ * what running them gives. Steps that look at the host, or load what no set holds, are never
+ * recorded.
+ */
+static void recorded_steps_are_what_running_them_gives(void **state)
+{
+    static const struct {
+        const char *changes;
+        bool        recorded;
+    } kinds[] = {
+        {"", true},
+        {"optim.name=adamw optim.lr=0.01 optim.clip=0.5 model.name=lenet5", true},
+        {"model.name=wrn-10-1 model.dropout=0.3 data.subset=0.7", true},
+        {"select.strategy=random select.keep=0.5 select.rounding=alternate", true},
+        {"select.strategy=sb select.keep=0.4", true},
+        {"select.strategy=sb select.keep=0.4 score.augment=false schedule.count=trained", true},
+        {"select.strategy=sb select.keep=0.4 score.pass=reuse model.name=lenet5", true},
+        {"select.strategy=sb+remembered select.keep=0.4 select.percentile=pool select.trim=0.2",
+         true},
+        {"select.strategy=sb+remembered select.keep=0.8 select.scope=pool", true},
+        {"select.strategy=sb+stale select.keep=0.4 select.predict=trend", true},
+        {"select.strategy=top-loss select.keep=0.5 score.proxy=mlp model.name=lenet5", true},
+        {"select.strategy=gradmatch select.keep=0.4 score.pass=reuse", true},
+        {"select.strategy=gradmatch select.keep=0.4 select.match=validation data.validation=0.3 "
+         "data.subset=0.9",
+         true},
+        {"select.strategy=gradmatch select.keep=0.4 select.short=accept", false},
+        {"select.strategy=divbs select.keep=0.4", true},
+        {"select.strategy=rho select.keep=0.4 score.irreducible=IRREDUCIBLE", true},
+        {"select.strategy=grad-match select.keep=0.8 select.period=2", true},
+        {"select.strategy=sb-stream select.history=40", false},
+        {"select.strategy=kath18 select.keep=0.5", false},
+        {"select.strategy=sb select.keep=0.4 select.every=2", true},
+    };
     const struct world *w = *state;
-    char                here[128], there[128];
 
-    (void)snprintf(here, sizeof here, "%s/ref", w->folder);
-    (void)snprintf(there, sizeof there, "%s/far", w->folder);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        cull_run_result a = run_on(w, "ref", kinds[k]), b = run_on(w, "far", kinds[k]);
+        char        changes[400], path[128];
+        const char *file = strstr(kinds[k].changes, "IRREDUCIBLE");
+        size_t      head = file ? (size_t)(file - kinds[k].changes) : strlen(kinds[k].changes);
 
-        if (strcmp(a.weights, b.weights) != 0)
-            fail_msg("%s: weights %s and %s", kinds[k], a.weights, b.weights);
-        assert_string_equal(a.best_weights, b.best_weights);
-        assert_true(a.accuracy == b.accuracy && a.loss == b.loss && a.test == b.test);
-        check_bytes(here, there, a.weights, kinds[k]);
-        check_bytes(here, there, "selection.npz", kinds[k]);
-        check_file(here, there, "metrics.jsonl", kinds[k]);
-        remove_folder(here);
-        remove_folder(there);
+        (void)snprintf(path, sizeof path, "%s/irreducible.npz", w->folder);
+        (void)snprintf(changes, sizeof changes, "train.batch=7 train.epochs=3 %.*s%s", (int)head,
+                       kinds[k].changes, file ? path : "");
+        atomic_store(&far_replays, 0);
+        compare_runs(w, changes);
+        if ((atomic_load(&far_replays) > 4) != kinds[k].recorded)
+            fail_msg("%s: %zu steps as recorded", changes, atomic_load(&far_replays));
     }
 }
 
@@ -132,6 +189,7 @@ static void a_broken_step_is_told_the_same_and_reaches_no_file(void **state)
         DIVERGES,
         DIVERGES " select.strategy=sb select.keep=0.5",
         DIVERGES " train.log=1 model.name=lenet5",
+        DIVERGES " train.batch=5 train.checkpoint_steps=9 select.strategy=sb select.keep=0.5",
     };
     static const char *const backends[] = {"ref", "far"};
     const struct world      *w = *state;
@@ -145,8 +203,8 @@ static void a_broken_step_is_told_the_same_and_reaches_no_file(void **state)
             cull_run_result  result = {0};
             cull_run_options options = {.folder = path_in(w->folder, "run")};
 
-            (void)snprintf(words, sizeof words, "train.backend=%s train.checkpoint_steps=1 %s",
-                           backends[i], kinds[k]);
+            (void)snprintf(words, sizeof words, "train.backend=%s %s%s", backends[i], kinds[k],
+                           strstr(kinds[k], "checkpoint") ? "" : " train.checkpoint_steps=1");
             recipe = recipe_of(w, words);
             if (cull_train(recipe, &options, &result) != CULL_NOT_FINITE)
                 fail_msg("%s: %s", words, cull_last_error());
@@ -166,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(runs_leave_what_they_leave_on_ref),
+        TEST(recorded_steps_are_what_running_them_gives),
         TEST(a_broken_step_is_told_the_same_and_reaches_no_file),
     };
 

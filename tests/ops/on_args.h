@@ -174,6 +174,8 @@ static inline cull_status on_summary(struct on *on, cull_op_args *args)
     TRY(on_out(on, sizeof(cull_seen), &args->summary.out));
     TRY(on_in(on, sizeof(cull_moment), &args->summary.now));
     TRY(on_out(on, sizeof(cull_trouble), &args->summary.trouble));
+    TRY(on_in(on, sizeof(cull_outcome), &args->summary.became));
+    TRY(on_out(on, sizeof(cull_outcome), &args->summary.outcomes));
 done:
     return status;
 }

@@ -21,6 +21,7 @@ struct rows {
     cull_seen   seen;
     cull_moment now;
     cull_trouble trouble;
+    cull_outcome became, told;
 };
 
 static void set(double *x, size_t i, cull_dtype dtype, double value)
@@ -36,6 +37,7 @@ static struct rows *make_rows(cull_dtype dtype)
     struct rows *r = calloc(1, sizeof *r);
 
     r->now = (cull_moment){.step = 77, .epoch = 3};
+    r->became = (cull_outcome){.count = ROWS, .picked = 2, .flags = CULL_SUBSET_FILLED};
     for (size_t i = 0; i < HELD; i++) {
         r->from_place[i] = (uint32_t)(i * 13 % PLACES);
         r->from_label[i] = (int32_t)(i % CLASSES);
@@ -85,7 +87,9 @@ static cull_op_args summary_args(struct rows *r, cull_dtype dtype, bool add)
                                       .add = add,
                                       .out = &r->seen,
                                       .now = &r->now,
-                                      .trouble = &r->trouble}};
+                                      .trouble = &r->trouble,
+                                      .became = add ? NULL : &r->became,
+                                      .outcomes = &r->told}};
 }
 
 static cull_op_args tally_args(struct rows *r, bool weighted)
@@ -125,6 +129,7 @@ static struct rows *run_rows(cull_backend *backend, cull_dtype dtype, bool const
     }
     assert_int_equal(3 * ROWS, r->seen.count);
     assert_int_equal(0, r->trouble.what);
+    assert_memory_equal(&r->became, &r->told, sizeof r->told);
     return r;
 }
 

@@ -72,6 +72,19 @@ void cull_meter_choose(cull_meter *meter, const cull_subset *subset)
     meter->filled += subset->count - subset->picked;
 }
 
+void cull_meter_repeat(cull_meter *meter, const cull_meter *before, const cull_meter *after)
+{
+    meter->scored += after->scored - before->scored;
+    meter->trained += after->trained - before->trained;
+    meter->thirds += after->thirds - before->thirds;
+    meter->proxy += after->proxy - before->proxy;
+    meter->subsets += after->subsets - before->subsets;
+    meter->subsets_filled += after->subsets_filled - before->subsets_filled;
+    meter->subsets_short += after->subsets_short - before->subsets_short;
+    meter->subsets_fallback += after->subsets_fallback - before->subsets_fallback;
+    meter->filled += after->filled - before->filled;
+}
+
 double cull_meter_seconds(const cull_meter *meter)
 {
     double sum = 0;

@@ -30,6 +30,8 @@ void cull_meter_start(cull_meter *meter);
 void cull_meter_lap(cull_meter *meter, cull_phase phase);
 /* A subset was chosen. */
 void cull_meter_choose(cull_meter *meter, const cull_subset *subset);
+/* What happened between these two readings of one meter happened again; times are its own. */
+void cull_meter_repeat(cull_meter *meter, const cull_meter *before, const cull_meter *after);
 /* Read what energy counters have not told yet: before joules are looked at. */
 void   cull_meter_settle(cull_meter *meter);
 double cull_meter_seconds(const cull_meter *meter); /* all phases */

@@ -1,0 +1,70 @@
+/* train/recorder.c - kinds of steps, and their recordings. */
+#include "train/recorder.h"
+
+static bool is_same(const cull_recorded *kind, const cull_sel_step *asked, bool weighs)
+{
+    const cull_needs *a = &kind->asked.needs, *b = &asked->needs;
+
+    return kind->weighs == weighs && kind->asked.count == asked->count && a->action == b->action &&
+           a->signals == b->signals && a->target == b->target && a->observe == b->observe &&
+           a->running == b->running && a->candidates == b->candidates && a->budget == b->budget;
+}
+
+static void forget(cull_recorder *r, cull_recorded *kind)
+{
+    if (kind->recording) r->backend->class->queue->forget(r->backend, kind->recording);
+    kind->recording = NULL;
+}
+
+void cull_recorder_clear(cull_recorder *r)
+{
+    for (size_t i = 0; i < r->count; i++) forget(r, &r->kind[i]);
+    r->count = 0;
+}
+
+static cull_recorded *find(cull_recorder *r, const cull_sel_step *asked, bool weighs)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (is_same(&r->kind[i], asked, weighs)) return &r->kind[i];
+    return NULL;
+}
+
+cull_recorded *cull_recorder_find(cull_recorder *r, const cull_sel_step *asked, bool weighs)
+{
+    cull_recorded *kind = find(r, asked, weighs);
+
+    return kind && kind->ended == cull_backend_ended(r->backend) ? kind : NULL;
+}
+
+void cull_recorder_ran(cull_recorder *r, const cull_sel_step *asked, bool weighs)
+{
+    cull_recorded *kind = find(r, asked, weighs);
+
+    if (!kind) {
+        if (r->count == CULL_RECORDER_KINDS) cull_recorder_clear(r);
+        kind = &r->kind[r->count++];
+        *kind = (cull_recorded){.asked = *asked, .weighs = weighs};
+    }
+    forget(r, kind);
+    kind->ended = cull_backend_ended(r->backend);
+}
+
+cull_status cull_recorder_begin(cull_recorder *r)
+{
+    return r->backend->class->queue->record(r->backend);
+}
+
+cull_status cull_recorder_end(cull_recorder *r, cull_recorded *kind, bool failed)
+{
+    cull_status     status = CULL_OK;
+    cull_recording *recording = NULL;
+
+    TRY(r->backend->class->queue->recorded(r->backend, &recording));
+    if (failed) goto done;
+    TRY(r->backend->class->queue->replay(r->backend, recording));
+    kind->recording = recording;
+    recording = NULL;
+done:
+    if (recording) r->backend->class->queue->forget(r->backend, recording);
+    return status;
+}

@@ -1,0 +1,46 @@
+/*
+ * train/recorder.h - steps that a backend does again, where it gains by that.
+ *
+ * A step is known by what the selector asks for and by how many it meets. The first of a kind runs
+ * as it comes, so that all it needs is there; the second is recorded; from then on they are done
+ * again, and what differs from one to the next (moment, places, weights) is sent before. Whatever a
+ * recording means may end: a plan makes way for another, an array grows. The backend counts that,
+ * and a kind whose count has changed begins anew; so nobody else need know of recordings.
+ */
+#ifndef CULL_TRAIN_RECORDER_H
+#define CULL_TRAIN_RECORDER_H
+
+#include "select/course.h"
+#include "train/meter/meter.h"
+
+enum { CULL_RECORDER_KINDS = 8 };
+
+/* A kind of step. */
+typedef struct cull_recorded {
+    cull_sel_step   asked;
+    bool            weighs;        /* its examples have weights of a subset                    */
+    uint64_t        ended;         /* the backend's count when it last ran                     */
+    cull_recording *recording;     /* NULL: it is the next that is recorded                    */
+    cull_meter      before, after; /* counts around one, and by how much they grow again   */
+    size_t          kept;          /* examples that one trains                             */
+    bool            late;          /* what became of its decision is told with the sums    */
+} cull_recorded;
+
+typedef struct cull_recorder {
+    cull_backend *backend; /* borrowed */
+    size_t        count;
+    cull_recorded kind[CULL_RECORDER_KINDS];
+} cull_recorder;
+
+void cull_recorder_clear(cull_recorder *recorder);
+
+/* The kind of a step that can be recorded, or has been; NULL: it is to be run first, and told by
+ * cull_recorder_ran(). */
+cull_recorded *cull_recorder_find(cull_recorder *recorder, const cull_sel_step *asked, bool weighs);
+void           cull_recorder_ran(cull_recorder *recorder, const cull_sel_step *asked, bool weighs);
+
+/* From begin to end nothing is done but kept; end does it. failed: it is dropped instead. */
+cull_status cull_recorder_begin(cull_recorder *recorder);
+cull_status cull_recorder_end(cull_recorder *recorder, cull_recorded *kind, bool failed);
+
+#endif
