@@ -3,8 +3,9 @@
 
 #include "select/select.h"
 
-void cull_books_open(cull_backend *backend, cull_books *books)
+void cull_books_open(cull_backend *backend, bool proxied, cull_books *books)
 {
+    books->proxied = proxied;
     cull_energy_open(CULL_ENERGY_ROOT, CULL_ENERGY_NVML, backend->bus[0] ? backend->bus : NULL,
                      &books->energy);
     if (books->energy.count) books->meter.energy = &books->energy;
@@ -13,6 +14,7 @@ void cull_books_open(cull_backend *backend, cull_books *books)
 void cull_books_close(cull_books *books)
 {
     cull_tally_clear(&books->tally);
+    cull_records_logs_close(&books->logs);
     cull_energy_close(&books->energy);
 }
 

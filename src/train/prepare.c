@@ -280,7 +280,7 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     TRY(check_own(setup));
     TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
     t->recorder.backend = t->backend;
-    cull_books_open(t->backend, &t->books);
+    cull_books_open(t->backend, setup->score.proxy != NULL, &t->books);
     if (setup->score.int8 && !cull_layer_int8(t->backend))
         FAIL(CULL_BAD_OPTION, "score.precision: backend %s has no int8", setup->backend);
     TRY(open_data(setup, &t->sets));
@@ -306,7 +306,6 @@ void cull_trainer_destroy(cull_trainer *t)
     cull_selector_destroy(t->selector);
     cull_learner_close(&t->learner);
     close_data(&t->sets);
-    cull_records_logs_close(&t->logs);
     cull_backend_close(t->backend);
     cull_base_free(t);
 }

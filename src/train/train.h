@@ -69,7 +69,6 @@ struct cull_trainer {
     cull_subset             chosen; /* of the latest batch, where its signals lay    */
     cull_subset             pool;   /* of the pool, on the host; and when            */
     uint64_t                pool_epoch;
-    cull_records_logs       logs;
 };
 typedef struct cull_trainer cull_trainer;
 
@@ -136,22 +135,11 @@ cull_status cull_train_flush(cull_trainer *trainer, cull_step_values *values);
 cull_status cull_learner_evaluate(cull_learner *learner, cull_resident *set, cull_data_form form,
                                   const char *name, cull_evaluation *out);
 
-/* ---- record.c ---- */
-
-/* Open both logs and cut them to what the checkpoint knows of. */
-cull_status cull_record_open(cull_trainer *trainer);
-cull_status cull_record_sync(cull_trainer *trainer);
-/* met, kept: examples of the step. */
-cull_status cull_record_step(cull_trainer *trainer, size_t met, size_t kept);
-cull_status cull_record_epoch(cull_trainer *trainer);
-cull_status cull_record_evaluation(cull_trainer *trainer, const char *set,
-                                   const cull_evaluation *evaluation, bool best);
-
 /* ---- checkpoint.c ---- */
 
-/* Write the weights as they are, under a name of step and hash. */
-cull_status cull_checkpoint_weights(cull_trainer *trainer, char name[CULL_STATE_NAME],
-                                    uint64_t *hash);
+/* Write the weights as they are after a step, under a name of that and their hash. */
+cull_status cull_checkpoint_weights(const char *folder, const cull_learner *learner, uint64_t step,
+                                    char name[CULL_STATE_NAME], uint64_t *hash);
 cull_status cull_checkpoint_save(cull_trainer *trainer);
 /* found false: the folder has no checkpoint, the trainer is as it was. */
 cull_status cull_checkpoint_load(cull_trainer *trainer, bool *found);
@@ -160,11 +148,11 @@ cull_status cull_checkpoint_load(cull_trainer *trainer, bool *found);
 
 /* run.json: what ran where, and how it ended ("running", "finished", ...). why: NULL, or the
  * sentence of a failure. */
-cull_status cull_train_manifest(cull_trainer *trainer, const char *status, const char *why);
+cull_status cull_train_manifest(const cull_trainer *trainer, const char *status, const char *why);
 /* selection.npz and subset.npz: what was trained. missing: only where they are not there. */
-cull_status cull_train_selection(cull_trainer *trainer, bool missing);
+cull_status cull_train_selection(const cull_trainer *trainer, bool missing);
 /* corruption.npz: which examples were harmed; nothing when none was. */
-cull_status cull_train_harm(cull_trainer *trainer);
+cull_status cull_train_harm(const char *folder, const cull_data_record *harm);
 
 /* ---- trainer.c ---- */
 

@@ -62,12 +62,10 @@ static void tell(cull_trainer *t, bool epoch_end, bool best)
     if (t->run.tell) t->run.tell(t->run.context, &news);
 }
 
-static bool out_of_budget(const cull_trainer *t)
+static bool out_of_budget(const cull_train_setup *s, const cull_meter *meter)
 {
-    const cull_train_setup *s = t->setup;
-
-    return (s->most_seconds > 0 && cull_meter_spent(&t->books.meter) >= s->most_seconds) ||
-           (s->most_cost > 0 && cull_meter_cost(&t->books.meter) >= s->most_cost);
+    return (s->most_seconds > 0 && cull_meter_spent(meter) >= s->most_seconds) ||
+           (s->most_cost > 0 && cull_meter_cost(meter) >= s->most_cost);
 }
 
 /* What steps have left to be read: before anything is made of their weights. */
@@ -87,6 +85,14 @@ done:
     return status;
 }
 
+static cull_status log_evaluation(cull_trainer *t, bool test, const cull_evaluation *e, bool best)
+{
+    cull_position position = cull_train_position(t);
+
+    return cull_books_log_evaluation(&t->books, &t->progress, cull_position_epochs(&position), test,
+                                     e, best);
+}
+
 /* The watched set; a new best is written at once, and committed by the next checkpoint. */
 static cull_status evaluate_watched(cull_trainer *t, bool *best)
 {
@@ -100,9 +106,10 @@ static cull_status evaluate_watched(cull_trainer *t, bool *best)
     if (*best) {
         t->progress.best = e.accuracy;
         t->progress.best_epoch = t->progress.epoch + 1;
-        TRY(cull_checkpoint_weights(t, t->progress.best_weights, &t->progress.best_hash));
+        TRY(cull_checkpoint_weights(t->run.folder, &t->learner, t->progress.step,
+                                    t->progress.best_weights, &t->progress.best_hash));
     }
-    TRY(cull_record_evaluation(t, cull_trainer_watched(t), &e, *best));
+    TRY(log_evaluation(t, !t->sets.validation, &e, *best));
 done:
     return status;
 }
@@ -116,7 +123,7 @@ static cull_status evaluate_test(cull_trainer *t, bool last)
 
     if (t->sets.validation) {
         TRY(evaluate(t, true, &e));
-        TRY(cull_record_evaluation(t, "test", &e, false));
+        TRY(log_evaluation(t, true, &e, false));
     }
     if (!last) goto done;
     t->progress.test = e.accuracy;
@@ -132,7 +139,7 @@ static cull_status evaluate_besides(cull_trainer *t)
     cull_evaluation e = {0};
 
     TRY(evaluate(t, !t->sets.validation, &e));
-    TRY(cull_record_evaluation(t, cull_trainer_watched(t), &e, false));
+    TRY(log_evaluation(t, !t->sets.validation, &e, false));
     TRY(evaluate_test(t, false));
 done:
     return status;
@@ -162,7 +169,7 @@ static cull_status end_epoch(cull_trainer *t, bool spent)
     bool best = false, moment = take_moment(t);
 
     TRY(settle(t));
-    TRY(cull_record_epoch(t));
+    TRY(cull_books_log_epoch(&t->books, &t->progress));
     if (due) TRY(evaluate_watched(t, &best));
     t->progress.end = end_of(t, spent, due);
     if (due)
@@ -185,12 +192,12 @@ static cull_status follow_step(cull_trainer *t, const cull_step_values *v, bool 
     bool save = s->checkpoint_steps && t->progress.step % s->checkpoint_steps == 0;
     bool reads = !is_epoch_over(t) && !is_complete(t) && take_moment(t);
 
-    *spent = out_of_budget(t);
+    *spent = out_of_budget(t->setup, &t->books.meter);
     if (log || reads || save || *spent) TRY(settle(t));
-    if (log) TRY(cull_record_step(t, v->batch.count, v->kept));
+    if (log) TRY(cull_books_log_step(&t->books, &t->progress, v->batch.count, v->kept));
     if (reads) TRY(evaluate_besides(t));
     tell(t, false, false);
-    *spent = out_of_budget(t);
+    *spent = out_of_budget(t->setup, &t->books.meter);
     *stop = !*spent && t->run.stop && t->run.stop(t->run.context);
     if (*stop) TRY(settle(t));
     if (*stop || save) TRY(cull_checkpoint_save(t));
@@ -232,7 +239,7 @@ static cull_status train(cull_trainer *t, bool *stop)
 
     while (!t->progress.end && !*stop) {
         /* A run may have been killed after the step that used its budget up. */
-        bool spent = t->progress.batch > 0 && out_of_budget(t);
+        bool spent = t->progress.batch > 0 && out_of_budget(t->setup, &t->books.meter);
         TRY(train_epoch(t, stop, &spent));
         if (!*stop) TRY(end_epoch(t, spent));
     }
@@ -268,8 +275,8 @@ static cull_status train_recorded(cull_trainer *t, bool *stop)
     cull_status status = CULL_OK;
     char        why[512] = "";
 
-    TRY(cull_record_open(t));
-    TRY(cull_train_harm(t));
+    TRY(cull_books_open_logs(&t->books, t->run.folder, &t->progress));
+    TRY(cull_train_harm(t->run.folder, &t->sets.corruption));
     TRY(cull_train_manifest(t, "running", NULL));
     cull_meter_start(&t->books.meter);
     status = train(t, stop);

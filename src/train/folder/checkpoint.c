@@ -15,34 +15,12 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "data/sink.h"
+#include "base/path.h"
 #include "train/folder/weights.h"
 #include "train/train.h"
 
 #define STATE_FILE "state"
 #define PREFIX     "weights-"
-
-static cull_status join(const cull_trainer *t, const char *name, char out[CULL_DATA_PATH])
-{
-    int length = snprintf(out, CULL_DATA_PATH, "%s/%s", t->run.folder, name);
-
-    if (length < 0 || length >= CULL_DATA_PATH)
-        return cull_fail(CULL_IO, "%s: the name is too long", t->run.folder);
-    return CULL_OK;
-}
-
-static cull_status write_whole(const char *path, const cull_writer *bytes)
-{
-    cull_status    status = CULL_OK;
-    cull_data_sink sink = {.fd = -1};
-
-    TRY(cull_data_sink_open(path, &sink));
-    TRY(cull_data_sink_write(&sink, bytes->data, bytes->size));
-    TRY(cull_data_sink_commit(&sink));
-done:
-    cull_data_sink_close(&sink);
-    return status;
-}
 
 static bool are_finite(const float *numbers, size_t count)
 {
@@ -65,20 +43,21 @@ done:
     return status;
 }
 
-cull_status cull_checkpoint_weights(cull_trainer *t, char name[CULL_STATE_NAME], uint64_t *hash)
+cull_status cull_checkpoint_weights(const char *folder, const cull_learner *learner, uint64_t step,
+                                    char name[CULL_STATE_NAME], uint64_t *hash)
 {
     cull_status status = CULL_OK;
     cull_writer bytes = {0};
     char        path[CULL_DATA_PATH];
 
-    TRY(check_finite(t->learner.params, t->progress.step));
-    TRY(cull_weights_encode(t->learner.model, t->learner.params, &bytes));
+    TRY(check_finite(learner->params, step));
+    TRY(cull_weights_encode(learner->model, learner->params, &bytes));
     *hash = cull_base_hash(bytes.data, bytes.size);
-    (void)snprintf(name, CULL_STATE_NAME, PREFIX "%" PRIu64 "-%016" PRIx64 ".safetensors",
-                   t->progress.step, *hash);
-    TRY(join(t, name, path));
+    (void)snprintf(name, CULL_STATE_NAME, PREFIX "%" PRIu64 "-%016" PRIx64 ".safetensors", step,
+                   *hash);
+    TRY(cull_base_join(folder, name, path));
     /* A file of this name was renamed into place whole, with these very bytes. */
-    if (access(path, F_OK) != 0) TRY(write_whole(path, &bytes));
+    if (access(path, F_OK) != 0) TRY(cull_file_write(path, bytes.data, bytes.size));
 done:
     cull_writer_clear(&bytes);
     return status;
@@ -97,19 +76,19 @@ static bool is_remnant(const char *name)
 }
 
 /* A file that cannot be removed costs space and nothing else: not a failure. */
-static void prune(const cull_trainer *t)
+static void prune(const char *path, const cull_progress *progress)
 {
-    DIR                 *folder = opendir(t->run.folder);
+    DIR                 *folder = opendir(path);
     const struct dirent *entry = NULL;
-    char                 path[CULL_DATA_PATH];
+    char                 file[CULL_DATA_PATH];
 
     while (folder && (entry = readdir(folder))) {
         bool weights = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
-                       strcmp(entry->d_name, t->progress.weights) != 0 &&
-                       strcmp(entry->d_name, t->progress.best_weights) != 0;
+                       strcmp(entry->d_name, progress->weights) != 0 &&
+                       strcmp(entry->d_name, progress->best_weights) != 0;
 
         if (!weights && !is_remnant(entry->d_name)) continue;
-        if (join(t, entry->d_name, path) == CULL_OK) (void)unlink(path);
+        if (cull_base_join(path, entry->d_name, file) == CULL_OK) (void)unlink(file);
     }
     if (folder) (void)closedir(folder);
 }
@@ -161,16 +140,17 @@ cull_status cull_checkpoint_save(cull_trainer *t)
     cull_writer    bytes = {0};
     char           path[CULL_DATA_PATH];
 
-    TRY(cull_record_sync(t));
-    TRY(cull_checkpoint_weights(t, t->progress.weights, &t->progress.weights_hash));
+    TRY(cull_books_sync_logs(&t->books, &t->progress));
+    TRY(cull_checkpoint_weights(t->run.folder, &t->learner, t->progress.step, t->progress.weights,
+                                &t->progress.weights_hash));
     TRY(save_parts(t, &parts, &state));
     cull_meter_settle(&t->books.meter);
     state.progress = t->progress;
     state.meter = t->books.meter;
     TRY(cull_run_state_encode(&state, &bytes));
-    TRY(join(t, STATE_FILE, path));
-    TRY(write_whole(path, &bytes));
-    prune(t);
+    TRY(cull_base_join(t->run.folder, STATE_FILE, path));
+    TRY(cull_file_write(path, bytes.data, bytes.size));
+    prune(t->run.folder, &t->progress);
     cull_meter_lap(&t->books.meter, CULL_PHASE_CHECKPOINT);
 done:
     clear_parts(&parts);
@@ -178,18 +158,19 @@ done:
     return status;
 }
 
-static cull_status load_weights(cull_trainer *t, const cull_progress *progress)
+static cull_status load_weights(const char *folder, const cull_progress *progress,
+                                cull_learner *learner)
 {
     cull_status status = CULL_OK;
     void       *data = NULL;
     size_t      bytes = 0;
     char        path[CULL_DATA_PATH];
 
-    TRY(join(t, progress->weights, path));
+    TRY(cull_base_join(folder, progress->weights, path));
     TRY(cull_file_read(path, &data, &bytes));
     if (cull_base_hash(data, bytes) != progress->weights_hash)
         FAIL(CULL_BAD_FILE, "%s: not the weights that were saved", path);
-    TRY(cull_weights_decode(path, data, bytes, t->learner.model, t->learner.params));
+    TRY(cull_weights_decode(path, data, bytes, learner->model, learner->params));
 done:
     cull_bytes_release(data);
     return status;
@@ -219,18 +200,18 @@ cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
     char           path[CULL_DATA_PATH];
 
     *found = false;
-    TRY(join(t, STATE_FILE, path));
+    TRY(cull_base_join(t->run.folder, STATE_FILE, path));
     if (access(path, F_OK) != 0 && errno == ENOENT) goto done;
     TRY(cull_file_read(path, &data, &bytes));
     TRY(cull_run_state_decode(path, data, bytes, &state));
     if (state.progress.epoch > t->expected.epochs || state.progress.at > t->sets.train->count)
         FAIL(CULL_BAD_STATE, "%s: of a longer run", path);
-    TRY(load_weights(t, &state.progress));
+    TRY(load_weights(t->run.folder, &state.progress, &t->learner));
     TRY(load_parts(t, &state));
     t->progress = state.progress;
     state.meter.energy = t->books.meter.energy;
     t->books.meter = state.meter;
-    prune(t); /* the run may have been killed between commit and this */
+    prune(t->run.folder, &t->progress); /* the run may have been killed between commit and this */
     *found = true;
 done:
     cull_bytes_release(data);

@@ -11,27 +11,26 @@
 #include "base/path.h"
 #include "train/train.h"
 
-static void fill_data(const cull_trainer *t, cull_records_info *out)
+static void fill_data(const cull_train_sets *sets, cull_records_info *out)
 {
-    const cull_data_record *harm = &t->sets.corruption;
+    const cull_data_record *harm = &sets->corruption;
 
-    out->data.name = t->sets.train->name;
-    out->data.train = (double)t->sets.train->count;
-    out->data.validation = t->sets.validation ? (double)t->sets.validation->count : 0;
-    out->data.test = (double)t->sets.test->count;
-    out->data.classes = (double)t->sets.train->classes;
+    out->data.name = sets->train->name;
+    out->data.train = (double)sets->train->count;
+    out->data.validation = sets->validation ? (double)sets->validation->count : 0;
+    out->data.test = (double)sets->test->count;
+    out->data.classes = (double)sets->train->classes;
     out->data.dropped = (double)harm->drops;
     out->data.relabelled = (double)harm->relabels;
     out->data.wrong = (double)harm->wrong;
     out->data.copies = (double)harm->copies;
 }
 
-static void fill_selection(const cull_trainer *t, cull_records_info *out)
+static void fill_selection(const cull_selector *selector, const cull_score_setup *score,
+                           cull_records_info *out)
 {
-    const cull_score_setup *score = &t->setup->score;
-
-    out->strategy = cull_selector_name(t->selector);
-    out->options = cull_selector_options(t->selector);
+    out->strategy = cull_selector_name(selector);
+    out->options = cull_selector_options(selector);
     out->score.pass = score->reuse ? "reuse" : "separate";
     out->score.norm = score->running ? "running" : "batch";
     out->score.precision = score->int8 ? "int8" : "same";
@@ -41,18 +40,18 @@ static void fill_selection(const cull_trainer *t, cull_records_info *out)
     out->score.proxy = score->proxy ? score->proxy : "";
 }
 
-static void fill_outcome(const cull_trainer *t, cull_records_info *out)
+static void fill_outcome(const cull_progress *progress, const cull_books *books,
+                         cull_records_info *out)
 {
-    out->watched = cull_trainer_watched(t);
-    out->step = (double)t->progress.step;
-    out->epoch = (double)t->progress.epoch;
-    out->accuracy = t->progress.accuracy;
-    out->best = t->progress.best;
-    out->best_epoch = (double)t->progress.best_epoch;
-    out->test = t->progress.test;
-    out->work = cull_meter_work(&t->books.meter, t->setup->score.proxy != NULL);
-    out->weights = t->progress.weights;
-    out->best_weights = t->progress.best_weights;
+    out->step = (double)progress->step;
+    out->epoch = (double)progress->epoch;
+    out->accuracy = progress->accuracy;
+    out->best = progress->best;
+    out->best_epoch = (double)progress->best_epoch;
+    out->test = progress->test;
+    out->work = cull_meter_work(&books->meter, books->proxied);
+    out->weights = progress->weights;
+    out->best_weights = progress->best_weights;
 }
 
 /* How much of the scoring was done while a step was learning, in this sitting. */
@@ -66,7 +65,7 @@ static void fill_overlap(const cull_pipeline *p, cull_records_info *out)
         p->seconds_busy > 0 ? fmax(0, 1 - p->seconds_waited / p->seconds_busy) : 0;
 }
 
-cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const char *why)
+cull_status cull_train_manifest(const cull_trainer *t, const char *run_status, const char *why)
 {
     struct utsname    system = {0};
     long              cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -86,6 +85,7 @@ cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const c
                                           .cores = cores > 0 ? (double)cores : 1},
                               .model = t->learner.model->name,
                               .parameters = (double)t->learner.params->count,
+                              .watched = cull_trainer_watched(t),
                               .no_energy = no_energy};
 
     (void)uname(&system);
@@ -96,14 +96,14 @@ cull_status cull_train_manifest(cull_trainer *t, const char *run_status, const c
     }
     if (!t->books.meter.energy)
         (void)snprintf(no_energy, sizeof no_energy, "not available here: %s", t->books.energy.why);
-    fill_data(t, &info);
-    fill_selection(t, &info);
-    fill_outcome(t, &info);
+    fill_data(&t->sets, &info);
+    fill_selection(t->selector, &t->setup->score, &info);
+    fill_outcome(&t->progress, &t->books, &info);
     fill_overlap(t->scorer.pipeline, &info);
     return cull_records_info_write(t->run.folder, &info);
 }
 
-cull_status cull_train_selection(cull_trainer *t, bool missing)
+cull_status cull_train_selection(const cull_trainer *t, bool missing)
 {
     cull_status status = CULL_OK;
     char        path[CULL_DATA_PATH];
@@ -119,12 +119,11 @@ done:
     return status;
 }
 
-cull_status cull_train_harm(cull_trainer *t)
+cull_status cull_train_harm(const char *folder, const cull_data_record *harm)
 {
-    const cull_data_record *harm = &t->sets.corruption;
-    cull_status             status = CULL_OK;
-    int64_t                *dropped = NULL, *relabelled = NULL;
-    char                    path[CULL_DATA_PATH];
+    cull_status status = CULL_OK;
+    int64_t    *dropped = NULL, *relabelled = NULL;
+    char        path[CULL_DATA_PATH];
 
     if (harm->drops == 0 && harm->relabels == 0) goto done;
     TRY(cull_base_alloc(harm->drops, sizeof *dropped, "a record", &dropped));
@@ -135,7 +134,7 @@ cull_status cull_train_harm(cull_trainer *t)
         relabelled[3 * i + 1] = harm->relabelled[i].before;
         relabelled[3 * i + 2] = harm->relabelled[i].after;
     }
-    TRY(cull_base_join(t->run.folder, "corruption.npz", path));
+    TRY(cull_base_join(folder, "corruption.npz", path));
     TRY(cull_arrays_write(
         path,
         (cull_array[]){{"dropped", cull_vector(dropped, CULL_I64, harm->drops)},
