@@ -598,6 +598,17 @@ static inline cull_status cull_backend_wait(cull_backend *backend)
     return backend->class->queue->wait(backend);
 }
 
+static inline cull_status cull_backend_mark(cull_backend *backend, cull_mark **mark)
+{
+    return backend->class->queue->mark(backend, mark);
+}
+
+static inline cull_status cull_backend_elapsed(cull_backend *backend, const cull_mark *from,
+                                               const cull_mark *to, double *seconds)
+{
+    return backend->class->queue->elapsed(backend, from, to, seconds);
+}
+
 /* A part of the backend's memory as bytes of a saved state, and back. */
 cull_status cull_backend_save(cull_backend *backend, const void *data, size_t bytes,
                               cull_writer *writer);

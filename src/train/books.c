@@ -6,6 +6,7 @@
 void cull_books_open(cull_backend *backend, bool proxied, cull_books *books)
 {
     books->proxied = proxied;
+    if (!cull_backend_on_host(backend)) books->meter.backend = backend;
     cull_energy_open(CULL_ENERGY_ROOT, CULL_ENERGY_NVML, backend->bus[0] ? backend->bus : NULL,
                      &books->energy);
     if (books->energy.count) books->meter.energy = &books->energy;
@@ -13,6 +14,7 @@ void cull_books_open(cull_backend *backend, bool proxied, cull_books *books)
 
 void cull_books_close(cull_books *books)
 {
+    if (books->meter.backend) cull_laps_clear(&books->laps, books->meter.backend);
     cull_tally_clear(&books->tally);
     cull_records_logs_close(&books->logs);
     cull_energy_close(&books->energy);
@@ -50,6 +52,7 @@ cull_status cull_books_settle(cull_books *books, cull_learner *learner, cull_pro
     size_t       count = 0;
 
     TRY(cull_learner_read(learner, &count, outcome, &trouble));
+    if (books->meter.laps) TRY(cull_meter_read(&books->meter));
     for (size_t i = 0; i < count; i++) {
         const cull_seen *seen = &learner->read[i];
 

@@ -10,6 +10,7 @@
 
 typedef struct cull_books {
     cull_meter  meter;
+    cull_laps   laps; /* of steps that are not recorded */
     cull_energy energy;
     cull_tally  tally;
     double      loss;    /* mean of the latest training batch that is known of */

@@ -14,6 +14,7 @@ static void forget(cull_recorder *r, cull_recorded *kind)
 {
     if (kind->recording) r->backend->class->queue->forget(r->backend, kind->recording);
     kind->recording = NULL;
+    cull_laps_clear(&kind->laps, r->backend);
 }
 
 void cull_recorder_clear(cull_recorder *r)

@@ -22,8 +22,9 @@ typedef struct cull_recorded {
     uint64_t        ended;         /* the backend's count when it last ran                     */
     cull_recording *recording;     /* NULL: it is the next that is recorded                    */
     cull_meter      before, after; /* counts around one, and by how much they grow again   */
-    size_t          kept;          /* examples that one trains                             */
-    bool            late;          /* what became of its decision is told with the sums    */
+    cull_laps       laps;
+    size_t          kept; /* examples that one trains                             */
+    bool            late; /* what became of its decision is told with the sums    */
 } cull_recorded;
 
 typedef struct cull_recorder {

@@ -43,6 +43,7 @@ static cull_status choose_pool(cull_trainer *t, const cull_needs *needs)
     cull_subset      chosen = {0};
 
     TRY(enter(t));
+    TRY(cull_meter_begin(&t->books.meter, &t->books.laps));
     TRY(cull_scorer_score_pool(&t->scorer, needs, &t->progress, &t->books.meter, &pool, &aim,
                                &signals));
     TRY(cull_select(t->selector, &signals, 0, &chosen));
@@ -50,6 +51,7 @@ static cull_status choose_pool(cull_trainer *t, const cull_needs *needs)
     cull_meter_choose(&t->books.meter, &t->pool);
     t->pool_epoch = t->progress.epoch;
     cull_meter_lap(&t->books.meter, CULL_PHASE_SELECT);
+    if (t->books.meter.laps) TRY(cull_meter_read(&t->books.meter));
 done:
     cull_subset_clear(&chosen);
     cull_signal_room_clear(&pool);
@@ -189,13 +191,15 @@ static cull_status learn(cull_trainer *t, cull_step_values *v)
 }
 
 /* The step itself; what differs from the last of its kind was sent before. */
-static cull_status step(cull_trainer *t, const cull_sel_course *course, cull_step_values *v)
+static cull_status step(cull_trainer *t, const cull_sel_course *course, cull_laps *laps,
+                        cull_step_values *v)
 {
     cull_status       status = CULL_OK;
     const cull_needs *needs = &v->asked.needs;
     cull_pipeline    *ahead = t->scorer.pipeline;
     cull_meter       *meter = &t->books.meter;
 
+    TRY(cull_meter_begin(meter, laps));
     TRY(cull_feed_bring(&t->feed, &v->asked, course, t->learner.now, ahead, &v->batch)); /* data */
     if (ahead) cull_scorer_count(&t->scorer, cull_pipeline_wasted(ahead), meter);
     cull_meter_lap(meter, CULL_PHASE_LOAD);
@@ -227,7 +231,7 @@ static cull_status record(cull_trainer *t, const cull_sel_course *course, cull_r
 
     kind->before = t->books.meter;
     TRY(cull_recorder_begin(&t->recorder));
-    status = step(t, course, v);
+    status = step(t, course, &kind->laps, v);
     ended = cull_recorder_end(&t->recorder, kind, status != CULL_OK);
     TRY(status);
     TRY(ended);
@@ -239,7 +243,7 @@ done:
 }
 
 /* What a recorded step counts, and all of it that is not counted. */
-static cull_status repeat(cull_trainer *t, const cull_recorded *kind, cull_step_values *v)
+static cull_status repeat(cull_trainer *t, cull_recorded *kind, cull_step_values *v)
 {
     cull_status status = CULL_OK;
 
@@ -250,7 +254,7 @@ static cull_status repeat(cull_trainer *t, const cull_recorded *kind, cull_step_
     t->progress.rate = t->learner.moment.rate;
     v->batch.count = kind->asked.count;
     v->kept = kind->kept;
-    cull_meter_lap(&t->books.meter, CULL_PHASE_LEARN);
+    t->books.meter.laps = &kind->laps;
 done:
     return status;
 }
@@ -273,7 +277,7 @@ cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
     if (kind)
         TRY(kind->recording ? repeat(t, kind, v) : record(t, &course, kind, v));
     else
-        TRY(step(t, &course, v));
+        TRY(step(t, &course, &t->books.laps, v));
     if (again && !kind) cull_recorder_ran(&t->recorder, &v->asked, weighs);
     cull_progress_pass(&t->progress, v->batch.count);
 done:

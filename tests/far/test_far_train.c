@@ -180,6 +180,42 @@ static void recorded_steps_are_what_running_them_gives(void **state)
     }
 }
 
+/* Far works when it is waited for, long after a step was asked for: what a phase took is told by
+ * marks, of recorded steps too, and all time up to the reading is some phase's. */
+static void phases_are_told_by_marks(void **state)
+{
+    const struct world *w = *state;
+    cull_recipe        *recipe = recipe_of(w, "train.backend=far train.batch=7 model.name=lenet5 "
+                                                     "select.strategy=sb select.keep=0.4");
+    cull_trainer       *t = NULL;
+    cull_step_values    v = {0};
+
+    assert_ok(cull_trainer_create(&recipe->setup, true, &t));
+    assert_ok(cull_train_enter_epoch(t, 0, &v.asked.needs));
+    for (int i = 0; i < 7; i++) {
+        cull_meter *meter = &t->books.meter, before;
+        double      sum = 0;
+
+        atomic_store(&far_replays, 0);
+        cull_meter_start(meter);
+        before = *meter;
+        assert_ok(cull_train_step(t, &v));
+        assert_true(meter->seconds[CULL_PHASE_LEARN] == before.seconds[CULL_PHASE_LEARN]);
+        assert_ok(cull_books_settle(&t->books, &t->learner, &t->progress));
+        assert_int_equal(i >= 2, atomic_load(&far_replays));
+        for (int p = 0; p < CULL_PHASES; p++) {
+            bool runs = p == CULL_PHASE_LOAD || p == CULL_PHASE_SCORE || p == CULL_PHASE_SELECT ||
+                        p == CULL_PHASE_LEARN || p == CULL_PHASE_OPTIM;
+
+            sum += meter->seconds[p] - before.seconds[p];
+            assert_true(!runs || meter->seconds[p] > before.seconds[p]);
+        }
+        assert_true(fabs(meter->mark - before.mark - sum) < 1e-6);
+    }
+    cull_trainer_destroy(t);
+    cull_recipe_close(recipe);
+}
+
 /* A rate at which nothing stays finite. */
 #define DIVERGES "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant"
 
@@ -225,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(runs_leave_what_they_leave_on_ref),
         TEST(recorded_steps_are_what_running_them_gives),
+        TEST(phases_are_told_by_marks),
         TEST(a_broken_step_is_told_the_same_and_reaches_no_file),
     };
 

@@ -210,6 +210,7 @@ cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
     TRY(load_parts(t, &state));
     t->progress = state.progress;
     state.meter.energy = t->books.meter.energy;
+    state.meter.backend = t->books.meter.backend;
     t->books.meter = state.meter;
     prune(t->run.folder, &t->progress); /* the run may have been killed between commit and this */
     *found = true;

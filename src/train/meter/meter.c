@@ -7,7 +7,8 @@
 
 static double read_clock(const cull_meter *meter)
 {
-    return meter->processor ? cull_base_processor_seconds() : cull_base_seconds();
+    return meter->processor && !meter->backend ? cull_base_processor_seconds()
+                                               : cull_base_seconds();
 }
 
 /*
@@ -30,13 +31,19 @@ static void read_energy(cull_meter *meter)
     meter->mark += read_clock(meter) - clock;
 }
 
-static void lap_energy(cull_meter *meter, cull_phase phase)
+/* A share of what has passed, in this phase. */
+static void spend(cull_meter *meter, cull_phase phase, double clock, double wall, double share)
 {
-    double now = cull_base_seconds();
+    meter->seconds[phase] += share * (clock - meter->mark);
+    if (meter->energy) meter->unread[phase] += share * (wall - meter->wall);
+}
 
-    meter->unread[phase] += now - meter->wall;
-    meter->wall = now;
-    if (now - meter->since >= meter->energy->tick) read_energy(meter);
+static void pass(cull_meter *meter, double clock, double wall)
+{
+    meter->mark = clock;
+    if (!meter->energy) return;
+    meter->wall = wall;
+    if (wall - meter->since >= meter->energy->tick) read_energy(meter);
 }
 
 void cull_meter_settle(cull_meter *meter)
@@ -55,11 +62,57 @@ void cull_meter_start(cull_meter *meter)
 
 void cull_meter_lap(cull_meter *meter, cull_phase phase)
 {
-    double now = read_clock(meter);
+    cull_laps *laps = meter->laps;
+    double     now = 0, wall = 0;
 
-    meter->seconds[phase] += now - meter->mark;
-    meter->mark = now;
-    if (meter->energy) lap_energy(meter, phase);
+    if (laps) {
+        if (laps->count == CULL_LAPS) return; /* the next one has its time */
+        laps->phase[laps->count] = phase;
+        if (cull_backend_mark(meter->backend, &laps->mark[laps->count + 1]) == CULL_OK)
+            laps->count++;
+        return;
+    }
+    now = read_clock(meter);
+    if (meter->energy) wall = cull_base_seconds();
+    spend(meter, phase, now, wall, 1);
+    pass(meter, now, wall);
+}
+
+cull_status cull_meter_begin(cull_meter *meter, cull_laps *laps)
+{
+    cull_status status = CULL_OK;
+
+    if (!meter->backend) return CULL_OK;
+    TRY(cull_backend_mark(meter->backend, &laps->mark[0]));
+    laps->count = 0;
+    meter->laps = laps;
+done:
+    return status;
+}
+
+cull_status cull_meter_read(cull_meter *meter)
+{
+    cull_status status = CULL_OK;
+    cull_laps  *laps = meter->laps;
+    double      now = read_clock(meter), wall = cull_base_seconds(), all = 0, one[CULL_LAPS] = {0};
+
+    meter->laps = NULL;
+    for (size_t i = 0; laps && i < laps->count; i++) {
+        TRY(cull_backend_elapsed(meter->backend, laps->mark[i], laps->mark[i + 1], &one[i]));
+        all += one[i];
+    }
+    if (!(all > 0)) goto done;
+    for (size_t i = 0; i < laps->count; i++) spend(meter, laps->phase[i], now, wall, one[i] / all);
+    pass(meter, now, wall);
+done:
+    return status;
+}
+
+void cull_laps_clear(cull_laps *laps, cull_backend *backend)
+{
+    for (size_t i = 0; i <= CULL_LAPS; i++)
+        if (laps->mark[i]) backend->class->queue->unmark(backend, laps->mark[i]);
+    *laps = (cull_laps){0};
 }
 
 void cull_meter_choose(cull_meter *meter, const cull_subset *subset)

@@ -3,8 +3,18 @@
 #ifndef CULL_TRAIN_METER_H
 #define CULL_TRAIN_METER_H
 
+#include "backend/backend.h"
 #include "records/run.h"
 #include "train/meter/energy.h"
+
+enum { CULL_LAPS = 24 };
+
+/* Phases of a step that is done later, elsewhere: a mark in the backend's order where each ends. */
+typedef struct cull_laps {
+    size_t     count;
+    cull_mark *mark[CULL_LAPS + 1]; /* the first: where the step begins; NULL: not made yet */
+    cull_phase phase[CULL_LAPS];
+} cull_laps;
 
 typedef struct cull_meter {
     uint64_t scored, trained; /* examples                                          */
@@ -18,7 +28,9 @@ typedef struct cull_meter {
     double   joules[CULL_PHASES]; /* 0 where no energy is measured                 */
     double   mark;                /* when the current phase began                  */
 
-    cull_energy *energy;        /* borrowed; NULL: none is measured */
+    cull_backend *backend; /* borrowed; NULL: on the host, where a phase is over when it returns */
+    cull_laps    *laps;    /* of the latest step that nobody has waited for; NULL: none          */
+    cull_energy  *energy;  /* borrowed; NULL: none is measured                                   */
     double unread[CULL_PHASES]; /* seconds since the counters were read, by the wall's clock */
     double wall, since;         /* by that clock: when this phase began, when counters were read */
     bool   processor;           /* seconds are of processor time: other programs' do not count */
@@ -28,6 +40,15 @@ typedef struct cull_meter {
 void cull_meter_start(cull_meter *meter);
 /* What passed since the latest mark was spent in this phase. */
 void cull_meter_lap(cull_meter *meter, cull_phase phase);
+/*
+ * Elsewhere than on the host a step's phases are over when it was waited for. From begin on, laps
+ * are marks in the backend's order; read, after a wait, shares out what has passed since the last
+ * reading as the latest step's marks tell, and time is the host's again. A recorded step marks
+ * the same laps each time it is done.
+ */
+cull_status cull_meter_begin(cull_meter *meter, cull_laps *laps);
+cull_status cull_meter_read(cull_meter *meter);
+void        cull_laps_clear(cull_laps *laps, cull_backend *backend);
 /* A subset was chosen. */
 void cull_meter_choose(cull_meter *meter, const cull_subset *subset);
 /* What happened between these two readings of one meter happened again; times are its own. */
