@@ -29,12 +29,12 @@ static cull_status check_reuse(const struct look *t, const cull_needs *needs)
 
     if (!t->setup->score.reuse || needs->action == CULL_TRAIN_ALL) return CULL_OK;
     if (needs->action != CULL_SELECT_BATCH)
-        FAIL(CULL_BAD_OPTION,
-             "score.pass: %s chooses from the pool, reuse goes with choosing from "
-             "each batch",
-             name);
+        FAIL_OPTION("score.pass",
+                    "%s chooses from the pool, reuse goes with choosing from "
+                    "each batch",
+                    name);
     if (!(needs->signals & CULL_SIGNAL_FORWARD))
-        FAIL(CULL_BAD_OPTION, "score.pass: %s has steps without a scoring pass to reuse", name);
+        FAIL_OPTION("score.pass", "%s has steps without a scoring pass to reuse", name);
 done:
     return status;
 }
@@ -59,10 +59,9 @@ static cull_status check_scoring(const struct look *t, const cull_needs *needs)
     TRY(check_reuse(t, needs));
     note_scoring(t, needs);
     if (needs->target && !t->scorer->validation)
-        FAIL(CULL_BAD_OPTION, "data.validation: %s aims at a validation set, and there is none",
-             name);
+        FAIL_OPTION("data.validation", "%s aims at a validation set, and there is none", name);
     if (needs->signals & CULL_SIGNAL_IRREDUCIBLE && !score->irreducible)
-        FAIL(CULL_BAD_OPTION, "score.irreducible: %s needs a file of irreducible losses", name);
+        FAIL_OPTION("score.irreducible", "%s needs a file of irreducible losses", name);
 done:
     return status;
 }
@@ -150,9 +149,11 @@ static cull_status check_used(const struct look *t)
     const char             *name = cull_selector_name(t->selector);
 
     if (score->proxy && !t->out->scores)
-        return cull_fail(CULL_BAD_OPTION, "score.proxy: %s has no scoring pass", name);
+        return cull_fail_about(CULL_BAD_OPTION, "score.proxy",
+                               "score.proxy: %s has no scoring pass", name);
     if (score->pipelined && !t->out->scores_batches)
-        return cull_fail(CULL_BAD_OPTION, "score.pipelined: %s scores no batches", name);
+        return cull_fail_about(CULL_BAD_OPTION, "score.pipelined",
+                               "score.pipelined: %s scores no batches", name);
     return CULL_OK;
 }
 
@@ -173,11 +174,12 @@ static cull_status check_single(const struct look *t)
         if (cull_value_is(t->selector->values, "short", "accept"))
             refit = ", and select.short=refit keeps as many as asked for";
     }
-    return cull_fail(CULL_BAD_OPTION,
-                     "select.strategy: %s may train a batch of one example, in which batchnorm %s "
-                     "of %s sees one value a channel, which has no variance: larger images or "
-                     "another model have more%s%s",
-                     cull_selector_name(t->selector), norm, model->name, drop, refit);
+    return cull_fail_about(
+        CULL_BAD_OPTION, "select.strategy",
+        "select.strategy: %s may train a batch of one example, in which batchnorm %s "
+        "of %s sees one value a channel, which has no variance: larger images or "
+        "another model have more%s%s",
+        cull_selector_name(t->selector), norm, model->name, drop, refit);
 }
 
 /* An epoch, and the `stands_for` - 1 behind it. These have as many steps, but may begin with
@@ -218,10 +220,10 @@ cull_status cull_train_expect(const cull_train_setup *setup, cull_selector *sele
 
     out->fixed = true;
     if (setup->score.reuse && cull_sel_carries(selector))
-        FAIL(CULL_BAD_OPTION,
-             "score.pass: %s carries examples over from earlier batches, whose "
-             "scoring pass is gone",
-             cull_selector_name(selector));
+        FAIL_OPTION("score.pass",
+                    "%s carries examples over from earlier batches, whose "
+                    "scoring pass is gone",
+                    cull_selector_name(selector));
     for (uint64_t epoch = 0; epoch < out->epochs; epoch += stride)
         TRY(look_at_epoch(&look, &course, epoch,
                           out->epochs - epoch < stride ? out->epochs - epoch : stride));

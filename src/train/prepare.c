@@ -20,18 +20,18 @@ static cull_status check_own(const cull_train_setup *s)
     bool        train = s->own_data[CULL_DATA_TRAIN].x.data != NULL;
 
     if (!s->own_model && cull_train_is_own(s->model))
-        FAIL(CULL_BAD_OPTION, "model.name=%s: only the program that made this model can bring it",
-             s->model);
+        FAIL_ABOUT(CULL_BAD_OPTION, "model.name",
+                   "model.name=%s: only the program that made this model can bring it", s->model);
     if (!train && cull_train_is_own(s->data))
-        FAIL(CULL_BAD_OPTION, "data.name=%s: only the program that has these arrays can bring them",
-             s->data);
+        FAIL_ABOUT(CULL_BAD_OPTION, "data.name",
+                   "data.name=%s: only the program that has these arrays can bring them", s->data);
     if (!s->own_data[CULL_DATA_TEST].x.data && s->test && cull_train_is_own(s->test))
-        FAIL(CULL_BAD_OPTION, "data.test=%s: only the program that has these arrays can bring them",
-             s->test);
+        FAIL_ABOUT(CULL_BAD_OPTION, "data.test",
+                   "data.test=%s: only the program that has these arrays can bring them", s->test);
     if (s->own_model && s->score.scale < 1)
-        FAIL(CULL_BAD_OPTION, "score.scale: a model of a program's own is known at one size only");
+        FAIL_OPTION("score.scale", "a model of a program's own is known at one size only");
     if (train && !s->test)
-        FAIL(CULL_BAD_OPTION, "data.test: arrays to train on bring no test set; give one too");
+        FAIL_OPTION("data.test", "arrays to train on bring no test set; give one too");
 done:
     return status;
 }
@@ -43,8 +43,8 @@ static cull_status take_subset(cull_dataset *set, const char *which, const cull_
     cull_dataset *left_out = NULL;
 
     if (set->count < 2 || cull_data_share(1 - s->subset, set->count) == set->count)
-        FAIL(CULL_BAD_OPTION, "data.subset: %g leaves none of the %zu %s examples", s->subset,
-             set->count, which);
+        FAIL_OPTION("data.subset", "%g leaves none of the %zu %s examples", s->subset, set->count,
+                    which);
     TRY(cull_data_split(set, 1 - s->subset, s->seed, &left_out));
 done:
     cull_data_close(left_out);
@@ -184,9 +184,9 @@ static cull_status make_schedule(const cull_train_setup *setup, const cull_expec
     c->steps = (uint64_t)fmax(1, round(total));
     c->warmup = (uint64_t)llround(setup->warmup * shorten * steps);
     if (c->warmup >= c->steps)
-        FAIL(CULL_BAD_OPTION, "schedule.warmup: %g epochs are %llu steps, but all are %llu%s",
-             setup->warmup * shorten, (unsigned long long)c->warmup, (unsigned long long)c->steps,
-             why_few);
+        FAIL_OPTION("schedule.warmup", "%g epochs are %llu steps, but all are %llu%s",
+                    setup->warmup * shorten, (unsigned long long)c->warmup,
+                    (unsigned long long)c->steps, why_few);
     for (size_t i = 0; i < c->milestones; i++) c->milestone[i] *= shorten;
     TRY(cull_schedule_check(c));
 done:
@@ -228,12 +228,12 @@ static cull_status check_moments(const cull_train_setup *s, double length)
     double last = s->moments ? s->moment[s->moments - 1] : 0;
 
     if (last <= length) return CULL_OK;
-    return cull_fail(CULL_BAD_OPTION,
-                     "train.evaluate_at: %g lies behind the run's end, after %g "
-                     "epoch%s%s",
-                     last, length, length == 1 ? "" : "s",
-                     length < (double)s->epochs ? ": the strategy or train.shorten makes them fewer"
-                                                : "");
+    return cull_fail_about(
+        CULL_BAD_OPTION, "train.evaluate_at",
+        "train.evaluate_at: %g lies behind the run's end, after %g "
+        "epoch%s%s",
+        last, length, length == 1 ? "" : "s",
+        length < (double)s->epochs ? ": the strategy or train.shorten makes them fewer" : "");
 }
 
 static cull_status make_learning(cull_trainer *t)
@@ -245,7 +245,8 @@ static cull_status make_learning(cull_trainer *t)
     cull_resident          *validation = t->sets.validation ? &t->sets.validation_at : NULL;
 
     if (s->batch > pool)
-        FAIL(CULL_BAD_OPTION, "train.batch=%zu, the training set has %zu examples", s->batch, pool);
+        FAIL_ABOUT(CULL_BAD_OPTION, "train.batch",
+                   "train.batch=%zu, the training set has %zu examples", s->batch, pool);
     TRY(cull_feed_open(s, &t->sets.train_at, t->sets.form, &t->feed));
     TRY(cull_tally_create(t->backend, pool, &t->books.tally));
     TRY(make_selector(s, pool, t->backend, &t->expected, &t->selector));
@@ -282,7 +283,7 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     t->recorder.backend = t->backend;
     cull_books_open(t->backend, setup->score.proxy != NULL, &t->books);
     if (setup->score.int8 && !cull_layer_int8(t->backend))
-        FAIL(CULL_BAD_OPTION, "score.precision: backend %s has no int8", setup->backend);
+        FAIL_OPTION("score.precision", "backend %s has no int8", setup->backend);
     TRY(open_data(setup, &t->sets));
     TRY(make_model(setup, t->sets.train, t->backend, &t->learner));
     TRY(place_data(setup, &t->learner, &t->sets));

@@ -26,8 +26,8 @@ static cull_status make_model(cull_scorer *s, const cull_model *large, const cha
     status = cull_nn_model_by_name(name, &options, &s->model);
     if (status == CULL_BAD_ARGUMENT) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
-        FAIL(CULL_BAD_OPTION, "%s: %s for images of %lldx%lld: %s", key, name, (long long)s->height,
-             (long long)s->width, why);
+        FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s for images of %lldx%lld: %s", key, name,
+                   (long long)s->height, (long long)s->width, why);
     }
 done:
     return status;
@@ -39,11 +39,11 @@ static cull_status make_small(cull_scorer *s, cull_learner *learner)
     const cull_model *large = learner->model;
 
     if (s->setup->own_model)
-        FAIL(CULL_BAD_OPTION, "score.scale: %s is made for one size of images", large->name);
+        FAIL_OPTION("score.scale", "%s is made for one size of images", large->name);
     TRY(make_model(s, large, s->setup->model, "score.scale"));
     if (s->model->param_count != large->param_count ||
         s->model->running_count != large->running_count)
-        FAIL(CULL_BAD_OPTION, "score.scale: %s is made for one size of images", s->setup->model);
+        FAIL_OPTION("score.scale", "%s is made for one size of images", s->setup->model);
     s->own = (cull_plans){.model = s->model, .params = learner->params, .backend = s->backend};
     s->plans = &s->own;
 done:
@@ -77,20 +77,20 @@ static cull_status read_irreducible(cull_scorer *s)
     TRY(cull_arrays_open(path, &file));
     TRY(cull_arrays_get(file, NULL, &array));
     if (array.dims != 1 || (array.dtype != CULL_F32 && array.dtype != CULL_F64))
-        FAIL(CULL_BAD_OPTION, "score.irreducible: %s: not one float for each example", path);
+        FAIL_OPTION("score.irreducible", "%s: not one float for each example", path);
     TRY(cull_base_alloc(set->count, sizeof *known, "irreducible losses", &known));
     for (size_t i = 0; i < set->count; i++) {
         uint32_t origin = set->origin[i];
 
         if (origin >= (uint64_t)array.shape[0])
-            FAIL(CULL_BAD_OPTION,
-                 "score.irreducible: %s: %lld losses, too few: example %u of the set's files is "
-                 "trained, and each has one, in their order",
-                 path, (long long)array.shape[0], origin);
+            FAIL_OPTION("score.irreducible",
+                        "%s: %lld losses, too few: example %u of the set's files is "
+                        "trained, and each has one, in their order",
+                        path, (long long)array.shape[0], origin);
         known[i] = cull_tensor_get(&array, origin);
         if (!isfinite(known[i]))
-            FAIL(CULL_BAD_OPTION, "score.irreducible: %s: the loss of example %u is not finite",
-                 path, origin);
+            FAIL_OPTION("score.irreducible", "%s: the loss of example %u is not finite", path,
+                        origin);
     }
     TRY(cull_backend_allocate(s->backend, set->count, sizeof *known, "irreducible losses",
                               &s->irreducible));
@@ -123,8 +123,7 @@ cull_status cull_scorer_open(const cull_train_setup *setup, cull_learner *learne
     if (setup->score.irreducible) TRY(read_irreducible(s));
     if (!setup->score.pipelined) goto done;
     if (!cull_backend_on_host(s->backend))
-        FAIL(CULL_BAD_OPTION, "score.pipelined: backend %s scores in order with all else",
-             setup->backend);
+        FAIL_OPTION("score.pipelined", "backend %s scores in order with all else", setup->backend);
     TRY(cull_pipeline_open(setup, learner, cull_data_row(pool->set), &s->pipeline));
 done:
     return status;

@@ -154,10 +154,10 @@ static cull_status learn_kept(cull_trainer *t, cull_step_values *v)
 
     if (t->chosen.count == 0) return CULL_OK;
     if (t->chosen.groups > 1)
-        FAIL(CULL_BAD_OPTION,
-             "score.pass: %s makes %zu training batches of one scoring pass, but "
-             "reuse ends with the first",
-             cull_selector_name(t->selector), t->chosen.groups);
+        FAIL_OPTION("score.pass",
+                    "%s makes %zu training batches of one scoring pass, but "
+                    "reuse ends with the first",
+                    cull_selector_name(t->selector), t->chosen.groups);
     t->progress.rate = t->learner.moment.rate;
     TRY(cull_learner_learn_kept(&t->learner, v->scored.kept, &t->chosen, &t->books.meter,
                                 &v->seen));

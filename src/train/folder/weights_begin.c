@@ -39,23 +39,23 @@ static cull_status match(const char *path, const char *model, const cull_safeten
     char                   theirs[100], own[100];
 
     if (!found && (ends_in(wanted->name, ".running_mean") || ends_in(wanted->name, ".running_var")))
-        FAIL(CULL_BAD_OPTION,
-             "train.init: %s: no tensor '%s': BatchNorm's averages begin with the weights, so the "
-             "file must hold them",
-             path, wanted->name);
+        FAIL_OPTION("train.init",
+                    "%s: no tensor '%s': BatchNorm's averages begin with the weights, so the "
+                    "file must hold them",
+                    path, wanted->name);
     if (!found)
-        FAIL(CULL_BAD_OPTION, "train.init: %s: no tensor '%s', which %s has: " REMEDY, path,
-             wanted->name, model);
+        FAIL_OPTION("train.init", "%s: no tensor '%s', which %s has: " REMEDY, path, wanted->name,
+                    model);
     if (found->tensor.dims != wanted->tensor.dims ||
         memcmp(found->tensor.shape, wanted->tensor.shape, sizeof wanted->tensor.shape) != 0) {
         describe(&found->tensor, theirs, sizeof theirs);
         describe(&wanted->tensor, own, sizeof own);
-        FAIL(CULL_BAD_OPTION, "train.init: %s: %s is %s, %s's is %s: " REMEDY, path, wanted->name,
-             theirs, model, own);
+        FAIL_OPTION("train.init", "%s: %s is %s, %s's is %s: " REMEDY, path, wanted->name, theirs,
+                    model, own);
     }
     if (found->tensor.dtype != wanted->tensor.dtype)
-        FAIL(CULL_BAD_OPTION, "train.init: %s: %s is %s, runs are in %s", path, wanted->name,
-             cull_dtype_name(found->tensor.dtype), cull_dtype_name(wanted->tensor.dtype));
+        FAIL_OPTION("train.init", "%s: %s is %s, runs are in %s", path, wanted->name,
+                    cull_dtype_name(found->tensor.dtype), cull_dtype_name(wanted->tensor.dtype));
 done:
     return status;
 }
@@ -75,9 +75,10 @@ static cull_status check_extra(const char *path, const char *model, const cull_s
         const char *name = file->tensor[i].name;
 
         if (!ends_in(name, ".num_batches_tracked") && !is_listed(list, count, name))
-            return cull_fail(CULL_BAD_OPTION,
-                             "train.init: %s: has a tensor '%s', which %s does not have: " REMEDY,
-                             path, name, model);
+            return cull_fail_about(
+                CULL_BAD_OPTION, "train.init",
+                "train.init: %s: has a tensor '%s', which %s does not have: " REMEDY, path, name,
+                model);
     }
     return CULL_OK;
 }
@@ -92,8 +93,7 @@ static cull_status copy(const char *path, const cull_safetensors *file, const cu
     for (int d = 0; d < to->tensor.dims; d++) count *= (size_t)to->tensor.shape[d];
     memcpy(number, from->tensor.data, count * sizeof *number);
     for (size_t i = 0; i < count; i++)
-        if (!isfinite(number[i]))
-            FAIL(CULL_BAD_OPTION, "train.init: %s: %s is not finite", path, to->name);
+        if (!isfinite(number[i])) FAIL_OPTION("train.init", "%s: %s is not finite", path, to->name);
 done:
     return status;
 }
