@@ -26,7 +26,7 @@ static const cull_option_spec options[] = {
      "greedy=stochastic: look at (n/k) ln(1/sample) candidates a pick"},
     {"memory", CULL_OPTION_INT, "512", 1, 1e6, NULL,
      "MiB of similarities (scope=batch: and of mean gradients) held at once"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL}};
+    {.key = NULL}};
 
 static cull_status create(cull_self *self)
 {

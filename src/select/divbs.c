@@ -6,7 +6,8 @@
  */
 #include "select/matching.h"
 
-static const cull_option_spec options[] = {CULL_MATCHING_COMMON, CULL_MATCHING_END};
+static const cull_option_spec options[] = {
+    {CULL_MATCHING_TOLERANCE}, {CULL_MATCHING_SHORT}, {CULL_MATCHING_MATCH}, {.key = NULL}};
 
 struct divbs {
     cull_op *match;

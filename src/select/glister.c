@@ -24,7 +24,7 @@ static const cull_option_spec options[] = {
     {"r", CULL_OPTION_INT, "15", 1, 1e9, NULL, "greedy=r-greedy: rounds, of k/r picks each"},
     {"sample", CULL_OPTION_REAL, "0.01", 1e-300, 0.999, NULL,
      "greedy=stochastic: look at (n/k) ln(1/sample) candidates a pick"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL}};
+    {.key = NULL}};
 
 static cull_status create(cull_self *self)
 {

@@ -20,13 +20,16 @@
 static const cull_option_spec options[] = {
     {"scope", CULL_OPTION_CHOICE, "class-gradient", 0, 0, "class-gradient|class|all|batch",
      "what is matched: each class's own row of the gradient, each class, all, whole minibatches "
-     "(as "
-     "many as come nearest)"},
-    CULL_MATCHING_SOLVER("0.5"),
-    CULL_MATCHING_COMMON,
+     "(as many as come nearest)"},
+    {CULL_MATCHING_NONNEGATIVE},
+    {CULL_MATCHING_RIDGE("0.5")},
+    {CULL_MATCHING_PICK},
+    {CULL_MATCHING_TOLERANCE},
+    {CULL_MATCHING_SHORT},
+    {CULL_MATCHING_MATCH},
     {"memory", CULL_OPTION_INT, "1024", 1, 1e9, NULL,
      "most megabytes (2^20) for one problem, and for mean gradients"},
-    CULL_MATCHING_END};
+    {.key = NULL}};
 
 /* The problems of one decision, and what they point to. */
 struct plan {

@@ -8,11 +8,15 @@
 #include "select/matching.h"
 
 static const cull_option_spec options[] = {
-    CULL_MATCHING_SOLVER("0"),
-    CULL_MATCHING_COMMON,
+    {CULL_MATCHING_NONNEGATIVE},
+    {CULL_MATCHING_RIDGE("0")},
+    {CULL_MATCHING_PICK},
+    {CULL_MATCHING_TOLERANCE},
+    {CULL_MATCHING_SHORT},
+    {CULL_MATCHING_MATCH},
     {"weights", CULL_OPTION_CHOICE, "mean", 0, 0, "mean|solved",
      "mean: scaled to a mean of 1; solved: as they match the gradient's length too"},
-    CULL_MATCHING_END};
+    {.key = NULL}};
 
 struct gradmatch {
     cull_omp_options options;

@@ -49,7 +49,7 @@ static const cull_option_spec options[] = {
      "unbiased: mean score / score; unit: 1"},
     {"variable", CULL_OPTION_BOOL, "true", 0, 0, NULL,
      "sample only while it is expected to pay, train plainly until then"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 static cull_status create(cull_self *self)

@@ -19,7 +19,7 @@ struct uniform {
 static const cull_option_spec options[] = {
     {"rounding", CULL_OPTION_CHOICE, "down", 0, 0, "down|alternate",
      "mode=fixed, where rho of a batch is no whole number: the lower one, or both in turn"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 /* floor(t rho M), safe against a product just below a whole number, as cull_budget() is. */

@@ -39,7 +39,7 @@ static const cull_option_spec options[] = {
      "weighs trim-weight (wrong labels are among them)"},
     {"trim-weight", CULL_OPTION_REAL, "0.05", 0, 1, NULL,
      "trim above 0: what stands in for the power of the percentile"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 /* What looks at remembered losses is a mistake without them. */

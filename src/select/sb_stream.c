@@ -41,7 +41,7 @@ static const cull_option_spec options[] = {
      "exponent of the percentile: about 1/(beta+1) are kept"},
     {"prime", CULL_OPTION_BOOL, "false", 0, 0, NULL,
      "keep everything in the first epoch, which fills the history"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 static cull_status create(cull_self *self)
