@@ -18,23 +18,9 @@ static const cull_option_spec options[] = {
      "mean: scaled to a mean of 1; solved: as they match the gradient's length too"},
     {.key = NULL}};
 
-struct gradmatch {
-    cull_omp_options options;
-    cull_op         *match;
-};
-
 static cull_status create(cull_self *self)
 {
-    struct gradmatch *g = self->state;
-
-    return cull_sel_matching_options("gradmatch", self->values, &g->options);
-}
-
-static void destroy(cull_self *self)
-{
-    struct gradmatch *g = self->state;
-
-    cull_op_destroy(g->match);
+    return cull_sel_matching_options("gradmatch", self->values, self->state);
 }
 
 static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
@@ -47,9 +33,7 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
 static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
                           cull_subset *out)
 {
-    struct gradmatch *g = self->state;
-
-    return cull_sel_match(&g->match, self, signals, &g->options,
+    return cull_sel_match(self, signals, self->state,
                           cull_value_is(self->values, "weights", "solved") ? CULL_WEIGHTS_SOLVED
                                                                            : CULL_WEIGHTS_MEAN,
                           budget, out);
@@ -62,9 +46,8 @@ const cull_strategy cull_strategy_gradmatch = {
     .runs = CULL_RUNS_STEP,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
-    .state_size = sizeof(struct gradmatch),
+    .state_size = sizeof(cull_omp_options),
     .create = create,
-    .destroy = destroy,
     .needs = needs,
     .decide = decide,
 };

@@ -35,8 +35,8 @@ cull_status cull_sel_matching_options(const char *owner, const cull_values *valu
                                       cull_omp_options *out);
 
 /* One minibatch: solve for the signals' mean gradient (or the target block's); what becomes of it
- * is told late. The operation is kept. */
-cull_status cull_sel_match(cull_op **op, const cull_self *self, const cull_signals *signals,
+ * is told late. */
+cull_status cull_sel_match(cull_self *self, const cull_signals *signals,
                            const cull_omp_options *options, cull_match_weights weights,
                            size_t budget, cull_subset *out);
 
