@@ -5,11 +5,10 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "cull.h"
+#include "common.h"
 #include "tensor/tensor.h"
 
 enum { MOST = 512, D = 512, C = 10, ROUNDS = 1001 };
@@ -31,12 +30,6 @@ struct work {
     uint32_t         index[MOST];
     double           weight[MOST];
 };
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double normal(cull_key key, uint64_t stream, uint64_t i)
 {
@@ -136,17 +129,16 @@ static int is_same(struct work *w)
 static int measure(struct work *w, const char *name, cull_status (*run)(struct work *))
 {
     static double seconds[ROUNDS];
+    char          line[96];
 
     for (size_t round = 0; round < w->rounds; round++) {
         double start = cull_base_seconds();
         if (run(w)) return fprintf(stderr, "%s: %s\n", name, cull_last_error()), 1;
         seconds[round] = cull_base_seconds() - start;
     }
-    qsort(seconds, w->rounds, sizeof *seconds, ascending);
-    printf("{\"case\":\"%s %s M=%zu D=%d C=%d m=%zu\",\"us\":%.1f,\"least_us\":%.1f,"
-           "\"p90_us\":%.1f}\n",
-           name, cull_dtype_name(w->signals.h.dtype), w->m, D, C, w->kept,
-           1e6 * seconds[w->rounds / 2], 1e6 * seconds[0], 1e6 * seconds[w->rounds * 9 / 10]);
+    (void)snprintf(line, sizeof line, "%s %s M=%zu D=%d C=%d m=%zu", name,
+                   cull_dtype_name(w->signals.h.dtype), w->m, D, C, w->kept);
+    bench_tell(line, seconds, w->rounds);
     return 0;
 }
 

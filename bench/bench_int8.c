@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "common.h"
 #include "lab/recipe/recipe.h"
 #include "train/train.h"
 
@@ -168,12 +168,6 @@ done:
     return status;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static cull_status measure(struct work *w, int rounds, double median[KINDS])
 {
     cull_status  status = CULL_OK;
@@ -190,7 +184,7 @@ static cull_status measure(struct work *w, int rounds, double median[KINDS])
         }
     }
     for (int k = 0; k < KINDS; k++) {
-        qsort(w->ms[k], (size_t)rounds, sizeof *w->ms[k], by_value);
+        bench_sort(w->ms[k], (size_t)rounds);
         median[k] = w->ms[k][rounds / 2];
     }
 done:
@@ -236,10 +230,7 @@ int main(int argc, char **argv)
     size_t      steps = argc > 3 ? (size_t)strtoul(argv[3], NULL, 10) : 50;
     int         rounds = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 5, failed = 0;
 
-    if (!getenv("OMP_WAIT_POLICY")) { /* read when the runtime of oneDNN is loaded */
-        (void)setenv("OMP_WAIT_POLICY", "passive", 1);
-        (void)execv("/proc/self/exe", argv);
-    }
+    bench_wait_passively(argv);
     if (rounds < 1 || rounds > MOST_ROUNDS) rounds = 5;
     if (make(&w, data, model) != CULL_OK || run(&w, steps, rounds) != CULL_OK)
         failed = fprintf(stderr, "%s\n", cull_last_error());

@@ -2,19 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backend/backend.h"
 #include "base/clock.h"
-#include "cull.h"
+#include "common.h"
 
 enum { ROUNDS = 15 };
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Median and least microseconds of one run; a round is long enough for the clock. */
+/* Microseconds of one run; a round is long enough for the clock. */
 static void report(const char *name, cull_op *op, const cull_op_args *args)
 {
     double round[ROUNDS], begin = cull_base_seconds(), once = 0;
@@ -26,11 +19,9 @@ static void report(const char *name, cull_op *op, const cull_op_args *args)
     for (int r = 0; r < ROUNDS; r++) {
         begin = cull_base_seconds();
         for (size_t i = 0; i < repeat; i++) (void)cull_op_run(op, args);
-        round[r] = (cull_base_seconds() - begin) / (double)repeat * 1e6;
+        round[r] = (cull_base_seconds() - begin) / (double)repeat;
     }
-    qsort(round, ROUNDS, sizeof *round, by_value);
-    printf("{\"case\":\"%s\",\"backend\":\"%s\",\"median_us\":%.2f,\"least_us\":%.2f}\n", name,
-           cull_backend_describe(op->backend), round[ROUNDS / 2], round[0]);
+    bench_tell(name, round, ROUNDS);
 }
 
 static void time_op(cull_backend *backend, const char *name, cull_op_kind kind, size_t rows,

@@ -4,8 +4,8 @@
  *     bench_pool --strategy grad-match --n 50000 --d 512 --c 10 --k 5000 \
  *                [--threads 2] [--batch 128] [--options scope=class ridge=0.5 ...]
  *
- * Prints the seconds of the one decision, by the clock and of all cores, and the peak memory
- * beyond the caller's arrays.
+ * Prints the seconds of the one decision, by the clock and of all cores, the peak memory beyond the
+ * caller's arrays, and how far the subset's gradient is from the pool's (squared, as a share).
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,8 +20,7 @@ enum { MOST_OPTIONS = 16, MOST_TARGET = 1000 };
 
 struct work {
     const char  *strategy;
-    size_t       n, d, c, k, batch;
-    unsigned     threads;
+    size_t       n, d, c, k, batch, threads;
     cull_option  options[MOST_OPTIONS];
     size_t       option_count;
     float       *centre; /* (c, d) */
@@ -122,58 +121,50 @@ static int make_signals(struct work *w)
     return 0;
 }
 
-static double peak_mib(void)
+/* MiB at most so far; seconds of all threads: what the decision cost, whatever else the machine was
+ * doing. */
+static double take_usage(double *seconds)
 {
     struct rusage usage;
 
     getrusage(RUSAGE_SELF, &usage);
+    *seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+               1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     return (double)usage.ru_maxrss / 1024;
 }
 
-/* Of all threads: what the decision cost, whatever else the machine was doing. */
-static double core_seconds(void)
+/* key=value, to the end of the arguments. */
+static int take_options(struct work *w, int argc, char **argv)
 {
-    struct rusage usage;
+    for (int i = 0; i < argc && w->option_count < MOST_OPTIONS; i++) {
+        char *equals = strchr(argv[i], '=');
 
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+        if (!equals) return fprintf(stderr, "%s: key=value expected\n", argv[i]), 1;
+        *equals = '\0';
+        w->options[w->option_count++] = (cull_option){argv[i], equals + 1};
+    }
+    return 0;
 }
 
 static int take_arguments(struct work *w, int argc, char **argv)
 {
-    *w = (struct work){.strategy = "grad-match",
-                       .n = 50000,
-                       .d = 512,
-                       .c = 10,
-                       .k = 5000,
-                       .batch = 128,
-                       .threads = 2};
+    const struct {
+        const char *name;
+        size_t     *number;
+    } known[] = {{"--n", &w->n}, {"--d", &w->d},         {"--c", &w->c},
+                 {"--k", &w->k}, {"--batch", &w->batch}, {"--threads", &w->threads}};
+
     for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
+        size_t      k = 0, all = sizeof known / sizeof *known;
 
+        if (strcmp(argv[i], "--options") == 0) return take_options(w, argc - i - 1, argv + i + 1);
+        while (k < all && strcmp(argv[i], known[k].name) != 0) k++;
         if (strcmp(argv[i], "--strategy") == 0)
             w->strategy = value;
-        else if (strcmp(argv[i], "--n") == 0)
-            w->n = strtoul(value, NULL, 10);
-        else if (strcmp(argv[i], "--d") == 0)
-            w->d = strtoul(value, NULL, 10);
-        else if (strcmp(argv[i], "--c") == 0)
-            w->c = strtoul(value, NULL, 10);
-        else if (strcmp(argv[i], "--k") == 0)
-            w->k = strtoul(value, NULL, 10);
-        else if (strcmp(argv[i], "--batch") == 0)
-            w->batch = strtoul(value, NULL, 10);
-        else if (strcmp(argv[i], "--threads") == 0)
-            w->threads = (unsigned)strtoul(value, NULL, 10);
-        else if (strcmp(argv[i], "--options") == 0) {
-            for (i++; i < argc && w->option_count < MOST_OPTIONS; i++) {
-                char *equals = strchr(argv[i], '=');
-                if (!equals) return fprintf(stderr, "%s: key=value expected\n", argv[i]), 1;
-                *equals = '\0';
-                w->options[w->option_count++] = (cull_option){argv[i], equals + 1};
-            }
-        } else
+        else if (k < all)
+            *known[k].number = strtoul(value, NULL, 10);
+        else
             return fprintf(stderr, "%s: unknown\n", argv[i]), 1;
     }
     return w->n < 1 || w->d < 1 || w->c < 1;
@@ -184,28 +175,31 @@ static int measure(struct work *w)
     cull_setting   setting = {.pool = w->n, .batch = w->batch, .epochs = 100, .seed = 1};
     cull_selector *selector = NULL;
     cull_subset    subset = {0};
-    double         before = 0, start = 0, seconds = 0, cores = 0, sum = 0;
-    int            failed = 1;
+    cull_diagnosis diagnosis = {0};
+    double before = 0, peak = 0, start = 0, seconds = 0, cores_before = 0, cores = 0, sum = 0;
+    int    failed = 1;
 
-    if (cull_backend_open("cpu", w->threads, &setting.backend)) goto done;
+    if (cull_backend_open("cpu", (unsigned)w->threads, &setting.backend)) goto done;
     if (cull_selector_create(w->strategy, w->options, w->option_count, &setting, &selector))
         goto done;
-    before = peak_mib();
-    cores = core_seconds();
+    before = take_usage(&cores_before);
     start = cull_base_seconds();
     if (cull_select(selector, &w->signals, w->k, &subset)) goto done;
     seconds = cull_base_seconds() - start;
-    cores = core_seconds() - cores;
+    peak = take_usage(&cores);
     for (size_t i = 0; i < subset.count; i++) sum += subset.weight[i];
-    printf("{\"case\":\"%s n=%zu d=%zu c=%zu k=%zu threads=%u\",\"options\":\"%s\",", w->strategy,
+    if (cull_diagnose(setting.backend, &w->signals, &subset, NULL, &diagnosis)) goto done;
+    printf("{\"case\":\"%s n=%zu d=%zu c=%zu k=%zu threads=%zu\",\"options\":\"%s\",", w->strategy,
            w->n, w->d, w->c, w->k, w->threads, cull_selector_options(selector));
-    printf("\"seconds\":%.3f,\"core_seconds\":%.3f,\"beyond_mib\":%.0f,", seconds, cores,
-           peak_mib() - before);
-    printf("\"count\":%zu,\"picked\":%zu,\"mean_weight\":%.6f}\n", subset.count, subset.picked,
-           subset.count ? sum / (double)subset.count : 0);
+    printf("\"seconds\":%.3f,\"core_seconds\":%.3f,\"beyond_mib\":%.0f,", seconds,
+           cores - cores_before, peak - before);
+    printf("\"count\":%zu,\"picked\":%zu,\"mean_weight\":%.6f,\"error\":%.3g}\n", subset.count,
+           subset.picked, subset.count ? sum / (double)subset.count : 0,
+           diagnosis.error / diagnosis.full);
     failed = 0;
 done:
     if (failed) fprintf(stderr, "%s: %s\n", w->strategy, cull_last_error());
+    cull_diagnosis_clear(&diagnosis);
     cull_subset_clear(&subset);
     cull_selector_destroy(selector);
     cull_backend_close(setting.backend);
@@ -226,7 +220,13 @@ static void release(struct work *w)
 
 int main(int argc, char **argv)
 {
-    struct work w;
+    struct work w = {.strategy = "grad-match",
+                     .n = 50000,
+                     .d = 512,
+                     .c = 10,
+                     .k = 5000,
+                     .batch = 128,
+                     .threads = 2};
     int         failed = 0;
 
     if (take_arguments(&w, argc, argv)) return 2;

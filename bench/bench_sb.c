@@ -1,18 +1,11 @@
 /* bench/bench_sb.c - one whole `sb` decision through cull_select, on one thread. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
-#include "cull.h"
+#include "common.h"
 
 enum { ROUNDS = 401, CALLS = 50, MOST = 1280 };
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Right, then fast: m distinct rows in order, unit weights, the hard ones preferred. */
 static int is_right(const cull_subset *subset, size_t m, const float *loss, size_t rows)
@@ -39,6 +32,7 @@ static int measure(size_t rows)
     cull_subset    subset = {0};
     cull_signals   signals = {.count = rows, .loss = cull_vector(loss, CULL_F32, rows)};
     cull_key       key = cull_key_make(1, "bench");
+    char           name[32];
     int            failed = 1;
 
     for (size_t i = 0; i < rows; i++) loss[i] = (float)-log(cull_key_uniform(key, 0, i));
@@ -53,9 +47,8 @@ static int measure(size_t rows)
         }
         seconds[round] = (cull_base_seconds() - start) / CALLS;
     }
-    qsort(seconds, ROUNDS, sizeof *seconds, ascending);
-    printf("{\"case\":\"sb M=%zu\",\"us\":%.2f,\"least_us\":%.2f,\"p90_us\":%.2f}\n", rows,
-           1e6 * seconds[ROUNDS / 2], 1e6 * seconds[0], 1e6 * seconds[ROUNDS * 9 / 10]);
+    (void)snprintf(name, sizeof name, "sb M=%zu", rows);
+    bench_tell(name, seconds, ROUNDS);
     failed = 0;
 done:
     if (failed) fprintf(stderr, "sb M=%zu: wrong or failed: %s\n", rows, cull_last_error());

@@ -23,14 +23,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/cpu/nn_dnnl.h"
 #include "base/clock.h"
-#include "nn/nn.h"
-#include "optim/optim.h"
+#include "common.h"
 
-enum { BATCH = 128, CLASSES = 10, EXTENT = 32, ROW = 3 * EXTENT * EXTENT, MOST_ROUNDS = 99 };
+enum { BATCH = 128, MOST_ROUNDS = 99 };
 enum { SHARES = 2, SB = 0, GRADMATCH, REMEMBERED, STRATEGIES };
 
 static const size_t      counts[SHARES] = {38, 12};
@@ -39,23 +37,20 @@ static const char *const strategies[STRATEGIES] = {"sb", "gradmatch", "sb rememb
 typedef double times[MOST_ROUNDS]; /* milliseconds */
 
 struct work {
-    const char    *name;
-    unsigned       threads;
-    cull_backend  *backend;
-    cull_model    *model;
-    cull_params   *params;
-    cull_optim    *optim;
-    cull_plan     *full, *score, *int8, *keep, *learn[SHARES], *kept[SHARES];
-    cull_selector *selector[STRATEGIES];
-    cull_subset    subset;
-    float         *inputs, *gathered;
-    int32_t        label[BATCH], gathered_label[BATCH];
-    uint64_t       step;
-    times          full_ms, forward_ms, int8_ms;
-    times          separate_ms[SHARES][STRATEGIES]; /* for REMEMBERED without the pass */
-    times          separate_int8_ms[SHARES][STRATEGIES];
-    times          reuse_ms[SHARES][STRATEGIES];
-    times          decide_ms[SHARES][STRATEGIES];
+    const char          *name;
+    unsigned             threads;
+    struct bench_network net;
+    cull_plan           *full, *score, *int8, *keep, *learn[SHARES], *kept[SHARES];
+    cull_selector       *selector[STRATEGIES];
+    cull_subset          subset;
+    float               *gathered;
+    int32_t              gathered_label[BATCH];
+    uint64_t             step;
+    times                full_ms, forward_ms, int8_ms;
+    times                separate_ms[SHARES][STRATEGIES]; /* for REMEMBERED without the pass */
+    times                separate_int8_ms[SHARES][STRATEGIES];
+    times                reuse_ms[SHARES][STRATEGIES];
+    times                decide_ms[SHARES][STRATEGIES];
 };
 
 static void clear(struct work *w)
@@ -68,45 +63,21 @@ static void clear(struct work *w)
     cull_nn_plan_destroy(w->score);
     cull_nn_plan_destroy(w->int8);
     cull_nn_plan_destroy(w->keep);
-    cull_optim_destroy(w->optim);
-    cull_nn_params_destroy(w->params);
-    cull_nn_model_destroy(w->model);
-    cull_backend_close(w->backend);
-    free(w->inputs);
+    bench_network_clear(&w->net);
     free(w->gathered);
 }
 
 static cull_status make_plan(struct work *w, cull_plan_mode mode, size_t batch, cull_plan **out)
 {
-    return cull_nn_plan_create(w->model, w->params, w->backend, mode, batch, 0, out);
-}
-
-static cull_status make_data(struct work *w)
-{
-    cull_key key = cull_key_make(1, "bench");
-    size_t   count = (size_t)BATCH * ROW;
-
-    w->inputs = malloc(count * sizeof *w->inputs);
-    w->gathered = malloc(count * sizeof *w->gathered);
-    if (!w->inputs || !w->gathered) return cull_fail(CULL_NO_MEMORY, "no memory for a batch");
-    for (size_t i = 0; i < count; i++) w->inputs[i] = (float)(4 * cull_key_uniform(key, 0, i) - 2);
-    for (size_t i = 0; i < BATCH; i++) w->label[i] = (int32_t)(i % CLASSES);
-    return CULL_OK;
+    return cull_nn_plan_create(w->net.model, w->net.params, w->net.backend, mode, batch, 0, out);
 }
 
 static cull_status make(struct work *w)
 {
-    cull_status        status = CULL_OK;
-    cull_model_options options = {
-        .channels = 3, .height = EXTENT, .width = EXTENT, .classes = CLASSES};
-    cull_optim_options sgd = {.rule = CULL_OPTIM_SGD, .momentum = 0.9, .weight_decay = 5e-4};
-    cull_setting       setting = {.pool = BATCH, .batch = BATCH, .seed = 1};
+    cull_status  status = CULL_OK;
+    cull_setting setting = {.pool = BATCH, .batch = BATCH, .seed = 1};
 
-    TRY(cull_backend_open("cpu", w->threads, &w->backend));
-    TRY(cull_nn_model_by_name(w->name, &options, &w->model));
-    TRY(cull_nn_params_create(w->backend, w->model, CULL_F32, &w->params));
-    cull_nn_params_init(w->params, w->model, 1);
-    TRY(cull_optim_create(&sgd, CULL_F32, w->params->count, w->backend, &w->optim));
+    TRY(bench_network_make(w->name, BATCH, w->threads, &w->net));
     TRY(make_plan(w, CULL_PLAN_LEARN, BATCH, &w->full));
     TRY(make_plan(w, CULL_PLAN_SCORE, BATCH, &w->score));
     TRY(make_plan(w, CULL_PLAN_SCORE_INT8, BATCH, &w->int8));
@@ -115,22 +86,24 @@ static cull_status make(struct work *w)
         TRY(make_plan(w, CULL_PLAN_LEARN, counts[i], &w->learn[i]));
         TRY(make_plan(w, CULL_PLAN_LEARN_FROM_KEPT, counts[i], &w->kept[i]));
     }
-    setting.backend = w->backend;
+    setting.backend = w->net.backend;
     for (int s = 0; s < STRATEGIES; s++)
         TRY(cull_selector_create(strategies[s], NULL, 0, &setting, &w->selector[s]));
-    TRY(make_data(w));
+    w->gathered = malloc(BATCH * w->net.row * sizeof *w->gathered);
+    if (!w->gathered) FAIL(CULL_NO_MEMORY, "no memory for a batch");
 done:
     return status;
 }
 
 static cull_batch whole_batch(const struct work *w)
 {
-    return (cull_batch){.count = BATCH, .inputs = w->inputs, .label = w->label, .step = w->step};
+    return (cull_batch){
+        .count = BATCH, .inputs = w->net.inputs, .label = w->net.label, .step = w->step};
 }
 
 static cull_status optimize(struct work *w)
 {
-    return cull_optim_step(w->optim, 0.001, w->params->value, w->params->gradient);
+    return cull_optim_step(w->net.optim, 0.001, w->net.params->value, w->net.params->gradient);
 }
 
 static cull_status full_step(struct work *w, cull_signals *trained)
@@ -176,12 +149,13 @@ static cull_status learn_gathered(struct work *w, int share, cull_signals *train
                         .weight = w->subset.weight,
                         .place = w->subset.place,
                         .step = w->step};
+    size_t     row = w->net.row;
 
     for (size_t i = 0; i < counts[share]; i++) {
         size_t from = w->subset.index[i];
 
-        memcpy(w->gathered + i * ROW, w->inputs + from * ROW, ROW * sizeof *w->inputs);
-        w->gathered_label[i] = w->label[from];
+        memcpy(w->gathered + i * row, w->net.inputs + from * row, row * sizeof *w->net.inputs);
+        w->gathered_label[i] = w->net.label[from];
     }
     return cull_nn_learn(w->learn[share], &batch, trained);
 }
@@ -221,19 +195,19 @@ done:
 static cull_status check_gradient(const struct work *w, const cull_signals *seen, size_t m,
                                   const uint32_t *row, const double *weight)
 {
-    const cull_node *last = &w->model->node[w->model->last_dense];
-    const float     *got = (const float *)w->params->gradient + last->param_at[0];
+    const cull_node *last = &w->net.model->node[w->net.model->last_dense];
+    const float     *got = (const float *)w->net.params->gradient + last->param_at[0];
     const float     *h = seen->h.data, *p = seen->p.data;
-    size_t           features = last->param_count[0] / CLASSES;
+    size_t           features = last->param_count[0] / BENCH_CLASSES;
     double           error = 0, size = 0;
 
-    for (size_t c = 0; c < CLASSES; c++) {
+    for (size_t c = 0; c < BENCH_CLASSES; c++) {
         for (size_t j = 0; j < features; j++) {
             double want = 0;
 
             for (size_t i = 0; i < m; i++) {
                 size_t r = row ? row[i] : i;
-                want += (weight ? weight[i] : 1) / (double)m * (double)p[r * CLASSES + c] *
+                want += (weight ? weight[i] : 1) / (double)m * (double)p[r * BENCH_CLASSES + c] *
                         (double)h[r * features + j];
             }
             error += pow((double)got[c * features + j] - want, 2);
@@ -318,15 +292,9 @@ done:
     return status;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *ms, int rounds)
 {
-    qsort(ms, (size_t)rounds, sizeof *ms, by_value);
+    bench_sort(ms, (size_t)rounds);
     return rounds % 2 ? ms[rounds / 2] : (ms[rounds / 2 - 1] + ms[rounds / 2]) / 2;
 }
 
@@ -387,10 +355,7 @@ int main(int argc, char **argv)
     unsigned                 threads = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 2;
     int                      failed = 0;
 
-    if (!getenv("OMP_WAIT_POLICY")) { /* read when the runtime of oneDNN is loaded */
-        (void)setenv("OMP_WAIT_POLICY", "passive", 1);
-        (void)execv("/proc/self/exe", argv);
-    }
+    bench_wait_passively(argv);
     if (rounds < 1 || rounds > MOST_ROUNDS) rounds = 7;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         static struct work w;

@@ -6,71 +6,43 @@
  *     bench_step MODEL BATCH THREADS [ROUNDS]    median and least of so many steps (9)
  *     bench_step MODEL BATCH THREADS serve       a step for every line read, its milliseconds
  *                                                written back (bench/vs_pytorch.py)
- *
- * oneDNN's threads wait without spinning: the runtime reads that from the environment when it is
- * loaded, so the program sets it and starts itself again.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/cpu/nn_dnnl.h"
 #include "base/clock.h"
+#include "common.h"
 #include "nn/plan.h"
-#include "optim/optim.h"
 
-enum { CLASSES = 10, MOST_ROUNDS = 1000 };
+enum { MOST_ROUNDS = 1000 };
 
 static const char *const kinds[CULL_LAYER_KINDS] = {
     "dense", "conv",   "batchnorm", "groupnorm", "layernorm", "activate", "pool",
     "add",   "concat", "shortcut",  "dropout",   "loss",      "convert"};
 
 struct work {
-    cull_backend *backend;
-    cull_model   *model;
-    cull_params  *params;
-    cull_plan    *plan;
-    cull_optim   *optim;
-    float        *inputs;
-    int32_t      *label;
-    cull_batch    batch;
+    struct bench_network net;
+    cull_plan           *plan;
+    cull_batch           batch;
 };
 
 static void clear(struct work *w)
 {
-    cull_optim_destroy(w->optim);
     cull_nn_plan_destroy(w->plan);
-    cull_nn_params_destroy(w->params);
-    cull_nn_model_destroy(w->model);
-    cull_backend_close(w->backend);
-    free(w->inputs);
-    free(w->label);
+    bench_network_clear(&w->net);
 }
 
 static cull_status make(struct work *w, const char *name, size_t batch, unsigned threads)
 {
-    cull_status        status = CULL_OK;
-    bool               small = strcmp(name, "lenet5") == 0 || strcmp(name, "mlp") == 0;
-    int64_t            channels = small ? 1 : 3, extent = small ? 28 : 32;
-    cull_model_options options = {
-        .channels = channels, .height = extent, .width = extent, .classes = CLASSES};
-    cull_optim_options sgd = {.rule = CULL_OPTIM_SGD, .momentum = 0.9, .weight_decay = 5e-4};
-    size_t             count = batch * (size_t)(channels * extent * extent);
-    cull_key           key = cull_key_make(1, "bench");
+    cull_status           status = CULL_OK;
+    struct bench_network *net = &w->net;
 
-    TRY(cull_backend_open("cpu", threads, &w->backend));
-    TRY(cull_nn_model_by_name(name, &options, &w->model));
-    TRY(cull_nn_params_create(w->backend, w->model, CULL_F32, &w->params));
-    cull_nn_params_init(w->params, w->model, 1);
-    TRY(cull_nn_plan_create(w->model, w->params, w->backend, CULL_PLAN_LEARN, batch, 0, &w->plan));
-    TRY(cull_optim_create(&sgd, CULL_F32, w->params->count, w->backend, &w->optim));
-    w->inputs = malloc(count * sizeof *w->inputs);
-    w->label = malloc(batch * sizeof *w->label);
-    if (!w->inputs || !w->label) FAIL(CULL_NO_MEMORY, "no memory for a batch");
-    for (size_t i = 0; i < count; i++) w->inputs[i] = (float)(4 * cull_key_uniform(key, 0, i) - 2);
-    for (size_t i = 0; i < batch; i++) w->label[i] = (int32_t)(i % CLASSES);
-    w->batch = (cull_batch){.count = batch, .inputs = w->inputs, .label = w->label};
+    TRY(bench_network_make(name, batch, threads, net));
+    TRY(cull_nn_plan_create(net->model, net->params, net->backend, CULL_PLAN_LEARN, batch, 0,
+                            &w->plan));
+    w->batch = (cull_batch){.count = batch, .inputs = net->inputs, .label = net->label};
 done:
     return status;
 }
@@ -81,7 +53,7 @@ static cull_status step(struct work *w)
     cull_signals signals = {0};
 
     TRY(cull_nn_learn(w->plan, &w->batch, &signals));
-    TRY(cull_optim_step(w->optim, 0.01, w->params->value, w->params->gradient));
+    TRY(cull_optim_step(w->net.optim, 0.01, w->net.params->value, w->net.params->gradient));
 done:
     return status;
 }
@@ -108,16 +80,10 @@ static cull_status phases(struct work *w, double forward[], double backward[], d
         backward[step_of->desc.kind] += 1e3 * (cull_base_seconds() - begin);
     }
     begin = cull_base_seconds();
-    TRY(cull_optim_step(w->optim, 0, w->params->value, w->params->gradient));
+    TRY(cull_optim_step(w->net.optim, 0, w->net.params->value, w->net.params->gradient));
     *optimizer = 1e3 * (cull_base_seconds() - begin);
 done:
     return status;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static cull_status report(struct work *w, const char *name, unsigned threads, int rounds)
@@ -132,7 +98,7 @@ static cull_status report(struct work *w, const char *name, unsigned threads, in
         TRY(step(w));
         round[r] = 1e3 * (cull_base_seconds() - begin);
     }
-    qsort(round, (size_t)rounds, sizeof *round, by_value);
+    bench_sort(round, (size_t)rounds);
     TRY(phases(w, forward, backward, &optimizer));
     printf("{\"bench\":\"step\",\"model\":\"%s\",\"batch\":%zu,\"threads\":%u,\"onednn\":%d,"
            "\"median_ms\":%.2f,\"least_ms\":%.2f,\"phases_ms\":{",
@@ -184,10 +150,7 @@ int main(int argc, char **argv)
 
     if (argc > 1 && argc < 4)
         return fprintf(stderr, "bench_step [MODEL BATCH THREADS [ROUNDS|serve]]\n"), 2;
-    if (!getenv("OMP_WAIT_POLICY")) {
-        (void)setenv("OMP_WAIT_POLICY", "passive", 1);
-        (void)execv("/proc/self/exe", argv);
-    }
+    bench_wait_passively(argv);
     if (rounds < 1 || rounds > MOST_ROUNDS) rounds = 9;
     if (argc == 1)
         return run("lenet5", 128, 2, rounds, false) | run("resnet20", 128, 2, rounds, false) |

@@ -647,4 +647,30 @@ static inline cull_status cull_op_run(cull_op *op, const cull_op_args *args)
     return op->class->run(op, args);
 }
 
+/* ---- what goes together (kit.c) ---- */
+
+/*
+ * Arrays and operations of one backend that end together: zeros but for the backend, until
+ * cull_kit_clear(). There is one operation of each kind.
+ */
+typedef struct cull_kit {
+    cull_backend *backend;
+    void        **array; /* [arrays] */
+    size_t        arrays, room;
+    cull_op      *op[CULL_OP_KINDS];
+} cull_kit;
+
+/* As cull_backend_allocate(). */
+cull_status cull_kit_allocate(cull_kit *kit, size_t count, size_t size, const char *what,
+                              void *out);
+/* An array of at least `count` elements, of which it now has *room; what was in it is not kept
+ * where it grows. Both start as zeros. */
+cull_status cull_kit_grow(cull_kit *kit, size_t count, size_t size, const char *what, size_t *room,
+                          void *array);
+/* An operation is made ready for rows, or for all that desc says; and run. */
+cull_status cull_kit_ready(cull_kit *kit, cull_op_kind kind, size_t rows);
+cull_status cull_kit_run(cull_kit *kit, cull_op_kind kind, size_t rows, const cull_op_args *args);
+cull_status cull_kit_run_for(cull_kit *kit, const cull_op_desc *desc, const cull_op_args *args);
+void        cull_kit_clear(cull_kit *kit);
+
 #endif

@@ -27,8 +27,8 @@ static cull_status make_operations(cull_plan *plan, double smoothing)
     }
     TRY(cull_layer_create(plan->backend, &loss, &plan->loss_op));
     if (plan->mode != CULL_PLAN_LEARN_FROM_KEPT) goto done;
-    TRY(cull_op_ready(plan->backend, &(cull_op_desc){.kind = CULL_OP_GATHER}, &plan->gather));
-    TRY(cull_op_ready(plan->backend, &(cull_op_desc){.kind = CULL_OP_KEPT}, &plan->kept));
+    TRY(cull_kit_ready(&plan->kit, CULL_OP_GATHER, 0));
+    TRY(cull_kit_ready(&plan->kit, CULL_OP_KEPT, 0));
 done:
     return status;
 }
@@ -72,7 +72,7 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
     TRY(cull_base_alloc(1, sizeof *plan, "a plan", &plan));
     plan->model = model;
     plan->params = params;
-    plan->backend = backend;
+    plan->backend = plan->kit.backend = backend;
     plan->mode = mode;
     plan->batch = batch;
     plan->values_in = plan->stats_in = params->dtype;
@@ -93,9 +93,7 @@ void cull_nn_plan_destroy(cull_plan *plan)
     if (!plan) return;
     for (int s = 0; s < plan->steps; s++) cull_layer_destroy(plan->step[s].op);
     cull_layer_destroy(plan->loss_op);
-    cull_op_destroy(plan->gather);
-    cull_op_destroy(plan->kept);
-    cull_plan_free_memory(plan);
+    cull_kit_clear(&plan->kit);
     cull_base_free(plan->value);
     cull_base_free(plan->step);
     cull_base_free(plan);
@@ -262,12 +260,14 @@ done:
 static cull_status gather_rows(cull_plan *plan, const void *from, size_t held, size_t bytes,
                                const uint32_t *index, void *to)
 {
-    return cull_op_run(plan->gather, &(cull_op_args){.gather = {.from = from,
-                                                                .to = to,
-                                                                .index = index,
-                                                                .rows = plan->batch,
-                                                                .held = held,
-                                                                .bytes = bytes}});
+    cull_op_args args = {.gather = {.from = from,
+                                    .to = to,
+                                    .index = index,
+                                    .rows = plan->batch,
+                                    .held = held,
+                                    .bytes = bytes}};
+
+    return cull_kit_run(&plan->kit, CULL_OP_GATHER, 0, &args);
 }
 
 /* Rows of everything backward reads, from the plan that scored. */
@@ -307,8 +307,8 @@ static cull_status kept_loss(cull_plan *plan, const cull_plan *kept, const cull_
 {
     plan->label = plan->own_label;
     plan->place = plan->own_place;
-    return cull_op_run(
-        plan->kept,
+    return cull_kit_run(
+        &plan->kit, CULL_OP_KEPT, 0,
         &(cull_op_args){
             .kept = {.rows = plan->batch,
                      .classes = plan->model->classes,

@@ -43,9 +43,9 @@ struct cull_plan {
     cull_value    *value; /* one a node, by the node's number */
     cull_step     *step;
     cull_layer_op *loss_op;
-    cull_op       *gather, *kept; /* learn-from-kept                     */
 
-    /* memory of the backend */
+    /* memory of the backend; learn-from-kept: operations too */
+    cull_kit  kit;
     char     *arena;
     double   *loss;      /* [batch]                                                           */
     void     *p;         /* [batch * classes]                                                 */
@@ -90,7 +90,6 @@ static inline bool cull_plan_keeps(cull_plan_mode mode)
 cull_status cull_plan_make_steps(cull_plan *plan);
 /* plan_memory.c: one arena for all values, gradients and states; args point into it. */
 cull_status cull_plan_make_memory(cull_plan *plan);
-void        cull_plan_free_memory(cull_plan *plan);
 
 /* Memory of a value, wherever it lives. */
 static inline cull_value *cull_plan_home(cull_plan *plan, int value)

@@ -60,9 +60,8 @@ static void live_values(cull_plan *plan, struct buffer *value, struct buffer *gr
             live(&value[out], backward_time(plan, s));
     }
     live(&value[h], end); /* H is a signal; learn-from-kept has gathered it, as dense reads it */
-    if (cull_plan_forwards(plan->mode)) {
+    if (cull_plan_forwards(plan->mode))
         live(&value[plan->value[plan->model->last_dense].home], loss);
-    }
     if (cull_plan_learns(plan->mode))
         live(&gradient[plan->value[plan->model->last_dense].home], loss);
     for (int v = 0; v < plan->values; v++) {
@@ -219,21 +218,21 @@ static void set_arguments(cull_plan *plan)
 /* The arrays of one entry an example. */
 static cull_status make_arrays(cull_plan *plan)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *b = plan->backend;
-    size_t        n = plan->batch, size = cull_dtype_size(plan->values_in);
-    uint32_t     *order = NULL;
+    cull_status status = CULL_OK;
+    cull_kit   *kit = &plan->kit;
+    size_t      n = plan->batch, size = cull_dtype_size(plan->values_in);
+    uint32_t   *order = NULL;
 
-    TRY(cull_backend_allocate(b, n, sizeof *plan->loss, "a plan", &plan->loss));
-    TRY(cull_backend_allocate(b, n * plan->model->classes, size, "a plan", &plan->p));
-    TRY(cull_backend_allocate(b, n, sizeof *plan->order, "a plan", &plan->order));
+    TRY(cull_kit_allocate(kit, n, sizeof *plan->loss, "a plan", &plan->loss));
+    TRY(cull_kit_allocate(kit, n * plan->model->classes, size, "a plan", &plan->p));
+    TRY(cull_kit_allocate(kit, n, sizeof *plan->order, "a plan", &plan->order));
     TRY(cull_base_alloc(n, sizeof *order, "a plan", &order));
     for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
-    TRY(cull_backend_upload(b, plan->order, order, n * sizeof *order));
+    TRY(cull_backend_upload(plan->backend, plan->order, order, n * sizeof *order));
     if (plan->mode != CULL_PLAN_LEARN_FROM_KEPT) goto done;
-    TRY(cull_backend_allocate(b, n, sizeof *plan->share, "a plan", &plan->share));
-    TRY(cull_backend_allocate(b, n, sizeof *plan->own_label, "a plan", &plan->own_label));
-    TRY(cull_backend_allocate(b, n, sizeof *plan->own_place, "a plan", &plan->own_place));
+    TRY(cull_kit_allocate(kit, n, sizeof *plan->share, "a plan", &plan->share));
+    TRY(cull_kit_allocate(kit, n, sizeof *plan->own_label, "a plan", &plan->own_label));
+    TRY(cull_kit_allocate(kit, n, sizeof *plan->own_place, "a plan", &plan->own_place));
 done:
     cull_base_free(order);
     return status;
@@ -249,7 +248,7 @@ cull_status cull_plan_make_memory(cull_plan *plan)
     TRY(cull_base_alloc(layout.count, sizeof *layout.buffer, "a plan", &layout.buffer));
     list_buffers(plan, &layout);
     TRY(place(&layout, &total));
-    TRY(cull_backend_allocate(plan->backend, total, 1, "a plan's activations", &plan->arena));
+    TRY(cull_kit_allocate(&plan->kit, total, 1, "a plan's activations", &plan->arena));
     for (size_t i = 0; i < layout.count; i++) {
         struct buffer *b = &layout.buffer[i];
         if (b->last < b->first || b->bytes == 0) continue;
@@ -260,15 +259,4 @@ cull_status cull_plan_make_memory(cull_plan *plan)
 done:
     cull_base_free(layout.buffer);
     return status;
-}
-
-void cull_plan_free_memory(cull_plan *plan)
-{
-    cull_backend_release(plan->backend, plan->arena);
-    cull_backend_release(plan->backend, plan->loss);
-    cull_backend_release(plan->backend, plan->p);
-    cull_backend_release(plan->backend, plan->order);
-    cull_backend_release(plan->backend, plan->share);
-    cull_backend_release(plan->backend, plan->own_label);
-    cull_backend_release(plan->backend, plan->own_place);
 }

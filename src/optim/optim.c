@@ -42,9 +42,8 @@ static cull_status place_ranges(cull_optim *optim)
 {
     cull_status status = CULL_OK;
 
-    if (!optim->placed)
-        TRY(cull_backend_allocate(optim->backend, optim->room, sizeof *optim->range, "an optimizer",
-                                  &optim->placed));
+    TRY(cull_kit_grow(&optim->kit, optim->room, sizeof *optim->range, "an optimizer",
+                      &optim->placed_room, &optim->placed));
     TRY(cull_backend_upload(optim->backend, optim->placed, optim->range,
                             optim->ranges * sizeof *optim->range));
 done:
@@ -54,25 +53,26 @@ done:
 cull_status cull_optim_create(const cull_optim_options *options, cull_dtype dtype, size_t count,
                               cull_backend *backend, cull_optim **out)
 {
-    cull_status status = CULL_OK;
-    cull_optim *optim = NULL;
+    static const char what[] = "an optimizer";
+    cull_status       status = CULL_OK;
+    cull_optim       *optim = NULL;
+    cull_kit         *kit = NULL;
 
     TRY(check(options, dtype));
-    TRY(cull_base_alloc(1, sizeof *optim, "an optimizer", &optim));
+    TRY(cull_base_alloc(1, sizeof *optim, what, &optim));
     optim->options = *options;
     optim->dtype = dtype;
     optim->count = count;
-    optim->backend = backend;
+    optim->backend = optim->kit.backend = backend;
+    kit = &optim->kit;
     for (size_t i = 0; i < buffers_of(options); i++)
-        TRY(cull_backend_allocate(backend, count, cull_dtype_size(dtype), "an optimizer",
-                                  &optim->buffer[i]));
-    TRY(cull_backend_allocate(backend, chunks_of(count), sizeof *optim->partial, "an optimizer",
-                              &optim->partial));
-    TRY(cull_backend_allocate(backend, 1, sizeof *optim->norm, "an optimizer", &optim->norm));
-    TRY(cull_backend_allocate(backend, 1, sizeof *optim->now, "an optimizer", &optim->now));
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_UPDATE}, &optim->update));
+        TRY(cull_kit_allocate(kit, count, cull_dtype_size(dtype), what, &optim->buffer[i]));
+    TRY(cull_kit_allocate(kit, chunks_of(count), sizeof *optim->partial, what, &optim->partial));
+    TRY(cull_kit_allocate(kit, 1, sizeof *optim->norm, what, &optim->norm));
+    TRY(cull_kit_allocate(kit, 1, sizeof *optim->now, what, &optim->now));
+    TRY(cull_kit_ready(kit, CULL_OP_UPDATE, 0));
     optim->room = 8;
-    TRY(cull_base_alloc(optim->room, sizeof *optim->range, "an optimizer", &optim->range));
+    TRY(cull_base_alloc(optim->room, sizeof *optim->range, what, &optim->range));
     optim->range[0] = (cull_optim_range){0, options->weight_decay};
     optim->ranges = 1;
     TRY(place_ranges(optim));
@@ -86,13 +86,7 @@ done:
 void cull_optim_destroy(cull_optim *optim)
 {
     if (!optim) return;
-    for (size_t i = 0; i < CULL_OPTIM_BUFFERS; i++)
-        cull_backend_release(optim->backend, optim->buffer[i]);
-    cull_backend_release(optim->backend, optim->partial);
-    cull_backend_release(optim->backend, optim->norm);
-    cull_backend_release(optim->backend, optim->placed);
-    cull_backend_release(optim->backend, optim->now);
-    cull_op_destroy(optim->update);
+    cull_kit_clear(&optim->kit);
     cull_base_free(optim->range);
     cull_base_free(optim);
 }
@@ -109,8 +103,6 @@ cull_status cull_optim_exempt(cull_optim *optim, size_t at, size_t count)
     if (optim->ranges + 2 > optim->room) {
         TRY(cull_base_grow(optim->room * 2, sizeof *optim->range, "an optimizer", &optim->range));
         optim->room *= 2;
-        cull_backend_release(optim->backend, optim->placed);
-        optim->placed = NULL;
         last = &optim->range[optim->ranges - 1];
     }
     if (at == last->at) optim->ranges--; /* nothing lies between the two */
@@ -138,7 +130,7 @@ cull_status cull_optim_update(cull_optim *optim, const cull_moment *now, void *v
                                     .now = now,
                                     .trouble = trouble}};
 
-    TRY(cull_op_run(optim->update, &args));
+    TRY(cull_kit_run(&optim->kit, CULL_OP_UPDATE, 0, &args));
     optim->steps++;
 done:
     return status;

@@ -13,12 +13,12 @@ typedef struct cull_optim {
     cull_optim_options options;
     cull_dtype         dtype;
     size_t             count;
-    cull_backend      *backend; /* borrowed; all arrays but range are its own */
-    cull_op           *update;
+    cull_backend      *backend;                    /* borrowed; all arrays but range are its own */
+    cull_kit           kit;                        /* of those, and the update */
     uint64_t           steps;                      /* done so far                        */
     void              *buffer[CULL_OPTIM_BUFFERS]; /* [count] each; NULL: the rule has none */
     cull_optim_range  *range;                      /* [ranges] ascending, the first at 0 */
-    size_t             ranges, room;
+    size_t             ranges, room, placed_room;
     cull_optim_range  *placed;  /* [ranges] the same where the backend reads it         */
     double            *partial; /* [chunks] sums of squares                              */
     double            *norm;    /* [1] of the latest gradient, before clipping           */

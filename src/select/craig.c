@@ -26,7 +26,7 @@ static const cull_option_spec options[] = {
      "greedy=stochastic: look at (n/k) ln(1/sample) candidates a pick"},
     {"memory", CULL_OPTION_INT, "512", 1, 1e6, NULL,
      "MiB of similarities (scope=batch: and of mean gradients) held at once"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL}};
+    {.key = NULL}};
 
 static cull_status create(cull_self *self)
 {
@@ -101,14 +101,15 @@ static cull_status decide_class(cull_self *self, const cull_signals *signals, si
                                 cull_subset *out)
 {
     cull_status            status = CULL_OK;
+    cull_kit               kit = {.backend = self->setting->backend};
     cull_sel_classes       classes = {0};
     size_t                *share = NULL, count = 0;
     cull_facility_problem *problems = NULL;
 
     TRY(cull_sel_classes_make(&signals->label, signals->count, (size_t)signals->p.shape[1],
                               &classes));
-    TRY(cull_base_alloc(classes.count, sizeof *share, "budgets of classes", &share));
-    TRY(cull_base_alloc(classes.count, sizeof *problems, "problems of classes", &problems));
+    TRY(cull_kit_allocate(&kit, classes.count, sizeof *share, "budgets of classes", &share));
+    TRY(cull_kit_allocate(&kit, classes.count, sizeof *problems, "problems of classes", &problems));
     cull_budget_split(budget, classes.size, classes.count, share);
     TRY(cull_subset_resize(out, budget));
     count = pose(signals, &classes, share, problems, out);
@@ -125,30 +126,22 @@ static cull_status decide_class(cull_self *self, const cull_signals *signals, si
     if (out->count < budget) out->flags |= CULL_SUBSET_SHORT;
     cull_match_scale(out, (double)out->count);
 done:
-    cull_base_free(problems);
-    cull_base_free(share);
+    cull_kit_clear(&kit);
     cull_sel_classes_clear(&classes);
     return status;
 }
 
 /* Mean gradients of minibatches and how near they are to each other. */
 struct means {
-    size_t  n, width; /* minibatches; D+1                                                     */
-    size_t  classes;  /* made at a time                                                       */
-    double  scale;    /* of g: only ratios matter, and squares must stay numbers              */
-    double *g;        /* (n, classes (D+1))                                                   */
-    double *zero;     /* (n, 1)                                                               */
-    double *part;     /* (n, n) G G^T over the classes at hand                                */
-    double *near;     /* (n, n) G G^T over all classes, then similarities                     */
+    cull_kit kit;
+    size_t   n, width; /* minibatches; D+1                                                     */
+    size_t   classes;  /* made at a time                                                       */
+    double   scale;    /* of g: only ratios matter, and squares must stay numbers              */
+    double  *g;        /* (n, classes (D+1))                                                   */
+    double  *zero;     /* (n, 1)                                                               */
+    double  *part;     /* (n, n) G G^T over the classes at hand                                */
+    double  *near;     /* (n, n) G G^T over all classes, then similarities                     */
 };
-
-static void means_clear(struct means *means)
-{
-    cull_base_free(means->g);
-    cull_base_free(means->zero);
-    cull_base_free(means->part);
-    cull_base_free(means->near);
-}
 
 /* Beside the pairs, as many classes of gradients as fit. */
 static cull_status means_make(const cull_signals *signals, size_t n, size_t bytes,
@@ -157,8 +150,10 @@ static cull_status means_make(const cull_signals *signals, size_t n, size_t byte
     cull_status status = CULL_OK;
     size_t      all = (size_t)signals->p.shape[1], width = (size_t)signals->h.shape[1] + 1;
     size_t      room = bytes / sizeof(double);
+    cull_kit   *kit = &out->kit;
 
-    *out = (struct means){.n = n, .width = width};
+    out->n = n;
+    out->width = width;
     if (n > room / 2 / n)
         FAIL(CULL_TOO_LARGE, "craig: pairs of %zu minibatches exceed memory=%zu", n, bytes >> 20);
     out->classes = (room - 2 * n * n) / n / width;
@@ -166,10 +161,10 @@ static cull_status means_make(const cull_signals *signals, size_t n, size_t byte
         FAIL(CULL_TOO_LARGE, "craig: one class's gradients of %zu minibatches exceed memory=%zu", n,
              bytes >> 20);
     if (out->classes > all) out->classes = all;
-    TRY(cull_base_alloc(n * out->classes, width * sizeof *out->g, "mean gradients", &out->g));
-    TRY(cull_base_alloc(n, sizeof *out->zero, "mean gradients", &out->zero));
-    TRY(cull_base_alloc(n * n, sizeof *out->part, "pairs of minibatches", &out->part));
-    TRY(cull_base_alloc(n * n, sizeof *out->near, "pairs of minibatches", &out->near));
+    TRY(cull_kit_allocate(kit, n * out->classes, width * sizeof *out->g, "gradients", &out->g));
+    TRY(cull_kit_allocate(kit, n, sizeof *out->zero, "gradients", &out->zero));
+    TRY(cull_kit_allocate(kit, n * n, sizeof *out->part, "pairs of minibatches", &out->part));
+    TRY(cull_kit_allocate(kit, n * n, sizeof *out->near, "pairs of minibatches", &out->near));
 done:
     return status;
 }
@@ -208,7 +203,7 @@ static cull_tensor columns(const cull_tensor *t, size_t first, size_t count)
 }
 
 /* Adds G G^T over `count` classes from `first` to near. */
-static cull_status add_products(cull_backend *backend, cull_op *op, const cull_signals *signals,
+static cull_status add_products(const cull_signals         *signals,
                                 const cull_sel_minibatches *minibatches, struct means *means,
                                 size_t first, size_t count)
 {
@@ -220,13 +215,13 @@ static cull_status add_products(cull_backend *backend, cull_op *op, const cull_s
         size_t       start = minibatches->start[b], rows = minibatches->start[b + 1] - start;
         double      *mean = means->g + b * wide;
         cull_op_args args = {.gradient = {&signals->h, &p, minibatches->row + start, rows, mean}};
-        TRY(cull_op_run(op, &args));
+        TRY(cull_kit_run(&means->kit, CULL_OP_GRADIENT, minibatches->batch, &args));
         for (size_t i = 0; i < wide; i++) mean[i] = mean[i] * means->scale / (double)rows;
     }
     /* K = P P^T o (H H^T + 1) with H = 0 is P P^T itself. */
     g = cull_matrix(means->g, CULL_F64, means->n, wide);
     zero = cull_matrix(means->zero, CULL_F64, means->n, 1);
-    TRY(cull_gram(backend, &zero, &g, NULL, means->part, NULL, NULL));
+    TRY(cull_gram(means->kit.backend, &zero, &g, NULL, means->part, NULL, NULL));
     for (size_t i = 0; i < means->n * means->n; i++) means->near[i] += means->part[i];
 done:
     return status;
@@ -249,24 +244,19 @@ static void turn_into_similarities(const struct means *means)
     for (size_t i = 0; i < n * n; i++) near[i] = most - near[i];
 }
 
-static cull_status compare(const cull_self *self, const cull_signals *signals,
-                           const cull_sel_minibatches *minibatches, struct means *means)
+static cull_status compare(const cull_signals *signals, const cull_sel_minibatches *minibatches,
+                           struct means *means)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *backend = self->setting->backend;
-    cull_op      *op = NULL;
-    size_t        all = (size_t)signals->p.shape[1];
+    cull_status status = CULL_OK;
+    size_t      all = (size_t)signals->p.shape[1];
 
     TRY(find_scale(signals, &means->scale));
-    TRY(cull_op_ready(backend,
-                      &(cull_op_desc){.kind = CULL_OP_GRADIENT, .rows = minibatches->batch}, &op));
     for (size_t c = 0; c < all; c += means->classes) {
         size_t count = all - c < means->classes ? all - c : means->classes;
-        TRY(add_products(backend, op, signals, minibatches, means, c, count));
+        TRY(add_products(signals, minibatches, means, c, count));
     }
     turn_into_similarities(means);
 done:
-    cull_op_destroy(op);
     return status;
 }
 
@@ -275,7 +265,7 @@ static cull_status decide_batch(cull_self *self, const cull_signals *signals, si
 {
     cull_status           status = CULL_OK;
     cull_sel_minibatches  minibatches = {0};
-    struct means          means = {0};
+    struct means          means = {.kit.backend = self->setting->backend};
     cull_facility_problem problem = {0};
     size_t                kept = 0;
 
@@ -287,19 +277,19 @@ static cull_status decide_batch(cull_self *self, const cull_signals *signals, si
         goto done;
     }
     TRY(means_make(signals, minibatches.count, memory(self), &means));
-    TRY(compare(self, signals, &minibatches, &means));
+    TRY(compare(signals, &minibatches, &means));
     problem.count = minibatches.count;
     problem.similarity = cull_matrix(means.near, CULL_F64, means.n, means.n);
-    TRY(cull_base_alloc(problem.budget, sizeof *problem.index, "picks", &problem.index));
-    TRY(cull_base_alloc(problem.budget, sizeof *problem.weight, "picks", &problem.weight));
+    TRY(cull_kit_allocate(&means.kit, problem.budget, sizeof *problem.index, "picks",
+                          &problem.index));
+    TRY(cull_kit_allocate(&means.kit, problem.budget, sizeof *problem.weight, "picks",
+                          &problem.weight));
     TRY(locate(self, signals, &problem, 1));
     kept = drop_idle(&problem, problem.index, problem.weight);
     TRY(cull_sel_minibatches_take(&minibatches, problem.index, problem.weight, kept, out));
     if (kept < problem.budget) out->flags |= CULL_SUBSET_SHORT;
 done:
-    cull_base_free(problem.weight);
-    cull_base_free(problem.index);
-    means_clear(&means);
+    cull_kit_clear(&means.kit);
     cull_sel_minibatches_clear(&minibatches);
     return status;
 }

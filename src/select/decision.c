@@ -21,9 +21,9 @@ static cull_status apply_source(cull_selector *s, const cull_signals *signals, c
     if (cull_sel_over_pool(s)) out->step = signals->epoch;
     if (s->source == CULL_LOSSES_SCORED) return CULL_OK;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch)) return CULL_OK;
-    TRY(cull_sel_room(s->setting.backend, signals->count, sizeof *s->recalled, &s->recalled_room,
-                      &s->recalled));
-    TRY(cull_sel_room(s->setting.backend, signals->count, 1, &s->unseen_room, &s->unseen));
+    TRY(cull_kit_grow(&s->kit, signals->count, sizeof *s->recalled, "recalled losses",
+                      &s->recalled_room, &s->recalled));
+    TRY(cull_kit_grow(&s->kit, signals->count, 1, "recalled losses", &s->unseen_room, &s->unseen));
     TRY(cull_sel_losses_recall(s->losses, signals->place, signals->count, signals->epoch, &s->watch,
                                s->recalled, s->unseen));
     out->loss = cull_vector(s->recalled, CULL_F64, signals->count);
@@ -64,9 +64,7 @@ static size_t most_of(const cull_selector *s, size_t budget, const cull_subset *
 /* Before a rule changes its history: to settle what came, with what may have been carried over. */
 static cull_status ready_settle(cull_selector *s, size_t count)
 {
-    cull_op_desc desc = {.kind = CULL_OP_SETTLE, .rows = count + s->setting.batch};
-
-    return cull_op_ready(s->setting.backend, &desc, &s->settle);
+    return cull_kit_ready(&s->kit, CULL_OP_SETTLE, count + s->setting.batch);
 }
 
 /* All rows with weights 1, or those that are there in order; and their places. signals is NULL for
@@ -82,7 +80,7 @@ static cull_status settle(cull_selector *s, const cull_signals *signals, bool al
                                     .group = out->group,
                                     .weight = out->weight}};
 
-    return cull_op_run(s->settle, &args);
+    return cull_op_run(s->kit.op[CULL_OP_SETTLE], &args);
 }
 
 /* Everything the header promises of a subset on the host, before anybody trains on it. */
@@ -164,7 +162,7 @@ static cull_status look_over(cull_selector *s, const cull_signals *signals, cons
     cull_status status = CULL_OK;
 
     TRY(cull_sel_watch_begin(s));
-    TRY(cull_sel_check_values(s->check, signals, read, s->setting.pool, &s->watch));
+    TRY(cull_sel_check_values(&s->kit, signals, read, s->setting.pool, &s->watch));
     if (cull_backend_on_host(s->setting.backend)) TRY(cull_sel_watch_end(s));
 done:
     return status;
@@ -218,7 +216,7 @@ static cull_status decide(cull_selector *s, const cull_signals *signals, size_t 
 
     TRY(apply_source(s, signals, &seen));
     TRY(prepare(s, signals, budget, out));
-    TRY(s->strategy->decide(&s->self, &seen, budget, out));
+    TRY(s->strategy->decide(&s->self.base, &seen, budget, out));
     TRY(cull_sel_watch_end(s));
     if (s->watch.trouble == s->word || cull_sel_falls_short(s)) TRY(cull_sel_subset_outcome(out));
     TRY(finish(s, signals, most_of(s, budget, out), out));
@@ -316,7 +314,7 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
         TRY(cull_sel_check_places(s->name, "losses", trained, s->setting.pool));
     TRY(cull_sel_fetch(s, trained, &needs, &here));
     TRY(look_over(s, here, &needs));
-    if (s->strategy->observe) TRY(s->strategy->observe(&s->self, here));
+    if (s->strategy->observe) TRY(s->strategy->observe(&s->self.base, here));
     if (s->source == CULL_LOSSES_REMEMBERED)
         TRY(cull_sel_losses_record(s->losses, here, &s->watch));
     TRY(cull_sel_watch_end(s));
@@ -332,7 +330,7 @@ static cull_status empty(cull_selector *s, cull_subset *out)
     cull_sel_subset_aim(out, s->setting.backend);
     TRY(cull_subset_resize(out, 0));
     TRY(ready_settle(s, 0));
-    if (s->strategy->flush) TRY(s->strategy->flush(&s->self, out));
+    if (s->strategy->flush) TRY(s->strategy->flush(&s->self.base, out));
     TRY(finish(s, NULL, SIZE_MAX, out));
 done:
     return status;

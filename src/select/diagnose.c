@@ -168,7 +168,7 @@ static void coefficients(const cull_signals *signals, const cull_subset *subset,
 }
 
 struct sums {
-    cull_op *op;
+    cull_kit kit;
     double  *e;     /* [M]                             */
     double  *p;     /* (BLOCK, C) rows of P times e    */
     double  *full;  /* (C, D+1) sum of g               */
@@ -176,29 +176,17 @@ struct sums {
     double  *part;  /* (C, D+1) of one block           */
 };
 
-static void sums_clear(struct sums *sums)
+static cull_status sums_make(struct sums *sums, const cull_signals *signals, size_t size)
 {
-    cull_op_destroy(sums->op);
-    cull_base_free(sums->e);
-    cull_base_free(sums->p);
-    cull_base_free(sums->full);
-    cull_base_free(sums->apart);
-    cull_base_free(sums->part);
-}
+    static const char what[] = "a diagnosis";
+    cull_status       status = CULL_OK;
+    size_t            classes = (size_t)signals->p.shape[1];
 
-static cull_status sums_make(struct sums *sums, cull_backend *backend, const cull_signals *signals,
-                             size_t size)
-{
-    cull_status status = CULL_OK;
-    size_t      classes = (size_t)signals->p.shape[1];
-
-    TRY(cull_base_alloc(signals->count, sizeof *sums->e, "a diagnosis", &sums->e));
-    TRY(cull_base_alloc(BLOCK, classes * sizeof *sums->p, "a diagnosis", &sums->p));
-    TRY(cull_base_alloc(size, sizeof *sums->full, "a diagnosis", &sums->full));
-    TRY(cull_base_alloc(size, sizeof *sums->apart, "a diagnosis", &sums->apart));
-    TRY(cull_base_alloc(size, sizeof *sums->part, "a diagnosis", &sums->part));
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_GRADIENT, .rows = signals->count},
-                      &sums->op));
+    TRY(cull_kit_allocate(&sums->kit, signals->count, sizeof *sums->e, what, &sums->e));
+    TRY(cull_kit_allocate(&sums->kit, BLOCK, classes * sizeof *sums->p, what, &sums->p));
+    TRY(cull_kit_allocate(&sums->kit, size, sizeof *sums->full, what, &sums->full));
+    TRY(cull_kit_allocate(&sums->kit, size, sizeof *sums->apart, what, &sums->apart));
+    TRY(cull_kit_allocate(&sums->kit, size, sizeof *sums->part, what, &sums->part));
 done:
     return status;
 }
@@ -220,7 +208,7 @@ static cull_status add_block(struct sums *sums, const cull_signals *signals, siz
         cull_tensor_to_double(&row, classes, sums->p + i * classes);
         for (size_t c = 0; c < classes; c++) sums->p[i * classes + c] *= sums->e[first + i];
     }
-    TRY(cull_op_run(sums->op, &args));
+    TRY(cull_kit_run(&sums->kit, CULL_OP_GRADIENT, signals->count, &args));
     for (size_t i = 0; i < size; i++) sums->apart[i] += sums->part[i];
 done:
     return status;
@@ -230,18 +218,18 @@ static cull_status gradients(cull_backend *backend, const cull_signals *signals,
                              const cull_subset *subset, cull_diagnosis *out)
 {
     cull_status  status = CULL_OK;
-    struct sums  sums = {0};
+    struct sums  sums = {.kit.backend = backend};
     size_t       size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
     cull_op_args args = {0};
     double       chosen = 0, inner = 0;
 
-    TRY(sums_make(&sums, backend, signals, size));
+    TRY(sums_make(&sums, signals, size));
     coefficients(signals, subset, sums.e);
     args.gradient.h = &signals->h;
     args.gradient.p = &signals->p;
     args.gradient.rows = signals->count;
     args.gradient.b = sums.full;
-    TRY(cull_op_run(sums.op, &args));
+    TRY(cull_kit_run(&sums.kit, CULL_OP_GRADIENT, signals->count, &args));
     for (size_t first = 0; first < signals->count; first += BLOCK) {
         size_t left = signals->count - first;
         TRY(add_block(&sums, signals, first, left < BLOCK ? left : BLOCK, size));
@@ -259,7 +247,7 @@ static cull_status gradients(cull_backend *backend, const cull_signals *signals,
     if (subset->count && chosen > 0 && out->full > 0)
         out->cosine = fmax(-1, fmin(1, inner / (sqrt(chosen) * sqrt(out->full))));
 done:
-    sums_clear(&sums);
+    cull_kit_clear(&sums.kit);
     return status;
 }
 
@@ -273,7 +261,7 @@ cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
     cull_subset    subset_room, other_room;
     cull_diagnosis room, *given = out;
     cull_trouble   trouble = {0};
-    cull_op       *check = NULL;
+    cull_kit       kit = {0};
 
     SIZED(cull_signals, signals, signals_room);
     SIZED(cull_subset, subset, subset_room);
@@ -290,9 +278,8 @@ cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
     TRY(cull_device_check(signals->device, (cull_device){0}, "the signals"));
     TRY(cull_sel_check_shapes(signals, &read, UINT32_MAX - 1));
     if (!backend) TRY(cull_backend_open("cpu", 1, &own));
-    backend = cull_backend_host(backend ? backend : own);
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_CHECK}, &check));
-    TRY(cull_sel_check_values(check, signals, &read, UINT32_MAX - 1,
+    backend = kit.backend = cull_backend_host(backend ? backend : own);
+    TRY(cull_sel_check_values(&kit, signals, &read, UINT32_MAX - 1,
                               &(cull_sel_watch){.trouble = &trouble}));
     TRY(cull_sel_trouble_fail(&trouble, UINT32_MAX - 1));
     TRY(check_subset(subset, signals));
@@ -302,7 +289,7 @@ cull_status cull_diagnose(cull_backend *backend, const cull_signals *signals,
     if (read.signals & CULL_SIGNAL_H) TRY(gradients(backend, signals, subset, out));
 done:
     cull_sized_give(given, out, sizeof *out);
-    cull_op_destroy(check);
+    cull_kit_clear(&kit);
     cull_backend_close(own);
     return status;
 }

@@ -6,18 +6,8 @@
  */
 #include "select/matching.h"
 
-static const cull_option_spec options[] = {CULL_MATCHING_COMMON, CULL_MATCHING_END};
-
-struct divbs {
-    cull_op *match;
-};
-
-static void destroy(cull_self *self)
-{
-    struct divbs *d = self->state;
-
-    cull_op_destroy(d->match);
-}
+static const cull_option_spec options[] = {
+    {CULL_MATCHING_TOLERANCE}, {CULL_MATCHING_SHORT}, {CULL_MATCHING_MATCH}, {.key = NULL}};
 
 static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
 {
@@ -29,12 +19,11 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
 static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
                           cull_subset *out)
 {
-    struct divbs    *d = self->state;
     cull_omp_options pursuit = {.tolerance = cull_value_real(self->values, "tolerance"),
                                 .pick = CULL_PICK_SAMPLE,
                                 .key = cull_key_make(self->setting->seed, "divbs")};
 
-    return cull_sel_match(&d->match, self, signals, &pursuit, CULL_WEIGHTS_UNIT, budget, out);
+    return cull_sel_match(self, signals, &pursuit, CULL_WEIGHTS_UNIT, budget, out);
 }
 
 const cull_strategy cull_strategy_divbs = {
@@ -44,8 +33,6 @@ const cull_strategy cull_strategy_divbs = {
     .runs = CULL_RUNS_STEP,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
-    .state_size = sizeof(struct divbs),
-    .destroy = destroy,
     .needs = needs,
     .decide = decide,
 };

@@ -7,33 +7,6 @@
  */
 #include "select/frame.h"
 
-cull_status cull_sel_run(cull_backend *backend, const cull_op_desc *desc, const cull_op_args *args,
-                         cull_op **op)
-{
-    cull_status status = CULL_OK;
-
-    TRY(cull_op_ready(backend, desc, op));
-    TRY(cull_op_run(*op, args));
-done:
-    return status;
-}
-
-cull_status cull_sel_room(cull_backend *backend, size_t count, size_t size, size_t *room,
-                          void *data)
-{
-    cull_status status = CULL_OK;
-    void      **array = data;
-
-    if (count <= *room) return CULL_OK;
-    cull_backend_release(backend, *array);
-    *array = NULL;
-    *room = 0;
-    TRY(cull_backend_allocate(backend, count, size, "a strategy's room", array));
-    *room = count;
-done:
-    return status;
-}
-
 enum { BORDER = 64 }; /* where arrays begin */
 
 /* What is on its way; not moved yet, it is only measured. */
@@ -114,7 +87,11 @@ cull_status cull_sel_carry(cull_sel_load *load, const cull_needs *read, cull_sig
 
     if (cull_device_same(signals->device, cull_backend_device(load->work))) return CULL_OK;
     TRY(carry_signals(&measured, read, &copy));
-    TRY(cull_sel_room(load->work, measured.at, 1, &load->room, &load->block));
+    if (measured.at > load->room) {
+        cull_sel_load_clear(load);
+        TRY(cull_backend_allocate(load->work, measured.at, 1, "signals", &load->block));
+        load->room = measured.at;
+    }
     TRY(carry_signals(&way, read, signals));
 done:
     return status;

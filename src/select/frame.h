@@ -17,7 +17,7 @@ struct cull_selector {
     cull_backend        *home;    /* as it was set: signals lie there or on the host */
     cull_setting         setting; /* as the rule sees it: its backend is where it works */
     cull_values         *values;
-    cull_self            self;
+    cull_sel_self        self;
     char                 name[64];
 
     /* resolved options of the frame */
@@ -32,11 +32,11 @@ struct cull_selector {
     cull_sel_losses  *losses; /* by place; NULL when losses are scored   */
     cull_sel_decision decided;
 
-    /* room for recalled losses; the frame's own operations */
+    /* the frame's own operations; room for recalled losses */
+    cull_kit kit;
     double  *recalled;
     uint8_t *unseen;
     size_t   recalled_room, unseen_room;
-    cull_op *check, *settle;
 
     /* what a decision is told, and tells: by somebody else's block and word, or its own */
     const cull_moment *moment;
@@ -69,8 +69,9 @@ cull_status cull_sel_watch_begin(cull_selector *s);
 cull_status cull_sel_watch_end(const cull_selector *s);
 
 /* selector.c: the part of a selector that is history. */
-cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_sel_losses **losses);
-void        cull_sel_state_drop(const cull_selector *s, cull_self *self, cull_sel_losses *losses);
+cull_status cull_sel_state_make(const cull_selector *s, cull_sel_self *out,
+                                cull_sel_losses **losses);
+void cull_sel_state_drop(const cull_selector *s, cull_sel_self *self, cull_sel_losses *losses);
 
 /* rhythm.c */
 cull_status cull_sel_rhythm(cull_selector *s); /* resolve and check the frame's options */

@@ -24,7 +24,7 @@ static const cull_option_spec options[] = {
     {"r", CULL_OPTION_INT, "15", 1, 1e9, NULL, "greedy=r-greedy: rounds, of k/r picks each"},
     {"sample", CULL_OPTION_REAL, "0.01", 1e-300, 0.999, NULL,
      "greedy=stochastic: look at (n/k) ln(1/sample) candidates a pick"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL}};
+    {.key = NULL}};
 
 static cull_status create(cull_self *self)
 {
@@ -49,7 +49,8 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
 
 struct search {
     const cull_signals *signals;
-    cull_op            *gradient, *gain, *top;
+    cull_kit            kit;
+    size_t              most; /* rows of an operation */
     double              eta;
     size_t              classes, width; /* C, D+1                                       */
     double             *z, *pv, *shift; /* (V, C) logits, their gradients, their change */
@@ -61,44 +62,28 @@ struct search {
     size_t              remaining;
 };
 
-static void search_clear(struct search *s)
-{
-    cull_op_destroy(s->gradient);
-    cull_op_destroy(s->gain);
-    cull_op_destroy(s->top);
-    cull_base_free(s->z);
-    cull_base_free(s->pv);
-    cull_base_free(s->shift);
-    cull_base_free(s->mean);
-    cull_base_free(s->step);
-    cull_base_free(s->score);
-    cull_base_free(s->left);
-    cull_base_free(s->place);
-}
-
 static cull_status search_make(const cull_self *self, const cull_signals *signals, struct search *s)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *backend = self->setting->backend;
-    size_t        n = signals->count, v = signals->target.count;
-    size_t        most = n > v ? n : v;
+    cull_status status = CULL_OK;
+    cull_kit   *kit = &s->kit;
+    size_t      n = signals->count, v = signals->target.count;
 
-    *s = (struct search){.signals = signals, .eta = cull_value_real(self->values, "eta")};
+    *s = (struct search){.signals = signals,
+                         .kit.backend = self->setting->backend,
+                         .most = n > v ? n : v,
+                         .eta = cull_value_real(self->values, "eta")};
     s->classes = (size_t)signals->p.shape[1];
     s->width = (size_t)signals->h.shape[1] + 1;
     s->remaining = n;
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_GRADIENT, .rows = most},
-                      &s->gradient));
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_GAIN, .rows = most}, &s->gain));
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_TOP, .rows = n}, &s->top));
-    TRY(cull_base_alloc(v, s->classes * sizeof *s->z, "validation logits", &s->z));
-    TRY(cull_base_alloc(v, s->classes * sizeof *s->pv, "validation gradients", &s->pv));
-    TRY(cull_base_alloc(v, s->classes * sizeof *s->shift, "validation logits", &s->shift));
-    TRY(cull_base_alloc(s->classes, s->width * sizeof *s->mean, "a mean gradient", &s->mean));
-    TRY(cull_base_alloc(s->classes, s->width * sizeof *s->step, "a gradient", &s->step));
-    TRY(cull_base_alloc(n, sizeof *s->score, "gains", &s->score));
-    TRY(cull_base_alloc(n, sizeof *s->left, "candidates", &s->left));
-    TRY(cull_base_alloc(n, sizeof *s->place, "candidates", &s->place));
+    TRY(cull_kit_allocate(kit, v, s->classes * sizeof *s->z, "validation logits", &s->z));
+    TRY(cull_kit_allocate(kit, v, s->classes * sizeof *s->pv, "validation gradients", &s->pv));
+    TRY(cull_kit_allocate(kit, v, s->classes * sizeof *s->shift, "validation logits", &s->shift));
+    TRY(cull_kit_allocate(kit, s->classes, s->width * sizeof *s->mean, "a mean gradient",
+                          &s->mean));
+    TRY(cull_kit_allocate(kit, s->classes, s->width * sizeof *s->step, "a gradient", &s->step));
+    TRY(cull_kit_allocate(kit, n, sizeof *s->score, "gains", &s->score));
+    TRY(cull_kit_allocate(kit, n, sizeof *s->left, "candidates", &s->left));
+    TRY(cull_kit_allocate(kit, n, sizeof *s->place, "candidates", &s->place));
     for (size_t i = 0; i < n; i++) s->left[i] = (uint32_t)i;
     for (size_t i = 0; i < v; i++) {
         cull_tensor row = cull_vector(cull_tensor_row(&signals->target.logits, i),
@@ -137,7 +122,7 @@ static cull_status take_mean(struct search *s)
     for (size_t i = 0; i < v; i++)
         differentiate(s->z + i * s->classes, s->classes, (size_t)cull_tensor_get(&target->label, i),
                       s->pv + i * s->classes);
-    TRY(cull_op_run(s->gradient, &args));
+    TRY(cull_kit_run(&s->kit, CULL_OP_GRADIENT, s->most, &args));
     for (size_t i = 0; i < s->classes * s->width; i++) s->mean[i] /= (double)v;
 done:
     return status;
@@ -154,7 +139,7 @@ static cull_status move_by_one(struct search *s, uint32_t j)
 
     cull_tensor_to_double(&row, s->width - 1, s->step);
     s->step[s->width - 1] = 1;
-    TRY(cull_op_run(s->gain, &args));
+    TRY(cull_kit_run(&s->kit, CULL_OP_GAIN, s->most, &args));
     row = cull_vector(cull_tensor_row(p, j), p->dtype, s->classes);
     cull_tensor_to_double(&row, s->classes, s->step);
     for (size_t i = 0; i < v; i++)
@@ -173,8 +158,8 @@ static cull_status move_by_many(struct search *s, const uint32_t *row, size_t co
     cull_op_args       product = {
               .gain = {&target->h, NULL, NULL, target->count, s->classes, s->step, s->shift}};
 
-    TRY(cull_op_run(s->gradient, &sum));
-    TRY(cull_op_run(s->gain, &product));
+    TRY(cull_kit_run(&s->kit, CULL_OP_GRADIENT, s->most, &sum));
+    TRY(cull_kit_run(&s->kit, CULL_OP_GAIN, s->most, &product));
     for (size_t i = 0; i < target->count * s->classes; i++) s->z[i] -= s->eta * s->shift[i];
 done:
     return status;
@@ -201,7 +186,7 @@ static cull_status score(struct search *s, size_t count)
     cull_op_args        args = {
                .gain = {&signals->h, &signals->p, s->left, count, s->classes, s->mean, s->score}};
 
-    TRY(cull_op_run(s->gain, &args));
+    TRY(cull_kit_run(&s->kit, CULL_OP_GAIN, s->most, &args));
     for (size_t i = 0; i < count; i++)
         if (!isfinite(s->score[i]))
             FAIL(CULL_NOT_FINITE, "glister: the gain of example %u is beyond all numbers",
@@ -218,7 +203,7 @@ static cull_status pick_largest(struct search *s, size_t m, uint32_t *index)
     size_t       kept = 0, taken = 0;
 
     TRY(score(s, s->remaining));
-    TRY(cull_op_run(s->top, &args));
+    TRY(cull_kit_run(&s->kit, CULL_OP_TOP, s->signals->count, &args));
     for (size_t i = 0; i < s->remaining; i++) {
         if (taken < m && s->place[taken] == i)
             index[taken++] = s->left[i];
@@ -293,7 +278,7 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
         if (done < budget) TRY(move_logits(&s, out->index + done - more, more));
     }
 done:
-    search_clear(&s);
+    cull_kit_clear(&s.kit);
     return status;
 }
 

@@ -20,13 +20,16 @@
 static const cull_option_spec options[] = {
     {"scope", CULL_OPTION_CHOICE, "class-gradient", 0, 0, "class-gradient|class|all|batch",
      "what is matched: each class's own row of the gradient, each class, all, whole minibatches "
-     "(as "
-     "many as come nearest)"},
-    CULL_MATCHING_SOLVER("0.5"),
-    CULL_MATCHING_COMMON,
+     "(as many as come nearest)"},
+    {CULL_MATCHING_NONNEGATIVE},
+    {CULL_MATCHING_RIDGE("0.5")},
+    {CULL_MATCHING_PICK},
+    {CULL_MATCHING_TOLERANCE},
+    {CULL_MATCHING_SHORT},
+    {CULL_MATCHING_MATCH},
     {"memory", CULL_OPTION_INT, "1024", 1, 1e9, NULL,
      "most megabytes (2^20) for one problem, and for mean gradients"},
-    CULL_MATCHING_END};
+    {.key = NULL}};
 
 /* The problems of one decision, and what they point to. */
 struct plan {
@@ -40,7 +43,7 @@ struct plan {
     size_t            problems;
     double           *b; /* targets of `together` problems, one after another */
     size_t            b_size, together;
-    cull_op          *gradient, *omp;
+    cull_kit          kit;
     cull_match_settle how;
     cull_match_filler filler;
 };
@@ -49,11 +52,7 @@ static void plan_clear(struct plan *plan)
 {
     cull_sel_classes_clear(&plan->own);
     cull_sel_classes_clear(&plan->target);
-    cull_base_free(plan->problem);
-    cull_base_free(plan->class);
-    cull_base_free(plan->b);
-    cull_op_destroy(plan->gradient);
-    cull_op_destroy(plan->omp);
+    cull_kit_clear(&plan->kit);
     cull_match_filler_clear(&plan->filler);
 }
 
@@ -65,13 +64,14 @@ static cull_status plan_classes(struct plan *plan, size_t budget)
     const cull_target  *target = &signals->target;
     size_t              classes = (size_t)signals->p.shape[1];
     size_t             *share = NULL;
+    cull_kit           *kit = &plan->kit;
 
     TRY(cull_sel_classes_make(&signals->label, signals->count, classes, &plan->own));
     if (plan->validation)
         TRY(cull_sel_classes_make(&target->label, target->count, classes, &plan->target));
-    TRY(cull_base_alloc(classes, sizeof *share, "class budgets", &share));
-    TRY(cull_base_alloc(classes, sizeof *plan->problem, "problems", &plan->problem));
-    TRY(cull_base_alloc(classes, sizeof *plan->class, "problems", &plan->class));
+    TRY(cull_kit_allocate(kit, classes, sizeof *share, "class budgets", &share));
+    TRY(cull_kit_allocate(kit, classes, sizeof *plan->problem, "problems", &plan->problem));
+    TRY(cull_kit_allocate(kit, classes, sizeof *plan->class, "problems", &plan->class));
     cull_budget_split(budget, plan->own.size, classes, share);
     for (size_t c = 0; c < classes; c++) {
         if (share[c] == 0) continue;
@@ -84,7 +84,6 @@ static cull_status plan_classes(struct plan *plan, size_t budget)
         };
     }
 done:
-    cull_base_free(share);
     return status;
 }
 
@@ -92,8 +91,8 @@ static cull_status plan_all(struct plan *plan, size_t budget)
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_base_alloc(1, sizeof *plan->problem, "problems", &plan->problem));
-    TRY(cull_base_alloc(1, sizeof *plan->class, "problems", &plan->class));
+    TRY(cull_kit_allocate(&plan->kit, 1, sizeof *plan->problem, "problems", &plan->problem));
+    TRY(cull_kit_allocate(&plan->kit, 1, sizeof *plan->class, "problems", &plan->class));
     plan->problem[0] =
         (cull_omp_problem){.count = plan->signals->count, .budget = budget, .column = -1};
     plan->problems = 1;
@@ -112,8 +111,8 @@ static cull_status plan_targets(struct plan *plan)
     plan->together = plan->options->memory / 4 / (plan->b_size * sizeof *plan->b);
     if (plan->together < 1) plan->together = 1;
     if (plan->together > plan->problems) plan->together = plan->problems;
-    TRY(cull_base_alloc(plan->together, plan->b_size * sizeof *plan->b, "gradients to match",
-                        &plan->b));
+    TRY(cull_kit_allocate(&plan->kit, plan->together, plan->b_size * sizeof *plan->b,
+                          "gradients to match", &plan->b));
 done:
     return status;
 }
@@ -125,6 +124,7 @@ static cull_status make_target(struct plan *plan, size_t number, double *b)
     const cull_target      *target = &plan->signals->target;
     const cull_sel_classes *classes = plan->validation ? &plan->target : &plan->own;
     cull_tensor             p = plan->validation ? target->p : plan->signals->p;
+    size_t                  rows = plan->validation ? target->count : plan->signals->count;
     cull_op_args            args = {0};
 
     problem->h = plan->signals->h;
@@ -132,7 +132,7 @@ static cull_status make_target(struct plan *plan, size_t number, double *b)
     problem->b = b;
     args.gradient.h = plan->validation ? &target->h : &plan->signals->h;
     args.gradient.p = &p;
-    args.gradient.rows = plan->validation ? target->count : plan->signals->count;
+    args.gradient.rows = rows;
     args.gradient.b = b;
     if (plan->by_class) {
         size_t c = plan->class[number];
@@ -143,7 +143,7 @@ static cull_status make_target(struct plan *plan, size_t number, double *b)
             p.shape[1] = 1;
         }
     }
-    TRY(cull_op_run(plan->gradient, &args));
+    TRY(cull_kit_run(&plan->kit, CULL_OP_GRADIENT, rows, &args));
     TRY(cull_sel_cancel(&args, plan->validation ? "target example" : "example"));
 done:
     return status;
@@ -152,23 +152,18 @@ done:
 /* The targets of one lot make room for the next: what it lacks is filled while they are there. */
 static cull_status solve(struct plan *plan)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *backend = plan->self->setting->backend;
-    cull_op_desc  sums = {.kind = CULL_OP_GRADIENT, .rows = 0},
-                 omp = {.kind = CULL_OP_OMP, .rows = 0};
+    cull_status status = CULL_OK;
+    size_t      most = 0;
 
-    sums.rows = plan->validation ? plan->signals->target.count : plan->signals->count;
     for (size_t i = 0; i < plan->problems; i++)
-        if (plan->problem[i].count > omp.rows) omp.rows = plan->problem[i].count;
-    TRY(cull_op_ready(backend, &sums, &plan->gradient));
-    TRY(cull_op_ready(backend, &omp, &plan->omp));
+        if (plan->problem[i].count > most) most = plan->problem[i].count;
     for (size_t first = 0; first < plan->problems; first += plan->together) {
         size_t left = plan->problems - first, count = left < plan->together ? left : plan->together;
         cull_op_args args = {.omp = {plan->problem + first, count, plan->options}};
 
         for (size_t i = 0; i < count; i++)
             TRY(make_target(plan, first + i, plan->b + i * plan->b_size));
-        TRY(cull_op_run(plan->omp, &args));
+        TRY(cull_kit_run(&plan->kit, CULL_OP_OMP, most, &args));
         TRY(cull_match_fill(&plan->how, &plan->filler, plan->options, plan->problem + first,
                             count));
     }
@@ -205,7 +200,10 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
                           cull_subset *out)
 {
     cull_status status = CULL_OK;
-    struct plan plan = {.self = self, .signals = signals, .options = self->state};
+    struct plan plan = {.self = self,
+                        .signals = signals,
+                        .options = self->state,
+                        .kit.backend = self->setting->backend};
 
     plan.one_row = cull_value_is(self->values, "scope", "class-gradient");
     plan.by_class = plan.one_row || cull_value_is(self->values, "scope", "class");

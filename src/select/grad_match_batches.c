@@ -33,8 +33,9 @@ struct pool {
     double                 *pair;   /* (C (D+1), 2) b for the solver: bias last   */
     double                 *t;      /* [A]                                        */
     double                 *k;      /* (A, A)                                     */
+    size_t                  block;  /* minibatches of a block                     */
     double                 *part;   /* (2 block, 2 block) of K                    */
-    cull_op                *gradient, *gram, *omp;
+    cull_kit                kit;
     cull_match_filler       filler;
     cull_subset             chosen; /* minibatches */
 };
@@ -42,17 +43,7 @@ struct pool {
 static void pool_clear(struct pool *pool)
 {
     cull_sel_minibatches_clear(&pool->cut);
-    cull_base_free(pool->b);
-    cull_base_free(pool->sum);
-    cull_base_free(pool->g);
-    cull_base_free(pool->zero);
-    cull_base_free(pool->pair);
-    cull_base_free(pool->t);
-    cull_base_free(pool->k);
-    cull_base_free(pool->part);
-    cull_op_destroy(pool->gradient);
-    cull_op_destroy(pool->gram);
-    cull_op_destroy(pool->omp);
+    cull_kit_clear(&pool->kit);
     cull_match_filler_clear(&pool->filler);
     cull_subset_clear(&pool->chosen);
 }
@@ -68,10 +59,7 @@ static cull_status make_target(struct pool *pool)
     args.gradient.p = validation ? &signals->target.p : &signals->p;
     args.gradient.rows = validation ? signals->target.count : signals->count;
     args.gradient.b = pool->b;
-    TRY(cull_op_ready(pool->self->setting->backend,
-                      &(cull_op_desc){.kind = CULL_OP_GRADIENT, .rows = args.gradient.rows},
-                      &pool->gradient));
-    TRY(cull_op_run(pool->gradient, &args));
+    TRY(cull_kit_run(&pool->kit, CULL_OP_GRADIENT, args.gradient.rows, &args));
     TRY(cull_sel_cancel(&args, validation ? "target example" : "example"));
 done:
     return status;
@@ -90,7 +78,7 @@ static cull_status make_means(struct pool *pool, size_t first, size_t count, siz
     for (size_t a = first; a < first + count; a++, at++) {
         args.gradient.row = pool->cut.row + start[a];
         args.gradient.rows = start[a + 1] - start[a];
-        TRY(cull_op_run(pool->gradient, &args));
+        TRY(cull_kit_run(&pool->kit, CULL_OP_GRADIENT, args.gradient.rows, &args));
         TRY(cull_sel_cancel(&args, "example")); /* else it would count as an atom, however short */
         for (size_t i = 0; i < pool->size; i++)
             pool->g[at * pool->size + i] = pool->sum[i] * pool->scale / (double)args.gradient.rows;
@@ -105,9 +93,11 @@ static cull_status match_stored(struct pool *pool, cull_omp_problem *problem)
     cull_status status = CULL_OK;
     size_t      atoms = pool->cut.count;
 
-    TRY(cull_base_alloc(atoms, pool->size * sizeof *pool->g, "mean gradients", &pool->g));
-    TRY(cull_base_alloc(atoms, sizeof *pool->zero, "mean gradients", &pool->zero));
-    TRY(cull_base_alloc(2 * pool->size, sizeof *pool->pair, "a gradient", &pool->pair));
+    TRY(cull_kit_allocate(&pool->kit, atoms, pool->size * sizeof *pool->g, "mean gradients",
+                          &pool->g));
+    TRY(cull_kit_allocate(&pool->kit, atoms, sizeof *pool->zero, "mean gradients", &pool->zero));
+    TRY(cull_kit_allocate(&pool->kit, 2 * pool->size, sizeof *pool->pair, "a gradient",
+                          &pool->pair));
     TRY(make_means(pool, 0, atoms, 0));
     for (size_t i = 0; i < pool->size; i++) pool->pair[2 * i + 1] = pool->b[i];
     problem->h = cull_matrix(pool->zero, CULL_F64, atoms, 1);
@@ -126,7 +116,7 @@ static cull_status multiply_blocks(struct pool *pool, const size_t first[2], con
     cull_tensor  zero = cull_matrix(pool->zero, CULL_F64, rows, 1);
     cull_op_args args = {.gram = {.h = &zero, .p = &g, .k = pool->part}};
 
-    TRY(cull_op_run(pool->gram, &args));
+    TRY(cull_kit_run(&pool->kit, CULL_OP_GRAM, 2 * pool->block, &args));
     for (size_t i = 0; i < rows; i++) {
         size_t to = i < count[0] ? first[0] + i : first[1] + i - count[0];
         for (size_t j = 0; j < rows; j++) {
@@ -150,10 +140,10 @@ static void project(struct pool *pool, size_t first, size_t count, size_t at)
 }
 
 /* K from pairs of blocks of G: the first block of a pair stays while the others pass by. */
-static cull_status make_gram(struct pool *pool, size_t block)
+static cull_status make_gram(struct pool *pool)
 {
     cull_status status = CULL_OK;
-    size_t      atoms = pool->cut.count;
+    size_t      atoms = pool->cut.count, block = pool->block;
 
     for (size_t one = 0; one < atoms; one += block) {
         size_t first[2] = {one, one + block}, count[2] = {0, 0};
@@ -186,14 +176,15 @@ static cull_status match_blocks(struct pool *pool, cull_omp_problem *problem)
              atoms, pool->memory >> 20);
     block = pool->memory / 2 / (2 * (row + 2 * atoms * sizeof *pool->k));
     if (block < 1) block = 1;
-    TRY(cull_base_alloc(2 * block, row, "mean gradients", &pool->g));
-    TRY(cull_base_alloc(2 * block, sizeof *pool->zero, "mean gradients", &pool->zero));
-    TRY(cull_base_alloc(2 * block, 2 * block * sizeof *pool->part, "a Gram matrix", &pool->part));
-    TRY(cull_base_alloc(atoms, atoms * sizeof *pool->k, "a Gram matrix", &pool->k));
-    TRY(cull_base_alloc(atoms, sizeof *pool->t, "a Gram matrix", &pool->t));
-    TRY(cull_op_ready(pool->self->setting->backend,
-                      &(cull_op_desc){.kind = CULL_OP_GRAM, .rows = 2 * block}, &pool->gram));
-    TRY(make_gram(pool, block));
+    TRY(cull_kit_allocate(&pool->kit, 2 * block, row, "mean gradients", &pool->g));
+    TRY(cull_kit_allocate(&pool->kit, 2 * block, sizeof *pool->zero, "mean gradients",
+                          &pool->zero));
+    TRY(cull_kit_allocate(&pool->kit, 2 * block, 2 * block * sizeof *pool->part, "a Gram matrix",
+                          &pool->part));
+    TRY(cull_kit_allocate(&pool->kit, atoms, atoms * sizeof *pool->k, "a Gram matrix", &pool->k));
+    TRY(cull_kit_allocate(&pool->kit, atoms, sizeof *pool->t, "a Gram matrix", &pool->t));
+    pool->block = block;
+    TRY(make_gram(pool));
     problem->k = cull_matrix(pool->k, CULL_F64, atoms, atoms);
     problem->t = pool->t;
     for (size_t i = 0; i < pool->size; i++) problem->b2 += pool->b[i] * pool->b[i];
@@ -205,25 +196,23 @@ static cull_status pick_minibatches(struct pool *pool, size_t picks)
 {
     cull_status       status = CULL_OK;
     const cull_self  *self = pool->self;
-    cull_backend     *backend = self->setting->backend;
     size_t            atoms = pool->cut.count;
     cull_omp_problem  problem = {.count = atoms, .budget = picks, .column = -1};
     cull_op_args      args = {.omp = {&problem, 1, pool->options}};
-    cull_match_settle how = {.backend = backend,
+    cull_match_settle how = {.backend = pool->kit.backend,
                              .key = cull_key_make(self->setting->seed, "fill"),
                              .step = pool->signals->epoch,
                              .fill = !cull_value_is(self->values, "short", "accept")};
 
-    TRY(cull_base_alloc(pool->size, sizeof *pool->b, "a gradient", &pool->b));
-    TRY(cull_base_alloc(pool->size, sizeof *pool->sum, "a gradient", &pool->sum));
+    TRY(cull_kit_allocate(&pool->kit, pool->size, sizeof *pool->b, "a gradient", &pool->b));
+    TRY(cull_kit_allocate(&pool->kit, pool->size, sizeof *pool->sum, "a gradient", &pool->sum));
     TRY(make_target(pool));
     TRY(atoms <= pool->memory / (pool->size * sizeof *pool->g) ? match_stored(pool, &problem)
                                                                : match_blocks(pool, &problem));
     TRY(cull_subset_resize(&pool->chosen, picks));
     problem.index = pool->chosen.index;
     problem.weight = pool->chosen.weight;
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_OMP, .rows = atoms}, &pool->omp));
-    TRY(cull_op_run(pool->omp, &args));
+    TRY(cull_kit_run(&pool->kit, CULL_OP_OMP, atoms, &args));
     TRY(cull_match_fill(&how, &pool->filler, pool->options, &problem, 1));
     cull_match_finish(&how, &problem, 1, &pool->chosen);
 done:
@@ -234,7 +223,10 @@ cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *si
                                    const cull_omp_options *options, size_t budget, cull_subset *out)
 {
     cull_status status = CULL_OK;
-    struct pool pool = {.self = self, .signals = signals, .options = options};
+    struct pool pool = {.self = self,
+                        .signals = signals,
+                        .options = options,
+                        .kit.backend = self->setting->backend};
     size_t      picks = 0, picked = 0;
 
     pool.size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);

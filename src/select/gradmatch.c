@@ -8,29 +8,19 @@
 #include "select/matching.h"
 
 static const cull_option_spec options[] = {
-    CULL_MATCHING_SOLVER("0"),
-    CULL_MATCHING_COMMON,
+    {CULL_MATCHING_NONNEGATIVE},
+    {CULL_MATCHING_RIDGE("0")},
+    {CULL_MATCHING_PICK},
+    {CULL_MATCHING_TOLERANCE},
+    {CULL_MATCHING_SHORT},
+    {CULL_MATCHING_MATCH},
     {"weights", CULL_OPTION_CHOICE, "mean", 0, 0, "mean|solved",
      "mean: scaled to a mean of 1; solved: as they match the gradient's length too"},
-    CULL_MATCHING_END};
-
-struct gradmatch {
-    cull_omp_options options;
-    cull_op         *match;
-};
+    {.key = NULL}};
 
 static cull_status create(cull_self *self)
 {
-    struct gradmatch *g = self->state;
-
-    return cull_sel_matching_options("gradmatch", self->values, &g->options);
-}
-
-static void destroy(cull_self *self)
-{
-    struct gradmatch *g = self->state;
-
-    cull_op_destroy(g->match);
+    return cull_sel_matching_options("gradmatch", self->values, self->state);
 }
 
 static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
@@ -43,9 +33,7 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
 static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
                           cull_subset *out)
 {
-    struct gradmatch *g = self->state;
-
-    return cull_sel_match(&g->match, self, signals, &g->options,
+    return cull_sel_match(self, signals, self->state,
                           cull_value_is(self->values, "weights", "solved") ? CULL_WEIGHTS_SOLVED
                                                                            : CULL_WEIGHTS_MEAN,
                           budget, out);
@@ -58,9 +46,8 @@ const cull_strategy cull_strategy_gradmatch = {
     .runs = CULL_RUNS_STEP,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
-    .state_size = sizeof(struct gradmatch),
+    .state_size = sizeof(cull_omp_options),
     .create = create,
-    .destroy = destroy,
     .needs = needs,
     .decide = decide,
 };

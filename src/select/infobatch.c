@@ -24,7 +24,7 @@ static const cull_option_spec options[] = {
      "probability that an example with a loss below the mean is left out"},
     {"delta", CULL_OPTION_REAL, "0.875", 0, 1, NULL,
      "share of the epochs after which everything is used"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 static cull_status create(cull_self *self)

@@ -33,9 +33,8 @@ struct kath18 {
     bool     drew;    /* by score, lately: and   */
     uint64_t drew_at; /* the moment of that draw */
 
-    double  *score, *sum; /* [rows] */
-    size_t   score_room, sum_room;
-    cull_op *draw;
+    double *score, *sum; /* [rows] */
+    size_t  score_room, sum_room;
 };
 
 static const cull_option_spec options[] = {
@@ -49,7 +48,7 @@ static const cull_option_spec options[] = {
      "unbiased: mean score / score; unit: 1"},
     {"variable", CULL_OPTION_BOOL, "true", 0, 0, NULL,
      "sample only while it is expected to pay, train plainly until then"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 static cull_status create(cull_self *self)
@@ -71,15 +70,6 @@ static cull_status create(cull_self *self)
     s->threshold = ((double)candidates + 3 * (double)budget) / (3 * (double)budget);
 done:
     return status;
-}
-
-static void destroy(cull_self *self)
-{
-    struct kath18 *s = self->state;
-
-    cull_op_destroy(s->draw);
-    cull_backend_release(self->setting->backend, s->score);
-    cull_backend_release(self->setting->backend, s->sum);
 }
 
 static uint64_t moment(const struct kath18 *s, uint64_t step, uint64_t epoch)
@@ -129,14 +119,14 @@ static double score_of(const struct kath18 *s, const cull_signals *signals, size
 }
 
 /* score[], scaled so that the largest is 1; all 1 when the known ones are all zero. */
-static cull_status take_scores(struct kath18 *s, const cull_self *self, const cull_signals *signals)
+static cull_status take_scores(struct kath18 *s, cull_self *self, const cull_signals *signals)
 {
     cull_status    status = CULL_OK;
     const uint8_t *unseen = s->reads == CULL_SIGNAL_LOSS ? signals->unseen : NULL;
     double         largest = 0;
 
-    TRY(cull_sel_room(self->setting->backend, signals->count, sizeof *s->score, &s->score_room,
-                      &s->score));
+    TRY(cull_kit_grow(cull_sel_kit(self), signals->count, sizeof *s->score, "scores",
+                      &s->score_room, &s->score));
     for (size_t i = 0; i < signals->count; i++) {
         s->score[i] = unseen && unseen[i] ? 0 : score_of(s, signals, i);
         if (s->score[i] < 0)
@@ -175,15 +165,15 @@ static size_t find_row(const double *sum, size_t rows, double x)
     return low;
 }
 
-static cull_status draw_by_score(struct kath18 *s, const cull_self *self,
-                                 const cull_signals *signals, cull_subset *out)
+static cull_status draw_by_score(struct kath18 *s, cull_self *self, const cull_signals *signals,
+                                 cull_subset *out)
 {
     cull_status status = CULL_OK;
     size_t      rows = signals->count;
     cull_key    key = cull_key_make(self->setting->seed, "kath18");
     double      total = 0;
 
-    TRY(cull_sel_room(self->setting->backend, rows, sizeof *s->sum, &s->sum_room, &s->sum));
+    TRY(cull_kit_grow(cull_sel_kit(self), rows, sizeof *s->sum, "scores", &s->sum_room, &s->sum));
     for (size_t i = 0; i < rows; i++) s->sum[i] = total += s->score[i];
     for (size_t j = 0; j < out->count; j++) {
         double u = cull_key_uniform(key, signals->step, j);
@@ -207,9 +197,7 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
     TRY(cull_subset_resize(out, budget));
     if (!is_on(s, now)) { /* plain: b uniformly, all of them when b were brought */
         args = cull_sel_draw(self, "kath18 off", signals, NULL, budget, out->index);
-        return cull_sel_run(self->setting->backend,
-                            &(cull_op_desc){.kind = CULL_OP_DRAW, .rows = signals->count}, &args,
-                            &s->draw);
+        return cull_kit_run(cull_sel_kit(self), CULL_OP_DRAW, signals->count, &args);
     }
     TRY(take_scores(s, self, signals));
     TRY(draw_by_score(s, self, signals, out));
@@ -269,7 +257,6 @@ const cull_strategy cull_strategy_kath18 = {
     .options = options,
     .state_size = sizeof(struct kath18),
     .create = create,
-    .destroy = destroy,
     .needs = needs,
     .decide = decide,
     .observe = observe,

@@ -6,9 +6,8 @@
 #include "select/select.h"
 
 struct cull_sel_losses {
-    cull_backend *backend;
-    cull_ledger   ledger;
-    cull_op      *record, *recall;
+    cull_kit    kit;
+    cull_ledger ledger;
 };
 
 cull_status cull_sel_losses_create(cull_backend *backend, size_t pool, cull_predict predict,
@@ -18,19 +17,21 @@ cull_status cull_sel_losses_create(cull_backend *backend, size_t pool, cull_pred
     cull_status       status = CULL_OK;
     cull_sel_losses  *losses = NULL;
     cull_ledger      *l = NULL;
+    cull_kit         *kit = NULL;
 
     TRY(cull_base_alloc(1, sizeof *losses, what, &losses));
-    losses->backend = backend;
+    losses->kit.backend = backend;
+    kit = &losses->kit;
     l = &losses->ledger;
     *l = (cull_ledger){.pool = pool, .predict = predict};
-    TRY(cull_backend_allocate(backend, pool, sizeof *l->known, what, &l->known));
-    TRY(cull_backend_allocate(backend, pool, sizeof *l->value, what, &l->value));
+    TRY(cull_kit_allocate(kit, pool, sizeof *l->known, what, &l->known));
+    TRY(cull_kit_allocate(kit, pool, sizeof *l->value, what, &l->value));
     if (predict == CULL_PREDICT_TREND) {
-        TRY(cull_backend_allocate(backend, pool, sizeof *l->slope, what, &l->slope));
-        TRY(cull_backend_allocate(backend, pool, sizeof *l->epoch, what, &l->epoch));
+        TRY(cull_kit_allocate(kit, pool, sizeof *l->slope, what, &l->slope));
+        TRY(cull_kit_allocate(kit, pool, sizeof *l->epoch, what, &l->epoch));
     }
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_RECORD}, &losses->record));
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_RECALL}, &losses->recall));
+    TRY(cull_kit_ready(kit, CULL_OP_RECORD, 0));
+    TRY(cull_kit_ready(kit, CULL_OP_RECALL, 0));
     *out = losses;
     losses = NULL;
 done:
@@ -41,12 +42,7 @@ done:
 void cull_sel_losses_destroy(cull_sel_losses *losses)
 {
     if (!losses) return;
-    cull_op_destroy(losses->record);
-    cull_op_destroy(losses->recall);
-    cull_backend_release(losses->backend, losses->ledger.known);
-    cull_backend_release(losses->backend, losses->ledger.value);
-    cull_backend_release(losses->backend, losses->ledger.slope);
-    cull_backend_release(losses->backend, losses->ledger.epoch);
+    cull_kit_clear(&losses->kit);
     cull_base_free(losses);
 }
 
@@ -62,7 +58,7 @@ cull_status cull_sel_losses_record(cull_sel_losses *losses, const cull_signals *
                                     .now = watch->epoch,
                                     .trouble = watch->trouble}};
 
-    return cull_op_run(losses->record, &args);
+    return cull_kit_run(&losses->kit, CULL_OP_RECORD, 0, &args);
 }
 
 cull_status cull_sel_losses_recall(cull_sel_losses *losses, const uint32_t *place, size_t count,
@@ -77,7 +73,7 @@ cull_status cull_sel_losses_recall(cull_sel_losses *losses, const uint32_t *plac
                                     .loss = loss,
                                     .unseen = unseen}};
 
-    return cull_op_run(losses->recall, &args);
+    return cull_kit_run(&losses->kit, CULL_OP_RECALL, 0, &args);
 }
 
 bool cull_sel_losses_at(const cull_sel_losses *losses, size_t place, double *loss)
@@ -107,7 +103,7 @@ cull_status cull_sel_losses_save(const cull_sel_losses *losses, cull_writer *wri
 {
     cull_status        status = CULL_OK;
     const cull_ledger *l = &losses->ledger;
-    cull_backend      *backend = losses->backend;
+    cull_backend      *backend = losses->kit.backend;
 
     TRY(cull_backend_save(backend, l->known, l->pool * sizeof *l->known, writer));
     TRY(cull_backend_save(backend, l->value, l->pool * sizeof *l->value, writer));
@@ -134,7 +130,7 @@ cull_status cull_sel_losses_restore(cull_sel_losses *losses, cull_reader *reader
 {
     cull_status        status = CULL_OK;
     const cull_ledger *l = &losses->ledger;
-    cull_backend      *backend = losses->backend;
+    cull_backend      *backend = losses->kit.backend;
     const char        *saved = (const char *)reader->data + reader->at;
 
     TRY(cull_backend_restore(backend, l->known, l->pool * sizeof *l->known, reader));

@@ -24,7 +24,7 @@ void cull_sel_matching_needs(const cull_values *values, cull_needs *needs)
         needs->target |= CULL_SIGNAL_H | CULL_SIGNAL_P;
 }
 
-cull_status cull_sel_match(cull_op **op, const cull_self *self, const cull_signals *signals,
+cull_status cull_sel_match(cull_self *self, const cull_signals *signals,
                            const cull_omp_options *options, cull_match_weights weights,
                            size_t budget, cull_subset *out)
 {
@@ -57,7 +57,7 @@ cull_status cull_sel_match(cull_op **op, const cull_self *self, const cull_signa
     args.match.index = out->index;
     args.match.weight = out->weight;
     args.match.outcome = out->outcome;
-    TRY(cull_sel_run(self->setting->backend, &desc, &args, op));
+    TRY(cull_kit_run_for(cull_sel_kit(self), &desc, &args));
 done:
     return status;
 }

@@ -11,58 +11,32 @@
 #include "backend/match.h"
 #include "select/select.h"
 
-/* Lines of option tables. */
-#define CULL_MATCHING_SOLVER(ridge)                                                                \
-    {"nonnegative",                                                                                \
-     CULL_OPTION_CHOICE,                                                                           \
-     "clip",                                                                                       \
-     0,                                                                                            \
-     0,                                                                                            \
-     "clip|omp",                                                                                   \
-     "clip: negative weights are dropped at the end; omp: refit under weights >= 0"},              \
-        {"ridge",                                                                                  \
-         CULL_OPTION_REAL,                                                                         \
-         ridge,                                                                                    \
-         0,                                                                                        \
-         1e6,                                                                                      \
-         NULL,                                                                                     \
-         "lambda, relative to the mean squared gradient"},                                         \
-    {                                                                                              \
-        "pick", CULL_OPTION_CHOICE, "auto", 0, 0, "auto|abs|signed",                               \
-            "pick by |correlation| or correlation; auto: abs, signed with nonnegative=omp"         \
-    }
-#define CULL_MATCHING_COMMON                                                                       \
-    {"tolerance",                                                                                  \
-     CULL_OPTION_REAL,                                                                             \
-     "1e-6",                                                                                       \
-     0,                                                                                            \
-     1,                                                                                            \
-     NULL,                                                                                         \
-     "epsilon: stop when the residual is below this share of the target"},                         \
-        {"short",                                                                                  \
-         CULL_OPTION_CHOICE,                                                                       \
-         "refit",                                                                                  \
-         0,                                                                                        \
-         0,                                                                                        \
-         "refit|accept",                                                                           \
-         "too few of positive weight: fill up at random and solve again, or keep fewer"},          \
-    {                                                                                              \
-        "match", CULL_OPTION_CHOICE, "training", 0, 0, "training|validation",                      \
-            "the gradient to match: of the candidates, or of the target block"                     \
-    }
-#define CULL_MATCHING_END                                                                          \
-    {                                                                                              \
-        NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL                                              \
-    }
+/* Lines of option tables: what stands between their braces. The first three are the solver's. */
+#define CULL_MATCHING_NONNEGATIVE                                                                  \
+    "nonnegative", CULL_OPTION_CHOICE, "clip", 0, 0, "clip|omp",                                   \
+        "clip: negative weights are dropped at the end; omp: refit under weights >= 0"
+#define CULL_MATCHING_RIDGE(ridge)                                                                 \
+    "ridge", CULL_OPTION_REAL, ridge, 0, 1e6, NULL, "lambda, relative to the mean squared gradient"
+#define CULL_MATCHING_PICK                                                                         \
+    "pick", CULL_OPTION_CHOICE, "auto", 0, 0, "auto|abs|signed",                                   \
+        "pick by |correlation| or correlation; auto: abs, signed with nonnegative=omp"
+#define CULL_MATCHING_TOLERANCE                                                                    \
+    "tolerance", CULL_OPTION_REAL, "1e-6", 0, 1, NULL,                                             \
+        "epsilon: stop when the residual is below this share of the target"
+#define CULL_MATCHING_SHORT                                                                        \
+    "short", CULL_OPTION_CHOICE, "refit", 0, 0, "refit|accept",                                    \
+        "too few of positive weight: fill up at random and solve again, or keep fewer"
+#define CULL_MATCHING_MATCH                                                                        \
+    "match", CULL_OPTION_CHOICE, "training", 0, 0, "training|validation",                          \
+        "the gradient to match: of the candidates, or of the target block"
 
-/* The solver's options from those of CULL_MATCHING_SOLVER and CULL_MATCHING_COMMON;
- * CULL_BAD_OPTION, begun by `owner`, when they contradict each other. */
+/* The solver's options; CULL_BAD_OPTION, begun by `owner`, when they contradict each other. */
 cull_status cull_sel_matching_options(const char *owner, const cull_values *values,
                                       cull_omp_options *out);
 
 /* One minibatch: solve for the signals' mean gradient (or the target block's); what becomes of it
- * is told late. The operation is kept. */
-cull_status cull_sel_match(cull_op **op, const cull_self *self, const cull_signals *signals,
+ * is told late. */
+cull_status cull_sel_match(cull_self *self, const cull_signals *signals,
                            const cull_omp_options *options, cull_match_weights weights,
                            size_t budget, cull_subset *out);
 

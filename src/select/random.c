@@ -12,14 +12,10 @@
 
 #include "select/select.h"
 
-struct uniform {
-    cull_op *draw;
-};
-
 static const cull_option_spec options[] = {
     {"rounding", CULL_OPTION_CHOICE, "down", 0, 0, "down|alternate",
      "mode=fixed, where rho of a batch is no whole number: the lower one, or both in turn"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 /* floor(t rho M), safe against a product just below a whole number, as cull_budget() is. */
@@ -47,9 +43,8 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
 static cull_status draw(cull_self *self, const char *stream, bool once, const cull_signals *signals,
                         size_t budget, cull_subset *out)
 {
-    cull_status     status = CULL_OK;
-    struct uniform *u = self->state;
-    cull_op_args    args = {0};
+    cull_status  status = CULL_OK;
+    cull_op_args args = {0};
 
     TRY(cull_subset_resize(out, budget));
     args = cull_sel_draw(self, stream, signals, NULL, budget, out->index);
@@ -57,9 +52,7 @@ static cull_status draw(cull_self *self, const char *stream, bool once, const cu
         args.draw.step = 0;
         args.draw.now = NULL;
     }
-    TRY(cull_sel_run(self->setting->backend,
-                     &(cull_op_desc){.kind = CULL_OP_DRAW, .rows = signals->count}, &args,
-                     &u->draw));
+    TRY(cull_kit_run(cull_sel_kit(self), CULL_OP_DRAW, signals->count, &args));
 done:
     return status;
 }
@@ -84,12 +77,6 @@ static cull_status decide_once(cull_self *self, const cull_signals *signals, siz
     return draw(self, "fixed-random", true, signals, budget, out);
 }
 
-static void destroy(cull_self *self)
-{
-    struct uniform *u = self->state;
-    cull_op_destroy(u->draw);
-}
-
 const cull_strategy cull_strategy_random = {
     .abi = CULL_STRATEGY_ABI,
     .name = "random",
@@ -97,8 +84,6 @@ const cull_strategy cull_strategy_random = {
     .runs = CULL_RUNS_STEP,
     .traits = CULL_UNIFORM,
     .options = options,
-    .state_size = sizeof(struct uniform),
-    .destroy = destroy,
     .needs = needs,
     .decide = decide_step,
 };
@@ -109,8 +94,6 @@ const cull_strategy cull_strategy_adaptive_random = {
     .doc = "a new uniform subset of the pool every R epochs",
     .runs = CULL_RUNS_PERIOD,
     .traits = CULL_UNIFORM,
-    .state_size = sizeof(struct uniform),
-    .destroy = destroy,
     .decide = decide_epoch,
 };
 
@@ -120,7 +103,5 @@ const cull_strategy cull_strategy_fixed_random = {
     .doc = "one uniform subset of the pool for the whole run",
     .runs = CULL_RUNS_ONCE,
     .traits = CULL_UNIFORM,
-    .state_size = sizeof(struct uniform),
-    .destroy = destroy,
     .decide = decide_once,
 };

@@ -252,7 +252,7 @@ void cull_sel_rule_needs(const cull_selector *s, cull_sel_decision decided, uint
     } else if (cull_sel_over_pool(s)) {
         out->action = pool_action(s, decided, epoch);
     }
-    if (s->strategy->needs) s->strategy->needs(&s->self, step, epoch, out);
+    if (s->strategy->needs) s->strategy->needs(&s->self.base, step, epoch, out);
 }
 
 void cull_sel_needs(const cull_selector *s, cull_sel_decision decided, uint64_t step,

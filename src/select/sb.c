@@ -20,7 +20,6 @@ struct sb {
     double          given; /* beta as an option; NaN: from the budget */
     bool            balles;
     cull_sel_scores scores;
-    cull_op        *rank, *chance, *draw;
     double         *weight; /* [rows] percentiles, then what is drawn by */
     size_t          room;
 
@@ -39,7 +38,7 @@ static const cull_option_spec options[] = {
      "weighs trim-weight (wrong labels are among them)"},
     {"trim-weight", CULL_OPTION_REAL, "0.05", 0, 1, NULL,
      "trim above 0: what stands in for the power of the percentile"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 /* What looks at remembered losses is a mistake without them. */
@@ -71,22 +70,9 @@ static cull_status create(cull_self *self)
     sb->trim = cull_value_real(self->values, "trim");
     sb->trim_weight = fmax(cull_value_real(self->values, "trim-weight"), CULL_CHANCE_LEAST);
     sb->looks = sb->over_pool || sb->trim > 0;
-    if (sb->looks)
-        TRY(cull_sel_standing_create(self->setting->backend, self->setting->pool, &sb->standing));
+    if (sb->looks) TRY(cull_sel_standing_create(self, &sb->standing));
 done:
     return status;
-}
-
-static void destroy(cull_self *self)
-{
-    struct sb *sb = self->state;
-
-    cull_sel_scores_clear(&sb->scores, self);
-    cull_op_destroy(sb->rank);
-    cull_op_destroy(sb->chance);
-    cull_op_destroy(sb->draw);
-    cull_backend_release(self->setting->backend, sb->weight);
-    cull_sel_standing_clear(&sb->standing);
 }
 
 static double exponent(const struct sb *sb, size_t rows, size_t m)
@@ -98,23 +84,20 @@ static double exponent(const struct sb *sb, size_t rows, size_t m)
 }
 
 /* By rank among the candidates. */
-static cull_status rank(struct sb *sb, const cull_self *self, const cull_signals *signals)
+static cull_status rank(struct sb *sb, cull_self *self, const cull_signals *signals)
 {
     cull_status  status = CULL_OK;
     cull_op_args args = {.rank = {.rows = signals->count, .percentile = sb->weight}};
 
     TRY(cull_sel_scores_take(&sb->scores, self, signals, false));
     args.rank.x = sb->scores.x;
-    TRY(cull_sel_run(self->setting->backend,
-                     &(cull_op_desc){.kind = CULL_OP_RANK, .rows = signals->count}, &args,
-                     &sb->rank));
+    TRY(cull_kit_run(cull_sel_kit(self), CULL_OP_RANK, signals->count, &args));
 done:
     return status;
 }
 
 /* The pool as the epoch began, or nothing where no option looks at it. */
-static cull_status look(struct sb *sb, const cull_self *self, uint64_t epoch,
-                        const cull_sel_look **out)
+static cull_status look(struct sb *sb, cull_self *self, uint64_t epoch, const cull_sel_look **out)
 {
     static const cull_sel_look nothing = {0};
 
@@ -127,13 +110,13 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
 {
     cull_status          status = CULL_OK;
     struct sb           *sb = self->state;
-    cull_backend        *backend = self->setting->backend;
+    cull_kit            *kit = cull_sel_kit(self);
     size_t               rows = signals->count;
     const cull_sel_look *stands = NULL;
     cull_op_args         chance = {0}, draw = {0};
 
     TRY(cull_subset_resize(out, budget));
-    TRY(cull_sel_room(backend, rows, sizeof *sb->weight, &sb->room, &sb->weight));
+    TRY(cull_kit_grow(kit, rows, sizeof *sb->weight, "weights", &sb->room, &sb->weight));
     TRY(look(sb, self, signals->epoch, &stands));
     if (!sb->over_pool) TRY(rank(sb, self, signals));
     chance = (cull_op_args){.chance = {.rows = rows,
@@ -146,11 +129,9 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
                                        .trim = sb->trim,
                                        .trimmed = sb->trim_weight,
                                        .weight = sb->weight}};
-    TRY(cull_sel_run(backend, &(cull_op_desc){.kind = CULL_OP_CHANCE, .rows = rows}, &chance,
-                     &sb->chance));
+    TRY(cull_kit_run(kit, CULL_OP_CHANCE, rows, &chance));
     draw = cull_sel_draw(self, "sb", signals, sb->weight, budget, out->index);
-    TRY(cull_sel_run(backend, &(cull_op_desc){.kind = CULL_OP_DRAW, .rows = rows}, &draw,
-                     &sb->draw));
+    TRY(cull_kit_run(kit, CULL_OP_DRAW, rows, &draw));
     TRY(cull_sel_standing_keep(&sb->standing));
 done:
     return status;
@@ -191,7 +172,6 @@ const cull_strategy cull_strategy_sb = {
     .options = options,
     .state_size = sizeof(struct sb),
     .create = create,
-    .destroy = destroy,
     .decide = decide,
     .observe = observe,
     .save = save,

@@ -28,7 +28,6 @@ struct stream {
     uint64_t  first_epoch;
 
     /* room of a call */
-    cull_op  *rank;
     double   *next, *percentile; /* [history] */
     uint32_t *kept;              /* rows      */
     size_t    kept_room;
@@ -41,13 +40,14 @@ static const cull_option_spec options[] = {
      "exponent of the percentile: about 1/(beta+1) are kept"},
     {"prime", CULL_OPTION_BOOL, "false", 0, 0, NULL,
      "keep everything in the first epoch, which fills the history"},
-    {NULL, CULL_OPTION_INT, NULL, 0, 0, NULL, NULL},
+    {.key = NULL},
 };
 
 static cull_status create(cull_self *self)
 {
     cull_status    status = CULL_OK;
     struct stream *s = self->state;
+    cull_kit      *kit = cull_sel_kit(self);
     size_t         candidates = 0, budget = 0;
 
     cull_sel_plan(self, &candidates, &budget);
@@ -57,24 +57,12 @@ static cull_status create(cull_self *self)
     if (s->history < candidates)
         FAIL(CULL_BAD_OPTION, "sb-stream: history=%zu is shorter than a batch of %zu", s->history,
              candidates);
-    TRY(cull_base_alloc(s->history, sizeof *s->queue, "the history of losses", &s->queue));
-    TRY(cull_base_alloc(s->history, sizeof *s->next, "the history of losses", &s->next));
-    TRY(cull_base_alloc(s->history, sizeof *s->percentile, "percentiles", &s->percentile));
-    TRY(cull_base_alloc(self->setting->batch, sizeof *s->waiting, "a batch", &s->waiting));
+    TRY(cull_kit_allocate(kit, s->history, sizeof *s->queue, "the history of losses", &s->queue));
+    TRY(cull_kit_allocate(kit, s->history, sizeof *s->next, "the history of losses", &s->next));
+    TRY(cull_kit_allocate(kit, s->history, sizeof *s->percentile, "percentiles", &s->percentile));
+    TRY(cull_kit_allocate(kit, self->setting->batch, sizeof *s->waiting, "a batch", &s->waiting));
 done:
     return status;
-}
-
-static void destroy(cull_self *self)
-{
-    struct stream *s = self->state;
-
-    cull_op_destroy(s->rank);
-    cull_base_free(s->queue);
-    cull_base_free(s->next);
-    cull_base_free(s->percentile);
-    cull_base_free(s->waiting);
-    cull_base_free(s->kept);
 }
 
 static bool is_unseen(const cull_signals *signals, size_t row)
@@ -150,18 +138,14 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
     if (signals->count > s->history)
         FAIL(CULL_BAD_ARGUMENT, "sb-stream: %zu examples, but history=%zu", signals->count,
              s->history);
-    if (signals->count > s->kept_room) {
-        TRY(cull_base_grow(signals->count, sizeof *s->kept, "kept rows", &s->kept));
-        s->kept_room = signals->count;
-    }
+    TRY(cull_kit_grow(cull_sel_kit(self), signals->count, sizeof *s->kept, "kept rows",
+                      &s->kept_room, &s->kept));
     length = append(s, signals, &fresh);
     if (length > 0) {
-        TRY(cull_op_ready(self->setting->backend,
-                          &(cull_op_desc){.kind = CULL_OP_RANK, .rows = s->history}, &s->rank));
         args.rank.rows = length;
         args.rank.x = s->next;
         args.rank.percentile = s->percentile;
-        TRY(cull_op_run(s->rank, &args));
+        TRY(cull_kit_run(cull_sel_kit(self), CULL_OP_RANK, s->history, &args));
     }
     kept = toss(s, self, signals, s->percentile + (length - fresh));
     total = s->waiting_count + kept;
@@ -242,7 +226,6 @@ const cull_strategy cull_strategy_sb_stream = {
     .options = options,
     .state_size = sizeof(struct stream),
     .create = create,
-    .destroy = destroy,
     .decide = decide,
     .flush = flush,
     .save = save,

@@ -57,6 +57,17 @@ typedef struct cull_sel_watch {
     cull_trouble   *trouble;
 } cull_sel_watch;
 
+/* What rules of the library are handed: whatever they make of the backend ends with their state. */
+typedef struct cull_sel_self {
+    cull_self base; /* first, so that a cull_self * is one of these */
+    cull_kit  kit;
+} cull_sel_self;
+
+static inline cull_kit *cull_sel_kit(cull_self *self)
+{
+    return &((cull_sel_self *)self)->kit;
+}
+
 /* watch.c: what a trouble word says of signals, as a status and a sentence. */
 cull_status cull_sel_trouble_fail(const cull_trouble *trouble, size_t pool);
 /*
@@ -71,19 +82,11 @@ void cull_sel_moment(cull_selector *selector, const cull_moment *moment);
  * but for the first step of an epoch? Such steps can be recorded. */
 bool cull_sel_records(const cull_selector *selector);
 
-/* fetch.c: an operation made ready for this and run. */
-cull_status cull_sel_run(cull_backend *backend, const cull_op_desc *desc, const cull_op_args *args,
-                         cull_op **op);
-/* Room for `count` elements of `size` bytes of a backend's memory; kept between calls, but not what
- * was in it. */
-cull_status cull_sel_room(cull_backend *backend, size_t count, size_t size, size_t *room,
-                          void *data);
-
 /* signals.c: shapes and types of the signals in `read` (and, of the target block, in its target),
  * wherever they lie. */
 cull_status cull_sel_check_shapes(const cull_signals *signals, const cull_needs *read, size_t pool);
 /* Their ranges, and that they are finite, by CULL_OP_CHECK: told in watch->trouble. */
-cull_status cull_sel_check_values(cull_op *check, const cull_signals *signals,
+cull_status cull_sel_check_values(cull_kit *kit, const cull_signals *signals,
                                   const cull_needs *read, size_t pool, const cull_sel_watch *watch);
 /* For what (losses, examples) is kept by place: fewer than the pool has must say which they are. */
 cull_status cull_sel_check_places(const char *name, const char *what, const cull_signals *signals,
@@ -119,18 +122,16 @@ typedef struct cull_sel_load {
 cull_status cull_sel_carry(cull_sel_load *load, const cull_needs *read, cull_signals *signals);
 void        cull_sel_load_clear(cull_sel_load *load);
 
-/* scores.c: what the rows of signals are chosen by, with room that is kept. */
+/* scores.c: what the rows of signals are chosen by, in room that is kept. */
 typedef struct cull_sel_scores {
-    cull_op *op;
-    double  *x; /* [rows] */
-    size_t   room;
+    double *x; /* [rows] */
+    size_t  room;
 } cull_sel_scores;
 
 /* Losses, less the irreducible ones where wanted; examples no loss is known of above all others, in
  * random order. */
-cull_status cull_sel_scores_take(cull_sel_scores *scores, const cull_self *self,
+cull_status cull_sel_scores_take(cull_sel_scores *scores, cull_self *self,
                                  const cull_signals *signals, bool reducible);
-void        cull_sel_scores_clear(cull_sel_scores *scores, const cull_self *self);
 
 /* m of the signals' rows by weight (NULL: uniformly), ascending into index[m], as arguments of
  * CULL_OP_DRAW. */
@@ -187,16 +188,14 @@ typedef struct cull_sel_standing {
     uint64_t      next_epoch;
     cull_sel_look next;
     double       *x; /* [pool] what is ranked */
-    cull_op      *score, *rank;
 } cull_sel_standing;
 
-/* Into a zeroed struct, which cull_sel_standing_clear() ends, also after a failure. */
-cull_status cull_sel_standing_create(cull_backend *backend, size_t pool, cull_sel_standing *out);
-void        cull_sel_standing_clear(cull_sel_standing *standing);
+/* Of what a rule is handed: it ends with the rule's state. */
+cull_status cull_sel_standing_create(cull_self *self, cull_sel_standing *out);
 /* *out: of the start of `epoch`: what was kept for it, or else the losses as they are now; valid
  * until the next call. */
-cull_status cull_sel_standing_take(cull_sel_standing *standing, const cull_self *self,
-                                   uint64_t epoch, const cull_sel_look **out);
+cull_status cull_sel_standing_take(cull_sel_standing *standing, cull_self *self, uint64_t epoch,
+                                   const cull_sel_look **out);
 cull_status cull_sel_standing_keep(cull_sel_standing *standing); /* what was taken last */
 cull_status cull_sel_standing_save(const cull_sel_standing *standing, cull_writer *writer);
 cull_status cull_sel_standing_restore(cull_sel_standing *standing, cull_reader *reader);

@@ -52,10 +52,12 @@ done:
     return status;
 }
 
-cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_sel_losses **losses)
+cull_status cull_sel_state_make(const cull_selector *s, cull_sel_self *out,
+                                cull_sel_losses **losses)
 {
     cull_status  status = CULL_OK;
     cull_predict predict = CULL_PREDICT_LAST;
+    cull_self   *self = &out->base;
 
     if (s->source == CULL_LOSSES_STALE) {
         if (cull_value_is(s->values, "predict", "average")) predict = CULL_PREDICT_AVERAGE;
@@ -64,17 +66,19 @@ cull_status cull_sel_state_make(const cull_selector *s, cull_self *self, cull_se
     if (s->source != CULL_LOSSES_SCORED)
         TRY(cull_sel_losses_create(s->setting.backend, s->setting.pool, predict, losses));
     *self = (cull_self){&s->setting, s->values, NULL, *losses, &cull_sel_calls, &s->watch};
+    out->kit.backend = s->setting.backend;
     TRY(cull_base_alloc(s->strategy->state_size, 1, "a strategy's state", &self->state));
     if (s->strategy->create) TRY(s->strategy->create(self));
 done:
     return status;
 }
 
-void cull_sel_state_drop(const cull_selector *s, cull_self *self, cull_sel_losses *losses)
+void cull_sel_state_drop(const cull_selector *s, cull_sel_self *self, cull_sel_losses *losses)
 {
-    if (self->state && s->strategy->destroy) s->strategy->destroy(self);
-    cull_base_free(self->state);
-    self->state = NULL;
+    if (self->base.state && s->strategy->destroy) s->strategy->destroy(&self->base);
+    cull_base_free(self->base.state);
+    cull_kit_clear(&self->kit);
+    *self = (cull_sel_self){0};
     cull_sel_losses_destroy(losses);
 }
 
@@ -109,12 +113,8 @@ void cull_selector_destroy(cull_selector *selector)
 
     if (!s) return;
     if (s->strategy) cull_sel_state_drop(s, &s->self, s->losses);
-    cull_op_destroy(s->check);
-    cull_op_destroy(s->settle);
-    cull_backend_release(s->setting.backend, s->recalled);
-    cull_backend_release(s->setting.backend, s->unseen);
+    cull_kit_clear(&s->kit);
     cull_sel_load_clear(&s->fetched);
-    cull_backend_release(s->setting.backend, s->word);
     cull_subset_clear(&s->made);
     cull_values_destroy(s->values);
     cull_backend_close(s->backend);

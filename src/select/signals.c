@@ -117,7 +117,7 @@ done:
 
 /* What all parts of one check share. */
 struct look {
-    cull_op     *op;
+    cull_kit    *kit;
     cull_op_args args;
 };
 
@@ -130,7 +130,7 @@ static cull_status look_at(struct look *look, const cull_tensor *x, size_t rows,
     look->args.check.which = which;
     look->args.check.low = low;
     look->args.check.high = high;
-    return cull_op_run(look->op, &look->args);
+    return cull_kit_run(look->kit, CULL_OP_CHECK, 0, &look->args);
 }
 
 static cull_status look_at_finite(struct look *look, const cull_tensor *x, size_t rows,
@@ -177,7 +177,7 @@ done:
     return status;
 }
 
-cull_status cull_sel_check_values(cull_op *check, const cull_signals *signals,
+cull_status cull_sel_check_values(cull_kit *kit, const cull_signals *signals,
                                   const cull_needs *read, size_t pool, const cull_sel_watch *watch)
 {
     cull_status         status = CULL_OK;
@@ -185,7 +185,7 @@ cull_status cull_sel_check_values(cull_op *check, const cull_signals *signals,
     unsigned            wanted = read->signals;
     size_t              n = s->count;
     struct look         look = {
-                check, {.check = {.place = s->place, .now = watch->moment, .trouble = watch->trouble}}};
+                kit, {.check = {.place = s->place, .now = watch->moment, .trouble = watch->trouble}}};
 
     look.args.check.pool = pool;
     if (s->place) TRY(look_at(&look, &(cull_tensor){0}, n, 0, 0, 0));

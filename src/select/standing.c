@@ -14,50 +14,26 @@
 
 #include "select/select.h"
 
-static cull_status make_look(cull_sel_standing *standing, cull_sel_look *look)
+cull_status cull_sel_standing_create(cull_self *self, cull_sel_standing *out)
 {
     static const char what[] = "percentiles of the pool";
     cull_status       status = CULL_OK;
+    cull_kit         *kit = cull_sel_kit(self);
+    size_t            pool = self->setting->pool;
 
-    TRY(cull_backend_allocate(standing->backend, standing->pool, sizeof *look->at, what,
-                              &look->at));
-    TRY(cull_backend_allocate(standing->backend, standing->pool, sizeof *look->fresh, what,
-                              &look->fresh));
-done:
-    return status;
-}
-
-cull_status cull_sel_standing_create(cull_backend *backend, size_t pool, cull_sel_standing *out)
-{
-    cull_status status = CULL_OK;
-
-    out->backend = backend;
+    out->backend = kit->backend;
     out->pool = pool;
-    TRY(make_look(out, &out->now));
-    TRY(make_look(out, &out->next));
-    TRY(cull_backend_allocate(backend, pool, sizeof *out->x, "percentiles of the pool", &out->x));
+    TRY(cull_kit_allocate(kit, pool, sizeof *out->now.at, what, &out->now.at));
+    TRY(cull_kit_allocate(kit, pool, sizeof *out->now.fresh, what, &out->now.fresh));
+    TRY(cull_kit_allocate(kit, pool, sizeof *out->next.at, what, &out->next.at));
+    TRY(cull_kit_allocate(kit, pool, sizeof *out->next.fresh, what, &out->next.fresh));
+    TRY(cull_kit_allocate(kit, pool, sizeof *out->x, what, &out->x));
 done:
     return status;
 }
 
-static void drop_look(const cull_sel_standing *standing, const cull_sel_look *look)
-{
-    cull_backend_release(standing->backend, look->at);
-    cull_backend_release(standing->backend, look->fresh);
-}
-
-void cull_sel_standing_clear(cull_sel_standing *standing)
-{
-    cull_op_destroy(standing->score);
-    cull_op_destroy(standing->rank);
-    drop_look(standing, &standing->now);
-    drop_look(standing, &standing->next);
-    cull_backend_release(standing->backend, standing->x);
-    *standing = (cull_sel_standing){0};
-}
-
-cull_status cull_sel_standing_take(cull_sel_standing *standing, const cull_self *self,
-                                   uint64_t epoch, const cull_sel_look **out)
+cull_status cull_sel_standing_take(cull_sel_standing *standing, cull_self *self, uint64_t epoch,
+                                   const cull_sel_look **out)
 {
     cull_status          status = CULL_OK;
     const cull_sel_look *next = &standing->next;
@@ -75,10 +51,8 @@ cull_status cull_sel_standing_take(cull_sel_standing *standing, const cull_self 
     *out = &standing->now;
     if (standing->taken && standing->epoch == epoch) return CULL_OK;
     TRY(cull_sel_losses_recall(self->losses, NULL, pool, epoch, &now, standing->x, next->fresh));
-    TRY(cull_sel_run(standing->backend, &(cull_op_desc){.kind = CULL_OP_SCORE}, &score,
-                     &standing->score));
-    TRY(cull_sel_run(standing->backend, &(cull_op_desc){.kind = CULL_OP_RANK, .rows = pool}, &rank,
-                     &standing->rank));
+    TRY(cull_kit_run(cull_sel_kit(self), CULL_OP_SCORE, 0, &score));
+    TRY(cull_kit_run(cull_sel_kit(self), CULL_OP_RANK, pool, &rank));
     standing->waits = true;
     standing->next_epoch = epoch;
     *out = next;

@@ -31,7 +31,7 @@ static cull_status save_parts(const cull_selector *s, cull_writer *writer)
     TRY(cull_write(writer, magic, sizeof magic));
     TRY(cull_write(writer, head, sizeof head));
     if (s->losses) TRY(cull_sel_losses_save(s->losses, writer));
-    if (s->strategy->save) TRY(s->strategy->save(&s->self, writer));
+    if (s->strategy->save) TRY(s->strategy->save(&s->self.base, writer));
 done:
     return status;
 }
@@ -93,7 +93,7 @@ cull_status cull_selector_restore(cull_selector *selector, const void *bytes, si
 {
     cull_status      status = CULL_OK;
     cull_selector   *s = selector;
-    cull_self        self = {0};
+    cull_sel_self    self = {0};
     cull_sel_losses *losses = NULL;
     cull_reader      reader = {0};
     uint64_t         head[3] = {0};
@@ -102,11 +102,11 @@ cull_status cull_selector_restore(cull_selector *selector, const void *bytes, si
     TRY(open_state(s, bytes, size, &reader, head));
     TRY(cull_sel_state_make(s, &self, &losses));
     if (losses) TRY(cull_sel_losses_restore(losses, &reader));
-    if (s->strategy->restore) TRY(s->strategy->restore(&self, &reader));
+    if (s->strategy->restore) TRY(s->strategy->restore(&self.base, &reader));
     if (reader.at != reader.size)
         FAIL(CULL_BAD_STATE, "saved state has %zu bytes too many", reader.size - reader.at);
     {
-        cull_self        old_self = s->self;
+        cull_sel_self    old_self = s->self;
         cull_sel_losses *old_losses = s->losses;
 
         s->self = self;

@@ -8,25 +8,18 @@
  */
 #include "select/select.h"
 
-struct top {
-    cull_sel_scores scores;
-    cull_op        *op;
-};
-
 static cull_status keep_largest(cull_self *self, const cull_signals *signals, size_t budget,
                                 bool reducible, cull_subset *out)
 {
-    cull_status  status = CULL_OK;
-    struct top  *top = self->state;
-    cull_op_args args = {.top = {.rows = signals->count, .m = budget, .largest = true}};
+    cull_status      status = CULL_OK;
+    cull_sel_scores *scores = self->state;
+    cull_op_args     args = {.top = {.rows = signals->count, .m = budget, .largest = true}};
 
     TRY(cull_subset_resize(out, budget));
-    TRY(cull_sel_scores_take(&top->scores, self, signals, reducible));
-    args.top.x = top->scores.x;
+    TRY(cull_sel_scores_take(scores, self, signals, reducible));
+    args.top.x = scores->x;
     args.top.index = out->index;
-    TRY(cull_sel_run(self->setting->backend,
-                     &(cull_op_desc){.kind = CULL_OP_TOP, .rows = signals->count}, &args,
-                     &top->op));
+    TRY(cull_kit_run(cull_sel_kit(self), CULL_OP_TOP, signals->count, &args));
 done:
     return status;
 }
@@ -43,14 +36,6 @@ static cull_status decide_reducible(cull_self *self, const cull_signals *signals
     return keep_largest(self, signals, budget, true, out);
 }
 
-static void destroy(cull_self *self)
-{
-    struct top *top = self->state;
-
-    cull_op_destroy(top->op);
-    cull_sel_scores_clear(&top->scores, self);
-}
-
 const cull_strategy cull_strategy_top_loss = {
     .abi = CULL_STRATEGY_ABI,
     .name = "top-loss",
@@ -58,8 +43,7 @@ const cull_strategy cull_strategy_top_loss = {
     .runs = CULL_RUNS_STEP,
     .traits = CULL_TAKES_STALE | CULL_TAKES_REMEMBERED,
     .signals = CULL_SIGNAL_LOSS,
-    .state_size = sizeof(struct top),
-    .destroy = destroy,
+    .state_size = sizeof(cull_sel_scores),
     .decide = decide_loss,
 };
 
@@ -70,7 +54,6 @@ const cull_strategy cull_strategy_rho = {
     .runs = CULL_RUNS_STEP,
     .traits = CULL_TAKES_REMEMBERED,
     .signals = CULL_SIGNAL_LOSS | CULL_SIGNAL_IRREDUCIBLE,
-    .state_size = sizeof(struct top),
-    .destroy = destroy,
+    .state_size = sizeof(cull_sel_scores),
     .decide = decide_reducible,
 };

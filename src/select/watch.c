@@ -28,11 +28,11 @@ static bool is_owned(const cull_selector *s)
 
 cull_status cull_sel_watch_create(cull_selector *s)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *backend = s->setting.backend;
+    cull_status status = CULL_OK;
 
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_CHECK}, &s->check));
-    TRY(cull_backend_allocate(backend, 1, sizeof *s->word, "an error word", &s->word));
+    s->kit.backend = s->setting.backend;
+    TRY(cull_kit_ready(&s->kit, CULL_OP_CHECK, 0));
+    TRY(cull_kit_allocate(&s->kit, 1, sizeof *s->word, "an error word", &s->word));
 done:
     return status;
 }

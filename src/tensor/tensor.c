@@ -107,25 +107,24 @@ done:
 
 /* An exponent of all ones is a NaN or an infinity; read as integers, so that the loop is
  * a plain OR over vectors. */
-static bool row_is_finite(const cull_tensor *t, size_t i, size_t columns)
+static bool are_finite(const char *x, cull_dtype dtype, size_t count)
 {
-    const char *row = cull_tensor_row(t, i);
-    uint64_t    broken = 0;
+    uint64_t broken = 0;
 
-    if (t->dtype == CULL_F32) {
+    if (dtype == CULL_F32) {
         const uint32_t exponent = 0x7f800000u;
         uint32_t       broken32 = 0;
-        for (size_t j = 0; j < columns; j++) {
+        for (size_t j = 0; j < count; j++) {
             uint32_t bits;
-            memcpy(&bits, row + j * sizeof bits, sizeof bits);
+            memcpy(&bits, x + j * sizeof bits, sizeof bits);
             broken32 |= (uint32_t)((bits & exponent) == exponent);
         }
         return broken32 == 0;
     }
-    for (size_t j = 0; j < columns; j++) {
+    for (size_t j = 0; j < count; j++) {
         const uint64_t exponent = 0x7ff0000000000000u;
         uint64_t       bits;
-        memcpy(&bits, row + j * sizeof bits, sizeof bits);
+        memcpy(&bits, x + j * sizeof bits, sizeof bits);
         broken |= (uint64_t)((bits & exponent) == exponent);
     }
     return broken == 0;
@@ -136,7 +135,9 @@ size_t cull_tensor_first_not_finite(const cull_tensor *t, size_t rows)
     size_t columns = t->dims == 2 ? (size_t)t->shape[1] : 1;
 
     if (!cull_tensor_is_float(t)) return rows;
+    if (t->stride[0] == (int64_t)columns && are_finite(t->data, t->dtype, rows * columns))
+        return rows;
     for (size_t i = 0; i < rows; i++)
-        if (!row_is_finite(t, i, columns)) return i;
+        if (!are_finite(cull_tensor_row(t, i), t->dtype, columns)) return i;
     return rows;
 }

@@ -9,7 +9,7 @@
 #include "backend/cpu/order.h"
 #include "base/alloc.h"
 
-enum { DIGITS = 8, VALUES = 256 };
+enum { DIGIT = 8, VALUES = 1 << DIGIT };
 
 struct top {
     cull_op   base;
@@ -39,22 +39,26 @@ done:
     return status;
 }
 
-/* An image that the m first do not exceed, and how many of those equal to it are wanted. */
-static uint64_t threshold(const uint64_t *image, size_t n, size_t m, size_t *wanted)
+/* An image that the m first do not exceed, and how many of those equal to it are wanted. `bits`:
+ * all that any image has. */
+static uint64_t threshold(const uint64_t *image, size_t n, size_t m, uint64_t bits, size_t *wanted)
 {
     uint64_t found = 0, mask = 0;
+    int      shift = 0;
 
-    for (int digit = DIGITS - 1; digit >= 0; digit--) {
+    while (shift + DIGIT < 64 && bits >> (shift + DIGIT)) shift++;
+    for (;; shift = shift > DIGIT ? shift - DIGIT : 0) {
         uint32_t histogram[VALUES] = {0}, value = 0;
         for (size_t i = 0; i < n; i++)
-            if ((image[i] & mask) == found) histogram[(image[i] >> (8 * digit)) & (VALUES - 1)]++;
+            if ((image[i] & mask) == found) histogram[(image[i] >> shift) & (VALUES - 1)]++;
         for (; histogram[value] < m; value++) m -= histogram[value];
-        found |= (uint64_t)value << (8 * digit);
-        mask |= (uint64_t)(VALUES - 1) << (8 * digit);
+        found |= (uint64_t)value << shift;
+        mask |= UINT64_MAX << shift;
         if (histogram[value] == m) { /* all of them, whatever their other digits */
             found |= ~mask;
             break;
         }
+        if (shift == 0) break;
     }
     *wanted = m;
     return found;
@@ -64,10 +68,9 @@ static cull_status run(cull_op *op, const cull_op_args *args)
 {
     struct top *top = (struct top *)op;
     size_t      n = args->top.rows, kept = 0, wanted = 0;
-    uint64_t    last = 0, flip = args->top.largest ? UINT64_MAX : 0;
+    uint64_t    bits = cull_cpu_images(args->top.x, n, args->top.largest, top->image);
+    uint64_t    last = threshold(top->image, n, args->top.m, bits, &wanted);
 
-    for (size_t i = 0; i < n; i++) top->image[i] = cull_cpu_image(args->top.x[i]) ^ flip;
-    last = threshold(top->image, n, args->top.m, &wanted);
     for (size_t i = 0; i < n; i++) {
         if (top->image[i] > last) continue;
         if (top->image[i] == last) {
