@@ -7,8 +7,8 @@
 
 struct work {
     cull_learner *learner;
-    cull_op      *summary;
-    cull_seen    *sums; /* on the backend */
+    cull_kit      kit;
+    cull_seen    *sums;
 };
 
 static cull_status score(void *context, const cull_batch *batch)
@@ -21,15 +21,16 @@ static cull_status score(void *context, const cull_batch *batch)
     TRY(cull_learner_plan(w->learner, CULL_PLAN_SCORE, batch->count, &plan));
     TRY(cull_nn_score(plan, batch, CULL_STATS_RUNNING,
                       CULL_SIGNAL_LOSS | CULL_SIGNAL_P | CULL_SIGNAL_LABEL, &seen));
-    TRY(cull_op_run(w->summary, &(cull_op_args){.summary = {.rows = seen.count,
-                                                            .classes = w->learner->model->classes,
-                                                            .loss = seen.loss.data,
-                                                            .p = seen.p.data,
-                                                            .dtype = seen.p.dtype,
-                                                            .label = seen.label.data,
-                                                            .place = seen.place,
-                                                            .add = true,
-                                                            .out = w->sums}}));
+    TRY(cull_kit_run(&w->kit, CULL_OP_SUMMARY, 0,
+                     &(cull_op_args){.summary = {.rows = seen.count,
+                                                 .classes = w->learner->model->classes,
+                                                 .loss = seen.loss.data,
+                                                 .p = seen.p.data,
+                                                 .dtype = seen.p.dtype,
+                                                 .label = seen.label.data,
+                                                 .place = seen.place,
+                                                 .add = true,
+                                                 .out = w->sums}}));
 done:
     return status;
 }
@@ -40,15 +41,14 @@ cull_status cull_learner_evaluate(cull_learner *learner, cull_resident *set, cul
     cull_status   status = CULL_OK;
     cull_backend *b = learner->backend;
     double        start = cull_base_seconds();
-    struct work   w = {.learner = learner};
+    struct work   w = {.learner = learner, .kit.backend = b};
     cull_seen     sums = {0};
     cull_sweep    sweep = {.resident = set,
                            .form = form,
                            .batch = learner->setup->evaluate_batch,
                            .workers = learner->setup->workers};
 
-    TRY(cull_op_ready(b, &(cull_op_desc){.kind = CULL_OP_SUMMARY}, &w.summary));
-    TRY(cull_backend_allocate(b, 1, sizeof *w.sums, "an evaluation", &w.sums));
+    TRY(cull_kit_allocate(&w.kit, 1, sizeof *w.sums, "an evaluation", &w.sums));
     TRY(cull_sweep_run(&sweep, score, &w));
     TRY(cull_backend_download(b, &sums, w.sums, sizeof sums));
     if (!isfinite(sums.loss)) FAIL(CULL_NOT_FINITE, "the loss on the %s set is not finite", name);
@@ -57,7 +57,6 @@ cull_status cull_learner_evaluate(cull_learner *learner, cull_resident *set, cul
                              .loss = sums.loss / (double)sums.count,
                              .seconds = cull_base_seconds() - start};
 done:
-    cull_backend_release(b, w.sums);
-    cull_op_destroy(w.summary);
+    cull_kit_clear(&w.kit);
     return status;
 }

@@ -9,7 +9,7 @@ cull_status cull_learner_open(const cull_train_setup *setup, cull_model *model,
     cull_status status = CULL_OK;
 
     out->setup = setup;
-    out->backend = backend;
+    out->backend = out->kit.backend = backend;
     out->model = model;
     TRY(cull_nn_params_create(backend, model, CULL_F32, &out->params));
     TRY(cull_nn_params_init(out->params, model, setup->seed));
@@ -34,15 +34,14 @@ done:
 
 cull_status cull_learner_begin(cull_learner *l)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *b = l->backend;
+    cull_status status = CULL_OK;
+    cull_kit   *kit = &l->kit;
 
     TRY(cull_learner_optim(l->setup, l->model, l->params, &l->optim));
-    TRY(cull_backend_allocate(b, 1, sizeof *l->now, "a step", &l->now));
-    TRY(cull_backend_allocate(b, 1, sizeof *l->trouble, "a step", &l->trouble));
-    TRY(cull_backend_allocate(b, CULL_LEARNER_RING, sizeof *l->ring, "a step", &l->ring));
-    TRY(cull_backend_allocate(b, CULL_LEARNER_RING, sizeof *l->outcome, "a step", &l->outcome));
-    TRY(cull_op_ready(b, &(cull_op_desc){.kind = CULL_OP_SUMMARY}, &l->summary));
+    TRY(cull_kit_allocate(kit, 1, sizeof *l->now, "a step", &l->now));
+    TRY(cull_kit_allocate(kit, 1, sizeof *l->trouble, "a step", &l->trouble));
+    TRY(cull_kit_allocate(kit, CULL_LEARNER_RING, sizeof *l->ring, "a step", &l->ring));
+    TRY(cull_kit_allocate(kit, CULL_LEARNER_RING, sizeof *l->outcome, "a step", &l->outcome));
     l->schedule = l->setup->schedule;
 done:
     return status;
@@ -50,11 +49,7 @@ done:
 
 void cull_learner_close(cull_learner *l)
 {
-    cull_op_destroy(l->summary);
-    cull_backend_release(l->backend, l->now);
-    cull_backend_release(l->backend, l->trouble);
-    cull_backend_release(l->backend, l->ring);
-    cull_backend_release(l->backend, l->outcome);
+    cull_kit_clear(&l->kit);
     cull_plans_clear(&l->plans);
     cull_optim_destroy(l->optim);
     cull_nn_params_destroy(l->params);
@@ -96,7 +91,7 @@ static cull_status step(cull_learner *l, const cull_signals *seen, cull_meter *m
 
     l->late[l->waiting++] = l->decision != NULL;
     l->decision = NULL;
-    TRY(cull_op_run(l->summary, &args));
+    TRY(cull_kit_run(&l->kit, CULL_OP_SUMMARY, 0, &args));
     cull_meter_lap(meter, CULL_PHASE_LEARN);
     TRY(cull_optim_update(l->optim, l->now, l->params->value, l->params->gradient, l->trouble));
     cull_meter_lap(meter, CULL_PHASE_OPTIM);

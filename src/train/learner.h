@@ -20,12 +20,11 @@ typedef struct cull_learner {
     cull_plans              plans;
     cull_schedule           schedule;
 
-    /* on the backend */
+    cull_kit      kit; /* of the four below, and the summary */
     cull_moment  *now;
     cull_trouble *trouble;
     cull_seen    *ring;    /* [CULL_LEARNER_RING] */
     cull_outcome *outcome; /* [CULL_LEARNER_RING] of the decisions that led to them */
-    cull_op      *summary;
 
     cull_moment         moment;   /* what `now` holds                                  */
     const cull_outcome *decision; /* that led to the next training batch; NULL: known */

@@ -11,8 +11,6 @@
 #include "backend/backend.h"
 #include "data/transform.h"
 
-enum { CULL_RESIDENT_BLOCKS = 5 };
-
 typedef struct cull_resident {
     const cull_dataset *set; /* borrowed, as the backend */
     cull_backend       *backend;
@@ -20,10 +18,9 @@ typedef struct cull_resident {
     const void         *raw; /* NULL: rows are brought packed              */
     const uint32_t     *row;
     const int32_t      *label;
-    void               *block[CULL_RESIDENT_BLOCKS]; /* what was copied there; NULL on the host */
-    void               *packed, *packed_there;       /* [room] rows, here and there             */
-    size_t              room;
-    cull_op            *augment, *gather;
+    cull_kit            kit; /* of what was copied there, augment and gather       */
+    void               *packed, *packed_there; /* [room] rows, here and there      */
+    size_t              room, room_there;
 } cull_resident;
 
 /* Into a zeroed struct, which close ends, also after a failure. */

@@ -92,8 +92,8 @@ static cull_status read_irreducible(cull_scorer *s)
             FAIL_OPTION("score.irreducible", "%s: the loss of example %u is not finite", path,
                         origin);
     }
-    TRY(cull_backend_allocate(s->backend, set->count, sizeof *known, "irreducible losses",
-                              &s->irreducible));
+    TRY(cull_kit_allocate(&s->kit, set->count, sizeof *known, "irreducible losses",
+                          &s->irreducible));
     TRY(cull_backend_upload(s->backend, s->irreducible, known, set->count * sizeof *known));
 done:
     cull_base_free(known);
@@ -108,14 +108,12 @@ cull_status cull_scorer_open(const cull_train_setup *setup, cull_learner *learne
     cull_status status = CULL_OK;
 
     s->setup = setup;
-    s->backend = learner->backend;
+    s->backend = s->kit.backend = learner->backend;
     s->trouble = learner->trouble;
     s->pool = pool;
     s->validation = validation;
     s->form = form;
     s->plans = &learner->plans;
-    TRY(cull_op_ready(s->backend, &(cull_op_desc){.kind = CULL_OP_RESIZE}, &s->resize));
-    TRY(cull_op_ready(s->backend, &(cull_op_desc){.kind = CULL_OP_GATHER}, &s->gather));
     if (setup->score.proxy)
         TRY(make_proxy(s, learner));
     else if (setup->score.scale < 1)
@@ -151,12 +149,7 @@ void cull_scorer_close(cull_scorer *s)
     cull_optim_destroy(s->optim);
     cull_nn_params_destroy(s->params);
     cull_nn_model_destroy(s->model);
-    cull_op_destroy(s->resize);
-    cull_op_destroy(s->gather);
-    cull_backend_release(s->backend, s->small);
-    cull_backend_release(s->backend, s->irreducible);
-    cull_backend_release(s->backend, s->label);
-    cull_backend_release(s->backend, s->known);
+    cull_kit_clear(&s->kit);
     *s = (cull_scorer){0};
 }
 
@@ -220,17 +213,11 @@ cull_status cull_scorer_inputs(cull_scorer *s, const cull_plan *plan, size_t cou
     if (how->to_height == how->height && how->to_width == how->width &&
         (form.channels_last == s->form.channels_last || how->channels == 1))
         return CULL_OK;
-    if (count > s->small_room) {
-        cull_backend_release(s->backend, s->small);
-        s->small = NULL;
-        s->small_room = 0;
-        TRY(cull_backend_allocate(s->backend, count,
-                                  how->channels * how->to_height * how->to_width * sizeof *s->small,
-                                  "images to score", &s->small));
-        s->small_room = count;
-    }
+    TRY(cull_kit_grow(&s->kit, count,
+                      how->channels * how->to_height * how->to_width * sizeof *s->small,
+                      "images to score", &s->small_room, &s->small));
     args.resize.to = s->small;
-    TRY(cull_op_run(s->resize, &args));
+    TRY(cull_kit_run(&s->kit, CULL_OP_RESIZE, 0, &args));
     *inputs = s->small;
 done:
     return status;

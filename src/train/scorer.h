@@ -28,10 +28,10 @@ typedef struct cull_scorer {
     cull_model             *model;  /* of its own; NULL: the learner's                        */
     cull_params            *params; /* of a proxy; NULL: none                                 */
     cull_optim             *optim;
+    cull_kit                kit; /* of the arrays below, resize and gather                    */
     int64_t                 height, width; /* of what it reads                                */
     float                  *small;         /* [small_room] examples as it reads them          */
     size_t                  small_room;
-    cull_op                *resize, *gather;
     double                 *irreducible; /* [pool] by place; NULL: none                       */
     cull_aim                aim;
     cull_pipeline          *pipeline; /* NULL: nothing is scored ahead                        */
@@ -39,7 +39,7 @@ typedef struct cull_scorer {
     /* signals that come from no forward pass, of the candidates */
     int32_t *label;
     double  *known;
-    size_t   room;
+    size_t   label_room, known_room;
 } cull_scorer;
 
 /* What a forward pass saw; borrowed until the next. */

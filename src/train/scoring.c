@@ -48,24 +48,16 @@ static cull_status look_up(cull_scorer *s, const cull_needs *needs, const cull_b
                                     .held = s->pool->set->count,
                                     .bytes = sizeof *s->known}};
 
-    if (!(needs->signals & (CULL_SIGNAL_LABEL | CULL_SIGNAL_IRREDUCIBLE))) return CULL_OK;
-    if (count > s->room) {
-        s->room = 0;
-        cull_backend_release(s->backend, s->label);
-        cull_backend_release(s->backend, s->known);
-        s->label = NULL, s->known = NULL;
-        TRY(cull_backend_allocate(s->backend, count, sizeof *s->label, "signals", &s->label));
-        TRY(cull_backend_allocate(s->backend, count, sizeof *s->known, "signals", &s->known));
-        s->room = count;
-    }
     if (needs->signals & CULL_SIGNAL_LABEL) {
+        TRY(cull_kit_grow(&s->kit, count, sizeof *s->label, "signals", &s->label_room, &s->label));
         TRY(cull_resident_labels(s->pool, batch->place, count, s->label));
         out->label = cull_vector(s->label, CULL_I32, count);
         out->label.device = device;
     }
     if (needs->signals & CULL_SIGNAL_IRREDUCIBLE) {
+        TRY(cull_kit_grow(&s->kit, count, sizeof *s->known, "signals", &s->known_room, &s->known));
         args.gather.to = s->known;
-        TRY(cull_op_run(s->gather, &args));
+        TRY(cull_kit_run(&s->kit, CULL_OP_GATHER, 0, &args));
         out->irreducible = cull_vector(s->known, CULL_F64, count);
         out->irreducible.device = device;
     }

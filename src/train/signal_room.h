@@ -4,13 +4,14 @@
 
 #include "nn/nn.h"
 
+enum { CULL_ROOM_LOSS, CULL_ROOM_LABEL, CULL_ROOM_H, CULL_ROOM_P, CULL_ROOM_LOGITS, CULL_ROOMS };
+
 typedef struct cull_signal_room {
-    cull_backend *backend;
-    unsigned      wanted;
-    size_t        count, at, width, classes; /* examples, those there, D, C */
-    float        *h, *p, *logits;
-    double       *loss;
-    int32_t      *label;
+    cull_kit kit; /* of the arrays */
+    unsigned wanted;
+    size_t   count, at, width, classes; /* examples, those there, D, C          */
+    size_t   row[CULL_ROOMS];           /* bytes of an example; 0: not wanted   */
+    void    *array[CULL_ROOMS];
 } cull_signal_room;
 
 /* Room for signals of `count` examples; kept where it fits already. Ends with clear. */

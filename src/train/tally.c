@@ -14,8 +14,8 @@ static cull_status unknown(cull_tally *t)
 
     TRY(cull_base_alloc(t->pool, sizeof *loss, "a tally", &loss));
     for (size_t i = 0; i < t->pool; i++) loss[i] = NAN;
-    TRY(cull_backend_upload(t->backend, t->loss, loss, t->pool * sizeof *loss));
-    TRY(cull_backend_fill(t->backend, t->first, 0xff, t->pool * sizeof *t->first)); /* -1 */
+    TRY(cull_backend_upload(t->kit.backend, t->loss, loss, t->pool * sizeof *loss));
+    TRY(cull_backend_fill(t->kit.backend, t->first, 0xff, t->pool * sizeof *t->first)); /* -1 */
 done:
     cull_base_free(loss);
     return status;
@@ -24,14 +24,13 @@ done:
 cull_status cull_tally_create(cull_backend *backend, size_t pool, cull_tally *out)
 {
     cull_status status = CULL_OK;
-    cull_tally  t = {.backend = backend, .pool = pool};
+    cull_tally  t = {.kit.backend = backend, .pool = pool};
 
-    TRY(cull_backend_allocate(backend, pool, sizeof *t.count, "a tally", &t.count));
-    TRY(cull_backend_allocate(backend, pool, sizeof *t.weight, "a tally", &t.weight));
-    TRY(cull_backend_allocate(backend, pool, sizeof *t.loss, "a tally", &t.loss));
-    TRY(cull_backend_allocate(backend, pool, sizeof *t.first, "a tally", &t.first));
+    TRY(cull_kit_allocate(&t.kit, pool, sizeof *t.count, "a tally", &t.count));
+    TRY(cull_kit_allocate(&t.kit, pool, sizeof *t.weight, "a tally", &t.weight));
+    TRY(cull_kit_allocate(&t.kit, pool, sizeof *t.loss, "a tally", &t.loss));
+    TRY(cull_kit_allocate(&t.kit, pool, sizeof *t.first, "a tally", &t.first));
     TRY(unknown(&t));
-    TRY(cull_op_ready(backend, &(cull_op_desc){.kind = CULL_OP_TALLY}, &t.op));
     *out = t;
     t = (cull_tally){0};
 done:
@@ -41,26 +40,23 @@ done:
 
 void cull_tally_clear(cull_tally *t)
 {
-    cull_backend_release(t->backend, t->count);
-    cull_backend_release(t->backend, t->weight);
-    cull_backend_release(t->backend, t->loss);
-    cull_backend_release(t->backend, t->first);
-    cull_op_destroy(t->op);
+    cull_kit_clear(&t->kit);
     *t = (cull_tally){0};
 }
 
 cull_status cull_tally_add(cull_tally *t, const cull_moment *now, const cull_signals *trained,
                            const double *weight)
 {
-    return cull_op_run(t->op, &(cull_op_args){.tally = {.rows = trained->count,
-                                                        .place = trained->place,
-                                                        .loss = trained->loss.data,
-                                                        .weight = weight,
-                                                        .now = now,
-                                                        .count = t->count,
-                                                        .first = t->first,
-                                                        .weights = t->weight,
-                                                        .latest = t->loss}});
+    return cull_kit_run(&t->kit, CULL_OP_TALLY, 0,
+                        &(cull_op_args){.tally = {.rows = trained->count,
+                                                  .place = trained->place,
+                                                  .loss = trained->loss.data,
+                                                  .weight = weight,
+                                                  .now = now,
+                                                  .count = t->count,
+                                                  .first = t->first,
+                                                  .weights = t->weight,
+                                                  .latest = t->loss}});
 }
 
 cull_status cull_tally_save(const cull_tally *t, cull_writer *out)
@@ -69,10 +65,10 @@ cull_status cull_tally_save(const cull_tally *t, cull_writer *out)
     uint64_t    pool = t->pool;
 
     TRY(cull_write(out, &pool, sizeof pool));
-    TRY(cull_backend_save(t->backend, t->count, t->pool * sizeof *t->count, out));
-    TRY(cull_backend_save(t->backend, t->weight, t->pool * sizeof *t->weight, out));
-    TRY(cull_backend_save(t->backend, t->loss, t->pool * sizeof *t->loss, out));
-    TRY(cull_backend_save(t->backend, t->first, t->pool * sizeof *t->first, out));
+    TRY(cull_backend_save(t->kit.backend, t->count, t->pool * sizeof *t->count, out));
+    TRY(cull_backend_save(t->kit.backend, t->weight, t->pool * sizeof *t->weight, out));
+    TRY(cull_backend_save(t->kit.backend, t->loss, t->pool * sizeof *t->loss, out));
+    TRY(cull_backend_save(t->kit.backend, t->first, t->pool * sizeof *t->first, out));
 done:
     return status;
 }
@@ -88,10 +84,10 @@ cull_status cull_tally_restore(cull_tally *t, cull_reader *in)
                                              sizeof *t->loss + sizeof *t->first))
         FAIL(CULL_BAD_STATE, "saved counts of %llu examples, the pool has %zu",
              (unsigned long long)pool, t->pool);
-    TRY(cull_backend_restore(t->backend, t->count, t->pool * sizeof *t->count, in));
-    TRY(cull_backend_restore(t->backend, t->weight, t->pool * sizeof *t->weight, in));
-    TRY(cull_backend_restore(t->backend, t->loss, t->pool * sizeof *t->loss, in));
-    TRY(cull_backend_restore(t->backend, t->first, t->pool * sizeof *t->first, in));
+    TRY(cull_backend_restore(t->kit.backend, t->count, t->pool * sizeof *t->count, in));
+    TRY(cull_backend_restore(t->kit.backend, t->weight, t->pool * sizeof *t->weight, in));
+    TRY(cull_backend_restore(t->kit.backend, t->loss, t->pool * sizeof *t->loss, in));
+    TRY(cull_backend_restore(t->kit.backend, t->first, t->pool * sizeof *t->first, in));
 done:
     return status;
 }

@@ -11,13 +11,12 @@
 
 /* Arrays of a backend's memory. */
 typedef struct cull_tally {
-    cull_backend *backend;
-    cull_op      *op;
-    size_t        pool;
-    int32_t      *count;  /* [pool] times trained                                */
-    double       *weight; /* [pool] sum of the weights it was trained at         */
-    float        *loss;   /* [pool] latest, unweighted, of training; NaN: never  */
-    int32_t      *first;  /* [pool] epoch it was first trained in, from 0; -1: never */
+    cull_kit kit;
+    size_t   pool;
+    int32_t *count;  /* [pool] times trained                                */
+    double  *weight; /* [pool] sum of the weights it was trained at         */
+    float   *loss;   /* [pool] latest, unweighted, of training; NaN: never  */
+    int32_t *first;  /* [pool] epoch it was first trained in, from 0; -1: never */
 } cull_tally;
 
 cull_status cull_tally_create(cull_backend *backend, size_t pool, cull_tally *out);

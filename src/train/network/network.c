@@ -79,21 +79,11 @@ static cull_status make_params(cull_network *n, const cull_network_setup *setup)
 
     TRY(cull_nn_params_create(n->backend, n->model, setup->dtype, &n->params));
     TRY(cull_nn_params_init(n->params, n->model, setup->seed));
-    TRY(cull_backend_allocate(n->backend, n->params->running_count, cull_dtype_size(setup->dtype),
-                              "a network", &n->running));
+    TRY(cull_kit_allocate(&n->kit, n->params->running_count, cull_dtype_size(setup->dtype),
+                          "a network", &n->running));
+    TRY(cull_kit_allocate(&n->kit, 1, sizeof *n->seen, "a network", &n->seen));
+    TRY(cull_kit_allocate(&n->kit, 1, sizeof *n->trouble, "a network", &n->trouble));
     TRY(list_tensors(n));
-done:
-    return status;
-}
-
-/* What tells whether losses are finite, wherever they lie. */
-static cull_status make_summary(cull_network *n)
-{
-    cull_status status = CULL_OK;
-
-    TRY(cull_op_ready(n->backend, &(cull_op_desc){.kind = CULL_OP_SUMMARY}, &n->summary));
-    TRY(cull_backend_allocate(n->backend, 1, sizeof *n->seen, "a network", &n->seen));
-    TRY(cull_backend_allocate(n->backend, 1, sizeof *n->trouble, "a network", &n->trouble));
 done:
     return status;
 }
@@ -109,7 +99,7 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
     channels = (size_t)model->input.c;
     TRY(cull_base_alloc(1, sizeof *n, "a network", &n));
     if (!backend) TRY(cull_backend_open(setup->backend, setup->threads, &n->owned));
-    n->backend = backend ? backend : n->owned;
+    n->backend = n->kit.backend = backend ? backend : n->owned;
     TRY(check_dtype(n->backend, setup->dtype));
     n->optim_options = setup->optim;
     n->decay_all = setup->decay_all;
@@ -125,7 +115,6 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
                         &n->row));
     TRY(cull_nn_model_copy(model, &n->model));
     TRY(make_params(n, setup));
-    TRY(make_summary(n));
     n->tray =
         (cull_tray){.backend = n->backend,
                     .row = (size_t)cull_image_row(&model->input) * cull_dtype_size(setup->dtype)};
@@ -155,10 +144,7 @@ void cull_network_destroy(cull_network *n)
     cull_subset_clear(&n->chosen);
     cull_subset_clear(&n->placed);
     cull_base_free(n->row);
-    cull_backend_release(n->backend, n->running);
-    cull_op_destroy(n->summary);
-    cull_backend_release(n->backend, n->seen);
-    cull_backend_release(n->backend, n->trouble);
+    cull_kit_clear(&n->kit);
     cull_base_free(n->tensor);
     cull_backend_close(n->owned);
     cull_base_free(n);
@@ -294,7 +280,7 @@ static cull_status find_trouble(cull_network *n, const cull_signals *seen, cull_
                                        .out = n->seen,
                                        .trouble = n->trouble}};
 
-    TRY(cull_op_run(n->summary, &losses));
+    TRY(cull_kit_run(&n->kit, CULL_OP_SUMMARY, 0, &losses));
     TRY(cull_backend_download(n->backend, out, n->trouble, sizeof *out));
     if (out->what) TRY(cull_backend_fill(n->backend, n->trouble, 0, sizeof *out));
 done:

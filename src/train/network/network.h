@@ -28,9 +28,9 @@ struct cull_network {
     cull_subset        chosen;  /* a subset on the host: all, or a copy          */
     cull_subset        placed;  /* and on the backend, where that is elsewhere   */
     float             *row;     /* one example                                   */
+    cull_kit           kit;     /* of the three below, and a pass's summary      */
     void              *running; /* averages, while a pass must not move them     */
-    cull_op           *summary; /* of the losses of a pass, into the two below   */
-    cull_seen         *seen;
+    cull_seen         *seen;    /* of the losses of a pass                       */
     cull_trouble      *trouble; /* nothing between two passes                    */
     cull_safetensor   *tensor;  /* [tensors] parameters, in the order they lie   */
     size_t             tensors;

@@ -27,6 +27,16 @@ done:
     return status;
 }
 
+/* Other weights are there: what was learned and kept of the old ones is gone. */
+static void begin_with(cull_network *n, cull_optim **optim)
+{
+    cull_optim_destroy(n->optim);
+    n->optim = *optim;
+    *optim = NULL;
+    n->learned = false;
+    n->kept = 0;
+}
+
 cull_status cull_network_read(cull_network *n, const char *path)
 {
     cull_status status = CULL_OK;
@@ -34,11 +44,7 @@ cull_status cull_network_read(cull_network *n, const char *path)
 
     TRY(cull_network_optim(n, &optim));
     TRY(cull_weights_read(path, n->model, n->params));
-    cull_optim_destroy(n->optim);
-    n->optim = optim;
-    optim = NULL;
-    n->learned = false;
-    n->kept = 0;
+    begin_with(n, &optim);
 done:
     cull_optim_destroy(optim);
     return status;
@@ -93,11 +99,7 @@ cull_status cull_network_restore(cull_network *n, const void *bytes, size_t size
         FAIL(CULL_BAD_STATE, "%s", why);
     }
     TRY(status);
-    cull_optim_destroy(n->optim);
-    n->optim = optim;
-    optim = NULL;
-    n->learned = false;
-    n->kept = 0;
+    begin_with(n, &optim);
 done:
     cull_optim_destroy(optim);
     return status;
