@@ -90,8 +90,7 @@ int print_comparison(const reproduction *r, const char *folder)
     cull_compare_record *record = NULL;
 
     if (cull_compare_record_open(folder, &record) != CULL_OK)
-        return complain(END_FAILED, "Run it again: finished runs are not repeated.", "%s",
-                        cull_last_error());
+        return complain_last(END_FAILED, "Run it again: finished runs are not repeated.");
     print_all(r, record);
     (void)printf("curves and tables: cull report %s\n", folder);
     cull_compare_record_close(record);
