@@ -5,21 +5,19 @@
 
 struct arguments {
     const char *root, *out, *role_name;
-    bool        json, help;
+    bool        json;
 };
 
-static int help(const flag *flags)
-{
-    (void)printf("usage: cull data list [--root DIR] [--json]\n"
-                 "       cull data info SET [--root DIR] [--json]\n"
-                 "       cull data convert SET -o FILE.npz [--role train|test] [--root DIR]\n\n"
-                 "list prints every set that is known by name, and where its files were found;\n"
-                 "info reads one and says what is in it; convert writes it as a .npz file that is\n"
-                 "read faster. SET is a name that list prints, or a .npz or .npy file. Sets are\n"
-                 "looked for below --root or $CULL_DATA; docs/formats.md names their files.\n\n");
-    print_flags(stdout, flags);
-    return end_output(END_WELL);
-}
+static const command self = {
+    .name = "data",
+    .usage = "usage: cull data list [--root DIR] [--json]\n"
+             "       cull data info SET [--root DIR] [--json]\n"
+             "       cull data convert SET -o FILE.npz [--role train|test] [--root DIR]\n\n"
+             "list prints every set that is known by name, and where its files were found;\n"
+             "info reads one and says what is in it; convert writes it as a .npz file that is\n"
+             "read faster. SET is a name that list prints, or a .npz or .npy file. Sets are\n"
+             "looked for below --root or $CULL_DATA; docs/formats.md names their files.\n\n",
+};
 
 static int list(const struct arguments *a)
 {
@@ -41,9 +39,8 @@ static int list(const struct arguments *a)
 static int complain_data(cull_status status)
 {
     if (status == CULL_BAD_ARGUMENT || status == CULL_UNKNOWN_SET)
-        return complain(END_USAGE, "See cull data list.", "%s", cull_last_error());
-    return complain(END_FAILED, "docs/formats.md says which files are read, and from where.", "%s",
-                    cull_last_error());
+        return complain_last(END_USAGE, "See cull data list.");
+    return complain_last(END_FAILED, "docs/formats.md says which files are read, and from where.");
 }
 
 static json_t *summary_json(const char *role, const cull_data_summary *s)
@@ -112,8 +109,7 @@ static int convert(const struct arguments *a, const char *name)
                         a->role_name);
     status = cull_data_convert(name, role, a->root, a->out);
     if (status == CULL_IO || status == CULL_NOT_FOUND)
-        return complain(END_FAILED, "Check both paths, their permissions and the space left.", "%s",
-                        cull_last_error());
+        return complain_last(END_FAILED, "Check both paths, their permissions and the space left.");
     return status == CULL_OK ? END_WELL : complain_data(status);
 }
 
@@ -139,12 +135,9 @@ int cmd_data(int argc, char **argv)
                     {"--role", FLAG_TEXT, "NAME", "convert: train or test (train)", &a.role_name, 0},
                     {"-o", FLAG_TEXT, "FILE", "convert: where to", &a.out, 0},
                     {"--json", FLAG_SWITCH, NULL, "as JSON", &a.json, 0},
-                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
-                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+                    {.name = NULL}};
     size_t count = 0;
-    int    end = END_WELL;
+    int    end = take_line(&self, flags, argc, argv, &count);
 
-    end = parse_flags("data", flags, argc, argv, &count);
-    if (!end) end = a.help ? help(flags) : dispatch(&a, argv, count);
-    return end;
+    return end == GO_ON ? dispatch(&a, argv, count) : end;
 }

@@ -110,13 +110,11 @@ static int report(cull_backend *backend, bool json)
 
     list_data(data, sizeof data);
     if (json) {
-        json_t *object =
-            json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:b, s:b}", "version",
-                      cull_version(), "compiler", COMPILER, "backend", device, "cores",
-                      (json_int_t)cores, "zlib", zlibVersion(), "jansson", jansson_version_str(),
-                      "gnuplot", gnuplot, "data", data, "pursuit", pursuit, "draw", draw);
-        (void)json_object_set_new(object, "memory_gib", json_number(memory_gib()));
-        end = print_json(object);
+        end = print_json(json_pack(
+            "{s:s, s:s, s:s, s:I, s:s, s:s, s:b, s:s, s:b, s:b, s:o}", "version", cull_version(),
+            "compiler", COMPILER, "backend", device, "cores", (json_int_t)cores, "zlib",
+            zlibVersion(), "jansson", jansson_version_str(), "gnuplot", gnuplot, "data", data,
+            "pursuit", pursuit, "draw", draw, "memory_gib", json_number(memory_gib())));
     } else {
         (void)printf("cull      %s\ncompiler  %s\nbackend   %s\ncores     %ld\n"
                      "memory    %.1f GiB\nzlib      %s\njansson   %s\n"
@@ -132,30 +130,26 @@ static int report(cull_backend *backend, bool json)
                     "the self-test failed: %s", pursuit ? "draw" : "pursuit");
 }
 
+static const command self = {
+    .name = "doctor",
+    .usage = "usage: cull doctor [--json]\n\n"
+             "Prints versions, compiler, backend, cores and memory, whether gnuplot is there to\n"
+             "draw figures and which data sets are found, and solves two small problems\n"
+             "whose answers are known. Exit status 1 when one is wrong.\n\n",
+};
+
 int cmd_doctor(int argc, char **argv)
 {
-    bool          json = false, help = false;
-    flag          flags[] = {{"--json", FLAG_SWITCH, NULL, "as one JSON object", &json, 0},
-                             {"--help", FLAG_SWITCH, NULL, "this text", &help, 0},
-                             {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+    bool json = false;
+    flag flags[] = {{"--json", FLAG_SWITCH, NULL, "as one JSON object", &json, 0}, {.name = NULL}};
     size_t        count = 0;
     cull_backend *backend = NULL;
     cull_status   status = CULL_OK;
-    int           end = END_WELL;
+    int           end = take_line(&self, flags, argc, argv, &count);
 
-    end = parse_flags("doctor", flags, argc, argv, &count);
-    if (!end && count)
-        end = complain(END_USAGE, "See cull doctor --help.", "'%s' is not understood", argv[0]);
-    if (end) return end;
-    if (help) {
-        (void)printf(
-            "usage: cull doctor [--json]\n\n"
-            "Prints versions, compiler, backend, cores and memory, whether gnuplot is there to\n"
-            "draw figures and which data sets are found, and solves two small problems\n"
-            "whose answers are known. Exit status 1 when one is wrong.\n\n");
-        print_flags(stdout, flags);
-        return end_output(END_WELL);
-    }
+    if (end != GO_ON) return end;
+    if (count)
+        return complain(END_USAGE, "See cull doctor --help.", "'%s' is not understood", argv[0]);
     status = cull_backend_open("cpu", 0, &backend);
     end = status == CULL_OK ? report(backend, json) : complain_status(status);
     cull_backend_close(backend);

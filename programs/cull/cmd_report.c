@@ -4,36 +4,30 @@
 
 #include "flags.h"
 
-static int help(const flag *flags)
-{
-    (void)printf(
-        "usage: cull report DIR... [-o report.html]\n\n"
-        "Writes one HTML page about the comparisons (cull compare), runs (cull train) and\n"
-        "probes (cull probe) in the folders: the verdict, then tables and figures. The page\n"
-        "needs no other file.\n"
-        "What is damaged or missing is named on it and left out. Figures need gnuplot;\n"
-        "without it the page is written all the same, and the exit status is 1.\n\n");
-    print_flags(stdout, flags);
-    return end_output(END_WELL);
-}
+static const command self = {
+    .name = "report",
+    .usage = "usage: cull report DIR... [-o report.html]\n\n"
+             "Writes one HTML page about the comparisons (cull compare), runs (cull train) and\n"
+             "probes (cull probe) in the folders: the verdict, then tables and figures. The page\n"
+             "needs no other file.\n"
+             "What is damaged or missing is named on it and left out. Figures need gnuplot;\n"
+             "without it the page is written all the same, and the exit status is 1.\n\n",
+};
 
 static int complain_report(cull_status status)
 {
-    switch (status) {
-    case CULL_BAD_ARGUMENT:
-        return complain(END_USAGE, "See cull report --help.", "%s", cull_last_error());
-    case CULL_IO:
-        return complain(END_FAILED,
-                        "Give folders that cull compare, cull train or cull probe wrote, and a "
-                        "page that can be written.",
-                        "%s", cull_last_error());
-    case CULL_BAD_FILE:
-        return complain(END_FAILED,
-                        "Run what wrote the folder again (cull compare and cull train with "
-                        "--resume), which writes the file anew.",
-                        "%s", cull_last_error());
-    default: return complain_status(status);
-    }
+    static const remedy remedies[] = {
+        {CULL_BAD_ARGUMENT, END_USAGE, "See cull report --help."},
+        {CULL_IO, END_FAILED,
+         "Give folders that cull compare, cull train or cull probe wrote, and a page that can be "
+         "written."},
+        {CULL_BAD_FILE, END_FAILED,
+         "Run what wrote the folder again (cull compare and cull train with --resume), which "
+         "writes the file anew."},
+        {CULL_OK, END_FAILED, NULL}};
+    int end = complain_by(remedies, status);
+
+    return end ? end : complain_status(status);
 }
 
 static int say(const cull_report_result *r, const char *output, bool json)
@@ -79,21 +73,16 @@ static int report(const char *const *folders, size_t count, const char *output, 
 int cmd_report(int argc, char **argv)
 {
     const char *output = "report.html";
-    bool        wants_help = false, json = false;
+    bool        json = false;
     flag        flags[] = {{"-o", FLAG_TEXT, "FILE", "the page (report.html)", &output, 0},
                            {"--json", FLAG_SWITCH, NULL, "say what is on it as JSON", &json, 0},
-                           {"--help", FLAG_SWITCH, NULL, "this text", &wants_help, 0},
-                           {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+                           {.name = NULL}};
     size_t      count = 0;
-    int         end = END_WELL;
+    int         end = take_line(&self, flags, argc, argv, &count);
 
-    end = parse_flags("report", flags, argc, argv, &count);
-    if (!end && wants_help)
-        end = help(flags);
-    else if (!end && count == 0)
-        end = complain(END_USAGE, "Give the folder of a comparison, a run or a probe.",
-                       "no folder is given");
-    else if (!end)
-        end = report((const char *const *)(void *)argv, count, output, json);
-    return end;
+    if (end != GO_ON) return end;
+    if (count == 0)
+        return complain(END_USAGE, "Give the folder of a comparison, a run or a probe.",
+                        "no folder is given");
+    return report((const char *const *)(void *)argv, count, output, json);
 }

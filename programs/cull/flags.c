@@ -5,29 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FLAGS = 64, MOST_HINT = 160 };
+enum { MOST_HINT = 160 };
 
-static int unknown_flag(const char *command, const flag *flags, const char *word)
+static int unknown_flag(const command *self, const flag *flags, const char *word)
 {
-    const char *names[MOST_FLAGS] = {NULL};
-    char        hint[MOST_HINT];
-    const char *near = NULL;
-    size_t      count = 0;
+    search s = {.wrong = word};
+    char   where[MOST_HINT];
 
-    for (const flag *f = flags; f->name && count < MOST_FLAGS - 1; f++) names[count++] = f->name;
-    near = nearest(word, names);
-    (void)snprintf(hint, sizeof hint, "%s%s%sSee cull %s --help.", near ? "Did you mean " : "",
-                   near ? near : "", near ? "? " : "", command);
-    return complain(END_USAGE, hint, "there is no flag '%s'", word);
+    for (const flag *f = flags; f->name; f++) try_word(&s, f->name);
+    try_word(&s, "--help");
+    (void)snprintf(where, sizeof where, "cull %s --help", self->name);
+    return complain_near(&s, "", where, "there is no flag '%s'", word);
 }
 
-CULL_PRINTF(2, 3) static int see_help(const char *command, const char *format, ...)
+CULL_PRINTF(2, 3) static int see_help(const command *self, const char *format, ...)
 {
     char    hint[MOST_HINT];
     va_list args;
     int     end = END_USAGE;
 
-    (void)snprintf(hint, sizeof hint, "See cull %s --help.", command);
+    (void)snprintf(hint, sizeof hint, "See cull %s --help.", self->name);
     va_start(args, format);
     end = complain_list(END_USAGE, hint, format, args);
     va_end(args);
@@ -45,36 +42,37 @@ static bool parse_number(const char *text, uint64_t *out)
     return errno == 0 && *end == '\0';
 }
 
-static int take_flag(const char *command, flag *f, const char *value)
+static int take_flag(const command *self, flag *f, const char *value)
 {
-    if (f->given) return see_help(command, "%s is given twice", f->name);
+    if (f->given) return see_help(self, "%s is given twice", f->name);
     f->given = true;
     switch (f->kind) {
     case FLAG_SWITCH: *(bool *)f->out = true; return END_WELL;
     case FLAG_TEXT:
-        if (value[0] == '\0') return see_help(command, "%s is empty", f->name);
+        if (value[0] == '\0') return see_help(self, "%s is empty", f->name);
         *(const char **)f->out = value;
         return END_WELL;
     case FLAG_NUMBER:
         if (parse_number(value, f->out)) return END_WELL;
-        return see_help(command, "%s takes a whole number from 0 on, not '%s'", f->name, value);
+        return see_help(self, "%s takes a whole number from 0 on, not '%s'", f->name, value);
     }
     return END_FAILED;
 }
 
-/* "--name=value" and "--name value" alike; a switch takes no value. */
-static flag *find_flag(flag *flags, const char *word, const char **value)
+/* "--name=value" and "--name value" alike; a switch takes no value. `help` is one of them. */
+static flag *find_flag(flag *flags, flag *help, const char *word, const char **value)
 {
     const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
     size_t      length = equals ? (size_t)(equals - word) : strlen(word);
+    flag       *f = flags;
 
     *value = equals ? equals + 1 : NULL;
-    for (flag *f = flags; f->name; f++)
-        if (strlen(f->name) == length && memcmp(f->name, word, length) == 0) return f;
-    return NULL;
+    while (f->name && (strlen(f->name) != length || memcmp(f->name, word, length) != 0)) f++;
+    if (f->name) return f;
+    return length == strlen(help->name) && memcmp(help->name, word, length) == 0 ? help : NULL;
 }
 
-int parse_flags(const char *command, flag *flags, int argc, char **argv, size_t *count)
+static int parse(const command *self, flag *flags, flag *help, int argc, char **argv, size_t *count)
 {
     bool only_words = false;
 
@@ -93,27 +91,40 @@ int parse_flags(const char *command, flag *flags, int argc, char **argv, size_t 
             only_words = true;
             continue;
         }
-        f = find_flag(flags, word, &value);
-        if (!f) return unknown_flag(command, flags, word);
-        if (f->kind == FLAG_SWITCH && value) return see_help(command, "%s takes no value", f->name);
+        f = find_flag(flags, help, word, &value);
+        if (!f) return unknown_flag(self, flags, word);
+        if (f->kind == FLAG_SWITCH && value) return see_help(self, "%s takes no value", f->name);
         if (f->kind != FLAG_SWITCH && !value) {
             const char *ignored = NULL;
-            if (i + 1 == argc || find_flag(flags, argv[i + 1], &ignored))
-                return see_help(command, "%s needs %s behind it", f->name, f->value);
+            if (i + 1 == argc || find_flag(flags, help, argv[i + 1], &ignored))
+                return see_help(self, "%s needs %s behind it", f->name, f->value);
             value = argv[++i];
         }
-        end = take_flag(command, f, value);
+        end = take_flag(self, f, value);
         if (end) return end;
     }
-    return END_WELL;
+    return GO_ON;
 }
 
-void print_flags(FILE *to, const flag *flags)
+static void print_flag(const flag *f)
 {
-    for (; flags->name; flags++) {
-        char left[MOST_HINT];
-        (void)snprintf(left, sizeof left, "%s%s%s", flags->name, flags->value ? " " : "",
-                       flags->value ? flags->value : "");
-        (void)fprintf(to, "  %-24s %s\n", left, flags->doc);
-    }
+    char left[MOST_HINT];
+
+    (void)snprintf(left, sizeof left, "%s%s%s", f->name, f->value ? " " : "",
+                   f->value ? f->value : "");
+    (void)printf("  %-24s %s\n", left, f->doc);
+}
+
+int take_line(const command *self, flag *flags, int argc, char **argv, size_t *count)
+{
+    bool asked = false;
+    flag help = {"--help", FLAG_SWITCH, NULL, "this text", &asked, 0};
+    int  end = parse(self, flags, &help, argc, argv, count);
+
+    if (end != GO_ON || !asked) return end;
+    (void)fputs(self->usage, stdout);
+    for (; flags->name; flags++) print_flag(flags);
+    print_flag(&help);
+    if (self->more) self->more();
+    return end_output(END_WELL);
 }

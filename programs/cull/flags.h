@@ -14,14 +14,21 @@ typedef struct flag {
     const char *value; /* how help calls it; NULL for a switch */
     const char *doc;
     void       *out;   /* bool *, const char ** or uint64_t *; untouched when not given */
-    bool        given; /* set by parse_flags */
+    bool        given; /* set by take_line */
 } flag;
 
-/* Parse a command line; the *count words that are no flags move to its front. Unknown and repeated
- * flags, missing values and bad numbers are complaints. Returns an exit status. */
-int parse_flags(const char *command, flag *flags, int argc, char **argv, size_t *count);
+/* A command to its reader. */
+typedef struct command {
+    const char *name, *usage;
+    void (*more)(void);         /* prints what stands below the flags; NULL: nothing      */
+    const char *missing, *give; /* where one word must be given: a complaint, and its hint */
+} command;
 
-/* One line per flag. */
-void print_flags(FILE *to, const flag *flags);
+enum { GO_ON = -1 };
+
+/* Parse a command line against a table, to which --help is added; the *count words that are no
+ * flags move to its front. GO_ON, or the exit status of a command that is over: its help was asked
+ * for, or flags are unknown or repeated, values missing or numbers bad. */
+int take_line(const command *self, flag *flags, int argc, char **argv, size_t *count);
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "program.h"
 
-enum { MOST_COMMANDS = 16 };
-
 static const struct {
     const char *name, *doc;
     int (*run)(int argc, char **argv);
@@ -44,15 +42,10 @@ static int help(FILE *to)
 
 static int unknown(const char *word)
 {
-    const char *names[MOST_COMMANDS] = {NULL};
-    const char *near = NULL;
-    char        hint[80];
+    search s = {.wrong = word};
 
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) names[i] = commands[i].name;
-    near = nearest(word, names);
-    (void)snprintf(hint, sizeof hint, "%s%s%sSee cull --help.", near ? "Did you mean cull " : "",
-                   near ? near : "", near ? "? " : "");
-    return complain(END_USAGE, hint, "there is no command '%s'", word);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) try_word(&s, commands[i].name);
+    return complain_near(&s, "cull ", "cull --help", "there is no command '%s'", word);
 }
 
 /* oneDNN's threads spin while they wait, which on a machine with other work makes every step many

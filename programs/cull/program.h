@@ -24,16 +24,36 @@ int cmd_doctor(int argc, char **argv);
 /* Say on stderr what happened, then what to do about it; returns `end`. */
 int complain(int end, const char *hint, const char *format, ...) CULL_PRINTF(3, 4);
 int complain_list(int end, const char *hint, const char *format, va_list args) CULL_PRINTF(3, 0);
+/* The same of a failure of the library: its sentence, and this hint. */
+int complain_last(int end, const char *hint);
 
-/* The same for a failure of the library: its sentence, and a hint that fits the status. */
+/* What to do about failures of the library; a hint of NULL ends a table. */
+typedef struct remedy {
+    cull_status status;
+    int         end;
+    const char *hint;
+} remedy;
+
+/* The library's sentence with the hint of its status; 0, and nothing said, where there is none. */
+int complain_by(const remedy *remedies, cull_status status);
+/* The same by what fits most commands, which have a word for every status. */
 int complain_status(cull_status status);
 
 /* Everything printed has arrived, or a complaint: a full disk is no success. */
 int end_output(int end);
 
-/* The word of a NULL-ended list nearest to `wrong`, or NULL when none is near. */
-const char *nearest(const char *wrong, const char *const *words);
-const char *nearest_strategy(const char *wrong); /* the same of the built-in strategies */
+/* The nearest of the words that are tried to a wrong one; .best NULL: none is near. */
+typedef struct search {
+    const char *wrong, *best;
+    size_t      edits; /* from one to the other */
+} search;
+
+void   try_word(search *s, const char *word);
+search nearest_strategy(const char *wrong); /* of the built-in ones */
+
+/* Wrong usage: "Did you mean " `before` and what was found, if anything was, and where to look. */
+int complain_near(const search *s, const char *before, const char *where, const char *format, ...)
+    CULL_PRINTF(4, 5);
 
 /* A run's folder names no weights: say why. */
 int complain_weights(const char *folder, const cull_run_record *run);

@@ -7,7 +7,7 @@
 
 #include "program.h"
 
-enum { MOST_WORD = 32, MOST_STRATEGIES = 128 };
+enum { MOST_WORD = 32, MOST_HINT = 512 };
 
 int complain_list(int end, const char *hint, const char *format, va_list args)
 {
@@ -27,42 +27,40 @@ int complain(int end, const char *hint, const char *format, ...)
     return end;
 }
 
+int complain_last(int end, const char *hint)
+{
+    return complain(end, hint, "%s", cull_last_error());
+}
+
+int complain_by(const remedy *r, cull_status status)
+{
+    while (r->hint && r->status != status) r++;
+    return r->hint ? complain_last(r->end, r->hint) : END_WELL;
+}
+
 int complain_status(cull_status status)
 {
-    switch (status) {
-    case CULL_OK: return END_FAILED;
-    case CULL_BAD_OPTION:
-    case CULL_UNKNOWN_OPTION:
-    case CULL_UNKNOWN_STRATEGY:
-        return complain(END_USAGE, "See cull select --list for every strategy and its options.",
-                        "%s", cull_last_error());
-    case CULL_NO_MEMORY:
-    case CULL_TOO_LARGE:
-        return complain(END_FAILED, "Give fewer examples at once, or a smaller budget.", "%s",
-                        cull_last_error());
-    case CULL_NOT_FINITE:
-        return complain(END_FAILED, "Repair or leave out that example: none is ever guessed.", "%s",
-                        cull_last_error());
-    case CULL_BAD_FILE:
-        return complain(END_FAILED,
-                        "Write it with numpy.save or numpy.savez; docs/formats.md says what is "
-                        "read.",
-                        "%s", cull_last_error());
-    case CULL_IO:
-        return complain(END_FAILED, "Check the path, its permissions and the space left.", "%s",
-                        cull_last_error());
-    case CULL_BAD_STATE:
-        return complain(END_FAILED,
-                        "Give the strategy, options, --pool, --batch, --epochs, --steps and --seed "
-                        "it was saved with, or remove the file to start anew.",
-                        "%s", cull_last_error());
-    case CULL_BAD_ARGUMENT:
-        return complain(END_FAILED, "See cull select --help for the shape and type of each array.",
-                        "%s", cull_last_error());
-    default:
-        return complain(END_FAILED, "See cull doctor for what this machine can do.", "%s",
-                        cull_last_error());
-    }
+    static const char   options[] = "See cull select --list for every strategy and its options.";
+    static const char   fewer[] = "Give fewer examples at once, or a smaller budget.";
+    static const remedy remedies[] = {
+        {CULL_BAD_OPTION, END_USAGE, options},
+        {CULL_UNKNOWN_OPTION, END_USAGE, options},
+        {CULL_UNKNOWN_STRATEGY, END_USAGE, options},
+        {CULL_NO_MEMORY, END_FAILED, fewer},
+        {CULL_TOO_LARGE, END_FAILED, fewer},
+        {CULL_NOT_FINITE, END_FAILED, "Repair or leave out that example: none is ever guessed."},
+        {CULL_BAD_FILE, END_FAILED,
+         "Write it with numpy.save or numpy.savez; docs/formats.md says what is read."},
+        {CULL_IO, END_FAILED, "Check the path, its permissions and the space left."},
+        {CULL_BAD_STATE, END_FAILED,
+         "Give the strategy, options, --pool, --batch, --epochs, --steps and --seed it was saved "
+         "with, or remove the file to start anew."},
+        {CULL_BAD_ARGUMENT, END_FAILED,
+         "See cull select --help for the shape and type of each array."},
+        {CULL_OK, END_FAILED, NULL}};
+    int end = complain_by(remedies, status);
+
+    return end ? end : complain_last(END_FAILED, "See cull doctor for what this machine can do.");
 }
 
 int end_output(int end)
@@ -92,28 +90,40 @@ static size_t distance(const char *a, const char *b)
     return row[width];
 }
 
-const char *nearest(const char *wrong, const char *const *words)
+void try_word(search *s, const char *word)
 {
-    const char *best = NULL;
-    size_t      least = strlen(wrong) / 3 + 2;
+    size_t length = strlen(s->wrong), edits = 0;
 
-    for (; strlen(wrong) < MOST_WORD && *words; words++) {
-        size_t edits = strlen(*words) < MOST_WORD ? distance(wrong, *words) : least;
-        if (edits >= least) continue;
-        least = edits;
-        best = *words;
-    }
-    return best;
+    if (length >= MOST_WORD || strlen(word) >= MOST_WORD) return;
+    edits = distance(s->wrong, word);
+    if (edits >= length / 3 + 2 || (s->best && edits >= s->edits)) return;
+    s->edits = edits;
+    s->best = word;
 }
 
-const char *nearest_strategy(const char *wrong)
+search nearest_strategy(const char *wrong)
 {
-    const char          *names[MOST_STRATEGIES] = {NULL};
+    search               s = {.wrong = wrong};
     const cull_strategy *strategy = NULL;
 
-    for (size_t i = 0; i + 1 < MOST_STRATEGIES && (strategy = cull_strategy_at(i)); i++)
-        names[i] = strategy->name;
-    return nearest(wrong, names);
+    for (size_t i = 0; (strategy = cull_strategy_at(i)); i++) try_word(&s, strategy->name);
+    return s;
+}
+
+int complain_near(const search *s, const char *before, const char *where, const char *format, ...)
+{
+    char    hint[MOST_HINT];
+    va_list args;
+    int     end = END_USAGE;
+
+    if (s->best)
+        (void)snprintf(hint, sizeof hint, "Did you mean %s%s? See %s.", before, s->best, where);
+    else
+        (void)snprintf(hint, sizeof hint, "See %s.", where);
+    va_start(args, format);
+    end = complain_list(END_USAGE, hint, format, args);
+    va_end(args);
+    return end;
 }
 
 int complain_weights(const char *folder, const cull_run_record *run)

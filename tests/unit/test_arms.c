@@ -218,11 +218,7 @@ static void costs_at_marks_are_what_was_spent_until_then(void **state)
     double       at[5], step = 128e-5 + 129e-3 + 5e-4;
     cull_price   p = {0};
     cull_recipe *r = arms.arm[1].recipe;
-    cull_priced  run = {.setup = &r->setup,
-                        .strategy = r->setup.strategy,
-                        .options = r->setup.select,
-                        .count = r->setup.selects,
-                        .own = arms.arm[1].own};
+    cull_priced  run = {.setup = &r->setup, .own = arms.arm[1].own};
 
     (void)state;
     assert_ok(cull_costs_price(&costs, &run, mark, 5, at, &p));

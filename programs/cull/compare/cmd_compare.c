@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 #include "compare/compare_parts.h"
-#include "flags.h"
 #include "train/run_parts.h"
 
 struct arguments {
     const char *recipe, *strategies, *keep, *pass, *out, *margin;
     uint64_t    seeds, jobs, threads;
-    bool        plan, anyway, resume, json, help;
+    bool        plan, anyway, resume, json;
     changes     change;
     char        folder[CULL_DATA_PATH];
     char       *command; /* owned */
@@ -42,9 +41,9 @@ void compare_listen(void)
     (void)sigaction(SIGTERM, &action, NULL);
 }
 
-static int help(const flag *flags)
-{
-    (void)printf(
+static const command self = {
+    .name = "compare",
+    .usage =
         "usage: cull compare RECIPE.yaml [key=value ...] --strategies LIST [--keep LIST]\n\n"
         "Is a strategy better than uniform choice at the same cost? Runs every strategy at\n"
         "every share to keep, with controls at the same cost: uniform choice of as many,\n"
@@ -53,43 +52,24 @@ static int help(const flag *flags)
         "would take to know. What steps cost is measured first; docs/compare.md has the rest.\n\n"
         "A strategy is a name of docs/strategies.md, with a modifier and options behind it,\n"
         "and how it scores: --strategies 'sb,sb remembered,sb score.precision=int8'. What\n"
-        "cannot be, or cannot save anything, is named and left out.\n\n");
-    print_flags(stdout, flags);
-    return end_output(END_WELL);
-}
-
-/* Without --out: compare/ and the recipe's name. */
-static void name_folder(struct arguments *a)
-{
-    const char *slash = strrchr(a->recipe, '/'), *name = slash ? slash + 1 : a->recipe;
-    size_t      length = strcspn(name, ".");
-
-    if (a->out)
-        (void)snprintf(a->folder, sizeof a->folder, "%s", a->out);
-    else
-        (void)snprintf(a->folder, sizeof a->folder, "compare/%.*s", (int)(length ? length : 1),
-                       name);
-}
+        "cannot be, or cannot save anything, is named and left out.\n\n",
+    .missing = "no recipe is given",
+    .give = "Give the path of one; recipes/ holds some.",
+};
 
 static int complain_compare(cull_status status)
 {
-    const char *why = cull_last_error();
+    static const remedy remedies[] = {
+        {CULL_BUSY, END_FAILED, "Wait for it, or give another --out."},
+        {CULL_DIFFERS, END_USAGE,
+         "Go on with what it was begun with (more --seeds and another --margin are fine), or give "
+         "another --out."},
+        {CULL_NO_SAVING, END_USAGE, "Give a smaller --keep, --pass reuse, or --anyway to run it."},
+        {CULL_BAD_OPTION, END_USAGE, "See cull compare --help, and cull train --help for keys."},
+        {CULL_OK, END_FAILED, NULL}};
+    int end = complain_by(remedies, status);
 
-    switch (status) {
-    case CULL_BUSY: return complain(END_FAILED, "Wait for it, or give another --out.", "%s", why);
-    case CULL_DIFFERS:
-        return complain(END_USAGE,
-                        "Go on with what it was begun with (more --seeds and another --margin are "
-                        "fine), or give another --out.",
-                        "%s", why);
-    case CULL_NO_SAVING:
-        return complain(END_USAGE, "Give a smaller --keep, --pass reuse, or --anyway to run it.",
-                        "%s", why);
-    case CULL_BAD_OPTION:
-        return complain(END_USAGE, "See cull compare --help, and cull train --help for keys.", "%s",
-                        why);
-    default: return complain_run(status);
-    }
+    return end ? end : complain_run(status);
 }
 
 static int read_margin(const char *text, double *out)
@@ -143,7 +123,7 @@ static int compare(struct arguments *a, cull_comparison *c)
     if (!a->plan) {
         status = cull_comparison_folder(c, a->folder, a->resume);
         if (status == CULL_BAD_ARGUMENT) /* it holds something else */
-            return complain(END_USAGE, "Give another --out.", "%s", cull_last_error());
+            return complain_last(END_USAGE, "Give another --out.");
         if (status != CULL_OK) return complain_compare(status);
     }
     compare_listen();
@@ -189,49 +169,20 @@ static int prepare(struct arguments *a)
     return end;
 }
 
-static bool is_plain(const char *word)
-{
-    return *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                       "0123456789-_=.,/+:@%")];
-}
-
 /* The command as a shell takes it, --resume left out; NULL: no memory. */
 static char *repeat_command(int argc, char **argv)
 {
-    static const char begin[] = "cull compare";
-    size_t            room = sizeof begin;
-    char             *text = NULL, *next = NULL;
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *to = open_memstream(&text, &size);
 
-    for (int i = 0; i < argc; i++) room += 4 * strlen(argv[i]) + 3; /* a quote becomes four */
-    text = malloc(room);
-    if (!text) return NULL;
-    next = stpcpy(text, begin);
-    for (int i = 0; i < argc; i++) {
-        bool plain = is_plain(argv[i]);
-
-        if (strcmp(argv[i], "--resume") == 0) continue;
-        next = stpcpy(next, plain ? " " : " '");
-        for (const char *at = argv[i]; *at; at++) {
-            if (*at == '\'') next = stpcpy(next, "'\\'");
-            *next++ = *at;
-        }
-        next = stpcpy(next, plain ? "" : "'");
-    }
-    return text;
-}
-
-static int check_words(struct arguments *a, char *const *words, size_t count)
-{
-    int end = take_changes("compare", words, count, &a->change, &a->recipe);
-
-    if (!end && !a->recipe)
-        end =
-            complain(END_USAGE, "Give the path of one; recipes/ holds some.", "no recipe is given");
-    if (!end && !a->strategies)
-        end = complain(END_USAGE,
-                       "As --strategies 'random,sb,sb remembered'; see cull select --list.",
-                       "no strategy is given");
-    return end;
+    if (!to) return NULL;
+    (void)fputs("cull compare", to);
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--resume") != 0) print_word(to, argv[i]);
+    if (fclose(to) == 0) return text;
+    free(text);
+    return NULL;
 }
 
 int cmd_compare(int argc, char **argv)
@@ -250,22 +201,19 @@ int cmd_compare(int argc, char **argv)
                     {"--anyway", FLAG_SWITCH, NULL, "also run what cannot save anything", &a.anyway, 0},
                     {"--resume", FLAG_SWITCH, NULL, "go on with the comparison that is there", &a.resume, 0},
                     {"--json", FLAG_SWITCH, NULL, "the plan or the comparison as JSON", &a.json, 0},
-                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
-                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    size_t count = 0;
-    int    end = END_WELL;
+                    {.name = NULL}};
+    int end = END_WELL;
 
     a.command = repeat_command(argc, argv);
     if (!a.command) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    end = parse_flags("compare", flags, argc, argv, &count);
-    if (!end && a.help) {
-        end = help(flags);
-    } else if (!end) {
-        end = check_words(&a, argv, count);
-        if (!end) {
-            name_folder(&a);
-            end = prepare(&a);
-        }
+    end = take_changed(&self, flags, argc, argv, &a.change, &a.recipe);
+    if (end == GO_ON && !a.strategies) {
+        end = complain(END_USAGE,
+                       "As --strategies 'random,sb,sb remembered'; see cull select --list.",
+                       "no strategy is given");
+    } else if (end == GO_ON) {
+        name_folder(a.out, "compare", a.recipe, a.folder, sizeof a.folder);
+        end = prepare(&a);
     }
     clear_changes(&a.change);
     free(a.command);

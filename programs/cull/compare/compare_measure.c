@@ -25,43 +25,13 @@ struct answer {
     char          why[MOST_SENTENCE], subject[MOST_SENTENCE];
 };
 
-static bool write_all(int to, const void *data, size_t bytes)
-{
-    const char *next = data;
-
-    while (bytes > 0) {
-        ssize_t done = write(to, next, bytes);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return false;
-        next += done;
-        bytes -= (size_t)done;
-    }
-    return true;
-}
-
-static bool read_all(int from, void *data, size_t bytes)
-{
-    char *next = data;
-
-    while (bytes > 0) {
-        ssize_t done = read(from, next, bytes);
-        if (done < 0 && errno == EINTR) {
-            if (compare_asked_to_end()) return false;
-            continue;
-        }
-        if (done <= 0) return false;
-        next += done;
-        bytes -= (size_t)done;
-    }
-    return true;
-}
-
 /* The child: answers one after the other, then ends. */
 static void answer_all(const cull_comparison *c, int to)
 {
     const cull_recipe *recipe = NULL;
+    FILE              *stream = fdopen(to, "w");
 
-    for (size_t i = 0; (recipe = cull_comparison_unmeasured(c, i)); i++) {
+    for (size_t i = 0; stream && (recipe = cull_comparison_unmeasured(c, i)); i++) {
         struct answer a = {0};
 
         a.status = cull_measure(recipe, SECONDS, &a.measured);
@@ -69,7 +39,7 @@ static void answer_all(const cull_comparison *c, int to)
             (void)snprintf(a.why, sizeof a.why, "%s", cull_last_error());
             (void)snprintf(a.subject, sizeof a.subject, "%s", cull_last_subject());
         }
-        if (!write_all(to, &a, sizeof a)) _exit(END_FAILED);
+        if (fwrite(&a, sizeof a, 1, stream) != 1 || fflush(stream)) _exit(END_FAILED);
     }
     _exit(END_WELL);
 }
@@ -77,7 +47,7 @@ static void answer_all(const cull_comparison *c, int to)
 struct crew {
     unsigned count;
     pid_t    pid[MOST_JOBS];
-    int      from[MOST_JOBS];
+    FILE    *from[MOST_JOBS];
 };
 
 static int hire(const cull_comparison *c, struct crew *crew, unsigned jobs)
@@ -90,16 +60,16 @@ static int hire(const cull_comparison *c, struct crew *crew, unsigned jobs)
         pid = fork();
         if (pid == 0) {
             (void)close(ends[0]);
-            for (unsigned i = 0; i < crew->count; i++) (void)close(crew->from[i]);
+            for (unsigned i = 0; i < crew->count; i++) (void)fclose(crew->from[i]);
             answer_all(c, ends[1]);
         }
         (void)close(ends[1]);
-        if (pid < 0) {
-            (void)close(ends[0]);
+        crew->from[crew->count] = pid < 0 ? NULL : fdopen(ends[0], "r");
+        crew->pid[crew->count] = pid;
+        if (!crew->from[crew->count]) {
+            (void)close(ends[0]); /* which ends the child, if there is one */
             break;
         }
-        crew->pid[crew->count] = pid;
-        crew->from[crew->count] = ends[0];
     }
     if (crew->count == jobs) return END_WELL;
     return complain(END_FAILED, "Give fewer --jobs.", "no process to measure in: %s",
@@ -109,7 +79,7 @@ static int hire(const cull_comparison *c, struct crew *crew, unsigned jobs)
 static void dismiss(struct crew *crew, bool kill_them)
 {
     for (unsigned i = 0; i < crew->count; i++) {
-        (void)close(crew->from[i]);
+        (void)fclose(crew->from[i]);
         if (kill_them) (void)kill(crew->pid[i], SIGKILL);
         while (waitpid(crew->pid[i], NULL, 0) < 0 && errno == EINTR) continue;
     }
@@ -151,7 +121,7 @@ static int collect(cull_comparison *c, const struct crew *crew, cull_measured *a
         for (unsigned k = 0; k < crew->count; k++) {
             struct answer a = {0};
 
-            if (!read_all(crew->from[k], &a, sizeof a))
+            if (fread(&a, sizeof a, 1, crew->from[k]) != 1)
                 return compare_asked_to_end()
                            ? 128 + compare_asked_to_end()
                            : complain(END_FAILED, "Is there memory enough for all --jobs?",

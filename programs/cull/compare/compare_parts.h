@@ -17,6 +17,11 @@ int compare_train(cull_comparison *comparison, unsigned jobs, bool quiet);
 /* "4 minutes" */
 void compare_clock(double seconds, char *out, size_t room);
 
+/* A blank and a number of `digits` behind the point, or a dash; sign "+": with its sign. */
+void compare_put(double value, int width, int digits, const char *sign);
+/* In so many columns; a name that is too long has a line of its own. */
+void compare_put_name(const char *name, int width);
+
 /* The plan, and the result, as tables within 80 columns. */
 int compare_print_plan(const cull_comparison *comparison, bool whole);
 int compare_print_result(const cull_comparison *comparison);

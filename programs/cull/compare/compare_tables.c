@@ -9,8 +9,7 @@ enum { NAME = 34, WIDE = 78 };
 
 #define BUSY .2 /* share of the time that others had */
 
-/* A number of `digits` behind the point, or a dash. */
-static void put(double value, int width, int digits, const char *sign)
+void compare_put(double value, int width, int digits, const char *sign)
 {
     char form[16];
 
@@ -63,13 +62,12 @@ static void wrap(const char *text)
     (void)putchar('\n');
 }
 
-/* Names that are too long have a line of their own. */
-static void put_name(const char *name)
+void compare_put_name(const char *name, int width)
 {
-    if (strlen(name) <= NAME)
-        (void)printf("%-*s", NAME, name);
+    if (strlen(name) <= (size_t)width)
+        (void)printf("%-*s", width, name);
     else
-        (void)printf("%s\n%*s", name, NAME, "");
+        (void)printf("%s\n%*s", name, width, "");
 }
 
 /* "what: a, b" of all arms that are so. */
@@ -116,10 +114,10 @@ static void print_planned(const cull_comparison *c)
 
     (void)printf("\n%-*s %-13s %6s %7s %5s\n", NAME, "", "", "cost", "counted", "runs");
     for (size_t i = 0; cull_comparison_arm(c, i, &arm); i++) {
-        put_name(arm.name);
+        compare_put_name(arm.name, NAME);
         (void)printf(" %-13s", arm.role);
-        put(arm.cost, 6, 3, "");
-        put(arm.counted, 7, 3, "");
+        compare_put(arm.cost, 6, 3, "");
+        compare_put(arm.counted, 7, 3, "");
         (void)printf(" %5zu\n", arm.runs);
     }
     (void)puts("\ncost: share of full training's time, by the table measured just now;\n"
@@ -149,11 +147,11 @@ int compare_print_plan(const cull_comparison *c, bool whole)
 
 static void print_arm(const cull_compare_arm *arm)
 {
-    put_name(arm->name);
-    put(arm->cost, 6, 3, "");
-    put(arm->mean, 7, 2, "");
-    put(arm->sd, 5, 2, "");
-    put(arm->difference, 6, 2, "+");
+    compare_put_name(arm->name, NAME);
+    compare_put(arm->cost, 6, 3, "");
+    compare_put(arm->mean, 7, 2, "");
+    compare_put(arm->sd, 5, 2, "");
+    compare_put(arm->difference, 6, 2, "+");
     if (arm->verdict[0]) (void)printf(" %s", arm->verdict);
     if (isfinite(arm->more_seeds)) (void)printf(" +%.0f", arm->more_seeds);
     (void)putchar('\n');

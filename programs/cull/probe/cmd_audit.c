@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cull_lab.h"
-#include "flags.h"
 #include "train/run_parts.h"
 
 enum { MOST_PATH = 1200 };
@@ -12,22 +11,22 @@ enum { MOST_PATH = 1200 };
 struct arguments {
     const char *folder, *set;
     uint64_t    examples;
-    bool        json, help;
+    bool        json;
     changes     change;
     char        weights[MOST_PATH], selection[MOST_PATH], out[MOST_PATH];
 };
 
-static int help(const flag *flags)
-{
-    (void)printf(
+static const command self = {
+    .name = "audit",
+    .usage =
         "usage: cull audit RUN [key=value ...] [--set train|validation|test] [--examples N]\n\n"
         "Looks at every example of a set with the latest weights of a run's folder: how sure the\n"
         "network is of the true class, how many hard examples have a wrong label, and how often\n"
         "each was trained. RUN/audit.npz then holds the easiest and the hardest as pictures,\n"
-        "which cull report draws, and the list of those never trained.\n\n");
-    print_flags(stdout, flags);
-    return end_output(END_WELL);
-}
+        "which cull report draws, and the list of those never trained.\n\n",
+    .missing = "no run is given",
+    .give = "Give the folder of a run.",
+};
 
 static int find_files(struct arguments *a)
 {
@@ -117,19 +116,14 @@ static int audit(struct arguments *a)
 int cmd_audit(int argc, char **argv)
 {
     struct arguments a = {.set = "train"};
-    flag   flags[] = {{"--set", FLAG_TEXT, "NAME", "train, validation or test (train)", &a.set, 0},
-                      {"--examples", FLAG_NUMBER, "N", "pictures of each kind (24)", &a.examples, 0},
-                      {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
-                      {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
-                      {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    size_t count = 0;
-    int    end = END_WELL;
+    flag flags[] = {{"--set", FLAG_TEXT, "NAME", "train, validation or test (train)", &a.set, 0},
+                    {"--examples", FLAG_NUMBER, "N", "pictures of each kind (24)", &a.examples, 0},
+                    {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
+                    {.name = NULL}};
+    int  end = take_changed(&self, flags, argc, argv, &a.change, &a.folder);
 
-    end = parse_flags("audit", flags, argc, argv, &count);
-    if (!end && !a.help) end = take_changes("audit", argv, count, &a.change, &a.folder);
-    if (!end && !a.help && !a.folder)
-        end = complain(END_USAGE, "Give the folder of a run.", "no run is given");
-    if (!end) end = a.help ? help(flags) : audit(&a);
+    if (end != GO_ON) return end;
+    end = audit(&a);
     clear_changes(&a.change);
     return end;
 }

@@ -3,40 +3,29 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flags.h"
 #include "probe/probe_print.h"
 #include "train/run_parts.h"
 
 struct arguments {
     const char *recipe, *weights, *strategies, *keep, *out;
     uint64_t    batches;
-    bool        picks, exact, json, help;
+    bool        picks, exact, json;
     changes     change;
 };
 
-static int help(const flag *flags)
-{
-    (void)printf(
+static const command self = {
+    .name = "probe",
+    .usage =
         "usage: cull probe [RECIPE.yaml] [key=value ...] [--strategies LIST] [--keep LIST]\n\n"
         "At fixed weights, over the first minibatches of the recipe's run: every strategy picks\n"
         "at every share, and the true gradient of the picks (all parameters) is held against\n"
         "that of the batch and that of all the data: squared error, how often it is below\n"
-        "random's (with its 95 %% interval), cosine, share of equal signs; the error against the\n"
+        "random's (with its 95 % interval), cosine, share of equal signs; the error against the\n"
         "batch also as a share of its gradient, over the last layer and over all; with\n"
         "data.label_noise also how many of the picks have a wrong label. Strategies may carry\n"
         "options: --strategies 'random,sb beta=balles'. With --out, DIR/probe.jsonl holds a line\n"
-        "for each batch and arm.\n\n");
-    print_flags(stdout, flags);
-    return end_output(END_WELL);
-}
-
-static void tell(void *context, size_t done, size_t all)
-{
-    const bool *terminal = context;
-
-    if (*terminal && (done % 8 == 0 || done == all))
-        (void)fprintf(stderr, "\r%zu of %zu passes%s", done, all, done == all ? "\n" : "");
-}
+        "for each batch and arm.\n\n",
+};
 
 static int say(const struct arguments *a, const cull_probe_result *result)
 {
@@ -55,29 +44,23 @@ static int probe(struct arguments *a)
                                   .picks = a->picks,
                                   .exact = a->exact,
                                   .folder = a->out,
-                                  .tell = tell,
+                                  .tell = tell_passes,
                                   .context = &terminal};
-    char              *copy = NULL;
-    const char       **names = NULL;
-    double            *keeps = NULL;
     cull_status        status = CULL_OK;
-    int                end = take_list(a->strategies, &copy, &names, &options.strategies);
+    int                end = take_probe(a->strategies, a->keep, &options);
 
-    if (!end) end = take_keeps(a->keep, &keeps, &options.keeps);
-    options.strategy = names;
-    options.keep = keeps;
     if (!end) {
         status = cull_recipe_open(a->recipe, a->change.option, a->change.count, &recipe);
         if (status != CULL_OK) end = complain_opening(status);
-        if (status == CULL_OK && a->out) end = make_folders(a->out);
-        if (status == CULL_OK && !end) status = cull_probe(recipe, &options, &result);
-        if (!end) end = status == CULL_OK ? say(a, &result) : complain_run(status);
+    }
+    if (!end && a->out) end = make_folders(a->out);
+    if (!end) {
+        status = cull_probe(recipe, &options, &result);
+        end = status == CULL_OK ? say(a, &result) : complain_run(status);
     }
     cull_probe_clear(&result);
     cull_recipe_close(recipe);
-    free(keeps);
-    free((void *)names);
-    free(copy);
+    clear_probe(&options);
     return end;
 }
 
@@ -95,16 +78,13 @@ int cmd_probe(int argc, char **argv)
                     {"--exact", FLAG_SWITCH, NULL, "strategies compute in float64", &a.exact, 0},
                     {"--out", FLAG_TEXT, "DIR", "a folder for probe.jsonl (none)", &a.out, 0},
                     {"--json", FLAG_SWITCH, NULL, "one JSON line an arm", &a.json, 0},
-                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
-                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    size_t count = 0;
-    int    end = END_WELL;
+                    {.name = NULL}};
+    int end = take_changed(&self, flags, argc, argv, &a.change, &a.recipe);
 
-    end = parse_flags("probe", flags, argc, argv, &count);
-    if (!end && !a.help) end = take_changes("probe", argv, count, &a.change, &a.recipe);
-    if (!end && a.batches == 0)
-        end = complain(END_USAGE, "Write it as --batches 200.", "--batches 0 looks at nothing");
-    if (!end) end = a.help ? help(flags) : probe(&a);
+    if (end != GO_ON) return end;
+    end = a.batches
+              ? probe(&a)
+              : complain(END_USAGE, "Write it as --batches 200.", "--batches 0 looks at nothing");
     clear_changes(&a.change);
     return end;
 }

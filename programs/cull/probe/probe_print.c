@@ -101,46 +101,30 @@ void print_probe(const cull_probe_result *r)
 
 static json_t *spread_json(const cull_spread *s)
 {
-    json_t *o = json_object();
-
-    (void)json_object_set_new(o, "mean", json_number(s->mean));
-    (void)json_object_set_new(o, "sd", json_number(s->deviation));
-    (void)json_object_set_new(o, "q05", json_number(s->low));
-    (void)json_object_set_new(o, "q25", json_number(s->quarter));
-    (void)json_object_set_new(o, "q50", json_number(s->median));
-    (void)json_object_set_new(o, "q75", json_number(s->three_quarters));
-    (void)json_object_set_new(o, "q95", json_number(s->high));
-    return o;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean", json_number(s->mean), "sd",
+                     json_number(s->deviation), "q05", json_number(s->low), "q25",
+                     json_number(s->quarter), "q50", json_number(s->median), "q75",
+                     json_number(s->three_quarters), "q95", json_number(s->high));
 }
 
 static json_t *rate_json(const cull_rate *rate)
 {
-    json_t *o = json_object();
-
-    (void)json_object_set_new(o, "rate", json_number(rate->rate));
-    (void)json_object_set_new(o, "low", json_number(rate->low));
-    (void)json_object_set_new(o, "high", json_number(rate->high));
-    (void)json_object_set_new(o, "trials", json_number(rate->trials));
-    return o;
+    return json_pack("{s:o, s:o, s:o, s:o}", "rate", json_number(rate->rate), "low",
+                     json_number(rate->low), "high", json_number(rate->high), "trials",
+                     json_number(rate->trials));
 }
 
 static json_t *way_json(const cull_probe_result *r, const cull_probe_arm *a, int way)
 {
-    json_t *o = json_object();
-
-    (void)json_object_set_new(o, "error", spread_json(&a->error[way]));
-    (void)json_object_set_new(o, "relative", json_number(a->error[way].mean / r->full));
-    (void)json_object_set_new(o, "wins", rate_json(&a->wins[way]));
-    (void)json_object_set_new(o, "cosine", spread_json(&a->cosine[way]));
-    (void)json_object_set_new(o, "sign", spread_json(&a->sign[way]));
-    (void)json_object_set_new(o, "batch_error", spread_json(&a->batch_error[way]));
-    (void)json_object_set_new(o, "batch_wins", rate_json(&a->batch_wins[way]));
-    (void)json_object_set_new(o, "batch_cosine", spread_json(&a->batch_cosine[way]));
-    (void)json_object_set_new(o, "batch_sign", spread_json(&a->batch_sign[way]));
-    (void)json_object_set_new(o, "batch_relative", spread_json(&a->relative[way]));
-    (void)json_object_set_new(o, "last_relative", spread_json(&a->last[way]));
-    (void)json_object_set_new(o, "last_wins", rate_json(&a->last_wins[way]));
-    return o;
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "error",
+        spread_json(&a->error[way]), "relative", json_number(a->error[way].mean / r->full), "wins",
+        rate_json(&a->wins[way]), "cosine", spread_json(&a->cosine[way]), "sign",
+        spread_json(&a->sign[way]), "batch_error", spread_json(&a->batch_error[way]), "batch_wins",
+        rate_json(&a->batch_wins[way]), "batch_cosine", spread_json(&a->batch_cosine[way]),
+        "batch_sign", spread_json(&a->batch_sign[way]), "batch_relative",
+        spread_json(&a->relative[way]), "last_relative", spread_json(&a->last[way]), "last_wins",
+        rate_json(&a->last_wins[way]));
 }
 
 int print_probe_json(const cull_probe_result *r)
@@ -173,19 +157,20 @@ int print_probe_json(const cull_probe_result *r)
     return end ? end : end_output(END_WELL);
 }
 
-int take_list(const char *text, char **copy, const char ***out, size_t *count)
+/* Texts with commas between; *out is a new block, the texts behind their addresses. */
+static int take_list(const char *text, const char ***out, size_t *count)
 {
     size_t      most = 1, length = 0;
+    char       *copy = NULL;
     const char *rest = NULL, *item = NULL;
 
     for (const char *c = text; *c; c++) most += *c == ',';
-    *copy = calloc(strlen(text) + 1, 1);
-    *out = calloc(most, sizeof **out);
-    *count = 0;
-    if (!*copy || !*out) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    memcpy(*copy, text, strlen(text));
-    for (rest = *copy; (item = cull_list_next(&rest, &length));) {
-        (*copy)[(size_t)(item - *copy) + length] = '\0';
+    *out = calloc(1, most * sizeof **out + strlen(text) + 1);
+    if (!*out) return complain(END_FAILED, "Give fewer arguments.", "no memory");
+    copy = (char *)(*out + most);
+    memcpy(copy, text, strlen(text));
+    for (rest = copy; (item = cull_list_next(&rest, &length));) {
+        copy[(size_t)(item - copy) + length] = '\0';
         if (length) (*out)[(*count)++] = item;
     }
     if (*count == 0)
@@ -193,11 +178,10 @@ int take_list(const char *text, char **copy, const char ***out, size_t *count)
     return END_WELL;
 }
 
-int take_keeps(const char *text, double **out, size_t *count)
+static int take_keeps(const char *text, double **out, size_t *count)
 {
-    char        *copy = NULL;
     const char **word = NULL;
-    int          end = take_list(text, &copy, &word, count);
+    int          end = take_list(text, &word, count);
 
     *out = end ? NULL : calloc(*count + 1, sizeof **out);
     if (!end && !*out) end = complain(END_FAILED, "Give fewer arguments.", "no memory");
@@ -210,6 +194,31 @@ int take_keeps(const char *text, double **out, size_t *count)
                            "--keep takes shares above 0 and up to 1, not '%s'", word[i]);
     }
     free((void *)word);
-    free(copy);
     return end;
+}
+
+int take_probe(const char *strategies, const char *keep, cull_probe_options *out)
+{
+    const char **names = NULL;
+    double      *keeps = NULL;
+    int          end = take_list(strategies, &names, &out->strategies);
+
+    if (!end) end = take_keeps(keep, &keeps, &out->keeps);
+    out->strategy = names;
+    out->keep = keeps;
+    return end;
+}
+
+void clear_probe(cull_probe_options *options)
+{
+    free((void *)options->strategy);
+    free((void *)options->keep);
+}
+
+void tell_passes(void *context, size_t done, size_t all)
+{
+    const bool *terminal = context;
+
+    if (*terminal && (done % 8 == 0 || done == all))
+        (void)fprintf(stderr, "\r%zu of %zu passes%s", done, all, done == all ? "\n" : "");
 }

@@ -11,9 +11,12 @@ void print_probe(const cull_probe_result *result);
 /* One JSON line an arm. Returns an exit status. */
 int print_probe_json(const cull_probe_result *result);
 
-/* Numbers with commas between; *out is the caller's to free. Returns an exit status. */
-int take_keeps(const char *text, double **out, size_t *count);
-/* Texts with commas between; *out points into *copy; both are the caller's to free. */
-int take_list(const char *text, char **copy, const char ***out, size_t *count);
+/* Strategies and shares to keep, with commas between each, into the options, which are cleared also
+ * after a failure. Returns an exit status. */
+int  take_probe(const char *strategies, const char *keep, cull_probe_options *out);
+void clear_probe(cull_probe_options *options);
+
+/* How far it is, on a terminal; the context is a bool: is there one? */
+void tell_passes(void *context, size_t done, size_t all);
 
 #endif

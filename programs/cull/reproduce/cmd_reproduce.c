@@ -4,28 +4,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flags.h"
 #include "reproduce/reproduce_parts.h"
-#include "train/run_parts.h"
 
 struct arguments {
     const char  *name, *subset, *recipes;
-    bool         list, help;
+    bool         list;
     reproduction r;
     char         folder[MOST_WORD];
 };
 
-static int help(const flag *flags)
-{
-    (void)printf(
+static const command self = {
+    .name = "reproduce",
+    .usage =
         "usage: cull reproduce NAME [--epochs N] [--seeds N] [--subset SHARE] [--out DIR]\n"
         "       cull reproduce --list\n\n"
         "Does a figure or table of a paper again and prints what came of it beside what the paper\n"
         "says. Whole set-ups take days: --epochs, --seeds and --subset scale them down, and the\n"
-        "output says by how much. docs/reproduce.md has the figures measured here.\n\n");
-    print_flags(stdout, flags);
-    return end_output(END_WELL);
-}
+        "output says by how much. docs/reproduce.md has the figures measured here.\n\n",
+};
 
 static int list(void)
 {
@@ -39,21 +35,11 @@ static int list(void)
 
 static int unknown(const char *name)
 {
-    const char             **names = NULL;
-    const char              *near = NULL;
+    search                   s = {.wrong = name};
     const cull_reproduction *entry = NULL;
-    size_t                   count = 0;
-    char                     hint[200];
 
-    while (cull_reproduction_at(count)) count++;
-    names = calloc(count + 1, sizeof *names);
-    if (!names) return complain(END_FAILED, "Give fewer arguments.", "no memory");
-    for (size_t i = 0; (entry = cull_reproduction_at(i)); i++) names[i] = entry->name;
-    near = nearest(name, names);
-    (void)snprintf(hint, sizeof hint, "%s%s%sSee cull reproduce --list.",
-                   near ? "Did you mean " : "", near ? near : "", near ? "? " : "");
-    free((void *)names);
-    return complain(END_USAGE, hint, "there is no figure or table '%s'", name);
+    for (size_t i = 0; (entry = cull_reproduction_at(i)); i++) try_word(&s, entry->name);
+    return complain_near(&s, "", "cull reproduce --list", "there is no figure or table '%s'", name);
 }
 
 /* Here, or where the program is installed. */
@@ -76,20 +62,6 @@ static int find_recipe(struct arguments *a)
     if (access(to, R_OK) == 0) return END_WELL;
     return complain(END_FAILED, "Run it where recipes/ lies, or name it: --recipes DIR/reproduce.",
                     "the recipe %s is not found", a->r.entry->recipe);
-}
-
-/* "60,120,160" of T epochs, at N. */
-static int add_scaled(words *all, const char *key, const char *list_text, double scale)
-{
-    char  text[MOST_WORD / 2] = "", part[64];
-    char *rest = NULL;
-
-    for (size_t i = 0; list_text[0] && list_part(list_text, i, part, sizeof part); i++) {
-        size_t length = strlen(text);
-        (void)snprintf(text + length, sizeof text - length, "%s%.6g", i ? "," : "",
-                       strtod(part, &rest) * scale);
-    }
-    return text[0] ? add_word(all, "%s=%s", key, text) : END_WELL;
 }
 
 static int add_change(words *all, const char *text)
@@ -160,20 +132,16 @@ static int prepare(struct arguments *a)
 {
     reproduction *r = &a->r;
     cull_recipe  *recipe = NULL;
-    cull_status   status = CULL_OK;
     int           end = find_recipe(a);
 
     if (!end && r->entry->changes) end = add_change(&r->changes, r->entry->changes);
-    if (end) return end;
-    status = open_changed(r, NULL, &recipe);
-    if (status != CULL_OK) return complain_run(status);
-    end = scale_epochs(r, recipe);
+    if (!end) end = open_changed(r, NULL, &recipe);
+    if (!end) end = scale_epochs(r, recipe);
     if (!end && r->subset < 1) end = add_word(&r->changes, "data.subset=%.9g", r->subset);
     cull_recipe_close(recipe);
     recipe = NULL;
-    if (end) return end;
-    status = open_changed(r, NULL, &recipe);
-    end = status == CULL_OK ? check_data(r, recipe) : complain_run(status);
+    if (!end) end = open_changed(r, NULL, &recipe);
+    if (!end) end = check_data(r, recipe);
     cull_recipe_close(recipe);
     return end;
 }
@@ -264,19 +232,16 @@ int cmd_reproduce(int argc, char **argv)
                     {"--out", FLAG_TEXT, "DIR", "for the files (runs/NAME)", &a.r.out, 0},
                     {"--recipes", FLAG_TEXT, "DIR", "where the recipes lie (recipes/reproduce)", &a.recipes, 0},
                     {"--plan", FLAG_SWITCH, NULL, "say what would run, and run nothing", &a.r.plan, 0},
-                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
-                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
+                    {.name = NULL}};
     size_t count = 0;
-    int    end = END_WELL;
+    int    end = take_line(&self, flags, argc, argv, &count);
 
-    end = parse_flags("reproduce", flags, argc, argv, &count);
-    a.name = count ? argv[0] : NULL;
-    if (end) return end;
-    if (a.help) return help(flags);
+    if (end != GO_ON) return end;
     if (a.list) return list();
     if (count != 1)
         return complain(END_USAGE, "See cull reproduce --list.", "%s",
                         count ? "more than one figure is given" : "no figure is given");
+    a.name = argv[0];
     end = reproduce(&a);
     clear_words(&a.r.changes);
     return end;

@@ -102,16 +102,8 @@ static int add_value(const reproduction *r, const char *vary, words *all)
     if (strncmp(vary, "train.epochs", key) == 0)
         return add_word(all, "train.epochs=%.0f",
                         fmax(1, round(strtod(vary + key + 1, &rest) * r->scale)));
-    if (strncmp(vary, "schedule.milestones", key) == 0 && r->scale != 1) {
-        char text[MOST_WORD / 2] = "", part[64];
-
-        for (size_t i = 0; list_part(copy + key + 1, i, part, sizeof part); i++) {
-            size_t length = strlen(text);
-            (void)snprintf(text + length, sizeof text - length, "%s%.6g", i ? "," : "",
-                           strtod(part, &rest) * r->scale);
-        }
-        return add_word(all, "schedule.milestones=%s", text);
-    }
+    if (strncmp(vary, "schedule.milestones", key) == 0 && r->scale != 1)
+        return add_scaled(all, "schedule.milestones", copy + key + 1, r->scale);
     return add_word(all, "%s", copy);
 }
 

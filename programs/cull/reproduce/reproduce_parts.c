@@ -29,37 +29,20 @@ void clear_words(words *all)
     *all = (words){0};
 }
 
-static size_t split(char *const *word, char *text, size_t *at, cull_option *option, size_t count)
+int open_changed(const reproduction *r, const words *more, cull_recipe **out)
 {
-    for (; word && *word && count < 2 * MOST_WORDS; word++) {
-        size_t length = strlen(*word) + 1;
-        char  *copy = text + *at, *equals = NULL;
+    char       *word[2 * MOST_WORDS];
+    const char *path = r->recipe;
+    changes     all = {0};
+    size_t      count = 0;
+    int         end = END_WELL;
 
-        memcpy(copy, *word, length);
-        *at += length;
-        equals = strchr(copy, '=');
-        if (equals) *equals = '\0';
-        option[count++] = (cull_option){copy, equals ? equals + 1 : ""};
-    }
-    return count;
-}
-
-cull_status open_changed(const reproduction *r, char *const *more, cull_recipe **out)
-{
-    cull_option option[2 * MOST_WORDS];
-    char       *text = NULL;
-    size_t      count = 0, at = 0, bytes = 1;
-    cull_status status = CULL_OK;
-
-    for (size_t i = 0; i < r->changes.count; i++) bytes += strlen(r->changes.word[i]) + 1;
-    for (size_t i = 0; more && more[i]; i++) bytes += strlen(more[i]) + 1;
-    text = calloc(bytes, 1);
-    if (!text) return cull_fail(CULL_NO_MEMORY, "no memory for a recipe");
-    count = split(r->changes.word, text, &at, option, 0);
-    count = split(more, text, &at, option, count);
-    status = cull_recipe_open(r->recipe, option, count, out);
-    free(text);
-    return status;
+    for (size_t i = 0; i < r->changes.count; i++) word[count++] = r->changes.word[i];
+    for (size_t i = 0; more && i < more->count; i++) word[count++] = more->word[i];
+    end = take_changes("reproduce", "Changes", word, count, &all, &path);
+    if (!end) end = complain_run(cull_recipe_open(path, all.option, all.count, out));
+    clear_changes(&all);
+    return end;
 }
 
 bool list_part(const char *list, size_t i, char *out, size_t room)
@@ -70,6 +53,19 @@ bool list_part(const char *list, size_t i, char *out, size_t room)
     for (; item && i > 0; i--) item = cull_list_next(&list, &length);
     if (item) (void)snprintf(out, room, "%.*s", (int)length, item);
     return item != NULL;
+}
+
+int add_scaled(words *all, const char *key, const char *list, double scale)
+{
+    char  text[MOST_WORD / 2] = "", part[64];
+    char *rest = NULL;
+
+    for (size_t i = 0; list[0] && list_part(list, i, part, sizeof part); i++) {
+        size_t length = strlen(text);
+        (void)snprintf(text + length, sizeof text - length, "%s%.6g", i ? "," : "",
+                       strtod(part, &rest) * scale);
+    }
+    return text[0] ? add_word(all, "%s=%s", key, text) : END_WELL;
 }
 
 int scaled_strategy(const reproduction *r, const char *strategy, char *out, size_t room)

@@ -3,7 +3,7 @@
 #define CULL_REPRODUCE_PARTS_H
 
 #include "cull_lab.h"
-#include "program.h"
+#include "train/run_parts.h"
 
 enum { MOST_WORDS = 64, MOST_WORD = 1200 };
 
@@ -28,11 +28,14 @@ typedef struct reproduction {
     words                    changes;
 } reproduction;
 
-/* The recipe with its changes and others, "key=value" each; NULL-ended. */
-cull_status open_changed(const reproduction *r, char *const *more, cull_recipe **out);
+/* The recipe with its changes and others, "key=value" each; NULL: none. Returns an exit status. */
+int open_changed(const reproduction *r, const words *more, cull_recipe **out);
 
 /* Part i of a list with commas; false when there are fewer. */
 bool list_part(const char *list, size_t i, char *out, size_t room);
+
+/* "key=60,120,160" with every number scaled; an empty list adds nothing. */
+int add_scaled(words *all, const char *key, const char *list, double scale);
 
 /* A strategy of the entry, with the period between selections scaled as the epochs are. */
 int scaled_strategy(const reproduction *r, const char *strategy, char *out, size_t room);

@@ -3,19 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compare/compare_parts.h"
 #include "reproduce/reproduce_parts.h"
 
 enum { PHASES = 5, NAME = 44 };
 
 static const char *const phase_names[PHASES] = {"load", "score", "select", "learn", "optim"};
-
-static void put(double value, const char *format)
-{
-    if (isnan(value))
-        (void)printf(" %9s", "-");
-    else
-        (void)printf(format, value);
-}
 
 static void print_head(unsigned shows)
 {
@@ -31,23 +24,20 @@ static void print_head(unsigned shows)
 
 static void print_arm(unsigned shows, const cull_compare_arm *arm, const cull_compare_arm *full)
 {
-    if (strlen(arm->name) > NAME)
-        (void)printf("%s\n%*s", arm->name, NAME, "");
-    else
-        (void)printf("%-*s", NAME, arm->name);
-    put(arm->cost, " %9.3f");
-    put(arm->mean, " %9.2f");
-    put(arm->sd, " %9.2f");
+    compare_put_name(arm->name, NAME);
+    compare_put(arm->cost, 9, 3, "");
+    compare_put(arm->mean, 9, 2, "");
+    compare_put(arm->sd, 9, 2, "");
     if (shows & CULL_SHOW_BEST) {
-        put(arm->best, " %9.2f");
-        put(arm->low, " %9.2f");
-        put(arm->high, " %9.2f");
+        compare_put(arm->best, 9, 2, "");
+        compare_put(arm->low, 9, 2, "");
+        compare_put(arm->high, 9, 2, "");
     }
     for (size_t i = 0; (shows & CULL_SHOW_SPEED) && i < 3; i++)
-        put(full->to_error[i] / arm->to_error[i], " %9.2f");
+        compare_put(full->to_error[i] / arm->to_error[i], 9, 2, "");
     for (size_t i = 0; (shows & CULL_SHOW_PHASES) && i < PHASES; i++)
-        put(arm->seconds[i], " %9.1f");
-    if (shows & CULL_SHOW_ENERGY) put(arm->joules, " %9.0f");
+        compare_put(arm->seconds[i], 9, 1, "");
+    if (shows & CULL_SHOW_ENERGY) compare_put(arm->joules, 9, 0, "");
     if (shows & CULL_SHOW_PARETO) (void)printf("  %s", arm->pareto ? "yes" : "no");
     (void)printf("\n");
 }
@@ -90,8 +80,7 @@ int print_comparison(const reproduction *r, const char *folder)
     cull_compare_record *record = NULL;
 
     if (cull_compare_record_open(folder, &record) != CULL_OK)
-        return complain(END_FAILED, "Run it again: finished runs are not repeated.", "%s",
-                        cull_last_error());
+        return complain_last(END_FAILED, "Run it again: finished runs are not repeated.");
     print_all(r, record);
     (void)printf("curves and tables: cull report %s\n", folder);
     cull_compare_record_close(record);

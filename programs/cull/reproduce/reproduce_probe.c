@@ -5,13 +5,6 @@
 
 #include "probe/probe_print.h"
 #include "reproduce/reproduce_parts.h"
-#include "train/run_parts.h"
-
-static void tell(void *context, size_t done, size_t all)
-{
-    if (*(bool *)context && (done % 8 == 0 || done == all))
-        (void)fprintf(stderr, "\r%zu of %zu passes%s", done, all, done == all ? "\n" : "");
-}
 
 static const cull_probe_arm *find_arm(const cull_probe_result *p, const char *strategy, double keep)
 {
@@ -58,35 +51,25 @@ int reproduce_probe(const reproduction *r)
 {
     bool               terminal = isatty(STDERR_FILENO) != 0;
     cull_probe_options options = {
-        .batches = (size_t)r->batches, .folder = r->out, .tell = tell, .context = &terminal};
+        .batches = (size_t)r->batches, .folder = r->out, .tell = tell_passes, .context = &terminal};
     cull_probe_result result = {0};
     cull_recipe      *recipe = NULL;
-    char             *copy = NULL;
-    const char      **names = NULL;
-    double           *keeps = NULL;
-    cull_status       status = CULL_OK;
-    int               end = take_list(r->entry->strategies, &copy, &names, &options.strategies);
+    int               end = take_probe(r->entry->strategies, r->entry->keep, &options);
 
-    if (!end) end = take_keeps(r->entry->keep, &keeps, &options.keeps);
-    options.strategy = names;
-    options.keep = keeps;
     if (!end && r->plan)
         (void)printf("would probe %s at %s over %llu minibatches\n", r->entry->strategies,
                      r->entry->keep, (unsigned long long)(r->batches ? r->batches : 200));
     if (!end && !r->plan) {
-        status = open_changed(r, NULL, &recipe);
-        if (status == CULL_OK) status = cull_probe(recipe, &options, &result);
-        if (status == CULL_OK) {
+        end = open_changed(r, NULL, &recipe);
+        if (!end) end = complain_run(cull_probe(recipe, &options, &result));
+        if (!end) {
             print_probe(&result);
-            print_order(&result, keeps, options.keeps);
+            print_order(&result, options.keep, options.keeps);
             (void)printf("a line for each batch and arm: %s/probe.jsonl\n", r->out);
         }
-        end = status == CULL_OK ? END_WELL : complain_run(status);
     }
     cull_probe_clear(&result);
     cull_recipe_close(recipe);
-    free(keeps);
-    free((void *)names);
-    free(copy);
+    clear_probe(&options);
     return end ? end : end_output(END_WELL);
 }

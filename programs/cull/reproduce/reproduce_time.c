@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "reproduce/reproduce_parts.h"
-#include "train/run_parts.h"
 
 enum { ROUNDS = 7 };
 #define SECONDS 5. /* that each arm is measured for */
@@ -12,16 +11,16 @@ static int time_passes(const reproduction *r)
 {
     cull_recipe      *recipe = NULL;
     cull_bench_result b = {0};
-    cull_status       status = open_changed(r, NULL, &recipe);
+    int               end = open_changed(r, NULL, &recipe);
 
-    if (status == CULL_OK) status = cull_bench(recipe, ROUNDS, &b);
-    if (status == CULL_OK)
+    if (!end) end = complain_run(cull_bench(recipe, ROUNDS, &b));
+    if (!end)
         (void)printf(
             "batch %zu: forward %.1f ms, forward and backward %.1f ms; backward takes %.2f "
             "times as long as forward\n",
             b.batch, 1e3 * b.score, 1e3 * b.learn, (b.learn - b.score) / b.score);
     cull_recipe_close(recipe);
-    return status == CULL_OK ? END_WELL : complain_run(status);
+    return end;
 }
 
 static int time_arm(const reproduction *r, const char *strategy, const char *keep)
@@ -29,22 +28,18 @@ static int time_arm(const reproduction *r, const char *strategy, const char *kee
     cull_recipe  *recipe = NULL;
     cull_measured m = {0};
     words         more = {0};
-    cull_status   status = CULL_OK;
     int           end = add_strategy(&more, strategy);
 
     if (!end) end = add_word(&more, "select.keep=%s", keep);
+    if (!end) end = open_changed(r, &more, &recipe);
+    if (!end) end = complain_run(cull_measure(recipe, SECONDS, &m));
     if (!end) {
-        status = open_changed(r, more.word, &recipe);
-        if (status == CULL_OK) status = cull_measure(recipe, SECONDS, &m);
-        if (status == CULL_OK) {
-            double step = m.score + m.decide + m.learn + m.optim + m.load * m.scored;
-            double steps = (double)m.pool / m.scored;
+        double step = m.score + m.decide + m.learn + m.optim + m.load * m.scored;
+        double steps = (double)m.pool / m.scored;
 
-            (void)printf("%-20s %4s  %9.2f  %9.1f %9.1f %9.2f %9.1f %9.1f\n", strategy, keep,
-                         step * steps, 1e3 * m.load * m.scored, 1e3 * m.score, 1e3 * m.decide,
-                         1e3 * m.learn, 1e3 * m.optim);
-        }
-        end = status == CULL_OK ? END_WELL : complain_run(status);
+        (void)printf("%-20s %4s  %9.2f  %9.1f %9.1f %9.2f %9.1f %9.1f\n", strategy, keep,
+                     step * steps, 1e3 * m.load * m.scored, 1e3 * m.score, 1e3 * m.decide,
+                     1e3 * m.learn, 1e3 * m.optim);
     }
     cull_recipe_close(recipe);
     clear_words(&more);

@@ -9,7 +9,6 @@
 
 #include "probe/probe_print.h"
 #include "reproduce/reproduce_parts.h"
-#include "train/run_parts.h"
 
 enum { EXAMPLES = 5, WATCH_BATCHES = 20 };
 
@@ -50,25 +49,15 @@ static int look_gradients(struct watch *w)
     cull_probe_options options = {.weights = w->weights,
                                   .batches = w->r->batches ? (size_t)w->r->batches : WATCH_BATCHES};
     cull_probe_result  result = {0};
-    char              *copy = NULL;
-    const char       **names = NULL;
-    double            *keeps = NULL;
-    cull_status        status = CULL_OK;
-    int                end = take_list(w->r->entry->strategies, &copy, &names, &options.strategies);
+    int                end = take_probe(w->r->entry->strategies, w->r->entry->keep, &options);
 
-    if (!end) end = take_keeps(w->r->entry->keep, &keeps, &options.keeps);
-    options.strategy = names;
-    options.keep = keeps;
-    if (!end) status = cull_probe(w->recipe, &options, &result);
-    if (status != CULL_OK) end = complain_run(status);
+    if (!end) end = complain_run(cull_probe(w->recipe, &options, &result));
     for (size_t i = 0; !end && i < result.arms; i++)
         (void)printf("epoch %3llu  %-10s keep %-4g to its batch: cosine %.3f, equal signs %.3f\n",
                      (unsigned long long)w->epoch, result.arm[i].strategy, result.arm[i].keep,
                      result.arm[i].batch_cosine[0].mean, result.arm[i].batch_sign[0].mean);
     cull_probe_clear(&result);
-    free(keeps);
-    free((void *)names);
-    free(copy);
+    clear_probe(&options);
     return end;
 }
 
@@ -197,8 +186,7 @@ static void say_missed(const struct watch *w)
 static int complain_watch(cull_status status)
 {
     if (status == CULL_DIFFERS)
-        return complain(END_USAGE, "Scale it as before, or give another --out.", "%s",
-                        cull_last_error());
+        return complain_last(END_USAGE, "Scale it as before, or give another --out.");
     return complain_run(status);
 }
 
@@ -237,15 +225,12 @@ static int watch(const reproduction *r, const char *strategy, size_t number, dou
                       .beta = beta,
                       .bar = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = true}};
     words        more = {0};
-    cull_status  status = CULL_OK;
     int          end = add_strategy(&more, strategy);
 
     (void)snprintf(w.folder, sizeof w.folder, "%.1000s/%zu", r->out, number);
     (void)snprintf(w.audit, sizeof w.audit, "%s/audit.npz", w.folder);
-    if (!end) {
-        status = open_changed(r, more.word, &w.recipe);
-        end = status == CULL_OK ? follow(&w) : complain_run(status);
-    }
+    if (!end) end = open_changed(r, &more, &w.recipe);
+    if (!end) end = follow(&w);
     if (!end && (r->entry->shows & CULL_SHOW_CHANCES)) sum_up(&w);
     free(w.chances.sum);
     free(w.chances.squares);

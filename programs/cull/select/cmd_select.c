@@ -86,7 +86,7 @@ static int bad_selection(const select_arguments *a, const struct run *r, cull_st
     if (select_is_option(status)) return select_bad_option(a->name, status);
     if (status != CULL_BAD_ARGUMENT) return complain_status(status);
     if (a->budget_given && rule_decides(a->name))
-        return complain(END_USAGE, "Leave --budget out.", "%s", cull_last_error());
+        return complain_last(END_USAGE, "Leave --budget out.");
     /* Between two selections over the pool nothing is needed: ask about a later epoch. */
     if (cull_selector_needs(r->selector, a->step, a->epoch, &needs) == CULL_OK &&
         (needs.action == CULL_TRAIN_ALL || needs.action == CULL_KEEP_SUBSET))
@@ -94,7 +94,7 @@ static int bad_selection(const select_arguments *a, const struct run *r, cull_st
     if (!inputs_missing(&r->in, needs.signals, needs.target, flags, sizeof flags))
         return r->in.signals.place || r->in.signals.count >= a->pool
                    ? complain_status(status)
-                   : complain(END_USAGE, "Give --places FILE.", "%s", cull_last_error());
+                   : complain_last(END_USAGE, "Give --places FILE.");
     (void)snprintf(hint, sizeof hint, "Give %s, or the arrays in a --signals file.", flags);
     return complain(END_USAGE, hint, "%s: %s", cull_selector_name(r->selector), cull_last_error());
 }
@@ -139,7 +139,8 @@ static int open_selector(const select_arguments *a, const cull_setting *setting,
     if (setting->batch > setting->pool)
         return complain(END_USAGE, "Give a smaller --batch, or --pool N.",
                         "--batch is %zu, the pool has %zu examples", setting->batch, setting->pool);
-    status = cull_selector_create(a->name, a->option, a->options, setting, &r->selector);
+    status =
+        cull_selector_create(a->name, a->change.option, a->change.count, setting, &r->selector);
     if (select_is_option(status)) return select_bad_option(a->name, status);
     if (status != CULL_OK) return complain_status(status);
     end = refuse_unread(a, setting, r);
@@ -157,8 +158,7 @@ static int observe(const select_arguments *a, const cull_setting *setting, struc
     status = cull_selector_needs(r->selector, a->step, a->epoch, &needs);
     if (status == CULL_OK) status = cull_observe(r->selector, trained);
     if (status == CULL_BAD_ARGUMENT && !trained->place && trained->count != setting->pool)
-        return complain(END_USAGE, "Give --places FILE, or the arrays of a subset with it.", "%s",
-                        cull_last_error());
+        return complain_last(END_USAGE, "Give --places FILE, or the arrays of a subset with it.");
     end = status == CULL_OK ? save(a, r) : complain_status(status);
     if (!end)
         (void)fprintf(stderr, "%s: %zu trained examples %s\n", cull_selector_name(r->selector),
@@ -212,6 +212,22 @@ static int answer(const select_arguments *a, const struct run *r)
     return end;
 }
 
+/* There is no such backend: name those there are. */
+static int complain_backend(void)
+{
+    const char *words = cull_recipe_option("train.backend")->words, *next = words;
+    char        hint[MOST_FLAG_LIST] = "Give";
+    size_t      at = strlen(hint);
+
+    for (size_t length = 0; *next && at < sizeof hint; next += length + (next[length] == '|')) {
+        length = strcspn(next, "|");
+        at += (size_t)snprintf(hint + at, sizeof hint - at, "%s --backend %.*s",
+                               next == words ? "" : " or", (int)length, next);
+    }
+    if (at < sizeof hint) (void)snprintf(hint + at, sizeof hint - at, ".");
+    return complain_last(END_USAGE, hint);
+}
+
 static int run(const select_arguments *a)
 {
     struct run   r = {.in = {.trained = a->observe != NULL}};
@@ -226,11 +242,8 @@ static int run(const select_arguments *a)
     if (!end) {
         status =
             cull_backend_open(a->backend ? a->backend : "cpu", (unsigned)a->threads, &r.backend);
-        if (status == CULL_UNSUPPORTED)
-            end = complain(END_USAGE, "Give --backend cpu or --backend ref.", "%s",
-                           cull_last_error());
-        else if (status != CULL_OK)
-            end = complain_status(status);
+        if (status != CULL_OK)
+            end = status == CULL_UNSUPPORTED ? complain_backend() : complain_status(status);
     }
     setting = (cull_setting){.pool = a->pool ? a->pool : r.in.signals.count,
                              .batch = a->batch,
@@ -262,12 +275,7 @@ int cmd_select(int argc, char **argv)
     select_arguments a = {0};
     int              end = select_take_arguments(&a, argc, argv);
 
-    if (!end && a.help)
-        end = select_help(a.flags);
-    else if (!end && a.list)
-        end = select_list(a.strategy, a.json);
-    else if (!end)
-        end = run(&a);
-    select_clear_arguments(&a);
+    if (end == GO_ON) end = a.list ? select_list(a.strategy, a.json) : run(&a);
+    clear_changes(&a.change);
     return end;
 }

@@ -39,7 +39,8 @@ static void fill_flags(select_arguments *a, flag *f)
         {"--batch", FLAG_NUMBER, "B", "base batch size (0: the pool)", &a->batch, 0},
         {"--threads", FLAG_NUMBER, "T", "threads (0: one per core); never changes the result",
          &a->threads, 0},
-        {"--backend", FLAG_TEXT, "cpu|ref", "fast, or plain loops (cpu)", &a->backend, 0},
+        {"--backend", FLAG_TEXT, cull_recipe_option("train.backend")->words,
+         "fast, or plain loops (cpu)", &a->backend, 0},
         {"-o", FLAG_TEXT, "FILE", "write OUT.npz or OUT.json; '-': standard output", &a->out, 0},
         {"--json", FLAG_SWITCH, NULL, "JSON on standard output", &a->json, 0},
         {"--diagnose", FLAG_SWITCH, NULL, "how good the subset is, too", &a->diagnose, 0},
@@ -53,7 +54,6 @@ static void fill_flags(select_arguments *a, flag *f)
          0},
         {"--list", FLAG_SWITCH, NULL, "every strategy with its options, defaults and bounds",
          &a->list, 0},
-        {"--help", FLAG_SWITCH, NULL, "this text", &a->help, 0},
     };
 
     for (int i = 0; i < 2; i++) *f++ = own[i];
@@ -62,16 +62,8 @@ static void fill_flags(select_arguments *a, flag *f)
     for (size_t i = 2; i < sizeof own / sizeof *own; i++) *f++ = own[i];
 }
 
-int select_help(const flag *flags)
+static void print_example(void)
 {
-    (void)printf("usage: cull select --strategy NAME [stale|remembered] [FLAGS] [key=value ...]\n"
-                 "       cull select ... --state FILE --observe FILE\n"
-                 "       cull select ... --state FILE --flush\n"
-                 "       cull select --list [--strategy NAME] [--json]\n\n"
-                 "Chooses a weighted subset of M examples. Arrays are .npy files, or members of\n"
-                 "one .npz. Without -o, prints a line 'index place weight' per example.\n"
-                 "key=value are the strategy's own options.\n\n");
-    print_flags(stdout, flags);
     (void)printf(
         "\nA run, one command a moment: train.py trains subset.npz and adds the array 'loss'.\n"
         "  run=\"--strategy infobatch --pool 50000 --epochs 30 --state s\"\n"
@@ -80,35 +72,31 @@ int select_help(const flag *flags)
         "      python3 train.py subset.npz trained.npz\n"
         "      cull select $run --epoch $epoch --observe trained.npz\n"
         "  done\n");
-    return end_output(END_WELL);
 }
 
-/* key=value words are options; one other word may be the modifier. */
+static const command self = {
+    .name = "select",
+    .usage = "usage: cull select --strategy NAME [stale|remembered] [FLAGS] [key=value ...]\n"
+             "       cull select ... --state FILE --observe FILE\n"
+             "       cull select ... --state FILE --flush\n"
+             "       cull select --list [--strategy NAME] [--json]\n\n"
+             "Chooses a weighted subset of M examples. Arrays are .npy files, or members of\n"
+             "one .npz. Without -o, prints a line 'index place weight' per example.\n"
+             "key=value are the strategy's own options.\n\n",
+    .more = print_example,
+};
+
+/* key=value words are options, --keep the first of them; one other word may be the modifier. */
 static int take_words(select_arguments *a, char *const *words, size_t count)
 {
     const char *modifier = NULL;
-    size_t      bytes = 1;
-    char       *next = NULL;
+    int         end = take_changes("select", "Options", words, count, &a->change, &modifier);
 
-    for (size_t i = 0; i < count; i++) bytes += strlen(words[i]) + 1;
-    a->option = calloc(count + 1, sizeof *a->option);
-    a->text = next = calloc(bytes, 1);
-    if (!a->option || !next) return complain(END_FAILED, "Give fewer options.", "no memory");
-    if (a->keep) a->option[a->options++] = (cull_option){"keep", a->keep};
-    for (size_t i = 0; i < count; i++) {
-        char *equals = NULL;
-        memcpy(next, words[i], strlen(words[i]));
-        equals = strchr(next, '=');
-        if (equals) {
-            *equals = '\0';
-            a->option[a->options++] = (cull_option){next, equals + 1};
-        } else if (modifier) {
-            return complain(END_USAGE, "Options are written key=value. See cull select --help.",
-                            "'%s' is not understood", words[i]);
-        } else {
-            modifier = words[i];
-        }
-        next += strlen(words[i]) + 1;
+    if (end) return end;
+    if (a->keep) {
+        memmove(a->change.option + 1, a->change.option, a->change.count * sizeof(cull_option));
+        a->change.option[0] = (cull_option){"keep", a->keep};
+        a->change.count++;
     }
     if (!a->strategy) return END_WELL;
     if (strlen(a->strategy) + (modifier ? strlen(modifier) : 0) + 2 > sizeof a->name)
@@ -183,15 +171,13 @@ static int check_together(const select_arguments *a, const flag *flags)
 /* Does the option `key` stand among those given? */
 static bool has_option(const select_arguments *a, const char *key)
 {
-    for (size_t i = 0; i < a->options; i++)
-        if (strcmp(a->option[i].key, key) == 0) return true;
+    for (size_t i = 0; i < a->change.count; i++)
+        if (strcmp(a->change.option[i].key, key) == 0) return true;
     return false;
 }
 
 static int check_arguments(const select_arguments *a)
 {
-    int end = END_WELL;
-
     if (!a->strategy)
         return complain(END_USAGE, "Give --strategy NAME; cull select --list shows them.",
                         "no strategy is given");
@@ -206,8 +192,7 @@ static int check_arguments(const select_arguments *a)
     if (a->threads > 1024)
         return complain(END_USAGE, "Give 1 to 1024, or 0 for one per core.", "--threads is %llu",
                         (unsigned long long)a->threads);
-    end = check_paths(a);
-    return end;
+    return check_paths(a);
 }
 
 int select_take_arguments(select_arguments *a, int argc, char **argv)
@@ -216,19 +201,12 @@ int select_take_arguments(select_arguments *a, int argc, char **argv)
     int    end = END_WELL;
 
     fill_flags(a, a->flags);
-    end = parse_flags("select", a->flags, argc, argv, &count);
+    end = take_line(&self, a->flags, argc, argv, &count);
     for (const flag *f = a->flags; f->name; f++)
         if (f->out == &a->budget) a->budget_given = f->given;
-    if (!end && !a->help && !a->list) {
-        end = take_words(a, argv, count);
-        if (!end) end = check_arguments(a);
-        if (!end) end = check_together(a, a->flags);
-    }
-    return end;
-}
-
-void select_clear_arguments(select_arguments *a)
-{
-    free(a->option);
-    free(a->text);
+    if (end != GO_ON || a->list) return end;
+    end = take_words(a, argv, count);
+    if (!end) end = check_arguments(a);
+    if (!end) end = check_together(a, a->flags);
+    return end ? end : GO_ON;
 }

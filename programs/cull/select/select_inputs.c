@@ -5,36 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-const input_kind input_kinds[INPUTS] = {
-    [IN_LOSS] = {"--loss", "loss", CULL_SIGNAL_LOSS, false},
-    [IN_H] = {"--h", "h", CULL_SIGNAL_H, false},
-    [IN_P] = {"--p", "p", CULL_SIGNAL_P, false},
-    [IN_LABELS] = {"--labels", "labels", CULL_SIGNAL_LABEL, false},
-    [IN_IRREDUCIBLE] = {"--irreducible", "irreducible", CULL_SIGNAL_IRREDUCIBLE, false},
-    [IN_PLACES] = {"--places", "places", 0, false},
-    [IN_UNSEEN] = {"--unseen", "unseen", 0, false},
-    [IN_TARGET_H] = {"--target-h", "target_h", CULL_SIGNAL_H, true},
-    [IN_TARGET_P] = {"--target-p", "target_p", CULL_SIGNAL_P, true},
-    [IN_TARGET_LABELS] = {"--target-labels", "target_labels", CULL_SIGNAL_LABEL, true},
-    [IN_TARGET_LOGITS] = {"--target-logits", "target_logits", CULL_SIGNAL_LOGITS, true},
-};
+#define VIEW(member) offsetof(inputs, member)
 
-static cull_tensor *view_of(cull_signals *s, int kind, cull_tensor *places, cull_tensor *unseen)
-{
-    switch (kind) {
-    case IN_LOSS: return &s->loss;
-    case IN_H: return &s->h;
-    case IN_P: return &s->p;
-    case IN_LABELS: return &s->label;
-    case IN_IRREDUCIBLE: return &s->irreducible;
-    case IN_PLACES: return places;
-    case IN_UNSEEN: return unseen;
-    case IN_TARGET_H: return &s->target.h;
-    case IN_TARGET_P: return &s->target.p;
-    case IN_TARGET_LABELS: return &s->target.label;
-    default: return &s->target.logits;
-    }
-}
+const input_kind input_kinds[INPUTS] = {
+    [IN_LOSS] = {"--loss", "loss", CULL_SIGNAL_LOSS, false, VIEW(signals.loss)},
+    [IN_H] = {"--h", "h", CULL_SIGNAL_H, false, VIEW(signals.h)},
+    [IN_P] = {"--p", "p", CULL_SIGNAL_P, false, VIEW(signals.p)},
+    [IN_LABELS] = {"--labels", "labels", CULL_SIGNAL_LABEL, false, VIEW(signals.label)},
+    [IN_IRREDUCIBLE] = {"--irreducible", "irreducible", CULL_SIGNAL_IRREDUCIBLE, false,
+                        VIEW(signals.irreducible)},
+    [IN_PLACES] = {"--places", "places", 0, false, VIEW(places)},
+    [IN_UNSEEN] = {"--unseen", "unseen", 0, false, VIEW(unseen_array)},
+    [IN_TARGET_H] = {"--target-h", "target_h", CULL_SIGNAL_H, true, VIEW(signals.target.h)},
+    [IN_TARGET_P] = {"--target-p", "target_p", CULL_SIGNAL_P, true, VIEW(signals.target.p)},
+    [IN_TARGET_LABELS] = {"--target-labels", "target_labels", CULL_SIGNAL_LABEL, true,
+                          VIEW(signals.target.label)},
+    [IN_TARGET_LOGITS] = {"--target-logits", "target_logits", CULL_SIGNAL_LOGITS, true,
+                          VIEW(signals.target.logits)},
+};
 
 static bool has_array(const cull_arrays *all, const char *name)
 {
@@ -137,36 +125,36 @@ static int no_memory(void)
     return complain(END_FAILED, "Give fewer examples at once.", "no memory for the signals");
 }
 
-static int take_places(inputs *in, const cull_tensor *places)
+static int take_places(inputs *in)
 {
     size_t  count = in->signals.count;
     int64_t value = 0;
     int     end = END_WELL;
 
-    if (!places->data) return END_WELL;
-    end = check_vector(places, "places", count, UINT32_MAX - 2);
+    if (!in->places.data) return END_WELL;
+    end = check_vector(&in->places, "places", count, UINT32_MAX - 2);
     if (end) return end;
     in->place = malloc(count * sizeof *in->place);
     if (!in->place) return no_memory();
     for (size_t i = 0; i < count; i++)
-        if (whole_number(places, i, &value)) in->place[i] = (uint32_t)value;
+        if (whole_number(&in->places, i, &value)) in->place[i] = (uint32_t)value;
     in->signals.place = in->place;
     return END_WELL;
 }
 
-static int take_unseen(inputs *in, const cull_tensor *unseen)
+static int take_unseen(inputs *in)
 {
     size_t  count = in->signals.count;
     int64_t value = 0;
     int     end = END_WELL;
 
-    if (!unseen->data) return END_WELL;
-    end = check_vector(unseen, "unseen", count, 1);
+    if (!in->unseen_array.data) return END_WELL;
+    end = check_vector(&in->unseen_array, "unseen", count, 1);
     if (end) return end;
     in->unseen = malloc(count);
     if (!in->unseen) return no_memory();
     for (size_t i = 0; i < count; i++)
-        if (whole_number(unseen, i, &value)) in->unseen[i] = (uint8_t)value;
+        if (whole_number(&in->unseen_array, i, &value)) in->unseen[i] = (uint8_t)value;
     in->signals.unseen = in->unseen;
     return END_WELL;
 }
@@ -174,12 +162,11 @@ static int take_unseen(inputs *in, const cull_tensor *unseen)
 int inputs_read(inputs *in, const char *const path[INPUTS], const char *all, size_t count)
 {
     cull_status status = all ? cull_arrays_open(all, &in->all) : CULL_OK;
-    cull_tensor places = {0}, unseen = {0};
     int         end = status == CULL_OK ? END_WELL : complain_status(status);
 
     if (!end) end = check_names_of_places(in);
     for (int i = 0; i < INPUTS && !end; i++) {
-        cull_tensor *view = view_of(&in->signals, i, &places, &unseen);
+        cull_tensor *view = (cull_tensor *)(void *)((char *)in + input_kinds[i].at);
         size_t      *rows = input_kinds[i].target ? &in->signals.target.count : &in->signals.count;
         end = read_one(in, i, path[i], view);
         if (!end && view->data && *rows == 0) *rows = (size_t)view->shape[0];
@@ -188,8 +175,8 @@ int inputs_read(inputs *in, const char *const path[INPUTS], const char *all, siz
     if (!end && in->signals.count == 0)
         end = complain(END_USAGE, "Give an array (--loss, --h, ...), or --pool N.",
                        "there are no examples to select from");
-    if (!end) end = take_places(in, &places);
-    if (!end) end = take_unseen(in, &unseen);
+    if (!end) end = take_places(in);
+    if (!end) end = take_unseen(in);
     return end;
 }
 
@@ -236,15 +223,15 @@ void inputs_flags(unsigned signals, unsigned target, char *out, size_t room)
 
 bool inputs_missing(const inputs *in, unsigned signals, unsigned target, char *out, size_t room)
 {
-    cull_signals copy = in->signals;
-    cull_tensor  none = {0};
-    size_t       at = 0;
+    size_t at = 0;
 
     out[0] = '\0';
     for (int i = 0; i < INPUTS; i++) {
-        unsigned wanted = input_kinds[i].target ? target : signals;
-        if (!(wanted & input_kinds[i].signal) || view_of(&copy, i, &none, &none)->data) continue;
-        at = add_word(out, room, at, input_kinds[i].flag);
+        const cull_tensor *view = (const void *)((const char *)in + input_kinds[i].at);
+        unsigned           wanted = input_kinds[i].target ? target : signals;
+
+        if ((wanted & input_kinds[i].signal) && !view->data)
+            at = add_word(out, room, at, input_kinds[i].flag);
     }
     return at > 0;
 }

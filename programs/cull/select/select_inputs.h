@@ -22,8 +22,9 @@ enum {
 /* One kind of array: its flag, its name in a --signals file, and which signal it is. */
 typedef struct input_kind {
     const char *flag, *array;
-    unsigned    signal; /* CULL_SIGNAL_*, 0: none */
-    bool        target; /* of the target block    */
+    unsigned    signal; /* CULL_SIGNAL_*, 0: none          */
+    bool        target; /* of the target block             */
+    size_t      at;     /* of its view in struct inputs    */
 } input_kind;
 
 extern const input_kind input_kinds[INPUTS];
@@ -35,7 +36,8 @@ typedef struct inputs {
     uint8_t     *unseen;
     bool         trained; /* `all` is an --observe file: a .npy of losses, or places named as a
                              subset names them, will do too */
-    cull_signals signals; /* views of all that */
+    cull_tensor  places, unseen_array; /* as they were read */
+    cull_signals signals;              /* views of all that */
 } inputs;
 
 /* Read the files named (NULL: not given) into in->signals. `count` stands in for the number

@@ -6,17 +6,11 @@
 
 enum { MOST_TEXT = 256 };
 
-static const struct {
-    unsigned    signal;
-    const char *name;
-} signal_names[] = {
-    {CULL_SIGNAL_LOSS, "loss"},
-    {CULL_SIGNAL_H, "h"},
-    {CULL_SIGNAL_P, "p"},
-    {CULL_SIGNAL_LABEL, "labels"},
-    {CULL_SIGNAL_IRREDUCIBLE, "irreducible"},
-};
-enum { SIGNALS = sizeof signal_names / sizeof *signal_names };
+/* Does the strategy read examples' arrays of this kind? */
+static bool reads(const cull_strategy *strategy, int kind)
+{
+    return !input_kinds[kind].target && (strategy->signals & input_kinds[kind].signal);
+}
 
 static const char *runs_name(cull_runs runs)
 {
@@ -70,8 +64,8 @@ static void print_strategy(const cull_strategy *strategy)
     const cull_option_spec *option = NULL;
 
     (void)printf("%s: %s\n  %s; reads", strategy->name, strategy->doc, when[strategy->runs]);
-    for (size_t i = 0; i < SIGNALS; i++)
-        if (strategy->signals & signal_names[i].signal) (void)printf(" %s", signal_names[i].name);
+    for (int i = 0; i < INPUTS; i++)
+        if (reads(strategy, i)) (void)printf(" %s", input_kinds[i].array);
     if (!strategy->signals) (void)printf(" nothing");
     if (strategy->traits & CULL_TAKES_STALE) (void)printf("; takes stale");
     if (strategy->traits & CULL_TAKES_REMEMBERED) (void)printf("; takes remembered");
@@ -109,26 +103,23 @@ static json_t *option_json(const cull_option_spec *option)
 
 static json_t *strategy_json(const cull_strategy *strategy)
 {
-    json_t *object =
-        json_pack("{s:s, s:s, s:s, s:b, s:b}", "name", strategy->name, "doc", strategy->doc, "runs",
-                  runs_name(strategy->runs), "budget", !(strategy->traits & CULL_NO_BUDGET), "host",
-                  (strategy->traits & CULL_HOST_SIGNALS) != 0);
     json_t *signals = json_array(), *modifiers = json_array(), *options = json_array();
     const cull_option_spec *option = NULL;
 
-    for (size_t i = 0; i < SIGNALS; i++)
-        if (strategy->signals & signal_names[i].signal)
-            (void)json_array_append_new(signals, json_string(signal_names[i].name));
+    for (int i = 0; i < INPUTS; i++)
+        if (reads(strategy, i))
+            (void)json_array_append_new(signals, json_string(input_kinds[i].array));
     if (strategy->traits & CULL_TAKES_STALE)
         (void)json_array_append_new(modifiers, json_string("stale"));
     if (strategy->traits & CULL_TAKES_REMEMBERED)
         (void)json_array_append_new(modifiers, json_string("remembered"));
     for (size_t i = 0; (option = cull_strategy_option_at(strategy, i)); i++)
         (void)json_array_append_new(options, option_json(option));
-    (void)json_object_set_new(object, "signals", signals);
-    (void)json_object_set_new(object, "modifiers", modifiers);
-    (void)json_object_set_new(object, "options", options);
-    return object;
+    return json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", strategy->name, "doc",
+                     strategy->doc, "runs", runs_name(strategy->runs), "budget",
+                     !(strategy->traits & CULL_NO_BUDGET), "host",
+                     (strategy->traits & CULL_HOST_SIGNALS) != 0, "signals", signals, "modifiers",
+                     modifiers, "options", options);
 }
 
 int select_list(const char *only, bool json)

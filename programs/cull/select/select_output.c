@@ -89,13 +89,11 @@ static json_t *options_json(const char *text)
 
 static json_t *diagnosis_json(const cull_diagnosis *g)
 {
-    json_t *object = json_object(), *available = NULL, *chosen = NULL;
+    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o}", "error", json_number(g->error), "full",
+                               json_number(g->full), "cosine", json_number(g->cosine), "effective",
+                               json_number(g->effective), "overlap", json_number(g->overlap));
+    json_t *available = NULL, *chosen = NULL;
 
-    (void)json_object_set_new(object, "error", json_number(g->error));
-    (void)json_object_set_new(object, "full", json_number(g->full));
-    (void)json_object_set_new(object, "cosine", json_number(g->cosine));
-    (void)json_object_set_new(object, "effective", json_number(g->effective));
-    (void)json_object_set_new(object, "overlap", json_number(g->overlap));
     if (g->classes == 0) return object;
     available = json_array();
     chosen = json_array();

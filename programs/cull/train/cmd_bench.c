@@ -4,28 +4,23 @@
 #include <unistd.h>
 
 #include "cull_lab.h"
-#include "flags.h"
 #include "train/run_parts.h"
 
 struct arguments {
     const char *recipe;
     uint64_t    rounds;
-    bool        help;
     changes     change;
 };
 
-static int help(const flag *flags)
-{
-    (void)printf(
-        "usage: cull bench [RECIPE.yaml] [key=value ...] [--rounds N]\n\n"
-        "Times the parts of a training step of the recipe (or of the defaults): loading a\n"
-        "batch, forward alone, forward and backward, the optimizer. Prints one JSON line\n"
-        "each: median and spread in milliseconds, examples a second, and the part's\n"
-        "share of a step (load + learn + optim). key=value as for cull train, so\n"
-        "model.name=resnet18 train.batch=128 train.threads=2.\n\n");
-    print_flags(stdout, flags);
-    return end_output(END_WELL);
-}
+static const command self = {
+    .name = "bench",
+    .usage = "usage: cull bench [RECIPE.yaml] [key=value ...] [--rounds N]\n\n"
+             "Times the parts of a training step of the recipe (or of the defaults): loading a\n"
+             "batch, forward alone, forward and backward, the optimizer. Prints one JSON line\n"
+             "each: median and spread in milliseconds, examples a second, and the part's\n"
+             "share of a step (load + learn + optim). key=value as for cull train, so\n"
+             "model.name=resnet18 train.batch=128 train.threads=2.\n\n",
+};
 
 /* As many as the recipe says, or one a core. */
 static json_int_t threads_of(const cull_recipe *recipe)
@@ -41,16 +36,14 @@ static void print_part(const cull_recipe *recipe, const cull_bench_result *r, co
                        double seconds, double spread)
 {
     double  step = r->load + r->learn + r->optim;
-    json_t *o =
-        json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I}", "part", part, "model",
-                  cull_recipe_value(recipe, "model.name"), "batch", (json_int_t)r->batch, "backend",
-                  cull_recipe_value(recipe, "train.backend"), "threads", threads_of(recipe),
-                  "parameters", (json_int_t)r->parameters, "rounds", (json_int_t)r->rounds);
+    json_t *o = json_pack(
+        "{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "part", part, "model",
+        cull_recipe_value(recipe, "model.name"), "batch", (json_int_t)r->batch, "backend",
+        cull_recipe_value(recipe, "train.backend"), "threads", threads_of(recipe), "parameters",
+        (json_int_t)r->parameters, "rounds", (json_int_t)r->rounds, "ms",
+        json_number(1e3 * seconds), "spread_ms", json_number(1e3 * spread), "examples_per_second",
+        json_number((double)r->batch / seconds), "share", json_number(seconds / step));
 
-    (void)json_object_set_new(o, "ms", json_number(1e3 * seconds));
-    (void)json_object_set_new(o, "spread_ms", json_number(1e3 * spread));
-    (void)json_object_set_new(o, "examples_per_second", json_number((double)r->batch / seconds));
-    (void)json_object_set_new(o, "share", json_number(seconds / step));
     if (o) (void)json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
     (void)putchar('\n');
     json_decref(o);
@@ -83,16 +76,12 @@ int cmd_bench(int argc, char **argv)
     struct arguments a = {.rounds = 20};
     flag             flags[] = {
                     {"--rounds", FLAG_NUMBER, "N", "steps to time, after a warm one (20)", &a.rounds, 0},
-                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
-                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    size_t count = 0;
-    int    end = END_WELL;
+                    {.name = NULL}};
+    int end = take_changed(&self, flags, argc, argv, &a.change, &a.recipe);
 
-    end = parse_flags("bench", flags, argc, argv, &count);
-    if (!end && !a.help) end = take_changes("bench", argv, count, &a.change, &a.recipe);
-    if (!end && a.rounds == 0)
-        end = complain(END_USAGE, "Write it as --rounds 20.", "--rounds 0 times nothing");
-    if (!end) end = a.help ? help(flags) : bench(&a);
+    if (end != GO_ON) return end;
+    end = a.rounds ? bench(&a)
+                   : complain(END_USAGE, "Write it as --rounds 20.", "--rounds 0 times nothing");
     clear_changes(&a.change);
     return end;
 }

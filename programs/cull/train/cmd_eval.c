@@ -4,29 +4,27 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "flags.h"
 #include "train/run_parts.h"
 
 enum { MOST_PATH = 1200 };
 
 struct arguments {
     const char *checkpoint, *recipe, *set;
-    bool        best, json, help;
+    bool        best, json;
     changes     change;
     char        folder[MOST_PATH], weights[MOST_PATH];
 };
 
-static int help(const flag *flags)
-{
-    (void)printf(
-        "usage: cull eval CHECKPOINT [key=value ...] [--set test|validation|train]\n\n"
-        "Classifies a set with saved weights and prints accuracy and mean loss. CHECKPOINT\n"
-        "is a run's folder, of which the latest weights are taken (--best: the best), or a\n"
-        ".safetensors file. The recipe is recipe.yaml of that folder, or --recipe;\n"
-        "key=value changes it.\n\n");
-    print_flags(stdout, flags);
-    return end_output(END_WELL);
-}
+static const command self = {
+    .name = "eval",
+    .usage = "usage: cull eval CHECKPOINT [key=value ...] [--set test|validation|train]\n\n"
+             "Classifies a set with saved weights and prints accuracy and mean loss. CHECKPOINT\n"
+             "is a run's folder, of which the latest weights are taken (--best: the best), or a\n"
+             ".safetensors file. The recipe is recipe.yaml of that folder, or --recipe;\n"
+             "key=value changes it.\n\n",
+    .missing = "no checkpoint is given",
+    .give = "Give a run's folder or a .safetensors file.",
+};
 
 /* The weights of the highest step in the folder, as weights-STEP-HASH.safetensors; false: none. */
 static bool find_newest(struct arguments *a)
@@ -94,14 +92,11 @@ static int find_checkpoint(struct arguments *a)
 
 static int say(const struct arguments *a, const cull_evaluation *e)
 {
-    if (a->json) {
-        json_t *o = json_pack("{s:s, s:s, s:I}", "weights", a->weights, "set", a->set, "count",
-                              (json_int_t)e->count);
-        (void)json_object_set_new(o, "accuracy", json_number(e->accuracy));
-        (void)json_object_set_new(o, "loss", json_number(e->loss));
-        (void)json_object_set_new(o, "seconds", json_number(e->seconds));
-        return print_json(o);
-    }
+    if (a->json)
+        return print_json(json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "weights", a->weights, "set",
+                                    a->set, "count", (json_int_t)e->count, "accuracy",
+                                    json_number(e->accuracy), "loss", json_number(e->loss),
+                                    "seconds", json_number(e->seconds)));
     (void)printf("%s accuracy %.2f %%, loss %.4f over %zu examples, %.1f s\n", a->set,
                  100 * e->accuracy, e->loss, e->count, e->seconds);
     return end_output(END_WELL);
@@ -119,13 +114,11 @@ static int evaluate(struct arguments *a)
     (void)snprintf(path, sizeof path, "%s/recipe.yaml", a->folder);
     status =
         cull_recipe_open(a->recipe ? a->recipe : path, a->change.option, a->change.count, &recipe);
-    if (status == CULL_IO)
-        return complain(END_FAILED, "Name the recipe with --recipe FILE.", "%s", cull_last_error());
+    if (status == CULL_IO) return complain_last(END_FAILED, "Name the recipe with --recipe FILE.");
     if (status == CULL_OK) status = cull_evaluate(recipe, a->weights, a->set, &result);
     if (status == CULL_UNKNOWN_SET && strcmp(cull_last_subject(), a->set) == 0)
-        end = complain(END_USAGE,
-                       "--set is test, train, or validation where data.validation splits one off.",
-                       "%s", cull_last_error());
+        end = complain_last(
+            END_USAGE, "--set is test, train, or validation where data.validation splits one off.");
     else
         end = status == CULL_OK ? say(a, &result) : complain_run(status);
     cull_recipe_close(recipe);
@@ -140,17 +133,11 @@ int cmd_eval(int argc, char **argv)
                     {"--best", FLAG_SWITCH, NULL, "the best weights of a run, not the latest", &a.best, 0},
                     {"--recipe", FLAG_TEXT, "FILE", "another recipe than the folder's", &a.recipe, 0},
                     {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
-                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
-                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    size_t count = 0;
-    int    end = END_WELL;
+                    {.name = NULL}};
+    int end = take_changed(&self, flags, argc, argv, &a.change, &a.checkpoint);
 
-    end = parse_flags("eval", flags, argc, argv, &count);
-    if (!end && !a.help) end = take_changes("eval", argv, count, &a.change, &a.checkpoint);
-    if (!end && !a.help && !a.checkpoint)
-        end = complain(END_USAGE, "Give a run's folder or a .safetensors file.",
-                       "no checkpoint is given");
-    if (!end) end = a.help ? help(flags) : evaluate(&a);
+    if (end != GO_ON) return end;
+    end = evaluate(&a);
     clear_changes(&a.change);
     return end;
 }

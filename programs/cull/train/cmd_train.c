@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flags.h"
 #include "train/run_parts.h"
 
 enum { MOST_PATH = 1024 };
@@ -15,7 +14,7 @@ static volatile sig_atomic_t asked_to_end;
 
 struct arguments {
     const char *out, *recipe;
-    bool        resume, json, help;
+    bool        resume, json;
     uint64_t    descriptor; /* where a failure is told in numbers too; 0: nowhere */
     changes     change;
     char        folder[MOST_PATH];
@@ -51,50 +50,19 @@ static bool should_stop(void *context)
     return asked_to_end != 0;
 }
 
-static void tell(void *context, const cull_run_news *news)
-{
-    progress_tell(context, news);
-}
-
-static int help(const flag *flags)
-{
-    (void)printf("usage: cull train RECIPE.yaml [key=value ...] [--out DIR] [--resume]\n\n"
-                 "Trains as the recipe says; key=value takes the place of what it says. The run's\n"
-                 "folder then holds recipe.yaml (every key), metrics.jsonl, TensorBoard events,\n"
-                 "run.json and the checkpoint. Ctrl-C (or SIGTERM) ends the run after its step,\n"
-                 "with a checkpoint; the same command with --resume goes on from there, bit for\n"
-                 "bit, also after a kill. Exit status: 0 trained, 1 failed, 2 a wrong recipe or\n"
-                 "command, 130 and 143 stopped by a signal.\n\n");
-    print_flags(stdout, flags);
-    (void)printf("\nkeys of a recipe, with their defaults:\n");
-    print_recipe_keys(stdout);
-    return end_output(END_WELL);
-}
-
-/* Without --out: runs/ and the recipe's name. */
-static void name_folder(struct arguments *a)
-{
-    const char *slash = strrchr(a->recipe, '/'), *name = slash ? slash + 1 : a->recipe;
-    size_t      length = strcspn(name, ".");
-
-    if (a->out)
-        (void)snprintf(a->folder, sizeof a->folder, "%s", a->out);
-    else
-        (void)snprintf(a->folder, sizeof a->folder, "runs/%.*s", (int)(length ? length : 1), name);
-}
-
-/* A word as a shell takes it. */
-static void print_word(const char *word)
-{
-    if (word[0] && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "._/+-=,:@%") == strlen(word)) {
-        (void)fprintf(stderr, " %s", word);
-        return;
-    }
-    (void)fputs(" '", stderr);
-    for (; *word; word++) (void)fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stderr);
-    (void)fputs("'", stderr);
-}
+static const command self = {
+    .name = "train",
+    .usage = "usage: cull train RECIPE.yaml [key=value ...] [--out DIR] [--resume]\n\n"
+             "Trains as the recipe says; key=value takes the place of what it says. The run's\n"
+             "folder then holds recipe.yaml (every key), metrics.jsonl, TensorBoard events,\n"
+             "run.json and the checkpoint. Ctrl-C (or SIGTERM) ends the run after its step,\n"
+             "with a checkpoint; the same command with --resume goes on from there, bit for\n"
+             "bit, also after a kill. Exit status: 0 trained, 1 failed, 2 a wrong recipe or\n"
+             "command, 130 and 143 stopped by a signal.\n\n",
+    .more = print_recipe_keys,
+    .missing = "no recipe is given",
+    .give = "Give the path of one; recipes/ holds some.",
+};
 
 static int say_stopped(const struct arguments *a, const cull_run_result *r)
 {
@@ -104,15 +72,15 @@ static int say_stopped(const struct arguments *a, const cull_run_result *r)
                   "cull: stopped after step %llu; the checkpoint is written.\nGo on with: cull "
                   "train",
                   (unsigned long long)r->step);
-    print_word(a->recipe);
+    print_word(stderr, a->recipe);
     for (size_t i = 0; i < a->change.count; i++) {
         char word[2 * MOST_PATH];
         (void)snprintf(word, sizeof word, "%s=%s", a->change.option[i].key,
                        a->change.option[i].value);
-        print_word(word);
+        print_word(stderr, word);
     }
     (void)fputs(" --out", stderr);
-    print_word(a->folder);
+    print_word(stderr, a->folder);
     (void)fputs(" --resume\n", stderr);
     return 128 + number;
 }
@@ -131,20 +99,16 @@ static const char *end_name(cull_run_end end)
 
 static int say_json(const struct arguments *a, const cull_run_result *r)
 {
-    json_t *o = json_pack(
-        "{s:s, s:s, s:b, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s, s:s}", "folder", a->folder, "end",
-        end_name(r->end), "resumed", r->resumed, "step", (json_int_t)r->step, "epoch",
-        (json_int_t)r->epoch, "parameters", (json_int_t)r->parameters, "watched", r->watched,
-        "best_epoch", (json_int_t)r->best_epoch, "scored", (json_int_t)r->scored, "trained",
-        (json_int_t)r->trained, "weights", r->weights, "best_weights", r->best_weights);
-
-    (void)json_object_set_new(o, "accuracy", json_number(r->accuracy));
-    (void)json_object_set_new(o, "loss", json_number(r->loss));
-    (void)json_object_set_new(o, "best", json_number(r->best));
-    (void)json_object_set_new(o, "test", json_number(r->test));
-    (void)json_object_set_new(o, "test_loss", json_number(r->test_loss));
-    (void)json_object_set_new(o, "seconds", json_number(r->seconds));
-    return print_json(o);
+    return print_json(json_pack(
+        "{s:s, s:s, s:b, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "folder", a->folder, "end", end_name(r->end), "resumed", r->resumed, "step",
+        (json_int_t)r->step, "epoch", (json_int_t)r->epoch, "parameters", (json_int_t)r->parameters,
+        "watched", r->watched, "best_epoch", (json_int_t)r->best_epoch, "scored",
+        (json_int_t)r->scored, "trained", (json_int_t)r->trained, "weights", r->weights,
+        "best_weights", r->best_weights, "accuracy", json_number(r->accuracy), "loss",
+        json_number(r->loss), "best", json_number(r->best), "test", json_number(r->test),
+        "test_loss", json_number(r->test_loss), "seconds", json_number(r->seconds)));
 }
 
 static int say_result(const struct arguments *a, const cull_run_result *r)
@@ -174,7 +138,7 @@ static int train(struct arguments *a)
     progress         bar = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = a->json};
     cull_run_options options = {.folder = a->folder,
                                 .resume = a->resume,
-                                .tell = tell,
+                                .tell = progress_tell,
                                 .stop = should_stop,
                                 .context = &bar};
     cull_status      status = CULL_OK;
@@ -208,21 +172,12 @@ int cmd_train(int argc, char **argv)
                     {"--status-fd", FLAG_NUMBER, "N",
                      "a failure's number, subject and sentence, a line each, to this descriptor", &a.descriptor,
                      0},
-                    {"--help", FLAG_SWITCH, NULL, "this text", &a.help, 0},
-                    {NULL, FLAG_SWITCH, NULL, NULL, NULL, 0}};
-    size_t count = 0;
-    int    end = END_WELL;
+                    {.name = NULL}};
+    int end = take_changed(&self, flags, argc, argv, &a.change, &a.recipe);
 
-    end = parse_flags("train", flags, argc, argv, &count);
-    if (!end && !a.help) end = take_changes("train", argv, count, &a.change, &a.recipe);
-    if (!end && !a.help && !a.recipe)
-        end =
-            complain(END_USAGE, "Give the path of one; recipes/ holds some.", "no recipe is given");
-    if (!end && a.help) end = help(flags);
-    if (!end && !a.help) {
-        name_folder(&a);
-        end = train(&a);
-    }
+    if (end != GO_ON) return end;
+    name_folder(a.out, "runs", a.recipe, a.folder, sizeof a.folder);
+    end = train(&a);
     clear_changes(&a.change);
     return end;
 }

@@ -51,8 +51,10 @@ void progress_end(progress *p)
     p->shown = false;
 }
 
-void progress_tell(progress *p, const cull_run_news *n)
+void progress_tell(void *context, const cull_run_news *n)
 {
+    progress *p = context;
+
     if (!p->begun) {
         p->begun = true;
         p->start = n->seconds;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_TEXT = 256, MOST_KEYS = 256, MOST_FOLDER = 1200 };
+enum { MOST_TEXT = 256, MOST_FOLDER = 1200 };
 
 /* Copies words[*i]; and, where a shell cut a list as [60, 120] at its blanks, the rest of it, of
  * which *i becomes the last. */
@@ -25,7 +25,7 @@ static void take_word(char *const *words, size_t count, size_t *i, char *to)
     }
 }
 
-int take_changes(const char *command, char *const *words, size_t count, changes *out,
+int take_changes(const char *name, const char *what, char *const *words, size_t count, changes *out,
                  const char **path)
 {
     size_t bytes = 1;
@@ -46,8 +46,8 @@ int take_changes(const char *command, char *const *words, size_t count, changes 
             *equals = '\0';
             out->option[out->count++] = (cull_option){next, equals + 1};
         } else if (*path) {
-            (void)snprintf(hint, sizeof hint, "Changes are written key=value. See cull %s --help.",
-                           command);
+            (void)snprintf(hint, sizeof hint, "%s are written key=value. See cull %s --help.", what,
+                           name);
             return complain(END_USAGE, hint, "'%s' is not understood", words[i]);
         } else {
             *path = words[i];
@@ -55,6 +55,19 @@ int take_changes(const char *command, char *const *words, size_t count, changes 
         next += length + 1;
     }
     return END_WELL;
+}
+
+int take_changed(const command *self, flag *flags, int argc, char **argv, changes *out,
+                 const char **path)
+{
+    size_t count = 0;
+    int    end = take_line(self, flags, argc, argv, &count);
+
+    if (end != GO_ON) return end;
+    end = take_changes(self->name, "Changes", argv, count, out, path);
+    if (!end && !*path && self->missing) end = complain(END_USAGE, self->give, "%s", self->missing);
+    if (end) clear_changes(out);
+    return end ? end : GO_ON;
 }
 
 int make_folders(const char *path)
@@ -82,60 +95,63 @@ void clear_changes(changes *all)
     *all = (changes){0};
 }
 
-/* The option of any strategy nearest to a key of the section select, or NULL. */
-static const char *nearest_of_select(const char *wrong)
+void name_folder(const char *given, const char *root, const char *recipe, char *out, size_t room)
 {
-    const char             *names[MOST_KEYS] = {NULL};
-    const cull_strategy    *strategy = NULL;
-    const cull_option_spec *option = NULL;
-    size_t                  count = 0;
+    const char *slash = strrchr(recipe, '/'), *name = slash ? slash + 1 : recipe;
+    size_t      length = strcspn(name, ".");
 
-    for (size_t s = 0; (strategy = cull_strategy_at(s)); s++)
-        for (size_t i = 0; count + 1 < MOST_KEYS && (option = cull_strategy_option_at(strategy, i));
-             i++)
-            names[count++] = option->key;
-    return nearest(wrong, names);
+    if (given)
+        (void)snprintf(out, room, "%s", given);
+    else
+        (void)snprintf(out, room, "%s/%.*s", root, (int)(length ? length : 1), name);
 }
 
-static const char *nearest_key(const char *wrong)
+void print_word(FILE *to, const char *word)
 {
-    const char             *names[MOST_KEYS] = {NULL};
+    if (word[0] && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "._/+-=,:@%") == strlen(word)) {
+        (void)fprintf(to, " %s", word);
+        return;
+    }
+    (void)fputs(" '", to);
+    for (; *word; word++) (void)fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, to);
+    (void)fputs("'", to);
+}
+
+/* A key of the section select that no strategy, or another one, has. */
+static int complain_select(const char *section, const char *wrong)
+{
+    search                  s = {.wrong = wrong};
+    const cull_strategy    *strategy = NULL;
     const cull_option_spec *option = NULL;
 
-    for (size_t i = 0; i + 1 < MOST_KEYS && (option = cull_recipe_option_at(i)); i++)
-        names[i] = option->key;
-    return nearest(wrong, names);
+    for (size_t i = 0; (strategy = cull_strategy_at(i)); i++)
+        for (size_t k = 0; (option = cull_strategy_option_at(strategy, k)); k++)
+            try_word(&s, option->key);
+    if (s.best && strcmp(s.best, wrong) == 0) s.best = NULL; /* another's */
+    return complain_near(&s, section, "cull select --list: options belong to their strategy", "%s",
+                         cull_last_error());
 }
 
 /* What was probably meant by a wrong key or strategy, or where to look. */
-static void recipe_hint(cull_status status, char *hint, size_t room)
-{
-    static const char section[] = "select.";
-    const char       *wrong = cull_last_subject(), *near = NULL, *before = "";
-    const char       *where = "cull train --help for every key of a recipe";
-    bool              of_strategy = strncmp(wrong, section, strlen(section)) == 0;
-
-    if (status == CULL_UNKNOWN_STRATEGY) {
-        near = nearest_strategy(wrong);
-        where = "cull select --list";
-    } else if (status == CULL_UNKNOWN_OPTION && of_strategy) {
-        near = nearest_of_select(wrong + strlen(section));
-        before = section;
-        where = "cull select --list: options belong to their strategy";
-        if (near && strcmp(near, wrong + strlen(section)) == 0) near = NULL; /* another's */
-    } else if (status == CULL_UNKNOWN_OPTION) {
-        near = nearest_key(wrong);
-    }
-    (void)snprintf(hint, room, "%s%s%s%sSee %s.", near ? "Did you mean " : "", near ? before : "",
-                   near ? near : "", near ? "? " : "", where);
-}
-
 static int complain_recipe(cull_status status)
 {
-    char hint[2 * MOST_TEXT];
+    static const char       section[] = "select.";
+    const char             *wrong = cull_last_subject(), *where = "cull select --list";
+    search                  s = {.wrong = wrong};
+    const cull_option_spec *option = NULL;
 
-    recipe_hint(status, hint, sizeof hint);
-    return complain(END_USAGE, hint, "%s", cull_last_error());
+    if (status == CULL_UNKNOWN_STRATEGY) {
+        s = nearest_strategy(wrong);
+    } else {
+        if (status == CULL_UNKNOWN_OPTION && strncmp(wrong, section, strlen(section)) == 0)
+            return complain_select(section, wrong + strlen(section));
+        where = "cull train --help for every key of a recipe";
+        for (size_t i = 0; status == CULL_UNKNOWN_OPTION && (option = cull_recipe_option_at(i));
+             i++)
+            try_word(&s, option->key);
+    }
+    return complain_near(&s, "", where, "%s", cull_last_error());
 }
 
 static int complain_model(void)
@@ -143,58 +159,40 @@ static int complain_model(void)
     char hint[2 * MOST_TEXT];
 
     (void)snprintf(hint, sizeof hint, "There are %s.", cull_recipe_option("model.name")->doc);
-    return complain(END_USAGE, hint, "%s", cull_last_error());
+    return complain_last(END_USAGE, hint);
 }
 
 int complain_run(cull_status status)
 {
-    const char *why = cull_last_error();
+    static const char   smaller[] = "Lower train.batch or train.evaluate_batch.";
+    static const remedy remedies[] = {
+        {CULL_EXISTS, END_USAGE, "Give --resume to go on with it, or another --out."},
+        {CULL_BUSY, END_USAGE, "Wait until it has ended, or give another --out."},
+        {CULL_DIFFERS, END_USAGE,
+         "Resume with the recipe it was begun with, or give another --out."},
+        {CULL_NOT_FINITE, END_FAILED,
+         "Lower optim.lr, set optim.clip or schedule.warmup, and begin anew; the latest checkpoint "
+         "is untouched."},
+        {CULL_NO_MEMORY, END_FAILED, smaller},
+        {CULL_TOO_LARGE, END_FAILED, smaller},
+        /* nothing is wrong with the disk */
+        {CULL_NOT_FOUND, END_FAILED, "See cull data list for what is found, and where."},
+        {CULL_IO, END_FAILED,
+         "Check the path, its permissions and the space left; what was committed before is whole."},
+        {CULL_BAD_FILE, END_FAILED, "docs/formats.md says what is read."},
+        {CULL_BAD_STATE, END_FAILED, "Begin anew in another folder."},
+        {CULL_UNSUPPORTED, END_FAILED, "See cull doctor for what this machine can do."},
+        {CULL_OK, END_FAILED, NULL}};
+    int end = complain_by(remedies, status);
 
-    switch (status) {
-    case CULL_OK: return END_WELL;
-    case CULL_BAD_OPTION:
-    case CULL_BAD_ARGUMENT:
-    case CULL_UNKNOWN_OPTION:
-    case CULL_UNKNOWN_STRATEGY:
-    case CULL_UNKNOWN_SET:
-    case CULL_NO_SAVING: return complain_recipe(status);
-    case CULL_UNKNOWN_MODEL: return complain_model();
-    case CULL_EXISTS:
-        return complain(END_USAGE, "Give --resume to go on with it, or another --out.", "%s", why);
-    case CULL_BUSY:
-        return complain(END_USAGE, "Wait until it has ended, or give another --out.", "%s", why);
-    case CULL_DIFFERS:
-        return complain(END_USAGE,
-                        "Resume with the recipe it was begun with, or give another --out.", "%s",
-                        why);
-    case CULL_NOT_FINITE:
-        return complain(END_FAILED,
-                        "Lower optim.lr, set optim.clip or schedule.warmup, and begin anew; the "
-                        "latest checkpoint is untouched.",
-                        "%s", why);
-    case CULL_NO_MEMORY:
-    case CULL_TOO_LARGE:
-        return complain(END_FAILED, "Lower train.batch or train.evaluate_batch.", "%s", why);
-    case CULL_NOT_FOUND: /* nothing is wrong with the disk */
-        return complain(END_FAILED, "See cull data list for what is found, and where.", "%s", why);
-    case CULL_IO:
-        return complain(END_FAILED,
-                        "Check the path, its permissions and the space left; what was committed "
-                        "before is whole.",
-                        "%s", why);
-    case CULL_BAD_FILE:
-        return complain(END_FAILED, "docs/formats.md says what is read.", "%s", why);
-    case CULL_BAD_STATE: return complain(END_FAILED, "Begin anew in another folder.", "%s", why);
-    case CULL_UNSUPPORTED: break;
-    }
-    return complain(END_FAILED, "See cull doctor for what this machine can do.", "%s", why);
+    if (end || status == CULL_OK) return end;
+    return status == CULL_UNKNOWN_MODEL ? complain_model() : complain_recipe(status);
 }
 
 int complain_opening(cull_status status)
 {
     if (status != CULL_IO) return complain_run(status);
-    return complain(END_USAGE, "Give the path of a recipe; recipes/ holds some.", "%s",
-                    cull_last_error());
+    return complain_last(END_USAGE, "Give the path of a recipe; recipes/ holds some.");
 }
 
 static void describe(const cull_option_spec *option, char *out, size_t room)
@@ -211,14 +209,15 @@ static void describe(const cull_option_spec *option, char *out, size_t room)
     }
 }
 
-void print_recipe_keys(FILE *to)
+void print_recipe_keys(void)
 {
     const cull_option_spec *option = NULL;
     char                    values[MOST_TEXT];
 
+    (void)printf("\nkeys of a recipe, with their defaults:\n");
     for (size_t i = 0; (option = cull_recipe_option_at(i)); i++) {
         describe(option, values, sizeof values);
-        (void)fprintf(to, "  %s=%s  (%s)\n      %s\n", option->key, option->fallback, values,
-                      option->doc);
+        (void)printf("  %s=%s  (%s)\n      %s\n", option->key, option->fallback, values,
+                     option->doc);
     }
 }

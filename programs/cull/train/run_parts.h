@@ -2,9 +2,7 @@
 #ifndef CULL_RUN_PARTS_H
 #define CULL_RUN_PARTS_H
 
-#include <stdio.h>
-
-#include "program.h"
+#include "flags.h"
 
 /* key=value words of a command line, taken apart. */
 typedef struct changes {
@@ -13,10 +11,20 @@ typedef struct changes {
     char        *text; /* what the options point into */
 } changes;
 
-/* Words with '=' are changes; the one other word, if any, is *path. */
-int  take_changes(const char *command, char *const *words, size_t count, changes *out,
-                  const char **path);
+/* Words with '=' are changes; the one other word, if any, is *path. `what` begins a hint: "Changes
+ * are written key=value". Returns an exit status; clear them also after a failure. */
+int take_changes(const char *name, const char *what, char *const *words, size_t count, changes *out,
+                 const char **path);
 void clear_changes(changes *all);
+/* A command line whose words are changes, and a path that the command may ask for: as take_line(),
+ * and nothing is left to clear where it is over. */
+int take_changed(const command *self, flag *flags, int argc, char **argv, changes *out,
+                 const char **path);
+
+/* The folder that is given, or ROOT/ and the recipe's name. */
+void name_folder(const char *given, const char *root, const char *recipe, char *out, size_t room);
+/* A blank, and a word as a shell takes it. */
+void print_word(FILE *to, const char *word);
 
 /* A folder and those above it. Returns an exit status. */
 int make_folders(const char *path);
@@ -27,7 +35,7 @@ int complain_run(cull_status status);
 int complain_opening(cull_status status);
 
 /* Every key of a recipe with its default, bounds and line of help. */
-void print_recipe_keys(FILE *to);
+void print_recipe_keys(void);
 
 /* A progress line on a terminal, a plain line per epoch. */
 typedef struct progress {
@@ -41,7 +49,7 @@ typedef struct progress {
  * below cannot be drawn over. */
 void draw_line(const char *text);
 
-void progress_tell(progress *p, const cull_run_news *news);
-void progress_end(progress *p); /* clears the line */
+void progress_tell(void *context, const cull_run_news *news); /* the context is a progress */
+void progress_end(progress *p);                               /* clears the line */
 
 #endif

@@ -6,15 +6,10 @@
 
 cull_priced cull_arm_priced(const cull_recipe *recipe)
 {
-    const cull_train_setup *s = &recipe->setup;
-    const char             *rounding = cull_recipe_value(recipe, "select.rounding");
+    const char *rounding = cull_recipe_value(recipe, "select.rounding");
 
-    return (cull_priced){.setup = s,
-                         .strategy = s->strategy,
-                         .options = s->select,
-                         .count = s->selects,
-                         .alternate = rounding && strcmp(rounding, "alternate") == 0,
-                         .reuse = s->score.reuse};
+    return (cull_priced){.setup = &recipe->setup,
+                         .alternate = rounding && strcmp(rounding, "alternate") == 0};
 }
 
 /* What its runs did beyond, or short of, what was expected of them. */

@@ -1,12 +1,11 @@
 /* lab/compare/arm_wish.c - what a user asks for, as text: strategies with their options, shares to
  * keep. */
-#include "lab/compare/arm_wish.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "lab/compare/arms.h"
 
 /* What is otherwise the same for all, given for this one: taken out of the options. */
 static cull_status take_own(cull_arm_asked *a, const char *key, const char **out)

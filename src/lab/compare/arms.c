@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "lab/compare/arm_wish.h"
 
 enum { MOST_CHANGES = 160 };
 enum { NAME_END = 48 }; /* letters of " keep=0.123456789 separate", and more */
@@ -108,7 +107,7 @@ static void tell_apart(const cull_arms *arms, cull_arm *arm)
     }
 }
 
-cull_status cull_arms_add(cull_arms *arms, const cull_arm *arm, size_t *at)
+cull_status cull_arms_add(cull_arms *arms, cull_arm *arm, size_t *at)
 {
     cull_status status = CULL_OK;
 
@@ -128,19 +127,9 @@ cull_status cull_arms_add(cull_arms *arms, const cull_arm *arm, size_t *at)
     arms->arm[*at] = *arm;
     tell_apart(arms, &arms->arm[*at]);
     arms->count++;
+    arm->recipe = NULL;
     for (size_t i = 0; i < CULL_ROLES; i++) arms->arm[*at].control[i] = SIZE_MAX;
 done:
-    return status;
-}
-
-/* The recipe is the comparison's from here on, or gone where the same is there already. */
-static cull_status add_owned(cull_arms *arms, cull_arm *arm)
-{
-    size_t      before = arms->count, at = 0;
-    cull_status status = cull_arms_add(arms, arm, &at);
-
-    if (arms->count == before) cull_recipe_close(arm->recipe);
-    arm->recipe = NULL;
     return status;
 }
 
@@ -235,11 +224,6 @@ static void name_arm(const cull_arm_asked *a, const char *keep, cull_arm *arm)
         if (!isalnum((unsigned char)*at) && *at != '.' && *at != '_') *at = '-';
 }
 
-static bool takes(const cull_recipe *recipe, const char *key)
-{
-    return cull_recipe_value(recipe, key) != NULL;
-}
-
 /* What a run does, before anything is measured. */
 static cull_status look_at(const cull_recipe *recipe, cull_price *out)
 {
@@ -317,6 +301,7 @@ static cull_status add_pass(const cull_arm_base *base, const cull_arm_wish *wish
     struct meant m;
     cull_arm     arm = {.role = CULL_ROLE_ARM, .keep = NAN, .pass = pass, .asked = a};
     cull_price   look = {0};
+    size_t       at = 0;
 
     mean(a, keep, pass, &m);
     if (keep) (void)cull_base_read_number(keep, &arm.keep);
@@ -332,7 +317,7 @@ static cull_status add_pass(const cull_arm_base *base, const cull_arm_wish *wish
     TRY(status);
     arm.uniform = arm.recipe->select.strategy->traits & CULL_UNIFORM;
     arm.price = look; /* until there is a table, for its candidates */
-    TRY(add_owned(arms, &arm));
+    TRY(cull_arms_add(arms, &arm, &at));
 done:
     cull_recipe_close(arm.recipe);
     return status;
@@ -370,7 +355,7 @@ static cull_status look_alone(const cull_arm_base *base, const cull_arm_asked *a
 
     TRY(open_alone(base, a, &recipe));
     TRY(look_at(recipe, &look));
-    out->keeps = takes(recipe, "select.keep");
+    out->keeps = cull_recipe_value(recipe, "select.keep") != NULL;
     /* one that selects at no step yet may score when it begins to */
     out->steps = !look.pool &&
                  (look.scoring > 0 || (!look.fixed && strcmp(a->what.modifier, "remembered") != 0));
@@ -429,7 +414,7 @@ static cull_status add_full(const cull_arm_base *base, cull_arms *arms)
     char         moments[CULL_ARM_MOMENTS];
     bool         fits = true;
     cull_option  unscored[CULL_ARM_SCORING];
-    size_t       count = cull_arm_unscored(unscored);
+    size_t       count = cull_arm_unscored(unscored), at = 0;
 
     (void)snprintf(arm.name, sizeof arm.name, "full");
     (void)snprintf(arm.folder, sizeof arm.folder, "full");
@@ -445,7 +430,7 @@ static cull_status add_full(const cull_arm_base *base, cull_arms *arms)
         FAIL_OPTION("train.evaluate_at", "%g lies behind the run's end",
                     asked->setup.moment[asked->setup.moments - 1]);
     TRY(cull_arm_recipe(base, unscored, count, &arm.recipe));
-    TRY(add_owned(arms, &arm));
+    TRY(cull_arms_add(arms, &arm, &at));
 done:
     cull_recipe_close(asked);
     cull_recipe_close(arm.recipe);

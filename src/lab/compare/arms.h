@@ -105,7 +105,6 @@ typedef struct cull_arm_wish {
  */
 cull_status cull_arms_open(const cull_arm_base *base, const cull_arm_wish *wish, cull_arms *out);
 void        cull_arms_close(cull_arms *arms);
-void        cull_arms_forget(cull_arm_asked *asked, size_t count); /* NULL is fine */
 
 /* Take an arm out, before there are controls; note one that is left out, for the latest failure or
  * for what another process said. */
@@ -150,10 +149,20 @@ cull_status cull_arm_moments_left(const cull_recipe *recipe, char out[CULL_ARM_M
 /* The full run is looked at wherever an arm's budget ends. */
 cull_status cull_arms_watch(const cull_arm_base *base, const cull_costs *costs, cull_arms *arms);
 
-/* Used by controls.c: an arm of this recipe, or the one that is there already. */
-cull_status cull_arms_add(cull_arms *arms, const cull_arm *arm, size_t *at);
+/* Used by controls.c: an arm of this recipe, or the one that is there already. A new one takes the
+ * recipe over, and arm->recipe is then NULL. */
+cull_status cull_arms_add(cull_arms *arms, cull_arm *arm, size_t *at);
 /* The base with more changes. A run that ends before the base's is not looked at behind its end. */
 cull_status cull_arm_recipe(const cull_arm_base *base, const cull_option *more, size_t count,
                             cull_recipe **out);
+
+/* arm_wish.c: the strategies of a list; *out is a new array of *count, given back with
+ * cull_arms_forget(). */
+enum { CULL_ARM_KEEPS = 64, CULL_ARM_TEXT = 256 };
+cull_status cull_arm_read(const char *list, cull_arm_asked **out, size_t *count);
+void        cull_arms_forget(cull_arm_asked *asked, size_t count); /* NULL is fine */
+/* The next of a list with commas between; false at its end. */
+bool        cull_arm_next(const char **rest, char *out, size_t room);
+cull_status cull_arm_read_keeps(const char *text, double keep[CULL_ARM_KEEPS], size_t *count);
 
 #endif

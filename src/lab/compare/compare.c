@@ -10,7 +10,7 @@
 #include "base/sized.h"
 #include "lab/compare/statistics.h"
 
-enum { MOST_SEEDS = 1000, MOST_JOBS = 256, MOST_ROUNDS = 8 };
+enum { MOST_JOBS = 256, MOST_ROUNDS = 8 };
 
 /* ---- create ---- */
 
@@ -59,9 +59,9 @@ static cull_status check(const cull_compare_options *o)
 {
     cull_status status = CULL_OK;
 
-    if (o->seeds < 1 || o->seeds > MOST_SEEDS)
+    if (o->seeds < 1 || o->seeds > CULL_COMPARE_SEEDS)
         FAIL(CULL_BAD_OPTION, "seeds: %llu, 1 to %d are possible", (unsigned long long)o->seeds,
-             MOST_SEEDS);
+             CULL_COMPARE_SEEDS);
     if (o->jobs < 1 || o->jobs > MOST_JOBS)
         FAIL(CULL_BAD_OPTION, "jobs: %u, 1 to %d are possible", o->jobs, MOST_JOBS);
     if (o->threads < 1) FAIL(CULL_BAD_OPTION, "threads: a run takes at least one");

@@ -19,7 +19,7 @@
 #include "records/comparison.h"
 #include "records/run.h"
 
-enum { CULL_COMPARE_FACTORS = 3, CULL_COMPARE_TITLE = 160 };
+enum { CULL_COMPARE_FACTORS = 3, CULL_COMPARE_TITLE = 160, CULL_COMPARE_SEEDS = 1000 };
 enum { CULL_COMPARE_HASH = 17 }; /* 16 digits, as run.json has them */
 
 /* What one run left, and its accuracies on the test set: shares here, percent in the records. */
@@ -107,6 +107,14 @@ bool cull_compare_is_run(const cull_comparison *c, const cull_arm *arm);
 
 /* compare_runs.c */
 bool cull_compared_finished(const cull_compared *run);
+/* What the finished runs of an arm did, on the mean; 0 throughout where there are none. */
+typedef struct cull_compared_mean {
+    size_t runs;
+    double accuracy[CULL_COMPARE_SEEDS]; /* [runs] each, in percent                    */
+    double best, seconds;                /* percent; of the phases that are cost       */
+    double scored, trained, thirds;
+} cull_compared_mean;
+void cull_compare_mean(const cull_comparison *c, size_t arm, cull_compared_mean *out);
 /* As a comparison calls it: who was stopped is still running. */
 const char *cull_compared_status(const cull_compared *run);
 cull_status cull_compare_read_runs(cull_comparison *c);

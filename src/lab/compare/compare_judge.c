@@ -34,54 +34,32 @@ static void read_early_stop(const cull_comparison *c, size_t arm, uint64_t seed)
         cull_records_run_doubt(&out->record, "the full run was not evaluated at this cost");
 }
 
-/* Means over the seeds that are there. values: room for every seed. */
-static void sum_up(cull_comparison *c, size_t arm, double *values)
+/* Means over the seeds that are there; the cost, where the rule decides how many are kept, by what
+ * was counted. */
+static cull_status sum_up(cull_comparison *c, size_t arm)
 {
-    cull_records_arm *j = &c->value.is.arm[arm];
-    double            best = 0, seconds = 0;
-    size_t            runs = 0;
+    const cull_arm    *a = &c->arms.arm[arm], *full = &c->arms.arm[0];
+    cull_records_arm  *j = &c->value.is.arm[arm];
+    cull_status        status = CULL_OK;
+    cull_compared_mean mean;
 
-    for (uint64_t seed = 1; seed <= c->seeds; seed++) {
-        const cull_compared *run = cull_compared_at(c, arm, seed);
-
-        if (!cull_compared_finished(run)) continue;
-        values[runs++] = 100 * run->accuracy;
-        best += 100 * run->best;
-        seconds += cull_records_spent(&run->record.info.work);
-    }
-    j->mean = cull_stat_mean(values, runs);
-    j->sd = cull_stat_sd(values, runs);
-    j->best = runs ? best / (double)runs : NAN;
-    j->measured = runs ? seconds / (double)runs : NAN; /* until full's is known */
-}
-
-/* Where the rule decides how many are kept, by what was counted. */
-static cull_status correct_cost(cull_comparison *c, size_t arm)
-{
-    const cull_arm   *a = &c->arms.arm[arm];
-    cull_records_arm *j = &c->value.is.arm[arm];
-    cull_status       status = CULL_OK;
-    double            counted = 0;
-    size_t            runs = 0;
-
-    j->cost = a->price.seconds / c->arms.arm[0].price.seconds;
-    j->counted = a->price.thirds / c->arms.arm[0].price.thirds;
-    for (uint64_t seed = 1; seed <= c->seeds; seed++)
-        if (cull_compared_finished(cull_compared_at(c, arm, seed))) {
-            counted += cull_compared_at(c, arm, seed)->record.info.work.thirds;
-            runs++;
-        }
-    if (runs == 0) goto done;
-    counted /= (double)runs;
+    cull_compare_mean(c, arm, &mean);
+    j->mean = cull_stat_mean(mean.accuracy, mean.runs);
+    j->sd = cull_stat_sd(mean.accuracy, mean.runs);
+    j->best = mean.runs ? mean.best : NAN;
+    j->measured = mean.runs ? mean.seconds : NAN; /* until full's is known */
+    j->cost = a->price.seconds / full->price.seconds;
+    j->counted = a->price.thirds / full->price.thirds;
+    if (mean.runs == 0) goto done;
     /* a shortened run ends at the nearest step */
     if ((c->settled || !cull_compare_is_guess(a)) &&
-        fabs(counted - a->price.thirds) >
-            fmax(OFF * a->price.thirds, 3. * (double)c->arms.arm[0].recipe->setup.batch))
+        fabs(mean.thirds - a->price.thirds) >
+            fmax(OFF * a->price.thirds, 3. * (double)full->recipe->setup.batch))
         TRY(cull_records_say(&c->value.is.problems,
                              "%s took %.3f of full training's counted work and was matched at %.3f",
-                             a->name, counted / c->arms.arm[0].price.thirds, j->counted));
-    j->counted = counted / c->arms.arm[0].price.thirds;
-    if (!a->price.fixed) j->cost *= counted / a->price.thirds;
+                             a->name, mean.thirds / full->price.thirds, j->counted));
+    j->counted = mean.thirds / full->price.thirds;
+    if (!a->price.fixed) j->cost *= mean.thirds / a->price.thirds;
 done:
     return status;
 }
@@ -189,9 +167,10 @@ done:
 }
 
 static void compare_with(const cull_comparison *c, size_t arm, size_t control,
-                         cull_records_versus *v, double *values)
+                         cull_records_versus *v)
 {
     cull_stat_paired test = {0};
+    double           values[CULL_COMPARE_SEEDS];
     size_t           pairs = 0;
 
     for (uint64_t seed = 1; seed <= c->seeds; seed++) {
@@ -237,16 +216,12 @@ static void give_verdict(cull_comparison *c, size_t arm, double holm, cull_verdi
 }
 
 /* Holm over the arms' primary comparisons, then a verdict each and one on all. */
-static cull_status give_verdicts(cull_comparison *c)
+static void give_verdicts(cull_comparison *c)
 {
-    cull_status       status = CULL_OK;
-    cull_verdict_arm *arms = NULL;
-    double           *p = NULL;
-    size_t           *who = NULL, count = 0, fewest = SIZE_MAX;
+    cull_verdict_arm arms[CULL_ARM_MOST];
+    double           p[CULL_ARM_MOST] = {0};
+    size_t           who[CULL_ARM_MOST], count = 0, fewest = SIZE_MAX;
 
-    TRY(cull_base_alloc(c->arms.count, sizeof *p, "verdicts", &p));
-    TRY(cull_base_alloc(c->arms.count, sizeof *arms, "verdicts", &arms));
-    TRY(cull_base_alloc(c->arms.count, sizeof *who, "verdicts", &who));
     for (size_t i = 0; i < c->arms.count; i++)
         if (c->arms.arm[i].role == CULL_ROLE_ARM && !c->arms.arm[i].uniform) {
             const cull_records_versus *v = primary(c, i);
@@ -259,33 +234,19 @@ static cull_status give_verdicts(cull_comparison *c)
     for (size_t k = 0; k < count; k++) give_verdict(c, who[k], p[k], &arms[k]);
     cull_verdict_all(arms, count, count ? fewest : 0, c->margin, cull_compare_all_finished(c),
                      c->verdict);
-done:
-    cull_base_free(p);
-    cull_base_free(arms);
-    cull_base_free(who);
-    return status;
 }
 
-static cull_status mark_frontier(cull_comparison *c)
+static void mark_frontier(cull_comparison *c)
 {
-    cull_status status = CULL_OK;
-    double     *cost = NULL, *mean = NULL;
-    bool       *on = NULL;
+    double cost[CULL_ARM_MOST], mean[CULL_ARM_MOST];
+    bool   on[CULL_ARM_MOST];
 
-    TRY(cull_base_alloc(c->arms.count, sizeof *cost, "a frontier", &cost));
-    TRY(cull_base_alloc(c->arms.count, sizeof *mean, "a frontier", &mean));
-    TRY(cull_base_alloc(c->arms.count, sizeof *on, "a frontier", &on));
     for (size_t i = 0; i < c->arms.count; i++) {
         cost[i] = c->value.is.arm[i].cost;
         mean[i] = c->value.is.arm[i].mean;
     }
     cull_stat_pareto(cost, mean, c->arms.count, on);
     for (size_t i = 0; i < c->arms.count; i++) c->value.is.arm[i].pareto = on[i];
-done:
-    cull_base_free(cost);
-    cull_base_free(mean);
-    cull_base_free(on);
-    return status;
 }
 
 static cull_status name_problems(cull_comparison *c)
@@ -307,18 +268,16 @@ done:
 cull_status cull_compare_judge(cull_comparison *c)
 {
     cull_status       status = CULL_OK;
-    double           *values = NULL, full = 0;
+    double            full = 0;
     cull_records_arm *arm = c->value.is.arm;
 
     c->verdict[0] = '\0';
     TRY(cull_compare_name_left(c));
-    TRY(cull_base_alloc(c->seeds, sizeof *values, "a comparison", &values));
     TRY(name_problems(c));
     for (size_t i = 0; i < c->arms.count; i++) {
         for (uint64_t seed = 1; seed <= c->seeds; seed++)
             if (!c->arms.arm[i].recipe) read_early_stop(c, i, seed);
-        sum_up(c, i, values);
-        TRY(correct_cost(c, i));
+        TRY(sum_up(c, i));
         TRY(check_match(c, i));
     }
     full = arm[0].measured;
@@ -329,11 +288,10 @@ cull_status cull_compare_judge(cull_comparison *c)
         TRY(reach(c, i));
         for (cull_role role = CULL_ROLE_SAME_M; role < CULL_ROLES; role++)
             if (c->arms.arm[i].control[role] != SIZE_MAX)
-                compare_with(c, i, c->arms.arm[i].control[role], &arm[i].versus[k++], values);
+                compare_with(c, i, c->arms.arm[i].control[role], &arm[i].versus[k++]);
     }
-    TRY(give_verdicts(c));
-    TRY(mark_frontier(c));
+    give_verdicts(c);
+    mark_frontier(c);
 done:
-    cull_base_free(values);
     return status;
 }

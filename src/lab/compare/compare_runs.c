@@ -17,6 +17,29 @@ const char *cull_compared_status(const cull_compared *run)
     return cull_records_state_name(state == CULL_RECORDS_STOPPED ? CULL_RECORDS_RUNNING : state);
 }
 
+void cull_compare_mean(const cull_comparison *c, size_t arm, cull_compared_mean *out)
+{
+    *out = (cull_compared_mean){0};
+    for (uint64_t seed = 1; seed <= c->seeds; seed++) {
+        const cull_compared     *run = cull_compared_at(c, arm, seed);
+        const cull_records_work *work = &run->record.info.work;
+
+        if (!cull_compared_finished(run)) continue;
+        out->accuracy[out->runs++] = 100 * run->accuracy;
+        out->best += 100 * run->best;
+        out->seconds += cull_records_spent(work);
+        out->scored += work->scored;
+        out->trained += work->trained;
+        out->thirds += work->thirds;
+    }
+    if (out->runs == 0) return;
+    out->best /= (double)out->runs;
+    out->seconds /= (double)out->runs;
+    out->scored /= (double)out->runs;
+    out->trained /= (double)out->runs;
+    out->thirds /= (double)out->runs;
+}
+
 /* The best that a run names is of the set it watched. */
 static double best_of(const cull_records_run *run)
 {

@@ -35,23 +35,15 @@ static bool all_tried(const cull_comparison *c)
  */
 static void count_runs(const cull_comparison *c, size_t i)
 {
-    cull_arm_costs *own = &c->arms.arm[i].own;
-    double          scored = 0, trained = 0, thirds = 0, runs = 0;
+    cull_arm_costs    *own = &c->arms.arm[i].own;
+    cull_compared_mean mean;
 
-    for (uint64_t seed = 1; seed <= c->seeds; seed++) {
-        const cull_compared *run = cull_compared_at(c, i, seed);
-
-        if (!cull_compared_finished(run)) continue;
-        scored += run->record.info.work.scored;
-        trained += run->record.info.work.trained;
-        thirds += run->record.info.work.thirds;
-        runs++;
-    }
-    if (!(runs > 0)) return;
+    cull_compare_mean(c, i, &mean);
+    if (mean.runs == 0) return;
     own->counted = true;
-    own->scored = scored / runs;
-    own->trained = trained / runs;
-    own->thirds = thirds / runs;
+    own->scored = mean.scored;
+    own->trained = mean.trained;
+    own->thirds = mean.thirds;
 }
 
 cull_status cull_compare_settle(cull_comparison *c)

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/alloc.h"
 #include "base/number.h"
 #include "lab/compare/arms.h"
 
@@ -111,7 +110,6 @@ static cull_status add_uniform(const cull_arm_base *base, const cull_costs *cost
 {
     cull_status    status = CULL_OK;
     struct uniform u;
-    size_t         before = arms->count;
     cull_arm       c = {.role = role, .keep = keep, .pass = "none", .uniform = true};
 
     describe(&u, &arms->arm[of], keep, role == CULL_ROLE_WHOLE_BUDGET);
@@ -129,7 +127,6 @@ static cull_status add_uniform(const cull_arm_base *base, const cull_costs *cost
         }
     TRY(cull_arm_price(costs, &c));
     TRY(cull_arms_add(arms, &c, at));
-    if (arms->count > before) c.recipe = NULL;
 done:
     cull_recipe_close(c.recipe);
     return status;
@@ -141,7 +138,6 @@ static cull_status add_full(const cull_arm_base *base, cull_arms *arms, cull_rol
 {
     cull_status status = CULL_OK;
     char        text[CULL_NUMBER_ROOM];
-    size_t      before = arms->count;
     cull_option more[CULL_ARM_SCORING + 1] = {{"train.shorten", text}};
     size_t      count = 1 + cull_arm_unscored(more + 1);
     cull_arm    c = {.role = role, .keep = 1, .pass = "none", .uniform = true, .share = share};
@@ -161,13 +157,18 @@ static cull_status add_full(const cull_arm_base *base, cull_arms *arms, cull_rol
     p->thirds *= c.share;
     p->steps = (uint64_t)llround(c.share * (double)p->steps);
     TRY(cull_arms_add(arms, &c, at));
-    if (arms->count > before) c.recipe = NULL;
 done:
     cull_recipe_close(c.recipe);
     return status;
 }
 
 /* The largest cost of a group makes its controls; the others get the same. */
+static void follow_leader(cull_arms *arms, size_t asked, const size_t *leader, cull_role role)
+{
+    for (size_t i = 1; i < asked; i++)
+        arms->arm[i].control[role] = arms->arm[leader[i]].control[role];
+}
+
 static cull_status add_full_controls(const cull_arm_base *base, cull_arms *arms, size_t asked,
                                      const size_t *leader)
 {
@@ -176,24 +177,20 @@ static cull_status add_full_controls(const cull_arm_base *base, cull_arms *arms,
 
     for (size_t i = 1; i < asked; i++) {
         size_t at = 0;
-        double share = arms->arm[i].price.seconds / full;
+        double part = arms->arm[i].price.seconds / full;
 
         if (leader[i] != i) continue;
-        if (share >= 1) {
+        if (part >= 1) {
             arms->arm[i].control[CULL_ROLE_SHORTENED] = 0; /* costs no less than full training */
             continue;
         }
-        TRY(add_full(base, arms, CULL_ROLE_SHORTENED, share, &at));
+        TRY(add_full(base, arms, CULL_ROLE_SHORTENED, part, &at));
         arms->arm[i].control[CULL_ROLE_SHORTENED] = at;
-        TRY(add_full(base, arms, CULL_ROLE_EARLY_STOP, share, &at));
+        TRY(add_full(base, arms, CULL_ROLE_EARLY_STOP, part, &at));
         arms->arm[i].control[CULL_ROLE_EARLY_STOP] = at;
     }
-    for (size_t i = 1; i < asked; i++) {
-        arms->arm[i].control[CULL_ROLE_SHORTENED] =
-            arms->arm[leader[i]].control[CULL_ROLE_SHORTENED];
-        arms->arm[i].control[CULL_ROLE_EARLY_STOP] =
-            arms->arm[leader[i]].control[CULL_ROLE_EARLY_STOP];
-    }
+    follow_leader(arms, asked, leader, CULL_ROLE_SHORTENED);
+    follow_leader(arms, asked, leader, CULL_ROLE_EARLY_STOP);
 done:
     return status;
 }
@@ -240,10 +237,8 @@ static cull_status add_uniform_controls(const cull_arm_base *base, const cull_co
         if (keep < 1) TRY(add_uniform(base, costs, arms, i, CULL_ROLE_WHOLE_BUDGET, keep, &at));
         arms->arm[i].control[CULL_ROLE_WHOLE_BUDGET] = keep < 1 ? at : 0;
     }
-    for (size_t i = 1; i < asked; i++)
-        if (!arms->arm[i].uniform)
-            arms->arm[i].control[CULL_ROLE_WHOLE_BUDGET] =
-                arms->arm[leader[i]].control[CULL_ROLE_WHOLE_BUDGET];
+    follow_leader(arms, asked, leader,
+                  CULL_ROLE_WHOLE_BUDGET); /* uniform ones lead themselves: none */
 done:
     return status;
 }
@@ -251,15 +246,12 @@ done:
 cull_status cull_arms_control(const cull_arm_base *base, const cull_costs *costs, cull_arms *arms)
 {
     cull_status status = CULL_OK;
-    size_t      asked = 0, *key = NULL, *leader = NULL;
-    double     *cost = NULL;
+    size_t      asked = 0, key[CULL_ARM_MOST] = {0}, leader[CULL_ARM_MOST];
+    double      cost[CULL_ARM_MOST];
 
     while (asked < arms->count && arms->arm[asked].role <= CULL_ROLE_FULL) asked++;
     for (size_t i = asked; i < arms->count; i++) cull_recipe_close(arms->arm[i].recipe);
     arms->count = asked;
-    TRY(cull_base_alloc(asked, sizeof *cost, "controls", &cost));
-    TRY(cull_base_alloc(asked, sizeof *key, "controls", &key));
-    TRY(cull_base_alloc(asked, sizeof *leader, "controls", &leader));
     for (size_t i = 0; i < asked; i++) {
         /* a guess that was settled had others */
         for (size_t role = 0; role < CULL_ROLES; role++) arms->arm[i].control[role] = SIZE_MAX;
@@ -273,14 +265,11 @@ cull_status cull_arms_control(const cull_arm_base *base, const cull_costs *costs
     cull_costs_group(cost, key, asked, CULL_ARM_SHARE, leader);
     TRY(add_uniform_controls(base, costs, arms, asked, leader));
     for (size_t i = 1; i < asked; i++) cost[i] = arms->arm[i].price.seconds;
-    memset(key, 0, asked * sizeof *key);
+    memset(key, 0, sizeof key);
     cull_costs_group(cost, key, asked, CULL_ARM_SHARE, leader);
     TRY(add_full_controls(base, arms, asked, leader));
     TRY(cull_arms_watch(base, costs, arms));
 done:
-    cull_base_free(cost);
-    cull_base_free(key);
-    cull_base_free(leader);
     return status;
 }
 

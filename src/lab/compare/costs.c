@@ -120,6 +120,7 @@ static void select_step(struct pricing *p, const cull_sel_step *step)
     size_t                batch = p->run->setup->batch;
     double                n = (double)step->count, m = kept_of(p, step), learn = 0;
     bool                  scored = (needs->signals & CULL_SIGNAL_FORWARD) != 0;
+    bool                  reused = scored && p->run->setup->score.reuse;
     double                seconds = own->decide + (scored ? n : m) * c->load;
 
     if (needs->candidates > p->price->candidates) {
@@ -134,9 +135,9 @@ static void select_step(struct pricing *p, const cull_sel_step *step)
         p->price->fixed = false;
         p->price->collects = true;
     } else {
-        learn = (p->run->reuse && scored ? own->learn_kept : cull_costs_learn(c, m)) + c->optim;
+        learn = (reused ? own->learn_kept : cull_costs_learn(c, m)) + c->optim;
     }
-    count_step(p, seconds + learn, m, (p->run->reuse && scored ? 2 : 3) * m);
+    count_step(p, seconds + learn, m, (reused ? 2 : 3) * m);
 }
 
 /* What comes before the steps of an epoch on a subset of the pool. */
@@ -180,9 +181,9 @@ static cull_status replace_keep(const cull_priced *run, char *text, cull_option 
     cull_status  status = CULL_OK;
     cull_option *all = NULL;
 
-    TRY(cull_base_alloc(run->count + 1, sizeof *all, "a price", &all));
-    for (size_t i = 0; i < run->count; i++) {
-        all[i] = run->options[i];
+    TRY(cull_base_alloc(run->setup->selects + 1, sizeof *all, "a price", &all));
+    for (size_t i = 0; i < run->setup->selects; i++) {
+        all[i] = run->setup->select[i];
         if (run->keep > 0 && strcmp(all[i].key, "keep") == 0) {
             (void)cull_base_write_number(run->keep, 17, text);
             all[i].value = text;
@@ -209,7 +210,7 @@ cull_status cull_costs_price(const cull_costs *costs, const cull_priced *run, co
 
     if (setting.batch > setting.pool) setting.batch = setting.pool;
     TRY(replace_keep(run, text, &options));
-    TRY(cull_selector_create(run->strategy, options, run->count, &setting, &selector));
+    TRY(cull_selector_create(s->strategy, options, s->selects, &setting, &selector));
     p.keep = selector->keep;
     p.course =
         (cull_sel_course){.selector = selector, .drop_short = s->drop_short, .imagined = true};

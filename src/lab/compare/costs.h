@@ -31,15 +31,11 @@ void cull_costs_smooth(cull_costs *costs);
  * lines between the sizes measured, carried on beyond the outer ones, never below 0. */
 double cull_costs_learn(const cull_costs *costs, double m);
 
-/* A run that is to be priced. Texts are borrowed. */
+/* A run that is to be priced. The setup is borrowed. */
 typedef struct cull_priced {
     const cull_train_setup *setup;
-    const char             *strategy;
-    const cull_option      *options;
-    size_t                  count;
     double                  keep;      /* > 0: in place of the options' keep   */
     bool                    alternate; /* m is keep * candidates on the mean   */
-    bool                    reuse;
     cull_arm_costs          own;
 } cull_priced;
 

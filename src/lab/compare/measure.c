@@ -9,7 +9,6 @@
  */
 #include <math.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/sized.h"
 #include "lab/compare/statistics.h"
@@ -20,15 +19,10 @@ enum { FEWEST = 6, MOST = 200, MOST_EPOCHS = 1000 };
 #define SHORT .5 /* seconds */
 
 struct laps {
-    double *of[CULL_PHASES]; /* [MOST] */
-    double  loaded[MOST];    /* seconds an example */
-    size_t  count;
+    double of[CULL_PHASES][MOST];
+    double loaded[MOST]; /* seconds an example */
+    size_t count;
 };
-
-static void clear(struct laps *laps)
-{
-    for (int i = 0; i < CULL_PHASES; i++) cull_base_free(laps->of[i]);
-}
 
 /* The beginning of an epoch is where a subset of the pool is chosen. */
 static cull_status choose(cull_trainer *t, uint64_t epoch, cull_needs *needs, cull_measured *out)
@@ -105,8 +99,6 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     double           begun = 0, used = 0;
 
     *out = (cull_measured){.diverged = still};
-    for (int i = 0; i < CULL_PHASES; i++)
-        TRY(cull_base_alloc(MOST, sizeof(double), "a measurement", &laps.of[i]));
     setup.workers = 0;
     begun = cull_base_processor_seconds();
     TRY(cull_trainer_create(&setup, true, &t));
@@ -142,7 +134,6 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     out->learn = cull_stat_median(laps.of[CULL_PHASE_LEARN], laps.count);
     out->optim = cull_stat_median(laps.of[CULL_PHASE_OPTIM], laps.count);
 done:
-    clear(&laps);
     cull_trainer_destroy(t);
     return status;
 }

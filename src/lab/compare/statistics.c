@@ -37,10 +37,15 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void cull_stat_sort(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, ascending);
+}
+
 double cull_stat_median(double *x, size_t n)
 {
     if (n == 0) return NAN;
-    qsort(x, n, sizeof *x, ascending);
+    cull_stat_sort(x, n);
     return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 

@@ -11,6 +11,7 @@
 double cull_stat_mean(const double *x, size_t n); /* NaN: n is 0            */
 double cull_stat_sd(const double *x, size_t n);   /* over n - 1; NaN: n < 2 */
 double cull_stat_median(double *x, size_t n);     /* sorts x; NaN: n is 0   */
+void   cull_stat_sort(double *x, size_t n);       /* ascending              */
 
 /* The regularised incomplete beta function I_x(a, b), for a, b > 0 and 0 <= x <= 1. */
 double cull_stat_beta(double a, double b, double x);

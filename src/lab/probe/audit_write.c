@@ -4,23 +4,16 @@
 #include "lab/probe/audit.h"
 #include "records/audit_file.h"
 
-struct shown {
-    size_t   count;
-    uint8_t *images; /* (count, height, width, channels) */
-    int32_t *label, *predicted, *place;
-    double  *loss;
-    uint8_t *kind, *corrupted;
-};
-
-static void clear(struct shown *s)
+/* A vector of its own. */
+static cull_status make(size_t count, cull_dtype dtype, cull_tensor *out)
 {
-    cull_base_free(s->images);
-    cull_base_free(s->label);
-    cull_base_free(s->predicted);
-    cull_base_free(s->place);
-    cull_base_free(s->loss);
-    cull_base_free(s->kind);
-    cull_base_free(s->corrupted);
+    cull_status status = CULL_OK;
+    void       *data = NULL;
+
+    TRY(cull_base_alloc(count, cull_dtype_size(dtype), "an audit", &data));
+    *out = cull_vector(data, dtype, count);
+done:
+    return status;
 }
 
 /* Stored channel by channel, shown pixel by pixel. */
@@ -33,96 +26,92 @@ static void turn(const cull_dataset *set, const uint8_t *from, uint8_t *out)
             out[pixel * set->channels + c] = from[c * area + pixel];
 }
 
-static cull_status gather(const cull_audit_work *w, size_t each, struct shown *s)
+/* Rows in `pixels`, which u8 sets have, as pictures. */
+static cull_tensor pictures(const cull_dataset *set, uint8_t *pixels, size_t count)
+{
+    int64_t h = (int64_t)set->height, w = (int64_t)set->width, c = (int64_t)set->channels;
+
+    return (cull_tensor){.data = pixels,
+                         .dtype = CULL_U8,
+                         .dims = 4,
+                         .shape = {(int64_t)count, h, w, c},
+                         .stride = {h * w * c, w * c, c, 1}};
+}
+
+static cull_status gather(const cull_audit_work *w, size_t each, cull_records_audit *a)
 {
     const cull_dataset *set = w->set;
     cull_status         status = CULL_OK;
-    size_t              n = set->count;
+    size_t              n = set->count, count = 2 * (2 * each > n ? n / 2 : each);
     const void         *from = NULL;
     void               *buffer = NULL;
+    uint8_t            *pixels = NULL;
 
-    if (2 * each > n) each = n / 2;
-    s->count = 2 * each;
-    TRY(cull_base_alloc(s->count, sizeof *s->label, "an audit", &s->label));
-    TRY(cull_base_alloc(s->count, sizeof *s->predicted, "an audit", &s->predicted));
-    TRY(cull_base_alloc(s->count, sizeof *s->place, "an audit", &s->place));
-    TRY(cull_base_alloc(s->count, sizeof *s->loss, "an audit", &s->loss));
-    TRY(cull_base_alloc(s->count, 1, "an audit", &s->kind));
-    TRY(cull_base_alloc(s->count, 1, "an audit", &s->corrupted));
-    if (set->dtype == CULL_U8)
-        TRY(cull_base_alloc(s->count, cull_data_row(set), "an audit's pictures", &s->images));
+    TRY(make(count, CULL_I32, &a->label));
+    TRY(make(count, CULL_I32, &a->predicted));
+    TRY(make(count, CULL_I32, &a->place));
+    TRY(make(count, CULL_F64, &a->loss));
+    TRY(make(count, CULL_U8, &a->kind));
+    TRY(make(count, CULL_U8, &a->corrupted));
+    if (set->dtype == CULL_U8) {
+        TRY(cull_base_alloc(count, cull_data_row(set), "an audit's pictures", &pixels));
+        a->images = pictures(set, pixels, count);
+    }
     TRY(cull_base_alloc(1, cull_data_row_bytes(set), "an audit", &buffer));
-    for (size_t i = 0; i < s->count; i++) {
-        uint32_t place = i < each ? w->order[i] : w->order[n - 1 - (i - each)];
+    for (size_t i = 0; i < count; i++) {
+        bool     hard = i >= count / 2;
+        uint32_t place = hard ? w->order[n - 1 - (i - count / 2)] : w->order[i];
 
-        s->label[i] = cull_data_labels(set)[place];
-        s->predicted[i] = w->predicted[place];
-        s->place[i] = (int32_t)place;
-        s->loss[i] = w->loss[place];
-        s->kind[i] = i >= each;
-        s->corrupted[i] = (set->marks[place] & CULL_DATA_MARK_LABEL) != 0;
+        ((int32_t *)a->label.data)[i] = cull_data_labels(set)[place];
+        ((int32_t *)a->predicted.data)[i] = w->predicted[place];
+        ((int32_t *)a->place.data)[i] = (int32_t)place;
+        ((double *)a->loss.data)[i] = w->loss[place];
+        ((uint8_t *)a->kind.data)[i] = hard;
+        ((uint8_t *)a->corrupted.data)[i] = (set->marks[place] & CULL_DATA_MARK_LABEL) != 0;
         TRY(cull_data_row_at(set, place, buffer, &from));
-        if (s->images) turn(set, from, s->images + i * cull_data_row(set));
+        if (pixels) turn(set, from, pixels + i * cull_data_row(set));
     }
 done:
     cull_base_free(buffer);
     return status;
 }
 
-static cull_tensor pictures(const cull_dataset *set, const struct shown *s)
+/* Places of what was never trained; and how often others were. */
+static cull_status list_times(const cull_audit_work *w, const cull_audit_result *r,
+                              cull_records_audit *a)
 {
-    int64_t h = (int64_t)set->height, w = (int64_t)set->width, c = (int64_t)set->channels;
+    cull_status status = CULL_OK;
+    int32_t    *never = NULL;
+    size_t      count = 0;
 
-    return (cull_tensor){.data = s->images,
-                         .dtype = CULL_U8,
-                         .dims = 4,
-                         .shape = {(int64_t)s->count, h, w, c},
-                         .stride = {h * w * c, w * c, c, 1}};
-}
-
-static size_t list_never(const cull_audit_work *w, int32_t *out)
-{
-    size_t count = 0;
-
+    TRY(make(CULL_AUDIT_BINS, CULL_I64, &a->times));
+    for (size_t i = 0; i < CULL_AUDIT_BINS; i++)
+        ((int64_t *)a->times.data)[i] = (int64_t)r->times[i];
+    TRY(make(w->set->count, CULL_I32, &a->never));
+    never = a->never.data;
     for (size_t i = 0; i < w->set->count; i++)
-        if (w->times[i] == 0) out[count++] = (int32_t)i;
-    return count;
+        if (w->times[i] == 0) never[count++] = (int32_t)i;
+    a->never = cull_vector(never, CULL_I32, count);
+done:
+    return status;
 }
 
 cull_status cull_audit_write(const cull_audit_work *w, const cull_audit_result *r, size_t examples,
                              const char *path)
 {
     cull_status        status = CULL_OK;
-    struct shown       s = {0};
-    cull_records_audit audit = {0};
-    int32_t           *places = NULL;
-    double            *rank = NULL;
-    int64_t            times[CULL_AUDIT_BINS] = {0};
+    cull_records_audit a = {.confidence = cull_vector(r->confidence, CULL_F64, CULL_AUDIT_POINTS),
+                            .tenth = cull_vector(r->tenth, CULL_F64, CULL_AUDIT_TENTHS)};
+    cull_tensor *const own[] = {&a.images, &a.label,     &a.predicted, &a.place, &a.loss,
+                                &a.kind,   &a.corrupted, &a.rank,      &a.never, &a.times};
 
-    TRY(gather(w, examples, &s));
-    if (s.images) audit.images = pictures(w->set, &s);
-    audit.label = cull_vector(s.label, CULL_I32, s.count);
-    audit.predicted = cull_vector(s.predicted, CULL_I32, s.count);
-    audit.place = cull_vector(s.place, CULL_I32, s.count);
-    audit.loss = cull_vector(s.loss, CULL_F64, s.count);
-    audit.kind = cull_vector(s.kind, CULL_U8, s.count);
-    audit.corrupted = cull_vector(s.corrupted, CULL_U8, s.count);
-    audit.confidence = cull_vector(r->confidence, CULL_F64, CULL_AUDIT_POINTS);
-    audit.tenth = cull_vector(r->tenth, CULL_F64, CULL_AUDIT_TENTHS);
-    TRY(cull_base_alloc(w->set->count, sizeof *rank, "an audit", &rank));
+    TRY(gather(w, examples, &a));
+    TRY(make(w->set->count, CULL_F64, &a.rank));
     for (size_t i = 0; i < w->set->count; i++)
-        rank[w->order[i]] = ((double)i + .5) / (double)w->set->count;
-    audit.rank = cull_vector(rank, CULL_F64, w->set->count);
-    if (w->times) {
-        TRY(cull_base_alloc(w->set->count, sizeof *places, "an audit", &places));
-        for (size_t i = 0; i < CULL_AUDIT_BINS; i++) times[i] = (int64_t)r->times[i];
-        audit.never = cull_vector(places, CULL_I32, list_never(w, places));
-        audit.times = cull_vector(times, CULL_I64, CULL_AUDIT_BINS);
-    }
-    TRY(cull_records_audit_write(path, &audit));
+        ((double *)a.rank.data)[w->order[i]] = ((double)i + .5) / (double)w->set->count;
+    if (w->times) TRY(list_times(w, r, &a));
+    TRY(cull_records_audit_write(path, &a));
 done:
-    cull_base_free(places);
-    cull_base_free(rank);
-    clear(&s);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) cull_base_free(own[i]->data);
     return status;
 }

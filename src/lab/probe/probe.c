@@ -253,6 +253,19 @@ done:
     return status;
 }
 
+/* A line of probe.jsonl. */
+static cull_status record_pick(struct work *w, const cull_probe_arm *arm, size_t b)
+{
+    const cull_probe_result *r = &w->result;
+    const cull_probe_arm    *control = cull_probe_control(r, arm);
+    const cull_probe_pick   *pick = &arm->pick[b];
+    cull_records_probe probe = {.keep = arm->keep, .pick = *pick, .full = r->full, .win = NAN};
+
+    memcpy(probe.strategy, arm->strategy, sizeof probe.strategy);
+    if (control && control != arm) probe.win = pick->data->error < control->pick[b].data->error;
+    return cull_records_probe_add(&w->record, &probe, r->data_batches > 0);
+}
+
 /* All arms pick before any learns: signals last until the plans run again. */
 static cull_status pick_batch(struct work *w, size_t b)
 {
@@ -302,8 +315,7 @@ static cull_status take_batch(struct work *w, size_t b)
             w->whole[b] += w->prober.whole[i] * w->prober.whole[i];
     }
     for (size_t a = 0; a < r->arms; a++) TRY(measure_pick(w, &w->subset[a], &r->arm[a].pick[b]));
-    for (size_t a = 0; w->options->folder && a < r->arms; a++)
-        TRY(cull_probe_record_pick(&w->record, r, &r->arm[a], &r->arm[a].pick[b]));
+    for (size_t a = 0; w->options->folder && a < r->arms; a++) TRY(record_pick(w, &r->arm[a], b));
     if (w->options->picks) tell(w);
 done:
     return status;

@@ -21,8 +21,7 @@
 #include "records/probe_lines.h"
 #include "select/select.h"
 #include "train/network/tray.h"
-
-enum { CULL_PROBE_PLANS = 8 };
+#include "train/plans.h"
 
 /* What is probed; all borrowed. */
 typedef struct cull_probe_ground {
@@ -39,25 +38,20 @@ typedef struct cull_probe_ground {
 typedef struct cull_prober {
     cull_probe_ground ground;
     cull_data_order   order;
-    struct {
-        size_t     batch;
-        cull_plan *plan;
-    } learn[CULL_PROBE_PLANS]; /* the plan of M first, then of what subsets needed last */
-    size_t          learns, next;
-    cull_plan      *score;
-    cull_tray       tray;     /* room for M examples        */
-    cull_sel_load   seen;     /* signals, on the host       */
-    void           *running;  /* a copy of the averages     */
-    void           *gradient; /* (P) a copy, where the backend is not on the host */
-    double         *weight;   /* [M]                        */
-    uint32_t       *rows;     /* [M]                        */
-    double         *full;     /* (P) g                      */
-    double         *whole;    /* (P) g(B)                   */
-    double         *part;     /* (P) g(S) or g_M(S)         */
-    double         *wide[2];  /* exact: H and P in float64  */
-    const uint32_t *places;   /* [M] of the current batch   */
-    uint64_t        number;   /* of the current batch       */
-    uint64_t        epoch;
+    cull_plans        plans;
+    cull_tray         tray;     /* room for M examples        */
+    cull_sel_load     seen;     /* signals, on the host       */
+    void             *running;  /* a copy of the averages     */
+    void             *gradient; /* (P) a copy, where the backend is not on the host */
+    double           *weight;   /* [M]                        */
+    uint32_t         *rows;     /* [M]                        */
+    double           *full;     /* (P) g                      */
+    double           *whole;    /* (P) g(B)                   */
+    double           *part;     /* (P) g(S) or g_M(S)         */
+    double           *wide[2];  /* exact: H and P in float64  */
+    const uint32_t   *places;   /* [M] of the current batch   */
+    uint64_t          number;   /* of the current batch       */
+    uint64_t          epoch;
 } cull_prober;
 
 /* ---- probe_gradient.c ---- */
@@ -101,9 +95,5 @@ const cull_probe_arm *cull_probe_control(const cull_probe_result *result,
                                          const cull_probe_arm    *arm);
 /* Every figure of the arms from their picks; whole and whole_error are left alone. */
 cull_status cull_probe_summarise(cull_probe_result *result);
-
-/* ---- probe_record.c ---- */
-cull_status cull_probe_record_pick(cull_records_probe_log *log, const cull_probe_result *result,
-                                   const cull_probe_arm *arm, const cull_probe_pick *pick);
 
 #endif

@@ -1,8 +1,5 @@
 /*
  * lab/probe/probe_gradient.c - the gradients of a probe, each one pass of the engine.
- *
- * A plan is made for every number of kept examples and the latest few are held, so that strategies
- * with a fixed m make theirs once.
  */
 #include <math.h>
 #include <string.h>
@@ -40,28 +37,19 @@ done:
     return status;
 }
 
-static cull_status make_plan(cull_prober *p, cull_plan_mode mode, size_t batch, cull_plan **out)
-{
-    const cull_probe_ground *g = &p->ground;
-
-    return cull_nn_plan_create(g->model, g->params, g->backend, mode, batch, g->smoothing, out);
-}
-
 cull_status cull_prober_init(cull_prober *p, const cull_probe_ground *ground)
 {
     cull_status status = CULL_OK;
 
-    *p = (cull_prober){.ground = *ground, .next = 1};
+    *p = (cull_prober){.ground = *ground};
+    p->plans =
+        (cull_plans){.model = ground->model, .params = ground->params, .backend = ground->backend};
     if (ground->batch < 1 || ground->batch > ground->set->count)
         FAIL(CULL_BAD_OPTION, "train.batch=%zu, the training set has %zu examples", ground->batch,
              ground->set->count);
     TRY(cull_data_order_init(&p->order, ground->set->count, ground->batch, true, ground->seed));
     cull_data_order_epoch(&p->order, 0, NULL, ground->set->count);
     TRY(make_room(p));
-    TRY(make_plan(p, CULL_PLAN_SCORE, ground->batch, &p->score));
-    TRY(make_plan(p, CULL_PLAN_LEARN, ground->batch, &p->learn[0].plan));
-    p->learn[0].batch = ground->batch;
-    p->learns = 1;
     cull_prober_go(p, 0);
 done:
     return status;
@@ -69,8 +57,7 @@ done:
 
 void cull_prober_clear(cull_prober *p)
 {
-    for (size_t i = 0; i < p->learns; i++) cull_nn_plan_destroy(p->learn[i].plan);
-    cull_nn_plan_destroy(p->score);
+    cull_plans_clear(&p->plans);
     cull_data_order_clear(&p->order);
     cull_tray_clear(&p->tray);
     cull_sel_load_clear(&p->seen);
@@ -104,39 +91,17 @@ void cull_prober_go(cull_prober *p, size_t number)
     p->places = cull_data_order_batch(&p->order, number % batches, &count);
 }
 
-static cull_status learn_plan(cull_prober *p, size_t batch, cull_plan **out)
-{
-    cull_status status = CULL_OK;
-    cull_plan  *plan = NULL;
-
-    for (size_t i = 0; i < p->learns; i++)
-        if (p->learn[i].batch == batch) {
-            *out = p->learn[i].plan;
-            return CULL_OK;
-        }
-    TRY(make_plan(p, CULL_PLAN_LEARN, batch, &plan));
-    if (p->learns < CULL_PROBE_PLANS) {
-        p->next = p->learns++;
-    } else {
-        p->next = p->next + 1 < CULL_PROBE_PLANS ? p->next + 1 : 1;
-        cull_nn_plan_destroy(p->learn[p->next].plan);
-    }
-    p->learn[p->next].batch = batch;
-    *out = p->learn[p->next].plan = plan;
-done:
-    return status;
-}
-
-/* The rows of the current batch as this plan reads them. */
-static cull_status bring(cull_prober *p, const cull_plan *plan, const uint32_t *rows, size_t count,
-                         const double *weight, cull_batch *out)
+/* The plan for so many rows of the current batch, and those rows as it reads them. */
+static cull_status bring(cull_prober *p, cull_plan_mode mode, const uint32_t *rows, size_t count,
+                         const double *weight, cull_plan **plan, cull_batch *out)
 {
     const cull_probe_ground *g = &p->ground;
     const cull_rows         *here = &p->tray.here;
     cull_status              status = CULL_OK;
     cull_data_form           form = {0};
 
-    TRY(cull_plan_form(plan, &form));
+    TRY(cull_plans_get(&p->plans, mode, count, g->smoothing, plan));
+    TRY(cull_plan_form(*plan, &form));
     form.dtype = g->params->dtype;
     for (size_t i = 0; i < count; i++) {
         here->place[i] = p->places[rows[i]];
@@ -173,10 +138,11 @@ cull_status cull_prober_score(cull_prober *p, bool exact, cull_signals *signals)
     cull_status status = CULL_OK;
     cull_needs  all = {.signals =
                            CULL_SIGNAL_LOSS | CULL_SIGNAL_H | CULL_SIGNAL_P | CULL_SIGNAL_LABEL};
+    cull_plan  *plan = NULL;
     cull_batch  batch = {0};
 
-    TRY(bring(p, p->score, p->rows, p->ground.batch, NULL, &batch));
-    TRY(cull_nn_score(p->score, &batch, CULL_STATS_BATCH, all.signals, signals));
+    TRY(bring(p, CULL_PLAN_SCORE, p->rows, p->ground.batch, NULL, &plan, &batch));
+    TRY(cull_nn_score(plan, &batch, CULL_STATS_BATCH, all.signals, signals));
     TRY(cull_sel_carry(&p->seen, &all, signals));
     if (exact) {
         TRY(widen(&signals->h, &p->wide[0]));
@@ -229,8 +195,7 @@ static cull_status learn(cull_prober *p, const uint32_t *rows, size_t count, con
     cull_signals       trained = {0};
     const void        *numbers = params->gradient;
 
-    TRY(learn_plan(p, count, &plan));
-    TRY(bring(p, plan, rows, count, weight, &batch));
+    TRY(bring(p, CULL_PLAN_LEARN, rows, count, weight, &plan, &batch));
     TRY(cull_backend_copy(backend, p->running, params->running, running_bytes(params)));
     status = cull_nn_learn(plan, &batch, &trained);
     back = cull_backend_copy(backend, params->running, p->running, running_bytes(params));

@@ -4,7 +4,7 @@
 
 #include "cull_lab.h"
 
-/* Each ends with an entry without a name. */
+/* Each ends with an entry without a name; one that names no kind is a comparison. */
 extern const cull_reproduction cull_reproduce_balles[];
 extern const cull_reproduction cull_reproduce_jiang[];
 extern const cull_reproduction cull_reproduce_killamsetty[];

@@ -1,9 +1,8 @@
 /* lab/run/bench.c - where the time of a step goes: its parts alone, repeated, by their medians. */
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cull_lab.h"
+#include "lab/compare/statistics.h"
 #include "lab/recipe/recipe.h"
 #include "train/network/tray.h"
 
@@ -84,18 +83,12 @@ done:
     return status;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double median(double *seconds, size_t rounds, double *spread)
 {
-    qsort(seconds, rounds, sizeof *seconds, ascending);
+    double middle = cull_stat_median(seconds, rounds);
+
     *spread = seconds[rounds - 1] - seconds[0];
-    return (seconds[(rounds - 1) / 2] + seconds[rounds / 2]) / 2;
+    return middle;
 }
 
 cull_status cull_bench(const cull_recipe *recipe, size_t rounds, cull_bench_result *out)
