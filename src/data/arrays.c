@@ -126,8 +126,8 @@ static cull_status not_found(const cull_arrays *a, const char *name)
 /* Where it lies, if that is memory and it can be used so; else a copy. */
 static cull_status read_array(const cull_arrays *a, struct entry *entry)
 {
-    cull_status    status = CULL_OK;
-    cull_data_part whole = cull_data_part_of(&a->source, 0, a->source.size);
+    cull_status      status = CULL_OK;
+    cull_data_stream whole = cull_data_part(&a->source, 0, a->source.size);
 
     if (a->source.map)
         TRY(entry->member
@@ -136,7 +136,7 @@ static cull_status read_array(const cull_arrays *a, struct entry *entry)
     entry->borrowed = entry->view.data;
     if (!entry->borrowed)
         TRY(entry->member ? cull_data_npz_read(&a->zip, entry->member, &entry->view)
-                          : cull_data_npy_read(&whole.base, &entry->view));
+                          : cull_data_npy_read(&whole, &entry->view));
 done:
     return status;
 }

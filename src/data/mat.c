@@ -50,12 +50,12 @@ done:
 
 void cull_data_mat_end(cull_data_mat *mat)
 {
-    cull_data_inflate_end(&mat->content);
+    cull_data_stream_end(&mat->content);
 }
 
 bool cull_data_mat_can_hold(const cull_data_mat *mat, uint64_t bytes)
 {
-    return bytes <= mat->left && cull_data_inflate_can_hold(&mat->content, bytes);
+    return bytes <= mat->left && cull_data_stream_can_hold(&mat->content, bytes);
 }
 
 /* Bytes of the matrix, never past the end that its own tag promises. */
@@ -65,7 +65,7 @@ static cull_status read_inside(cull_data_mat *mat, void *dst, size_t bytes)
 
     if (bytes > mat->left)
         FAIL(CULL_BAD_FILE, "%s: a matrix ends before its parts do", mat->source->name);
-    TRY(cull_data_inflate_read(&mat->content, dst, bytes));
+    TRY(cull_data_stream_read(&mat->content, dst, bytes));
     mat->left -= bytes;
 done:
     return status;
@@ -175,14 +175,13 @@ cull_status cull_data_mat_next(cull_data_mat *mat, cull_data_matrix *out, bool *
     if (size > mat->source->size - mat->at)
         FAIL(CULL_BAD_FILE, "%s: cut short, an element of %u bytes has %llu left", name, size,
              (unsigned long long)(mat->source->size - mat->at));
-    cull_data_inflate_end(&mat->content);
-    TRY(cull_data_inflate_begin(mat->source, mat->at, size,
-                                type == CULL_DATA_MI_PACKED ? CULL_DATA_ZLIB : CULL_DATA_PLAIN,
-                                &mat->content));
+    cull_data_stream_end(&mat->content);
+    mat->content = cull_data_part(mat->source, mat->at, size);
     mat->at += size;
     mat->left = size;
     if (type == CULL_DATA_MI_PACKED) {
-        TRY(cull_data_inflate_read(&mat->content, bytes, TAG));
+        TRY(cull_data_stream_unpack(&mat->content, CULL_DATA_ZLIB));
+        TRY(cull_data_stream_read(&mat->content, bytes, TAG));
         mat->left = word(bytes + 4);
         if (word(bytes) != CULL_DATA_MI_MATRIX)
             FAIL(CULL_BAD_FILE, "%s: packed, and no matrix", name);
@@ -210,7 +209,7 @@ cull_status cull_data_mat_finish(cull_data_mat *mat, const cull_data_matrix *mat
     if (mat->left)
         FAIL(CULL_BAD_FILE, "%s: %llu bytes too many in the matrix '%s'", mat->source->name,
              (unsigned long long)mat->left, matrix->name);
-    TRY(cull_data_inflate_finish(&mat->content));
+    TRY(cull_data_stream_finish(&mat->content));
 done:
     return status;
 }

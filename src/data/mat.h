@@ -2,7 +2,7 @@
 #ifndef CULL_DATA_MAT_H
 #define CULL_DATA_MAT_H
 
-#include "data/inflate.h"
+#include "data/stream.h"
 
 enum { CULL_DATA_MAT_NAME = 64, CULL_DATA_MAT_DIMS = 8 };
 
@@ -40,7 +40,7 @@ typedef struct cull_data_mat {
     uint64_t                left;                            /* of the matrix being read       */
     unsigned char           small[4], small_count, small_at; /* elements inside their tag */
     bool                    has_small;
-    cull_data_inflate       content;
+    cull_data_stream        content;
 } cull_data_mat;
 
 /* Check the file's header. `mat` is zeros; end it with cull_data_mat_end(). */

@@ -336,14 +336,14 @@ done:
 cull_status cull_data_npy_view(const cull_data_source *source, uint64_t at, uint64_t bytes,
                                const char *name, cull_tensor *out)
 {
-    cull_status    status = CULL_OK;
-    cull_data_part part = cull_data_part_of(source, at, bytes);
-    struct header  h = {0};
-    char          *data = NULL;
+    cull_status      status = CULL_OK;
+    cull_data_stream stream = cull_data_part(source, at, bytes);
+    struct header    h = {0};
+    char            *data = NULL;
 
-    part.base.name = name;
-    TRY(read_header(&part.base, &h, &bytes));
-    data = (char *)source->map + part.at;
+    stream.name = name;
+    TRY(read_header(&stream, &h, &bytes));
+    data = (char *)source->map + stream.at;
     if ((uintptr_t)data % cull_dtype_size(h.view.dtype) == 0 && !(h.fortran && h.view.dims > 1))
         h.view.data = data;
     *out = h.view;

@@ -2,7 +2,7 @@
 #ifndef CULL_DATA_NPY_H
 #define CULL_DATA_NPY_H
 
-#include "data/source.h"
+#include "data/stream.h"
 
 enum { CULL_DATA_NPY_HEADER = 256 }; /* more than any header that is written */
 

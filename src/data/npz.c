@@ -17,24 +17,33 @@ size_t cull_data_npz_name(const cull_data_member *member)
     return length - SUFFIX;
 }
 
+static cull_status check_sum(const cull_data_member *member, const char *name, uint32_t crc)
+{
+    if (crc == member->crc) return CULL_OK;
+    return cull_fail(CULL_BAD_FILE, "%s: damaged: CRC-32 is %08x, the archive says %08x", name,
+                     (unsigned)crc, (unsigned)member->crc);
+}
+
 cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member *member,
                                cull_tensor *out)
 {
-    cull_status       status = CULL_OK;
-    cull_data_unpack *unpack = NULL;
-    cull_tensor       view = {0};
-    char              name[MOST_NAME];
+    cull_status      status = CULL_OK;
+    cull_data_stream stream = cull_data_part(zip->source, member->start, member->packed);
+    cull_tensor      view = {0};
+    char             name[MOST_NAME];
 
     (void)snprintf(name, sizeof name, "%s: %s", zip->source->name, member->name);
-    TRY(cull_base_alloc(1, sizeof *unpack, "unpacking", &unpack));
-    TRY(cull_data_unpack_begin(zip, member, name, unpack));
-    TRY(cull_data_npy_read(&unpack->base, &view));
-    TRY(cull_data_unpack_check(unpack));
+    stream.name = name;
+    stream.summed = true;
+    if (member->method != 0) TRY(cull_data_stream_unpack(&stream, CULL_DATA_DEFLATE));
+    stream.left = member->size;
+    TRY(cull_data_npy_read(&stream, &view));
+    TRY(cull_data_stream_finish(&stream));
+    TRY(check_sum(member, name, stream.crc));
     *out = view;
     view.data = NULL;
 done:
-    if (unpack) cull_data_unpack_end(unpack);
-    cull_base_free(unpack);
+    cull_data_stream_end(&stream);
     cull_base_free_aligned(view.data);
     return status;
 }
@@ -50,7 +59,7 @@ cull_status cull_data_npz_view(const cull_data_zip *zip, const cull_data_member 
     (void)snprintf(name, sizeof name, "%s: %s", zip->source->name, member->name);
     TRY(cull_data_npy_view(zip->source, member->start, member->size, name, &view));
     if (view.data)
-        TRY(cull_data_member_check(
+        TRY(check_sum(
             member, name,
             (uint32_t)crc32_z(0, zip->source->memory + member->start, (size_t)member->size)));
     *out = view;
