@@ -118,44 +118,25 @@ done:
     return status;
 }
 
+/* What its strategies picked, and how whole their subsets are. */
 static cull_status put_audits(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    cull_status     status = CULL_OK;
-    cull_rep_picked row[MOST_AUDITS];
-    size_t          rows = 0;
+    cull_status  status = CULL_OK;
+    cull_rep_row row[MOST_AUDITS] = {{0}};
+    size_t       rows = 0;
 
-    for (size_t i = 0; i < c->arms && rows < MOST_AUDITS; i++) {
-        const cull_records_picks *picks = cull_rep_first_picks(&c->arm[i]);
-
-        if (picks && cull_rep_is_arm(&c->arm[i]))
-            row[rows++] = (cull_rep_picked){c->arm[i].is->name, &c->arm[i].style, picks};
-    }
-    if (rows == 0) goto done;
-    cull_rep_heading(page, 1, "What was picked");
-    cull_rep_table_audit(page, row, rows);
-    cull_rep_put(&page->html, "<div class=\"figures\">");
-    TRY(cull_rep_draw_picks(page, c));
-    cull_rep_put(&page->html, "</div>");
-done:
-    return status;
-}
-
-/* Of the first run of each arm that tells it. */
-static void put_whole(cull_rep_page *page, const cull_rep_comparison *c)
-{
-    cull_rep_whole row[MOST_AUDITS];
-    size_t         rows = 0;
-
-    for (size_t i = 0; i < c->arms && rows < MOST_AUDITS; i++) {
-        const cull_rep_arm *arm = &c->arm[i];
-        size_t              run = 0;
-
-        while (run < arm->is->runs && !(arm->run[run].record.curves.latest.subsets > 0)) run++;
-        if (run < arm->is->runs && cull_rep_is_arm(arm))
-            row[rows++] =
-                (cull_rep_whole){arm->is->name, &arm->style, &arm->run[run].record.curves.latest};
+    for (size_t i = 0; i < c->arms && rows < MOST_AUDITS; i++)
+        if (cull_rep_is_arm(&c->arm[i]))
+            row[rows++] = (cull_rep_row){c->arm[i].is->name, &c->arm[i].style, c->arm[i].run,
+                                         c->arm[i].is->runs};
+    if (cull_rep_table_picks(page, row, rows)) {
+        cull_rep_put(&page->html, "<div class=\"figures\">");
+        TRY(cull_rep_draw_picks(page, c));
+        cull_rep_put(&page->html, "</div>");
     }
     cull_rep_table_whole(page, row, rows);
+done:
+    return status;
 }
 
 static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c)
@@ -250,7 +231,6 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
             TRY(cull_rep_probes_add(&probes, &c->arm[i].run[j].probes, c));
     TRY(cull_rep_put_probes(page, &probes));
     TRY(put_audits(page, c));
-    put_whole(page, c);
     TRY(put_galleries(page, c));
     if (c->arms) {
         cull_rep_heading(page, 1, "Every arm and control");

@@ -90,18 +90,10 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
         "pair; right of zero is better. Inside the shaded margin a difference counts as none.");
 }
 
-static const char *role_name(const cull_rep_arm *arm)
-{
-    if (strcmp(arm->is->role, "whole-budget") == 0) return "uniform, whole budget";
-    if (strcmp(arm->is->role, "same-m") == 0) return "uniform, same m";
-    if (strcmp(arm->is->role, "shortened") == 0) return "full, shortened schedule";
-    if (strcmp(arm->is->role, "early-stop") == 0) return "full, stopped early";
-    return "full training";
-}
-
 static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
 {
     char           name[CULL_REP_NAME], key[CULL_REP_NAME];
+    const char    *words = cull_rep_role_words(arm);
     cull_rep_style style = arm->style;
     int            title = 0;
     size_t         block = cull_rep_figure_rows(f);
@@ -110,7 +102,8 @@ static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
     if (cull_rep_is_arm(arm))
         cull_rep_series_name(arm, key, sizeof key);
     else
-        (void)snprintf(key, sizeof key, "%s", role_name(arm));
+        (void)snprintf(key, sizeof key, "%s%s", words ? words : "full training",
+                       strcmp(arm->is->role, "shortened") == 0 ? " schedule" : "");
     cull_rep_short_name(arm, name, sizeof name);
     title = cull_rep_figure_label(f, name, true);
     cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", 100 * arm->is->cost, arm->is->mean,

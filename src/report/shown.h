@@ -84,7 +84,8 @@ cull_status cull_rep_probed_read(const char *folder, cull_rep_probed *out,
 void cull_rep_comparison_clear(cull_rep_comparison *comparison);
 void cull_rep_single_clear(cull_rep_single *single);
 
-bool cull_rep_is_arm(const cull_rep_arm *arm); /* its role is arm, not control or full */
+bool cull_rep_is_arm(const cull_rep_arm *arm);  /* its role is arm, not control or full */
+bool cull_rep_is_full(const cull_rep_arm *arm); /* full training, also shortened or stopped */
 bool cull_rep_finished(const cull_rep_arm *arm, size_t run);
 /* Every example as likely as any other: of a minibatch (random) or of the pool. */
 bool cull_rep_is_uniform(const cull_rep_arm *arm);
