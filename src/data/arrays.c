@@ -157,11 +157,6 @@ done:
     return status;
 }
 
-cull_status cull_arrays_write(const char *path, const cull_array *arrays, size_t count)
-{
-    return cull_data_npz_write(path, arrays, count);
-}
-
 cull_status cull_file_write(const char *path, const void *data, size_t bytes)
 {
     cull_status    status = CULL_OK;

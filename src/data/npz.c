@@ -117,7 +117,7 @@ done:
     return status;
 }
 
-cull_status cull_data_npz_write(const char *path, const cull_array *arrays, size_t count)
+cull_status cull_arrays_write(const char *path, const cull_array *arrays, size_t count)
 {
     cull_status       status = CULL_OK;
     cull_data_sink    sink = {.fd = -1};

@@ -16,7 +16,4 @@ cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member 
 cull_status cull_data_npz_view(const cull_data_zip *zip, const cull_data_member *member,
                                cull_tensor *out);
 
-/* Write an archive of arrays, whole or not at all. */
-cull_status cull_data_npz_write(const char *path, const cull_array *arrays, size_t count);
-
 #endif
