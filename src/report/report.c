@@ -54,27 +54,18 @@ static cull_status read_folder(const char *folder, struct book *book, cull_rep_p
     cull_status status = CULL_OK;
 
     if (holds(folder, "comparison.json")) {
-        status = cull_rep_comparison_read(folder, &book->comparison[book->comparisons], problems);
-        if (status == CULL_OK)
-            book->comparisons++;
-        else
-            cull_rep_comparison_clear(&book->comparison[book->comparisons]);
+        TRY(cull_rep_comparison_read(folder, &book->comparison[book->comparisons], problems));
+        book->comparisons++;
     } else if (holds(folder, "run.json")) {
-        status = cull_rep_single_read(folder, &book->single[book->singles], problems);
-        if (status == CULL_OK)
-            book->singles++;
-        else
-            cull_rep_single_clear(&book->single[book->singles]);
+        TRY(cull_rep_single_read(folder, &book->single[book->singles], problems));
+        book->singles++;
     } else if (holds(folder, "probe.jsonl")) {
-        status = cull_rep_probed_read(folder, &book->probed[book->probes], problems);
-        if (status == CULL_OK)
-            book->probes++;
-        else
-            cull_records_probes_clear(&book->probed[book->probes].probes);
+        TRY(cull_rep_probed_read(folder, &book->probed[book->probes], problems));
+        book->probes++;
     } else {
-        status = cull_fail(CULL_IO, "%.300s: holds none of comparison.json, run.json, probe.jsonl",
-                           folder);
+        FAIL(CULL_IO, "%.300s: holds none of comparison.json, run.json, probe.jsonl", folder);
     }
+done:
     return status;
 }
 

@@ -164,6 +164,7 @@ cull_status cull_rep_comparison_read(const char *folder, cull_rep_comparison *ou
         for (size_t j = 0; j < out->arm[i].is->runs; j++)
             TRY(read_run(folder, &out->arm[i], j, problems));
 done:
+    if (status != CULL_OK) cull_rep_comparison_clear(out);
     return status;
 }
 
@@ -217,6 +218,7 @@ cull_status cull_rep_single_read(const char *folder, cull_rep_single *out,
     TRY(read_beside(folder, &out->run, problems));
     TRY(read_recipe(folder, out, problems));
 done:
+    if (status != CULL_OK) cull_rep_single_clear(out);
     return status;
 }
 
@@ -238,5 +240,6 @@ cull_status cull_rep_probed_read(const char *folder, cull_rep_probed *out,
     if (!out->probes.count)
         FAIL(CULL_BAD_FILE, "%.900s/probe.jsonl: no line is about a minibatch", folder);
 done:
+    if (status != CULL_OK) cull_records_probes_clear(&out->probes);
     return status;
 }

@@ -73,7 +73,7 @@ cull_status cull_rep_comparison_decode(const char *name, const void *data, size_
                                        cull_rep_comparison *out, cull_rep_problems *problems);
 
 /* From a folder. What is not there is left out, what is damaged is named. CULL_IO or CULL_BAD_FILE:
- * there is nothing to show. */
+ * there is nothing to show. `out` is zeros, also after a failure. */
 cull_status cull_rep_comparison_read(const char *folder, cull_rep_comparison *out,
                                      cull_rep_problems *problems);
 cull_status cull_rep_single_read(const char *folder, cull_rep_single *out,
