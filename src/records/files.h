@@ -1,8 +1,15 @@
-/* records/files.h - whole files of a folder, and sentences that are gathered on the way. */
+/* records/files.h - what readers share: whole files, arrays, lists that grow, and sentences that
+ * are gathered on the way. */
 #ifndef CULL_RECORDS_FILES_H
 #define CULL_RECORDS_FILES_H
 
 #include "base/status.h"
+
+/* Room in a list for one more than `count`: it doubles where it is full. */
+cull_status cull_records_room(size_t count, size_t *room, size_t size, const char *what,
+                              void *list);
+
+bool cull_records_has_array(const cull_arrays *arrays, const char *name);
 
 /* The whole of a file, or *data NULL when there is none. CULL_IO: it cannot be read;
  * CULL_TOO_LARGE: above 1 GiB. */

@@ -70,11 +70,8 @@ cull_status cull_rep_probes_add(cull_rep_probes *probes, const cull_records_prob
         group->picked += pick->kept == SIZE_MAX ? NAN : (double)pick->kept;
         group->corrupted += pick->corrupted == SIZE_MAX ? NAN : (double)pick->corrupted;
         if (!(pick->data->error > 0)) continue;
-        if (group->count == group->room) {
-            size_t room = 2 * group->room + 64;
-            TRY(cull_base_grow(room, sizeof *group->error, "probes", &group->error));
-            group->room = room;
-        }
+        TRY(cull_records_room(group->count, &group->room, sizeof *group->error, "probes",
+                              &group->error));
         group->error[group->count++] = pick->data->error;
         group->cosine += pick->data->cosine;
         group->full += probe->full;
@@ -100,7 +97,7 @@ static int by_keep(const void *a, const void *b)
     return x->style.colour - y->style.colour;
 }
 
-void cull_rep_probes_sort(cull_rep_probes *probes)
+static void sort_groups(cull_rep_probes *probes)
 {
     if (!probes->count) return;
     qsort(probes->group, probes->count, sizeof *probes->group, by_keep);
@@ -221,7 +218,7 @@ cull_status cull_rep_put_probes(cull_rep_page *page, cull_rep_probes *probes)
     bool        gradients = have_gradients(probes);
 
     if (!probes->count) goto done;
-    cull_rep_probes_sort(probes);
+    sort_groups(probes);
     cull_rep_heading(page, 1,
                      gradients ? "How true the subsets’ gradients are" : "What the subsets hold");
     if (gradients) {
