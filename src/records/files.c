@@ -58,6 +58,10 @@ cull_status cull_records_say(cull_records_list *list, const char *format, ...)
     char       *copy = NULL;
     va_list     args;
 
+    if (list->most && list->count >= list->most) {
+        list->unsaid++;
+        return CULL_OK;
+    }
     va_start(args, format);
     (void)vsnprintf(words, sizeof words, format, args);
     va_end(args);

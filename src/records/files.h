@@ -19,6 +19,7 @@ cull_status cull_records_file(const char *folder, const char *name, void **data,
 typedef struct cull_records_list {
     char **text;
     size_t count, room;
+    size_t most, unsaid; /* no more are kept (0: all are), and so many were not */
 } cull_records_list;
 
 cull_status cull_records_say(cull_records_list *list, const char *format, ...) CULL_PRINTF(2, 3);

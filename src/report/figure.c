@@ -62,21 +62,17 @@ cull_rep_text *cull_rep_figure_plot(cull_rep_figure *f, int title)
 
 void cull_rep_figure_key(cull_rep_figure *f, const char *words, const cull_rep_key *key)
 {
-    cull_rep_text mine = {0};
+    int label = f->keys < CULL_REP_LABELS ? cull_rep_figure_label(f, words, true) : -1;
 
-    if (f->words.status != CULL_OK) return;
-    cull_rep_escape(&mine, words, CULL_REP_NAME);
-    for (size_t i = 0; i < f->keys && mine.status == CULL_OK; i++) {
-        if (strcmp(mine.data ? mine.data : "", f->words.data + f->label[f->key[i].label]) != 0)
-            continue;
-        cull_rep_text_clear(&mine);
-        return;
-    }
-    if (mine.status != CULL_OK) f->words.status = mine.status;
-    cull_rep_text_clear(&mine);
-    if (f->keys == CULL_REP_LABELS || f->labels == CULL_REP_LABELS) return;
+    if (label < 0 || f->words.status != CULL_OK) return;
+    for (size_t i = 0; i < f->keys; i++)
+        if (strcmp(f->words.data + f->label[label], f->words.data + f->label[f->key[i].label]) ==
+            0) {
+            f->words.size = f->label[--f->labels];
+            return;
+        }
     f->key[f->keys] = *key;
-    f->key[f->keys++].label = cull_rep_figure_label(f, words, true);
+    f->key[f->keys++].label = label;
 }
 
 void cull_rep_figure_range(cull_rep_figure *f, char axis, double low, double high)

@@ -58,8 +58,7 @@ static const char *reused(const cull_rep_arm *arm)
     return strcmp(arm->is->pass, "reuse") == 0 ? " reuse" : "";
 }
 
-/* In so many characters; options give way to the share, which tells bars of a series apart. */
-static void put_name(const cull_rep_arm *arm, size_t most, char *out, size_t room)
+void cull_rep_arm_name(const cull_rep_arm *arm, size_t most, char out[CULL_REP_NAME])
 {
     char series[MOST_SERIES], share[MOST_SHARE] = "";
 
@@ -69,36 +68,26 @@ static void put_name(const cull_rep_arm *arm, size_t most, char *out, size_t roo
         (void)snprintf(share, sizeof share, " %.3g%s", arm->is->keep, reused(arm));
     cull_rep_shorten(arm->series, most - strlen(share), series, sizeof series);
     if (cull_rep_is_full(arm))
-        (void)snprintf(out, room, "%s", cull_rep_role_words(arm));
+        (void)snprintf(out, CULL_REP_NAME, "%s", cull_rep_role_words(arm));
     else
-        (void)snprintf(out, room, "%s%s", series, share);
+        (void)snprintf(out, CULL_REP_NAME, "%s%s", series, share);
 }
 
-void cull_rep_short_name(const cull_rep_arm *arm, char *out, size_t room)
-{
-    put_name(arm, CULL_REP_NAME, out, room);
-}
-
-void cull_rep_row_name(const cull_rep_arm *arm, char *out, size_t room)
-{
-    put_name(arm, CULL_REP_LABEL, out, room);
-}
-
-void cull_rep_line_name(const cull_rep_arm *arm, char *out, size_t room)
+void cull_rep_line_name(const cull_rep_arm *arm, char out[CULL_REP_NAME])
 {
     char series[MOST_SERIES];
 
     cull_rep_shorten(arm->series, CULL_REP_NAME, series, sizeof series);
-    (void)snprintf(out, room, "%s%s", series, reused(arm));
+    (void)snprintf(out, CULL_REP_NAME, "%s%s", series, reused(arm));
 }
 
-void cull_rep_series_name(const cull_rep_arm *arm, char *out, size_t room)
+void cull_rep_series_name(const cull_rep_arm *arm, char out[CULL_REP_NAME])
 {
     char series[MOST_SERIES];
 
     cull_rep_shorten(arm->series, CULL_REP_NAME, series, sizeof series);
     if (cull_rep_is_uniform(arm))
-        (void)snprintf(out, room, "uniform (%s)", series);
+        (void)snprintf(out, CULL_REP_NAME, "uniform (%s)", series);
     else
-        cull_rep_line_name(arm, out, room);
+        cull_rep_line_name(arm, out);
 }

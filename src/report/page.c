@@ -103,14 +103,14 @@ static cull_status put_galleries(cull_rep_page *page, const cull_rep_comparison 
             (void)snprintf(path, sizeof path, "%.500s/%.500s", c->folder,
                            c->arm[i].is->run[j].folder);
             cull_rep_print(&page->html, "<h%d>Easiest and hardest for ", page->level + 2);
-            cull_rep_short_name(&c->arm[i], heading, sizeof heading);
+            cull_rep_arm_name(&c->arm[i], CULL_REP_NAME, heading);
             cull_rep_escape(&page->html, heading, CULL_REP_NAME);
             cull_rep_print(&page->html, "</h%d>\n", page->level + 2);
             status = cull_rep_pictures(&page->html, path, &there);
             if (!there && page->html.data) page->html.size = before;
             if (status == CULL_NO_MEMORY) goto done;
             if (status != CULL_OK)
-                TRY(cull_rep_problem(&page->problems, "%.500s", cull_last_error()));
+                TRY(cull_records_say(&page->problems, "%.500s", cull_last_error()));
         }
         shown += there;
     }
@@ -147,11 +147,11 @@ static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c
     cull_rep_heading(page, 1, "In pictures");
     cull_rep_put(&page->html, "<div class=\"figures\">\n");
     TRY(cull_rep_draw_differences(page, c));
-    TRY(cull_rep_draw_phases(page, c)); /* the two that grow with the arms stand side by side */
+    TRY(cull_rep_draw_phases(page, c, false)); /* what grows with the arms stands side by side */
     TRY(cull_rep_draw_pareto(page, c));
     TRY(cull_rep_draw_keep(page, c));
     TRY(cull_rep_draw_errors(page, c));
-    TRY(cull_rep_draw_energy(page, c));
+    TRY(cull_rep_draw_phases(page, c, true));
     cull_rep_put(&page->html, "</div>\n");
     if (page->figures == drawn) page->html.size = before; /* nothing to show, no heading */
 done:
@@ -173,16 +173,16 @@ cull_status cull_rep_gather_problems(cull_rep_page *page, const cull_rep_compari
     cull_status status = CULL_OK;
 
     for (size_t i = 0; i < c->is.problems.count; i++)
-        TRY(cull_rep_problem(&page->problems, "%s", c->is.problems.text[i]));
+        TRY(cull_records_say(&page->problems, "%s", c->is.problems.text[i]));
     for (size_t i = 0; i < c->arms; i++)
         for (size_t j = 0; j < c->arm[i].is->runs; j++) {
             const cull_records_compared *run = &c->arm[i].is->run[j];
             bool said = !run->why[0] || strcmp(c->arm[i].is->role, "early-stop") == 0;
 
-            for (size_t k = 0; k < page->problems.said.count && run->folder[0]; k++)
-                said = said || speaks_of(page->problems.said.text[k], run->folder);
+            for (size_t k = 0; k < page->problems.count && run->folder[0]; k++)
+                said = said || speaks_of(page->problems.text[k], run->folder);
             if (!said)
-                TRY(cull_rep_problem(&page->problems, "%.200s: %.40s: %.600s", run->folder,
+                TRY(cull_records_say(&page->problems, "%.200s: %.40s: %.600s", run->folder,
                                      run->status, run->why));
         }
 done:
@@ -191,7 +191,7 @@ done:
 
 void cull_rep_point_to_problems(cull_rep_page *page)
 {
-    size_t count = page->problems.said.count + page->problems.unsaid;
+    size_t count = page->problems.count + page->problems.unsaid;
 
     if (count)
         cull_rep_print(&page->html,
@@ -253,11 +253,11 @@ void cull_rep_put_problems(cull_rep_page *page)
         cull_rep_escape(html, page->why, CULL_REP_SENTENCE);
         cull_rep_put(html, ".</p>\n");
     }
-    if (!page->problems.said.count) return;
+    if (!page->problems.count) return;
     cull_rep_put(html, "<h2 id=\"problems\">Problems</h2>\n<ul class=\"problems\">");
-    for (size_t i = 0; i < page->problems.said.count; i++) {
+    for (size_t i = 0; i < page->problems.count; i++) {
         cull_rep_put(html, "<li>");
-        cull_rep_escape(html, page->problems.said.text[i], CULL_REP_SENTENCE);
+        cull_rep_escape(html, page->problems.text[i], CULL_REP_SENTENCE);
         cull_rep_put(html, "</li>\n");
     }
     if (page->problems.unsaid)

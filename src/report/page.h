@@ -7,7 +7,7 @@
 
 typedef struct cull_rep_page {
     cull_rep_text     html;
-    cull_rep_problems problems;
+    cull_records_list problems;
     const char       *gnuplot; /* the program that draws */
     size_t            figures, undrawn;
     char              why[256]; /* the first of those was not drawn           */
@@ -87,8 +87,7 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
 cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_errors(cull_rep_page *page, const cull_rep_comparison *c);
-cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c);
-cull_status cull_rep_draw_energy(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c, bool energy);
 cull_status cull_rep_draw_picks(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_run_curves(cull_rep_page *page, const cull_rep_single *runs,
                                      size_t count);
@@ -99,14 +98,13 @@ cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *
 /* What a role is called; NULL: it is none. */
 const char *cull_rep_role_words(const cull_rep_arm *arm);
 
-/* An arm's series with its share and pass, short enough for a figure; owned by the caller's
- * buffer. And as a row of a figure has room for. */
-void cull_rep_short_name(const cull_rep_arm *arm, char *out, size_t room);
-void cull_rep_row_name(const cull_rep_arm *arm, char *out, size_t room);
+/* An arm's series with its share and pass, in so many characters; options give way to the share,
+ * which tells bars of a series apart. */
+void cull_rep_arm_name(const cull_rep_arm *arm, size_t most, char out[CULL_REP_NAME]);
 
 /* The same without its share: a line of figures. And one that says which are uniform. */
-void cull_rep_line_name(const cull_rep_arm *arm, char *out, size_t room);
-void cull_rep_series_name(const cull_rep_arm *arm, char *out, size_t room);
+void cull_rep_line_name(const cull_rep_arm *arm, char out[CULL_REP_NAME]);
+void cull_rep_series_name(const cull_rep_arm *arm, char out[CULL_REP_NAME]);
 
 /* What the first of these runs that tells it picked; NULL: none. */
 const cull_records_picks *cull_rep_first_picks(const cull_rep_run *run, size_t runs);

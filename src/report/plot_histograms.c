@@ -168,7 +168,7 @@ static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c,
         char                      name[CULL_REP_NAME];
 
         if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].is->keep != keep || !picks) continue;
-        cull_rep_line_name(&c->arm[i], name, sizeof name);
+        cull_rep_line_name(&c->arm[i], name);
         plot_picks(&f, picks, turn++, name, &c->arm[i].style);
     }
     (void)snprintf(
