@@ -315,33 +315,23 @@ cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out)
     cull_status   status = CULL_OK;
     uint64_t      bytes = 0;
     struct header h = {0};
+    void         *data = NULL;
+    bool          turned = false; /* elements lie in another order */
 
     TRY(read_header(stream, &h, &bytes));
-    TRY(cull_base_alloc_aligned((size_t)bytes, 1, "an array", &h.view.data));
-    TRY(cull_data_stream_read(stream, h.view.data, (size_t)bytes));
-    if (h.fortran && h.view.dims > 1) TRY(reorder(&h.view, bytes));
+    turned = h.fortran && h.view.dims > 1;
+    if (!turned) data = cull_data_stream_view(stream, (size_t)bytes, cull_dtype_size(h.view.dtype));
+    if (!data) {
+        TRY(cull_base_alloc_aligned((size_t)bytes, 1, "an array", &h.view.data));
+        TRY(cull_data_stream_read(stream, h.view.data, (size_t)bytes));
+        if (turned) TRY(reorder(&h.view, bytes));
+        data = h.view.data;
+    }
     *out = h.view;
+    out->data = data;
     h.view.data = NULL;
 done:
     cull_base_free_aligned(h.view.data);
-    return status;
-}
-
-cull_status cull_data_npy_view(const cull_data_source *source, uint64_t at, uint64_t bytes,
-                               const char *name, cull_tensor *out)
-{
-    cull_status      status = CULL_OK;
-    cull_data_stream stream = cull_data_part(source, at, bytes);
-    struct header    h = {0};
-    char            *data = NULL;
-
-    stream.name = name;
-    TRY(read_header(&stream, &h, &bytes));
-    data = (char *)source->map + stream.at;
-    if ((uintptr_t)data % cull_dtype_size(h.view.dtype) == 0 && !(h.fortran && h.view.dims > 1))
-        h.view.data = data;
-    *out = h.view;
-done:
     return status;
 }
 

@@ -17,13 +17,6 @@ size_t cull_data_npz_name(const cull_data_member *member)
     return length - SUFFIX;
 }
 
-static cull_status check_sum(const cull_data_member *member, const char *name, uint32_t crc)
-{
-    if (crc == member->crc) return CULL_OK;
-    return cull_fail(CULL_BAD_FILE, "%s: damaged: CRC-32 is %08x, the archive says %08x", name,
-                     (unsigned)crc, (unsigned)member->crc);
-}
-
 cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member *member,
                                cull_tensor *out)
 {
@@ -39,31 +32,14 @@ cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member 
     stream.left = member->size;
     TRY(cull_data_npy_read(&stream, &view));
     TRY(cull_data_stream_finish(&stream));
-    TRY(check_sum(member, name, stream.crc));
+    if (stream.crc != member->crc)
+        FAIL(CULL_BAD_FILE, "%s: damaged: CRC-32 is %08x, the archive says %08x", name,
+             (unsigned)stream.crc, (unsigned)member->crc);
     *out = view;
     view.data = NULL;
 done:
     cull_data_stream_end(&stream);
-    cull_base_free_aligned(view.data);
-    return status;
-}
-
-cull_status cull_data_npz_view(const cull_data_zip *zip, const cull_data_member *member,
-                               cull_tensor *out)
-{
-    cull_status status = CULL_OK;
-    cull_tensor view = {0};
-    char        name[MOST_NAME];
-
-    if (member->method != 0) goto done;
-    (void)snprintf(name, sizeof name, "%s: %s", zip->source->name, member->name);
-    TRY(cull_data_npy_view(zip->source, member->start, member->size, name, &view));
-    if (view.data)
-        TRY(check_sum(
-            member, name,
-            (uint32_t)crc32_z(0, zip->source->memory + member->start, (size_t)member->size)));
-    *out = view;
-done:
+    if (!cull_data_source_holds(zip->source, view.data)) cull_base_free_aligned(view.data);
     return status;
 }
 

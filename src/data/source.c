@@ -82,6 +82,13 @@ void cull_data_source_map(cull_data_source *source)
     source->memory = source->map = map;
 }
 
+bool cull_data_source_holds(const cull_data_source *source, const void *data)
+{
+    uintptr_t map = (uintptr_t)source->map, at = (uintptr_t)data;
+
+    return map && at >= map && at - map < source->size;
+}
+
 cull_data_source cull_data_source_memory(const char *name, const void *data, size_t bytes)
 {
     return (cull_data_source){.name = name, .fd = -1, .memory = data, .size = bytes};

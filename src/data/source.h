@@ -22,6 +22,9 @@ void        cull_data_source_close(cull_data_source *source);
  * Whoever shortens or rewrites the file in place then changes, or takes away, what is read. */
 void cull_data_source_map(cull_data_source *source);
 
+/* Does this lie in the mapped file? */
+bool cull_data_source_holds(const cull_data_source *source, const void *data);
+
 /* Borrows the bytes. */
 cull_data_source cull_data_source_memory(const char *name, const void *data, size_t bytes);
 

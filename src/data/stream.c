@@ -126,6 +126,19 @@ done:
     return status;
 }
 
+void *cull_data_stream_view(cull_data_stream *s, size_t bytes, size_t border)
+{
+    unsigned char *data = s->source->map;
+
+    if (!data || s->packed || !bytes || bytes > s->left) return NULL;
+    data += s->at;
+    if ((uintptr_t)data % border) return NULL;
+    s->at += bytes;
+    s->left -= bytes;
+    if (s->summed) s->crc = (uint32_t)crc32_z(s->crc, data, bytes);
+    return data;
+}
+
 cull_status cull_data_stream_finish(cull_data_stream *s)
 {
     cull_status   status = CULL_OK;

@@ -38,6 +38,10 @@ void        cull_data_stream_end(cull_data_stream *stream);
 /* The next `bytes` of the content; CULL_BAD_FILE when it ends before. */
 cull_status cull_data_stream_read(cull_data_stream *stream, void *dst, size_t bytes);
 
+/* The same without a copy: where they lie in a mapped file, on a border of so many bytes; NULL, and
+ * nothing is read, where they do not. */
+void *cull_data_stream_view(cull_data_stream *stream, size_t bytes, size_t border);
+
 /* After the last byte: content and part end here, and zlib's checksum is right. */
 cull_status cull_data_stream_finish(cull_data_stream *stream);
 
