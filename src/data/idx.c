@@ -48,7 +48,7 @@ static cull_status read_header(cull_data_stream *file, uint32_t dims, uint32_t s
     if (!file->packed && promised != file->source->size)
         FAIL(CULL_BAD_FILE, "%s: %llu bytes, header promises %llu", name,
              (unsigned long long)file->source->size, (unsigned long long)promised);
-    if (!cull_data_stream_can_hold(file, promised))
+    if (!cull_data_stream_can_hold(file, promised - 4 - 4 * (uint64_t)dims))
         FAIL(CULL_BAD_FILE, "%s: header promises %llu bytes, more than %llu can unpack to", name,
              (unsigned long long)promised, (unsigned long long)file->source->size);
 done:

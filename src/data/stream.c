@@ -60,7 +60,7 @@ bool cull_data_can_unpack(uint64_t packed, uint64_t bytes)
 
 bool cull_data_stream_can_hold(const cull_data_stream *s, uint64_t bytes)
 {
-    return s->packed ? cull_data_can_unpack(s->bytes, bytes) : bytes <= s->bytes;
+    return bytes <= s->left && (!s->packed || cull_data_can_unpack(s->bytes, bytes));
 }
 
 /* One call of inflate, with fresh input when it has none. */

@@ -45,7 +45,7 @@ void *cull_data_stream_view(cull_data_stream *stream, size_t bytes, size_t borde
 /* After the last byte: content and part end here, and zlib's checksum is right. */
 cull_status cull_data_stream_finish(cull_data_stream *stream);
 
-/* Can `bytes` in all come out of the part? Asked before they are allocated. */
+/* Can `bytes` more come out of the part? Asked before they are allocated. */
 bool cull_data_stream_can_hold(const cull_data_stream *stream, uint64_t bytes);
 bool cull_data_can_unpack(uint64_t packed, uint64_t bytes);
 

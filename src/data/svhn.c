@@ -46,7 +46,7 @@ static cull_status read_images(cull_data_mat *mat, const cull_data_matrix *x, st
     if (x->bytes != parts->images * PIXELS)
         FAIL(CULL_BAD_FILE, "%s: X has %llu bytes, its shape promises %llu", path,
              (unsigned long long)x->bytes, (unsigned long long)parts->images * PIXELS);
-    if (!cull_data_mat_can_hold(mat, x->bytes))
+    if (!cull_data_stream_can_hold(&mat->content, x->bytes))
         FAIL(CULL_BAD_FILE, "%s: X promises %llu bytes, more than there can be", path,
              (unsigned long long)x->bytes);
     TRY(cull_data_shape(into, path, CULL_U8, CHANNELS, SIDE, SIDE));
@@ -105,7 +105,7 @@ static cull_status read_digits(cull_data_mat *mat, const cull_data_matrix *y, st
     if (y->bytes != parts->digits * size)
         FAIL(CULL_BAD_FILE, "%s: y has %llu bytes, its shape promises %llu", path,
              (unsigned long long)y->bytes, (unsigned long long)(parts->digits * size));
-    if (!mat->has_small && !cull_data_mat_can_hold(mat, y->bytes))
+    if (!mat->has_small && !cull_data_stream_can_hold(&mat->content, y->bytes))
         FAIL(CULL_BAD_FILE, "%s: y promises %llu bytes, more than there can be", path,
              (unsigned long long)y->bytes);
     TRY(cull_base_alloc((size_t)parts->digits, 1, "the labels of a data set", &parts->y));
