@@ -93,6 +93,26 @@ size_t cull_rep_figure_stride(size_t rows)
     return rows / MOST_DRAWN + 1;
 }
 
+void cull_rep_put_symbols(cull_rep_text *html)
+{
+    static const char *const shapes[][2] = {
+        {"path", "d=\"M-.95-.95h1.9v1.9h-1.9z\""},
+        {"circle", "r=\"1.05\""},
+        {"path", "d=\"M0-1.33L-1.33.8H1.33z\""},
+        {"path", "d=\"M0 1.33L-1.33-.8H1.33z\""},
+        {"path", "d=\"M0-1.4L1.4 0 0 1.4-1.4 0z\""},
+        {"path", "d=\"M0-1.33L1.27-.41.78 1.08H-.78L-1.27-.41z\""},
+    };
+
+    cull_rep_put(html, "<svg class=\"symbols\" aria-hidden=\"true\"><defs>"
+                       "<circle id=\"gpDot\" r=\".5\"/>");
+    for (int i = 0; i < 2 * (int)(sizeof shapes / sizeof *shapes); i++)
+        cull_rep_print(html, "<%s id=\"gpPt%d\" stroke=\"currentColor\" stroke-width=\"%s %s/>",
+                       shapes[i / 2][0], 3 + i, i % 2 ? ".2\" fill=\"currentColor\"" : ".35\"",
+                       shapes[i / 2][1]);
+    cull_rep_put(html, "</defs></svg>\n");
+}
+
 int cull_rep_marker(const cull_rep_style *style)
 {
     return 5 + 2 * style->marker - style->hollow;

@@ -26,7 +26,7 @@ void cull_rep_page_begin(cull_rep_page *page, const char *title)
     cull_rep_put(html, "</title>\n<style>\n");
     for (size_t i = 0; cull_rep_style_sheet[i]; i++) cull_rep_put(html, cull_rep_style_sheet[i]);
     cull_rep_put(html, "</style></head><body>\n");
-    cull_rep_put(html, cull_rep_symbols);
+    cull_rep_put_symbols(html);
     cull_rep_put(html, "<main>\n");
 }
 
