@@ -45,21 +45,6 @@ done:
     return status;
 }
 
-static int64_t label_at(const cull_tensor *y, size_t i)
-{
-    const void *at = (const char *)y->data + i * cull_dtype_size(y->dtype);
-    int64_t     wide = 0;
-    int32_t     narrow = 0;
-
-    if (y->dtype == CULL_U8) return *(const uint8_t *)at;
-    if (y->dtype == CULL_I32) {
-        memcpy(&narrow, at, sizeof narrow);
-        return narrow;
-    }
-    memcpy(&wide, at, sizeof wide);
-    return wide;
-}
-
 /* Labels base .. base+most-1, which become 0 .. most-1; *top is the largest of those. */
 static cull_status copy_labels(const char *path, const cull_tensor *y, int64_t base, int64_t most,
                                cull_dataset *into, int64_t *top)
@@ -68,12 +53,12 @@ static cull_status copy_labels(const char *path, const cull_tensor *y, int64_t b
     int32_t    *labels = cull_data_labels(into) + into->count;
 
     for (size_t i = 0; i < (size_t)y->shape[0]; i++) {
-        int64_t label = label_at(y, i);
-        if (label < base || label > base + most - 1)
-            FAIL(CULL_BAD_FILE, "%s: label %lld of example %zu; %lld to %lld are labels", path,
-                 (long long)label, i, (long long)base, (long long)(base + most - 1));
-        labels[i] = (int32_t)(label - base);
-        if (label - base > *top) *top = label - base;
+        double label = cull_tensor_get(y, i);
+        if (label < (double)base || label > (double)(base + most - 1))
+            FAIL(CULL_BAD_FILE, "%s: label %.0f of example %zu; %lld to %lld are labels", path,
+                 label, i, (long long)base, (long long)(base + most - 1));
+        labels[i] = (int32_t)((int64_t)label - base);
+        if (labels[i] > *top) *top = labels[i];
     }
 done:
     return status;

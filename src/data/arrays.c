@@ -15,7 +15,6 @@ struct entry {
     char                   *name;
     const cull_data_member *member; /* NULL: the whole file */
     cull_tensor             view;
-    bool                    borrowed; /* it lies in the mapped file */
 };
 
 struct cull_arrays {
@@ -92,7 +91,8 @@ void cull_arrays_close(cull_arrays *arrays)
 {
     if (!arrays) return;
     for (size_t i = 0; i < arrays->count; i++) {
-        if (!arrays->entry[i].borrowed) cull_base_free_aligned(arrays->entry[i].view.data);
+        if (!cull_data_source_holds(&arrays->source, arrays->entry[i].view.data))
+            cull_base_free_aligned(arrays->entry[i].view.data);
         cull_base_free(arrays->entry[i].name);
     }
     cull_base_free(arrays->entry);
@@ -123,22 +123,12 @@ static cull_status not_found(const cull_arrays *a, const char *name)
                      shown);
 }
 
-/* Where it lies, if that is memory and it can be used so; else a copy. */
 static cull_status read_array(const cull_arrays *a, struct entry *entry)
 {
-    cull_status    status = CULL_OK;
-    cull_data_part whole = cull_data_part_of(&a->source, 0, a->source.size);
+    cull_data_stream whole = cull_data_part(&a->source, 0, a->source.size);
 
-    if (a->source.map)
-        TRY(entry->member
-                ? cull_data_npz_view(&a->zip, entry->member, &entry->view)
-                : cull_data_npy_view(&a->source, 0, a->source.size, a->path, &entry->view));
-    entry->borrowed = entry->view.data;
-    if (!entry->borrowed)
-        TRY(entry->member ? cull_data_npz_read(&a->zip, entry->member, &entry->view)
-                          : cull_data_npy_read(&whole.base, &entry->view));
-done:
-    return status;
+    if (entry->member) return cull_data_npz_read(&a->zip, entry->member, &entry->view);
+    return cull_data_npy_read(&whole, &entry->view);
 }
 
 cull_status cull_arrays_get(cull_arrays *arrays, const char *name, cull_tensor *out)
@@ -155,11 +145,6 @@ cull_status cull_arrays_get(cull_arrays *arrays, const char *name, cull_tensor *
     *out = entry->view;
 done:
     return status;
-}
-
-cull_status cull_arrays_write(const char *path, const cull_array *arrays, size_t count)
-{
-    return cull_data_npz_write(path, arrays, count);
 }
 
 cull_status cull_file_write(const char *path, const void *data, size_t bytes)

@@ -29,7 +29,7 @@ done:
     return status;
 }
 
-static cull_status parse(const cull_data_source *source, bool hundred, cull_dataset *into)
+static cull_status parse_records(const cull_data_source *source, bool hundred, cull_dataset *into)
 {
     cull_status    status = CULL_OK;
     size_t         record = PIXELS + (hundred ? 2 : 1);
@@ -58,10 +58,10 @@ done:
 
 cull_status cull_data_cifar10_parse(const cull_data_source *file, cull_dataset *into)
 {
-    return parse(file, false, into);
+    return parse_records(file, false, into);
 }
 
 cull_status cull_data_cifar100_parse(const cull_data_source *file, cull_dataset *into)
 {
-    return parse(file, true, into);
+    return parse_records(file, true, into);
 }

@@ -20,7 +20,7 @@ struct plan {
     uint32_t *scratch; /* room for every place */
 };
 
-static cull_status check(const cull_dataset *set, const cull_data_corruption *asked)
+static cull_status check_asked(const cull_dataset *set, const cull_data_corruption *asked)
 {
     cull_status status = CULL_OK;
     const char *name = set->name;
@@ -171,7 +171,7 @@ cull_status cull_data_corrupt(cull_dataset **set, const cull_data_corruption *as
     struct plan      plan = {0};
     cull_data_record made = {.asked = *asked, .count = old->count};
 
-    TRY(check(old, asked));
+    TRY(check_asked(old, asked));
     if (made.asked.imbalance_keep <= 0) made.asked.imbalance_keep = default_keep;
     if (made.asked.duplicates == 0) made.asked.duplicates = 1;
     TRY(cull_base_alloc(old->count, sizeof *plan.kept, "a corruption", &plan.kept));

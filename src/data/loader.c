@@ -47,13 +47,11 @@ struct cull_loader {
     bool                closing;
 };
 
-static cull_status fill(const cull_loader *loader, struct slot *slot)
+static cull_status fill_slot(const cull_loader *loader, struct slot *slot)
 {
     const cull_dataset *set = loader->options.set;
     cull_status         status = CULL_OK;
     size_t              bytes = cull_data_target_bytes(set);
-    cull_augment_call   call =
-        cull_data_call(set, slot->places, slot->count, slot->epoch, slot->augment, slot->inputs);
 
     for (size_t i = 0; i < slot->count; i++) {
         if (slot->places[i] >= set->count)
@@ -61,15 +59,16 @@ static cull_status fill(const cull_loader *loader, struct slot *slot)
                  set->count);
         memcpy(slot->target + i * bytes, cull_data_target_at(set, slot->places[i]), bytes);
     }
-    TRY(cull_data_make(set, &loader->desc, &call, slot->stored));
+    TRY(cull_data_make(set, &loader->desc, slot->places, slot->count, slot->epoch, slot->augment,
+                       slot->stored, slot->inputs));
 done:
     return status;
 }
 
 /* A function of the request and the set alone. */
-static void make(const cull_loader *loader, struct slot *slot)
+static void make_batch(const cull_loader *loader, struct slot *slot)
 {
-    slot->status = fill(loader, slot);
+    slot->status = fill_slot(loader, slot);
     if (slot->status) (void)snprintf(slot->sentence, SENTENCE, "%s", cull_last_error());
 }
 
@@ -86,7 +85,7 @@ static void *worker_main(void *context)
         slot = &loader->slot[loader->claimed++ % loader->options.depth];
         loader->busy++;
         pthread_mutex_unlock(&loader->lock);
-        make(loader, slot);
+        make_batch(loader, slot);
         pthread_mutex_lock(&loader->lock);
         slot->ready = true;
         loader->busy--;
@@ -96,7 +95,7 @@ static void *worker_main(void *context)
     return NULL;
 }
 
-static cull_status check(const cull_loader_options *o)
+static cull_status check_options(const cull_loader_options *o)
 {
     cull_status status = CULL_OK;
 
@@ -162,7 +161,7 @@ cull_status cull_data_loader_create(const cull_loader_options *options, cull_loa
     cull_status  status = CULL_OK;
     cull_loader *loader = NULL;
 
-    TRY(check(options));
+    TRY(check_options(options));
     TRY(cull_base_alloc(1, sizeof *loader, "a loader", &loader));
     loader->options = *options;
     if (!options->memory.allocate)
@@ -244,7 +243,7 @@ done:
 static void wait_for(cull_loader *loader, struct slot *slot)
 {
     if (loader->options.threads == 0) {
-        make(loader, slot);
+        make_batch(loader, slot);
         return;
     }
     pthread_mutex_lock(&loader->lock);
@@ -254,17 +253,12 @@ static void wait_for(cull_loader *loader, struct slot *slot)
 
 static cull_tensor view_of(const cull_loader *loader, const struct slot *slot)
 {
-    const cull_dataset *set = loader->options.set;
-    int64_t     c = (int64_t)set->channels, h = (int64_t)set->height, w = (int64_t)set->width;
-    cull_tensor view = {.data = slot->inputs, .dtype = loader->options.form.dtype, .dims = 4};
+    const cull_dataset  *set = loader->options.set;
+    const cull_data_form form = loader->options.form;
+    size_t               c = set->channels, h = set->height, w = set->width;
 
-    view.shape[0] = (int64_t)slot->count;
-    view.shape[1] = loader->options.form.channels_last ? h : c;
-    view.shape[2] = loader->options.form.channels_last ? w : h;
-    view.shape[3] = loader->options.form.channels_last ? c : w;
-    view.stride[3] = 1;
-    for (int d = 2; d >= 0; d--) view.stride[d] = view.stride[d + 1] * view.shape[d + 1];
-    return view;
+    if (form.channels_last) return cull_images(slot->inputs, form.dtype, slot->count, h, w, c);
+    return cull_images(slot->inputs, form.dtype, slot->count, c, h, w);
 }
 
 cull_status cull_data_loader_take(cull_loader *loader, cull_data_batch *out)
@@ -291,11 +285,6 @@ cull_status cull_data_loader_take(cull_loader *loader, cull_data_batch *out)
         .augmented = slot->augment};
 done:
     return status;
-}
-
-void cull_data_loader_give_back(cull_loader *loader)
-{
-    if (loader->lent) loader->lent--;
 }
 
 /* The counters go back, so that what is lent stays next to what comes. */

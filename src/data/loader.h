@@ -73,16 +73,13 @@ cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places,
 /*
  * The oldest batch that was submitted and not taken; waits until it is ready. It is
  * lent: unwritten until the next but one is taken, whatever is submitted or dropped meanwhile, or
- * until it is given back, or destroy.
+ * until destroy.
  *
  * CULL_BAD_ARGUMENT when nothing was submitted, or, with out->count 0, when that request
  * named a place beyond the set; with out->count 0 also what reading a row says. Batches behind
  * it are not harmed.
  */
 cull_status cull_data_loader_take(cull_loader *loader, cull_data_batch *out);
-
-/* Give back the older of the lent batches before its time; nothing where none is lent. */
-void cull_data_loader_give_back(cull_loader *loader);
 
 /* Forget all that was submitted and not taken. What is lent stays so. */
 void cull_data_loader_drop(cull_loader *loader);

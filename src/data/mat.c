@@ -50,25 +50,7 @@ done:
 
 void cull_data_mat_end(cull_data_mat *mat)
 {
-    cull_data_inflate_end(&mat->content);
-}
-
-bool cull_data_mat_can_hold(const cull_data_mat *mat, uint64_t bytes)
-{
-    return bytes <= mat->left && cull_data_inflate_can_hold(&mat->content, bytes);
-}
-
-/* Bytes of the matrix, never past the end that its own tag promises. */
-static cull_status read_inside(cull_data_mat *mat, void *dst, size_t bytes)
-{
-    cull_status status = CULL_OK;
-
-    if (bytes > mat->left)
-        FAIL(CULL_BAD_FILE, "%s: a matrix ends before its parts do", mat->source->name);
-    TRY(cull_data_inflate_read(&mat->content, dst, bytes));
-    mat->left -= bytes;
-done:
-    return status;
+    cull_data_stream_end(&mat->content);
 }
 
 static cull_status read_tag(cull_data_mat *mat, struct tag *out)
@@ -77,7 +59,7 @@ static cull_status read_tag(cull_data_mat *mat, struct tag *out)
     unsigned char bytes[TAG] = {0};
     uint32_t      first = 0;
 
-    TRY(read_inside(mat, bytes, TAG));
+    TRY(cull_data_stream_read(&mat->content, bytes, TAG));
     first = word(bytes);
     *out = (struct tag){.type = (int)(first & 0xffff), .bytes = first >> 16, .small = true};
     if (out->bytes == 0) {
@@ -95,7 +77,7 @@ static cull_status skip_padding(cull_data_mat *mat, uint64_t bytes)
 {
     unsigned char spare[TAG];
 
-    return read_inside(mat, spare, (size_t)(-bytes & (TAG - 1)));
+    return cull_data_stream_read(&mat->content, spare, (size_t)(-bytes & (TAG - 1)));
 }
 
 /* A whole element of the wanted type, at most `most` bytes of it. */
@@ -114,7 +96,7 @@ static cull_status read_element(cull_data_mat *mat, const char *what, int type, 
         memcpy(dst, tag.content, tag.bytes);
         goto done;
     }
-    TRY(read_inside(mat, dst, tag.bytes));
+    TRY(cull_data_stream_read(&mat->content, dst, tag.bytes));
     TRY(skip_padding(mat, tag.bytes));
 done:
     return status;
@@ -142,7 +124,7 @@ static cull_status read_head(cull_data_mat *mat, cull_data_matrix *out)
             FAIL(CULL_BAD_FILE, "%s: a dimension is negative", mat->source->name);
     }
     TRY(read_element(mat, "name", CULL_DATA_MI_INT8, out->name, sizeof out->name - 1, &count));
-    if (mat->left == 0) goto done;
+    if (mat->content.left == 0) goto done;
     TRY(read_tag(mat, &tag));
     out->type = tag.type;
     out->bytes = tag.bytes;
@@ -175,15 +157,13 @@ cull_status cull_data_mat_next(cull_data_mat *mat, cull_data_matrix *out, bool *
     if (size > mat->source->size - mat->at)
         FAIL(CULL_BAD_FILE, "%s: cut short, an element of %u bytes has %llu left", name, size,
              (unsigned long long)(mat->source->size - mat->at));
-    cull_data_inflate_end(&mat->content);
-    TRY(cull_data_inflate_begin(mat->source, mat->at, size,
-                                type == CULL_DATA_MI_PACKED ? CULL_DATA_ZLIB : CULL_DATA_PLAIN,
-                                &mat->content));
+    cull_data_stream_end(&mat->content);
+    mat->content = cull_data_part(mat->source, mat->at, size);
     mat->at += size;
-    mat->left = size;
     if (type == CULL_DATA_MI_PACKED) {
-        TRY(cull_data_inflate_read(&mat->content, bytes, TAG));
-        mat->left = word(bytes + 4);
+        TRY(cull_data_stream_unpack(&mat->content, CULL_DATA_ZLIB));
+        TRY(cull_data_stream_read(&mat->content, bytes, TAG));
+        mat->content.left = word(bytes + 4);
         if (word(bytes) != CULL_DATA_MI_MATRIX)
             FAIL(CULL_BAD_FILE, "%s: packed, and no matrix", name);
     }
@@ -194,7 +174,7 @@ done:
 
 cull_status cull_data_mat_read(cull_data_mat *mat, void *dst, size_t bytes)
 {
-    if (!mat->has_small) return read_inside(mat, dst, bytes);
+    if (!mat->has_small) return cull_data_stream_read(&mat->content, dst, bytes);
     if (bytes > (size_t)(mat->small_count - mat->small_at))
         return cull_fail(CULL_BAD_FILE, "%s: a matrix ends before its parts do", mat->source->name);
     memcpy(dst, mat->small + mat->small_at, bytes);
@@ -206,11 +186,11 @@ cull_status cull_data_mat_finish(cull_data_mat *mat, const cull_data_matrix *mat
 {
     cull_status status = CULL_OK;
 
-    if (!mat->has_small && mat->left) TRY(skip_padding(mat, matrix->bytes));
-    if (mat->left)
+    if (!mat->has_small && mat->content.left) TRY(skip_padding(mat, matrix->bytes));
+    if (mat->content.left)
         FAIL(CULL_BAD_FILE, "%s: %llu bytes too many in the matrix '%s'", mat->source->name,
-             (unsigned long long)mat->left, matrix->name);
-    TRY(cull_data_inflate_finish(&mat->content));
+             (unsigned long long)mat->content.left, matrix->name);
+    TRY(cull_data_stream_finish(&mat->content));
 done:
     return status;
 }

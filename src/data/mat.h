@@ -2,7 +2,7 @@
 #ifndef CULL_DATA_MAT_H
 #define CULL_DATA_MAT_H
 
-#include "data/inflate.h"
+#include "data/stream.h"
 
 enum { CULL_DATA_MAT_NAME = 64, CULL_DATA_MAT_DIMS = 8 };
 
@@ -37,10 +37,9 @@ typedef struct cull_data_mat {
     const cull_data_source *source;
     uint64_t                at;                              /* of the next element            */
     unsigned                seen;                            /* elements so far                */
-    uint64_t                left;                            /* of the matrix being read       */
     unsigned char           small[4], small_count, small_at; /* elements inside their tag */
     bool                    has_small;
-    cull_data_inflate       content;
+    cull_data_stream        content; /* of the matrix being read */
 } cull_data_mat;
 
 /* Check the file's header. `mat` is zeros; end it with cull_data_mat_end(). */
@@ -50,9 +49,6 @@ void        cull_data_mat_end(cull_data_mat *mat);
 /* The head of the next matrix; *more is false at the end of the file. What was not read of
  * the one before is skipped, unchecked. */
 cull_status cull_data_mat_next(cull_data_mat *mat, cull_data_matrix *out, bool *more);
-
-/* May the current matrix hold `bytes`? */
-bool cull_data_mat_can_hold(const cull_data_mat *mat, uint64_t bytes);
 
 /* The next bytes of the current matrix's elements. */
 cull_status cull_data_mat_read(cull_data_mat *mat, void *dst, size_t bytes);

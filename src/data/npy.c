@@ -16,6 +16,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied a
 
 enum { MAGIC = 6, PREFIX = 10, MOST_TEXT = 1 << 16, BORDER = 64 };
 
+static const char *const codes[] = {
+    [CULL_F32] = "f4", [CULL_F64] = "f8", [CULL_I32] = "i4", [CULL_I64] = "i8", [CULL_U8] = "u1"};
+
 static const char     magic[] = "\x93NUMPY";
 static const uint64_t most_bytes = (uint64_t)1 << 62;
 
@@ -23,7 +26,7 @@ static const uint64_t most_bytes = (uint64_t)1 << 62;
 struct header {
     const char *name; /* of the file */
     const char *begin, *next, *end;
-    bool        has_descr, has_order, has_shape;
+    bool        has[3]; /* of keys[] */
     bool        fortran;
     cull_tensor view;
 };
@@ -77,11 +80,6 @@ done:
 
 static cull_status parse_descr(struct header *h)
 {
-    static const struct {
-        const char *code;
-        cull_dtype  dtype;
-    } known[] = {
-        {"f4", CULL_F32}, {"f8", CULL_F64}, {"i4", CULL_I32}, {"i8", CULL_I64}, {"u1", CULL_U8}};
     cull_status status = CULL_OK;
     const char *text = NULL;
     size_t      length = 0;
@@ -94,16 +92,14 @@ static cull_status parse_descr(struct header *h)
         FAIL(CULL_BAD_FILE, "%s: an array of Python objects; those are never read", h->name);
     if (length == 3 && text[0] == '>' && text[2] != '1')
         FAIL(CULL_BAD_FILE, "%s: big-endian ('%.3s'); only little-endian is read", h->name, text);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        bool byte = known[i].dtype == CULL_U8;
-        if (length != 3 || memcmp(text + 1, known[i].code, 2) != 0) continue;
-        if (text[0] == '<' || text[0] == '=' || (byte && text[0] == '|'))
-            h->view.dtype = known[i].dtype;
+    for (size_t d = 0; d < sizeof codes / sizeof *codes; d++) {
+        if (length != 3 || !codes[d] || memcmp(text + 1, codes[d], 2) != 0) continue;
+        if (text[0] == '<' || text[0] == '=' || (d == CULL_U8 && text[0] == '|'))
+            h->view.dtype = (cull_dtype)d;
     }
     if (!h->view.dtype)
         FAIL(CULL_BAD_FILE, "%s: elements of type '%.*s'; f4, f8, i4, i8 and u1 are read", h->name,
              length < 32 ? (int)length : 32, text);
-    h->has_descr = true;
 done:
     return status;
 }
@@ -114,7 +110,6 @@ static cull_status parse_order(struct header *h)
 
     skip_space(h);
     left = (size_t)(h->end - h->next);
-    h->has_order = true;
     if (left >= 4 && memcmp(h->next, "True", 4) == 0) {
         h->next += 4;
         h->fortran = true;
@@ -161,10 +156,15 @@ static cull_status parse_shape(struct header *h)
     }
     if (h->view.dims == 0) FAIL(CULL_BAD_FILE, "%s: no dimension, 1 to 4 are read", h->name);
     if (h->view.dims == 1 && !comma) FAIL(CULL_BAD_FILE, "%s: the shape is no tuple", h->name);
-    h->has_shape = true;
 done:
     return status;
 }
+
+static const struct {
+    const char *name;
+    cull_status (*parse)(struct header *h);
+} keys[] = {{"descr", parse_descr}, {"fortran_order", parse_order}, {"shape", parse_shape}};
+enum { KEYS = sizeof keys / sizeof *keys };
 
 static bool is_word(const char *text, size_t length, const char *word)
 {
@@ -175,25 +175,22 @@ static cull_status parse_entry(struct header *h)
 {
     cull_status status = CULL_OK;
     const char *key = NULL;
-    size_t      length = 0;
-    bool        descr = false, order = false, shape = false;
+    size_t      length = 0, k = 0;
 
     TRY(take_string(h, &key, &length));
-    descr = is_word(key, length, "descr");
-    order = is_word(key, length, "fortran_order");
-    shape = is_word(key, length, "shape");
-    if (!descr && !order && !shape)
+    while (k < KEYS && !is_word(key, length, keys[k].name)) k++;
+    if (k == KEYS)
         FAIL(CULL_BAD_FILE, "%s: the header has an unknown key '%.*s'", h->name,
              length < 32 ? (int)length : 32, key);
-    if ((descr && h->has_descr) || (order && h->has_order) || (shape && h->has_shape))
-        FAIL(CULL_BAD_FILE, "%s: the header has '%.*s' twice", h->name, (int)length, key);
+    if (h->has[k]) FAIL(CULL_BAD_FILE, "%s: the header has '%s' twice", h->name, keys[k].name);
     TRY(expect(h, ':'));
-    TRY(descr ? parse_descr(h) : order ? parse_order(h) : parse_shape(h));
+    TRY(keys[k].parse(h));
+    h->has[k] = true;
 done:
     return status;
 }
 
-static cull_status parse(struct header *h)
+static cull_status parse_header(struct header *h)
 {
     cull_status status = CULL_OK;
     bool        comma = true;
@@ -206,11 +203,8 @@ static cull_status parse(struct header *h)
     }
     skip_space(h);
     if (h->next != h->end) FAIL(CULL_BAD_FILE, "%s: text behind the header's '}'", h->name);
-    if (!h->has_descr || !h->has_order || !h->has_shape)
-        FAIL(CULL_BAD_FILE, "%s: the header lacks '%s'", h->name,
-             !h->has_descr   ? "descr"
-             : !h->has_order ? "fortran_order"
-                             : "shape");
+    for (size_t k = 0; k < KEYS; k++)
+        if (!h->has[k]) FAIL(CULL_BAD_FILE, "%s: the header lacks '%s'", h->name, keys[k].name);
 done:
     return status;
 }
@@ -305,7 +299,7 @@ static cull_status read_header(cull_data_stream *stream, struct header *h, uint6
     TRY(read_text(stream, &text, &length));
     h->begin = h->next = text;
     h->end = text + length;
-    TRY(parse(h));
+    TRY(parse_header(h));
     TRY(count_bytes(&h->view, h->name, CULL_BAD_FILE, bytes));
     if (*bytes != stream->left)
         FAIL(CULL_BAD_FILE, "%s: %llu bytes of elements, the header promises %llu", h->name,
@@ -321,33 +315,23 @@ cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out)
     cull_status   status = CULL_OK;
     uint64_t      bytes = 0;
     struct header h = {0};
+    void         *data = NULL;
+    bool          turned = false; /* elements lie in another order */
 
     TRY(read_header(stream, &h, &bytes));
-    TRY(cull_base_alloc_aligned((size_t)bytes, 1, "an array", &h.view.data));
-    TRY(cull_data_stream_read(stream, h.view.data, (size_t)bytes));
-    if (h.fortran && h.view.dims > 1) TRY(reorder(&h.view, bytes));
+    turned = h.fortran && h.view.dims > 1;
+    if (!turned) data = cull_data_stream_view(stream, (size_t)bytes, cull_dtype_size(h.view.dtype));
+    if (!data) {
+        TRY(cull_base_alloc_aligned((size_t)bytes, 1, "an array", &h.view.data));
+        TRY(cull_data_stream_read(stream, h.view.data, (size_t)bytes));
+        if (turned) TRY(reorder(&h.view, bytes));
+        data = h.view.data;
+    }
     *out = h.view;
+    out->data = data;
     h.view.data = NULL;
 done:
     cull_base_free_aligned(h.view.data);
-    return status;
-}
-
-cull_status cull_data_npy_view(const cull_data_source *source, uint64_t at, uint64_t bytes,
-                               const char *name, cull_tensor *out)
-{
-    cull_status    status = CULL_OK;
-    cull_data_part part = cull_data_part_of(source, at, bytes);
-    struct header  h = {0};
-    char          *data = NULL;
-
-    part.base.name = name;
-    TRY(read_header(&part.base, &h, &bytes));
-    data = (char *)source->map + part.at;
-    if ((uintptr_t)data % cull_dtype_size(h.view.dtype) == 0 && !(h.fortran && h.view.dims > 1))
-        h.view.data = data;
-    *out = h.view;
-done:
     return status;
 }
 
@@ -370,17 +354,11 @@ done:
 
 size_t cull_data_npy_header(const cull_tensor *tensor, char out[CULL_DATA_NPY_HEADER])
 {
-    static const char *const code[] = {[CULL_F32] = "<f4",
-                                       [CULL_F64] = "<f8",
-                                       [CULL_I32] = "<i4",
-                                       [CULL_I64] = "<i8",
-                                       [CULL_U8] = "|u1"};
-
     size_t at = PREFIX, size = 0;
 
-    at +=
-        (size_t)snprintf(out + at, CULL_DATA_NPY_HEADER - at,
-                         "{'descr': '%s', 'fortran_order': False, 'shape': (", code[tensor->dtype]);
+    at += (size_t)snprintf(out + at, CULL_DATA_NPY_HEADER - at,
+                           "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                           tensor->dtype == CULL_U8 ? '|' : '<', codes[tensor->dtype]);
     for (int d = 0; d < tensor->dims; d++)
         at += (size_t)snprintf(out + at, CULL_DATA_NPY_HEADER - at, "%s%lld", d ? ", " : "",
                                (long long)tensor->shape[d]);

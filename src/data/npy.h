@@ -2,7 +2,7 @@
 #ifndef CULL_DATA_NPY_H
 #define CULL_DATA_NPY_H
 
-#include "data/source.h"
+#include "data/stream.h"
 
 enum { CULL_DATA_NPY_HEADER = 256 }; /* more than any header that is written */
 
@@ -10,16 +10,12 @@ enum { CULL_DATA_NPY_HEADER = 256 }; /* more than any header that is written */
 bool cull_data_npy_begins(const unsigned char *bytes, size_t count);
 
 /*
- * Read the array that fills the rest of a stream exactly. out->data is in C order, on a
- * 64-byte border, and ends with cull_base_free_aligned(); out is untouched on failure.
- * The size promised is compared with stream->left before it is allocated.
+ * Read the array that fills the rest of a stream exactly. out->data is in C order: where it lies in
+ * a mapped file (cull_data_source_holds), only to be read, or else on a 64-byte border, and ends
+ * with cull_base_free_aligned(); out is untouched on failure. The size promised is compared with
+ * stream->left before it is allocated.
  */
 cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out);
-
-/* The same array where it lies in a mapped source, at .. at+bytes, borrowed and only to be read;
- * its data is NULL where the elements lie in another order or off their border. */
-cull_status cull_data_npy_view(const cull_data_source *source, uint64_t at, uint64_t bytes,
-                               const char *name, cull_tensor *out);
 
 /* How many bytes the elements take; CULL_BAD_ARGUMENT for a view that no .npy file can
  * hold, CULL_TOO_LARGE past 2^62. `name` begins the sentence. */

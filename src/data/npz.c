@@ -20,41 +20,26 @@ size_t cull_data_npz_name(const cull_data_member *member)
 cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member *member,
                                cull_tensor *out)
 {
-    cull_status       status = CULL_OK;
-    cull_data_unpack *unpack = NULL;
-    cull_tensor       view = {0};
-    char              name[MOST_NAME];
+    cull_status      status = CULL_OK;
+    cull_data_stream stream = cull_data_part(zip->source, member->start, member->packed);
+    cull_tensor      view = {0};
+    char             name[MOST_NAME];
 
     (void)snprintf(name, sizeof name, "%s: %s", zip->source->name, member->name);
-    TRY(cull_base_alloc(1, sizeof *unpack, "unpacking", &unpack));
-    TRY(cull_data_unpack_begin(zip, member, name, unpack));
-    TRY(cull_data_npy_read(&unpack->base, &view));
-    TRY(cull_data_unpack_check(unpack));
+    stream.name = name;
+    stream.summed = true;
+    if (member->method != 0) TRY(cull_data_stream_unpack(&stream, CULL_DATA_DEFLATE));
+    stream.left = member->size;
+    TRY(cull_data_npy_read(&stream, &view));
+    TRY(cull_data_stream_finish(&stream));
+    if (stream.crc != member->crc)
+        FAIL(CULL_BAD_FILE, "%s: damaged: CRC-32 is %08x, the archive says %08x", name,
+             (unsigned)stream.crc, (unsigned)member->crc);
     *out = view;
     view.data = NULL;
 done:
-    if (unpack) cull_data_unpack_end(unpack);
-    cull_base_free(unpack);
-    cull_base_free_aligned(view.data);
-    return status;
-}
-
-cull_status cull_data_npz_view(const cull_data_zip *zip, const cull_data_member *member,
-                               cull_tensor *out)
-{
-    cull_status status = CULL_OK;
-    cull_tensor view = {0};
-    char        name[MOST_NAME];
-
-    if (member->method != 0) goto done;
-    (void)snprintf(name, sizeof name, "%s: %s", zip->source->name, member->name);
-    TRY(cull_data_npy_view(zip->source, member->start, member->size, name, &view));
-    if (view.data)
-        TRY(cull_data_member_check(
-            member, name,
-            (uint32_t)crc32_z(0, zip->source->memory + member->start, (size_t)member->size)));
-    *out = view;
-done:
+    cull_data_stream_end(&stream);
+    if (!cull_data_source_holds(zip->source, view.data)) cull_base_free_aligned(view.data);
     return status;
 }
 
@@ -108,7 +93,7 @@ done:
     return status;
 }
 
-cull_status cull_data_npz_write(const char *path, const cull_array *arrays, size_t count)
+cull_status cull_arrays_write(const char *path, const cull_array *arrays, size_t count)
 {
     cull_status       status = CULL_OK;
     cull_data_sink    sink = {.fd = -1};

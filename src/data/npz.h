@@ -11,12 +11,4 @@ size_t cull_data_npz_name(const cull_data_member *member);
 cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member *member,
                                cull_tensor *out);
 
-/* One that was stored unpacked in a mapped file, where it lies; as cull_data_npy_view, and NULL too
- * where it was packed. */
-cull_status cull_data_npz_view(const cull_data_zip *zip, const cull_data_member *member,
-                               cull_tensor *out);
-
-/* Write an archive of arrays, whole or not at all. */
-cull_status cull_data_npz_write(const char *path, const cull_array *arrays, size_t count);
-
 #endif

@@ -151,8 +151,8 @@ static bool find_files(const struct known *set, cull_data_role role, const char 
     return true;
 }
 
-static cull_status not_found(const struct known *set, cull_data_role role, const char *root,
-                             const char *missing)
+static cull_status say_missing(const struct known *set, cull_data_role role, const char *root,
+                               const char *missing)
 {
     char   tried[320] = "", folder[CULL_DATA_PATH];
     size_t at = 0;
@@ -211,7 +211,7 @@ static cull_status open_known(const struct known *known, cull_data_role role, co
         there = find_files(known, role, folder, found);
         if (!there && (!missing || found->count > 0)) missing = found->missing;
     }
-    if (!there) TRY(not_found(known, role, root, missing));
+    if (!there) TRY(say_missing(known, role, root, missing));
     for (size_t i = 0; i < found->count; i++) paths[i] = found->path[i];
     TRY(cull_data_read(paths, found->count, known->each ? known->each : 1, known->parse, into));
     if (known->deviation[0] > 0)
@@ -230,7 +230,7 @@ static bool ends_with(const char *text, const char *ending)
     return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
-static cull_status unknown(const char *name)
+static cull_status say_unknown(const char *name)
 {
     char   all[256] = "";
     size_t at = 0;
@@ -254,7 +254,7 @@ cull_status cull_data_open(const char *name, cull_data_role role, const char *ro
 
     for (size_t i = 0; i < SETS; i++)
         if (strcmp(sets[i].name, name) == 0) known = &sets[i];
-    if (!known && !ends_with(name, ".npz") && !ends_with(name, ".npy")) TRY(unknown(name));
+    if (!known && !ends_with(name, ".npz") && !ends_with(name, ".npy")) TRY(say_unknown(name));
     TRY(cull_data_create(slash ? slash + 1 : name, &set));
     if (known) {
         TRY(open_known(known, role, resolve_root(root), set));
@@ -269,7 +269,7 @@ done:
     return status;
 }
 
-static bool list(const char *root, size_t i, cull_data_listing *out)
+static bool list_set(const char *root, size_t i, cull_data_listing *out)
 {
     char         folder[CULL_DATA_PATH];
     struct found found; /* 10 paths */
@@ -290,7 +290,7 @@ bool cull_data_list(const char *root, size_t i, cull_data_listing *out)
     cull_data_listing line;
 
     if (cull_sized_read("cull_data_listing", out, sizeof line, &line) != CULL_OK) return false;
-    if (!list(root, i, &line)) return false;
+    if (!list_set(root, i, &line)) return false;
     cull_sized_give(out, &line, sizeof line);
     return true;
 }

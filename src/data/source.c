@@ -82,6 +82,13 @@ void cull_data_source_map(cull_data_source *source)
     source->memory = source->map = map;
 }
 
+bool cull_data_source_holds(const cull_data_source *source, const void *data)
+{
+    uintptr_t map = (uintptr_t)source->map, at = (uintptr_t)data;
+
+    return map && at >= map && at - map < source->size;
+}
+
 cull_data_source cull_data_source_memory(const char *name, const void *data, size_t bytes)
 {
     return (cull_data_source){.name = name, .fd = -1, .memory = data, .size = bytes};
@@ -110,37 +117,6 @@ cull_status cull_data_source_read(const cull_data_source *source, uint64_t at, v
         at += (uint64_t)got;
         bytes -= (size_t)got;
     }
-done:
-    return status;
-}
-
-static cull_status part_read(cull_data_stream *stream, void *dst, size_t bytes)
-{
-    cull_status     status = CULL_OK;
-    cull_data_part *part = (cull_data_part *)stream;
-
-    TRY(cull_data_source_read(part->source, part->at, dst, bytes));
-    part->at += bytes;
-done:
-    return status;
-}
-
-cull_data_part cull_data_part_of(const cull_data_source *source, uint64_t at, uint64_t bytes)
-{
-    return (cull_data_part){.base = {.name = source->name, .left = bytes, .read = part_read},
-                            .source = source,
-                            .at = at};
-}
-
-cull_status cull_data_stream_read(cull_data_stream *stream, void *dst, size_t bytes)
-{
-    cull_status status = CULL_OK;
-
-    if (bytes > stream->left)
-        FAIL(CULL_BAD_FILE, "%s: ends after %llu more bytes, %zu are promised", stream->name,
-             (unsigned long long)stream->left, bytes);
-    TRY(stream->read(stream, dst, bytes));
-    stream->left -= bytes;
 done:
     return status;
 }

@@ -1,4 +1,4 @@
-/* data/source.h - where bytes come from: a file or memory by offset, and streams in order. */
+/* data/source.h - where bytes come from: a file or memory, by offset. */
 #ifndef CULL_DATA_SOURCE_H
 #define CULL_DATA_SOURCE_H
 
@@ -22,30 +22,14 @@ void        cull_data_source_close(cull_data_source *source);
  * Whoever shortens or rewrites the file in place then changes, or takes away, what is read. */
 void cull_data_source_map(cull_data_source *source);
 
+/* Does this lie in the mapped file? */
+bool cull_data_source_holds(const cull_data_source *source, const void *data);
+
 /* Borrows the bytes. */
 cull_data_source cull_data_source_memory(const char *name, const void *data, size_t bytes);
 
 /* All of at .. at+bytes, or CULL_BAD_FILE when it reaches past the end. */
 cull_status cull_data_source_read(const cull_data_source *source, uint64_t at, void *dst,
                                   size_t bytes);
-
-/* Bytes in order, of which `left` are still to come: known before they are read. */
-typedef struct cull_data_stream {
-    const char *name;
-    uint64_t    left;
-    cull_status (*read)(struct cull_data_stream *stream, void *dst, size_t bytes);
-} cull_data_stream;
-
-/* A stream over part of a source. */
-typedef struct cull_data_part {
-    cull_data_stream        base; /* first, so that a cull_data_stream * is one of these */
-    const cull_data_source *source;
-    uint64_t                at;
-} cull_data_part;
-
-cull_data_part cull_data_part_of(const cull_data_source *source, uint64_t at, uint64_t bytes);
-
-/* The next `bytes` of a stream; CULL_BAD_FILE when fewer are left. */
-cull_status cull_data_stream_read(cull_data_stream *stream, void *dst, size_t bytes);
 
 #endif

@@ -46,7 +46,7 @@ static cull_status read_images(cull_data_mat *mat, const cull_data_matrix *x, st
     if (x->bytes != parts->images * PIXELS)
         FAIL(CULL_BAD_FILE, "%s: X has %llu bytes, its shape promises %llu", path,
              (unsigned long long)x->bytes, (unsigned long long)parts->images * PIXELS);
-    if (!cull_data_mat_can_hold(mat, x->bytes))
+    if (!cull_data_stream_can_hold(&mat->content, x->bytes))
         FAIL(CULL_BAD_FILE, "%s: X promises %llu bytes, more than there can be", path,
              (unsigned long long)x->bytes);
     TRY(cull_data_shape(into, path, CULL_U8, CHANNELS, SIDE, SIDE));
@@ -105,7 +105,7 @@ static cull_status read_digits(cull_data_mat *mat, const cull_data_matrix *y, st
     if (y->bytes != parts->digits * size)
         FAIL(CULL_BAD_FILE, "%s: y has %llu bytes, its shape promises %llu", path,
              (unsigned long long)y->bytes, (unsigned long long)(parts->digits * size));
-    if (!mat->has_small && !cull_data_mat_can_hold(mat, y->bytes))
+    if (!mat->has_small && !cull_data_stream_can_hold(&mat->content, y->bytes))
         FAIL(CULL_BAD_FILE, "%s: y promises %llu bytes, more than there can be", path,
              (unsigned long long)y->bytes);
     TRY(cull_base_alloc((size_t)parts->digits, 1, "the labels of a data set", &parts->y));
@@ -126,19 +126,18 @@ done:
 cull_status cull_data_svhn_parse(const cull_data_source *source, cull_dataset *into)
 {
     cull_status      status = CULL_OK;
-    cull_data_mat   *mat = NULL; /* holds a buffer too large for the stack of a small thread */
+    cull_data_mat    mat = {0};
     cull_data_matrix matrix = {0};
     struct parts     parts = {0};
     int32_t         *labels = NULL;
     bool             more = true;
 
-    TRY(cull_base_alloc(1, sizeof *mat, "reading a .mat file", &mat));
-    TRY(cull_data_mat_begin(source, mat));
+    TRY(cull_data_mat_begin(source, &mat));
     for (;;) {
-        TRY(cull_data_mat_next(mat, &matrix, &more));
+        TRY(cull_data_mat_next(&mat, &matrix, &more));
         if (!more) break;
-        if (strcmp(matrix.name, "X") == 0) TRY(read_images(mat, &matrix, &parts, into));
-        if (strcmp(matrix.name, "y") == 0) TRY(read_digits(mat, &matrix, &parts));
+        if (strcmp(matrix.name, "X") == 0) TRY(read_images(&mat, &matrix, &parts, into));
+        if (strcmp(matrix.name, "y") == 0) TRY(read_digits(&mat, &matrix, &parts));
     }
     if (!parts.has_x || !parts.has_y)
         FAIL(CULL_BAD_FILE, "%s: holds no %s", source->name, parts.has_x ? "y" : "X");
@@ -150,8 +149,7 @@ cull_status cull_data_svhn_parse(const cull_data_source *source, cull_dataset *i
     into->count += (size_t)parts.images;
     into->classes = CLASSES;
 done:
-    if (mat) cull_data_mat_end(mat);
-    cull_base_free(mat);
+    cull_data_mat_end(&mat);
     cull_base_free(parts.y);
     return status;
 }

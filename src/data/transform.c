@@ -49,29 +49,17 @@ cull_augment_desc cull_data_describe(const cull_dataset *set, const cull_data_au
     return desc;
 }
 
-cull_augment_call cull_data_call(const cull_dataset *set, const uint32_t *places, size_t count,
-                                 uint64_t epoch, bool augmented, void *out)
-{
-    return (cull_augment_call){.count = count,
-                               .places = places,
-                               .epoch = epoch,
-                               .augmented = augmented,
-                               .raw = cull_data_base(set),
-                               .row = set->origin,
-                               .out = out};
-}
-
 cull_status cull_data_make(const cull_dataset *set, const cull_augment_desc *desc,
-                           const cull_augment_call *call, void *buffer)
+                           const uint32_t *places, size_t count, uint64_t epoch, bool augmented,
+                           void *buffer, void *out)
 {
     cull_status status = CULL_OK;
     size_t      bytes = cull_data_row(set) * cull_dtype_size(desc->to);
     const void *raw = NULL;
 
-    for (size_t i = 0; i < call->count; i++) {
-        TRY(cull_data_row_at(set, call->places[i], buffer, &raw));
-        cull_augment_row(desc, raw, call->places[i], call->epoch, call->augmented,
-                         (char *)call->out + i * bytes);
+    for (size_t i = 0; i < count; i++) {
+        TRY(cull_data_row_at(set, places[i], buffer, &raw));
+        cull_augment_row(desc, raw, places[i], epoch, augmented, (char *)out + i * bytes);
     }
 done:
     return status;
@@ -83,11 +71,11 @@ cull_status cull_data_transform(const cull_dataset *set, const cull_data_augment
 {
     cull_status       status = CULL_OK;
     cull_augment_desc desc = cull_data_describe(set, augment, form);
-    cull_augment_call call = cull_data_call(set, places, count, epoch, augment != NULL, out);
     void             *buffer = NULL;
 
-    if (!call.raw) TRY(cull_base_alloc(1, cull_data_row_bytes(set), "an example", &buffer));
-    TRY(cull_data_make(set, &desc, &call, buffer));
+    if (!cull_data_base(set))
+        TRY(cull_base_alloc(1, cull_data_row_bytes(set), "an example", &buffer));
+    TRY(cull_data_make(set, &desc, places, count, epoch, augment != NULL, buffer, out));
 done:
     cull_base_free(buffer);
     return status;

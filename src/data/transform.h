@@ -31,14 +31,12 @@ cull_status cull_data_augment_check(const cull_data_augment *augment, cull_data_
 cull_augment_desc cull_data_describe(const cull_dataset *set, const cull_data_augment *augment,
                                      cull_data_form form);
 
-/* The call for the examples at `places`, each below set->count, of a set that has a base. */
-cull_augment_call cull_data_call(const cull_dataset *set, const uint32_t *places, size_t count,
-                                 uint64_t epoch, bool augmented, void *out);
-
-/* Make such a batch here, of any set; buffer has room for one stored example, or is NULL where
- * the set has a base. Allocates nothing, and fails only where a row cannot be read. */
+/* Make the examples at `places`, each below set->count, one behind the other in out; buffer has
+ * room for one stored example, or is NULL where the set has a base. Allocates nothing, and fails
+ * only where a row cannot be read. */
 cull_status cull_data_make(const cull_dataset *set, const cull_augment_desc *desc,
-                           const cull_augment_call *call, void *buffer);
+                           const uint32_t *places, size_t count, uint64_t epoch, bool augmented,
+                           void *buffer, void *out);
 
 /*
  * Write the examples at `places`, one behind the other, to out, which has room for `count`

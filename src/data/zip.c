@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/stream.h"
 
 enum {
     LOCAL = 30,
@@ -190,8 +191,7 @@ static cull_status read_entry(const char *archive, const unsigned char *entry, s
     if (out->method == STORED && out->packed != out->size)
         FAIL(CULL_BAD_FILE, "%s: %s is stored, but in another size than its own", archive,
              out->name);
-    /* Deflate codes 258 bytes in 2 bits at best. */
-    if (out->method == DEFLATED && out->size > 1024 && (out->size - 1024) / 1032 > out->packed)
+    if (out->method == DEFLATED && !cull_data_can_unpack(out->packed, out->size))
         FAIL(CULL_BAD_FILE, "%s: %s: %llu bytes cannot unpack to %llu", archive, out->name,
              (unsigned long long)out->packed, (unsigned long long)out->size);
 done:

@@ -1,8 +1,6 @@
-/* data/zip.h - zip archives: what members there are, and each as a checked stream. */
+/* data/zip.h - zip archives: what members there are, and where each lies. */
 #ifndef CULL_DATA_ZIP_H
 #define CULL_DATA_ZIP_H
-
-#include <zlib.h>
 
 #include "data/sink.h"
 #include "data/source.h"
@@ -29,28 +27,6 @@ bool cull_data_zip_begins(const unsigned char *bytes, size_t count);
 /* Read and check the directory and every local header; no member's data yet. */
 cull_status cull_data_zip_open(const cull_data_source *source, cull_data_zip *out);
 void        cull_data_zip_close(cull_data_zip *zip);
-
-/* A member, unpacked as it is read. */
-typedef struct cull_data_unpack {
-    cull_data_stream        base; /* first, so that a cull_data_stream * is one of these */
-    const cull_data_source *source;
-    const cull_data_member *member;
-    uint64_t                at, packed; /* place in the source, bytes still packed there */
-    uint32_t                crc;
-    bool                    deflated; /* z is to be ended */
-    z_stream                z;
-    unsigned char           chunk[1 << 14];
-} cull_data_unpack;
-
-/* `name` begins the sentences of the stream's failures; borrowed. */
-cull_status cull_data_unpack_begin(const cull_data_zip *zip, const cull_data_member *member,
-                                   const char *name, cull_data_unpack *out);
-/* After the last byte: everything was used up and the checksum is right. */
-cull_status cull_data_unpack_check(cull_data_unpack *unpack);
-void        cull_data_unpack_end(cull_data_unpack *unpack);
-
-/* Is this the checksum of its bytes that the archive has? `name` begins the sentence. */
-cull_status cull_data_member_check(const cull_data_member *member, const char *name, uint32_t crc);
 
 /* Writing: begin a stored member, whose `size` bytes the caller then writes to the sink;
  * after the last member, the directory. header and start are filled in. */

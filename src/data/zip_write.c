@@ -31,23 +31,36 @@ static void put_common(struct record *r, const cull_data_member *member)
     put(r, strlen(member->name), 2);
 }
 
+/* A record, the member's name, and its sizes (in the directory also its place), which are too wide
+ * for the record. */
+static cull_status write_record(cull_data_sink *sink, struct record *r,
+                                const cull_data_member *member, bool directory)
+{
+    cull_status   status = CULL_OK;
+    struct record extra = {0};
+
+    put(&extra, 1, 2);
+    put(&extra, directory ? 24 : 16, 2);
+    put(&extra, member->size, 8);
+    put(&extra, member->size, 8);
+    if (directory) put(&extra, member->header, 8);
+    TRY(cull_data_sink_write(sink, r->bytes, r->size));
+    TRY(cull_data_sink_write(sink, member->name, strlen(member->name)));
+    TRY(cull_data_sink_write(sink, extra.bytes, extra.size));
+done:
+    return status;
+}
+
 cull_status cull_data_zip_begin_member(cull_data_sink *sink, cull_data_member *member)
 {
     cull_status   status = CULL_OK;
     struct record r = {0};
-    struct record extra = {0};
 
-    put(&extra, 1, 2);
-    put(&extra, 16, 2);
-    put(&extra, member->size, 8);
-    put(&extra, member->size, 8);
     put(&r, 0x04034b50, 4);
     put_common(&r, member);
-    put(&r, extra.size, 2);
+    put(&r, 20, 2); /* bytes of the sizes */
     member->header = sink->at;
-    TRY(cull_data_sink_write(sink, r.bytes, r.size));
-    TRY(cull_data_sink_write(sink, member->name, strlen(member->name)));
-    TRY(cull_data_sink_write(sink, extra.bytes, extra.size));
+    TRY(write_record(sink, &r, member, false));
     member->start = sink->at;
 done:
     return status;
@@ -55,29 +68,18 @@ done:
 
 static cull_status write_entry(cull_data_sink *sink, const cull_data_member *member)
 {
-    cull_status   status = CULL_OK;
     struct record r = {0};
-    struct record extra = {0};
 
-    put(&extra, 1, 2);
-    put(&extra, 24, 2);
-    put(&extra, member->size, 8);
-    put(&extra, member->size, 8);
-    put(&extra, member->header, 8);
     put(&r, 0x02014b50, 4);
     put(&r, VERSION | 3 << 8, 2); /* made on Unix */
     put_common(&r, member);
-    put(&r, extra.size, 2);
+    put(&r, 28, 2);                      /* bytes of the sizes    */
     put(&r, 0, 2);                       /* comment               */
     put(&r, 0, 2);                       /* disk                  */
     put(&r, 0, 2);                       /* internal attributes   */
     put(&r, (uint64_t)0100644 << 16, 4); /* a plain file, rw-r--r-- */
     put(&r, UINT32_MAX, 4);
-    TRY(cull_data_sink_write(sink, r.bytes, r.size));
-    TRY(cull_data_sink_write(sink, member->name, strlen(member->name)));
-    TRY(cull_data_sink_write(sink, extra.bytes, extra.size));
-done:
-    return status;
+    return write_record(sink, &r, member, true);
 }
 
 cull_status cull_data_zip_finish(cull_data_sink *sink, const cull_data_member *members,

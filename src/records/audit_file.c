@@ -1,10 +1,10 @@
 /* records/audit_file.c - audit.npz, written after an audit and read for a page. */
 #include "records/audit_file.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "base/path.h"
+#include "records/files.h"
 #include "tensor/tensor.h"
 
 enum { WHOLE = 1, SHOWN = 2 }; /* holds whole numbers; is read back */
@@ -42,7 +42,8 @@ cull_status cull_records_audit_write(const char *path, const cull_records_audit 
     return cull_arrays_write(path, array, count);
 }
 
-static cull_status get(const char *path, const struct column *column, cull_records_audit *out)
+static cull_status get_column(const char *path, const struct column *column,
+                              cull_records_audit *out)
 {
     cull_status  status = CULL_OK;
     cull_tensor *t = (void *)((char *)out + column->at);
@@ -57,15 +58,6 @@ done:
     return status;
 }
 
-static bool has(const cull_arrays *arrays, const char *name)
-{
-    bool named = false;
-
-    for (size_t i = 0; cull_arrays_name(arrays, i) && !named; i++)
-        named = strcmp(cull_arrays_name(arrays, i), name) == 0;
-    return named;
-}
-
 cull_status cull_records_audit_read(const char *folder, cull_records_audit *out)
 {
     cull_status status = CULL_OK;
@@ -75,12 +67,12 @@ cull_status cull_records_audit_read(const char *folder, cull_records_audit *out)
     TRY(cull_base_join(folder, "audit.npz", path));
     if (access(path, F_OK) != 0) goto done;
     TRY(cull_arrays_open(path, &out->file));
-    if (!has(out->file, "images")) goto done; /* features: nothing to look at */
+    if (!cull_records_has_array(out->file, "images")) goto done; /* features: nothing to look at */
     TRY(cull_arrays_get(out->file, "images", &out->images));
     if (out->images.dtype != CULL_U8 || out->images.dims != 4)
         FAIL(CULL_BAD_FILE, "%s: 'images' is no uint8 array (n, height, width, channels)", path);
     for (size_t i = 0; i < COLUMNS; i++)
-        if (columns[i].is & SHOWN) TRY(get(path, &columns[i], out));
+        if (columns[i].is & SHOWN) TRY(get_column(path, &columns[i], out));
 done:
     return status;
 }

@@ -180,7 +180,7 @@ cull_status cull_records_load(const char *path, json_t **out)
     size_t      bytes = 0;
 
     TRY(cull_file_read(path, &data, &bytes));
-    TRY(cull_records_parse(path, data, bytes, out));
+    TRY(cull_records_parse(path, data, bytes, 0, out));
     TRY(check_version(path, *out));
 done:
     cull_bytes_release(data);
@@ -262,7 +262,7 @@ cull_status cull_records_comparison_decode(const char *name, const void *data, s
     const json_t *problems = NULL, *words = NULL;
     size_t        i = 0;
 
-    TRY(cull_records_parse(name, data, bytes, &out->root));
+    TRY(cull_records_parse(name, data, bytes, 0, &out->root));
     if (!json_is_array(json_object_get(out->root, "arms")))
         FAIL(CULL_BAD_FILE, "%s: is no comparison: it has no list of arms", name);
     TRY(check_version(name, out->root));

@@ -214,11 +214,12 @@ bool cull_records_known(const cull_records_field *fields, size_t count, const vo
     return true;
 }
 
-cull_status cull_records_parse(const char *name, const void *data, size_t bytes, json_t **out)
+cull_status cull_records_parse(const char *name, const void *data, size_t bytes, size_t flags,
+                               json_t **out)
 {
     cull_status  status = CULL_OK;
     json_error_t error = {0};
-    json_t      *root = json_loadb(data, bytes, JSON_REJECT_DUPLICATES, &error);
+    json_t      *root = json_loadb(data, bytes, JSON_REJECT_DUPLICATES | flags, &error);
 
     if (!root && json_error_code(&error) == json_error_out_of_memory)
         FAIL(CULL_NO_MEMORY, "no memory for %s", name);

@@ -67,8 +67,10 @@ cull_status cull_records_take_list(const json_t *array, const cull_records_field
 double      cull_records_number(const json_t *object, const char *key);
 const char *cull_records_word(const json_t *object, const char *key);
 
-/* Bytes as one JSON object, `name` beginning the sentence. CULL_BAD_FILE: they are none. */
-cull_status cull_records_parse(const char *name, const void *data, size_t bytes, json_t **out);
+/* Bytes as one JSON object, no key twice, `name` beginning the sentence; flags: more of jansson's.
+ * CULL_BAD_FILE: they are none. */
+cull_status cull_records_parse(const char *name, const void *data, size_t bytes, size_t flags,
+                               json_t **out);
 
 /* A file of objects, one a line, from .at to .end. */
 typedef struct cull_records_lines {

@@ -1,4 +1,4 @@
-/* records/files.c - files that may be missing, and lists of sentences. */
+/* records/files.c - files and arrays that may be missing, and lists that grow. */
 #include "records/files.h"
 
 #include <errno.h>
@@ -11,6 +11,24 @@
 #include "base/path.h"
 
 enum { MOST_SENTENCE = 1024, MOST_BYTES = 1 << 30 };
+
+cull_status cull_records_room(size_t count, size_t *room, size_t size, const char *what, void *list)
+{
+    cull_status status = CULL_OK;
+
+    if (count < *room) goto done;
+    TRY(cull_base_grow(2 * *room + 16, size, what, list));
+    *room = 2 * *room + 16;
+done:
+    return status;
+}
+
+bool cull_records_has_array(const cull_arrays *arrays, const char *name)
+{
+    for (size_t i = 0; cull_arrays_name(arrays, i); i++)
+        if (strcmp(cull_arrays_name(arrays, i), name) == 0) return true;
+    return false;
+}
 
 cull_status cull_records_file(const char *folder, const char *name, void **data, size_t *bytes)
 {
@@ -40,14 +58,15 @@ cull_status cull_records_say(cull_records_list *list, const char *format, ...)
     char       *copy = NULL;
     va_list     args;
 
+    if (list->most && list->count >= list->most) {
+        list->unsaid++;
+        return CULL_OK;
+    }
     va_start(args, format);
     (void)vsnprintf(words, sizeof words, format, args);
     va_end(args);
-    if (list->count == list->room) {
-        size_t room = 2 * list->room + 8;
-        TRY(cull_base_grow(room, sizeof *list->text, "a list of problems", &list->text));
-        list->room = room;
-    }
+    TRY(cull_records_room(list->count, &list->room, sizeof *list->text, "a list of problems",
+                          &list->text));
     TRY(cull_base_alloc(strlen(words) + 1, 1, "a problem", &copy));
     memcpy(copy, words, strlen(words) + 1);
     list->text[list->count++] = copy;

@@ -1,8 +1,15 @@
-/* records/files.h - whole files of a folder, and sentences that are gathered on the way. */
+/* records/files.h - what readers share: whole files, arrays, lists that grow, and sentences that
+ * are gathered on the way. */
 #ifndef CULL_RECORDS_FILES_H
 #define CULL_RECORDS_FILES_H
 
 #include "base/status.h"
+
+/* Room in a list for one more than `count`: it doubles where it is full. */
+cull_status cull_records_room(size_t count, size_t *room, size_t size, const char *what,
+                              void *list);
+
+bool cull_records_has_array(const cull_arrays *arrays, const char *name);
 
 /* The whole of a file, or *data NULL when there is none. CULL_IO: it cannot be read;
  * CULL_TOO_LARGE: above 1 GiB. */
@@ -12,6 +19,7 @@ cull_status cull_records_file(const char *folder, const char *name, void **data,
 typedef struct cull_records_list {
     char **text;
     size_t count, room;
+    size_t most, unsaid; /* no more are kept (0: all are), and so many were not */
 } cull_records_list;
 
 cull_status cull_records_say(cull_records_list *list, const char *format, ...) CULL_PRINTF(2, 3);

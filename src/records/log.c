@@ -53,6 +53,14 @@ done:
     return status;
 }
 
+cull_status cull_records_log_line(cull_records_log *log, cull_json *json)
+{
+    cull_json_close(json, '}');
+    cull_json_line(json);
+    if (json->status != CULL_OK) return json->status;
+    return cull_records_log_append(log, json->bytes.data, json->bytes.size);
+}
+
 cull_status cull_records_log_sync(cull_records_log *log)
 {
     if (fsync(log->fd))

@@ -7,7 +7,7 @@
 #ifndef CULL_RECORDS_LOG_H
 #define CULL_RECORDS_LOG_H
 
-#include "base/status.h"
+#include "records/json.h"
 
 typedef struct cull_records_log {
     char     path[1024];
@@ -20,6 +20,8 @@ typedef struct cull_records_log {
 cull_status cull_records_log_open(cull_records_log *log, const char *folder, const char *name,
                                   uint64_t keep);
 cull_status cull_records_log_append(cull_records_log *log, const void *data, size_t bytes);
+/* An object that was opened and filled, as a line. */
+cull_status cull_records_log_line(cull_records_log *log, cull_json *json);
 cull_status cull_records_log_sync(cull_records_log *log);
 void        cull_records_log_close(cull_records_log *log);
 

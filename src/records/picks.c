@@ -8,11 +8,11 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/path.h"
+#include "records/files.h"
 #include "tensor/tensor.h"
 
 static int64_t whole(const cull_tensor *t, size_t i)
@@ -25,11 +25,8 @@ static cull_status get_whole(cull_arrays *arrays, const char *name, int64_t colu
                              cull_tensor *out, bool *found)
 {
     cull_status status = CULL_OK;
-    bool        named = false;
 
-    for (size_t i = 0; cull_arrays_name(arrays, i) && !named; i++)
-        named = strcmp(cull_arrays_name(arrays, i), name) == 0;
-    if (!named) goto done;
+    if (!cull_records_has_array(arrays, name)) goto done;
     TRY(cull_arrays_get(arrays, name, out));
     *found = (out->dtype == CULL_I64 || out->dtype == CULL_I32) && out->dims == (columns ? 2 : 1) &&
              (!columns || out->shape[1] == columns);

@@ -40,7 +40,7 @@ void cull_records_probe_close(cull_records_probe_log *log)
     cull_json_clear(&log->json);
 }
 
-static void begin(cull_json *json, const char *kind, const char *strategy)
+static void begin_line(cull_json *json, const char *kind, const char *strategy)
 {
     cull_json_reset(json);
     cull_json_open(json, NULL, '{');
@@ -48,28 +48,16 @@ static void begin(cull_json *json, const char *kind, const char *strategy)
     cull_json_text(json, "strategy", strategy);
 }
 
-static cull_status finish(cull_records_probe_log *log)
-{
-    cull_status status = CULL_OK;
-
-    cull_json_close(&log->json, '}');
-    cull_json_line(&log->json);
-    TRY(log->json.status);
-    TRY(cull_records_log_append(&log->log, log->json.bytes.data, log->json.bytes.size));
-done:
-    return status;
-}
-
 cull_status cull_records_probe_add(cull_records_probe_log *log, const cull_records_probe *probe,
                                    bool gradients)
 {
-    begin(&log->json, "probe", probe->strategy);
+    begin_line(&log->json, "probe", probe->strategy);
     cull_records_put(&log->json, CULL_FIELDS(picked), probe);
     if (gradients)
         cull_records_put(&log->json, CULL_FIELDS(of_gradients), probe);
     else
         cull_records_put(&log->json, CULL_FIELDS(last_layer), probe);
-    return finish(log);
+    return cull_records_log_line(&log->log, &log->json);
 }
 
 static void put_spread(cull_json *json, const char *key, const cull_spread *s)
@@ -127,7 +115,7 @@ cull_status cull_records_probe_add_arm(cull_records_probe_log *log, const cull_p
 {
     cull_json *json = &log->json;
 
-    begin(json, "probe-arm", arm->strategy);
+    begin_line(json, "probe-arm", arm->strategy);
     cull_json_number(json, "keep", arm->keep);
     cull_json_number(json, "kept", arm->kept);
     cull_json_count(json, "batches", result->batches);
@@ -140,7 +128,7 @@ cull_status cull_records_probe_add_arm(cull_records_probe_log *log, const cull_p
     cull_json_open(json, "weights", '[');
     for (size_t i = 0; i < CULL_PROBE_BINS; i++) cull_json_count(json, NULL, arm->weight[i]);
     cull_json_close(json, ']');
-    return finish(log);
+    return cull_records_log_line(&log->log, &log->json);
 }
 
 /* ---- reading ---- */
@@ -158,11 +146,7 @@ static cull_status add_probe(const json_t *line, cull_records_probes *out)
     if (!probe.strategy[0] || (isnan(probe.pick.data[0].error) && probe.pick.kept == SIZE_MAX))
         goto done;
     if (out->count >= MOST_PROBES) goto done;
-    if (out->count == out->room) {
-        size_t room = 2 * out->room + 64;
-        TRY(cull_base_grow(room, sizeof *out->probe, "probes", &out->probe));
-        out->room = room;
-    }
+    TRY(cull_records_room(out->count, &out->room, sizeof *out->probe, "probes", &out->probe));
     out->probe[out->count++] = probe;
 done:
     return status;

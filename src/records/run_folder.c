@@ -74,7 +74,7 @@ cull_status cull_records_run_decode(const void *info, size_t info_bytes, const v
     cull_status status = CULL_OK;
 
     *out = (cull_records_run){.state = CULL_RECORDS_MISSING};
-    if (info) status = cull_records_parse("run.json", info, info_bytes, &out->root);
+    if (info) status = cull_records_parse("run.json", info, info_bytes, 0, &out->root);
     cull_records_info_take(out->root, &out->info);
     if (status == CULL_BAD_FILE) {
         cull_records_run_doubt(out, "run.json is no JSON; skipped");

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "records/fields.h"
+#include "records/files.h"
 #include "records/run.h"
 #include "records/tensorboard.h"
 
@@ -106,8 +107,6 @@ static void put_line(cull_json *json, const cull_records_line *line)
     cull_records_put(json, CULL_FIELDS(so_far), line);
     if (line->event != CULL_RECORDS_STEP) cull_records_put(json, CULL_FIELDS(by_phase), line);
     if (line->event == CULL_RECORDS_EVALUATE) cull_records_put(json, CULL_FIELDS(of_looking), line);
-    cull_json_close(json, '}');
-    cull_json_line(json);
 }
 
 static cull_status scalar(cull_records_logs *logs, const cull_records_line *line, const char *group,
@@ -163,8 +162,7 @@ cull_status cull_records_logs_add(cull_records_logs *logs, const cull_records_li
     cull_status status = CULL_OK;
 
     put_line(&logs->json, line);
-    TRY(logs->json.status);
-    TRY(cull_records_log_append(&logs->metrics, logs->json.bytes.data, logs->json.bytes.size));
+    TRY(cull_records_log_line(&logs->metrics, &logs->json));
     TRY(add_scalars(logs, line));
 done:
     return status;
@@ -224,11 +222,8 @@ static cull_status add_look(cull_records_curve *curve, const cull_records_line *
 
     if (curve->count && curve->look[curve->count - 1].step == look->step) curve->count--;
     if (curve->count >= MOST_LOOKS) goto done;
-    if (curve->count == curve->room) {
-        size_t room = 2 * curve->room + 16;
-        TRY(cull_base_grow(room, sizeof *curve->look, "a curve", &curve->look));
-        curve->room = room;
-    }
+    TRY(cull_records_room(curve->count, &curve->room, sizeof *curve->look, "a curve",
+                          &curve->look));
     curve->look[curve->count++] = *look;
 done:
     return status;

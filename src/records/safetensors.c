@@ -1,11 +1,10 @@
 /* records/safetensors.c - reading strictly, writing plainly. */
 #include "records/safetensors.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "records/json.h"
+#include "records/fields.h"
 #include "tensor/tensor.h"
 
 enum { LENGTH = 8, ALIGN = 8, MOST_HEADER = 16 << 20 };
@@ -72,233 +71,158 @@ done:
 
 /* ---- reading ---- */
 
-struct scan {
-    const char *path, *at, *end; /* the rest of the header */
-    const char *data;            /* the tensors' bytes     */
+/* The tensors' bytes of a file. */
+struct content {
+    const char *path, *data;
     uint64_t    size;
 };
 
-/* The next character that is no white space; zero at the end. */
-static char peek(struct scan *s)
-{
-    char next = '\0';
-
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r' || *s->at == '\n'))
-        s->at++;
-    if (s->at < s->end) next = *s->at;
-    return next;
-}
-
-static cull_status expect(struct scan *s, char wanted)
-{
-    if (peek(s) != wanted)
-        return cull_fail(CULL_BAD_FILE, "%s: header lacks a '%c'", s->path, wanted);
-    s->at++;
-    return CULL_OK;
-}
-
-/* A string into out, or over it when out is NULL. Escapes are passed over only: a name or type
- * that needs one is not read. */
-static cull_status read_string(struct scan *s, char *out, size_t room)
-{
-    cull_status status = CULL_OK;
-    size_t      length = 0;
-
-    TRY(expect(s, '"'));
-    for (; s->at < s->end && *s->at != '"'; s->at++) {
-        if ((unsigned char)*s->at < 0x20)
-            FAIL(CULL_BAD_FILE, "%s: a control character in the header", s->path);
-        if (*s->at == '\\') {
-            if (out) FAIL(CULL_BAD_FILE, "%s: an escaped name in the header", s->path);
-            if (++s->at == s->end) break;
-        }
-        if (out && length + 1 >= room)
-            FAIL(CULL_BAD_FILE, "%s: a name of more than %zu bytes", s->path, room - 1);
-        if (out) out[length++] = *s->at;
-    }
-    if (out) out[length] = '\0';
-    TRY(expect(s, '"'));
-done:
-    return status;
-}
-
-static cull_status read_count(struct scan *s, uint64_t *out)
-{
-    cull_status status = CULL_OK;
-    const char *from = NULL;
-
-    (void)peek(s);
-    from = s->at;
-    *out = 0;
-    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
-        if (s->at - from >= 18) FAIL(CULL_BAD_FILE, "%s: a number beyond any size", s->path);
-        *out = *out * 10 + (uint64_t)(*s->at - '0');
-    }
-    if (s->at == from || (*from == '0' && s->at - from > 1))
-        FAIL(CULL_BAD_FILE, "%s: a shape or offset that is no whole number", s->path);
-done:
-    return status;
-}
-
-/* "[1, 2, 3]" of at most `room` numbers. */
-static cull_status read_counts(struct scan *s, uint64_t *out, int room, int *count)
+/* At most `room` numbers, none of them negative. */
+static cull_status take_counts(const struct content *c, const json_t *list, size_t room,
+                               int64_t *out)
 {
     cull_status status = CULL_OK;
 
-    *count = 0;
-    TRY(expect(s, '['));
-    while (peek(s) != ']') {
-        if (*count == room)
-            FAIL(CULL_BAD_FILE, "%s: a shape or range of more than %d numbers", s->path, room);
-        if (*count > 0) TRY(expect(s, ','));
-        TRY(read_count(s, &out[(*count)++]));
-    }
-    TRY(expect(s, ']'));
-done:
-    return status;
-}
-
-static cull_status skip_metadata(struct scan *s)
-{
-    cull_status status = CULL_OK;
-
-    TRY(expect(s, '{'));
-    for (bool first = true; peek(s) != '}'; first = false) {
-        if (!first) TRY(expect(s, ','));
-        TRY(read_string(s, NULL, 0));
-        TRY(expect(s, ':'));
-        TRY(read_string(s, NULL, 0));
-    }
-    TRY(expect(s, '}'));
-done:
-    return status;
-}
-
-struct entry {
-    bool       typed, shaped, placed;
-    cull_dtype dtype;
-    uint64_t   shape[CULL_MAX_DIMS], range[2];
-    int        dims;
-};
-
-static cull_status read_field(struct scan *s, struct entry *e)
-{
-    cull_status status = CULL_OK;
-    char        key[16] = "", type[8] = "";
-    int         count = 0;
-    bool        known = false;
-
-    TRY(read_string(s, key, sizeof key));
-    TRY(expect(s, ':'));
-    if (strcmp(key, "dtype") == 0 && !e->typed) {
-        e->typed = true;
-        TRY(read_string(s, type, sizeof type));
-        for (size_t i = 0; i < TYPES; i++)
-            if (strcmp(types[i].name, type) == 0) {
-                e->dtype = types[i].dtype;
-                known = true;
-            }
-        if (!known) FAIL(CULL_BAD_FILE, "%s: tensors of type '%s' are not read", s->path, type);
-    } else if (strcmp(key, "shape") == 0 && !e->shaped) {
-        e->shaped = true;
-        TRY(read_counts(s, e->shape, CULL_MAX_DIMS, &e->dims));
-    } else if (strcmp(key, "data_offsets") == 0 && !e->placed) {
-        e->placed = true;
-        TRY(read_counts(s, e->range, 2, &count));
-        if (count != 2) FAIL(CULL_BAD_FILE, "%s: data_offsets are two numbers", s->path);
-    } else {
-        FAIL(CULL_BAD_FILE, "%s: '%s' is unknown or repeated in a tensor's entry", s->path, key);
+    if (json_array_size(list) > room)
+        FAIL(CULL_BAD_FILE, "%s: a shape or range of more than %zu numbers", c->path, room);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *count = json_array_get(list, i);
+        if (!json_is_integer(count) || json_integer_value(count) < 0)
+            FAIL(CULL_BAD_FILE, "%s: a shape or offset that is no whole number", c->path);
+        out[i] = json_integer_value(count);
     }
 done:
     return status;
 }
 
-static cull_status make_view(struct scan *s, const struct entry *e, cull_safetensor *out)
+static cull_status take_name(const struct content *c, const char *name, cull_safetensor *out)
+{
+    cull_status status = CULL_OK;
+
+    if (strlen(name) >= sizeof out->name)
+        FAIL(CULL_BAD_FILE, "%s: a name of more than %zu bytes", c->path, sizeof out->name - 1);
+    for (const char *at = name; *at; at++)
+        if (*at == '"' || *at == '\\' || (unsigned char)*at < 0x20)
+            FAIL(CULL_BAD_FILE, "%s: an escaped name in the header", c->path);
+    memcpy(out->name, name, strlen(name));
+done:
+    return status;
+}
+
+/* Type and shape, so that its bytes and strides can be counted. */
+static cull_status take_shape(const struct content *c, const char *type, const json_t *shape,
+                              cull_safetensor *out)
 {
     cull_status  status = CULL_OK;
     cull_tensor *t = &out->tensor;
-    uint64_t     bytes = cull_dtype_size(e->dtype);
+    int64_t      dense = 1, bytes = 0;
+    size_t       known = 0;
 
-    if (!e->typed || !e->shaped || !e->placed)
-        FAIL(CULL_BAD_FILE, "%s: %s lacks dtype, shape or data_offsets", s->path, out->name);
-    for (int d = 0; d < e->dims; d++)
-        if (__builtin_mul_overflow(bytes, e->shape[d], &bytes))
-            FAIL(CULL_BAD_FILE, "%s: %s has an impossible shape", s->path, out->name);
-    if (e->range[0] > e->range[1] || e->range[1] > s->size || e->range[1] - e->range[0] != bytes)
-        FAIL(CULL_BAD_FILE, "%s: %s takes %llu bytes, its offsets are %llu and %llu of %llu",
-             s->path, out->name, (unsigned long long)bytes, (unsigned long long)e->range[0],
-             (unsigned long long)e->range[1], (unsigned long long)s->size);
-    *t = (cull_tensor){.dtype = e->dtype, .dims = e->dims};
-    memcpy(&t->data, &(const void *){s->data + e->range[0]}, sizeof t->data);
-    for (int d = e->dims - 1; d >= 0; d--) {
-        t->shape[d] = (int64_t)e->shape[d];
-        t->stride[d] = d + 1 < e->dims ? t->stride[d + 1] * t->shape[d + 1] : 1;
+    while (known < TYPES && strcmp(types[known].name, type) != 0) known++;
+    if (known == TYPES)
+        FAIL(CULL_BAD_FILE, "%s: tensors of type '%.8s' are not read", c->path, type);
+    t->dtype = types[known].dtype;
+    TRY(take_counts(c, shape, CULL_MAX_DIMS, t->shape));
+    t->dims = (int)json_array_size(shape);
+    for (int d = t->dims - 1; d >= 0; d--) {
+        t->stride[d] = dense;
+        if (__builtin_mul_overflow(dense, t->shape[d] ? t->shape[d] : 1, &dense) ||
+            __builtin_mul_overflow(dense, (int64_t)cull_dtype_size(t->dtype), &bytes))
+            FAIL(CULL_BAD_FILE, "%s: %s has an impossible shape", c->path, out->name);
     }
 done:
     return status;
 }
 
-static cull_status read_entry(struct scan *s, cull_safetensors *out)
+static cull_status take_entry(const struct content *c, const char *name, const json_t *entry,
+                              cull_safetensor *out)
 {
-    cull_status      status = CULL_OK;
-    struct entry     entry = {0};
-    cull_safetensor *next = NULL;
+    cull_status   status = CULL_OK;
+    const char   *type = json_string_value(json_object_get(entry, "dtype"));
+    const json_t *shape = json_object_get(entry, "shape");
+    const json_t *offsets = json_object_get(entry, "data_offsets");
+    int64_t       range[2] = {0};
+    uint64_t      bytes = 0;
 
-    if (out->count == out->room) {
-        size_t room = out->room ? out->room * 2 : 32;
-        if (room > CULL_SAFETENSORS_MOST)
-            FAIL(CULL_BAD_FILE, "%s: more than %d tensors", s->path, CULL_SAFETENSORS_MOST);
-        TRY(cull_base_grow(room, sizeof *out->tensor, "a list of tensors", &out->tensor));
-        out->room = room;
+    TRY(take_name(c, name, out));
+    if (!type || !json_is_array(shape) || !json_is_array(offsets))
+        FAIL(CULL_BAD_FILE, "%s: %s lacks dtype, shape or data_offsets", c->path, name);
+    if (json_object_size(entry) != 3)
+        FAIL(CULL_BAD_FILE, "%s: %s has more than dtype, shape and data_offsets", c->path, name);
+    TRY(take_shape(c, type, shape, out));
+    TRY(take_counts(c, offsets, 2, range));
+    if (json_array_size(offsets) != 2)
+        FAIL(CULL_BAD_FILE, "%s: data_offsets are two numbers", c->path);
+    bytes = bytes_of(&out->tensor);
+    if (range[0] > range[1] || (uint64_t)range[1] > c->size ||
+        (uint64_t)(range[1] - range[0]) != bytes)
+        FAIL(CULL_BAD_FILE, "%s: %s takes %llu bytes, its offsets are %lld and %lld of %llu",
+             c->path, name, (unsigned long long)bytes, (long long)range[0], (long long)range[1],
+             (unsigned long long)c->size);
+    memcpy(&out->tensor.data, &(const void *){c->data + range[0]}, sizeof out->tensor.data);
+done:
+    return status;
+}
+
+static cull_status check_metadata(const struct content *c, json_t *metadata)
+{
+    const char *key = NULL;
+    json_t     *value = NULL;
+    bool        texts = json_is_object(metadata);
+
+    json_object_foreach(metadata, key, value) texts = texts && json_is_string(value);
+    if (texts) return CULL_OK;
+    return cull_fail(CULL_BAD_FILE, "%s: __metadata__ is no object of texts", c->path);
+}
+
+static cull_status take_header(const struct content *c, json_t *header, cull_safetensors *out)
+{
+    cull_status status = CULL_OK;
+    const char *name = NULL;
+    json_t     *entry = NULL;
+    size_t      count = json_object_size(header);
+
+    if (json_object_get(header, "__metadata__")) count--;
+    if (count > CULL_SAFETENSORS_MOST)
+        FAIL(CULL_BAD_FILE, "%s: more than %d tensors", c->path, CULL_SAFETENSORS_MOST);
+    TRY(cull_base_alloc(count, sizeof *out->tensor, "a list of tensors", &out->tensor));
+    json_object_foreach(header, name, entry)
+    {
+        if (strcmp(name, "__metadata__") == 0)
+            TRY(check_metadata(c, entry));
+        else
+            TRY(take_entry(c, name, entry, &out->tensor[out->count++]));
     }
-    next = &out->tensor[out->count];
-    *next = (cull_safetensor){0};
-    TRY(read_string(s, next->name, sizeof next->name));
-    TRY(expect(s, ':'));
-    if (strcmp(next->name, "__metadata__") == 0) {
-        TRY(skip_metadata(s));
-        goto done;
-    }
-    if (cull_safetensors_find(out, next->name))
-        FAIL(CULL_BAD_FILE, "%s: %s is there twice", s->path, next->name);
-    TRY(expect(s, '{'));
-    for (bool first = true; peek(s) != '}'; first = false) {
-        if (!first) TRY(expect(s, ','));
-        TRY(read_field(s, &entry));
-    }
-    TRY(expect(s, '}'));
-    TRY(make_view(s, &entry, next));
-    out->count++;
 done:
     return status;
 }
 
 /* Tensors neither overlap nor leave bytes unaccounted for: as many bytes as there are, and no
  * byte is counted twice. */
-static cull_status check_cover(const struct scan *s, const cull_safetensors *all)
+static cull_status check_cover(const struct content *c, const cull_safetensors *all)
 {
     uint64_t next = 0;
 
-    while (next < s->size) {
+    while (next < c->size) {
         uint64_t before = next;
         for (size_t i = 0; i < all->count && next == before; i++)
-            if ((const char *)all->tensor[i].tensor.data == s->data + next)
+            if ((const char *)all->tensor[i].tensor.data == c->data + next)
                 next += bytes_of(&all->tensor[i].tensor);
         if (next == before)
-            return cull_fail(CULL_BAD_FILE, "%s: byte %llu of the tensors belongs to none", s->path,
+            return cull_fail(CULL_BAD_FILE, "%s: byte %llu of the tensors belongs to none", c->path,
                              (unsigned long long)next);
     }
     return CULL_OK;
 }
 
-static cull_status check_total(const struct scan *s, const cull_safetensors *all)
+static cull_status check_total(const struct content *c, const cull_safetensors *all)
 {
     uint64_t sum = 0;
 
     for (size_t i = 0; i < all->count; i++) {
         uint64_t bytes = bytes_of(&all->tensor[i].tensor);
-        if (__builtin_add_overflow(sum, bytes, &sum) || sum > s->size)
-            return cull_fail(CULL_BAD_FILE, "%s: %s overlaps another tensor", s->path,
+        if (__builtin_add_overflow(sum, bytes, &sum) || sum > c->size)
+            return cull_fail(CULL_BAD_FILE, "%s: %s overlaps another tensor", c->path,
                              all->tensor[i].name);
     }
     return CULL_OK;
@@ -307,29 +231,25 @@ static cull_status check_total(const struct scan *s, const cull_safetensors *all
 cull_status cull_safetensors_parse(const char *path, const void *data, size_t bytes,
                                    cull_safetensors *out)
 {
-    cull_status status = CULL_OK;
-    struct scan s = {.path = path};
-    uint64_t    length = 0;
+    cull_status    status = CULL_OK;
+    struct content content = {.path = path};
+    const char    *text = (const char *)data + LENGTH;
+    uint64_t       length = 0;
+    json_t        *header = NULL;
 
     if (bytes < LENGTH) FAIL(CULL_BAD_FILE, "%s: %zu bytes, too short for a header", path, bytes);
     memcpy(&length, data, LENGTH);
     if (length > MOST_HEADER || length > bytes - LENGTH)
         FAIL(CULL_BAD_FILE, "%s: a header of %llu bytes in a file of %zu", path,
              (unsigned long long)length, bytes);
-    s.at = (const char *)data + LENGTH;
-    s.end = s.data = s.at + length;
-    s.size = bytes - LENGTH - length;
-    TRY(expect(&s, '{'));
-    for (bool first = true; peek(&s) != '}'; first = false) {
-        if (!first) TRY(expect(&s, ','));
-        TRY(read_entry(&s, out));
-    }
-    TRY(expect(&s, '}'));
-    if (peek(&s) != '\0' || s.at != s.end)
-        FAIL(CULL_BAD_FILE, "%s: something stands behind the header's object", path);
-    TRY(check_total(&s, out));
-    TRY(check_cover(&s, out));
+    content.data = text + length;
+    content.size = bytes - LENGTH - length;
+    TRY(cull_records_parse(path, text, (size_t)length, JSON_ALLOW_NUL, &header));
+    TRY(take_header(&content, header, out));
+    TRY(check_total(&content, out));
+    TRY(check_cover(&content, out));
 done:
+    json_decref(header);
     if (status != CULL_OK) cull_safetensors_clear(out);
     return status;
 }

@@ -21,7 +21,7 @@ cull_status cull_safetensors_encode(const cull_safetensor *tensors, size_t count
                                     cull_writer *out);
 
 typedef struct cull_safetensors {
-    size_t           count, room;
+    size_t           count;
     cull_safetensor *tensor; /* views into the bytes parsed, aligned to nothing */
 } cull_safetensors;
 

@@ -62,21 +62,17 @@ cull_rep_text *cull_rep_figure_plot(cull_rep_figure *f, int title)
 
 void cull_rep_figure_key(cull_rep_figure *f, const char *words, const cull_rep_key *key)
 {
-    cull_rep_text mine = {0};
+    int label = f->keys < CULL_REP_LABELS ? cull_rep_figure_label(f, words, true) : -1;
 
-    if (f->words.status != CULL_OK) return;
-    cull_rep_escape(&mine, words, CULL_REP_NAME);
-    for (size_t i = 0; i < f->keys && mine.status == CULL_OK; i++) {
-        if (strcmp(mine.data ? mine.data : "", f->words.data + f->label[f->key[i].label]) != 0)
-            continue;
-        cull_rep_text_clear(&mine);
-        return;
-    }
-    if (mine.status != CULL_OK) f->words.status = mine.status;
-    cull_rep_text_clear(&mine);
-    if (f->keys == CULL_REP_LABELS || f->labels == CULL_REP_LABELS) return;
+    if (label < 0 || f->words.status != CULL_OK) return;
+    for (size_t i = 0; i < f->keys; i++)
+        if (strcmp(f->words.data + f->label[label], f->words.data + f->label[f->key[i].label]) ==
+            0) {
+            f->words.size = f->label[--f->labels];
+            return;
+        }
     f->key[f->keys] = *key;
-    f->key[f->keys++].label = cull_rep_figure_label(f, words, true);
+    f->key[f->keys++].label = label;
 }
 
 void cull_rep_figure_range(cull_rep_figure *f, char axis, double low, double high)
@@ -95,6 +91,26 @@ void cull_rep_figure_range(cull_rep_figure *f, char axis, double low, double hig
 size_t cull_rep_figure_stride(size_t rows)
 {
     return rows / MOST_DRAWN + 1;
+}
+
+void cull_rep_put_symbols(cull_rep_text *html)
+{
+    static const char *const shapes[][2] = {
+        {"path", "d=\"M-.95-.95h1.9v1.9h-1.9z\""},
+        {"circle", "r=\"1.05\""},
+        {"path", "d=\"M0-1.33L-1.33.8H1.33z\""},
+        {"path", "d=\"M0 1.33L-1.33-.8H1.33z\""},
+        {"path", "d=\"M0-1.4L1.4 0 0 1.4-1.4 0z\""},
+        {"path", "d=\"M0-1.33L1.27-.41.78 1.08H-.78L-1.27-.41z\""},
+    };
+
+    cull_rep_put(html, "<svg class=\"symbols\" aria-hidden=\"true\"><defs>"
+                       "<circle id=\"gpDot\" r=\".5\"/>");
+    for (int i = 0; i < 2 * (int)(sizeof shapes / sizeof *shapes); i++)
+        cull_rep_print(html, "<%s id=\"gpPt%d\" stroke=\"currentColor\" stroke-width=\"%s %s/>",
+                       shapes[i / 2][0], 3 + i, i % 2 ? ".2\" fill=\"currentColor\"" : ".35\"",
+                       shapes[i / 2][1]);
+    cull_rep_put(html, "</defs></svg>\n");
 }
 
 int cull_rep_marker(const cull_rep_style *style)

@@ -40,13 +40,25 @@ void cull_rep_name_series(cull_rep_comparison *c)
     }
 }
 
+const char *cull_rep_role_words(const cull_rep_arm *arm)
+{
+    static const char *const words[][2] = {
+        {"full", "full training"},        {"arm", "arm"},
+        {"same-m", "uniform, same m"},    {"whole-budget", "uniform, whole budget"},
+        {"shortened", "full, shortened"}, {"early-stop", "full, stopped early"},
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(arm->is->role, words[i][0]) == 0) return words[i][1];
+    return NULL;
+}
+
 static const char *reused(const cull_rep_arm *arm)
 {
     return strcmp(arm->is->pass, "reuse") == 0 ? " reuse" : "";
 }
 
-/* In so many characters; options give way to the share, which tells bars of a series apart. */
-static void put_name(const cull_rep_arm *arm, size_t most, char *out, size_t room)
+void cull_rep_arm_name(const cull_rep_arm *arm, size_t most, char out[CULL_REP_NAME])
 {
     char series[MOST_SERIES], share[MOST_SHARE] = "";
 
@@ -55,41 +67,27 @@ static void put_name(const cull_rep_arm *arm, size_t most, char *out, size_t roo
     else
         (void)snprintf(share, sizeof share, " %.3g%s", arm->is->keep, reused(arm));
     cull_rep_shorten(arm->series, most - strlen(share), series, sizeof series);
-    if (strcmp(arm->is->role, "full") == 0)
-        (void)snprintf(out, room, "full training");
-    else if (strcmp(arm->is->role, "shortened") == 0)
-        (void)snprintf(out, room, "full, shortened");
-    else if (strcmp(arm->is->role, "early-stop") == 0)
-        (void)snprintf(out, room, "full, stopped early");
+    if (cull_rep_is_full(arm))
+        (void)snprintf(out, CULL_REP_NAME, "%s", cull_rep_role_words(arm));
     else
-        (void)snprintf(out, room, "%s%s", series, share);
+        (void)snprintf(out, CULL_REP_NAME, "%s%s", series, share);
 }
 
-void cull_rep_short_name(const cull_rep_arm *arm, char *out, size_t room)
-{
-    put_name(arm, CULL_REP_NAME, out, room);
-}
-
-void cull_rep_row_name(const cull_rep_arm *arm, char *out, size_t room)
-{
-    put_name(arm, CULL_REP_LABEL, out, room);
-}
-
-void cull_rep_line_name(const cull_rep_arm *arm, char *out, size_t room)
+void cull_rep_line_name(const cull_rep_arm *arm, char out[CULL_REP_NAME])
 {
     char series[MOST_SERIES];
 
     cull_rep_shorten(arm->series, CULL_REP_NAME, series, sizeof series);
-    (void)snprintf(out, room, "%s%s", series, reused(arm));
+    (void)snprintf(out, CULL_REP_NAME, "%s%s", series, reused(arm));
 }
 
-void cull_rep_series_name(const cull_rep_arm *arm, char *out, size_t room)
+void cull_rep_series_name(const cull_rep_arm *arm, char out[CULL_REP_NAME])
 {
     char series[MOST_SERIES];
 
     cull_rep_shorten(arm->series, CULL_REP_NAME, series, sizeof series);
     if (cull_rep_is_uniform(arm))
-        (void)snprintf(out, room, "uniform (%s)", series);
+        (void)snprintf(out, CULL_REP_NAME, "uniform (%s)", series);
     else
-        cull_rep_line_name(arm, out, room);
+        cull_rep_line_name(arm, out);
 }

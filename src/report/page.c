@@ -26,7 +26,7 @@ void cull_rep_page_begin(cull_rep_page *page, const char *title)
     cull_rep_put(html, "</title>\n<style>\n");
     for (size_t i = 0; cull_rep_style_sheet[i]; i++) cull_rep_put(html, cull_rep_style_sheet[i]);
     cull_rep_put(html, "</style></head><body>\n");
-    cull_rep_put(html, cull_rep_symbols);
+    cull_rep_put_symbols(html);
     cull_rep_put(html, "<main>\n");
 }
 
@@ -103,14 +103,14 @@ static cull_status put_galleries(cull_rep_page *page, const cull_rep_comparison 
             (void)snprintf(path, sizeof path, "%.500s/%.500s", c->folder,
                            c->arm[i].is->run[j].folder);
             cull_rep_print(&page->html, "<h%d>Easiest and hardest for ", page->level + 2);
-            cull_rep_short_name(&c->arm[i], heading, sizeof heading);
+            cull_rep_arm_name(&c->arm[i], CULL_REP_NAME, heading);
             cull_rep_escape(&page->html, heading, CULL_REP_NAME);
             cull_rep_print(&page->html, "</h%d>\n", page->level + 2);
             status = cull_rep_pictures(&page->html, path, &there);
             if (!there && page->html.data) page->html.size = before;
             if (status == CULL_NO_MEMORY) goto done;
             if (status != CULL_OK)
-                TRY(cull_rep_problem(&page->problems, "%.500s", cull_last_error()));
+                TRY(cull_records_say(&page->problems, "%.500s", cull_last_error()));
         }
         shown += there;
     }
@@ -118,44 +118,25 @@ done:
     return status;
 }
 
+/* What its strategies picked, and how whole their subsets are. */
 static cull_status put_audits(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    cull_status     status = CULL_OK;
-    cull_rep_picked row[MOST_AUDITS];
-    size_t          rows = 0;
+    cull_status  status = CULL_OK;
+    cull_rep_row row[MOST_AUDITS] = {{0}};
+    size_t       rows = 0;
 
-    for (size_t i = 0; i < c->arms && rows < MOST_AUDITS; i++) {
-        const cull_records_picks *picks = cull_rep_first_picks(&c->arm[i]);
-
-        if (picks && cull_rep_is_arm(&c->arm[i]))
-            row[rows++] = (cull_rep_picked){c->arm[i].is->name, &c->arm[i].style, picks};
-    }
-    if (rows == 0) goto done;
-    cull_rep_heading(page, 1, "What was picked");
-    cull_rep_table_audit(page, row, rows);
-    cull_rep_put(&page->html, "<div class=\"figures\">");
-    TRY(cull_rep_draw_picks(page, c));
-    cull_rep_put(&page->html, "</div>");
-done:
-    return status;
-}
-
-/* Of the first run of each arm that tells it. */
-static void put_whole(cull_rep_page *page, const cull_rep_comparison *c)
-{
-    cull_rep_whole row[MOST_AUDITS];
-    size_t         rows = 0;
-
-    for (size_t i = 0; i < c->arms && rows < MOST_AUDITS; i++) {
-        const cull_rep_arm *arm = &c->arm[i];
-        size_t              run = 0;
-
-        while (run < arm->is->runs && !(arm->run[run].record.curves.latest.subsets > 0)) run++;
-        if (run < arm->is->runs && cull_rep_is_arm(arm))
-            row[rows++] =
-                (cull_rep_whole){arm->is->name, &arm->style, &arm->run[run].record.curves.latest};
+    for (size_t i = 0; i < c->arms && rows < MOST_AUDITS; i++)
+        if (cull_rep_is_arm(&c->arm[i]))
+            row[rows++] = (cull_rep_row){c->arm[i].is->name, &c->arm[i].style, c->arm[i].run,
+                                         c->arm[i].is->runs};
+    if (cull_rep_table_picks(page, row, rows)) {
+        cull_rep_put(&page->html, "<div class=\"figures\">");
+        TRY(cull_rep_draw_picks(page, c));
+        cull_rep_put(&page->html, "</div>");
     }
     cull_rep_table_whole(page, row, rows);
+done:
+    return status;
 }
 
 static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c)
@@ -166,11 +147,11 @@ static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c
     cull_rep_heading(page, 1, "In pictures");
     cull_rep_put(&page->html, "<div class=\"figures\">\n");
     TRY(cull_rep_draw_differences(page, c));
-    TRY(cull_rep_draw_phases(page, c)); /* the two that grow with the arms stand side by side */
+    TRY(cull_rep_draw_phases(page, c, false)); /* what grows with the arms stands side by side */
     TRY(cull_rep_draw_pareto(page, c));
     TRY(cull_rep_draw_keep(page, c));
     TRY(cull_rep_draw_errors(page, c));
-    TRY(cull_rep_draw_energy(page, c));
+    TRY(cull_rep_draw_phases(page, c, true));
     cull_rep_put(&page->html, "</div>\n");
     if (page->figures == drawn) page->html.size = before; /* nothing to show, no heading */
 done:
@@ -192,16 +173,16 @@ cull_status cull_rep_gather_problems(cull_rep_page *page, const cull_rep_compari
     cull_status status = CULL_OK;
 
     for (size_t i = 0; i < c->is.problems.count; i++)
-        TRY(cull_rep_problem(&page->problems, "%s", c->is.problems.text[i]));
+        TRY(cull_records_say(&page->problems, "%s", c->is.problems.text[i]));
     for (size_t i = 0; i < c->arms; i++)
         for (size_t j = 0; j < c->arm[i].is->runs; j++) {
             const cull_records_compared *run = &c->arm[i].is->run[j];
             bool said = !run->why[0] || strcmp(c->arm[i].is->role, "early-stop") == 0;
 
-            for (size_t k = 0; k < page->problems.said.count && run->folder[0]; k++)
-                said = said || speaks_of(page->problems.said.text[k], run->folder);
+            for (size_t k = 0; k < page->problems.count && run->folder[0]; k++)
+                said = said || speaks_of(page->problems.text[k], run->folder);
             if (!said)
-                TRY(cull_rep_problem(&page->problems, "%.200s: %.40s: %.600s", run->folder,
+                TRY(cull_records_say(&page->problems, "%.200s: %.40s: %.600s", run->folder,
                                      run->status, run->why));
         }
 done:
@@ -210,7 +191,7 @@ done:
 
 void cull_rep_point_to_problems(cull_rep_page *page)
 {
-    size_t count = page->problems.said.count + page->problems.unsaid;
+    size_t count = page->problems.count + page->problems.unsaid;
 
     if (count)
         cull_rep_print(&page->html,
@@ -250,7 +231,6 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
             TRY(cull_rep_probes_add(&probes, &c->arm[i].run[j].probes, c));
     TRY(cull_rep_put_probes(page, &probes));
     TRY(put_audits(page, c));
-    put_whole(page, c);
     TRY(put_galleries(page, c));
     if (c->arms) {
         cull_rep_heading(page, 1, "Every arm and control");
@@ -273,11 +253,11 @@ void cull_rep_put_problems(cull_rep_page *page)
         cull_rep_escape(html, page->why, CULL_REP_SENTENCE);
         cull_rep_put(html, ".</p>\n");
     }
-    if (!page->problems.said.count) return;
+    if (!page->problems.count) return;
     cull_rep_put(html, "<h2 id=\"problems\">Problems</h2>\n<ul class=\"problems\">");
-    for (size_t i = 0; i < page->problems.said.count; i++) {
+    for (size_t i = 0; i < page->problems.count; i++) {
         cull_rep_put(html, "<li>");
-        cull_rep_escape(html, page->problems.said.text[i], CULL_REP_SENTENCE);
+        cull_rep_escape(html, page->problems.text[i], CULL_REP_SENTENCE);
         cull_rep_put(html, "</li>\n");
     }
     if (page->problems.unsaid)

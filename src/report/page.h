@@ -7,7 +7,7 @@
 
 typedef struct cull_rep_page {
     cull_rep_text     html;
-    cull_rep_problems problems;
+    cull_records_list problems;
     const char       *gnuplot; /* the program that draws */
     size_t            figures, undrawn;
     char              why[256]; /* the first of those was not drawn           */
@@ -15,6 +15,7 @@ typedef struct cull_rep_page {
     int               level;    /* of a part's first heading                  */
     /* The table that is being written. */
     const struct cull_rep_column *columns;
+    size_t                        count, next; /* columns, and the one whose cell comes next */
     bool                          row, cards;
 } cull_rep_page;
 
@@ -54,20 +55,17 @@ void cull_rep_table_pairs(cull_rep_page *page, const char *title, const char *cl
 /* The same of a machine: what is "" is left out; words: room for the number of its cores. */
 void cull_rep_table_machine(cull_rep_page *page, double cores, char words[24], cull_option *pairs,
                             size_t count);
-/* What was picked. */
-typedef struct cull_rep_picked {
-    const char               *name;
-    const cull_rep_style     *style; /* NULL: none */
-    const cull_records_picks *picks;
-} cull_rep_picked;
-void cull_rep_table_audit(cull_rep_page *page, const cull_rep_picked *row, size_t count);
+/* A row of the two below: of an arm's runs the first that tells it is shown. */
+typedef struct cull_rep_row {
+    const char           *name;
+    const cull_rep_style *style; /* NULL: none */
+    const cull_rep_run   *run;   /* [runs]     */
+    size_t                runs;
+} cull_rep_row;
+/* What was picked, under a heading; false: no row tells it. */
+bool cull_rep_table_picks(cull_rep_page *page, const cull_rep_row *row, size_t count);
 /* How many subsets a rule could not make whole; nothing where every one was. */
-typedef struct cull_rep_whole {
-    const char              *name;
-    const cull_rep_style    *style; /* NULL: none */
-    const cull_records_work *work;
-} cull_rep_whole;
-void cull_rep_table_whole(cull_rep_page *page, const cull_rep_whole *row, size_t count);
+void cull_rep_table_whole(cull_rep_page *page, const cull_rep_row *row, size_t count);
 
 /* A table's frame. Where `cards`, a narrow screen shows a card for every row; other tables
  * scroll inside their box. */
@@ -77,17 +75,19 @@ typedef struct cull_rep_column {
 } cull_rep_column;
 void cull_rep_table_begin(cull_rep_page *page, const char *name, const cull_rep_column *columns,
                           size_t count, bool cards);
-void cull_rep_table_end(cull_rep_page *page, const cull_rep_column *columns, size_t count);
-/* The next cell is of this column; the first column begins a row. */
-void cull_rep_cell(cull_rep_page *page, const cull_rep_column *column);
+void cull_rep_table_end(cull_rep_page *page);
+/* Begin the next cell, behind the last column in a new row; what it shows is written to what this
+ * returns. */
+cull_rep_text *cull_rep_cell(cull_rep_page *page);
+/* The same with a name of a file in it, and the mark of its style; NULL: none. */
+void cull_rep_name_cell(cull_rep_page *page, const cull_rep_style *style, const char *name);
 
 /* Figures of a comparison and of runs; those without data draw nothing. */
 cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_errors(cull_rep_page *page, const cull_rep_comparison *c);
-cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c);
-cull_status cull_rep_draw_energy(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c, bool energy);
 cull_status cull_rep_draw_picks(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_run_curves(cull_rep_page *page, const cull_rep_single *runs,
                                      size_t count);
@@ -95,20 +95,23 @@ cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single 
                                      size_t count);
 cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *runs, size_t count);
 
-/* An arm's series with its share and pass, short enough for a figure; owned by the caller's
- * buffer. And as a row of a figure has room for. */
-void cull_rep_short_name(const cull_rep_arm *arm, char *out, size_t room);
-void cull_rep_row_name(const cull_rep_arm *arm, char *out, size_t room);
+/* What a role is called; NULL: it is none. */
+const char *cull_rep_role_words(const cull_rep_arm *arm);
+
+/* An arm's series with its share and pass, in so many characters; options give way to the share,
+ * which tells bars of a series apart. */
+void cull_rep_arm_name(const cull_rep_arm *arm, size_t most, char out[CULL_REP_NAME]);
 
 /* The same without its share: a line of figures. And one that says which are uniform. */
-void cull_rep_line_name(const cull_rep_arm *arm, char *out, size_t room);
-void cull_rep_series_name(const cull_rep_arm *arm, char *out, size_t room);
+void cull_rep_line_name(const cull_rep_arm *arm, char out[CULL_REP_NAME]);
+void cull_rep_series_name(const cull_rep_arm *arm, char out[CULL_REP_NAME]);
 
-/* What the first run that tells it picked; NULL: none. */
-const cull_records_picks *cull_rep_first_picks(const cull_rep_arm *arm);
+/* What the first of these runs that tells it picked; NULL: none. */
+const cull_records_picks *cull_rep_first_picks(const cull_rep_run *run, size_t runs);
 
-/* The style sheet, in pieces until NULL, and the markers, once a page. */
+/* The style sheet, in pieces until NULL; and the shapes that figures choose from, by the names of
+ * gnuplot's markers, once a page. */
 extern const char *const cull_rep_style_sheet[];
-extern const char *const cull_rep_symbols;
+void                     cull_rep_put_symbols(cull_rep_text *html);
 
 #endif

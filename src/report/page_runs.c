@@ -73,29 +73,16 @@ static void put_highest(cull_rep_page *page, const cull_rep_single *runs, size_t
                        "went, not which strategy pays: for that, cull compare.</p>\n");
 }
 
-static void put_run_whole(cull_rep_page *page, const cull_rep_single *runs, size_t count)
+/* What they picked, the examples that were easiest and hardest, and how whole subsets are. */
+static cull_status put_audits(cull_rep_page *page, const cull_rep_single *runs, size_t count)
 {
-    cull_rep_whole row[MOST_AUDITS];
-    size_t         rows = 0;
+    cull_status  status = CULL_OK;
+    cull_rep_row row[MOST_AUDITS] = {{0}};
+    size_t       rows = 0;
 
-    for (size_t i = 0; i < count && rows < MOST_AUDITS; i++)
-        if (runs[i].run.record.curves.latest.subsets > 0)
-            row[rows++] = (cull_rep_whole){runs[i].folder, NULL, &runs[i].run.record.curves.latest};
-    cull_rep_table_whole(page, row, rows);
-}
-
-static cull_status put_run_audit(cull_rep_page *page, const cull_rep_single *runs, size_t count)
-{
-    cull_status     status = CULL_OK;
-    cull_rep_picked row[MOST_AUDITS];
-    size_t          rows = 0;
-
-    for (size_t i = 0; i < count && rows < MOST_AUDITS; i++)
-        if (runs[i].run.picks.there)
-            row[rows++] = (cull_rep_picked){runs[i].folder, NULL, &runs[i].run.picks};
-    if (rows) {
-        cull_rep_heading(page, 1, "What was picked");
-        cull_rep_table_audit(page, row, rows);
+    for (; rows < count && rows < MOST_AUDITS; rows++)
+        row[rows] = (cull_rep_row){runs[rows].folder, NULL, &runs[rows].run, 1};
+    if (cull_rep_table_picks(page, row, rows)) {
         cull_rep_put(&page->html, "<div class=\"figures\">");
         TRY(cull_rep_draw_run_picks(page, runs, count));
         cull_rep_put(&page->html, "</div>");
@@ -105,8 +92,9 @@ static cull_status put_run_audit(cull_rep_page *page, const cull_rep_single *run
 
         status = cull_rep_pictures(&page->html, runs[i].folder ? runs[i].folder : "", &shown);
         if (status == CULL_NO_MEMORY) goto done;
-        if (status != CULL_OK) TRY(cull_rep_problem(&page->problems, "%.500s", cull_last_error()));
+        if (status != CULL_OK) TRY(cull_records_say(&page->problems, "%.500s", cull_last_error()));
     }
+    cull_rep_table_whole(page, row, rows);
 done:
     return status;
 }
@@ -141,8 +129,7 @@ cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, 
     cull_rep_put(&page->html, "</div>\n");
     for (size_t i = 0; i < count; i++) TRY(cull_rep_probes_add(&probes, &runs[i].run.probes, NULL));
     TRY(cull_rep_put_probes(page, &probes));
-    TRY(put_run_audit(page, runs, count));
-    put_run_whole(page, runs, count);
+    TRY(put_audits(page, runs, count));
     cull_rep_heading(page, 1, "Set-up");
     for (size_t i = 0; i < count; i++) {
         if (count > 1) {

@@ -124,29 +124,3 @@ const char *const cull_rep_style_sheet[] = {
     ".figures{grid-template-columns:1fr 1fr;gap:14px}"
     "thead th,.pill,ul.key i{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n",
     NULL};
-
-/* gnuplot's markers by the names its figures use, of the shapes that figures here choose from. */
-const char *const cull_rep_symbols =
-    "<svg class=\"symbols\" aria-hidden=\"true\"><defs><circle id=\"gpDot\" r=\".5\"/>"
-    "<path id=\"gpPt3\" stroke=\"currentColor\" stroke-width=\".35\" "
-    "d=\"M-.95-.95h1.9v1.9h-1.9z\"/>"
-    "<path id=\"gpPt4\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
-    "d=\"M-.95-.95h1.9v1.9h-1.9z\"/>"
-    "<circle id=\"gpPt5\" stroke=\"currentColor\" stroke-width=\".35\" r=\"1.05\"/>"
-    "<circle id=\"gpPt6\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
-    "r=\"1.05\"/>"
-    "<path id=\"gpPt7\" stroke=\"currentColor\" stroke-width=\".35\" d=\"M0-1.33L-1.33.8H1.33z\"/>"
-    "<path id=\"gpPt8\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
-    "d=\"M0-1.33L-1.33.8H1.33z\"/>"
-    "<path id=\"gpPt9\" stroke=\"currentColor\" stroke-width=\".35\" d=\"M0 1.33L-1.33-.8H1.33z\"/>"
-    "<path id=\"gpPt10\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
-    "d=\"M0 1.33L-1.33-.8H1.33z\"/>"
-    "<path id=\"gpPt11\" stroke=\"currentColor\" stroke-width=\".35\" d=\"M0-1.4L1.4 0 0 1.4-1.4 "
-    "0z\"/>"
-    "<path id=\"gpPt12\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
-    "d=\"M0-1.4L1.4 0 0 1.4-1.4 0z\"/>"
-    "<path id=\"gpPt13\" stroke=\"currentColor\" stroke-width=\".35\" "
-    "d=\"M0-1.33L1.27-.41.78 1.08H-.78L-1.27-.41z\"/>"
-    "<path id=\"gpPt14\" stroke=\"currentColor\" stroke-width=\".2\" fill=\"currentColor\" "
-    "d=\"M0-1.33L1.27-.41.78 1.08H-.78L-1.27-.41z\"/>"
-    "</defs></svg>\n";

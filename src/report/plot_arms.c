@@ -54,7 +54,7 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
         const cull_records_versus *v = cull_records_primary(c->arm[i].is);
 
         if (!v || !isfinite(v->difference)) continue;
-        cull_rep_row_name(&c->arm[i], names[rows], sizeof names[rows]);
+        cull_rep_arm_name(&c->arm[i], CULL_REP_LABEL, names[rows]);
         row[rows++] = &c->arm[i];
         low = fmin(low, fmin(v->low, v->difference));
         high = fmax(high, fmax(v->high, v->difference));
@@ -90,28 +90,21 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
         "pair; right of zero is better. Inside the shaded margin a difference counts as none.");
 }
 
-static const char *role_name(const cull_rep_arm *arm)
-{
-    if (strcmp(arm->is->role, "whole-budget") == 0) return "uniform, whole budget";
-    if (strcmp(arm->is->role, "same-m") == 0) return "uniform, same m";
-    if (strcmp(arm->is->role, "shortened") == 0) return "full, shortened schedule";
-    if (strcmp(arm->is->role, "early-stop") == 0) return "full, stopped early";
-    return "full training";
-}
-
 static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
 {
     char           name[CULL_REP_NAME], key[CULL_REP_NAME];
+    const char    *words = cull_rep_role_words(arm);
     cull_rep_style style = arm->style;
     int            title = 0;
     size_t         block = cull_rep_figure_rows(f);
 
     if (strcmp(arm->is->role, "same-m") == 0) style.marker = 2;
     if (cull_rep_is_arm(arm))
-        cull_rep_series_name(arm, key, sizeof key);
+        cull_rep_series_name(arm, key);
     else
-        (void)snprintf(key, sizeof key, "%s", role_name(arm));
-    cull_rep_short_name(arm, name, sizeof name);
+        (void)snprintf(key, sizeof key, "%s%s", words ? words : "full training",
+                       strcmp(arm->is->role, "shortened") == 0 ? " schedule" : "");
+    cull_rep_arm_name(arm, CULL_REP_NAME, name);
     title = cull_rep_figure_label(f, name, true);
     cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", 100 * arm->is->cost, arm->is->mean,
                    isfinite(arm->low) ? arm->low : arm->is->mean,
@@ -260,8 +253,9 @@ static void plot_bars(cull_rep_figure *f, double parts[][CULL_PHASES_OF_COST], s
                    block, unit, CULL_REP_AXIS);
 }
 
-static cull_status draw_arms(cull_rep_page *page, const cull_rep_comparison *c, const spent *what)
+cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c, bool energy)
 {
+    const spent    *what = energy ? &energy_spent : &time_spent;
     double          parts[MOST_ROWS][CULL_PHASES_OF_COST] = {0}, full = NAN;
     char            names[MOST_ROWS][CULL_REP_NAME];
     size_t          rows = 0;
@@ -273,7 +267,7 @@ static cull_status draw_arms(cull_rep_page *page, const cull_rep_comparison *c, 
         if ((!whole && !cull_rep_is_arm(&c->arm[i])) || !mean_parts(&c->arm[i], what, parts[rows]))
             continue;
         if (whole) full = sum(parts[rows]);
-        cull_rep_row_name(&c->arm[i], names[rows], sizeof names[rows]);
+        cull_rep_arm_name(&c->arm[i], CULL_REP_LABEL, names[rows]);
         rows++;
     }
     if (rows == 0) return CULL_OK;
@@ -282,16 +276,6 @@ static cull_status draw_arms(cull_rep_page *page, const cull_rep_comparison *c, 
     if (full > 0) draw_full_cost(&f);
     plot_bars(&f, parts, rows, full > 0 ? 100 / full : 1, full > 0 ? " %" : what->unit);
     return cull_rep_figure_draw(page, &f, what->arms, what->arms_caption);
-}
-
-cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c)
-{
-    return draw_arms(page, c, &time_spent);
-}
-
-cull_status cull_rep_draw_energy(cull_rep_page *page, const cull_rep_comparison *c)
-{
-    return draw_arms(page, c, &energy_spent);
 }
 
 static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count,

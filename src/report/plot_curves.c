@@ -72,7 +72,7 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
 
     for (size_t i = 0; i < count; i++) rows += mean_look(arm, i, time, &x, &error);
     if (rows == 0) return;
-    cull_rep_short_name(arm, name, sizeof name);
+    cull_rep_arm_name(arm, CULL_REP_NAME, name);
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < count; i++) {
         if (!mean_look(arm, i, time, &x, &error)) continue;
@@ -133,7 +133,7 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
         char key[CULL_REP_NAME];
 
         if (!is_drawn(&c->arm[i], keep)) continue;
-        cull_rep_line_name(&c->arm[i], key, sizeof key);
+        cull_rep_line_name(&c->arm[i], key);
         plot_line(f, &c->arm[i], time, key, range);
     }
 }

@@ -156,7 +156,7 @@ static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c,
     cull_rep_figure f = {0};
 
     for (size_t i = 0; i < c->arms; i++) {
-        const cull_records_picks *picks = cull_rep_first_picks(&c->arm[i]);
+        const cull_records_picks *picks = cull_rep_first_picks(c->arm[i].run, c->arm[i].is->runs);
 
         if (cull_rep_is_arm(&c->arm[i]) && c->arm[i].is->keep == keep && picks &&
             picks->most > most)
@@ -164,11 +164,11 @@ static cull_status draw_picks(cull_rep_page *page, const cull_rep_comparison *c,
     }
     begin_picks(&f, most);
     for (size_t i = 0; i < c->arms && f.plots < CULL_REP_LABELS / 2; i++) {
-        const cull_records_picks *picks = cull_rep_first_picks(&c->arm[i]);
+        const cull_records_picks *picks = cull_rep_first_picks(c->arm[i].run, c->arm[i].is->runs);
         char                      name[CULL_REP_NAME];
 
         if (!cull_rep_is_arm(&c->arm[i]) || c->arm[i].is->keep != keep || !picks) continue;
-        cull_rep_line_name(&c->arm[i], name, sizeof name);
+        cull_rep_line_name(&c->arm[i], name);
         plot_picks(&f, picks, turn++, name, &c->arm[i].style);
     }
     (void)snprintf(
@@ -189,7 +189,8 @@ cull_status cull_rep_draw_picks(cull_rep_page *page, const cull_rep_comparison *
     size_t      count = 0;
 
     for (size_t i = 0; i < c->arms && count < MOST_KEEPS; i++) {
-        bool again = !cull_rep_is_arm(&c->arm[i]) || !cull_rep_first_picks(&c->arm[i]);
+        bool again = !cull_rep_is_arm(&c->arm[i]) ||
+                     !cull_rep_first_picks(c->arm[i].run, c->arm[i].is->runs);
 
         for (size_t j = 0; j < count; j++) again = again || keep[j] == c->arm[i].is->keep;
         if (!again) keep[count++] = c->arm[i].is->keep;
@@ -216,11 +217,4 @@ cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *
     return cull_rep_figure_draw(page, &f, "Histogram of how often each example was trained",
                                 "<b>How often examples were trained.</b> The table counts those "
                                 "never picked.");
-}
-
-const cull_records_picks *cull_rep_first_picks(const cull_rep_arm *arm)
-{
-    for (size_t i = 0; i < arm->is->runs; i++)
-        if (arm->run[i].picks.there) return &arm->run[i].picks;
-    return NULL;
 }

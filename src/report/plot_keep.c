@@ -72,7 +72,7 @@ static void plot_series(cull_rep_figure *f, const struct axis *axis, const cull_
 
     if (style.colour == 0) style.hollow = false;
     colour = CULL_REP_SERIES + style.colour;
-    cull_rep_series_name(arm[0], name, sizeof name);
+    cull_rep_series_name(arm[0], name);
     title = cull_rep_figure_label(f, name, true);
     block = cull_rep_figure_rows(f);
     for (size_t i = 0; i < count; i++)

@@ -70,11 +70,8 @@ cull_status cull_rep_probes_add(cull_rep_probes *probes, const cull_records_prob
         group->picked += pick->kept == SIZE_MAX ? NAN : (double)pick->kept;
         group->corrupted += pick->corrupted == SIZE_MAX ? NAN : (double)pick->corrupted;
         if (!(pick->data->error > 0)) continue;
-        if (group->count == group->room) {
-            size_t room = 2 * group->room + 64;
-            TRY(cull_base_grow(room, sizeof *group->error, "probes", &group->error));
-            group->room = room;
-        }
+        TRY(cull_records_room(group->count, &group->room, sizeof *group->error, "probes",
+                              &group->error));
         group->error[group->count++] = pick->data->error;
         group->cosine += pick->data->cosine;
         group->full += probe->full;
@@ -100,7 +97,7 @@ static int by_keep(const void *a, const void *b)
     return x->style.colour - y->style.colour;
 }
 
-void cull_rep_probes_sort(cull_rep_probes *probes)
+static void sort_groups(cull_rep_probes *probes)
 {
     if (!probes->count) return;
     qsort(probes->group, probes->count, sizeof *probes->group, by_keep);
@@ -147,40 +144,31 @@ static void put_share(cull_rep_text *html, double hits, double trials, int digit
                    digits, 100 * low, digits, 100 * high);
 }
 
-static void put_group(cull_rep_page *page, const cull_rep_probe_group *g,
-                      const cull_rep_column *column, bool gradients, bool labels)
+static void put_share_cell(cull_rep_page *page, bool known, double hits, double trials, int digits)
 {
-    cull_rep_text *html = &page->html;
+    if (known)
+        put_share(cull_rep_cell(page), hits, trials, digits);
+    else
+        cull_rep_put(cull_rep_cell(page), "–");
+}
 
-    cull_rep_cell(page, column++);
-    cull_rep_swatch(html, &g->style, false, false);
-    cull_rep_escape(html, g->strategy, CULL_REP_NAME);
-    cull_rep_cell(page, column++);
-    cull_rep_print(html, "%.3g", g->keep);
-    cull_rep_cell(page, column++);
-    cull_rep_count(html, (double)g->batches);
+static void put_group(cull_rep_page *page, const cull_rep_probe_group *g, bool gradients,
+                      bool labels)
+{
+    cull_rep_name_cell(page, &g->style, g->strategy);
+    cull_rep_print(cull_rep_cell(page), "%.3g", g->keep);
+    cull_rep_count(cull_rep_cell(page), (double)g->batches);
     if (gradients) {
         double sum = 0;
 
         for (size_t i = 0; i < g->count; i++) sum += g->error[i];
-        cull_rep_cell(page, column++);
-        cull_rep_print(html, g->count ? "%.3g" : "–", g->count ? g->error[g->count / 2] : 0);
-        cull_rep_cell(page, column++);
-        cull_rep_number(html, sum / g->full, sum < 9.95 * g->full ? 2 : 1);
-        cull_rep_cell(page, column++);
-        cull_rep_number(html, g->cosine / (double)g->count, 3);
-        cull_rep_cell(page, column++);
-        if (contested(g))
-            put_share(html, (double)g->wins, (double)g->contests, 0);
-        else
-            cull_rep_put(html, "–");
+        cull_rep_print(cull_rep_cell(page), g->count ? "%.3g" : "–",
+                       g->count ? g->error[g->count / 2] : 0);
+        cull_rep_number(cull_rep_cell(page), sum / g->full, sum < 9.95 * g->full ? 2 : 1);
+        cull_rep_number(cull_rep_cell(page), g->cosine / (double)g->count, 3);
+        put_share_cell(page, contested(g), (double)g->wins, (double)g->contests, 0);
     }
-    if (!labels) return;
-    cull_rep_cell(page, column);
-    if (knows_labels(g))
-        put_share(html, g->corrupted, g->picked, 1);
-    else
-        cull_rep_put(html, "–");
+    if (labels) put_share_cell(page, knows_labels(g), g->corrupted, g->picked, 1);
 }
 
 static void put_table(cull_rep_page *page, const cull_rep_probes *probes, bool gradients)
@@ -212,8 +200,8 @@ static void put_table(cull_rep_page *page, const cull_rep_probes *probes, bool g
             columns[count++] = usual[i];
     cull_rep_table_begin(page, "Probed minibatches", columns, count, false);
     for (size_t i = 0; i < probes->count; i++)
-        put_group(page, &probes->group[i], columns, gradients, labels);
-    cull_rep_table_end(page, columns, count);
+        put_group(page, &probes->group[i], gradients, labels);
+    cull_rep_table_end(page);
 }
 
 static bool have_gradients(const cull_rep_probes *probes)
@@ -230,7 +218,7 @@ cull_status cull_rep_put_probes(cull_rep_page *page, cull_rep_probes *probes)
     bool        gradients = have_gradients(probes);
 
     if (!probes->count) goto done;
-    cull_rep_probes_sort(probes);
+    sort_groups(probes);
     cull_rep_heading(page, 1,
                      gradients ? "How true the subsets’ gradients are" : "What the subsets hold");
     if (gradients) {

@@ -24,7 +24,6 @@ typedef struct cull_rep_probes {
 /* `c`, where not NULL, says how its strategies are drawn. */
 cull_status cull_rep_probes_add(cull_rep_probes *probes, const cull_records_probes *from,
                                 const cull_rep_comparison *c);
-void        cull_rep_probes_sort(cull_rep_probes *probes);
 void        cull_rep_probes_clear(cull_rep_probes *probes);
 
 /* Figures and table of what was gathered; nothing where nothing was. */

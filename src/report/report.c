@@ -9,6 +9,8 @@
 #include "base/sized.h"
 #include "report/page.h"
 
+enum { MOST_PROBLEMS = 200 };
+
 /* Everything that was read. */
 struct book {
     cull_rep_comparison *comparison;
@@ -49,37 +51,28 @@ done:
     return status;
 }
 
-static cull_status read_folder(const char *folder, struct book *book, cull_rep_problems *problems)
+static cull_status read_folder(const char *folder, struct book *book, cull_records_list *problems)
 {
     cull_status status = CULL_OK;
 
     if (holds(folder, "comparison.json")) {
-        status = cull_rep_comparison_read(folder, &book->comparison[book->comparisons], problems);
-        if (status == CULL_OK)
-            book->comparisons++;
-        else
-            cull_rep_comparison_clear(&book->comparison[book->comparisons]);
+        TRY(cull_rep_comparison_read(folder, &book->comparison[book->comparisons], problems));
+        book->comparisons++;
     } else if (holds(folder, "run.json")) {
-        status = cull_rep_single_read(folder, &book->single[book->singles], problems);
-        if (status == CULL_OK)
-            book->singles++;
-        else
-            cull_rep_single_clear(&book->single[book->singles]);
+        TRY(cull_rep_single_read(folder, &book->single[book->singles], problems));
+        book->singles++;
     } else if (holds(folder, "probe.jsonl")) {
-        status = cull_rep_probed_read(folder, &book->probed[book->probes], problems);
-        if (status == CULL_OK)
-            book->probes++;
-        else
-            cull_records_probes_clear(&book->probed[book->probes].probes);
+        TRY(cull_rep_probed_read(folder, &book->probed[book->probes], problems));
+        book->probes++;
     } else {
-        status = cull_fail(CULL_IO, "%.300s: holds none of comparison.json, run.json, probe.jsonl",
-                           folder);
+        FAIL(CULL_IO, "%.300s: holds none of comparison.json, run.json, probe.jsonl", folder);
     }
+done:
     return status;
 }
 
 static cull_status read_all(const char *const *folders, size_t count, struct book *book,
-                            cull_rep_problems *problems)
+                            cull_records_list *problems)
 {
     cull_status status = CULL_OK, first = CULL_OK;
 
@@ -96,12 +89,11 @@ static cull_status read_all(const char *const *folders, size_t count, struct boo
         if (status == CULL_OK) continue;
         first = first == CULL_OK ? status : first;
         book->skipped++;
-        TRY(cull_rep_problem(problems, "%.900s", cull_last_error()));
+        TRY(cull_records_say(problems, "%.900s", cull_last_error()));
     }
     status = CULL_OK;
     if (book->comparisons + book->singles + book->probes == 0)
-        FAIL(first, "none of %zu folders can be read; the first: %.400s", count,
-             problems->said.text[0]);
+        FAIL(first, "none of %zu folders can be read; the first: %.400s", count, problems->text[0]);
 done:
     return status;
 }
@@ -183,7 +175,7 @@ cull_status cull_report(const char *const *folders, size_t count,
 {
     cull_status         status = CULL_OK;
     struct book         book = {0};
-    cull_rep_page       page = {0};
+    cull_rep_page       page = {.problems = {.most = MOST_PROBLEMS}};
     cull_report_options options_room;
     cull_report_result  room, *given = out;
 
@@ -204,15 +196,15 @@ cull_status cull_report(const char *const *folders, size_t count,
     out->figures = page.figures;
     out->undrawn = page.undrawn;
     out->no_gnuplot = page.unable;
-    out->problems = page.problems.said.count + page.problems.unsaid;
+    out->problems = page.problems.count + page.problems.unsaid;
     (void)snprintf(out->why, sizeof out->why, "%s",
                    page.undrawn   ? page.why
-                   : book.skipped ? page.problems.said.text[0]
+                   : book.skipped ? page.problems.text[0]
                                   : "");
 done:
     cull_sized_give(given, out, sizeof *out);
     cull_rep_text_clear(&page.html);
-    cull_records_list_clear(&page.problems.said);
+    cull_records_list_clear(&page.problems);
     clear_book(&book);
     return status;
 }

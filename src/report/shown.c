@@ -2,47 +2,25 @@
 #include "report/shown.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/path.h"
 
-enum { MOST_PROBLEMS = 200, MOST_PROBLEM = 1000 };
-
-cull_status cull_rep_problem(cull_rep_problems *problems, const char *format, ...)
-{
-    char    words[MOST_PROBLEM];
-    va_list args;
-
-    if (problems->said.count >= MOST_PROBLEMS) {
-        problems->unsaid++;
-        return CULL_OK;
-    }
-    va_start(args, format);
-    (void)vsnprintf(words, sizeof words, format, args);
-    va_end(args);
-    return cull_records_say(&problems->said, "%s", words);
-}
-
 /* A file that cannot be read is a problem of the page, want of memory one of the caller. */
-static cull_status forgive(cull_status status, cull_rep_problems *problems)
+static cull_status forgive(cull_status status, cull_records_list *problems)
 {
-    char sentence[512];
-
     if (status == CULL_OK || status == CULL_NO_MEMORY) return status;
-    (void)snprintf(sentence, sizeof sentence, "%.500s", cull_last_error());
-    return cull_rep_problem(problems, "%s", sentence);
+    return cull_records_say(problems, "%.500s", cull_last_error());
 }
 
 /* What may lie beside a run's records. */
-static cull_status read_beside(const char *folder, cull_rep_run *run, cull_rep_problems *problems)
+static cull_status read_beside(const char *folder, cull_rep_run *run, cull_records_list *problems)
 {
     cull_status status = CULL_OK;
     bool        there = false;
 
-    TRY(forgive(cull_records_probes_read(folder, &run->probes, &there, &problems->said), problems));
+    TRY(forgive(cull_records_probes_read(folder, &run->probes, &there, problems), problems));
     TRY(forgive(cull_records_picks_read(folder, &run->record.info, &run->picks), problems));
 done:
     return status;
@@ -78,7 +56,7 @@ static bool is_known(const char *status)
 }
 
 /* What drawing needs beside the records. */
-static cull_status dress(const char *name, cull_rep_comparison *out, cull_rep_problems *problems)
+static cull_status dress(const char *name, cull_rep_comparison *out, cull_records_list *problems)
 {
     cull_status status = CULL_OK;
 
@@ -90,7 +68,7 @@ static cull_status dress(const char *name, cull_rep_comparison *out, cull_rep_pr
         TRY(cull_base_alloc(arm->is->runs, sizeof *arm->run, "runs", &arm->run));
         for (size_t i = 0; i < arm->is->runs; i++)
             if (!is_known(arm->is->run[i].status))
-                TRY(cull_rep_problem(problems, "%s: a run of %.80s has no known status", name,
+                TRY(cull_records_say(problems, "%s: a run of %.80s has no known status", name,
                                      arm->is->name));
         span(arm);
     }
@@ -101,7 +79,7 @@ done:
 }
 
 cull_status cull_rep_comparison_decode(const char *name, const void *data, size_t bytes,
-                                       cull_rep_comparison *out, cull_rep_problems *problems)
+                                       cull_rep_comparison *out, cull_records_list *problems)
 {
     cull_status status = CULL_OK;
 
@@ -124,7 +102,7 @@ static bool stays_inside(const char *path)
 
 /* A run that was finished when it was judged: is it still? */
 static cull_status read_run(const char *folder, const cull_rep_arm *arm, size_t i,
-                            cull_rep_problems *problems)
+                            cull_records_list *problems)
 {
     cull_status       status = CULL_OK;
     const char       *name = arm->is->run[i].folder;
@@ -135,7 +113,7 @@ static cull_status read_run(const char *folder, const cull_rep_arm *arm, size_t 
     /* What has no end of its own has no curve either; why is in the comparison. */
     if (!cull_rep_finished(arm, i) || strcmp(arm->is->role, "early-stop") == 0) goto done;
     if (!stays_inside(name) || cull_base_join(folder, name, path) != CULL_OK) {
-        TRY(cull_rep_problem(problems, "%.80s: '%.80s' is no folder of this comparison",
+        TRY(cull_records_say(problems, "%.80s: '%.80s' is no folder of this comparison",
                              arm->is->name, name));
         goto done;
     }
@@ -144,16 +122,16 @@ static cull_status read_run(const char *folder, const cull_rep_arm *arm, size_t 
     if (run->there)
         TRY(read_beside(path, run, problems));
     else if (record->why[0])
-        TRY(cull_rep_problem(problems, "%.200s: %s", name, record->why));
+        TRY(cull_records_say(problems, "%.200s: %s", name, record->why));
     else
-        TRY(cull_rep_problem(problems, "%.200s: is %s; it was finished when it was judged", name,
+        TRY(cull_records_say(problems, "%.200s: is %s; it was finished when it was judged", name,
                              cull_records_state_name(record->state)));
 done:
     return status;
 }
 
 cull_status cull_rep_comparison_read(const char *folder, cull_rep_comparison *out,
-                                     cull_rep_problems *problems)
+                                     cull_records_list *problems)
 {
     cull_status status = CULL_OK;
 
@@ -164,6 +142,7 @@ cull_status cull_rep_comparison_read(const char *folder, cull_rep_comparison *ou
         for (size_t j = 0; j < out->arm[i].is->runs; j++)
             TRY(read_run(folder, &out->arm[i], j, problems));
 done:
+    if (status != CULL_OK) cull_rep_comparison_clear(out);
     return status;
 }
 
@@ -183,7 +162,7 @@ void cull_rep_comparison_clear(cull_rep_comparison *c)
 
 /* recipe.yaml, shown as it is. */
 static cull_status read_recipe(const char *folder, cull_rep_single *out,
-                               cull_rep_problems *problems)
+                               cull_records_list *problems)
 {
     cull_status status = CULL_OK;
     void       *data = NULL;
@@ -199,7 +178,7 @@ done:
 }
 
 cull_status cull_rep_single_read(const char *folder, cull_rep_single *out,
-                                 cull_rep_problems *problems)
+                                 cull_records_list *problems)
 {
     cull_status       status = CULL_OK;
     cull_records_run *record = &out->run.record;
@@ -209,7 +188,7 @@ cull_status cull_rep_single_read(const char *folder, cull_rep_single *out,
     if (record->state == CULL_RECORDS_MISSING) FAIL(CULL_IO, "%.900s: holds no run", folder);
     if (!record->root) FAIL(CULL_BAD_FILE, "%.700s: %s", folder, record->why);
     if (record->state == CULL_RECORDS_CORRUPT)
-        TRY(cull_rep_problem(problems, "%.700s: %s", folder, record->why));
+        TRY(cull_records_say(problems, "%.700s: %s", folder, record->why));
     out->run.there = true;
     for (int i = 0; i < CULL_PHASES; i++)
         if (isnan(record->info.work.seconds_by[i]))
@@ -217,6 +196,7 @@ cull_status cull_rep_single_read(const char *folder, cull_rep_single *out,
     TRY(read_beside(folder, &out->run, problems));
     TRY(read_recipe(folder, out, problems));
 done:
+    if (status != CULL_OK) cull_rep_single_clear(out);
     return status;
 }
 
@@ -228,15 +208,16 @@ void cull_rep_single_clear(cull_rep_single *single)
 }
 
 cull_status cull_rep_probed_read(const char *folder, cull_rep_probed *out,
-                                 cull_rep_problems *problems)
+                                 cull_records_list *problems)
 {
     cull_status status = CULL_OK;
     bool        there = false;
 
     out->folder = folder;
-    TRY(cull_records_probes_read(folder, &out->probes, &there, &problems->said));
+    TRY(cull_records_probes_read(folder, &out->probes, &there, problems));
     if (!out->probes.count)
         FAIL(CULL_BAD_FILE, "%.900s/probe.jsonl: no line is about a minibatch", folder);
 done:
+    if (status != CULL_OK) cull_records_probes_clear(&out->probes);
     return status;
 }

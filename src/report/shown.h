@@ -14,15 +14,6 @@
 
 enum { CULL_REP_SERIES_NAME = 256 };
 
-/* What went wrong while reading, in sentences. */
-typedef struct cull_rep_problems {
-    cull_records_list said;
-    size_t            unsaid; /* beyond the most that are kept */
-} cull_rep_problems;
-
-cull_status cull_rep_problem(cull_rep_problems *problems, const char *format, ...)
-    CULL_PRINTF(2, 3);
-
 /* A run's folder. */
 typedef struct cull_rep_run {
     bool                there; /* it was read and is what it should be */
@@ -70,21 +61,22 @@ typedef struct cull_rep_probed {
 
 /* From bytes; `name` begins the sentences. Clear it also after a failure. */
 cull_status cull_rep_comparison_decode(const char *name, const void *data, size_t bytes,
-                                       cull_rep_comparison *out, cull_rep_problems *problems);
+                                       cull_rep_comparison *out, cull_records_list *problems);
 
 /* From a folder. What is not there is left out, what is damaged is named. CULL_IO or CULL_BAD_FILE:
- * there is nothing to show. */
+ * there is nothing to show. `out` is zeros, also after a failure. */
 cull_status cull_rep_comparison_read(const char *folder, cull_rep_comparison *out,
-                                     cull_rep_problems *problems);
+                                     cull_records_list *problems);
 cull_status cull_rep_single_read(const char *folder, cull_rep_single *out,
-                                 cull_rep_problems *problems);
+                                 cull_records_list *problems);
 cull_status cull_rep_probed_read(const char *folder, cull_rep_probed *out,
-                                 cull_rep_problems *problems);
+                                 cull_records_list *problems);
 
 void cull_rep_comparison_clear(cull_rep_comparison *comparison);
 void cull_rep_single_clear(cull_rep_single *single);
 
-bool cull_rep_is_arm(const cull_rep_arm *arm); /* its role is arm, not control or full */
+bool cull_rep_is_arm(const cull_rep_arm *arm);  /* its role is arm, not control or full */
+bool cull_rep_is_full(const cull_rep_arm *arm); /* full training, also shortened or stopped */
 bool cull_rep_finished(const cull_rep_arm *arm, size_t run);
 /* Every example as likely as any other: of a minibatch (random) or of the pool. */
 bool cull_rep_is_uniform(const cull_rep_arm *arm);

@@ -20,10 +20,15 @@ static bool has_trait(const cull_rep_arm *arm, unsigned trait)
     return found && (found->traits & trait);
 }
 
-static bool is_full(const cull_rep_arm *arm)
+bool cull_rep_is_full(const cull_rep_arm *arm)
 {
-    return has_trait(arm, CULL_KEEPS_ALL) || strcmp(arm->is->role, "full") == 0 ||
-           strcmp(arm->is->role, "shortened") == 0 || strcmp(arm->is->role, "early-stop") == 0;
+    return strcmp(arm->is->role, "full") == 0 || strcmp(arm->is->role, "shortened") == 0 ||
+           strcmp(arm->is->role, "early-stop") == 0;
+}
+
+static bool is_drawn_full(const cull_rep_arm *arm)
+{
+    return has_trait(arm, CULL_KEEPS_ALL) || cull_rep_is_full(arm);
 }
 
 bool cull_rep_is_uniform(const cull_rep_arm *arm)
@@ -51,14 +56,14 @@ void cull_rep_styles(cull_rep_comparison *c)
 
         arm->style.hollow =
             strcmp(arm->is->pass, "reuse") == 0 || strcmp(arm->is->role, "arm") != 0;
-        if (is_full(arm)) {
+        if (is_drawn_full(arm)) {
             bool short_run = strcmp(arm->is->role, "shortened") == 0;
             bool stopped = strcmp(arm->is->role, "early-stop") == 0;
             arm->style = (cull_rep_style){1, stopped ? 2 : short_run ? 4 : 1, short_run || stopped};
             continue;
         }
         for (size_t j = 0; j < i && !like; j++)
-            if (!is_full(&c->arm[j]) && strcmp(arm->series, c->arm[j].series) == 0 &&
+            if (!is_drawn_full(&c->arm[j]) && strcmp(arm->series, c->arm[j].series) == 0 &&
                 cull_rep_is_uniform(arm) == cull_rep_is_uniform(&c->arm[j]))
                 like = &c->arm[j];
         if (like) {

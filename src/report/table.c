@@ -8,6 +8,8 @@ void cull_rep_table_begin(cull_rep_page *page, const char *name, const cull_rep_
                           size_t count, bool cards)
 {
     page->columns = columns;
+    page->count = count;
+    page->next = 0;
     page->row = false;
     page->cards = cards;
     cull_rep_print(&page->html,
@@ -25,13 +27,13 @@ void cull_rep_table_begin(cull_rep_page *page, const char *name, const cull_rep_
     cull_rep_print(&page->html, "</tr></thead><tbody%s>\n", cards ? " role=\"rowgroup\"" : "");
 }
 
-void cull_rep_cell(cull_rep_page *page, const cull_rep_column *column)
+cull_rep_text *cull_rep_cell(cull_rep_page *page)
 {
-    bool           first = column == page->columns;
-    cull_rep_text *html = &page->html;
+    const cull_rep_column *column = &page->columns[page->next];
+    cull_rep_text         *html = &page->html;
 
-    if (page->row) cull_rep_put(html, column - page->columns == 1 ? "</th>" : "</span></td>");
-    if (first)
+    if (page->row) cull_rep_put(html, page->next == 1 ? "</th>" : "</span></td>");
+    if (page->next == 0)
         cull_rep_print(html, "%s<tr%s><th scope=\"row\" class=\"w\"%s>", page->row ? "</tr>\n" : "",
                        page->cards ? " role=\"row\"" : "",
                        page->cards ? " role=\"rowheader\"" : "");
@@ -40,26 +42,58 @@ void cull_rep_cell(cull_rep_page *page, const cull_rep_column *column)
                        column->words ? " class=\"w\"" : "", page->cards ? " role=\"cell\"" : "",
                        column->title);
     page->row = true;
+    page->next = (page->next + 1) % page->count;
+    return html;
 }
 
-void cull_rep_table_end(cull_rep_page *page, const cull_rep_column *columns, size_t count)
+void cull_rep_name_cell(cull_rep_page *page, const cull_rep_style *style, const char *name)
+{
+    cull_rep_text *html = cull_rep_cell(page);
+
+    if (style) cull_rep_swatch(html, style, false, false);
+    cull_rep_escape(html, name, CULL_REP_NAME);
+}
+
+void cull_rep_table_end(cull_rep_page *page)
 {
     cull_rep_text *html = &page->html;
     size_t         explained = 0;
 
     cull_rep_put(html, page->row ? "</span></td></tr>\n</tbody></table></div>\n"
                                  : "</tbody></table></div>\n");
-    page->columns = NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (!columns[i].explain) continue;
-        cull_rep_print(html, "%s<div><dt>%s</dt><dd>%s</dd></div>",
-                       explained++ ? "" : "<dl class=\"columns\">", columns[i].title,
-                       columns[i].explain);
+    for (size_t i = 0; i < page->count; i++) {
+        const cull_rep_column *column = &page->columns[i];
+
+        if (column->explain)
+            cull_rep_print(html, "%s<div><dt>%s</dt><dd>%s</dd></div>",
+                           explained++ ? "" : "<dl class=\"columns\">", column->title,
+                           column->explain);
     }
     if (explained) cull_rep_put(html, "</dl>\n");
 }
 
-void cull_rep_table_audit(cull_rep_page *page, const cull_rep_picked *row, size_t count)
+const cull_records_picks *cull_rep_first_picks(const cull_rep_run *run, size_t runs)
+{
+    for (size_t i = 0; i < runs; i++)
+        if (run[i].picks.there) return &run[i].picks;
+    return NULL;
+}
+
+/* 12 (3.4 %) */
+static void put_of(cull_rep_text *html, double part, double whole)
+{
+    cull_rep_count(html, part);
+    cull_rep_print(html, " <small>(%.1f %%)</small>", 100 * part / whole);
+}
+
+/* Of labels that were changed; "–" where that is not known. */
+static void put_rate(cull_rep_text *html, const cull_records_picks *picks, double rate)
+{
+    cull_rep_number(html, picks->corruption ? 100 * rate : NAN, 1);
+    cull_rep_put(html, picks->corruption ? " %" : "");
+}
+
+bool cull_rep_table_picks(cull_rep_page *page, const cull_rep_row *row, size_t count)
 {
     static const cull_rep_column columns[] = {
         {"Run", "the first seed of the arm, or the run", true},
@@ -72,48 +106,45 @@ void cull_rep_table_audit(cull_rep_page *page, const cull_rep_picked *row, size_
         {"Ratio", "above 1: the strategy is drawn to wrong labels", false},
     };
     enum { COLUMNS = sizeof columns / sizeof *columns };
-    cull_rep_text *html = &page->html;
-    bool           any = false;
+    bool any = false, labels = false;
 
-    for (size_t i = 0; i < count; i++) any = any || row[i].picks->corruption;
-    cull_rep_table_begin(page, "What was picked", columns, any ? COLUMNS : COLUMNS - 3, false);
     for (size_t i = 0; i < count; i++) {
-        const cull_records_picks *a = row[i].picks;
+        const cull_records_picks *picks = cull_rep_first_picks(row[i].run, row[i].runs);
 
-        cull_rep_cell(page, &columns[0]);
-        if (row[i].style) cull_rep_swatch(html, row[i].style, false, false);
-        cull_rep_escape(html, row[i].name, CULL_REP_NAME);
-        cull_rep_cell(page, &columns[1]);
-        cull_rep_count(html, (double)a->examples);
-        cull_rep_cell(page, &columns[2]);
-        cull_rep_count(html, (double)a->never);
-        cull_rep_print(html, " <small>(%.1f %%)</small>",
-                       100 * (double)a->never / (double)a->examples);
-        cull_rep_cell(page, &columns[3]);
-        cull_rep_count(html, (double)a->median);
-        cull_rep_cell(page, &columns[4]);
-        cull_rep_count(html, (double)a->most);
-        if (!any) continue;
-        cull_rep_cell(page, &columns[5]);
-        cull_rep_number(html, a->corruption ? 100 * a->base_rate : NAN, 1);
-        cull_rep_put(html, a->corruption ? " %" : "");
-        cull_rep_cell(page, &columns[6]);
-        cull_rep_number(html, a->corruption ? 100 * a->picked_rate : NAN, 1);
-        cull_rep_put(html, a->corruption ? " %" : "");
-        cull_rep_cell(page, &columns[7]);
-        cull_rep_number(html, a->corruption ? a->picked_rate / a->base_rate : NAN, 2);
+        any = any || picks;
+        labels = labels || (picks && picks->corruption);
     }
-    cull_rep_table_end(page, columns, any ? COLUMNS : COLUMNS - 3);
+    if (!any) return false;
+    cull_rep_heading(page, 1, "What was picked");
+    cull_rep_table_begin(page, "What was picked", columns, labels ? COLUMNS : COLUMNS - 3, false);
+    for (size_t i = 0; i < count; i++) {
+        const cull_records_picks *picks = cull_rep_first_picks(row[i].run, row[i].runs);
+
+        if (!picks) continue;
+        cull_rep_name_cell(page, row[i].style, row[i].name);
+        cull_rep_count(cull_rep_cell(page), (double)picks->examples);
+        put_of(cull_rep_cell(page), (double)picks->never, (double)picks->examples);
+        cull_rep_count(cull_rep_cell(page), (double)picks->median);
+        cull_rep_count(cull_rep_cell(page), (double)picks->most);
+        if (!labels) continue;
+        put_rate(cull_rep_cell(page), picks, picks->base_rate);
+        put_rate(cull_rep_cell(page), picks, picks->picked_rate);
+        cull_rep_number(cull_rep_cell(page),
+                        picks->corruption ? picks->picked_rate / picks->base_rate : NAN, 2);
+    }
+    cull_rep_table_end(page);
+    return true;
 }
 
-/* 12 (3.4 %) */
-static void put_of(cull_rep_text *html, double part, double whole)
+/* Of the first run that chose subsets; NULL: none. */
+static const cull_records_work *find_work(const cull_rep_row *row)
 {
-    cull_rep_count(html, part);
-    cull_rep_print(html, " <small>(%.1f %%)</small>", 100 * part / whole);
+    for (size_t i = 0; i < row->runs; i++)
+        if (row->run[i].record.curves.latest.subsets > 0) return &row->run[i].record.curves.latest;
+    return NULL;
 }
 
-void cull_rep_table_whole(cull_rep_page *page, const cull_rep_whole *row, size_t count)
+void cull_rep_table_whole(cull_rep_page *page, const cull_rep_row *row, size_t count)
 {
     static const cull_rep_column columns[] = {
         {"Run", "the first seed of the arm, or the run", true},
@@ -124,33 +155,28 @@ void cull_rep_table_whole(cull_rep_page *page, const cull_rep_whole *row, size_t
         {"Short", "smaller than asked for", false},
         {"Fell back", "random altogether: nothing could be matched", false},
     };
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    cull_rep_text *html = &page->html;
-    bool           any = false;
+    bool any = false;
 
     for (size_t i = 0; i < count; i++) {
-        const cull_records_work *m = row[i].work;
-        any = any || m->subsets_filled > 0 || m->subsets_short > 0 || m->subsets_fallback > 0;
+        const cull_records_work *m = find_work(&row[i]);
+        any = any ||
+              (m && (m->subsets_filled > 0 || m->subsets_short > 0 || m->subsets_fallback > 0));
     }
     if (!any) return;
     cull_rep_heading(page, 1, "What was filled up");
-    cull_rep_table_begin(page, "What was filled up", columns, COLUMNS, false);
+    cull_rep_table_begin(page, "What was filled up", columns, sizeof columns / sizeof *columns,
+                         false);
     for (size_t i = 0; i < count; i++) {
-        const cull_records_work *m = row[i].work;
+        const cull_records_work *m = find_work(&row[i]);
 
-        cull_rep_cell(page, &columns[0]);
-        if (row[i].style) cull_rep_swatch(html, row[i].style, false, false);
-        cull_rep_escape(html, row[i].name, CULL_REP_NAME);
-        cull_rep_cell(page, &columns[1]);
-        cull_rep_count(html, m->subsets);
-        cull_rep_cell(page, &columns[2]);
-        put_of(html, m->subsets_filled, m->subsets);
-        cull_rep_cell(page, &columns[3]);
-        cull_rep_number(html, m->subsets_filled > 0 ? m->filled / m->subsets_filled : NAN, 1);
-        cull_rep_cell(page, &columns[4]);
-        put_of(html, m->subsets_short, m->subsets);
-        cull_rep_cell(page, &columns[5]);
-        put_of(html, m->subsets_fallback, m->subsets);
+        if (!m) continue;
+        cull_rep_name_cell(page, row[i].style, row[i].name);
+        cull_rep_count(cull_rep_cell(page), m->subsets);
+        put_of(cull_rep_cell(page), m->subsets_filled, m->subsets);
+        cull_rep_number(cull_rep_cell(page),
+                        m->subsets_filled > 0 ? m->filled / m->subsets_filled : NAN, 1);
+        put_of(cull_rep_cell(page), m->subsets_short, m->subsets);
+        put_of(cull_rep_cell(page), m->subsets_fallback, m->subsets);
     }
-    cull_rep_table_end(page, columns, COLUMNS);
+    cull_rep_table_end(page);
 }

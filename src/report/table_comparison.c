@@ -13,8 +13,7 @@ static void put_percent(cull_rep_text *html, double share, int digits)
 
 static void put_name(cull_rep_page *page, const cull_rep_arm *arm)
 {
-    cull_rep_swatch(&page->html, &arm->style, false, false);
-    cull_rep_escape(&page->html, arm->is->name[0] ? arm->is->name : "(no name)", CULL_REP_NAME);
+    cull_rep_name_cell(page, &arm->style, arm->is->name[0] ? arm->is->name : "(no name)");
 }
 
 /* By more than is shown as 100.0 %. */
@@ -131,7 +130,6 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
     enum { COLUMNS = sizeof usual / sizeof *usual, INTERVAL = 3 };
     cull_rep_column columns[COLUMNS];
     char            interval[40] = "Interval";
-    cull_rep_text  *html = &page->html;
 
     memcpy(columns, usual, sizeof usual);
     for (size_t i = 0; i < c->arms; i++) {
@@ -148,28 +146,18 @@ void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c)
         const cull_records_versus *v = cull_records_primary(arm->is);
 
         if (!cull_rep_is_arm(arm)) continue;
-        cull_rep_cell(page, &columns[0]);
         put_arm(page, arm);
-        cull_rep_cell(page, &columns[1]);
-        put_verdict(html, arm, v);
-        cull_rep_cell(page, &columns[2]);
-        cull_rep_signed(html, v ? v->difference : NAN, 2);
-        cull_rep_cell(page, &columns[3]);
-        put_interval(html, v);
-        cull_rep_cell(page, &columns[4]);
-        put_p(html, v ? (isfinite(v->p_holm) ? v->p_holm : v->p) : NAN);
-        cull_rep_cell(page, &columns[5]);
-        put_accuracy(html, arm);
-        cull_rep_cell(page, &columns[6]);
-        put_cost(html, arm);
-        cull_rep_cell(page, &columns[7]);
-        put_percent(html, arm->is->counted, 1);
-        cull_rep_cell(page, &columns[8]);
-        cull_rep_number(html, arm->is->keep, arm->is->keep < .1 ? 3 : 2);
-        cull_rep_cell(page, &columns[9]);
-        cull_rep_escape(html, arm->is->pass[0] ? arm->is->pass : "none", 20);
+        put_verdict(cull_rep_cell(page), arm, v);
+        cull_rep_signed(cull_rep_cell(page), v ? v->difference : NAN, 2);
+        put_interval(cull_rep_cell(page), v);
+        put_p(cull_rep_cell(page), v ? (isfinite(v->p_holm) ? v->p_holm : v->p) : NAN);
+        put_accuracy(cull_rep_cell(page), arm);
+        put_cost(cull_rep_cell(page), arm);
+        put_percent(cull_rep_cell(page), arm->is->counted, 1);
+        cull_rep_number(cull_rep_cell(page), arm->is->keep, arm->is->keep < .1 ? 3 : 2);
+        cull_rep_escape(cull_rep_cell(page), arm->is->pass[0] ? arm->is->pass : "none", 20);
     }
-    cull_rep_table_end(page, columns, COLUMNS);
+    cull_rep_table_end(page);
 }
 
 static void put_against(cull_rep_text *html, const cull_rep_arm *arm, const char *kind)
@@ -205,27 +193,20 @@ void cull_rep_table_controls(cull_rep_page *page, const cull_rep_comparison *c)
         {"Wilcoxon p", "signed-rank test against uniform with the whole budget, from 6 pairs on",
          false},
     };
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    cull_rep_text *html = &page->html;
 
-    cull_rep_table_begin(page, "Other controls", columns, COLUMNS, false);
+    cull_rep_table_begin(page, "Other controls", columns, sizeof columns / sizeof *columns, false);
     for (size_t i = 0; i < c->arms; i++) {
         const cull_rep_arm        *arm = &c->arm[i];
         const cull_records_versus *v = cull_records_primary(arm->is);
 
         if (!cull_rep_is_arm(arm)) continue;
-        cull_rep_cell(page, &columns[0]);
         put_name(page, arm);
-        cull_rep_cell(page, &columns[1]);
-        put_against(html, arm, "same-m");
-        cull_rep_cell(page, &columns[2]);
-        put_against(html, arm, "shortened");
-        cull_rep_cell(page, &columns[3]);
-        put_against(html, arm, "early-stop");
-        cull_rep_cell(page, &columns[4]);
-        put_p(html, v ? v->wilcoxon : NAN);
+        put_against(cull_rep_cell(page), arm, "same-m");
+        put_against(cull_rep_cell(page), arm, "shortened");
+        put_against(cull_rep_cell(page), arm, "early-stop");
+        put_p(cull_rep_cell(page), v ? v->wilcoxon : NAN);
     }
-    cull_rep_table_end(page, columns, COLUMNS);
+    cull_rep_table_end(page);
 }
 
 void cull_rep_table_costs(cull_rep_page *page, const cull_rep_comparison *c)
@@ -238,7 +219,6 @@ void cull_rep_table_costs(cull_rep_page *page, const cull_rep_comparison *c)
     char            titles[CULL_RECORDS_FACTORS][32];
     cull_rep_column columns[3 + CULL_RECORDS_FACTORS] = {{"Arm", NULL, true}};
     size_t          factors = 0, count = 1;
-    cull_rep_text  *html = &page->html;
 
     for (size_t i = 0; i < c->arms && !factors; i++)
         while (factors < CULL_RECORDS_FACTORS && isfinite(c->arm[i].is->factor[factors])) {
@@ -256,68 +236,38 @@ void cull_rep_table_costs(cull_rep_page *page, const cull_rep_comparison *c)
         const cull_rep_arm *arm = &c->arm[i];
 
         if (!cull_rep_is_arm(arm)) continue;
-        cull_rep_cell(page, &columns[0]);
         put_arm(page, arm);
-        for (size_t j = 0; j < factors; j++) {
-            cull_rep_cell(page, &columns[1 + j]);
-            put_percent(html, arm->is->to_error[j], 0);
-        }
-        cull_rep_cell(page, &columns[1 + factors]);
-        put_percent(html, arm->is->predicted, 1);
-        cull_rep_cell(page, &columns[2 + factors]);
-        put_percent(html, arm->is->measured, 1);
+        for (size_t j = 0; j < factors; j++)
+            put_percent(cull_rep_cell(page), arm->is->to_error[j], 0);
+        put_percent(cull_rep_cell(page), arm->is->predicted, 1);
+        put_percent(cull_rep_cell(page), arm->is->measured, 1);
     }
-    cull_rep_table_end(page, columns, count);
+    cull_rep_table_end(page);
 }
 
-/* Mean over finished runs. */
-static double mean_of(const cull_rep_arm *arm, double (*value)(const cull_records_compared *))
+/* Of a run, where numbers lie that are summed. */
+enum {
+    TRAINED = offsetof(cull_records_compared, trained),
+    SECONDS = offsetof(cull_records_compared, seconds),
+    JOULES = offsetof(cull_records_compared, joules)
+};
+
+/* Mean over finished runs of so many numbers' sum. */
+static double mean_of(const cull_rep_arm *arm, size_t at, size_t numbers)
 {
     double sum = 0;
     size_t count = 0;
 
     for (size_t i = 0; i < arm->is->runs; i++) {
+        const double *number = (const void *)((const char *)&arm->is->run[i] + at);
+        double        of_run = 0;
+
         if (!cull_rep_finished(arm, i)) continue;
-        sum += value(&arm->is->run[i]);
+        for (size_t k = 0; k < numbers; k++) of_run += number[k];
+        sum += of_run;
         count++;
     }
     return count ? sum / (double)count : NAN;
-}
-
-static double sum_of(const double *phases)
-{
-    double sum = 0;
-
-    for (int p = 0; p < CULL_PHASES_OF_COST; p++) sum += phases[p];
-    return sum;
-}
-
-static double run_seconds(const cull_records_compared *run)
-{
-    return sum_of(run->seconds);
-}
-
-static double run_trained(const cull_records_compared *run)
-{
-    return run->trained;
-}
-
-static double run_joules(const cull_records_compared *run)
-{
-    return sum_of(run->joules);
-}
-
-static const char *role_words(const char *role)
-{
-    static const char *const words[][2] = {
-        {"full", "full training"},        {"arm", "arm"},
-        {"same-m", "uniform, same m"},    {"whole-budget", "uniform, whole budget"},
-        {"shortened", "full, shortened"}, {"early-stop", "full, stopped early"},
-    };
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(role, words[i][0]) == 0) return words[i][1];
-    return "–";
 }
 
 void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c)
@@ -339,45 +289,32 @@ void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c)
          "of the same phases, by the machine's counters: what ran beside a run is in it", false},
     };
     enum { COLUMNS = sizeof columns / sizeof *columns };
-    cull_rep_text *html = &page->html;
-    bool           energy = false;
-    size_t         count = 0;
+    bool energy = false;
 
     for (size_t i = 0; i < c->arms; i++)
-        energy = energy || isfinite(mean_of(&c->arm[i], run_joules));
-    count = energy ? COLUMNS : COLUMNS - 1;
-    cull_rep_table_begin(page, "Every arm and control", columns, count, false);
+        energy = energy || isfinite(mean_of(&c->arm[i], JOULES, CULL_PHASES_OF_COST));
+    cull_rep_table_begin(page, "Every arm and control", columns, energy ? COLUMNS : COLUMNS - 1,
+                         false);
     for (size_t i = 0; i < c->arms; i++) {
         const cull_rep_arm *arm = &c->arm[i];
+        const char         *words = cull_rep_role_words(arm);
 
-        cull_rep_cell(page, &columns[0]);
         put_name(page, arm);
-        cull_rep_cell(page, &columns[1]);
-        cull_rep_put(html, role_words(arm->is->role));
-        cull_rep_cell(page, &columns[2]);
-        cull_rep_print(html, "%s%zu of %zu%s",
+        cull_rep_put(cull_rep_cell(page), words ? words : "–");
+        cull_rep_print(cull_rep_cell(page), "%s%zu of %zu%s",
                        arm->finished < arm->is->runs ? "<span class=\"warn\">" : "", arm->finished,
                        arm->is->runs, arm->finished < arm->is->runs ? "</span>" : "");
-        cull_rep_cell(page, &columns[3]);
-        put_cost(html, arm);
-        cull_rep_cell(page, &columns[4]);
-        put_percent(html, arm->is->counted, 1);
-        cull_rep_cell(page, &columns[5]);
-        cull_rep_number(html, arm->is->mean, 2);
-        cull_rep_cell(page, &columns[6]);
-        cull_rep_number(html, arm->low, 2);
-        cull_rep_cell(page, &columns[7]);
-        cull_rep_number(html, arm->high, 2);
-        cull_rep_cell(page, &columns[8]);
-        cull_rep_number(html, arm->is->best, 2);
-        cull_rep_cell(page, &columns[9]);
-        cull_rep_count(html, mean_of(arm, run_trained));
-        cull_rep_cell(page, &columns[10]);
-        cull_rep_number(html, mean_of(arm, run_seconds), 1);
-        if (!energy) continue;
-        cull_rep_cell(page, &columns[11]);
-        cull_rep_number(html, mean_of(arm, run_joules), 0);
+        put_cost(cull_rep_cell(page), arm);
+        put_percent(cull_rep_cell(page), arm->is->counted, 1);
+        cull_rep_number(cull_rep_cell(page), arm->is->mean, 2);
+        cull_rep_number(cull_rep_cell(page), arm->low, 2);
+        cull_rep_number(cull_rep_cell(page), arm->high, 2);
+        cull_rep_number(cull_rep_cell(page), arm->is->best, 2);
+        cull_rep_count(cull_rep_cell(page), mean_of(arm, TRAINED, 1));
+        cull_rep_number(cull_rep_cell(page), mean_of(arm, SECONDS, CULL_PHASES_OF_COST), 1);
+        if (energy)
+            cull_rep_number(cull_rep_cell(page), mean_of(arm, JOULES, CULL_PHASES_OF_COST), 0);
     }
-    cull_rep_table_end(page, columns, count);
-    if (!energy) cull_rep_put(html, "<p class=\"small\">Energy: not available here.</p>\n");
+    cull_rep_table_end(page);
+    if (!energy) cull_rep_put(&page->html, "<p class=\"small\">Energy: not available here.</p>\n");
 }

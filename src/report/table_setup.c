@@ -102,30 +102,22 @@ void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_
         const cull_rep_single   *s = &runs[i];
         const cull_records_info *info = &s->run.record.info;
 
-        cull_rep_cell(page, &columns[0]);
-        cull_rep_escape(html, s->folder, CULL_REP_NAME);
-        cull_rep_cell(page, &columns[1]);
-        cull_rep_put(html, cull_records_state_name(s->run.record.state));
+        cull_rep_escape(cull_rep_cell(page), s->folder, CULL_REP_NAME);
+        cull_rep_put(cull_rep_cell(page), cull_records_state_name(s->run.record.state));
         if (s->run.record.why[0]) {
             cull_rep_put(html, " <small>");
             cull_rep_escape(html, s->run.record.why, CULL_REP_SENTENCE);
             cull_rep_put(html, "</small>");
         }
-        cull_rep_cell(page, &columns[2]);
-        cull_rep_escape(html, info->strategy, CULL_REP_NAME);
-        cull_rep_cell(page, &columns[3]);
-        cull_rep_number(html, info->seed, 0);
-        cull_rep_cell(page, &columns[4]);
-        cull_rep_number(html, info->epoch, floor(info->epoch) == info->epoch ? 0 : 2);
-        cull_rep_cell(page, &columns[5]);
-        cull_rep_number(html, 100 * info->test, 2);
-        cull_rep_cell(page, &columns[6]);
-        cull_rep_number(html, 100 * info->accuracy, 2);
-        cull_rep_cell(page, &columns[7]);
-        cull_rep_number(html, 100 * info->best, 2);
+        cull_rep_escape(cull_rep_cell(page), info->strategy, CULL_REP_NAME);
+        cull_rep_number(cull_rep_cell(page), info->seed, 0);
+        cull_rep_number(cull_rep_cell(page), info->epoch,
+                        floor(info->epoch) == info->epoch ? 0 : 2);
+        cull_rep_number(cull_rep_cell(page), 100 * info->test, 2);
+        cull_rep_number(cull_rep_cell(page), 100 * info->accuracy, 2);
+        cull_rep_number(cull_rep_cell(page), 100 * info->best, 2);
         if (info->best_epoch > 0) cull_rep_print(html, " <small>(%.0f)</small>", info->best_epoch);
-        cull_rep_cell(page, &columns[8]);
-        cull_rep_number(html, cull_records_spent(&info->work), 1);
+        cull_rep_number(cull_rep_cell(page), cull_records_spent(&info->work), 1);
     }
-    cull_rep_table_end(page, columns, COLUMNS);
+    cull_rep_table_end(page);
 }

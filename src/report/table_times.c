@@ -101,19 +101,11 @@ static void put_arms(cull_rep_page *page, const cull_rep_comparison *c, const st
             columns[count++] = (cull_rep_column){kinds[k].title, kinds[k].explain, false};
     cull_rep_table_begin(page, "Step times of arms", columns, count, false);
     for (size_t i = 0; i < t->arms; i++) {
-        const cull_rep_style  *style = style_of(c, t->arm[i].name);
-        const cull_rep_column *column = columns;
-
-        cull_rep_cell(page, column++);
-        if (style) cull_rep_swatch(&page->html, style, false, false);
-        cull_rep_escape(&page->html, t->arm[i].name, CULL_REP_NAME);
-        for (int k = 0; k < KINDS; k++) {
-            if (!t->used[k]) continue;
-            cull_rep_cell(page, column++);
-            put_time(&page->html, t->arm[i].seconds[k]);
-        }
+        cull_rep_name_cell(page, style_of(c, t->arm[i].name), t->arm[i].name);
+        for (int k = 0; k < KINDS; k++)
+            if (t->used[k]) put_time(cull_rep_cell(page), t->arm[i].seconds[k]);
     }
-    cull_rep_table_end(page, columns, count);
+    cull_rep_table_end(page);
 }
 
 static void put_learn(cull_rep_page *page, const struct times *t)
@@ -129,14 +121,11 @@ static void put_learn(cull_rep_page *page, const struct times *t)
         double batch = strtod(t->learn[i]->what + 6, NULL);
         double seconds = t->learn[i]->seconds;
 
-        cull_rep_cell(page, &columns[0]);
-        cull_rep_count(&page->html, batch);
-        cull_rep_cell(page, &columns[1]);
-        put_time(&page->html, seconds);
-        cull_rep_cell(page, &columns[2]);
-        put_time(&page->html, seconds / batch);
+        cull_rep_count(cull_rep_cell(page), batch);
+        put_time(cull_rep_cell(page), seconds);
+        put_time(cull_rep_cell(page), seconds / batch);
     }
-    cull_rep_table_end(page, columns, 3);
+    cull_rep_table_end(page);
 }
 
 static void put_others(cull_rep_page *page, const cull_rep_comparison *c, const struct times *t)

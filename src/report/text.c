@@ -49,37 +49,33 @@ void cull_rep_print(cull_rep_text *text, const char *format, ...)
     va_end(args);
 }
 
-/* Bytes of the UTF-8 character that begins here; 0: none does. */
-static size_t character(const unsigned char *at)
+/* Bytes of the UTF-8 character that begins here, and its number; 0: none does. */
+static size_t character(const unsigned char *at, uint32_t *code)
 {
-    size_t   length = at[0] < 0x80 ? 1 : at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
-    uint32_t code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
-
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t                length = at[0] < 0x80 ? 1 : at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
 
+    *code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
     if (at[0] >= 0xf8 || (at[0] >= 0x80 && at[0] < 0xc0)) return 0;
     for (size_t i = 1; i < length; i++) {
         if ((at[i] & 0xc0) != 0x80) return 0; /* the ending zero among them */
-        code = code << 6 | (at[i] & 0x3fu);
+        *code = *code << 6 | (at[i] & 0x3fu);
     }
-    if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return 0;
+    if (*code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000)) return 0;
     return length;
 }
 
-/* Turns the direction of writing, or hides: with these a name could show as another. They are
- * U+0080 to U+009F, U+00AD, U+061C, U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F and
- * U+FEFF. */
-static bool misleads(const unsigned char *at, size_t length)
+/* Is no sign, or turns the direction of writing, or hides: with these a name could show as
+ * another. */
+static bool misleads(uint32_t code)
 {
-    if (length == 2)
-        return (at[0] == 0xc2 && (at[1] < 0xa0 || at[1] == 0xad)) ||
-               (at[0] == 0xd8 && at[1] == 0x9c);
-    if (length != 3) return false;
-    if (at[0] == 0xef) return at[1] == 0xbb && at[2] == 0xbf;
-    if (at[0] != 0xe2) return false;
-    return (at[1] == 0x80 &&
-            ((at[2] >= 0xa8 && at[2] <= 0xae) || (at[2] >= 0x8b && at[2] <= 0x8f))) ||
-           (at[1] == 0x81 && at[2] >= 0xa0 && at[2] <= 0xaf);
+    static const uint32_t ranges[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},
+                                         {0x61c, 0x61c},   {0x200b, 0x200f}, {0x2028, 0x202e},
+                                         {0x2060, 0x206f}, {0xfeff, 0xfeff}};
+
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code >= ranges[i][0] && code <= ranges[i][1]) return true;
+    return false;
 }
 
 static const char *entity(unsigned char c)
@@ -99,7 +95,8 @@ void cull_rep_escape(cull_rep_text *text, const char *words, size_t most)
     const unsigned char *at = (const unsigned char *)(words ? words : "");
 
     for (size_t count = 0; *at; count++) {
-        size_t      length = character(at);
+        uint32_t    code = 0;
+        size_t      length = character(at, &code);
         const char *name = entity(*at);
 
         if (count == most) {
@@ -110,7 +107,7 @@ void cull_rep_escape(cull_rep_text *text, const char *words, size_t most)
             cull_rep_put(text, name);
         else if (length == 0)
             cull_rep_put(text, "?");
-        else if (*at < 0x20 || *at == 0x7f || misleads(at, length))
+        else if (misleads(code))
             cull_rep_put(text, " ");
         else
             cull_rep_bytes(text, at, length);

@@ -8,12 +8,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cull_data_source source = cull_data_source_memory("fuzz", data, size);
-    cull_data_part   part = cull_data_part_of(&source, 0, size);
+    cull_data_stream part = cull_data_part(&source, 0, size);
     cull_tensor      view = {0};
     uint64_t         bytes = 0;
     unsigned char   *copy = NULL;
 
-    if (cull_data_npy_read(&part.base, &view) != CULL_OK) {
+    if (cull_data_npy_read(&part, &view) != CULL_OK) {
         if (view.data || cull_last_error()[0] == '\0') abort();
         return 0;
     }

@@ -54,7 +54,7 @@ static void try_probe(cull_rep_page *page, const uint8_t *lines, size_t size)
 {
     cull_rep_probed p = {.folder = "fuzz"};
 
-    if (cull_records_probes_decode("fuzz", lines, size, &p.probes, &page->problems.said) != CULL_OK)
+    if (cull_records_probes_decode("fuzz", lines, size, &p.probes, &page->problems) != CULL_OK)
         abort();
     cull_rep_page_begin(page, "fuzz");
     if (cull_rep_put_probed(page, &p) != CULL_OK) abort();
@@ -76,6 +76,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     default: try_run(&page, data + 1, size - 1, (const uint8_t *)"", 0); break;
     }
     cull_rep_text_clear(&page.html);
-    cull_records_list_clear(&page.problems.said);
+    cull_records_list_clear(&page.problems);
     return 0;
 }

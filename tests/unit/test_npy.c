@@ -28,9 +28,9 @@ static size_t make(int version, const char *text, size_t payload)
 static cull_status read_bytes(const void *bytes, size_t size, cull_tensor *out)
 {
     cull_data_source source = cull_data_source_memory("x.npy", bytes, size);
-    cull_data_part   part = cull_data_part_of(&source, 0, size);
+    cull_data_stream part = cull_data_part(&source, 0, size);
 
-    return cull_data_npy_read(&part.base, out);
+    return cull_data_npy_read(&part, out);
 }
 
 static void what_is_written_is_read_back(void **state)

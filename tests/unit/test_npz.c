@@ -258,7 +258,7 @@ static void packed_data_must_end_where_the_member_does(void **state)
     lie.size_add = (uint32_t)(size - bytes - 3);
     add_member(&made, "x.npy", packed, bytes + 3, &lie);
     finish(&made);
-    assert_fails(CULL_BAD_FILE, "left over", read_all(made.bytes, made.size));
+    assert_fails(CULL_BAD_FILE, "3 bytes too many", read_all(made.bytes, made.size));
 }
 
 static void names_must_be_distinct_and_plain(void **state)

@@ -176,18 +176,18 @@ static void a_run_that_was_damaged_since_is_named_on_the_page_as_the_verdict_wou
     judge_run(c, &run);
     for (size_t i = 0; i < DAMAGES; i++) {
         const struct damage *d = &damages[i];
-        cull_rep_problems    problems = {0};
+        cull_records_list    problems = {0};
         char                 sentence[400];
 
         if (strcmp(d->status, "finished") != 0 && strcmp(d->status, "corrupt") != 0) continue;
         leave_damage(run.folder, d);
         assert_ok(cull_rep_comparison_read(*state, &shown, &problems));
         (void)snprintf(sentence, sizeof sentence, "runs/full/seed-1: %s", d->why);
-        assert_int_equal(d->why[0] != '\0', problems.said.count);
-        if (d->why[0]) assert_string_equal(sentence, problems.said.text[0]);
+        assert_int_equal(d->why[0] != '\0', problems.count);
+        if (d->why[0]) assert_string_equal(sentence, problems.text[0]);
         assert_int_equal(d->why[0] == '\0', shown.arm[0].run[0].there);
         cull_rep_comparison_clear(&shown);
-        cull_records_list_clear(&problems.said);
+        cull_records_list_clear(&problems);
     }
     cull_comparison_destroy(c);
 }

@@ -217,7 +217,7 @@ static void a_comparison_is_read_as_it_was_written(void **state)
 {
     const struct place        *p = *state;
     cull_rep_comparison        c = {0};
-    cull_rep_problems          problems = {0};
+    cull_records_list          problems = {0};
     const cull_records_versus *v = NULL;
     const cull_records_curve  *curve = NULL;
     char                       lines[sizeof metrics + sizeof half_a_line];
@@ -241,14 +241,14 @@ static void a_comparison_is_read_as_it_was_written(void **state)
     assert_true(cull_records_spent(&curve->look[0].so_far) == 5);
     assert_int_equal(1, c.arm[0].run[0].probes.count);
     /* A broken last line, and a folder outside: neither is shown. */
-    assert_int_equal(2, problems.said.count);
+    assert_int_equal(2, problems.count);
     assert_string_equal("runs/sb/seed-1: metrics.jsonl line 4 is no JSON; skipped",
-                        problems.said.text[0]);
-    assert_non_null(strstr(problems.said.text[1], "'../out' is no folder of this comparison"));
+                        problems.text[0]);
+    assert_non_null(strstr(problems.text[1], "'../out' is no folder of this comparison"));
     assert_true(c.arm[0].run[0].there && !c.arm[1].run[0].there && !c.arm[1].run[1].there);
     assert_true(c.arm[0].style.colour == 1 && c.arm[1].style.colour == 2);
     cull_rep_comparison_clear(&c);
-    cull_records_list_clear(&problems.said);
+    cull_records_list_clear(&problems);
 }
 
 static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
@@ -264,13 +264,13 @@ static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cull_rep_comparison c = {0};
-        cull_rep_problems   problems = {0};
+        cull_records_list   problems = {0};
 
         assert_fails(
             CULL_BAD_FILE, cases[i].sentence,
             cull_rep_comparison_decode("x", cases[i].text, strlen(cases[i].text), &c, &problems));
         cull_rep_comparison_clear(&c);
-        cull_records_list_clear(&problems.said);
+        cull_records_list_clear(&problems);
     }
 }
 
@@ -279,12 +279,12 @@ static void every_cut_of_a_comparison_is_read_or_refused(void **state)
     (void)state;
     for (size_t bytes = 0; bytes < sizeof comparison; bytes += 7) {
         cull_rep_comparison c = {0};
-        cull_rep_problems   problems = {0};
+        cull_records_list   problems = {0};
 
         assert_int_equal(CULL_BAD_FILE,
                          cull_rep_comparison_decode("x", comparison, bytes, &c, &problems));
         cull_rep_comparison_clear(&c);
-        cull_records_list_clear(&problems.said);
+        cull_records_list_clear(&problems);
     }
 }
 
@@ -563,10 +563,10 @@ static void a_folder_with_a_probe_alone_is_reported(void **state)
 
 static void decode(const char *text, cull_rep_comparison *c)
 {
-    cull_rep_problems problems = {0};
+    cull_records_list problems = {0};
 
     assert_ok(cull_rep_comparison_decode("x", text, strlen(text), c, &problems));
-    assert_int_equal(0, problems.said.count);
+    assert_int_equal(0, problems.count);
 }
 
 /* What the program that draws is asked for accuracy against share; the caller frees it. */
@@ -616,11 +616,11 @@ static void arms_that_differ_in_options_alone_have_names_lines_and_styles_of_the
     for (size_t i = 0; i < sizeof arms / sizeof *arms; i++) strcat(text, arms[i]);
     decode(text, &c);
     for (size_t i = 0; i < c.arms; i++) {
-        cull_rep_short_name(&c.arm[i], name, sizeof name);
+        cull_rep_arm_name(&c.arm[i], CULL_REP_NAME, name);
         assert_string_equal(expect[i].name, name);
-        cull_rep_row_name(&c.arm[i], name, sizeof name);
+        cull_rep_arm_name(&c.arm[i], CULL_REP_LABEL, name);
         assert_string_equal(expect[i].row, name);
-        cull_rep_series_name(&c.arm[i], name, sizeof name);
+        cull_rep_series_name(&c.arm[i], name);
         assert_string_equal(expect[i].series, name);
     }
     assert_int_equal(c.arm[0].style.colour, c.arm[1].style.colour);
@@ -638,13 +638,13 @@ static void comparisons_without_options_are_named(void **state)
 {
     static const char   text[] = COMPARISON "{\"name\":\"sb\",\"role\":\"arm\"}]}";
     cull_rep_comparison c = {0};
-    cull_rep_problems   problems = {0};
+    cull_records_list   problems = {0};
 
     (void)state;
     assert_ok(cull_rep_comparison_decode("x", text, strlen(text), &c, &problems));
     assert_int_equal(1, c.is.problems.count);
     assert_non_null(strstr(c.is.problems.text[0], "x: sb says nothing of its options"));
-    cull_records_list_clear(&problems.said);
+    cull_records_list_clear(&problems);
     cull_rep_comparison_clear(&c);
 }
 
@@ -676,7 +676,7 @@ static void uniform_choices_of_different_options_are_told_apart(void **state)
 
     (void)state;
     decode(text, &c);
-    cull_rep_series_name(&c.arm[1], name, sizeof name);
+    cull_rep_series_name(&c.arm[1], name);
     assert_string_equal("uniform (adaptive-random warm=0.5)", name);
     for (size_t i = 0; i < c.arms; i++) {
         assert_int_equal(0, c.arm[i].style.colour);
