@@ -24,7 +24,7 @@ void cull_rep_page_begin(cull_rep_page *page, const char *title)
                        "<link rel=\"icon\" href=\"data:,\"><title>");
     cull_rep_escape(html, title, CULL_REP_NAME);
     cull_rep_put(html, "</title>\n<style>\n");
-    for (size_t i = 0; cull_rep_style_sheet[i]; i++) cull_rep_put(html, cull_rep_style_sheet[i]);
+    cull_rep_put(html, (const char *)cull_rep_style_sheet);
     cull_rep_put(html, "</style></head><body>\n");
     cull_rep_put_symbols(html);
     cull_rep_put(html, "<main>\n");
