@@ -361,7 +361,7 @@ static void figures_take_the_colours_of_the_page(void **state)
     (void)state;
     cull_rep_figure_begin(&f, "x", "y", 0);
     assert_int_equal(0, cull_rep_figure_label(&f, "<b>", true));
-    (void)cull_rep_figure_plot(&f, 0);
+    (void)cull_rep_figure_plot(&f, "<b>");
     assert_ok(cull_rep_svg(&t, &f, "a \"picture\"", svg));
     assert_non_null(strstr(t.data, "aria-label=\"a &quot;picture&quot;\""));
     assert_non_null(strstr(t.data, "stroke='var(--k16)'"));
