@@ -106,11 +106,10 @@ static cull_status put_galleries(cull_rep_page *page, const cull_rep_comparison 
             cull_rep_arm_name(&c->arm[i], CULL_REP_NAME, heading);
             cull_rep_escape(&page->html, heading, CULL_REP_NAME);
             cull_rep_print(&page->html, "</h%d>\n", page->level + 2);
-            status = cull_rep_pictures(&page->html, path, &there);
+            status =
+                cull_rep_forgive(cull_rep_pictures(&page->html, path, &there), &page->problems);
             if (!there && page->html.data) page->html.size = before;
-            if (status == CULL_NO_MEMORY) goto done;
-            if (status != CULL_OK)
-                TRY(cull_records_say(&page->problems, "%.500s", cull_last_error()));
+            TRY(status);
         }
         shown += there;
     }
