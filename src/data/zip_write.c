@@ -17,34 +17,38 @@ static void put(struct record *r, uint64_t value, size_t bytes)
     for (size_t i = 0; i < bytes; i++) r->bytes[r->size++] = (unsigned char)(value >> 8 * i);
 }
 
-/* From version to crc: what the local header and the directory have in common. */
-static void put_common(struct record *r, const cull_data_member *member)
-{
-    put(r, VERSION, 2);
-    put(r, UTF8, 2);
-    put(r, 0, 2);    /* stored */
-    put(r, 0, 2);    /* midnight ... */
-    put(r, DATE, 2); /* ... of 1980-01-01 */
-    put(r, member->crc, 4);
-    put(r, UINT32_MAX, 4);
-    put(r, UINT32_MAX, 4);
-    put(r, strlen(member->name), 2);
-}
-
-/* A record, the member's name, and its sizes (in the directory also its place), which are too wide
- * for the record. */
-static cull_status write_record(cull_data_sink *sink, struct record *r,
-                                const cull_data_member *member, bool directory)
+/* A member's local header, or its entry of the directory. Sizes and place stand behind the name,
+ * where they have eight bytes. */
+static cull_status write_member(cull_data_sink *sink, const cull_data_member *member, bool entry)
 {
     cull_status   status = CULL_OK;
-    struct record extra = {0};
+    struct record r = {0}, extra = {0};
 
     put(&extra, 1, 2);
-    put(&extra, directory ? 24 : 16, 2);
+    put(&extra, entry ? 24 : 16, 2);
     put(&extra, member->size, 8);
     put(&extra, member->size, 8);
-    if (directory) put(&extra, member->header, 8);
-    TRY(cull_data_sink_write(sink, r->bytes, r->size));
+    if (entry) put(&extra, member->header, 8);
+    put(&r, entry ? 0x02014b50 : 0x04034b50, 4);
+    if (entry) put(&r, VERSION | 3 << 8, 2); /* made on Unix */
+    put(&r, VERSION, 2);
+    put(&r, UTF8, 2);
+    put(&r, 0, 2);    /* stored */
+    put(&r, 0, 2);    /* midnight ... */
+    put(&r, DATE, 2); /* ... of 1980-01-01 */
+    put(&r, member->crc, 4);
+    put(&r, UINT32_MAX, 4);
+    put(&r, UINT32_MAX, 4);
+    put(&r, strlen(member->name), 2);
+    put(&r, extra.size, 2);
+    if (entry) {
+        put(&r, 0, 2);                       /* comment               */
+        put(&r, 0, 2);                       /* disk                  */
+        put(&r, 0, 2);                       /* internal attributes   */
+        put(&r, (uint64_t)0100644 << 16, 4); /* a plain file, rw-r--r-- */
+        put(&r, UINT32_MAX, 4);
+    }
+    TRY(cull_data_sink_write(sink, r.bytes, r.size));
     TRY(cull_data_sink_write(sink, member->name, strlen(member->name)));
     TRY(cull_data_sink_write(sink, extra.bytes, extra.size));
 done:
@@ -53,33 +57,13 @@ done:
 
 cull_status cull_data_zip_begin_member(cull_data_sink *sink, cull_data_member *member)
 {
-    cull_status   status = CULL_OK;
-    struct record r = {0};
+    cull_status status = CULL_OK;
 
-    put(&r, 0x04034b50, 4);
-    put_common(&r, member);
-    put(&r, 20, 2); /* bytes of the sizes */
     member->header = sink->at;
-    TRY(write_record(sink, &r, member, false));
+    TRY(write_member(sink, member, false));
     member->start = sink->at;
 done:
     return status;
-}
-
-static cull_status write_entry(cull_data_sink *sink, const cull_data_member *member)
-{
-    struct record r = {0};
-
-    put(&r, 0x02014b50, 4);
-    put(&r, VERSION | 3 << 8, 2); /* made on Unix */
-    put_common(&r, member);
-    put(&r, 28, 2);                      /* bytes of the sizes    */
-    put(&r, 0, 2);                       /* comment               */
-    put(&r, 0, 2);                       /* disk                  */
-    put(&r, 0, 2);                       /* internal attributes   */
-    put(&r, (uint64_t)0100644 << 16, 4); /* a plain file, rw-r--r-- */
-    put(&r, UINT32_MAX, 4);
-    return write_record(sink, &r, member, true);
 }
 
 cull_status cull_data_zip_finish(cull_data_sink *sink, const cull_data_member *members,
@@ -89,7 +73,7 @@ cull_status cull_data_zip_finish(cull_data_sink *sink, const cull_data_member *m
     struct record r = {0};
     uint64_t      start = sink->at, end = 0;
 
-    for (size_t i = 0; i < count; i++) TRY(write_entry(sink, &members[i]));
+    for (size_t i = 0; i < count; i++) TRY(write_member(sink, &members[i], true));
     end = sink->at;
     put(&r, 0x06064b50, 4);
     put(&r, 44, 8); /* bytes of this record that follow */

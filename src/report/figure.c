@@ -41,22 +41,27 @@ int cull_rep_figure_label(cull_rep_figure *f, const char *words, bool whole)
     return (int)f->labels++;
 }
 
-size_t cull_rep_figure_rows(cull_rep_figure *f)
+void cull_rep_figure_rows(cull_rep_figure *f)
 {
-    cull_rep_print(&f->script, "$d%zu << EOD\n", f->blocks);
-    return f->blocks++;
+    cull_rep_print(&f->script, "$d%zu << EOD\n", f->blocks++);
+    f->open = true;
 }
 
-void cull_rep_figure_end_rows(cull_rep_figure *f)
+cull_rep_text *cull_rep_figure_plot(cull_rep_figure *f, const char *name)
 {
-    cull_rep_put(&f->script, "EOD\n");
-}
+    int title = name ? cull_rep_figure_label(f, name, true) : -1;
 
-cull_rep_text *cull_rep_figure_plot(cull_rep_figure *f, int title)
-{
     cull_rep_put(&f->clauses, f->plots ? ", " : "plot ");
     if (f->plots < CULL_REP_LABELS) f->title[f->plots] = title;
     f->plots++;
+    return &f->clauses;
+}
+
+cull_rep_text *cull_rep_figure_plot_rows(cull_rep_figure *f, const char *name)
+{
+    if (f->open) cull_rep_put(&f->script, "EOD\n");
+    f->open = false;
+    cull_rep_print(cull_rep_figure_plot(f, name), "$d%zu ", f->blocks - 1);
     return &f->clauses;
 }
 

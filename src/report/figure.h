@@ -44,6 +44,7 @@ typedef struct cull_rep_figure {
     size_t        labels;
     int           title[CULL_REP_LABELS]; /* of each plot: its label, or -1 */
     size_t        plots, blocks;
+    bool          open; /* rows of a block are being written */
     cull_rep_key  key[CULL_REP_LABELS];
     size_t        keys;
     int           height;
@@ -55,13 +56,13 @@ void cull_rep_figure_begin(cull_rep_figure *figure, const char *x, const char *y
 /* A label's token number, to be used as "~kN~"; whole: not cut to fit. */
 int cull_rep_figure_label(cull_rep_figure *figure, const char *words, bool whole);
 
-/* A block of data: "$dN << EOD", rows, end. Returns N. */
-size_t cull_rep_figure_rows(cull_rep_figure *figure);
-void   cull_rep_figure_end_rows(cull_rep_figure *figure);
+/* Begin a block of data, whose rows are written to figure->script; it ends where it is plotted. */
+void cull_rep_figure_rows(cull_rep_figure *figure);
 
-/* Begin one plot of the figure; the clause is written to figure->clauses. title: the label that
- * shows when one points at it, or -1. */
-cull_rep_text *cull_rep_figure_plot(cull_rep_figure *figure, int title);
+/* Begin one plot, of what is then written to the text returned, or of the latest block of data:
+ * what is written says how. name: shows when one points at it; NULL: nothing does. */
+cull_rep_text *cull_rep_figure_plot(cull_rep_figure *figure, const char *name);
+cull_rep_text *cull_rep_figure_plot_rows(cull_rep_figure *figure, const char *name);
 
 /* A line of the legend, once per label. */
 void cull_rep_figure_key(cull_rep_figure *figure, const char *words, const cull_rep_key *key);

@@ -24,7 +24,7 @@ void cull_rep_page_begin(cull_rep_page *page, const char *title)
                        "<link rel=\"icon\" href=\"data:,\"><title>");
     cull_rep_escape(html, title, CULL_REP_NAME);
     cull_rep_put(html, "</title>\n<style>\n");
-    for (size_t i = 0; cull_rep_style_sheet[i]; i++) cull_rep_put(html, cull_rep_style_sheet[i]);
+    cull_rep_put(html, (const char *)cull_rep_style_sheet);
     cull_rep_put(html, "</style></head><body>\n");
     cull_rep_put_symbols(html);
     cull_rep_put(html, "<main>\n");
@@ -106,11 +106,10 @@ static cull_status put_galleries(cull_rep_page *page, const cull_rep_comparison 
             cull_rep_arm_name(&c->arm[i], CULL_REP_NAME, heading);
             cull_rep_escape(&page->html, heading, CULL_REP_NAME);
             cull_rep_print(&page->html, "</h%d>\n", page->level + 2);
-            status = cull_rep_pictures(&page->html, path, &there);
+            status =
+                cull_rep_forgive(cull_rep_pictures(&page->html, path, &there), &page->problems);
             if (!there && page->html.data) page->html.size = before;
-            if (status == CULL_NO_MEMORY) goto done;
-            if (status != CULL_OK)
-                TRY(cull_records_say(&page->problems, "%.500s", cull_last_error()));
+            TRY(status);
         }
         shown += there;
     }

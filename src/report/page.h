@@ -109,9 +109,9 @@ void cull_rep_series_name(const cull_rep_arm *arm, char out[CULL_REP_NAME]);
 /* What the first of these runs that tells it picked; NULL: none. */
 const cull_records_picks *cull_rep_first_picks(const cull_rep_run *run, size_t runs);
 
-/* The style sheet, in pieces until NULL; and the shapes that figures choose from, by the names of
- * gnuplot's markers, once a page. */
-extern const char *const cull_rep_style_sheet[];
-void                     cull_rep_put_symbols(cull_rep_text *html);
+/* page.css; and the shapes that figures choose from, by the names of gnuplot's markers, once a
+ * page. */
+extern const unsigned char cull_rep_style_sheet[];
+void                       cull_rep_put_symbols(cull_rep_text *html);
 
 #endif

@@ -90,9 +90,9 @@ static cull_status put_audits(cull_rep_page *page, const cull_rep_single *runs, 
     for (size_t i = 0; i < count; i++) {
         bool shown = false;
 
-        status = cull_rep_pictures(&page->html, runs[i].folder ? runs[i].folder : "", &shown);
-        if (status == CULL_NO_MEMORY) goto done;
-        if (status != CULL_OK) TRY(cull_records_say(&page->problems, "%.500s", cull_last_error()));
+        TRY(cull_rep_forgive(
+            cull_rep_pictures(&page->html, runs[i].folder ? runs[i].folder : "", &shown),
+            &page->problems));
     }
     cull_rep_table_whole(page, row, rows);
 done:

@@ -74,15 +74,13 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
     for (size_t i = 0; i < rows; i++) {
         const cull_records_versus *v = cull_records_primary(row[i]->is);
         bool                       whiskers = isfinite(v->low) && isfinite(v->high);
-        size_t                     block = cull_rep_figure_rows(&f);
 
+        cull_rep_figure_rows(&f);
         cull_rep_print(&f.script, "%.9g %zu %.9g %.9g\n", v->difference, i + 1,
                        whiskers ? v->low : v->difference, whiskers ? v->high : v->difference);
-        cull_rep_figure_end_rows(&f);
-        cull_rep_print(cull_rep_figure_plot(&f, (int)i),
-                       "$d%zu using 1:2:3:4 with xerrorbars lw 2 pt %d ps 1 lc rgb '#0102%02x'",
-                       block, cull_rep_marker(&row[i]->style),
-                       CULL_REP_SERIES + row[i]->style.colour);
+        cull_rep_print(cull_rep_figure_plot_rows(&f, names[i]),
+                       "using 1:2:3:4 with xerrorbars lw 2 pt %d ps 1 lc rgb '#0102%02x'",
+                       cull_rep_marker(&row[i]->style), CULL_REP_SERIES + row[i]->style.colour);
     }
     return cull_rep_figure_draw(
         page, &f, "Difference of each arm to uniform sampling at the same cost, with its interval",
@@ -95,8 +93,6 @@ static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
     char           name[CULL_REP_NAME], key[CULL_REP_NAME];
     const char    *words = cull_rep_role_words(arm);
     cull_rep_style style = arm->style;
-    int            title = 0;
-    size_t         block = cull_rep_figure_rows(f);
 
     if (strcmp(arm->is->role, "same-m") == 0) style.marker = 2;
     if (cull_rep_is_arm(arm))
@@ -105,13 +101,12 @@ static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
         (void)snprintf(key, sizeof key, "%s%s", words ? words : "full training",
                        strcmp(arm->is->role, "shortened") == 0 ? " schedule" : "");
     cull_rep_arm_name(arm, CULL_REP_NAME, name);
-    title = cull_rep_figure_label(f, name, true);
+    cull_rep_figure_rows(f);
     cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", 100 * arm->is->cost, arm->is->mean,
                    isfinite(arm->low) ? arm->low : arm->is->mean,
                    isfinite(arm->high) ? arm->high : arm->is->mean);
-    cull_rep_figure_end_rows(f);
-    cull_rep_print(cull_rep_figure_plot(f, title),
-                   "$d%zu using 1:2:3:4 with yerrorbars lw 1 pt %d ps %s lc rgb '#0102%02x'", block,
+    cull_rep_print(cull_rep_figure_plot_rows(f, name),
+                   "using 1:2:3:4 with yerrorbars lw 1 pt %d ps %s lc rgb '#0102%02x'",
                    cull_rep_marker(&style), cull_rep_is_arm(arm) ? "1.1" : ".9",
                    CULL_REP_SERIES + style.colour);
     cull_rep_figure_key(f, key, &(cull_rep_key){.style = style, .phase = -1});
@@ -120,7 +115,7 @@ static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
 cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison *c)
 {
     const cull_rep_arm *front[MOST_ROWS];
-    size_t              count = 0, block = 0;
+    size_t              count = 0;
     cull_rep_figure     f = {0};
 
     cull_rep_figure_begin(&f, "cost (% of the full run)", "test accuracy (%)", 0);
@@ -138,13 +133,11 @@ cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison 
         count++;
     }
     if (count) {
-        block = cull_rep_figure_rows(&f);
+        cull_rep_figure_rows(&f);
         for (size_t i = 0; i < count; i++)
             cull_rep_print(&f.script, "%.9g %.9g\n", 100 * front[i]->is->cost, front[i]->is->mean);
-        cull_rep_figure_end_rows(&f);
-        cull_rep_print(cull_rep_figure_plot(&f, cull_rep_figure_label(&f, "Pareto frontier", true)),
-                       "$d%zu using 1:2 with steps lw 1.5 lc rgb '#0102%02x'", block,
-                       CULL_REP_FRONT);
+        cull_rep_print(cull_rep_figure_plot_rows(&f, "Pareto frontier"),
+                       "using 1:2 with steps lw 1.5 lc rgb '#0102%02x'", CULL_REP_FRONT);
     }
     for (size_t i = 0; i < c->arms && f.plots < CULL_REP_LABELS / 2; i++)
         if (isfinite(c->arm[i].is->cost) && isfinite(c->arm[i].is->mean)) plot_mark(&f, &c->arm[i]);
@@ -219,7 +212,6 @@ static double sum(const double *parts)
 static void plot_bars(cull_rep_figure *f, double parts[][CULL_PHASES_OF_COST], size_t rows,
                       double scale, const char *unit)
 {
-    size_t block = 0;
     double most = 0;
 
     for (size_t i = 0; i < rows; i++) most = fmax(most, scale * sum(parts[i]));
@@ -227,30 +219,27 @@ static void plot_bars(cull_rep_figure *f, double parts[][CULL_PHASES_OF_COST], s
                    "set xrange [0:*] noextend\nset xtics 0,%.6g\nset offsets 0, graph .17, 0, 0\n",
                    cull_rep_step(0, most));
     for (int p = 0; p < CULL_PHASES_OF_COST; p++) {
-        block = cull_rep_figure_rows(f);
+        cull_rep_figure_rows(f);
         for (size_t i = 0; i < rows; i++) {
             double from = 0;
             for (int q = 0; q < p; q++) from += scale * parts[i][q];
             cull_rep_print(&f->script, "%.9g %zu %.9g %.9g %g %g\n", from, i + 1, from,
                            from + scale * parts[i][p], (double)i + .64, (double)i + 1.36);
         }
-        cull_rep_figure_end_rows(f);
-        cull_rep_print(
-            cull_rep_figure_plot(f, cull_rep_figure_label(f, cull_phase_name((cull_phase)p), true)),
-            "$d%zu using 1:2:3:4:5:6 with boxxyerror fs solid border rgb '#0102%02x' lw .5 lc "
-            "rgb '#0102%02x'",
-            block, CULL_REP_AXIS, CULL_REP_PHASE + p);
+        cull_rep_print(cull_rep_figure_plot_rows(f, cull_phase_name((cull_phase)p)),
+                       "using 1:2:3:4:5:6 with boxxyerror fs solid border rgb '#0102%02x' lw .5 lc "
+                       "rgb '#0102%02x'",
+                       CULL_REP_AXIS, CULL_REP_PHASE + p);
         cull_rep_figure_key(f, cull_phase_name((cull_phase)p), &(cull_rep_key){.phase = p});
     }
-    block = cull_rep_figure_rows(f);
+    cull_rep_figure_rows(f);
     for (size_t i = 0; i < rows; i++)
         cull_rep_print(&f->script, "%.9g %zu %.*f\n", scale * sum(parts[i]), i + 1,
                        scale * sum(parts[i]) < 9.95 ? 1 : 0, scale * sum(parts[i]));
-    cull_rep_figure_end_rows(f);
-    cull_rep_print(cull_rep_figure_plot(f, -1),
-                   "$d%zu using 1:2:(strcol(3).'%s') with labels left offset .4,0 tc rgb "
+    cull_rep_print(cull_rep_figure_plot_rows(f, NULL),
+                   "using 1:2:(strcol(3).'%s') with labels left offset .4,0 tc rgb "
                    "'#0102%02x'",
-                   block, unit, CULL_REP_AXIS);
+                   unit, CULL_REP_AXIS);
 }
 
 cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c, bool energy)

@@ -64,7 +64,7 @@ struct range {
 static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, const char *key,
                       struct range *range)
 {
-    size_t count = looks(arm), rows = 0, row = 0, drawn = 0, block = 0;
+    size_t count = looks(arm), rows = 0, row = 0, drawn = 0;
     double x = 0, error = 0;
     char   name[CULL_REP_NAME];
     int    colour = CULL_REP_SERIES + arm->style.colour;
@@ -73,7 +73,7 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
     for (size_t i = 0; i < count; i++) rows += mean_look(arm, i, time, &x, &error);
     if (rows == 0) return;
     cull_rep_arm_name(arm, CULL_REP_NAME, name);
-    block = cull_rep_figure_rows(f);
+    cull_rep_figure_rows(f);
     for (size_t i = 0; i < count; i++) {
         if (!mean_look(arm, i, time, &x, &error)) continue;
         range->low = fmin(range->low, error);
@@ -82,13 +82,12 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
         cull_rep_print(&f->script, "%.9g %.9g\n", x, error);
         drawn++;
     }
-    cull_rep_figure_end_rows(f);
-    cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, name, true)),
-                   "$d%zu using 1:2 with lines lw %s lc rgb '#0102%02x'%s", block,
-                   main_line ? "2" : "1", colour, arm->style.hollow ? " dt (8,5)" : "");
-    cull_rep_print(cull_rep_figure_plot(f, -1),
-                   "$d%zu using 1:2 every ::%zu with points pt %d ps 1 lc rgb '#0102%02x'", block,
-                   drawn - 1, cull_rep_marker(&arm->style), colour);
+    cull_rep_print(cull_rep_figure_plot_rows(f, name),
+                   "using 1:2 with lines lw %s lc rgb '#0102%02x'%s", main_line ? "2" : "1", colour,
+                   arm->style.hollow ? " dt (8,5)" : "");
+    cull_rep_print(cull_rep_figure_plot_rows(f, NULL),
+                   "using 1:2 every ::%zu with points pt %d ps 1 lc rgb '#0102%02x'", drawn - 1,
+                   cull_rep_marker(&arm->style), colour);
     cull_rep_figure_key(
         f, key,
         &(cull_rep_key){
@@ -209,22 +208,21 @@ static void plot_curve(cull_rep_figure *f, const cull_records_curve *curve, cons
                        int turn, bool loss)
 {
     cull_rep_style style = {.colour = 2 + turn % 6, .marker = (turn + 1 + turn / 6) % 6};
-    size_t         block = 0, rows = 0, row = 0, drawn = 0;
+    size_t         rows = 0, row = 0, drawn = 0;
 
     for (size_t i = 0; i < curve->count; i++)
         rows += isfinite(value_of(&curve->look[i], loss)) != 0;
     if (rows == 0) return;
-    block = cull_rep_figure_rows(f);
+    cull_rep_figure_rows(f);
     for (size_t i = 0; i < curve->count; i++) {
         double y = value_of(&curve->look[i], loss);
         if (!isfinite(y) || (row++ % cull_rep_figure_stride(rows) && row < rows)) continue;
         cull_rep_print(&f->script, "%.9g %.9g\n", curve->look[i].epoch, y);
         drawn++;
     }
-    cull_rep_figure_end_rows(f);
-    cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, name, true)),
-                   "$d%zu using 1:2 with linespoints lw 2 pt %d ps .9 pi %zu lc rgb '#0102%02x'",
-                   block, cull_rep_marker(&style), drawn / 20 + 1, CULL_REP_SERIES + style.colour);
+    cull_rep_print(cull_rep_figure_plot_rows(f, name),
+                   "using 1:2 with linespoints lw 2 pt %d ps .9 pi %zu lc rgb '#0102%02x'",
+                   cull_rep_marker(&style), drawn / 20 + 1, CULL_REP_SERIES + style.colour);
     cull_rep_figure_key(f, name, &(cull_rep_key){.style = style, .line = true, .phase = -1});
 }
 

@@ -16,18 +16,18 @@ struct powers {
 };
 
 /* A line with marks, few enough to be told apart; `turn` moves them along it. */
-static void plot_spread(cull_rep_figure *f, size_t block, size_t rows, size_t turn,
-                        const char *name, const cull_rep_style *style)
+static void plot_spread(cull_rep_figure *f, size_t rows, size_t turn, const char *name,
+                        const cull_rep_style *style)
 {
     int    colour = CULL_REP_SERIES + style->colour;
     size_t every = rows / 16 + 1;
 
-    cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, name, true)),
-                   "$d%zu using 1:2 with lines lw 1.5 lc rgb '#0102%02x'%s", block, colour,
+    cull_rep_print(cull_rep_figure_plot_rows(f, name),
+                   "using 1:2 with lines lw 1.5 lc rgb '#0102%02x'%s", colour,
                    style->hollow ? " dt (8,5)" : "");
-    cull_rep_print(cull_rep_figure_plot(f, -1),
-                   "$d%zu using 1:2 every %zu::%zu with points pt %d ps .9 lc rgb '#0102%02x'",
-                   block, every, turn % every, cull_rep_marker(style), colour);
+    cull_rep_print(cull_rep_figure_plot_rows(f, NULL),
+                   "using 1:2 every %zu::%zu with points pt %d ps .9 lc rgb '#0102%02x'", every,
+                   turn % every, cull_rep_marker(style), colour);
     cull_rep_figure_key(
         f, name,
         &(cull_rep_key){.style = *style, .line = true, .dashed = style->hollow, .phase = -1});
@@ -38,7 +38,7 @@ static void plot_errors(cull_rep_figure *f, const cull_rep_probe_group *g, size_
                         const struct powers *p)
 {
     double bin[MOST_BINS + 2] = {0}, width = (p->high - p->low) / (double)p->bins;
-    size_t block = 0, rows = 0;
+    size_t rows = 0;
 
     if (!g->count) return;
     for (size_t i = 0; i < g->count; i++) {
@@ -46,15 +46,14 @@ static void plot_errors(cull_rep_figure *f, const cull_rep_probe_group *g, size_
         size_t last = p->bins - 1;
         bin[1 + (at < 0 ? 0 : at >= (double)last ? last : (size_t)at)] += 100 / (double)g->count;
     }
-    block = cull_rep_figure_rows(f);
+    cull_rep_figure_rows(f);
     for (size_t i = 1; i <= p->bins; i++) {
         if (bin[i - 1] == 0 && bin[i] == 0 && bin[i + 1] == 0) continue;
         cull_rep_print(&f->script, "%.6g %.6g\n", pow(10, p->low + ((double)i - .5) * width),
                        bin[i]);
         rows++;
     }
-    cull_rep_figure_end_rows(f);
-    plot_spread(f, block, rows, turn, g->strategy, &g->style);
+    plot_spread(f, rows, turn, g->strategy, &g->style);
 }
 
 /* The range of a figure, and bins as many as the minibatches bear (twice the cube root). */
@@ -130,14 +129,14 @@ done:
 static void plot_picks(cull_rep_figure *f, const cull_records_picks *a, size_t turn,
                        const char *name, const cull_rep_style *style)
 {
-    size_t block = cull_rep_figure_rows(f), bins = a->most / a->width + 1;
+    size_t bins = a->most / a->width + 1;
 
+    cull_rep_figure_rows(f);
     for (size_t i = 0; i < bins; i++)
         cull_rep_print(&f->script, "%.6g %.6g\n",
                        (double)(i * a->width) + .5 * (double)(a->width - 1),
                        100 * a->bin[i] / (double)a->examples / (double)a->width);
-    cull_rep_figure_end_rows(f);
-    plot_spread(f, block, bins, turn, name, style);
+    plot_spread(f, bins, turn, name, style);
 }
 
 static void begin_picks(cull_rep_figure *f, size_t most)

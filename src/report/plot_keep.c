@@ -67,30 +67,26 @@ static void plot_series(cull_rep_figure *f, const struct axis *axis, const cull_
     char           name[CULL_REP_NAME];
     cull_rep_style style = arm[0]->style;
     bool           band = cull_rep_is_of_batches(arm[0]);
-    int            title = 0, colour = 0;
-    size_t         block = 0;
+    int            colour = 0;
 
     if (style.colour == 0) style.hollow = false;
     colour = CULL_REP_SERIES + style.colour;
     cull_rep_series_name(arm[0], name);
-    title = cull_rep_figure_label(f, name, true);
-    block = cull_rep_figure_rows(f);
+    cull_rep_figure_rows(f);
     for (size_t i = 0; i < count; i++)
         cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", place(axis, arm[i]->is->keep, turn),
                        arm[i]->is->mean, isfinite(arm[i]->low) ? arm[i]->low : arm[i]->is->mean,
                        isfinite(arm[i]->high) ? arm[i]->high : arm[i]->is->mean);
-    cull_rep_figure_end_rows(f);
     if (band)
-        cull_rep_print(cull_rep_figure_plot(f, -1),
-                       "$d%zu using 1:3:4 with filledcurves fs transparent solid .16 noborder lc "
+        cull_rep_print(cull_rep_figure_plot_rows(f, NULL),
+                       "using 1:3:4 with filledcurves fs transparent solid .16 noborder lc "
                        "rgb '#0102%02x'",
-                       block, colour);
-    else
-        cull_rep_print(cull_rep_figure_plot(f, -1),
-                       "$d%zu using 1:2:3:4 with yerrorbars lw 1 pt 0 lc rgb '#0102%02x'", block,
                        colour);
-    cull_rep_print(cull_rep_figure_plot(f, title),
-                   "$d%zu using 1:2 with linespoints lw %s pt %d ps .9 lc rgb '#0102%02x'%s", block,
+    else
+        cull_rep_print(cull_rep_figure_plot_rows(f, NULL),
+                       "using 1:2:3:4 with yerrorbars lw 1 pt 0 lc rgb '#0102%02x'", colour);
+    cull_rep_print(cull_rep_figure_plot_rows(f, name),
+                   "using 1:2 with linespoints lw %s pt %d ps .9 lc rgb '#0102%02x'%s",
                    band ? "2" : "1.2", cull_rep_marker(&style), colour,
                    style.hollow ? " dt (8,5)" : "");
     cull_rep_figure_key(
@@ -105,7 +101,7 @@ static void plot_full(cull_rep_figure *f, const cull_rep_comparison *c)
         const cull_rep_arm *arm = &c->arm[i];
 
         if (strcmp(arm->is->role, "full") != 0 || !isfinite(arm->is->mean)) continue;
-        cull_rep_print(cull_rep_figure_plot(f, cull_rep_figure_label(f, "full training", true)),
+        cull_rep_print(cull_rep_figure_plot(f, "full training"),
                        "%.9g with lines lw 2 dt (3,4) lc rgb '#0102%02x'", arm->is->mean,
                        CULL_REP_SERIES + arm->style.colour);
         cull_rep_figure_key(

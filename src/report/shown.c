@@ -7,8 +7,7 @@
 #include "base/alloc.h"
 #include "base/path.h"
 
-/* A file that cannot be read is a problem of the page, want of memory one of the caller. */
-static cull_status forgive(cull_status status, cull_records_list *problems)
+cull_status cull_rep_forgive(cull_status status, cull_records_list *problems)
 {
     if (status == CULL_OK || status == CULL_NO_MEMORY) return status;
     return cull_records_say(problems, "%.500s", cull_last_error());
@@ -20,8 +19,10 @@ static cull_status read_beside(const char *folder, cull_rep_run *run, cull_recor
     cull_status status = CULL_OK;
     bool        there = false;
 
-    TRY(forgive(cull_records_probes_read(folder, &run->probes, &there, problems), problems));
-    TRY(forgive(cull_records_picks_read(folder, &run->record.info, &run->picks), problems));
+    TRY(cull_rep_forgive(cull_records_probes_read(folder, &run->probes, &there, problems),
+                         problems));
+    TRY(cull_rep_forgive(cull_records_picks_read(folder, &run->record.info, &run->picks),
+                         problems));
 done:
     return status;
 }
@@ -55,8 +56,8 @@ static bool is_known(const char *status)
     return false;
 }
 
-/* What drawing needs beside the records. */
-static cull_status dress(const char *name, cull_rep_comparison *out, cull_records_list *problems)
+cull_status cull_rep_comparison_dress(const char *name, cull_rep_comparison *out,
+                                      cull_records_list *problems)
 {
     cull_status status = CULL_OK;
 
@@ -74,17 +75,6 @@ static cull_status dress(const char *name, cull_rep_comparison *out, cull_record
     }
     cull_rep_name_series(out);
     cull_rep_styles(out);
-done:
-    return status;
-}
-
-cull_status cull_rep_comparison_decode(const char *name, const void *data, size_t bytes,
-                                       cull_rep_comparison *out, cull_records_list *problems)
-{
-    cull_status status = CULL_OK;
-
-    TRY(cull_records_comparison_decode(name, data, bytes, &out->is));
-    TRY(dress(name, out, problems));
 done:
     return status;
 }
@@ -136,7 +126,7 @@ cull_status cull_rep_comparison_read(const char *folder, cull_rep_comparison *ou
     cull_status status = CULL_OK;
 
     TRY(cull_records_comparison_read(folder, &out->is));
-    TRY(dress(folder, out, problems));
+    TRY(cull_rep_comparison_dress(folder, out, problems));
     out->folder = folder;
     for (size_t i = 0; i < out->arms; i++)
         for (size_t j = 0; j < out->arm[i].is->runs; j++)
@@ -168,7 +158,7 @@ static cull_status read_recipe(const char *folder, cull_rep_single *out,
     void       *data = NULL;
     size_t      bytes = 0;
 
-    TRY(forgive(cull_records_file(folder, "recipe.yaml", &data, &bytes), problems));
+    TRY(cull_rep_forgive(cull_records_file(folder, "recipe.yaml", &data, &bytes), problems));
     if (!data) goto done;
     TRY(cull_base_alloc(bytes + 1, 1, "a recipe", &out->recipe));
     memcpy(out->recipe, data, bytes);

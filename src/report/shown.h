@@ -14,6 +14,9 @@
 
 enum { CULL_REP_SERIES_NAME = 256 };
 
+/* A file that cannot be read is a problem of the page, want of memory one of the caller. */
+cull_status cull_rep_forgive(cull_status status, cull_records_list *problems);
+
 /* A run's folder. */
 typedef struct cull_rep_run {
     bool                there; /* it was read and is what it should be */
@@ -59,9 +62,10 @@ typedef struct cull_rep_probed {
     cull_records_probes probes;
 } cull_rep_probed;
 
-/* From bytes; `name` begins the sentences. Clear it also after a failure. */
-cull_status cull_rep_comparison_decode(const char *name, const void *data, size_t bytes,
-                                       cull_rep_comparison *out, cull_records_list *problems);
+/* What drawing needs beside the records of a comparison; `name` begins the sentences. Clear it also
+ * after a failure. */
+cull_status cull_rep_comparison_dress(const char *name, cull_rep_comparison *comparison,
+                                      cull_records_list *problems);
 
 /* From a folder. What is not there is left out, what is damaged is named. CULL_IO or CULL_BAD_FILE:
  * there is nothing to show. `out` is zeros, also after a failure. */

@@ -22,7 +22,8 @@ static void try_comparison(cull_rep_page *page, const uint8_t *data, size_t size
 {
     cull_rep_comparison c = {0};
 
-    if (cull_rep_comparison_decode("fuzz", data, size, &c, &page->problems) != CULL_OK) {
+    if (cull_records_comparison_decode("fuzz", data, size, &c.is) != CULL_OK ||
+        cull_rep_comparison_dress("fuzz", &c, &page->problems) != CULL_OK) {
         if (cull_last_error()[0] == '\0') abort();
     } else {
         cull_rep_page_begin(page, c.is.title);

@@ -251,6 +251,18 @@ static void a_comparison_is_read_as_it_was_written(void **state)
     cull_records_list_clear(&problems);
 }
 
+/* A comparison's file, as a page shows it. */
+static cull_status read_text(const char *text, size_t bytes, cull_rep_comparison *c,
+                             cull_records_list *problems)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_records_comparison_decode("x", text, bytes, &c->is));
+    TRY(cull_rep_comparison_dress("x", c, problems));
+done:
+    return status;
+}
+
 static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
 {
     static const struct {
@@ -266,9 +278,8 @@ static void what_is_no_comparison_is_refused_with_a_sentence(void **state)
         cull_rep_comparison c = {0};
         cull_records_list   problems = {0};
 
-        assert_fails(
-            CULL_BAD_FILE, cases[i].sentence,
-            cull_rep_comparison_decode("x", cases[i].text, strlen(cases[i].text), &c, &problems));
+        assert_fails(CULL_BAD_FILE, cases[i].sentence,
+                     read_text(cases[i].text, strlen(cases[i].text), &c, &problems));
         cull_rep_comparison_clear(&c);
         cull_records_list_clear(&problems);
     }
@@ -281,8 +292,7 @@ static void every_cut_of_a_comparison_is_read_or_refused(void **state)
         cull_rep_comparison c = {0};
         cull_records_list   problems = {0};
 
-        assert_int_equal(CULL_BAD_FILE,
-                         cull_rep_comparison_decode("x", comparison, bytes, &c, &problems));
+        assert_int_equal(CULL_BAD_FILE, read_text(comparison, bytes, &c, &problems));
         cull_rep_comparison_clear(&c);
         cull_records_list_clear(&problems);
     }
@@ -361,7 +371,7 @@ static void figures_take_the_colours_of_the_page(void **state)
     (void)state;
     cull_rep_figure_begin(&f, "x", "y", 0);
     assert_int_equal(0, cull_rep_figure_label(&f, "<b>", true));
-    (void)cull_rep_figure_plot(&f, 0);
+    (void)cull_rep_figure_plot(&f, "<b>");
     assert_ok(cull_rep_svg(&t, &f, "a \"picture\"", svg));
     assert_non_null(strstr(t.data, "aria-label=\"a &quot;picture&quot;\""));
     assert_non_null(strstr(t.data, "stroke='var(--k16)'"));
@@ -565,7 +575,7 @@ static void decode(const char *text, cull_rep_comparison *c)
 {
     cull_records_list problems = {0};
 
-    assert_ok(cull_rep_comparison_decode("x", text, strlen(text), c, &problems));
+    assert_ok(read_text(text, strlen(text), c, &problems));
     assert_int_equal(0, problems.count);
 }
 
@@ -641,7 +651,7 @@ static void comparisons_without_options_are_named(void **state)
     cull_records_list   problems = {0};
 
     (void)state;
-    assert_ok(cull_rep_comparison_decode("x", text, strlen(text), &c, &problems));
+    assert_ok(read_text(text, strlen(text), &c, &problems));
     assert_int_equal(1, c.is.problems.count);
     assert_non_null(strstr(c.is.problems.text[0], "x: sb says nothing of its options"));
     cull_records_list_clear(&problems);
