@@ -21,10 +21,12 @@ void cull_nn_graph_window(cull_layer_desc *desc, cull_window height, cull_window
  * small enough to be multiplied. */
 void cull_nn_graph_slide(cull_layer_desc *desc, const cull_image *in);
 
+/* "stride 1x2", or one number where both axes agree. Returns its length. */
+int cull_nn_graph_axes(char *out, size_t room, const char *what, const int64_t number[2]);
+
 enum { CULL_WINDOW_TEXT = 128 };
 
-/* "3x5, stride 1, padding 1x2, dilation 2", for sentences: one number where both axes agree,
- * except in the kernel. */
+/* "3x5, stride 1, padding 1x2, dilation 2", for sentences; the kernel in full. */
 void cull_nn_graph_window_text(const cull_layer_desc *desc, char out[CULL_WINDOW_TEXT]);
 
 #endif

@@ -32,7 +32,7 @@ void cull_nn_graph_slide(cull_layer_desc *desc, const cull_image *in)
     desc->y.w = slide(desc, 1, in->w);
 }
 
-static int put(char *out, size_t room, const char *what, const int64_t number[2])
+int cull_nn_graph_axes(char *out, size_t room, const char *what, const int64_t number[2])
 {
     int at = snprintf(out, room, "%s%lld", what, (long long)number[0]);
 
@@ -47,8 +47,8 @@ void cull_nn_graph_window_text(const cull_layer_desc *desc, char out[CULL_WINDOW
     int    at =
         snprintf(out, room, "%lldx%lld", (long long)desc->kernel[0], (long long)desc->kernel[1]);
 
-    at += put(out + at, room - (size_t)at, ", stride ", desc->stride);
-    at += put(out + at, room - (size_t)at, ", padding ", desc->pad);
+    at += cull_nn_graph_axes(out + at, room - (size_t)at, ", stride ", desc->stride);
+    at += cull_nn_graph_axes(out + at, room - (size_t)at, ", padding ", desc->pad);
     if (desc->dilation[0] != 1 || desc->dilation[1] != 1)
-        (void)put(out + at, room - (size_t)at, ", dilation ", desc->dilation);
+        (void)cull_nn_graph_axes(out + at, room - (size_t)at, ", dilation ", desc->dilation);
 }

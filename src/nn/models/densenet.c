@@ -14,23 +14,16 @@ static int norm_conv(cull_model *m, int x, const char *prefix, int number, int64
     x = cull_nn_batchnorm(m, x, cull_model_join(&name, prefix, part));
     x = cull_nn_activate(m, x, activation);
     (void)snprintf(part, sizeof part, "conv%d", number);
-    return cull_nn_conv(m, x, cull_model_join(&name, prefix, part),
-                        &(cull_conv){.out = out,
-                                     .kernel = kernel,
-                                     .pad = kernel / 2,
-                                     .no_bias = true,
-                                     .init = CULL_INIT_HE_OUT});
+    return cull_model_kernel(m, x, cull_model_join(&name, prefix, part), out, kernel, 1,
+                             CULL_INIT_HE_OUT);
 }
 
 int cull_model_densenet(cull_model *m, const cull_model_options *options)
 {
     int64_t growth = options->widen, channels = 2 * growth;
     int     layers = (options->depth - 4) / 6;
-    int     x = cull_nn_conv(
-            m, 0, "conv1",
-            &(cull_conv){
-                .out = channels, .kernel = 3, .pad = 1, .no_bias = true, .init = CULL_INIT_HE_OUT});
-    char prefix[40];
+    int     x = cull_model_kernel(m, 0, "conv1", channels, 3, 1, CULL_INIT_HE_OUT);
+    char    prefix[40];
 
     for (int b = 1; b <= 3; b++) {
         for (int i = 0; i < layers; i++) {

@@ -116,6 +116,16 @@ done:
     return status;
 }
 
+int cull_model_kernel(cull_model *m, int x, const char *name, int64_t out, int64_t kernel,
+                      int64_t stride, cull_init init)
+{
+    cull_conv layer = {.out = out, .kernel = kernel, .stride = stride, .no_bias = true};
+
+    layer.pad = kernel / 2;
+    layer.init = init;
+    return cull_nn_conv(m, x, name, &layer);
+}
+
 void cull_nn_model_fit_options(const char *name, cull_model_options *options)
 {
     unsigned can = has(name);

@@ -28,13 +28,8 @@ static int conv_norm(const struct builder *b, int x, const char *prefix, int num
     char            part[16];
 
     (void)snprintf(part, sizeof part, "conv%d", number);
-    x = cull_nn_conv(b->m, x, cull_model_join(&name, prefix, part),
-                     &(cull_conv){.out = out,
-                                  .kernel = kernel,
-                                  .stride = stride,
-                                  .pad = kernel / 2,
-                                  .no_bias = true,
-                                  .init = b->init});
+    x = cull_model_kernel(b->m, x, cull_model_join(&name, prefix, part), out, kernel, stride,
+                          b->init);
     (void)snprintf(part, sizeof part, "bn%d", number);
     return cull_nn_batchnorm(b->m, x, cull_model_join(&name, prefix, part));
 }
@@ -44,9 +39,8 @@ static int downsample(const struct builder *b, int x, const char *prefix, int64_
 {
     cull_model_name name;
 
-    x = cull_nn_conv(
-        b->m, x, cull_model_join(&name, prefix, "downsample.0"),
-        &(cull_conv){.out = out, .kernel = 1, .stride = stride, .no_bias = true, .init = b->init});
+    x = cull_model_kernel(b->m, x, cull_model_join(&name, prefix, "downsample.0"), out, 1, stride,
+                          b->init);
     return cull_nn_batchnorm(b->m, x, cull_model_join(&name, prefix, "downsample.1"));
 }
 

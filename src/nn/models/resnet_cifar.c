@@ -9,20 +9,13 @@ static int block(cull_model *m, int x, const char *prefix, int64_t width, int64_
 {
     cull_model_name name;
     int             skip = widens ? cull_nn_shortcut(m, x, width, stride) : x;
-    int             y = cull_nn_conv(m, x, cull_model_join(&name, prefix, "conv1"),
-                                     &(cull_conv){.out = width,
-                                                  .kernel = 3,
-                                                  .stride = stride,
-                                                  .pad = 1,
-                                                  .no_bias = true,
-                                                  .init = CULL_INIT_HE_IN});
+    int y = cull_model_kernel(m, x, cull_model_join(&name, prefix, "conv1"), width, 3, stride,
+                              CULL_INIT_HE_IN);
 
     y = cull_nn_batchnorm(m, y, cull_model_join(&name, prefix, "bn1"));
     y = cull_nn_activate(m, y, activation);
-    y = cull_nn_conv(
-        m, y, cull_model_join(&name, prefix, "conv2"),
-        &(cull_conv){
-            .out = width, .kernel = 3, .pad = 1, .no_bias = true, .init = CULL_INIT_HE_IN});
+    y = cull_model_kernel(m, y, cull_model_join(&name, prefix, "conv2"), width, 3, 1,
+                          CULL_INIT_HE_IN);
     y = cull_nn_batchnorm(m, y, cull_model_join(&name, prefix, "bn2"));
     y = cull_nn_add(m, y, skip);
     return cull_nn_activate(m, y, activation);
@@ -31,9 +24,7 @@ static int block(cull_model *m, int x, const char *prefix, int64_t width, int64_
 int cull_model_resnet_cifar(cull_model *m, const cull_model_options *options)
 {
     int blocks = (options->depth - 2) / 6;
-    int x = cull_nn_conv(
-        m, 0, "conv1",
-        &(cull_conv){.out = 16, .kernel = 3, .pad = 1, .no_bias = true, .init = CULL_INIT_HE_IN});
+    int x = cull_model_kernel(m, 0, "conv1", 16, 3, 1, CULL_INIT_HE_IN);
 
     x = cull_nn_batchnorm(m, x, "bn1");
     x = cull_nn_activate(m, x, options->activation);

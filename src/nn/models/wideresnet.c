@@ -14,35 +14,22 @@ static int block(cull_model *m, int x, const char *prefix, int64_t width, int64_
 
     a = cull_nn_activate(m, a, options->activation);
     if (changes)
-        skip = cull_nn_conv(m, a, cull_model_join(&name, prefix, "convShortcut"),
-                            &(cull_conv){.out = width,
-                                         .kernel = 1,
-                                         .stride = stride,
-                                         .no_bias = true,
-                                         .init = CULL_INIT_HE_OUT});
-    y = cull_nn_conv(m, a, cull_model_join(&name, prefix, "conv1"),
-                     &(cull_conv){.out = width,
-                                  .kernel = 3,
-                                  .stride = stride,
-                                  .pad = 1,
-                                  .no_bias = true,
-                                  .init = CULL_INIT_HE_OUT});
+        skip = cull_model_kernel(m, a, cull_model_join(&name, prefix, "convShortcut"), width, 1,
+                                 stride, CULL_INIT_HE_OUT);
+    y = cull_model_kernel(m, a, cull_model_join(&name, prefix, "conv1"), width, 3, stride,
+                          CULL_INIT_HE_OUT);
     y = cull_nn_batchnorm(m, y, cull_model_join(&name, prefix, "bn2"));
     y = cull_nn_activate(m, y, options->activation);
     if (options->dropout > 0) y = cull_nn_dropout(m, y, options->dropout);
-    y = cull_nn_conv(
-        m, y, cull_model_join(&name, prefix, "conv2"),
-        &(cull_conv){
-            .out = width, .kernel = 3, .pad = 1, .no_bias = true, .init = CULL_INIT_HE_OUT});
+    y = cull_model_kernel(m, y, cull_model_join(&name, prefix, "conv2"), width, 3, 1,
+                          CULL_INIT_HE_OUT);
     return cull_nn_add(m, skip, y);
 }
 
 int cull_model_wideresnet(cull_model *m, const cull_model_options *options)
 {
     int blocks = (options->depth - 4) / 6;
-    int x = cull_nn_conv(
-        m, 0, "conv1",
-        &(cull_conv){.out = 16, .kernel = 3, .pad = 1, .no_bias = true, .init = CULL_INIT_HE_OUT});
+    int x = cull_model_kernel(m, 0, "conv1", 16, 3, 1, CULL_INIT_HE_OUT);
 
     for (int stage = 0; stage < 3; stage++) {
         int64_t width = ((int64_t)16 << stage) * options->widen;
