@@ -11,8 +11,8 @@ static int norm_conv(cull_model *m, int x, const char *prefix, int number, int64
     char            part[16];
 
     (void)snprintf(part, sizeof part, "bn%d", number);
-    x = cull_nn_batchnorm(m, x, cull_model_join(&name, prefix, part));
-    x = cull_nn_activate(m, x, activation);
+    x = cull_model_batchnorm(m, x, cull_model_join(&name, prefix, part));
+    x = cull_model_activate(m, x, activation);
     (void)snprintf(part, sizeof part, "conv%d", number);
     return cull_model_kernel(m, x, cull_model_join(&name, prefix, part), out, kernel, 1,
                              CULL_INIT_HE_OUT);
@@ -32,17 +32,17 @@ int cull_model_densenet(cull_model *m, const cull_model_options *options)
             (void)snprintf(prefix, sizeof prefix, "block%d.layer.%d", b, i);
             y = norm_conv(m, x, prefix, 1, 4 * growth, 1, options->activation);
             y = norm_conv(m, y, prefix, 2, growth, 3, options->activation);
-            x = cull_nn_concat(m, x, y);
+            x = cull_model_concat(m, x, y);
             channels += growth;
         }
         if (b == 3) break;
         channels /= 2;
         (void)snprintf(prefix, sizeof prefix, "trans%d", b);
         x = norm_conv(m, x, prefix, 1, channels, 1, options->activation);
-        x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_AVERAGE, .kernel = 2});
+        x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_AVERAGE, .kernel = 2});
     }
-    x = cull_nn_batchnorm(m, x, "bn1");
-    x = cull_nn_activate(m, x, options->activation);
-    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
-    return cull_nn_dense(m, x, "fc", (int64_t)options->classes, true, CULL_INIT_UNIFORM);
+    x = cull_model_batchnorm(m, x, "bn1");
+    x = cull_model_activate(m, x, options->activation);
+    x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    return cull_model_logits(m, x, "fc", options, CULL_INIT_UNIFORM);
 }
