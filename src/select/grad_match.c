@@ -218,9 +218,7 @@ done:
 
 static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
 {
-    (void)step;
-    (void)epoch;
-    cull_sel_matching_needs(self->values, out);
+    cull_sel_matching_needs(self, step, epoch, out);
     cull_sel_minibatches_needs(self, out);
     if (cull_value_is(self->values, "scope", "class-gradient") ||
         cull_value_is(self->values, "scope", "class")) {

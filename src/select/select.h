@@ -57,7 +57,8 @@ typedef struct cull_sel_watch {
     cull_trouble   *trouble;
 } cull_sel_watch;
 
-/* What rules of the library are handed: whatever they make of the backend ends with their state. */
+/* What rules of the library are handed: whatever they make of the backend ends with their state.
+ * The losses kept by place are its base's. */
 typedef struct cull_sel_self {
     cull_self base; /* first, so that a cull_self * is one of these */
     cull_kit  kit;

@@ -26,17 +26,6 @@ static bool is_owned(const cull_selector *s)
     return s->owner && s->setting.backend == s->home;
 }
 
-cull_status cull_sel_watch_create(cull_selector *s)
-{
-    cull_status status = CULL_OK;
-
-    s->kit.backend = s->setting.backend;
-    TRY(cull_kit_ready(&s->kit, CULL_OP_CHECK, 0));
-    TRY(cull_kit_allocate(&s->kit, 1, sizeof *s->word, "an error word", &s->word));
-done:
-    return status;
-}
-
 cull_status cull_sel_watch_begin(cull_selector *s)
 {
     cull_status        status = CULL_OK;
