@@ -9,8 +9,6 @@ static cull_status shape(cull_node *node, const cull_image *in)
     if (in->h != 1 || in->w != 1)
         FAIL(CULL_BAD_ARGUMENT, "a dense layer takes features, not %lldx%lld images: flatten first",
              (long long)in->h, (long long)in->w);
-    if (out < 1 || out > 1 << 24)
-        FAIL(CULL_BAD_ARGUMENT, "a dense layer of %lld outputs", (long long)out);
     node->desc.y = (cull_image){0, out, 1, 1, 1};
     node->params = node->desc.bias ? 2 : 1;
     node->param_count[0] = (size_t)(out * in->c);
@@ -21,12 +19,17 @@ done:
 
 static const cull_node_class dense = {"dense", CULL_KEEP_X, shape};
 
-int cull_nn_dense(cull_model *m, int x, const char *name, int64_t out, bool bias, int init)
+int cull_model_dense(cull_model *model, int x, const char *name, const cull_dense *given)
 {
-    cull_node node = cull_nn_graph_node(&dense, CULL_LAYER_DENSE, x, -1);
+    cull_node  node = cull_nn_graph_node(&dense, CULL_LAYER_DENSE, x, -1);
+    cull_dense layer = {0};
 
-    node.desc.y.c = out;
-    node.desc.bias = bias;
-    node.init = init;
-    return cull_nn_graph_add(m, &node, name);
+    if (!cull_nn_graph_takes(model, name)) return -1;
+    cull_nn_graph_trouble(model, cull_sized_read("cull_dense", given, sizeof layer, &layer));
+    cull_nn_graph_trouble(model,
+                          cull_nn_graph_weight(model, x, name, layer.out, 1, (int)layer.init));
+    node.desc.y.c = layer.out;
+    node.desc.bias = !layer.no_bias;
+    node.init = (int)layer.init;
+    return cull_nn_graph_add(model, &node, name);
 }

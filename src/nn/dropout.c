@@ -10,10 +10,10 @@ static cull_status shape(cull_node *node, const cull_image *in)
 
 static const cull_node_class dropout = {"dropout", 0, shape};
 
-int cull_nn_dropout(cull_model *m, int x, double probability)
+int cull_model_dropout(cull_model *model, int x, double probability)
 {
     cull_node node = cull_nn_graph_node(&dropout, CULL_LAYER_DROPOUT, x, -1);
 
     node.desc.probability = probability;
-    return cull_nn_graph_add(m, &node, NULL);
+    return cull_nn_graph_open(model) ? cull_nn_graph_add(model, &node, NULL) : -1;
 }

@@ -9,9 +9,9 @@ static cull_status shape(cull_node *node, const cull_image *in)
 
 static const cull_node_class flatten = {"flatten", 0, shape};
 
-int cull_nn_flatten(cull_model *m, int x)
+int cull_model_flatten(cull_model *model, int x)
 {
     cull_node node = cull_nn_graph_node(&flatten, CULL_LAYER_CONVERT, x, -1);
 
-    return cull_nn_graph_add(m, &node, NULL);
+    return cull_nn_graph_open(model) ? cull_nn_graph_add(model, &node, NULL) : -1;
 }

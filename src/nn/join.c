@@ -26,18 +26,22 @@ static cull_status concat_shape(cull_node *node, const cull_image *in)
 static const cull_node_class add = {"add", 0, add_shape};
 static const cull_node_class concat = {"concat", 0, concat_shape};
 
-int cull_nn_add(cull_model *m, int x, int x2)
+/* Two inputs, also where the second is no node's number, so that this is found. */
+static int join(cull_model *model, const cull_node_class *class, cull_layer_kind kind, int x,
+                int x2)
 {
-    cull_node node = cull_nn_graph_node(&add, CULL_LAYER_ADD, x, x2 < 0 ? -2 : x2);
+    cull_node node = cull_nn_graph_node(class, kind, x, x2);
 
     node.inputs = 2;
-    return cull_nn_graph_add(m, &node, NULL);
+    return cull_nn_graph_open(model) ? cull_nn_graph_add(model, &node, NULL) : -1;
 }
 
-int cull_nn_concat(cull_model *m, int x, int x2)
+int cull_model_add(cull_model *model, int x, int x2)
 {
-    cull_node node = cull_nn_graph_node(&concat, CULL_LAYER_CONCAT, x, x2 < 0 ? -2 : x2);
+    return join(model, &add, CULL_LAYER_ADD, x, x2);
+}
 
-    node.inputs = 2;
-    return cull_nn_graph_add(m, &node, NULL);
+int cull_model_concat(cull_model *model, int x, int x2)
+{
+    return join(model, &concat, CULL_LAYER_CONCAT, x, x2);
 }

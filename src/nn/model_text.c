@@ -4,28 +4,18 @@
 
 #include "base/bytes.h"
 #include "base/number.h"
-#include "nn/nn.h"
+#include "nn/graph.h"
 
 enum { LINE = 320 };
 
-/* One number where both axes agree. */
-static int axes(const char *what, const int64_t number[2], char *out, size_t room)
-{
-    int at = snprintf(out, room, " %s %lld", what, (long long)number[0]);
-
-    if (number[0] != number[1])
-        at += snprintf(out + at, room - (size_t)at, "x%lld", (long long)number[1]);
-    return at;
-}
-
 static int window(const cull_layer_desc *d, char *out, size_t room)
 {
-    int at = axes("kernel", d->kernel, out, room);
+    int at = cull_nn_graph_axes(out, room, " kernel ", d->kernel);
 
-    at += axes("stride", d->stride, out + at, room - (size_t)at);
-    at += axes("pad", d->pad, out + at, room - (size_t)at);
+    at += cull_nn_graph_axes(out + at, room - (size_t)at, " stride ", d->stride);
+    at += cull_nn_graph_axes(out + at, room - (size_t)at, " pad ", d->pad);
     if (d->dilation[0] != 1 || d->dilation[1] != 1)
-        at += axes("dilation", d->dilation, out + at, room - (size_t)at);
+        at += cull_nn_graph_axes(out + at, room - (size_t)at, " dilation ", d->dilation);
     return at;
 }
 

@@ -84,21 +84,6 @@ cull_status cull_nn_model_copy(const cull_model *model, cull_model **out);
 cull_status cull_nn_model_text(const cull_model *model, cull_writer *out);
 /* A further input, of its own type (tokens are int32): its node. */
 int cull_nn_input(cull_model *m, int64_t channels, int64_t height, int64_t width, cull_dtype dtype);
-/* Each adds a node and returns its number; after a failure -1, kept until finish says why.
- * name: unique within the model, NULL for nodes without parameters. */
-int cull_nn_dense(cull_model *m, int x, const char *name, int64_t out, bool bias, int init);
-int cull_nn_conv(cull_model *m, int x, const char *name, const cull_conv *layer);
-int cull_nn_norm(cull_model *m, int x, const char *name, const cull_norm *layer);
-int cull_nn_batchnorm(cull_model *m, int x, const char *name);
-int cull_nn_groupnorm(cull_model *m, int x, const char *name, int64_t groups);
-int cull_nn_layernorm(cull_model *m, int x, const char *name);
-int cull_nn_activate(cull_model *m, int x, cull_activation activation);
-int cull_nn_pool(cull_model *m, int x, const cull_pool *layer);
-int cull_nn_add(cull_model *m, int x, int x2);
-int cull_nn_concat(cull_model *m, int x, int x2);
-int cull_nn_shortcut(cull_model *m, int x, int64_t channels, int64_t stride);
-int cull_nn_dropout(cull_model *m, int x, double probability);
-int cull_nn_flatten(cull_model *m, int x); /* (c, h, w) -> (c*h*w, 1, 1), in NCHW order */
 /* The logits: the last dense node. Says the first thing that went wrong while building. */
 cull_status cull_nn_model_finish(cull_model *m, int logits);
 

@@ -34,7 +34,7 @@ static double first_of(double a, double b, double c)
     return b != 0 ? b : c;
 }
 
-int cull_nn_norm(cull_model *m, int x, const char *name, const cull_norm *layer)
+int cull_model_norm(cull_model *model, int x, const char *name, const cull_norm *given)
 {
     static const struct {
         const cull_node_class *class;
@@ -42,27 +42,38 @@ int cull_nn_norm(cull_model *m, int x, const char *name, const cull_norm *layer)
     } kinds[] = {[CULL_NORM_BATCH] = {&batchnorm, CULL_LAYER_BATCHNORM},
                  [CULL_NORM_GROUP] = {&groupnorm, CULL_LAYER_GROUPNORM},
                  [CULL_NORM_LAYER] = {&layernorm, CULL_LAYER_LAYERNORM}};
-    bool      batch = layer->over == CULL_NORM_BATCH;
-    cull_node node = cull_nn_graph_node(kinds[layer->over].class, kinds[layer->over].kind, x, -1);
+    cull_norm layer = {0};
+    cull_node node;
+    bool      batch = false;
 
-    node.desc.groups = layer->over == CULL_NORM_GROUP ? layer->groups : 1;
-    node.desc.epsilon = first_of(layer->epsilon, m->epsilon, CULL_NORM_EPSILON);
-    node.desc.momentum = first_of(layer->momentum, batch ? m->momentum : 0, CULL_NORM_MOMENTUM);
+    if (!cull_nn_graph_takes(model, name)) return -1;
+    cull_nn_graph_trouble(model, cull_sized_read("cull_norm", given, sizeof layer, &layer));
+    batch = layer.over == CULL_NORM_BATCH;
+    if (!batch && layer.over != CULL_NORM_GROUP && layer.over != CULL_NORM_LAYER) {
+        cull_nn_graph_trouble(model,
+                              cull_fail(CULL_BAD_ARGUMENT, "%s: node %d: no norm is number %d",
+                                        model->name, model->nodes, (int)layer.over));
+        return -1;
+    }
+    node = cull_nn_graph_node(kinds[layer.over].class, kinds[layer.over].kind, x, -1);
+    node.desc.groups = layer.over == CULL_NORM_GROUP ? layer.groups : 1;
+    node.desc.epsilon = first_of(layer.epsilon, model->epsilon, CULL_NORM_EPSILON);
+    node.desc.momentum = first_of(layer.momentum, batch ? model->momentum : 0, CULL_NORM_MOMENTUM);
     node.init = CULL_INIT_ONE;
-    return cull_nn_graph_add(m, &node, name);
+    return cull_nn_graph_add(model, &node, name);
 }
 
-int cull_nn_batchnorm(cull_model *m, int x, const char *name)
+int cull_model_batchnorm(cull_model *model, int x, const char *name)
 {
-    return cull_nn_norm(m, x, name, &(cull_norm){.over = CULL_NORM_BATCH});
+    return cull_model_norm(model, x, name, &(cull_norm){.over = CULL_NORM_BATCH});
 }
 
-int cull_nn_groupnorm(cull_model *m, int x, const char *name, int64_t groups)
+int cull_model_groupnorm(cull_model *model, int x, const char *name, int64_t groups)
 {
-    return cull_nn_norm(m, x, name, &(cull_norm){.over = CULL_NORM_GROUP, .groups = groups});
+    return cull_model_norm(model, x, name, &(cull_norm){.over = CULL_NORM_GROUP, .groups = groups});
 }
 
-int cull_nn_layernorm(cull_model *m, int x, const char *name)
+int cull_model_layernorm(cull_model *model, int x, const char *name)
 {
-    return cull_nn_norm(m, x, name, &(cull_norm){.over = CULL_NORM_LAYER});
+    return cull_model_norm(model, x, name, &(cull_norm){.over = CULL_NORM_LAYER});
 }

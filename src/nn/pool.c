@@ -35,14 +35,24 @@ static cull_window side_by_side(cull_window window)
     return window;
 }
 
-int cull_nn_pool(cull_model *m, int x, const cull_pool *layer)
+int cull_model_pool(cull_model *model, int x, const cull_pool *given)
 {
-    bool        max = layer->pooling == CULL_POOL_MAX;
-    cull_node   node = cull_nn_graph_node(max ? &maximum : &average, CULL_LAYER_POOL, x, -1);
-    cull_window height = {.kernel = layer->kernel, .stride = layer->stride, .pad = layer->pad};
+    cull_pool   layer = {0};
+    cull_window height = {0};
+    cull_node   node;
 
-    node.desc.pooling = layer->pooling;
-    if (layer->pooling != CULL_POOL_GLOBAL)
-        cull_nn_graph_window(&node.desc, side_by_side(height), side_by_side(layer->width));
-    return cull_nn_graph_add(m, &node, NULL);
+    if (!cull_nn_graph_open(model)) return -1;
+    cull_nn_graph_trouble(model, cull_sized_read("cull_pool", given, sizeof layer, &layer));
+    node = cull_nn_graph_node(layer.pooling == CULL_POOL_MAX ? &maximum : &average, CULL_LAYER_POOL,
+                              x, -1);
+    node.desc.pooling = layer.pooling;
+    if (layer.pooling == CULL_POOL_GLOBAL) return cull_nn_graph_add(model, &node, NULL);
+    if (layer.pooling != CULL_POOL_MAX && layer.pooling != CULL_POOL_AVERAGE)
+        cull_nn_graph_trouble(model,
+                              cull_fail(CULL_BAD_ARGUMENT, "%s: node %d: no pooling is number %d",
+                                        model->name, model->nodes, (int)layer.pooling));
+    height = (cull_window){.kernel = layer.kernel, .stride = layer.stride, .pad = layer.pad};
+    cull_nn_graph_trouble(model, cull_nn_graph_check_window(model, height, layer.width));
+    cull_nn_graph_window(&node.desc, side_by_side(height), side_by_side(layer.width));
+    return cull_nn_graph_add(model, &node, NULL);
 }

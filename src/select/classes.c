@@ -5,39 +5,26 @@
 
 #include "backend/match.h"
 
-cull_status cull_sel_classes_make(const cull_tensor *label, size_t rows, size_t classes,
-                                  cull_sel_classes *out)
+cull_status cull_sel_classes_make(cull_kit *kit, const cull_tensor *label, size_t rows,
+                                  size_t classes, cull_sel_classes *out)
 {
-    cull_status      status = CULL_OK;
-    cull_sel_classes made = {.count = classes};
-    size_t          *next = NULL;
+    cull_status status = CULL_OK;
+    size_t     *next = NULL;
 
-    *out = (cull_sel_classes){0};
-    TRY(cull_base_alloc(classes, sizeof *made.size, "class sizes", &made.size));
-    TRY(cull_base_alloc(classes + 1, sizeof *made.start, "class sizes", &made.start));
-    TRY(cull_base_alloc(rows, sizeof *made.row, "rows by class", &made.row));
-    TRY(cull_base_alloc(classes, sizeof *next, "class sizes", &next));
-    for (size_t i = 0; i < rows; i++) made.size[(size_t)cull_tensor_get(label, i)]++;
+    out->count = classes;
+    TRY(cull_kit_allocate(kit, classes, sizeof *out->size, "class sizes", &out->size));
+    TRY(cull_kit_allocate(kit, classes + 1, sizeof *out->start, "class sizes", &out->start));
+    TRY(cull_kit_allocate(kit, rows, sizeof *out->row, "rows by class", &out->row));
+    TRY(cull_kit_allocate(kit, classes, sizeof *next, "class sizes", &next));
+    for (size_t i = 0; i < rows; i++) out->size[(size_t)cull_tensor_get(label, i)]++;
     for (size_t c = 0; c < classes; c++) {
-        next[c] = made.start[c];
-        made.start[c + 1] = made.start[c] + made.size[c];
+        next[c] = out->start[c];
+        out->start[c + 1] = out->start[c] + out->size[c];
     }
     for (size_t i = 0; i < rows; i++)
-        made.row[next[(size_t)cull_tensor_get(label, i)]++] = (uint32_t)i;
-    *out = made;
-    made = (cull_sel_classes){0};
+        out->row[next[(size_t)cull_tensor_get(label, i)]++] = (uint32_t)i;
 done:
-    cull_base_free(next);
-    cull_sel_classes_clear(&made);
     return status;
-}
-
-void cull_sel_classes_clear(cull_sel_classes *classes)
-{
-    cull_base_free(classes->size);
-    cull_base_free(classes->start);
-    cull_base_free(classes->row);
-    *classes = (cull_sel_classes){0};
 }
 
 struct draw {
@@ -70,39 +57,28 @@ static void deal(const struct draw *shuffled, size_t rows, cull_sel_minibatches 
     }
 }
 
-cull_status cull_sel_minibatches_make(const cull_signals *signals, size_t batch, uint64_t seed,
-                                      cull_sel_minibatches *out)
+cull_status cull_sel_minibatches_make(cull_kit *kit, const cull_signals *signals, size_t batch,
+                                      uint64_t seed, cull_sel_minibatches *out)
 {
-    cull_status          status = CULL_OK;
-    cull_sel_minibatches made = {.batch = batch};
-    cull_key             key = cull_key_make(seed, "minibatches");
-    struct draw         *shuffled = NULL;
-    size_t               rows = signals->count;
+    cull_status  status = CULL_OK;
+    cull_key     key = cull_key_make(seed, "minibatches");
+    struct draw *shuffled = NULL;
+    size_t       rows = signals->count;
 
-    *out = (cull_sel_minibatches){0};
-    made.count = (rows + made.batch - 1) / made.batch;
-    TRY(cull_base_alloc(made.count + 1, sizeof *made.start, "minibatches", &made.start));
-    TRY(cull_base_alloc(rows, sizeof *made.row, "minibatches", &made.row));
+    out->batch = batch;
+    out->count = (rows + batch - 1) / batch;
+    TRY(cull_kit_allocate(kit, out->count + 1, sizeof *out->start, "minibatches", &out->start));
+    TRY(cull_kit_allocate(kit, rows, sizeof *out->row, "minibatches", &out->row));
     TRY(cull_base_alloc(rows, sizeof *shuffled, "a shuffle", &shuffled));
     for (size_t i = 0; i < rows; i++) {
         shuffled[i].key = cull_key_uniform(key, signals->epoch, cull_sel_place(signals, i));
         shuffled[i].row = (uint32_t)i;
     }
     qsort(shuffled, rows, sizeof *shuffled, by_key);
-    deal(shuffled, rows, &made);
-    *out = made;
-    made = (cull_sel_minibatches){0};
+    deal(shuffled, rows, out);
 done:
     cull_base_free(shuffled);
-    cull_sel_minibatches_clear(&made);
     return status;
-}
-
-void cull_sel_minibatches_clear(cull_sel_minibatches *minibatches)
-{
-    cull_base_free(minibatches->start);
-    cull_base_free(minibatches->row);
-    *minibatches = (cull_sel_minibatches){0};
 }
 
 /* Halves round up. */

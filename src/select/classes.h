@@ -12,10 +12,9 @@ typedef struct cull_sel_classes {
     uint32_t *row;   /* [rows]                       */
 } cull_sel_classes;
 
-/* Every label must be below `classes`. On failure *out is zeros. */
-cull_status cull_sel_classes_make(const cull_tensor *label, size_t rows, size_t classes,
-                                  cull_sel_classes *out);
-void        cull_sel_classes_clear(cull_sel_classes *classes);
+/* Every label must be below `classes`. The arrays are the kit's, which works on the host. */
+cull_status cull_sel_classes_make(cull_kit *kit, const cull_tensor *label, size_t rows,
+                                  size_t classes, cull_sel_classes *out);
 
 /* Minibatches of the pool, each one's rows ascending; the last one may be shorter. */
 typedef struct cull_sel_minibatches {
@@ -27,12 +26,11 @@ typedef struct cull_sel_minibatches {
 
 /*
  * Cut the rows of signals into minibatches of `batch` by a shuffle from (seed, epoch). Who
- * shares a minibatch follows from the places, whatever the order of the rows. On failure
- * *out is zeros.
+ * shares a minibatch follows from the places, whatever the order of the rows. The arrays are the
+ * kit's, which works on the host.
  */
-cull_status cull_sel_minibatches_make(const cull_signals *signals, size_t batch, uint64_t seed,
-                                      cull_sel_minibatches *out);
-void        cull_sel_minibatches_clear(cull_sel_minibatches *minibatches);
+cull_status cull_sel_minibatches_make(cull_kit *kit, const cull_signals *signals, size_t batch,
+                                      uint64_t seed, cull_sel_minibatches *out);
 
 /* How many minibatches come nearest to a budget of rows, at least one; halves round up. */
 size_t cull_sel_minibatches_nearest(const cull_sel_minibatches *minibatches, size_t budget);

@@ -106,7 +106,7 @@ static cull_status decide_class(cull_self *self, const cull_signals *signals, si
     size_t                *share = NULL, count = 0;
     cull_facility_problem *problems = NULL;
 
-    TRY(cull_sel_classes_make(&signals->label, signals->count, (size_t)signals->p.shape[1],
+    TRY(cull_sel_classes_make(&kit, &signals->label, signals->count, (size_t)signals->p.shape[1],
                               &classes));
     TRY(cull_kit_allocate(&kit, classes.count, sizeof *share, "budgets of classes", &share));
     TRY(cull_kit_allocate(&kit, classes.count, sizeof *problems, "problems of classes", &problems));
@@ -127,7 +127,6 @@ static cull_status decide_class(cull_self *self, const cull_signals *signals, si
     cull_match_scale(out, (double)out->count);
 done:
     cull_kit_clear(&kit);
-    cull_sel_classes_clear(&classes);
     return status;
 }
 
@@ -269,7 +268,7 @@ static cull_status decide_batch(cull_self *self, const cull_signals *signals, si
     cull_facility_problem problem = {0};
     size_t                kept = 0;
 
-    TRY(cull_sel_minibatches_make(signals, self->setting->batch, self->setting->seed,
+    TRY(cull_sel_minibatches_make(&means.kit, signals, self->setting->batch, self->setting->seed,
                                   &minibatches));
     problem.budget = cull_sel_minibatches_nearest(&minibatches, budget);
     if (problem.budget == minibatches.count) {
@@ -290,7 +289,6 @@ static cull_status decide_batch(cull_self *self, const cull_signals *signals, si
     if (kept < problem.budget) out->flags |= CULL_SUBSET_SHORT;
 done:
     cull_kit_clear(&means.kit);
-    cull_sel_minibatches_clear(&minibatches);
     return status;
 }
 

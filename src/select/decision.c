@@ -24,8 +24,8 @@ static cull_status apply_source(cull_selector *s, const cull_signals *signals, c
     TRY(cull_kit_grow(&s->kit, signals->count, sizeof *s->recalled, "recalled losses",
                       &s->recalled_room, &s->recalled));
     TRY(cull_kit_grow(&s->kit, signals->count, 1, "recalled losses", &s->unseen_room, &s->unseen));
-    TRY(cull_sel_losses_recall(s->losses, signals->place, signals->count, signals->epoch, &s->watch,
-                               s->recalled, s->unseen));
+    TRY(cull_sel_losses_recall(s->self.base.losses, signals->place, signals->count, signals->epoch,
+                               &s->watch, s->recalled, s->unseen));
     out->loss = cull_vector(s->recalled, CULL_F64, signals->count);
     out->loss.device = signals->device;
     out->unseen = s->unseen;
@@ -59,12 +59,6 @@ static size_t most_of(const cull_selector *s, size_t budget, const cull_subset *
     if (s->strategy->traits & CULL_NO_BUDGET) return SIZE_MAX;
     if (out->groups == 0) return budget;
     return budget + batch / 2 > batch ? budget + batch / 2 : batch;
-}
-
-/* Before a rule changes its history: to settle what came, with what may have been carried over. */
-static cull_status ready_settle(cull_selector *s, size_t count)
-{
-    return cull_kit_ready(&s->kit, CULL_OP_SETTLE, count + s->setting.batch);
 }
 
 /* All rows with weights 1, or those that are there in order; and their places. signals is NULL for
@@ -230,7 +224,8 @@ static cull_status choose(cull_selector *s, const cull_signals *signals, bool al
     cull_status status = CULL_OK;
 
     cull_sel_subset_aim(out, s->setting.backend);
-    TRY(ready_settle(s, signals->count));
+    /* before a rule changes its history: what came, and what may have been carried over */
+    TRY(cull_kit_ready(&s->kit, CULL_OP_SETTLE, signals->count + s->setting.batch));
     if (!all) return decide(s, signals, budget, out);
     TRY(cull_subset_resize(out, signals->count));
     if (out->backend)
@@ -288,7 +283,7 @@ cull_status cull_select(cull_selector *selector, const cull_signals *signals, si
     }
     if (plain) goto done;
     if (s->source == CULL_LOSSES_STALE && cull_sel_scores_now(s, signals->epoch))
-        TRY(cull_sel_losses_record(s->losses, here, &s->watch));
+        TRY(cull_sel_losses_record(s->self.base.losses, here, &s->watch));
     if (cull_sel_over_pool(s)) s->decided = (cull_sel_decision){true, signals->epoch};
 done:
     if (status != CULL_OK && out) out->count = 0;
@@ -316,7 +311,7 @@ cull_status cull_observe(cull_selector *selector, const cull_signals *trained)
     TRY(look_over(s, here, &needs));
     if (s->strategy->observe) TRY(s->strategy->observe(&s->self.base, here));
     if (s->source == CULL_LOSSES_REMEMBERED)
-        TRY(cull_sel_losses_record(s->losses, here, &s->watch));
+        TRY(cull_sel_losses_record(s->self.base.losses, here, &s->watch));
     TRY(cull_sel_watch_end(s));
 done:
     return status;
@@ -329,7 +324,7 @@ static cull_status empty(cull_selector *s, cull_subset *out)
 
     cull_sel_subset_aim(out, s->setting.backend);
     TRY(cull_subset_resize(out, 0));
-    TRY(ready_settle(s, 0));
+    TRY(cull_kit_ready(&s->kit, CULL_OP_SETTLE, s->setting.batch));
     if (s->strategy->flush) TRY(s->strategy->flush(&s->self.base, out));
     TRY(finish(s, NULL, SIZE_MAX, out));
 done:

@@ -10,6 +10,7 @@
  * of exactly zero. Rows are weighted in blocks; two (C, D+1) sums are all that is kept.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/sized.h"
@@ -67,16 +68,11 @@ static double effective_size(const cull_subset *subset)
     return largest > 0 ? sum * sum / squares : 0;
 }
 
-static void sift(uint32_t *x, size_t root, size_t end)
+static int by_number(const void *a, const void *b)
 {
-    for (size_t child; (child = 2 * root + 1) < end; root = child) {
-        uint32_t swap = x[root];
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-        if (child + 1 < end && x[child] < x[child + 1]) child++;
-        if (x[root] >= x[child]) return;
-        x[root] = x[child];
-        x[child] = swap;
-    }
+    return x < y ? -1 : x > y;
 }
 
 /* Ascending, each place once; returns how many. */
@@ -84,14 +80,7 @@ static size_t distinct(uint32_t *x, size_t count)
 {
     size_t kept = 0;
 
-    for (size_t root = count / 2; root-- > 0;) sift(x, root, count);
-    for (size_t end = count; end-- > 1;) {
-        uint32_t swap = x[0];
-
-        x[0] = x[end];
-        x[end] = swap;
-        sift(x, 0, end);
-    }
+    qsort(x, count, sizeof *x, by_number);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || x[i] != x[kept - 1]) x[kept++] = x[i];
     return kept;
@@ -113,13 +102,11 @@ static cull_status overlap(const cull_subset *one, const cull_subset *two, doubl
     na = distinct(a, na);
     nb = distinct(b, nb);
     while (i < na && j < nb) {
-        if (a[i] == b[j]) shared++;
-        if (a[i] < b[j])
-            i++;
-        else if (a[i] > b[j])
-            j++;
-        else
-            i++, j++;
+        uint32_t least = a[i] < b[j] ? a[i] : b[j];
+
+        shared += a[i] == b[j];
+        i += a[i] == least;
+        j += b[j] == least;
     }
     *out = (double)shared / (double)(na < nb ? na : nb);
 done:

@@ -9,13 +9,6 @@
 static const cull_option_spec options[] = {
     {CULL_MATCHING_TOLERANCE}, {CULL_MATCHING_SHORT}, {CULL_MATCHING_MATCH}, {.key = NULL}};
 
-static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
-{
-    (void)step;
-    (void)epoch;
-    cull_sel_matching_needs(self->values, out);
-}
-
 static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
                           cull_subset *out)
 {
@@ -33,6 +26,6 @@ const cull_strategy cull_strategy_divbs = {
     .runs = CULL_RUNS_STEP,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
-    .needs = needs,
+    .needs = cull_sel_matching_needs,
     .decide = decide,
 };

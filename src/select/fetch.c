@@ -40,7 +40,7 @@ static size_t span(const cull_tensor *t)
     return rows ? ((rows - 1) * (size_t)t->stride[0] + width) * cull_dtype_size(t->dtype) : 0;
 }
 
-static cull_status carry_tensor(struct way *way, unsigned wanted, cull_tensor *t)
+static cull_status carry_tensor(struct way *way, bool wanted, cull_tensor *t)
 {
     cull_status status = CULL_OK;
     const void *data = t->data;
@@ -56,24 +56,16 @@ done:
 
 static cull_status carry_signals(struct way *way, const cull_needs *read, cull_signals *s)
 {
-    cull_status  status = CULL_OK;
-    cull_target *target = &s->target;
-    const void  *place = s->place;
-    const void  *unseen = read->signals & CULL_SIGNAL_LOSS ? s->unseen : NULL;
+    cull_status status = CULL_OK;
+    const void *place = s->place;
+    const void *unseen = read->signals & CULL_SIGNAL_LOSS ? s->unseen : NULL;
 
     TRY(carry(way, &place, s->count * sizeof *s->place));
     TRY(carry(way, &unseen, s->count));
     s->place = place;
     s->unseen = unseen;
-    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_LOSS, &s->loss));
-    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_H, &s->h));
-    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_P, &s->p));
-    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_LABEL, &s->label));
-    TRY(carry_tensor(way, read->signals & CULL_SIGNAL_IRREDUCIBLE, &s->irreducible));
-    TRY(carry_tensor(way, read->target & CULL_SIGNAL_H, &target->h));
-    TRY(carry_tensor(way, read->target & CULL_SIGNAL_P, &target->p));
-    TRY(carry_tensor(way, read->target & CULL_SIGNAL_LABEL, &target->label));
-    TRY(carry_tensor(way, read->target & CULL_SIGNAL_LOGITS, &target->logits));
+    for (const cull_sel_array *a = cull_sel_arrays; a->name; a++)
+        TRY(carry_tensor(way, cull_sel_array_read(a, read), (cull_tensor *)((char *)s + a->at)));
     s->device = cull_backend_device(way->load->work);
 done:
     return status;

@@ -28,9 +28,7 @@ struct cull_selector {
     uint64_t        first, last; /* window, in steps (over the pool: epochs); last is exclusive */
     uint64_t        every, stale_every, stale_first, period, warm_epochs, epochs;
 
-    /* history */
-    cull_sel_losses  *losses; /* by place; NULL when losses are scored   */
-    cull_sel_decision decided;
+    cull_sel_decision decided; /* history, as is what self holds */
 
     /* the frame's own operations; room for recalled losses */
     cull_kit kit;
@@ -62,16 +60,14 @@ cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const 
 /* A copy where out lies; one of both is the host. */
 cull_status cull_sel_deliver(cull_subset *from, cull_subset *out);
 
-/* watch.c: room for it. A decision begins, and what was found wrong in it until now fails here,
+/* watch.c: a decision begins, and what was found wrong in it until now fails here,
  * unless that is somebody else's to read: elsewhere than on the host this waits. */
-cull_status cull_sel_watch_create(cull_selector *s);
 cull_status cull_sel_watch_begin(cull_selector *s);
 cull_status cull_sel_watch_end(const cull_selector *s);
 
 /* selector.c: the part of a selector that is history. */
-cull_status cull_sel_state_make(const cull_selector *s, cull_sel_self *out,
-                                cull_sel_losses **losses);
-void cull_sel_state_drop(const cull_selector *s, cull_sel_self *self, cull_sel_losses *losses);
+cull_status cull_sel_state_make(const cull_selector *s, cull_sel_self *out);
+void        cull_sel_state_drop(const cull_selector *s, cull_sel_self *self);
 
 /* rhythm.c */
 cull_status cull_sel_rhythm(cull_selector *s); /* resolve and check the frame's options */

@@ -48,14 +48,6 @@ struct plan {
     cull_match_filler filler;
 };
 
-static void plan_clear(struct plan *plan)
-{
-    cull_sel_classes_clear(&plan->own);
-    cull_sel_classes_clear(&plan->target);
-    cull_kit_clear(&plan->kit);
-    cull_match_filler_clear(&plan->filler);
-}
-
 /* One problem for each class that has a budget. */
 static cull_status plan_classes(struct plan *plan, size_t budget)
 {
@@ -66,9 +58,9 @@ static cull_status plan_classes(struct plan *plan, size_t budget)
     size_t             *share = NULL;
     cull_kit           *kit = &plan->kit;
 
-    TRY(cull_sel_classes_make(&signals->label, signals->count, classes, &plan->own));
+    TRY(cull_sel_classes_make(kit, &signals->label, signals->count, classes, &plan->own));
     if (plan->validation)
-        TRY(cull_sel_classes_make(&target->label, target->count, classes, &plan->target));
+        TRY(cull_sel_classes_make(kit, &target->label, target->count, classes, &plan->target));
     TRY(cull_kit_allocate(kit, classes, sizeof *share, "class budgets", &share));
     TRY(cull_kit_allocate(kit, classes, sizeof *plan->problem, "problems", &plan->problem));
     TRY(cull_kit_allocate(kit, classes, sizeof *plan->class, "problems", &plan->class));
@@ -212,15 +204,14 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
             ? cull_sel_match_batches(self, signals, plan.options, budget, out)
             : match_examples(&plan, budget, out));
 done:
-    plan_clear(&plan);
+    cull_kit_clear(&plan.kit);
+    cull_match_filler_clear(&plan.filler);
     return status;
 }
 
 static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
 {
-    (void)step;
-    (void)epoch;
-    cull_sel_matching_needs(self->values, out);
+    cull_sel_matching_needs(self, step, epoch, out);
     cull_sel_minibatches_needs(self, out);
     if (cull_value_is(self->values, "scope", "class-gradient") ||
         cull_value_is(self->values, "scope", "class")) {

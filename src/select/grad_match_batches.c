@@ -40,14 +40,6 @@ struct pool {
     cull_subset             chosen; /* minibatches */
 };
 
-static void pool_clear(struct pool *pool)
-{
-    cull_sel_minibatches_clear(&pool->cut);
-    cull_kit_clear(&pool->kit);
-    cull_match_filler_clear(&pool->filler);
-    cull_subset_clear(&pool->chosen);
-}
-
 static cull_status make_target(struct pool *pool)
 {
     cull_status         status = CULL_OK;
@@ -232,7 +224,8 @@ cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *si
     pool.size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
     pool.memory = options->memory;
     pool.scale = ldexp(1, -(int)fmax(cull_match_exponent(&signals->p), SMALLEST));
-    TRY(cull_sel_minibatches_make(signals, self->setting->batch, self->setting->seed, &pool.cut));
+    TRY(cull_sel_minibatches_make(&pool.kit, signals, self->setting->batch, self->setting->seed,
+                                  &pool.cut));
     picks = cull_sel_minibatches_nearest(&pool.cut, budget);
     if (picks == pool.cut.count) {
         TRY(cull_sel_minibatches_all(&pool.cut, out));
@@ -248,6 +241,8 @@ cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *si
     out->picked = picked;
     out->flags = pool.chosen.flags;
 done:
-    pool_clear(&pool);
+    cull_kit_clear(&pool.kit);
+    cull_match_filler_clear(&pool.filler);
+    cull_subset_clear(&pool.chosen);
     return status;
 }

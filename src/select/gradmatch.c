@@ -23,13 +23,6 @@ static cull_status create(cull_self *self)
     return cull_sel_matching_options("gradmatch", self->values, self->state);
 }
 
-static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
-{
-    (void)step;
-    (void)epoch;
-    cull_sel_matching_needs(self->values, out);
-}
-
 static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
                           cull_subset *out)
 {
@@ -48,6 +41,6 @@ const cull_strategy cull_strategy_gradmatch = {
     .options = options,
     .state_size = sizeof(cull_omp_options),
     .create = create,
-    .needs = needs,
+    .needs = cull_sel_matching_needs,
     .decide = decide,
 };

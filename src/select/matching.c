@@ -18,10 +18,12 @@ done:
     return status;
 }
 
-void cull_sel_matching_needs(const cull_values *values, cull_needs *needs)
+void cull_sel_matching_needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
 {
-    if (cull_value_is(values, "match", "validation"))
-        needs->target |= CULL_SIGNAL_H | CULL_SIGNAL_P;
+    (void)step;
+    (void)epoch;
+    if (cull_value_is(self->values, "match", "validation"))
+        out->target |= CULL_SIGNAL_H | CULL_SIGNAL_P;
 }
 
 cull_status cull_sel_match(cull_self *self, const cull_signals *signals,

@@ -45,8 +45,8 @@ cull_status cull_sel_match(cull_self *self, const cull_signals *signals,
  * doubles. */
 cull_status cull_sel_cancel(const cull_op_args *args, const char *whose);
 
-/* Adjust needs for match=validation. */
-void cull_sel_matching_needs(const cull_values *values, cull_needs *needs);
+/* The hook `needs`: what match=validation asks for. */
+void cull_sel_matching_needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out);
 
 /* grad_match_batches.c: grad-match with whole minibatches as atoms. */
 cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *signals,

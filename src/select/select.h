@@ -57,7 +57,8 @@ typedef struct cull_sel_watch {
     cull_trouble   *trouble;
 } cull_sel_watch;
 
-/* What rules of the library are handed: whatever they make of the backend ends with their state. */
+/* What rules of the library are handed: whatever they make of the backend ends with their state.
+ * The losses kept by place are its base's. */
 typedef struct cull_sel_self {
     cull_self base; /* first, so that a cull_self * is one of these */
     cull_kit  kit;
@@ -82,8 +83,32 @@ void cull_sel_moment(cull_selector *selector, const cull_moment *moment);
  * but for the first step of an epoch? Such steps can be recorded. */
 bool cull_sel_records(const cull_selector *selector);
 
-/* signals.c: shapes and types of the signals in `read` (and, of the target block, in its target),
- * wherever they lie. */
+/* signals.c: the arrays that signals may have, in the order in which they are looked at; without a
+ * name behind the last. */
+typedef struct cull_sel_array {
+    const char *name;
+    unsigned    signal; /* CULL_SIGNAL_*                                             */
+    bool        target; /* of the target block                                       */
+    size_t      at;     /* where its tensor is in cull_signals                       */
+    int         dims;
+    bool        integral;
+    size_t      wide_as; /* where the array is whose columns it has; 0: as many as it has */
+} cull_sel_array;
+
+extern const cull_sel_array cull_sel_arrays[];
+
+static inline bool cull_sel_array_read(const cull_sel_array *array, const cull_needs *read)
+{
+    return (array->target ? read->target : read->signals) & array->signal;
+}
+
+static inline size_t cull_sel_array_rows(const cull_signals *signals, const cull_sel_array *array)
+{
+    return array->target ? signals->target.count : signals->count;
+}
+
+/* Shapes and types of those in `read` (and, of the target block, in its target), wherever they lie.
+ */
 cull_status cull_sel_check_shapes(const cull_signals *signals, const cull_needs *read, size_t pool);
 /* Their ranges, and that they are finite, by CULL_OP_CHECK: told in watch->trouble. */
 cull_status cull_sel_check_values(cull_kit *kit, const cull_signals *signals,

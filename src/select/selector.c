@@ -52,8 +52,7 @@ done:
     return status;
 }
 
-cull_status cull_sel_state_make(const cull_selector *s, cull_sel_self *out,
-                                cull_sel_losses **losses)
+cull_status cull_sel_state_make(const cull_selector *s, cull_sel_self *out)
 {
     cull_status  status = CULL_OK;
     cull_predict predict = CULL_PREDICT_LAST;
@@ -63,23 +62,23 @@ cull_status cull_sel_state_make(const cull_selector *s, cull_sel_self *out,
         if (cull_value_is(s->values, "predict", "average")) predict = CULL_PREDICT_AVERAGE;
         if (cull_value_is(s->values, "predict", "trend")) predict = CULL_PREDICT_TREND;
     }
-    if (s->source != CULL_LOSSES_SCORED)
-        TRY(cull_sel_losses_create(s->setting.backend, s->setting.pool, predict, losses));
-    *self = (cull_self){&s->setting, s->values, NULL, *losses, &cull_sel_calls, &s->watch};
+    *self = (cull_self){&s->setting, s->values, NULL, NULL, &cull_sel_calls, &s->watch};
     out->kit.backend = s->setting.backend;
+    if (s->source != CULL_LOSSES_SCORED)
+        TRY(cull_sel_losses_create(s->setting.backend, s->setting.pool, predict, &self->losses));
     TRY(cull_base_alloc(s->strategy->state_size, 1, "a strategy's state", &self->state));
     if (s->strategy->create) TRY(s->strategy->create(self));
 done:
     return status;
 }
 
-void cull_sel_state_drop(const cull_selector *s, cull_sel_self *self, cull_sel_losses *losses)
+void cull_sel_state_drop(const cull_selector *s, cull_sel_self *self)
 {
     if (self->base.state && s->strategy->destroy) s->strategy->destroy(&self->base);
     cull_base_free(self->base.state);
+    cull_sel_losses_destroy(self->base.losses);
     cull_kit_clear(&self->kit);
     *self = (cull_sel_self){0};
-    cull_sel_losses_destroy(losses);
 }
 
 cull_status cull_selector_create(const char *strategy, const cull_option *options, size_t count,
@@ -98,8 +97,10 @@ cull_status cull_selector_create(const char *strategy, const cull_option *option
     TRY(take_options(s, modifier, options, count));
     TRY(take_setting(s, setting));
     TRY(cull_sel_rhythm(s));
-    TRY(cull_sel_watch_create(s));
-    TRY(cull_sel_state_make(s, &s->self, &s->losses));
+    s->kit.backend = s->setting.backend;
+    TRY(cull_kit_ready(&s->kit, CULL_OP_CHECK, 0));
+    TRY(cull_kit_allocate(&s->kit, 1, sizeof *s->word, "an error word", &s->word));
+    TRY(cull_sel_state_make(s, &s->self));
     *out = s;
     s = NULL;
 done:
@@ -112,7 +113,7 @@ void cull_selector_destroy(cull_selector *selector)
     cull_selector *s = selector;
 
     if (!s) return;
-    if (s->strategy) cull_sel_state_drop(s, &s->self, s->losses);
+    if (s->strategy) cull_sel_state_drop(s, &s->self);
     cull_kit_clear(&s->kit);
     cull_sel_load_clear(&s->fetched);
     cull_subset_clear(&s->made);

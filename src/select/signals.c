@@ -1,7 +1,28 @@
 /* select/signals.c - what a rule may rely on: shapes, types, ranges, finite numbers. */
 #include <float.h>
+#include <stddef.h>
 
 #include "select/select.h"
+
+#define OWN(array)    offsetof(cull_signals, array)
+#define TARGET(array) offsetof(cull_signals, target.array)
+
+const cull_sel_array cull_sel_arrays[] = {
+    {"loss", CULL_SIGNAL_LOSS, false, OWN(loss), 1, false, 0},
+    {"h", CULL_SIGNAL_H, false, OWN(h), 2, false, 0},
+    {"p", CULL_SIGNAL_P, false, OWN(p), 2, false, 0},
+    {"label", CULL_SIGNAL_LABEL, false, OWN(label), 1, true, 0},
+    {"irreducible", CULL_SIGNAL_IRREDUCIBLE, false, OWN(irreducible), 1, false, 0},
+    {"target h", CULL_SIGNAL_H, true, TARGET(h), 2, false, OWN(h)},
+    {"target p", CULL_SIGNAL_P, true, TARGET(p), 2, false, OWN(p)},
+    {"target logits", CULL_SIGNAL_LOGITS, true, TARGET(logits), 2, false, OWN(p)},
+    {"target label", CULL_SIGNAL_LABEL, true, TARGET(label), 1, true, 0},
+    {.name = NULL}};
+
+static const cull_tensor *tensor_at(const cull_signals *signals, size_t offset)
+{
+    return (const cull_tensor *)((const char *)signals + offset);
+}
 
 /* Arrays that another pass has overwritten are of other examples than their places say. */
 static cull_status check_lent(const cull_signals *signals)
@@ -41,55 +62,25 @@ unsigned cull_sel_present(const cull_signals *signals)
 {
     unsigned present = 0;
 
-    if (cull_tensor_present(&signals->loss)) present |= CULL_SIGNAL_LOSS;
-    if (cull_tensor_present(&signals->h)) present |= CULL_SIGNAL_H;
-    if (cull_tensor_present(&signals->p)) present |= CULL_SIGNAL_P;
-    if (cull_tensor_present(&signals->label)) present |= CULL_SIGNAL_LABEL;
-    if (cull_tensor_present(&signals->irreducible)) present |= CULL_SIGNAL_IRREDUCIBLE;
+    for (const cull_sel_array *a = cull_sel_arrays; a->name; a++)
+        if (!a->target && cull_tensor_present(tensor_at(signals, a->at))) present |= a->signal;
     return present;
 }
 
-/* A view of what lies on the device of all these signals. */
-static cull_status check_view(const cull_signals *signals, const cull_tensor *t, const char *name,
-                              int dims, size_t rows, bool integral)
-{
-    cull_status status = CULL_OK;
-    cull_tensor view = *t;
-
-    if (cull_tensor_present(t)) TRY(cull_device_check(t->device, signals->device, name));
-    view.device = (cull_device){0};
-    TRY(cull_tensor_check(&view, name, dims, rows, integral));
-done:
-    return status;
-}
-
-/* The target block is as wide as the examples are. */
-static cull_status check_wide(const cull_signals *signals, const cull_tensor *t, const char *name,
-                              const cull_tensor *as, const char *as_name)
-{
-    cull_status status = CULL_OK;
-
-    TRY(check_view(signals, t, name, 2, signals->target.count, false));
-    if (t->shape[1] != as->shape[1])
-        FAIL(CULL_BAD_ARGUMENT, "%s %s %lld columns, %s has %lld", name,
-             t == &signals->target.logits ? "have" : "has", (long long)t->shape[1], as_name,
-             (long long)as->shape[1]);
-done:
-    return status;
-}
-
-static cull_status check_target_shapes(const cull_signals *s, unsigned wanted)
+/* It lies on the device of all these signals, and is as wide as the examples where it says so. */
+static cull_status check_shape(const cull_signals *signals, const cull_sel_array *a)
 {
     cull_status        status = CULL_OK;
-    const cull_target *target = &s->target;
+    const cull_tensor *t = tensor_at(signals, a->at), *as = tensor_at(signals, a->wide_as);
+    cull_tensor        view = *t;
 
-    if (target->count < 1) FAIL(CULL_BAD_ARGUMENT, "a target block is needed and missing");
-    if (wanted & CULL_SIGNAL_H) TRY(check_wide(s, &target->h, "target h", &s->h, "h"));
-    if (wanted & CULL_SIGNAL_P) TRY(check_wide(s, &target->p, "target p", &s->p, "p"));
-    if (wanted & CULL_SIGNAL_LOGITS)
-        TRY(check_wide(s, &target->logits, "target logits", &s->p, "p"));
-    if (wanted & CULL_SIGNAL_LABEL)
-        TRY(check_view(s, &target->label, "target label", 1, target->count, true));
+    if (cull_tensor_present(t)) TRY(cull_device_check(t->device, signals->device, a->name));
+    view.device = (cull_device){0};
+    TRY(cull_tensor_check(&view, a->name, a->dims, cull_sel_array_rows(signals, a), a->integral));
+    if (a->wide_as && t->shape[1] != as->shape[1])
+        FAIL(CULL_BAD_ARGUMENT, "%s %s %lld columns, %s has %lld", a->name,
+             a->signal == CULL_SIGNAL_LOGITS ? "have" : "has", (long long)t->shape[1],
+             as == &signals->h ? "h" : "p", (long long)as->shape[1]);
 done:
     return status;
 }
@@ -97,107 +88,55 @@ done:
 cull_status cull_sel_check_shapes(const cull_signals *signals, const cull_needs *read, size_t pool)
 {
     cull_status status = CULL_OK;
-    unsigned    wanted = read->signals;
-    size_t      count = signals->count;
 
     TRY(check_lent(signals));
     TRY(check_count(signals, pool));
-    if (wanted & CULL_SIGNAL_LOSS)
-        TRY(check_view(signals, &signals->loss, "loss", 1, count, false));
-    if (wanted & CULL_SIGNAL_H) TRY(check_view(signals, &signals->h, "h", 2, count, false));
-    if (wanted & CULL_SIGNAL_P) TRY(check_view(signals, &signals->p, "p", 2, count, false));
-    if (wanted & CULL_SIGNAL_LABEL)
-        TRY(check_view(signals, &signals->label, "label", 1, count, true));
-    if (wanted & CULL_SIGNAL_IRREDUCIBLE)
-        TRY(check_view(signals, &signals->irreducible, "irreducible", 1, count, false));
-    if (read->target) TRY(check_target_shapes(signals, read->target));
+    for (const cull_sel_array *a = cull_sel_arrays; a->name; a++) {
+        if (!cull_sel_array_read(a, read)) continue;
+        if (a->target && signals->target.count < 1)
+            FAIL(CULL_BAD_ARGUMENT, "a target block is needed and missing");
+        TRY(check_shape(signals, a));
+    }
 done:
     return status;
 }
 
-/* What all parts of one check share. */
-struct look {
-    cull_kit    *kit;
-    cull_op_args args;
-};
-
-/* Numbers from low to high. */
-static cull_status look_at(struct look *look, const cull_tensor *x, size_t rows, uint64_t which,
-                           double low, double high)
+/* Labels are classes, all else is finite; but a loss nobody knows may be anything. */
+static cull_status check_values(cull_kit *kit, const cull_signals *s, const cull_sel_array *a,
+                                const cull_sel_watch *watch)
 {
-    look->args.check.x = *x;
-    look->args.check.rows = rows;
-    look->args.check.which = which;
-    look->args.check.low = low;
-    look->args.check.high = high;
-    return cull_kit_run(look->kit, CULL_OP_CHECK, 0, &look->args);
-}
+    cull_op_args args = {.check = {.rows = cull_sel_array_rows(s, a),
+                                   .x = *tensor_at(s, a->at),
+                                   .place = a->target ? NULL : s->place,
+                                   .which = a->signal | (a->target ? CULL_TROUBLE_TARGET : 0),
+                                   .low = -DBL_MAX,
+                                   .high = DBL_MAX,
+                                   .unseen = a->signal == CULL_SIGNAL_LOSS ? s->unseen : NULL,
+                                   .now = watch->moment,
+                                   .trouble = watch->trouble}};
 
-static cull_status look_at_finite(struct look *look, const cull_tensor *x, size_t rows,
-                                  uint64_t which)
-{
-    return look_at(look, x, rows, which, -DBL_MAX, DBL_MAX);
-}
+    if (a->signal == CULL_SIGNAL_LABEL) {
+        bool classes = cull_tensor_present(&s->p) && s->p.dims == 2;
 
-static cull_status look_at_labels(struct look *look, const cull_tensor *label, size_t rows,
-                                  const cull_tensor *p, uint64_t which)
-{
-    double classes = cull_tensor_present(p) && p->dims == 2 ? (double)p->shape[1] : INT32_MAX;
-
-    return look_at(look, label, rows, which, 0, classes - 1);
-}
-
-static cull_status look_at_target(struct look *look, const cull_signals *s, unsigned wanted)
-{
-    cull_status        status = CULL_OK;
-    const cull_target *target = &s->target;
-    size_t             n = target->count;
-    uint64_t           bit = CULL_TROUBLE_TARGET;
-
-    look->args.check.place = NULL;
-    if (wanted & CULL_SIGNAL_H) TRY(look_at_finite(look, &target->h, n, bit | CULL_SIGNAL_H));
-    if (wanted & CULL_SIGNAL_P) TRY(look_at_finite(look, &target->p, n, bit | CULL_SIGNAL_P));
-    if (wanted & CULL_SIGNAL_LOGITS)
-        TRY(look_at_finite(look, &target->logits, n, bit | CULL_SIGNAL_LOGITS));
-    if (wanted & CULL_SIGNAL_LABEL)
-        TRY(look_at_labels(look, &target->label, n, &s->p, bit | CULL_SIGNAL_LABEL));
-done:
-    return status;
-}
-
-/* A loss nobody knows may be anything; all others must be finite. */
-static cull_status look_at_loss(struct look *look, const cull_signals *s)
-{
-    cull_status status = CULL_OK;
-
-    look->args.check.unseen = s->unseen;
-    TRY(look_at_finite(look, &s->loss, s->count, CULL_SIGNAL_LOSS));
-    look->args.check.unseen = NULL;
-done:
-    return status;
+        args.check.low = 0;
+        args.check.high = (classes ? (double)s->p.shape[1] : INT32_MAX) - 1;
+    }
+    return cull_kit_run(kit, CULL_OP_CHECK, 0, &args);
 }
 
 cull_status cull_sel_check_values(cull_kit *kit, const cull_signals *signals,
                                   const cull_needs *read, size_t pool, const cull_sel_watch *watch)
 {
-    cull_status         status = CULL_OK;
-    const cull_signals *s = signals;
-    unsigned            wanted = read->signals;
-    size_t              n = s->count;
-    struct look         look = {
-                kit, {.check = {.place = s->place, .now = watch->moment, .trouble = watch->trouble}}};
+    cull_status  status = CULL_OK;
+    cull_op_args places = {.check = {.rows = signals->count,
+                                     .place = signals->place,
+                                     .pool = pool,
+                                     .now = watch->moment,
+                                     .trouble = watch->trouble}};
 
-    look.args.check.pool = pool;
-    if (s->place) TRY(look_at(&look, &(cull_tensor){0}, n, 0, 0, 0));
-    look.args.check.pool = 0;
-    if (wanted & CULL_SIGNAL_LOSS) TRY(look_at_loss(&look, s));
-    if (wanted & CULL_SIGNAL_H) TRY(look_at_finite(&look, &s->h, n, CULL_SIGNAL_H));
-    if (wanted & CULL_SIGNAL_P) TRY(look_at_finite(&look, &s->p, n, CULL_SIGNAL_P));
-    if (wanted & CULL_SIGNAL_LABEL)
-        TRY(look_at_labels(&look, &s->label, n, &s->p, CULL_SIGNAL_LABEL));
-    if (wanted & CULL_SIGNAL_IRREDUCIBLE)
-        TRY(look_at_finite(&look, &s->irreducible, n, CULL_SIGNAL_IRREDUCIBLE));
-    if (read->target) TRY(look_at_target(&look, s, read->target));
+    if (signals->place) TRY(cull_kit_run(kit, CULL_OP_CHECK, 0, &places));
+    for (const cull_sel_array *a = cull_sel_arrays; a->name; a++)
+        if (cull_sel_array_read(a, read)) TRY(check_values(kit, signals, a, watch));
 done:
     return status;
 }

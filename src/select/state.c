@@ -30,7 +30,7 @@ static cull_status save_parts(const cull_selector *s, cull_writer *writer)
         FAIL(CULL_UNSUPPORTED, "%s has a state but cannot save it", s->name);
     TRY(cull_write(writer, magic, sizeof magic));
     TRY(cull_write(writer, head, sizeof head));
-    if (s->losses) TRY(cull_sel_losses_save(s->losses, writer));
+    if (s->self.base.losses) TRY(cull_sel_losses_save(s->self.base.losses, writer));
     if (s->strategy->save) TRY(s->strategy->save(&s->self.base, writer));
 done:
     return status;
@@ -91,31 +91,24 @@ done:
 /* Restored into a twin, which takes over only when everything was read. */
 cull_status cull_selector_restore(cull_selector *selector, const void *bytes, size_t size)
 {
-    cull_status      status = CULL_OK;
-    cull_selector   *s = selector;
-    cull_sel_self    self = {0};
-    cull_sel_losses *losses = NULL;
-    cull_reader      reader = {0};
-    uint64_t         head[3] = {0};
+    cull_status    status = CULL_OK;
+    cull_selector *s = selector;
+    cull_sel_self  self = {0}, before = {0};
+    cull_reader    reader = {0};
+    uint64_t       head[3] = {0};
 
     if (!s || !bytes) FAIL(CULL_BAD_ARGUMENT, "restore: a selector and bytes are needed");
     TRY(open_state(s, bytes, size, &reader, head));
-    TRY(cull_sel_state_make(s, &self, &losses));
-    if (losses) TRY(cull_sel_losses_restore(losses, &reader));
+    TRY(cull_sel_state_make(s, &self));
+    if (self.base.losses) TRY(cull_sel_losses_restore(self.base.losses, &reader));
     if (s->strategy->restore) TRY(s->strategy->restore(&self.base, &reader));
     if (reader.at != reader.size)
         FAIL(CULL_BAD_STATE, "saved state has %zu bytes too many", reader.size - reader.at);
-    {
-        cull_sel_self    old_self = s->self;
-        cull_sel_losses *old_losses = s->losses;
-
-        s->self = self;
-        s->losses = losses;
-        s->decided = (cull_sel_decision){head[1] != 0, head[2]};
-        self = old_self;
-        losses = old_losses;
-    }
+    before = s->self;
+    s->self = self;
+    s->decided = (cull_sel_decision){head[1] != 0, head[2]};
+    self = before;
 done:
-    if (s) cull_sel_state_drop(s, &self, losses);
+    if (s) cull_sel_state_drop(s, &self);
     return status;
 }

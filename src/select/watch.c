@@ -26,17 +26,6 @@ static bool is_owned(const cull_selector *s)
     return s->owner && s->setting.backend == s->home;
 }
 
-cull_status cull_sel_watch_create(cull_selector *s)
-{
-    cull_status status = CULL_OK;
-
-    s->kit.backend = s->setting.backend;
-    TRY(cull_kit_ready(&s->kit, CULL_OP_CHECK, 0));
-    TRY(cull_kit_allocate(&s->kit, 1, sizeof *s->word, "an error word", &s->word));
-done:
-    return status;
-}
-
 cull_status cull_sel_watch_begin(cull_selector *s)
 {
     cull_status        status = CULL_OK;
@@ -67,24 +56,17 @@ done:
     return status;
 }
 
-static const char *name_of(uint64_t which)
+static const char *name_of(uint64_t which, bool target)
 {
-    static const struct {
-        unsigned    signal;
-        const char *name;
-    } names[] = {{CULL_SIGNAL_LOSS, "loss"},     {CULL_SIGNAL_H, "h"},
-                 {CULL_SIGNAL_P, "p"},           {CULL_SIGNAL_LABEL, "label"},
-                 {CULL_SIGNAL_LOGITS, "logits"}, {CULL_SIGNAL_IRREDUCIBLE, "irreducible"}};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (which & names[i].signal) return names[i].name;
+    for (const cull_sel_array *a = cull_sel_arrays; a->name; a++)
+        if (a->target == target && (which & a->signal)) return a->name;
     return "a signal";
 }
 
 cull_status cull_sel_trouble_fail(const cull_trouble *trouble, size_t pool)
 {
     bool        target = trouble->which & CULL_TROUBLE_TARGET;
-    const char *name = name_of(trouble->which), *block = target ? "target " : "";
+    const char *name = name_of(trouble->which, target);
     size_t      row = (size_t)trouble->row;
     char        whose[64];
 
@@ -100,7 +82,7 @@ cull_status cull_sel_trouble_fail(const cull_trouble *trouble, size_t pool)
     if (trouble->which & CULL_TROUBLE_SQUARE)
         return cull_fail(CULL_NOT_FINITE, "the gradient of %s is too large for float64", whose);
     if (trouble->which & CULL_SIGNAL_LABEL)
-        return cull_fail(CULL_BAD_ARGUMENT, "%slabel of example %zu is %.0f, outside 0 to %.0f",
-                         block, row, trouble->found, trouble->most);
-    return cull_fail(CULL_NOT_FINITE, "%s%s of %s is not finite", block, name, whose);
+        return cull_fail(CULL_BAD_ARGUMENT, "%s of example %zu is %.0f, outside 0 to %.0f", name,
+                         row, trouble->found, trouble->most);
+    return cull_fail(CULL_NOT_FINITE, "%s of %s is not finite", name, whose);
 }

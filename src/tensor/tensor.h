@@ -25,11 +25,6 @@ const char *cull_device_name(cull_device device, char out[CULL_DEVICE_NAME]);
 /* CULL_UNSUPPORTED, naming both, unless what `name` begins the sentence of lies on `wanted`. */
 cull_status cull_device_check(cull_device device, cull_device wanted, const char *name);
 
-static inline bool cull_tensor_on(const cull_tensor *t, cull_device device)
-{
-    return cull_device_same(t->device, device);
-}
-
 /* Address of row i of a vector (its element) or matrix. */
 static inline const void *cull_tensor_row(const cull_tensor *t, size_t i)
 {

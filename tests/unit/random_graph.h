@@ -100,7 +100,7 @@ static inline int draw_conv(struct graph *g, int x, int64_t out, bool keeps)
         conv.kernel = conv.width.kernel = 1;
         conv.pad = conv.width.pad = 0;
     }
-    return cull_nn_conv(g->model, x, draw_name(g), &conv);
+    return cull_model_conv(g->model, x, draw_name(g), &conv);
 }
 
 static inline int draw_norm(struct graph *g, int x)
@@ -115,13 +115,13 @@ static inline int draw_norm(struct graph *g, int x)
         /* over one value, or two, the derivative is rounding noise or close to it */
         if (in.c / groups * in.h * in.w < 4) groups = 1;
         if (in.c * in.h * in.w < 4) return x;
-        return cull_nn_groupnorm(g->model, x, draw_name(g), groups);
+        return cull_model_groupnorm(g->model, x, draw_name(g), groups);
     case 1:
         if (in.c * in.h * in.w < 4) return x;
-        return cull_nn_layernorm(g->model, x, draw_name(g));
+        return cull_model_layernorm(g->model, x, draw_name(g));
     default:
         if (g->batch * in.h * in.w < 4) return x;
-        return cull_nn_batchnorm(g->model, x, draw_name(g));
+        return cull_model_batchnorm(g->model, x, draw_name(g));
     }
 }
 
@@ -129,7 +129,7 @@ static inline int draw_activation(struct graph *g, int x)
 {
     static const cull_activation kinds[] = {CULL_RELU, CULL_RELU, CULL_RELU6, CULL_GELU};
 
-    return cull_nn_activate(g->model, x, kinds[draw(g, 4)]);
+    return cull_model_activate(g->model, x, kinds[draw(g, 4)]);
 }
 
 static inline int draw_pool(struct graph *g, int x)
@@ -141,7 +141,7 @@ static inline int draw_pool(struct graph *g, int x)
     pool.kernel = kernel > least ? least : kernel;
     pool.stride = 1 + draw(g, 2);
     pool.pad = draw(g, pool.kernel / 2 + 1);
-    return cull_nn_pool(g->model, x, &pool);
+    return cull_model_pool(g->model, x, &pool);
 }
 
 /* x with itself, with a layer of itself, or with the norm of itself, by sum or side by side. */
@@ -161,9 +161,10 @@ static inline int draw_join(struct graph *g, int x)
         if (draw(g, 2)) x = draw_norm(g, draw_conv(g, x, in.c, true));
     }
     if (narrow && draw(g, 3) == 0)
-        return draw(g, 2) ? cull_nn_concat(g->model, x, other) : cull_nn_concat(g->model, other, x);
-    x = draw(g, 2) ? cull_nn_add(g->model, x, other) : cull_nn_add(g->model, other, x);
-    return draw(g, 2) ? cull_nn_activate(g->model, x, CULL_RELU) : x;
+        return draw(g, 2) ? cull_model_concat(g->model, x, other)
+                          : cull_model_concat(g->model, other, x);
+    x = draw(g, 2) ? cull_model_add(g->model, x, other) : cull_model_add(g->model, other, x);
+    return draw(g, 2) ? cull_model_activate(g->model, x, CULL_RELU) : x;
 }
 
 static inline int draw_block(struct graph *g, int x)
@@ -180,8 +181,8 @@ static inline int draw_block(struct graph *g, int x)
         if (g->style < 2) more = in.c;
         if (in.c % 2 && g->style < 2) more = 0;
         if ((in.c + more) * area > GRAPH_ROW || in.c > 64) more = 0;
-        return cull_nn_shortcut(g->model, x, in.c + more, 1 + draw(g, 2));
-    case 5: return cull_nn_dropout(g->model, x, 0.25);
+        return cull_model_shortcut(g->model, x, in.c + more, 1 + draw(g, 2));
+    case 5: return cull_model_dropout(g->model, x, 0.25);
     default:
         x = draw_conv(g, x, draw_channels(g, g->style), area * 48 > GRAPH_ROW ? false : draw(g, 2));
         if (draw(g, 2)) x = draw_norm(g, x);
@@ -202,15 +203,18 @@ static inline struct graph graph_of(uint64_t seed)
                                    &g.model));
     for (int64_t i = draw(&g, GRAPH_BLOCKS); i >= 0; i--) x = draw_block(&g, x);
     if (draw(&g, 2))
-        x = cull_nn_pool(g.model, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+        x = cull_model_pool(g.model, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
     else
-        x = cull_nn_flatten(g.model, x);
+        x = cull_model_flatten(g.model, x);
     if (draw(&g, 2)) {
-        x = cull_nn_dense(g.model, x, draw_name(&g), 1 + draw(&g, 20), draw(&g, 2),
-                          CULL_INIT_HE_IN);
+        cull_dense dense = {.init = CULL_INIT_HE_IN};
+
+        dense.no_bias = !draw(&g, 2);
+        dense.out = 1 + draw(&g, 20);
+        x = cull_model_dense(g.model, x, draw_name(&g), &dense);
         x = draw_activation(&g, draw(&g, 2) ? x : draw_norm(&g, x));
     }
-    x = cull_nn_dense(g.model, x, "last", GRAPH_CLASSES, true, CULL_INIT_TORCH);
+    x = cull_model_dense(g.model, x, "last", &(cull_dense){.out = GRAPH_CLASSES});
     assert_ok(cull_nn_model_finish(g.model, x));
     return g;
 }

@@ -18,32 +18,35 @@ static void every_row_is_in_its_class_once_and_ascending(void **state)
     cull_tensor      labels[] = {cull_vector(small, CULL_U8, 6), cull_vector(medium, CULL_I32, 6),
                                  cull_vector(large, CULL_I64, 6)};
     cull_sel_classes classes = {0};
+    cull_kit         kit = {.backend = plain_backend()};
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        assert_ok(cull_sel_classes_make(labels + i, 6, 7, &classes));
+        assert_ok(cull_sel_classes_make(&kit, labels + i, 6, 7, &classes));
         assert_int_equal(7, classes.count);
         assert_memory_equal(sizes, classes.size, sizeof sizes);
         assert_memory_equal(starts, classes.start, sizeof starts);
         assert_memory_equal(rows, classes.row, sizeof rows);
-        cull_sel_classes_clear(&classes);
+        cull_kit_clear(&kit);
     }
 }
 
-static void cut(const uint32_t *place, uint64_t seed, uint64_t epoch, cull_sel_minibatches *out)
+static void cut(cull_kit *kit, const uint32_t *place, uint64_t seed, uint64_t epoch,
+                cull_sel_minibatches *out)
 {
     cull_signals signals = {.count = POOL, .place = place, .epoch = epoch};
 
-    assert_ok(cull_sel_minibatches_make(&signals, BATCH, seed, out));
+    assert_ok(cull_sel_minibatches_make(kit, &signals, BATCH, seed, out));
 }
 
 static void minibatches_are_whole_ascending_and_cover_the_pool(void **state)
 {
+    cull_kit             kit = {.backend = plain_backend()};
     cull_sel_minibatches cuts = {0};
     bool                 seen[POOL] = {false};
 
     (void)state;
-    cut(NULL, 1, 0, &cuts);
+    cut(&kit, NULL, 1, 0, &cuts);
     assert_int_equal(11, cuts.count);
     assert_int_equal(BATCH, cuts.batch);
     assert_int_equal(0, cuts.start[0]);
@@ -55,58 +58,60 @@ static void minibatches_are_whole_ascending_and_cover_the_pool(void **state)
             seen[cuts.row[i]] = true;
         }
     }
-    cull_sel_minibatches_clear(&cuts);
+    cull_kit_clear(&kit);
 }
 
 static void seed_and_epoch_decide_the_cut(void **state)
 {
+    cull_kit             kit = {.backend = plain_backend()};
     cull_sel_minibatches cuts[4] = {{0}};
 
     (void)state;
-    cut(NULL, 1, 0, cuts);
-    cut(NULL, 1, 0, cuts + 1);
-    cut(NULL, 2, 0, cuts + 2);
-    cut(NULL, 1, 1, cuts + 3);
+    cut(&kit, NULL, 1, 0, cuts);
+    cut(&kit, NULL, 1, 0, cuts + 1);
+    cut(&kit, NULL, 2, 0, cuts + 2);
+    cut(&kit, NULL, 1, 1, cuts + 3);
     assert_memory_equal(cuts[0].row, cuts[1].row, POOL * sizeof *cuts[0].row);
     assert_memory_not_equal(cuts[0].row, cuts[2].row, POOL * sizeof *cuts[0].row);
     assert_memory_not_equal(cuts[0].row, cuts[3].row, POOL * sizeof *cuts[0].row);
-    for (size_t i = 0; i < 4; i++) cull_sel_minibatches_clear(cuts + i);
+    cull_kit_clear(&kit);
 }
 
 /* Row i has place POOL-1-i: the same places share a minibatch. */
 static void the_order_of_the_rows_does_not_change_the_cut(void **state)
 {
+    cull_kit             kit = {.backend = plain_backend()};
     cull_sel_minibatches straight = {0}, reversed = {0};
     uint32_t             place[POOL];
 
     (void)state;
     for (uint32_t i = 0; i < POOL; i++) place[i] = POOL - 1 - i;
-    cut(NULL, 1, 0, &straight);
-    cut(place, 1, 0, &reversed);
+    cut(&kit, NULL, 1, 0, &straight);
+    cut(&kit, place, 1, 0, &reversed);
     for (size_t b = 0; b < straight.count; b++) {
         size_t first = straight.start[b], end = straight.start[b + 1];
         for (size_t i = first; i < end; i++)
             assert_int_equal(straight.row[i], place[reversed.row[first + end - 1 - i]]);
     }
-    cull_sel_minibatches_clear(&straight);
-    cull_sel_minibatches_clear(&reversed);
+    cull_kit_clear(&kit);
 }
 
 /* Over many cuts, any two rows meet about as often as chance has it. */
 static void the_cut_is_a_fair_shuffle(void **state)
 {
+    cull_kit             kit = {.backend = plain_backend()};
     cull_sel_minibatches cuts = {0};
     size_t               together = 0, in_first = 0;
 
     (void)state;
     for (uint64_t seed = 0; seed < 4000; seed++) {
         size_t at[2] = {0, 0};
-        cut(NULL, seed, 0, &cuts);
+        cut(&kit, NULL, seed, 0, &cuts);
         for (size_t i = 0; i < POOL; i++)
             if (cuts.row[i] < 2) at[cuts.row[i]] = i / BATCH;
         together += at[0] == at[1];
         in_first += at[0] == 0;
-        cull_sel_minibatches_clear(&cuts);
+        cull_kit_clear(&kit);
     }
     /* expected 4000 (10*90 + 6) / (103*102) = 345 and 4000 * 10/103 = 388; four deviations */
     assert_in_range(together, 273, 417);
@@ -115,21 +120,23 @@ static void the_cut_is_a_fair_shuffle(void **state)
 
 static void as_many_are_nearest_as_the_budget_holds_rounded(void **state)
 {
+    cull_kit             kit = {.backend = plain_backend()};
     cull_sel_minibatches cuts = {0};
 
     (void)state;
-    cut(NULL, 1, 0, &cuts);
+    cut(&kit, NULL, 1, 0, &cuts);
     for (size_t budget = 0; budget <= 2 * POOL; budget++) {
         size_t want = (budget + BATCH / 2) / BATCH;
 
         want = want < 1 ? 1 : want > 11 ? 11 : want;
         assert_int_equal(want, cull_sel_minibatches_nearest(&cuts, budget));
     }
-    cull_sel_minibatches_clear(&cuts);
+    cull_kit_clear(&kit);
 }
 
 static void picked_minibatches_come_out_whole_with_mean_weight_one(void **state)
 {
+    cull_kit             kit = {.backend = plain_backend()};
     cull_sel_minibatches cuts = {0};
     cull_subset          subset = {0};
     const uint32_t       index[] = {10, 0, 7};
@@ -140,7 +147,7 @@ static void picked_minibatches_come_out_whole_with_mean_weight_one(void **state)
     double         sum = 0;
 
     (void)state;
-    cut(NULL, 1, 0, &cuts);
+    cut(&kit, NULL, 1, 0, &cuts);
     assert_ok(cull_sel_minibatches_take(&cuts, index, weight, 3, &subset));
     assert_int_equal(23, subset.count);
     assert_int_equal(23, subset.picked);
@@ -155,7 +162,7 @@ static void picked_minibatches_come_out_whole_with_mean_weight_one(void **state)
     }
     assert_true(sum > 22.999999999 && sum < 23.000000001);
     cull_subset_clear(&subset);
-    cull_sel_minibatches_clear(&cuts);
+    cull_kit_clear(&kit);
 }
 
 static cull_status all(cull_subset *subset)
@@ -165,16 +172,16 @@ static cull_status all(cull_subset *subset)
     cull_tensor          labels = cull_vector(label, CULL_I32, 3);
     cull_signals         signals = {.count = 3};
     cull_sel_classes     classes = {0};
+    cull_kit             kit = {.backend = plain_backend()};
     cull_sel_minibatches cuts = {0};
 
-    TRY(cull_sel_classes_make(&labels, 3, 2, &classes));
-    TRY(cull_sel_minibatches_make(&signals, 1, 1, &cuts));
+    TRY(cull_sel_classes_make(&kit, &labels, 3, 2, &classes));
+    TRY(cull_sel_minibatches_make(&kit, &signals, 1, 1, &cuts));
     TRY(cull_sel_minibatches_take(&cuts, (const uint32_t[]){1, 0}, (const double[]){1, 1}, 2,
                                   subset));
 done:
     assert_true(status == CULL_OK || !cuts.row || !subset->count);
-    cull_sel_classes_clear(&classes);
-    cull_sel_minibatches_clear(&cuts);
+    cull_kit_clear(&kit);
     return status;
 }
 

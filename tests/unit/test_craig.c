@@ -340,6 +340,7 @@ static void whole_minibatches_equal_brute_force_on_mean_gradients(void **state)
 {
     static struct pool   pool;
     static double        g[POOL * WIDTH];
+    cull_kit             kit = {.backend = plain_backend()};
     cull_sel_minibatches cuts = {0};
     cull_subset          subset = {0};
     size_t               pick[POOL];
@@ -353,7 +354,7 @@ static void whole_minibatches_equal_brute_force_on_mean_gradients(void **state)
         fill(&pool, seed);
         pool.signals.label = (cull_tensor){0};
         pool.signals.epoch = seed;
-        assert_ok(cull_sel_minibatches_make(&pool.signals, batch, 1, &cuts));
+        assert_ok(cull_sel_minibatches_make(&kit, &pool.signals, batch, 1, &cuts));
         memset(g, 0, sizeof g);
         for (size_t b = 0; b < cuts.count; b++)
             for (size_t i = cuts.start[b]; i < cuts.start[b + 1]; i++)
@@ -370,7 +371,7 @@ static void whole_minibatches_equal_brute_force_on_mean_gradients(void **state)
         choose("scope=batch", batch, &pool.signals, budget, &subset);
         assert_expected(expected, &subset);
         assert_int_equal(picks, subset.groups);
-        cull_sel_minibatches_clear(&cuts);
+        cull_kit_clear(&kit);
     }
     cull_subset_clear(&subset);
 }

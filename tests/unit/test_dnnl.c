@@ -159,18 +159,18 @@ static cull_model *make_odd(const struct odd *o, int64_t extent, bool normed)
     int         x = 0;
 
     assert_ok(cull_nn_model_create("odd", o->in, extent, extent, &m));
-    if (normed) x = cull_nn_groupnorm(m, x, "norm", 1);
-    x = cull_nn_conv(m, x, "one",
-                     &(cull_conv){.out = o->out,
-                                  .kernel = o->kernel,
-                                  .stride = o->stride,
-                                  .pad = o->kernel / 2,
-                                  .groups = o->groups,
-                                  .init = CULL_INIT_HE_IN});
-    x = cull_nn_conv(m, x, "two",
-                     &(cull_conv){.out = o->then, .kernel = 3, .pad = 1, .init = CULL_INIT_HE_IN});
-    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
-    x = cull_nn_dense(m, x, "last", CLASSES, true, CULL_INIT_TORCH);
+    if (normed) x = cull_model_groupnorm(m, x, "norm", 1);
+    x = cull_model_conv(m, x, "one",
+                        &(cull_conv){.out = o->out,
+                                     .kernel = o->kernel,
+                                     .stride = o->stride,
+                                     .pad = o->kernel / 2,
+                                     .groups = o->groups,
+                                     .init = CULL_INIT_HE_IN});
+    x = cull_model_conv(
+        m, x, "two", &(cull_conv){.out = o->then, .kernel = 3, .pad = 1, .init = CULL_INIT_HE_IN});
+    x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    x = cull_model_dense(m, x, "last", &(cull_dense){.out = CLASSES});
     assert_ok(cull_nn_model_finish(m, x));
     return m;
 }

@@ -320,12 +320,13 @@ static void picked_minibatches_are_those_of_brute_force(void **state)
          .options = {{"scope", "batch"}, {"short", "accept"}}, .batch = BATCH, .seed = 11};
     cull_subset          found = select_with(run, &data.signals, 35);
     cull_sel_minibatches cut = {0};
+    cull_kit             kit = {.backend = plain_backend()};
     double               g[ATOMS * 15] = {0}, b[15] = {0}, one[15], weight[PICKS], sum = 0;
     uint32_t             index[PICKS];
     size_t               rows = 0;
 
     (void)state;
-    assert_ok(cull_sel_minibatches_make(&data.signals, BATCH, 11, &cut));
+    assert_ok(cull_sel_minibatches_make(&kit, &data.signals, BATCH, 11, &cut));
     assert_int_equal(ATOMS, cut.count);
     for (size_t a = 0; a < ATOMS; a++)
         for (size_t i = cut.start[a]; i < cut.start[a + 1]; i++) {
@@ -345,7 +346,7 @@ static void picked_minibatches_are_those_of_brute_force(void **state)
     for (size_t k = 0; k < PICKS; k++)
         for (size_t i = cut.start[index[k]]; weight[k] > 0 && i < cut.start[index[k] + 1]; i++)
             assert_near(weight[k] * (double)rows / sum, weight_of(&found, cut.row[i]), tolerance);
-    cull_sel_minibatches_clear(&cut);
+    cull_kit_clear(&kit);
     cull_subset_clear(&found);
     data_free(&data);
 }

@@ -13,10 +13,10 @@ static cull_model *model_of(int inputs)
 
     assert_ok(cull_nn_model_create("sums", CHANNELS, EXTENT, EXTENT, &m));
     for (int i = 1; i < inputs; i++)
-        x = cull_nn_add(m, x, cull_nn_input(m, CHANNELS, EXTENT, EXTENT, CULL_F32));
-    x = cull_nn_conv(m, x, "conv", &(cull_conv){.out = 8, .kernel = 3, .pad = 1});
-    x = cull_nn_activate(m, cull_nn_batchnorm(m, x, "bn"), CULL_RELU);
-    x = cull_nn_dense(m, cull_nn_flatten(m, x), "logits", CLASSES, true, CULL_INIT_TORCH);
+        x = cull_model_add(m, x, cull_nn_input(m, CHANNELS, EXTENT, EXTENT, CULL_F32));
+    x = cull_model_conv(m, x, "conv", &(cull_conv){.out = 8, .kernel = 3, .pad = 1});
+    x = cull_model_activate(m, cull_model_batchnorm(m, x, "bn"), CULL_RELU);
+    x = cull_model_dense(m, cull_model_flatten(m, x), "logits", &(cull_dense){.out = CLASSES});
     assert_ok(cull_nn_model_finish(m, x));
     return m;
 }

@@ -87,23 +87,24 @@ static cull_model *make_mixed(void)
     int         x = 0, y = 0;
 
     assert_ok(cull_nn_model_create("mixed", 3, 8, 8, &m));
-    x = cull_nn_conv(m, 0, "conv1", &(cull_conv){.out = 8, .kernel = 3, .pad = 1});
-    x = cull_nn_activate(m, cull_nn_groupnorm(m, x, "norm1", 4), CULL_RELU);
-    x = cull_nn_dropout(m, cull_nn_pool(m, x, &(cull_pool){.kernel = 3, .stride = 2, .pad = 1}),
-                        0.3);
-    y = cull_nn_conv(m, x, "conv2",
-                     &(cull_conv){.out = 8,
-                                  .kernel = 3,
-                                  .pad = 1,
-                                  .groups = 8,
-                                  .no_bias = true,
-                                  .init = CULL_INIT_HE_IN});
-    y = cull_nn_activate(m, cull_nn_layernorm(m, y, "norm2"), CULL_GELU);
-    x = cull_nn_concat(m, cull_nn_add(m, x, y), y);
-    x = cull_nn_activate(
-        m, cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_AVERAGE, .kernel = 2}), CULL_RELU6);
-    x = cull_nn_dropout(m, cull_nn_flatten(m, x), 0.5);
-    assert_ok(cull_nn_model_finish(m, cull_nn_dense(m, x, "fc", CLASSES, true, CULL_INIT_TORCH)));
+    x = cull_model_conv(m, 0, "conv1", &(cull_conv){.out = 8, .kernel = 3, .pad = 1});
+    x = cull_model_activate(m, cull_model_groupnorm(m, x, "norm1", 4), CULL_RELU);
+    x = cull_model_dropout(
+        m, cull_model_pool(m, x, &(cull_pool){.kernel = 3, .stride = 2, .pad = 1}), 0.3);
+    y = cull_model_conv(m, x, "conv2",
+                        &(cull_conv){.out = 8,
+                                     .kernel = 3,
+                                     .pad = 1,
+                                     .groups = 8,
+                                     .no_bias = true,
+                                     .init = CULL_INIT_HE_IN});
+    y = cull_model_activate(m, cull_model_layernorm(m, y, "norm2"), CULL_GELU);
+    x = cull_model_concat(m, cull_model_add(m, x, y), y);
+    x = cull_model_activate(
+        m, cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_AVERAGE, .kernel = 2}),
+        CULL_RELU6);
+    x = cull_model_dropout(m, cull_model_flatten(m, x), 0.5);
+    assert_ok(cull_nn_model_finish(m, cull_model_dense(m, x, "fc", &(cull_dense){.out = CLASSES})));
     return m;
 }
 
@@ -146,16 +147,16 @@ static cull_model *make_stages(void)
     int         x = 0;
 
     assert_ok(cull_nn_model_create("stages", IN, 2, 3, &m));
-    x = cull_nn_conv(
+    x = cull_model_conv(
         m, 0, "conv1",
         &(cull_conv){.out = WIDE, .kernel = 1, .no_bias = true, .init = CULL_INIT_HE_IN});
-    x = cull_nn_activate(m, cull_nn_batchnorm(m, x, "bn1"), CULL_GELU);
-    x = cull_nn_conv(
+    x = cull_model_activate(m, cull_model_batchnorm(m, x, "bn1"), CULL_GELU);
+    x = cull_model_conv(
         m, x, "conv2",
         &(cull_conv){.out = WIDE, .kernel = 1, .no_bias = true, .init = CULL_INIT_HE_IN});
-    x = cull_nn_activate(m, cull_nn_batchnorm(m, x, "bn2"), CULL_GELU);
-    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
-    assert_ok(cull_nn_model_finish(m, cull_nn_dense(m, x, "fc", CLASSES, true, CULL_INIT_TORCH)));
+    x = cull_model_activate(m, cull_model_batchnorm(m, x, "bn2"), CULL_GELU);
+    x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    assert_ok(cull_nn_model_finish(m, cull_model_dense(m, x, "fc", &(cull_dense){.out = CLASSES})));
     return m;
 }
 

@@ -44,13 +44,12 @@ static void check_rule(int init, int64_t groups, double deviation, double larges
     int           x = 0;
 
     assert_ok(cull_nn_model_create("one", IN, 8, 8, &m));
-    x = cull_nn_conv(
-        m, 0, "conv",
-        &(cull_conv){
-            .out = OUT, .kernel = KERNEL, .pad = 1, .groups = groups, .init = (cull_init)init});
+    x = cull_model_conv(m, 0, "conv",
+                        &(cull_conv){.out = OUT, .kernel = KERNEL, .pad = 1, .groups = groups});
+    m->node[x].init = init;
     if (init == CULL_INIT_NORMAL) m->node[x].init_value = deviation;
-    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
-    assert_ok(cull_nn_model_finish(m, cull_nn_dense(m, x, "fc", 2, true, CULL_INIT_TORCH)));
+    x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    assert_ok(cull_nn_model_finish(m, cull_model_dense(m, x, "fc", &(cull_dense){.out = 2})));
     assert_ok(cull_nn_params_create(plain_backend(), m, CULL_F64, &params));
     cull_nn_params_init(params, m, 4);
     value = params->value;

@@ -123,12 +123,12 @@ static void a_node_that_leads_nowhere_is_refused(void **state)
 
     (void)state;
     assert_ok(cull_nn_model_create("branch", 3, 4, 4, &m));
-    x = cull_nn_conv(
+    x = cull_model_conv(
         m, 0, "conv",
         &(cull_conv){.out = 2, .kernel = 3, .pad = 1, .no_bias = true, .init = CULL_INIT_HE_IN});
-    (void)cull_nn_batchnorm(m, x, "aside");
-    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
-    x = cull_nn_dense(m, x, "fc", CLASSES, true, CULL_INIT_TORCH);
+    (void)cull_model_batchnorm(m, x, "aside");
+    x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    x = cull_model_dense(m, x, "fc", &(cull_dense){.out = CLASSES});
     assert_fails(CULL_BAD_ARGUMENT, "batchnorm aside", cull_nn_model_finish(m, x));
     cull_nn_model_destroy(m);
 }
@@ -140,16 +140,16 @@ static cull_model *joined_with_itself(int (*join)(cull_model *m, int x, int x2))
     int         x = 0;
 
     assert_ok(cull_nn_model_create("twice", 2, 1, 1, &m));
-    x = cull_nn_dense(m, 0, "one", 2, true, CULL_INIT_TORCH);
+    x = cull_model_dense(m, 0, "one", &(cull_dense){.out = 2});
     x = join(m, x, x);
-    x = cull_nn_dense(m, x, "two", 2, true, CULL_INIT_TORCH);
+    x = cull_model_dense(m, x, "two", &(cull_dense){.out = 2});
     assert_ok(cull_nn_model_finish(m, x));
     return m;
 }
 
 static void a_value_joined_with_itself_has_both_gradients_in_every_type(void **state)
 {
-    int (*const joins[])(cull_model *, int, int) = {cull_nn_add, cull_nn_concat};
+    int (*const joins[])(cull_model *, int, int) = {cull_model_add, cull_model_concat};
 
     (void)state;
     for (size_t j = 0; j < sizeof joins / sizeof *joins; j++) {
@@ -186,10 +186,11 @@ static cull_model *one_pixel(void)
     int         x = 0;
 
     assert_ok(cull_nn_model_create("pixel", 3, 2, 2, &m));
-    x = cull_nn_conv(m, 0, "conv",
-                     &(cull_conv){.out = 4, .kernel = 2, .no_bias = true, .init = CULL_INIT_HE_IN});
-    x = cull_nn_activate(m, cull_nn_batchnorm(m, x, "norm"), CULL_RELU);
-    x = cull_nn_dense(m, x, "fc", CLASSES, true, CULL_INIT_TORCH);
+    x = cull_model_conv(
+        m, 0, "conv",
+        &(cull_conv){.out = 4, .kernel = 2, .no_bias = true, .init = CULL_INIT_HE_IN});
+    x = cull_model_activate(m, cull_model_batchnorm(m, x, "norm"), CULL_RELU);
+    x = cull_model_dense(m, x, "fc", &(cull_dense){.out = CLASSES});
     assert_ok(cull_nn_model_finish(m, x));
     return m;
 }

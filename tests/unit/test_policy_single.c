@@ -13,11 +13,11 @@ static cull_model *one_pixel(void)
     int         x = 0;
 
     assert_ok(cull_nn_model_create("own/pixel", 1, SIDE, SIDE, &m));
-    x = cull_nn_conv(
+    x = cull_model_conv(
         m, 0, "conv",
         &(cull_conv){.out = 4, .kernel = SIDE, .no_bias = true, .init = CULL_INIT_HE_IN});
-    x = cull_nn_activate(m, cull_nn_batchnorm(m, x, "norm"), CULL_RELU);
-    x = cull_nn_dense(m, x, "fc", CLASSES, true, CULL_INIT_TORCH);
+    x = cull_model_activate(m, cull_model_batchnorm(m, x, "norm"), CULL_RELU);
+    x = cull_model_dense(m, x, "fc", &(cull_dense){.out = CLASSES});
     assert_ok(cull_nn_model_finish(m, x));
     return m;
 }

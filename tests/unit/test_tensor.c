@@ -220,15 +220,15 @@ static void dlpack_tensors_keep_their_device(void **state)
     assert_int_equal(CULL_DEVICE_CUDA, t.device.kind);
     assert_int_equal(1, t.device.number);
     assert_ptr_equal(x + 2, t.data);
-    assert_true(cull_tensor_on(&t, (cull_device){CULL_DEVICE_CUDA, 1}));
-    assert_false(cull_tensor_on(&t, (cull_device){CULL_DEVICE_CUDA, 0}));
-    assert_false(cull_tensor_on(&t, (cull_device){0}));
+    assert_true(cull_device_same(t.device, (cull_device){CULL_DEVICE_CUDA, 1}));
+    assert_false(cull_device_same(t.device, (cull_device){CULL_DEVICE_CUDA, 0}));
+    assert_false(cull_device_same(t.device, (cull_device){0}));
     assert_fails(CULL_UNSUPPORTED, "h: on device cuda:1; arrays on host",
                  cull_tensor_check(&t, "h", 2, 2, false));
     dl.device_type = 1;
     assert_ok(cull_tensor_from_dlpack(&dl, &t));
     assert_ok(cull_tensor_check(&t, "h", 2, 2, false));
-    assert_true(cull_tensor_on(&t, (cull_device){0}));
+    assert_true(cull_device_same(t.device, (cull_device){0}));
 }
 
 static void devices_are_told_apart_and_named(void **state)

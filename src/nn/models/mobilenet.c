@@ -8,15 +8,15 @@
 static int conv_norm(cull_model *m, int x, const char *conv, const char *norm, int64_t out,
                      int64_t kernel, int64_t stride, int64_t groups, cull_init init)
 {
-    x = cull_nn_conv(m, x, conv,
-                     &(cull_conv){.out = out,
-                                  .kernel = kernel,
-                                  .stride = stride,
-                                  .pad = kernel / 2,
-                                  .groups = groups,
-                                  .no_bias = true,
-                                  .init = init});
-    return cull_nn_batchnorm(m, x, norm);
+    x = cull_model_conv(m, x, conv,
+                        &(cull_conv){.out = out,
+                                     .kernel = kernel,
+                                     .stride = stride,
+                                     .pad = kernel / 2,
+                                     .groups = groups,
+                                     .no_bias = true,
+                                     .init = init});
+    return cull_model_batchnorm(m, x, norm);
 }
 
 int cull_model_mobilenet1(cull_model *m, const cull_model_options *options)
@@ -30,7 +30,7 @@ int cull_model_mobilenet1(cull_model *m, const cull_model_options *options)
                           CULL_INIT_TORCH);
     cull_model_name a, b;
 
-    x = cull_nn_activate(m, x, options->activation);
+    x = cull_model_activate(m, x, options->activation);
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
         char prefix[40];
 
@@ -38,14 +38,14 @@ int cull_model_mobilenet1(cull_model *m, const cull_model_options *options)
         x = conv_norm(m, x, cull_model_join(&a, prefix, "conv1"),
                       cull_model_join(&b, prefix, "bn1"), channels, 3, stages[i].stride, channels,
                       CULL_INIT_TORCH);
-        x = cull_nn_activate(m, x, options->activation);
+        x = cull_model_activate(m, x, options->activation);
         x = conv_norm(m, x, cull_model_join(&a, prefix, "conv2"),
                       cull_model_join(&b, prefix, "bn2"), stages[i].out, 1, 1, 1, CULL_INIT_TORCH);
-        x = cull_nn_activate(m, x, options->activation);
+        x = cull_model_activate(m, x, options->activation);
         channels = stages[i].out;
     }
-    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
-    return cull_nn_dense(m, x, "linear", (int64_t)options->classes, true, CULL_INIT_TORCH);
+    x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    return cull_model_logits(m, x, "linear", options, CULL_INIT_TORCH);
 }
 
 /* Expand by 1x1, filter by depthwise 3x3, project by 1x1; numbered as torchvision numbers them. */
@@ -60,19 +60,19 @@ static int inverted(cull_model *m, int x, const char *prefix, int64_t in, int64_
         y = conv_norm(m, y, cull_model_join(&a, prefix, "conv.0.0"),
                       cull_model_join(&b, prefix, "conv.0.1"), in * expand, 1, 1, 1,
                       CULL_INIT_HE_OUT);
-        y = cull_nn_activate(m, y, activation);
+        y = cull_model_activate(m, y, activation);
         part = 1;
     }
     (void)snprintf(conv, sizeof conv, "conv.%d.0", part);
     (void)snprintf(norm, sizeof norm, "conv.%d.1", part);
     y = conv_norm(m, y, cull_model_join(&a, prefix, conv), cull_model_join(&b, prefix, norm),
                   in * expand, 3, stride, in * expand, CULL_INIT_HE_OUT);
-    y = cull_nn_activate(m, y, activation);
+    y = cull_model_activate(m, y, activation);
     (void)snprintf(conv, sizeof conv, "conv.%d", part + 1);
     (void)snprintf(norm, sizeof norm, "conv.%d", part + 2);
     y = conv_norm(m, y, cull_model_join(&a, prefix, conv), cull_model_join(&b, prefix, norm), out,
                   1, 1, 1, CULL_INIT_HE_OUT);
-    return stride == 1 && in == out ? cull_nn_add(m, x, y) : y;
+    return stride == 1 && in == out ? cull_model_add(m, x, y) : y;
 }
 
 int cull_model_mobilenet2(cull_model *m, const cull_model_options *options)
@@ -87,7 +87,7 @@ int cull_model_mobilenet2(cull_model *m, const cull_model_options *options)
     int     x = conv_norm(m, 0, "features.0.0", "features.0.1", channels, 3,
                       options->imagenet_stem ? 2 : 1, 1, CULL_INIT_HE_OUT);
 
-    x = cull_nn_activate(m, x, activation);
+    x = cull_model_activate(m, x, activation);
     for (size_t s = 0; s < sizeof stages / sizeof *stages; s++) {
         for (int64_t i = 0; i < stages[s].repeat; i++, number++) {
             char    prefix[40];
@@ -100,10 +100,10 @@ int cull_model_mobilenet2(cull_model *m, const cull_model_options *options)
         }
     }
     x = conv_norm(m, x, "features.18.0", "features.18.1", 1280, 1, 1, 1, CULL_INIT_HE_OUT);
-    x = cull_nn_activate(m, x, activation);
-    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
-    if (options->dropout > 0) x = cull_nn_dropout(m, x, options->dropout);
-    x = cull_nn_dense(m, x, "classifier.1", (int64_t)options->classes, true, CULL_INIT_NORMAL);
+    x = cull_model_activate(m, x, activation);
+    x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    if (options->dropout > 0) x = cull_model_dropout(m, x, options->dropout);
+    x = cull_model_logits(m, x, "classifier.1", options, CULL_INIT_NORMAL);
     if (x > 0) m->node[x].init_value = 0.01;
     return x;
 }

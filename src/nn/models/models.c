@@ -116,6 +116,24 @@ done:
     return status;
 }
 
+int cull_model_logits(cull_model *m, int x, const char *name, const cull_model_options *options,
+                      int init)
+{
+    x = cull_model_dense(m, x, name, &(cull_dense){.out = (int64_t)options->classes});
+    if (x > 0) m->node[x].init = init;
+    return x;
+}
+
+int cull_model_kernel(cull_model *m, int x, const char *name, int64_t out, int64_t kernel,
+                      int64_t stride, cull_init init)
+{
+    cull_conv layer = {.out = out, .kernel = kernel, .stride = stride, .no_bias = true};
+
+    layer.pad = kernel / 2;
+    layer.init = init;
+    return cull_model_conv(m, x, name, &layer);
+}
+
 void cull_nn_model_fit_options(const char *name, cull_model_options *options)
 {
     unsigned can = has(name);

@@ -18,6 +18,13 @@ int cull_model_densenet(cull_model *m, const cull_model_options *options);
 int cull_model_mobilenet1(cull_model *m, const cull_model_options *options);
 int cull_model_mobilenet2(cull_model *m, const cull_model_options *options);
 
+/* The last layer; init: one of nn.h's too. */
+int cull_model_logits(cull_model *m, int x, const char *name, const cull_model_options *options,
+                      int init);
+/* A convolution without a bias, padded so that with stride 1 it keeps the extent. */
+int cull_model_kernel(cull_model *m, int x, const char *name, int64_t out, int64_t kernel,
+                      int64_t stride, cull_init init);
+
 /* "layer1.0" and "conv2" become "layer1.0.conv2"; valid until the buffer's next use. */
 typedef struct cull_model_name {
     char text[48];

@@ -28,15 +28,10 @@ static int conv_norm(const struct builder *b, int x, const char *prefix, int num
     char            part[16];
 
     (void)snprintf(part, sizeof part, "conv%d", number);
-    x = cull_nn_conv(b->m, x, cull_model_join(&name, prefix, part),
-                     &(cull_conv){.out = out,
-                                  .kernel = kernel,
-                                  .stride = stride,
-                                  .pad = kernel / 2,
-                                  .no_bias = true,
-                                  .init = b->init});
+    x = cull_model_kernel(b->m, x, cull_model_join(&name, prefix, part), out, kernel, stride,
+                          b->init);
     (void)snprintf(part, sizeof part, "bn%d", number);
-    return cull_nn_batchnorm(b->m, x, cull_model_join(&name, prefix, part));
+    return cull_model_batchnorm(b->m, x, cull_model_join(&name, prefix, part));
 }
 
 static int downsample(const struct builder *b, int x, const char *prefix, int64_t out,
@@ -44,10 +39,9 @@ static int downsample(const struct builder *b, int x, const char *prefix, int64_
 {
     cull_model_name name;
 
-    x = cull_nn_conv(
-        b->m, x, cull_model_join(&name, prefix, "downsample.0"),
-        &(cull_conv){.out = out, .kernel = 1, .stride = stride, .no_bias = true, .init = b->init});
-    return cull_nn_batchnorm(b->m, x, cull_model_join(&name, prefix, "downsample.1"));
+    x = cull_model_kernel(b->m, x, cull_model_join(&name, prefix, "downsample.0"), out, 1, stride,
+                          b->init);
+    return cull_model_batchnorm(b->m, x, cull_model_join(&name, prefix, "downsample.1"));
 }
 
 static int block(const struct builder *b, int x, const char *prefix, int64_t width, int64_t stride,
@@ -57,13 +51,13 @@ static int block(const struct builder *b, int x, const char *prefix, int64_t wid
     int     skip = changes ? downsample(b, x, prefix, out, stride) : x;
     int     y = conv_norm(b, x, prefix, 1, width, bottleneck ? 1 : 3, bottleneck ? 1 : stride);
 
-    y = cull_nn_activate(b->m, y, b->activation);
+    y = cull_model_activate(b->m, y, b->activation);
     y = conv_norm(b, y, prefix, 2, width, 3, bottleneck ? stride : 1);
     if (bottleneck) {
-        y = cull_nn_activate(b->m, y, b->activation);
+        y = cull_model_activate(b->m, y, b->activation);
         y = conv_norm(b, y, prefix, 3, out, 1, 1);
     }
-    return cull_nn_activate(b->m, cull_nn_add(b->m, y, skip), b->activation);
+    return cull_model_activate(b->m, cull_model_add(b->m, y, skip), b->activation);
 }
 
 static const struct family *find_family(int depth)
@@ -81,9 +75,9 @@ int cull_model_resnet(cull_model *m, const cull_model_options *options)
     int                  x = options->imagenet_stem ? conv_norm(&b, 0, "", 1, 64, 7, 2)
                                                     : conv_norm(&b, 0, "", 1, 64, 3, 1);
 
-    x = cull_nn_activate(m, x, options->activation);
+    x = cull_model_activate(m, x, options->activation);
     if (options->imagenet_stem)
-        x = cull_nn_pool(m, x, &(cull_pool){.kernel = 3, .stride = 2, .pad = 1});
+        x = cull_model_pool(m, x, &(cull_pool){.kernel = 3, .stride = 2, .pad = 1});
     for (int stage = 0; family && stage < 4; stage++) {
         for (int i = 0; i < family->blocks[stage]; i++) {
             char prefix[40];
@@ -94,6 +88,6 @@ int cull_model_resnet(cull_model *m, const cull_model_options *options)
                       family->bottleneck, first && (stage || family->bottleneck));
         }
     }
-    x = cull_nn_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
-    return cull_nn_dense(m, x, "fc", (int64_t)options->classes, true, CULL_INIT_TORCH);
+    x = cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL});
+    return cull_model_logits(m, x, "fc", options, CULL_INIT_TORCH);
 }
