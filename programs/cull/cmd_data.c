@@ -45,20 +45,14 @@ static int complain_data(cull_status status)
 
 static json_t *summary_json(const char *role, const cull_data_summary *s)
 {
-    json_t *o = json_pack("{s:s, s:I, s:I, s:[I,I,I], s:s, s:b, s:I, s:I}", "role", role, "count",
-                          (json_int_t)s->count, "classes", (json_int_t)s->classes, "shape",
-                          (json_int_t)s->channels, (json_int_t)s->height, (json_int_t)s->width,
-                          "dtype", cull_dtype_name(s->dtype), "published", s->published, "fewest",
-                          (json_int_t)s->fewest, "most", (json_int_t)s->most);
-    json_t *mean = json_array(), *deviation = json_array();
+    size_t told = s->channels < 4 ? s->channels : 4;
 
-    for (size_t c = 0; c < s->channels && c < 4; c++) {
-        (void)json_array_append_new(mean, json_number(s->mean[c]));
-        (void)json_array_append_new(deviation, json_number(s->deviation[c]));
-    }
-    (void)json_object_set_new(o, "mean", mean);
-    (void)json_object_set_new(o, "deviation", deviation);
-    return o;
+    return json_pack("{s:s, s:I, s:I, s:[I,I,I], s:s, s:b, s:I, s:I, s:o, s:o}", "role", role,
+                     "count", (json_int_t)s->count, "classes", (json_int_t)s->classes, "shape",
+                     (json_int_t)s->channels, (json_int_t)s->height, (json_int_t)s->width, "dtype",
+                     cull_dtype_name(s->dtype), "published", s->published, "fewest",
+                     (json_int_t)s->fewest, "most", (json_int_t)s->most, "mean",
+                     json_numbers(s->mean, told), "deviation", json_numbers(s->deviation, told));
 }
 
 static void print_summary(const char *role, const cull_data_summary *s)

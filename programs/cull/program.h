@@ -60,6 +60,7 @@ int complain_weights(const char *folder, const cull_run_record *run);
 
 /* A number, or null where JSON has none. */
 json_t *json_number(double value);
+json_t *json_numbers(const double *values, size_t count);
 
 /* Print one JSON value and a line end on stdout, and release it; NULL is no memory. */
 int print_json(json_t *value);

@@ -143,6 +143,14 @@ json_t *json_number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *json_numbers(const double *values, size_t count)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < count; i++) (void)json_array_append_new(array, json_number(values[i]));
+    return array;
+}
+
 int print_json(json_t *value)
 {
     int failed = 0;

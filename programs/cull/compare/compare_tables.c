@@ -70,34 +70,26 @@ void compare_put_name(const char *name, int width)
         (void)printf("%s\n%*s", name, width, "");
 }
 
-/* "what: a, b" of all arms that are so. */
-static void print_arms(const cull_comparison *c, bool (*are)(const cull_compare_arm *),
-                       const char            *what)
+/* "what: a, b" of all arms that are guesses; or that cost no less than full training. */
+static void print_arms(const cull_comparison *c, bool guesses, const char *what)
 {
     size_t           length = 0;
     cull_compare_arm arm = {0};
     char             text[4096];
 
-    for (size_t i = 0; cull_comparison_arm(c, i, &arm) && length < sizeof text; i++)
-        if (strcmp(arm.role, "arm") == 0 && are(&arm))
+    for (size_t i = 0; cull_comparison_arm(c, i, &arm) && length < sizeof text; i++) {
+        bool dear = arm.cost >= 1 && !arm.guess && !arm.uniform;
+
+        if (strcmp(arm.role, "arm") == 0 && (guesses ? arm.guess : dear))
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
                                        length ? ", " : what, arm.name);
+    }
     if (length) wrap(text);
-}
-
-static bool is_guess(const cull_compare_arm *arm)
-{
-    return arm->guess;
-}
-
-static bool is_dear(const cull_compare_arm *arm)
-{
-    return arm->cost >= 1 && !arm->guess && !arm->uniform;
 }
 
 static void print_dear(const cull_comparison *c)
 {
-    print_arms(c, is_dear, "Costs no less than full training, and is held against that: ");
+    print_arms(c, false, "Costs no less than full training, and is held against that: ");
 }
 
 static void print_problems(const cull_comparison *c)
@@ -132,7 +124,7 @@ int compare_print_plan(const cull_comparison *c, bool whole)
     (void)printf("%s\n", all.title);
     if (whole) print_planned(c);
     print_dear(c);
-    print_arms(c, is_guess,
+    print_arms(c, true,
                "Cost is a guess, since the rule decides how many it keeps; controls are made when "
                "its runs are done, for what they took: ");
     print_problems(c);

@@ -264,18 +264,17 @@ static void count_runs(struct yard *y)
 
 static int work_through(struct yard *y)
 {
-    cull_compare_run run = {0};
-    size_t           listed = 0;
-    int              end = work(y);
+    for (;;) {
+        cull_compare_run run = {0};
+        size_t           listed = 0;
+        int              end = work(y);
 
-    if (!end && cull_comparison_judge(y->comparison) != CULL_OK) end = complain_run(CULL_IO);
-    while (cull_comparison_run(y->comparison, listed, &run)) listed++;
-    if (end || compare_asked_to_end() || listed == y->listed) return end;
-    y->again = true;
-    count_runs(y);
-    end = work(y);
-    if (!end && cull_comparison_judge(y->comparison) != CULL_OK) end = complain_run(CULL_IO);
-    return end;
+        if (!end && cull_comparison_judge(y->comparison) != CULL_OK) end = complain_run(CULL_IO);
+        while (cull_comparison_run(y->comparison, listed, &run)) listed++;
+        if (end || compare_asked_to_end() || y->again || listed == y->listed) return end;
+        y->again = true;
+        count_runs(y);
+    }
 }
 
 int compare_train(cull_comparison *c, unsigned jobs, bool quiet)

@@ -42,28 +42,19 @@ static int find_files(struct arguments *a)
     return END_WELL;
 }
 
-static json_t *numbers(const double *value, size_t count)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < count; i++) (void)json_array_append_new(array, json_number(value[i]));
-    return array;
-}
-
 static int say_json(const struct arguments *a, const cull_audit_result *r)
 {
-    json_t *o = json_pack(
-        "{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "set", a->set, "count", (json_int_t)r->count,
-        "accuracy", json_number(r->accuracy), "loss", json_number(r->loss), "confidence",
-        numbers(r->confidence, CULL_AUDIT_POINTS), "tenth", numbers(r->tenth, CULL_AUDIT_TENTHS),
-        "wrong_hard", json_number(r->wrong_hard.rate), "wrong", json_number(r->base.rate));
+    bool with = r->selected;
 
-    if (r->selected) {
-        (void)json_object_set_new(o, "never", json_integer((json_int_t)r->never));
-        (void)json_object_set_new(o, "most", json_integer((json_int_t)r->most));
-        (void)json_object_set_new(o, "wrong_picks", json_number(r->wrong_picks.rate));
-    }
-    return print_json(o);
+    return print_json(json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*}", "set",
+                                a->set, "count", (json_int_t)r->count, "accuracy",
+                                json_number(r->accuracy), "loss", json_number(r->loss),
+                                "confidence", json_numbers(r->confidence, CULL_AUDIT_POINTS),
+                                "tenth", json_numbers(r->tenth, CULL_AUDIT_TENTHS), "wrong_hard",
+                                json_number(r->wrong_hard.rate), "wrong", json_number(r->base.rate),
+                                "never", with ? json_integer((json_int_t)r->never) : NULL, "most",
+                                with ? json_integer((json_int_t)r->most) : NULL, "wrong_picks",
+                                with ? json_number(r->wrong_picks.rate) : NULL));
 }
 
 static int say(const struct arguments *a, const cull_audit_result *r)

@@ -57,15 +57,13 @@ static int run_self(words *all)
     return end;
 }
 
-/* Is it among the first of the list already? */
-static bool is_listed(const char *list, size_t length, const char *one)
+static bool is_listed(const char *list, const char *one)
 {
-    char   other[MOST_WORD / 2], all[MOST_WORD];
-    size_t i = 0;
+    const char *item = NULL;
+    size_t      length = 0;
 
-    (void)snprintf(all, sizeof all, "%.*s", (int)length, list);
-    while (length && list_part(all, i++, other, sizeof other))
-        if (strcmp(other, one) == 0) return true;
+    while ((item = cull_list_next(&list, &length)))
+        if (strlen(one) == length && memcmp(item, one, length) == 0) return true;
     return false;
 }
 
@@ -77,7 +75,7 @@ static int add_strategies(const reproduction *r, words *all)
 
     for (size_t i = 0; list_part(r->entry->strategies, i, one, sizeof one); i++) {
         if (scaled_strategy(r, one, scaled, sizeof scaled)) return END_FAILED;
-        if (is_listed(text, length, scaled)) {
+        if (is_listed(text, scaled)) {
             (void)printf("in so few epochs '%s' is one with an arm before it\n", one);
             continue;
         }

@@ -87,58 +87,50 @@ static json_t *options_json(const char *text)
     return object;
 }
 
+static json_t *counts_json(const size_t *counts, size_t count)
+{
+    json_t *array = count ? json_array() : NULL;
+
+    for (size_t i = 0; i < count; i++)
+        (void)json_array_append_new(array, json_integer((json_int_t)counts[i]));
+    return array;
+}
+
 static json_t *diagnosis_json(const cull_diagnosis *g)
 {
-    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o}", "error", json_number(g->error), "full",
-                               json_number(g->full), "cosine", json_number(g->cosine), "effective",
-                               json_number(g->effective), "overlap", json_number(g->overlap));
-    json_t *available = NULL, *chosen = NULL;
-
-    if (g->classes == 0) return object;
-    available = json_array();
-    chosen = json_array();
-    for (size_t c = 0; c < g->classes; c++) {
-        (void)json_array_append_new(available, json_integer((json_int_t)g->available[c]));
-        (void)json_array_append_new(chosen, json_integer((json_int_t)g->chosen[c]));
-    }
-    (void)json_object_set_new(object, "available", available);
-    (void)json_object_set_new(object, "chosen", chosen);
-    return object;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o*, s:o*}", "error", json_number(g->error),
+                     "full", json_number(g->full), "cosine", json_number(g->cosine), "effective",
+                     json_number(g->effective), "overlap", json_number(g->overlap), "available",
+                     counts_json(g->available, g->classes), "chosen",
+                     counts_json(g->chosen, g->classes));
 }
 
 static json_t *decision_json(const decision *d)
 {
     const cull_subset *s = d->subset;
-    json_t            *object = json_object(), *index = json_array(), *place = json_array();
-    json_t            *weight = json_array(), *group = json_array(), *flags = json_array();
+    json_t            *object = NULL, *index = json_array(), *place = json_array();
+    json_t            *group = s->groups ? json_array() : NULL, *flags = json_array();
 
     for (size_t i = 0; i < s->count; i++) {
         (void)json_array_append_new(index,
                                     row_of(s, i) < 0 ? json_null() : json_integer(row_of(s, i)));
         (void)json_array_append_new(place, json_integer(s->place[i]));
-        (void)json_array_append_new(weight, json_number(s->weight[i]));
         if (s->groups) (void)json_array_append_new(group, json_integer(s->group[i]));
     }
     for (size_t i = 0; i < FLAGS; i++)
         if (s->flags & flag_words[i].flag)
             (void)json_array_append_new(flags, json_string(flag_words[i].word));
-    (void)json_object_set_new(object, "strategy", json_string(cull_selector_name(d->selector)));
-    (void)json_object_set_new(object, "options", options_json(cull_selector_options(d->selector)));
-    (void)json_object_set_new(object, "count", json_integer((json_int_t)s->count));
-    (void)json_object_set_new(object, "index", index);
-    (void)json_object_set_new(object, "place", place);
-    (void)json_object_set_new(object, "weight", weight);
-    if (s->groups) {
-        (void)json_object_set_new(object, "groups", json_integer((json_int_t)s->groups));
-        (void)json_object_set(object, "group", group);
-    }
-    json_decref(group);
-    (void)json_object_set_new(object, "picked", json_integer((json_int_t)s->picked));
-    (void)json_object_set_new(object, "flags", flags);
-    if (d->diagnosis) (void)json_object_set_new(object, "diagnosis", diagnosis_json(d->diagnosis));
+    object =
+        json_pack("{s:s, s:o, s:I, s:o, s:o, s:o, s:o*, s:o*, s:I, s:o, s:o*}", "strategy",
+                  cull_selector_name(d->selector), "options",
+                  options_json(cull_selector_options(d->selector)), "count", (json_int_t)s->count,
+                  "index", index, "place", place, "weight", json_numbers(s->weight, s->count),
+                  "groups", s->groups ? json_integer((json_int_t)s->groups) : NULL, "group", group,
+                  "picked", (json_int_t)s->picked, "flags", flags, "diagnosis",
+                  d->diagnosis ? diagnosis_json(d->diagnosis) : NULL);
     /* A part that found no memory is missing from the object: better nothing than that. */
-    if (json_array_size(index) == s->count && json_array_size(weight) == s->count &&
-        json_object_get(object, "flags"))
+    if (json_array_size(json_object_get(object, "index")) == s->count &&
+        json_array_size(json_object_get(object, "weight")) == s->count)
         return object;
     json_decref(object);
     return NULL;
