@@ -71,22 +71,6 @@ done:
     return status;
 }
 
-static cull_status ask_for(cull_comparison *c, cull_recipe *recipe, size_t arm)
-{
-    cull_status status = CULL_OK;
-
-    if (c->waiting == c->waiting_room) {
-        size_t room = c->waiting_room ? 2 * c->waiting_room : 16;
-        status = cull_base_grow(room, sizeof *c->unmeasured, "a comparison", &c->unmeasured);
-        if (status == CULL_OK) c->waiting_room = room;
-    }
-    if (status != CULL_OK)
-        cull_recipe_close(recipe);
-    else
-        c->unmeasured[c->waiting++] = (cull_unmeasured){recipe, arm, false};
-    return status;
-}
-
 static cull_status ask_for_size(cull_comparison *c, size_t m, size_t batch)
 {
     cull_status  status = CULL_OK;
@@ -103,7 +87,7 @@ static cull_status ask_for_size(cull_comparison *c, size_t m, size_t batch)
                         c->unmeasured[i].recipe->setup.batch) == m)
             return CULL_OK;
     TRY(cull_arm_uniform_of(&c->base, m, batch, &recipe));
-    TRY(ask_for(c, recipe, SIZE_MAX));
+    c->unmeasured[c->waiting++] = (cull_unmeasured){.recipe = recipe, .arm = SIZE_MAX};
 done:
     return status;
 }
@@ -121,7 +105,7 @@ static cull_status ask_first(cull_comparison *c)
 
         if (i == 0 || !arm->uniform) {
             TRY(cull_arm_measured_as(&c->base, arm, &recipe));
-            TRY(ask_for(c, recipe, i));
+            c->unmeasured[c->waiting++] = (cull_unmeasured){.recipe = recipe, .arm = i};
         }
         if (i > 0 && arm->price.candidates && arm->price.fixed)
             TRY(ask_for_size(c, arm->price.budget, arm->price.candidates));
@@ -197,7 +181,6 @@ void cull_comparison_destroy(cull_comparison *c)
 {
     if (!c) return;
     cull_compare_clear_unmeasured(c);
-    cull_base_free(c->unmeasured);
     cull_compare_drop_runs(c);
     cull_arms_close(&c->arms);
     cull_json_clear(&c->plan);

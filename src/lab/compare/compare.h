@@ -28,7 +28,8 @@ typedef struct cull_compared {
     double           accuracy, best;
 } cull_compared;
 
-/* What is to be measured. */
+/* What is to be measured: arms, and sizes of batches. */
+enum { CULL_COMPARE_WAITING = CULL_ARM_MOST + CULL_COST_SIZES };
 typedef struct cull_unmeasured {
     cull_recipe *recipe; /* owned                            */
     size_t       arm;    /* whose own costs it tells; SIZE_MAX: a size's */
@@ -57,13 +58,13 @@ struct cull_comparison {
     unsigned      threads, jobs;
     double        margin;
 
-    cull_costs       costs;
-    bool             planned;
-    bool             settled; /* every cost that controls are made for is known */
-    unsigned         round;
-    cull_unmeasured *unmeasured;
-    size_t           waiting, waiting_room;
-    cull_arms        arms;
+    cull_costs      costs;
+    bool            planned;
+    bool            settled; /* every cost that controls are made for is known */
+    unsigned        round;
+    size_t          waiting;
+    cull_unmeasured unmeasured[CULL_COMPARE_WAITING]; /* [waiting] */
+    cull_arms       arms;
 
     char folder[CULL_DATA_PATH];
     int  lock;
@@ -102,8 +103,6 @@ cull_status cull_costs_read(cull_comparison *c, const char *path);
 
 /* compare_folder.c: all of the folder's files but comparison.json. */
 cull_status cull_compare_write_files(const cull_comparison *c);
-/* Is it known that this one will be run, as it stands? */
-bool cull_compare_is_run(const cull_comparison *c, const cull_arm *arm);
 
 /* compare_runs.c */
 bool cull_compared_finished(const cull_compared *run);
@@ -130,10 +129,9 @@ cull_status cull_compare_settle(cull_comparison *c);
 /* compare_judge.c: what the value says of the arms, and c->verdict. */
 cull_status cull_compare_judge(cull_comparison *c);
 
-/* compare_print.c: the value as it is planned; the plan, and the result, as texts. */
+/* compare_print.c: the value as it is planned; the plan as a text. */
 cull_status cull_compare_make_value(cull_comparison *c);
 void        cull_compare_clear_value(cull_comparison *c);
 cull_status cull_compare_print_plan(cull_comparison *c);
-cull_status cull_compare_print(cull_comparison *c);
 
 #endif

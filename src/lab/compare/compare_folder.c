@@ -163,7 +163,8 @@ done:
     return status;
 }
 
-bool cull_compare_is_run(const cull_comparison *c, const cull_arm *arm)
+/* Is it known that this one will be run, as it stands? */
+static bool is_run(const cull_comparison *c, const cull_arm *arm)
 {
     return arm->recipe && (c->settled || arm->role == CULL_ROLE_ARM);
 }
@@ -196,7 +197,7 @@ cull_status cull_compare_write_files(const cull_comparison *c)
     TRY(cull_arm_recipe(&c->base, NULL, 0, &base));
     TRY(write_recipe(c, base, "recipe.yaml"));
     for (size_t i = 0; i < c->arms.count; i++)
-        if (cull_compare_is_run(c, &c->arms.arm[i])) TRY(write_arm(c, &c->arms.arm[i]));
+        if (is_run(c, &c->arms.arm[i])) TRY(write_arm(c, &c->arms.arm[i]));
     TRY(cull_base_join(c->folder, "costs.json", path));
     TRY(cull_costs_write(c, path));
     TRY(cull_base_join(c->folder, "plan.json", path));
@@ -230,44 +231,37 @@ static size_t arm_in_order(const cull_comparison *c, size_t rank, size_t runs)
         size_t before = 0;
         double mine = cull_compare_run_seconds(c, i);
 
-        if (!cull_compare_is_run(c, &c->arms.arm[i])) continue;
+        if (!is_run(c, &c->arms.arm[i])) continue;
         for (size_t j = 0; j < c->arms.count; j++) {
             double other = cull_compare_run_seconds(c, j);
-            before += cull_compare_is_run(c, &c->arms.arm[j]) &&
-                      (other > mine || (!(other < mine) && j < i));
+            before += is_run(c, &c->arms.arm[j]) && (other > mine || (!(other < mine) && j < i));
         }
         if (before == rank % runs) return i;
     }
     return 0;
 }
 
-static bool run_at(const cull_comparison *c, size_t i, cull_compare_run *out)
-{
-    size_t         runs = 0, arm = 0;
-    cull_compared *run = NULL;
-    char           name[CULL_ARM_NAME + 64];
-
-    for (size_t k = 0; k < c->arms.count; k++) runs += cull_compare_is_run(c, &c->arms.arm[k]);
-    if (!c->planned || i >= runs * c->seeds) return false;
-    arm = arm_in_order(c, i, runs);
-    *out = (cull_compare_run){.name = c->arms.arm[arm].name, .seed = 1 + i / runs};
-    run = cull_compared_at(c, arm, out->seed);
-    out->status = cull_compared_status(run);
-    out->why = run->record.why;
-    out->seconds = cull_compare_run_seconds(c, arm);
-    (void)snprintf(name, sizeof name, "runs/%s/recipe.yaml", c->arms.arm[arm].folder);
-    if (cull_base_join(c->folder, name, out->recipe) != CULL_OK) return false;
-    (void)snprintf(name, sizeof name, "runs/%s/seed-%llu", c->arms.arm[arm].folder,
-                   (unsigned long long)out->seed);
-    return cull_base_join(c->folder, name, out->folder) == CULL_OK;
-}
-
 bool cull_comparison_run(const cull_comparison *c, size_t i, cull_compare_run *out)
 {
+    size_t           runs = 0, arm = 0;
     cull_compare_run run;
+    cull_compared   *there = NULL;
+    char             name[CULL_ARM_NAME + 64];
 
     if (cull_sized_read("cull_compare_run", out, sizeof run, &run) != CULL_OK) return false;
-    if (!run_at(c, i, &run)) return false;
+    for (size_t k = 0; k < c->arms.count; k++) runs += is_run(c, &c->arms.arm[k]);
+    if (!c->planned || i >= runs * c->seeds) return false;
+    arm = arm_in_order(c, i, runs);
+    run = (cull_compare_run){.name = c->arms.arm[arm].name, .seed = 1 + i / runs};
+    there = cull_compared_at(c, arm, run.seed);
+    run.status = cull_compared_status(there);
+    run.why = there->record.why;
+    run.seconds = cull_compare_run_seconds(c, arm);
+    (void)snprintf(name, sizeof name, "runs/%s/recipe.yaml", c->arms.arm[arm].folder);
+    if (cull_base_join(c->folder, name, run.recipe) != CULL_OK) return false;
+    (void)snprintf(name, sizeof name, "runs/%s/seed-%llu", c->arms.arm[arm].folder,
+                   (unsigned long long)run.seed);
+    if (cull_base_join(c->folder, name, run.folder) != CULL_OK) return false;
     cull_sized_give(out, &run, sizeof run);
     return true;
 }

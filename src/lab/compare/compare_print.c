@@ -261,11 +261,17 @@ static void take_run(const cull_comparison *c, size_t arm, uint64_t seed,
     }
 }
 
-cull_status cull_compare_print(cull_comparison *c)
+cull_status cull_comparison_judge(cull_comparison *c)
 {
     cull_status         status = CULL_OK;
     cull_compare_value *v = &c->value;
+    char                path[CULL_DATA_PATH];
 
+    if (!c->planned || c->lock < 0)
+        FAIL(CULL_BAD_ARGUMENT, "a comparison is judged in its folder, by its plan");
+    TRY(cull_compare_read_runs(c));
+    TRY(cull_compare_settle(c));
+    TRY(cull_compare_judge(c));
     TRY(name_machine(c, v));
     list_times(c, v);
     v->is.finished = cull_compare_all_finished(c);
@@ -273,21 +279,6 @@ cull_status cull_compare_print(cull_comparison *c)
         for (uint64_t seed = 1; seed <= c->seeds; seed++)
             take_run(c, i, seed, &v->is.arm[i].run[seed - 1]);
     TRY(cull_records_comparison_put(&v->is, &c->result));
-done:
-    return status;
-}
-
-cull_status cull_comparison_judge(cull_comparison *c)
-{
-    cull_status status = CULL_OK;
-    char        path[CULL_DATA_PATH];
-
-    if (!c->planned || c->lock < 0)
-        FAIL(CULL_BAD_ARGUMENT, "a comparison is judged in its folder, by its plan");
-    TRY(cull_compare_read_runs(c));
-    TRY(cull_compare_settle(c));
-    TRY(cull_compare_judge(c));
-    TRY(cull_compare_print(c));
     TRY(cull_base_join(c->folder, "comparison.json", path));
     TRY(cull_file_write(path, c->result.bytes.data, strlen(cull_comparison_text(c))));
 done:

@@ -35,9 +35,10 @@ static cull_status prepare(cull_audit_work *w, const cull_recipe *recipe,
     cull_status status = CULL_OK;
 
     TRY(cull_trainer_create(&recipe->setup, false, &w->t));
-    if (strcmp(name, "train") == 0) w->set = w->t->sets.train;
-    if (strcmp(name, "validation") == 0) w->set = w->t->sets.validation;
-    if (strcmp(name, "test") == 0) w->set = w->t->sets.test;
+    if (strcmp(name, "train") == 0) w->at = &w->t->sets.train_at;
+    if (strcmp(name, "validation") == 0) w->at = &w->t->sets.validation_at;
+    if (strcmp(name, "test") == 0) w->at = &w->t->sets.test_at;
+    if (w->at) w->set = w->at->set;
     if (!w->set) FAIL_ABOUT(CULL_UNKNOWN_SET, name, "%s: the recipe has no set of this name", name);
     if (options->weights)
         TRY(cull_weights_read(options->weights, w->t->learner.model, w->t->learner.params));
@@ -95,17 +96,14 @@ done:
 
 static cull_status score_all(cull_audit_work *w)
 {
-    cull_status      status = CULL_OK;
-    cull_train_sets *sets = &w->t->sets;
-    cull_backend    *backend = w->t->backend;
-    struct sight s = {.work = w, .signals = {.home = backend, .work = cull_backend_host(backend)}};
-    cull_sweep   sweep = {.resident = &sets->validation_at,
-                          .form = sets->form,
-                          .batch = w->t->setup->evaluate_batch,
-                          .workers = w->t->setup->workers};
+    cull_status   status = CULL_OK;
+    cull_backend *backend = w->t->backend;
+    struct sight  s = {.work = w, .signals = {.home = backend, .work = cull_backend_host(backend)}};
+    cull_sweep    sweep = {.resident = w->at,
+                           .form = w->t->sets.form,
+                           .batch = w->t->setup->evaluate_batch,
+                           .workers = w->t->setup->workers};
 
-    if (w->set == sets->train) sweep.resident = &sets->train_at;
-    if (w->set == sets->test) sweep.resident = &sets->test_at;
     TRY(cull_sweep_run(&sweep, see, &s));
 done:
     cull_sel_load_clear(&s.signals);

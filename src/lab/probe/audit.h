@@ -7,6 +7,7 @@
 
 typedef struct cull_audit_work {
     cull_trainer       *t;
+    cull_resident      *at; /* where its backend reads it */
     const cull_dataset *set;
     double             *loss, *confidence; /* [count] by place                    */
     int32_t            *predicted;         /* [count]                             */

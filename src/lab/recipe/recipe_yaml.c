@@ -104,6 +104,17 @@ static unsigned long line_of(const struct scan *s)
     return (unsigned long)s->event.start_mark.line + 1;
 }
 
+static bool has_anchor_or_tag(const yaml_event_t *e)
+{
+    switch (e->type) {
+    case YAML_SCALAR_EVENT: return e->data.scalar.anchor || e->data.scalar.tag;
+    case YAML_MAPPING_START_EVENT: return e->data.mapping_start.anchor || e->data.mapping_start.tag;
+    case YAML_SEQUENCE_START_EVENT:
+        return e->data.sequence_start.anchor || e->data.sequence_start.tag;
+    default: return false;
+    }
+}
+
 /* The next event; what recipes have no use for is refused here. */
 static cull_status next(struct scan *s)
 {
@@ -118,26 +129,10 @@ static cull_status next(struct scan *s)
              s->parser.problem ? s->parser.problem : "unreadable");
     }
     s->held = true;
-    switch (s->event.type) {
-    case YAML_ALIAS_EVENT:
+    if (s->event.type == YAML_ALIAS_EVENT)
         FAIL(CULL_BAD_OPTION, "%s:%lu: aliases are not for recipes", s->name, line_of(s));
-    case YAML_SCALAR_EVENT:
-        if (s->event.data.scalar.anchor || s->event.data.scalar.tag)
-            FAIL(CULL_BAD_OPTION, "%s:%lu: anchors and tags are not for recipes", s->name,
-                 line_of(s));
-        break;
-    case YAML_MAPPING_START_EVENT:
-        if (s->event.data.mapping_start.anchor || s->event.data.mapping_start.tag)
-            FAIL(CULL_BAD_OPTION, "%s:%lu: anchors and tags are not for recipes", s->name,
-                 line_of(s));
-        break;
-    case YAML_SEQUENCE_START_EVENT:
-        if (s->event.data.sequence_start.anchor || s->event.data.sequence_start.tag)
-            FAIL(CULL_BAD_OPTION, "%s:%lu: anchors and tags are not for recipes", s->name,
-                 line_of(s));
-        break;
-    default: break;
-    }
+    if (has_anchor_or_tag(&s->event))
+        FAIL(CULL_BAD_OPTION, "%s:%lu: anchors and tags are not for recipes", s->name, line_of(s));
 done:
     return status;
 }
