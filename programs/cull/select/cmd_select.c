@@ -82,6 +82,7 @@ static int bad_selection(const select_arguments *a, const struct run *r, cull_st
 {
     cull_needs needs = {0};
     char       flags[MOST_FLAG_LIST], hint[MOST_FLAG_LIST + 64];
+    unsigned   missing = 0;
 
     if (select_is_option(status)) return select_bad_option(a->name, status);
     if (status != CULL_BAD_ARGUMENT) return complain_status(status);
@@ -91,7 +92,8 @@ static int bad_selection(const select_arguments *a, const struct run *r, cull_st
     if (cull_selector_needs(r->selector, a->step, a->epoch, &needs) == CULL_OK &&
         (needs.action == CULL_TRAIN_ALL || needs.action == CULL_KEEP_SUBSET))
         (void)cull_selector_needs(r->selector, a->step, UINT32_MAX, &needs);
-    if (!inputs_missing(&r->in, needs.signals, needs.target, flags, sizeof flags))
+    missing = inputs_of(needs.signals, needs.target) & ~inputs_given(&r->in);
+    if (!inputs_words(missing, true, flags, sizeof flags))
         return r->in.signals.place || r->in.signals.count >= a->pool
                    ? complain_status(status)
                    : complain_last(END_USAGE, "Give --places FILE.");

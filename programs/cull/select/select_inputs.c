@@ -189,49 +189,43 @@ void inputs_clear(inputs *in)
     *in = (inputs){0};
 }
 
-static size_t add_word(char *out, size_t room, size_t at, const char *word)
+unsigned inputs_of(unsigned signals, unsigned target)
 {
-    if (at >= room) return at;
-    return at + (size_t)snprintf(out + at, room - at, "%s%s", at ? " and " : "", word);
-}
+    unsigned kinds = 0;
 
-bool inputs_holds(const inputs *in, int kind)
-{
-    return has_array(in->all, input_kinds[kind].array);
-}
-
-bool inputs_held(const inputs *in, bool target, char *out, size_t room)
-{
-    size_t at = 0;
-
-    out[0] = '\0';
     for (int i = 0; i < INPUTS; i++)
-        if (i != IN_PLACES && input_kinds[i].target == target && inputs_holds(in, i))
-            at = add_word(out, room, at, input_kinds[i].array);
-    return at > 0;
+        if ((input_kinds[i].target ? target : signals) & input_kinds[i].signal) kinds |= 1u << i;
+    return kinds;
 }
 
-void inputs_flags(unsigned signals, unsigned target, char *out, size_t room)
+unsigned inputs_given(const inputs *in)
 {
-    size_t at = 0;
+    unsigned kinds = 0;
 
-    out[0] = '\0';
-    for (int i = 0; i < INPUTS; i++)
-        if ((input_kinds[i].target ? target : signals) & input_kinds[i].signal)
-            at = add_word(out, room, at, input_kinds[i].flag);
-}
-
-bool inputs_missing(const inputs *in, unsigned signals, unsigned target, char *out, size_t room)
-{
-    size_t at = 0;
-
-    out[0] = '\0';
     for (int i = 0; i < INPUTS; i++) {
         const cull_tensor *view = (const void *)((const char *)in + input_kinds[i].at);
-        unsigned           wanted = input_kinds[i].target ? target : signals;
-
-        if ((wanted & input_kinds[i].signal) && !view->data)
-            at = add_word(out, room, at, input_kinds[i].flag);
+        if (view->data) kinds |= 1u << i;
     }
+    return kinds;
+}
+
+unsigned inputs_held(const inputs *in)
+{
+    unsigned kinds = 0;
+
+    for (int i = 0; i < INPUTS; i++)
+        if (has_array(in->all, input_kinds[i].array)) kinds |= 1u << i;
+    return kinds;
+}
+
+bool inputs_words(unsigned kinds, bool flags, char *out, size_t room)
+{
+    size_t at = 0;
+
+    out[0] = '\0';
+    for (int i = 0; i < INPUTS && at < room; i++)
+        if (kinds >> i & 1)
+            at += (size_t)snprintf(out + at, room - at, "%s%s", at ? " and " : "",
+                                   flags ? input_kinds[i].flag : input_kinds[i].array);
     return at > 0;
 }

@@ -45,13 +45,12 @@ typedef struct inputs {
 int  inputs_read(inputs *in, const char *const path[INPUTS], const char *all, size_t count);
 void inputs_clear(inputs *in);
 
-/* Does the --signals file hold an array of this kind? */
-bool inputs_holds(const inputs *in, int kind);
-/* The arrays it holds of the examples, or of the target, less places, as "h and p"; false: none. */
-bool inputs_held(const inputs *in, bool target, char *out, size_t room);
-/* Flags of the arrays in these masks, as "--h and --p". */
-void inputs_flags(unsigned signals, unsigned target, char *out, size_t room);
-/* Flags of the arrays in these masks that were not given, as "--h and --p"; false: all were. */
-bool inputs_missing(const inputs *in, unsigned signals, unsigned target, char *out, size_t room);
+/* Kinds as sets, a bit each: those of these signals; those that were read; those that the --signals
+ * file holds. */
+unsigned inputs_of(unsigned signals, unsigned target);
+unsigned inputs_given(const inputs *in);
+unsigned inputs_held(const inputs *in);
+/* Their flags, as "--h and --p", or their names, as "h and p"; false: there are none. */
+bool inputs_words(unsigned kinds, bool flags, char *out, size_t room);
 
 #endif

@@ -12,29 +12,19 @@ static bool reads(const cull_strategy *strategy, int kind)
     return !input_kinds[kind].target && (strategy->signals & input_kinds[kind].signal);
 }
 
-static const char *runs_name(cull_runs runs)
-{
-    switch (runs) {
-    case CULL_RUNS_STEP: return "step";
-    case CULL_RUNS_EPOCH: return "epoch";
-    case CULL_RUNS_PERIOD: return "period";
-    case CULL_RUNS_ONCE: return "once";
-    }
-    return "";
-}
+static const struct {
+    const char *name, *when;
+} runs[] = {
+    [CULL_RUNS_STEP] = {"step", "every step, over the batch"},
+    [CULL_RUNS_EPOCH] = {"epoch", "every epoch, over the pool"},
+    [CULL_RUNS_PERIOD] = {"period", "every period epochs, over the pool"},
+    [CULL_RUNS_ONCE] = {"once", "once, over the pool"},
+};
 
-static const char *type_name(const cull_option_spec *option)
-{
-    switch (option->type) {
-    case CULL_OPTION_INT: return "int";
-    case CULL_OPTION_REAL: return "real";
-    case CULL_OPTION_CHOICE: return "choice";
-    case CULL_OPTION_BOOL: return "bool";
-    case CULL_OPTION_TEXT: return "text";
-    case CULL_OPTION_LIST: return "list";
-    }
-    return "";
-}
+static const char *const types[] = {
+    [CULL_OPTION_INT] = "int",   [CULL_OPTION_REAL] = "real", [CULL_OPTION_CHOICE] = "choice",
+    [CULL_OPTION_BOOL] = "bool", [CULL_OPTION_TEXT] = "text", [CULL_OPTION_LIST] = "list",
+};
 
 static bool is_number(const cull_option_spec *option)
 {
@@ -55,15 +45,9 @@ static void describe_values(const cull_option_spec *option, char *out, size_t ro
 
 static void print_strategy(const cull_strategy *strategy)
 {
-    static const char *const when[] = {
-        [CULL_RUNS_STEP] = "every step, over the batch",
-        [CULL_RUNS_EPOCH] = "every epoch, over the pool",
-        [CULL_RUNS_PERIOD] = "every period epochs, over the pool",
-        [CULL_RUNS_ONCE] = "once, over the pool",
-    };
     const cull_option_spec *option = NULL;
 
-    (void)printf("%s: %s\n  %s; reads", strategy->name, strategy->doc, when[strategy->runs]);
+    (void)printf("%s: %s\n  %s; reads", strategy->name, strategy->doc, runs[strategy->runs].when);
     for (int i = 0; i < INPUTS; i++)
         if (reads(strategy, i)) (void)printf(" %s", input_kinds[i].array);
     if (!strategy->signals) (void)printf(" nothing");
@@ -81,8 +65,9 @@ static void print_strategy(const cull_strategy *strategy)
 
 static json_t *option_json(const cull_option_spec *option)
 {
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "key", option->key, "type",
-                               type_name(option), "default", option->fallback, "doc", option->doc);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s}", "key", option->key, "type", types[option->type],
+                  "default", option->fallback, "doc", option->doc);
 
     if (is_number(option)) {
         (void)json_object_set_new(object, "low", json_number(option->low));
@@ -116,7 +101,7 @@ static json_t *strategy_json(const cull_strategy *strategy)
     for (size_t i = 0; (option = cull_strategy_option_at(strategy, i)); i++)
         (void)json_array_append_new(options, option_json(option));
     return json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", strategy->name, "doc",
-                     strategy->doc, "runs", runs_name(strategy->runs), "budget",
+                     strategy->doc, "runs", runs[strategy->runs].name, "budget",
                      !(strategy->traits & CULL_NO_BUDGET), "host",
                      (strategy->traits & CULL_HOST_SIGNALS) != 0, "signals", signals, "modifiers",
                      modifiers, "options", options);
