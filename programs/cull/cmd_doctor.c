@@ -144,14 +144,13 @@ int cmd_doctor(int argc, char **argv)
     flag flags[] = {{"--json", FLAG_SWITCH, NULL, "as one JSON object", &json, 0}, {.name = NULL}};
     size_t        count = 0;
     cull_backend *backend = NULL;
-    cull_status   status = CULL_OK;
     int           end = take_line(&self, flags, argc, argv, &count);
 
     if (end != GO_ON) return end;
     if (count)
         return complain(END_USAGE, "See cull doctor --help.", "'%s' is not understood", argv[0]);
-    status = cull_backend_open("cpu", 0, &backend);
-    end = status == CULL_OK ? report(backend, json) : complain_status(status);
+    end = complain_status(cull_backend_open("cpu", 0, &backend));
+    if (!end) end = report(backend, json);
     cull_backend_close(backend);
     return end;
 }

@@ -36,7 +36,7 @@ typedef struct remedy {
 
 /* The library's sentence with the hint of its status; 0, and nothing said, where there is none. */
 int complain_by(const remedy *remedies, cull_status status);
-/* The same by what fits most commands, which have a word for every status. */
+/* The same by what fits most commands: there is a word for every failure. */
 int complain_status(cull_status status);
 
 /* Everything printed has arrived, or a complaint: a full disk is no success. */

@@ -60,7 +60,8 @@ int complain_status(cull_status status)
         {CULL_OK, END_FAILED, NULL}};
     int end = complain_by(remedies, status);
 
-    return end ? end : complain_last(END_FAILED, "See cull doctor for what this machine can do.");
+    if (end || status == CULL_OK) return end;
+    return complain_last(END_FAILED, "See cull doctor for what this machine can do.");
 }
 
 int end_output(int end)

@@ -87,7 +87,6 @@ static int audit(struct arguments *a)
     cull_recipe       *recipe = NULL;
     cull_audit_result  result = {0};
     cull_audit_options options = {0};
-    cull_status        status = CULL_OK;
     int                end = find_files(a);
 
     if (end) return end;
@@ -97,9 +96,9 @@ static int audit(struct arguments *a)
                                    .selection = a->selection[0] ? a->selection : NULL,
                                    .examples = (size_t)a->examples,
                                    .path = a->out};
-    status = cull_recipe_open(path, a->change.option, a->change.count, &recipe);
-    if (status == CULL_OK) status = cull_audit(recipe, &options, &result);
-    end = status == CULL_OK ? say(a, &result) : complain_run(status);
+    end = complain_run(cull_recipe_open(path, a->change.option, a->change.count, &recipe));
+    if (!end) end = complain_run(cull_audit(recipe, &options, &result));
+    if (!end) end = say(a, &result);
     cull_recipe_close(recipe);
     return end;
 }

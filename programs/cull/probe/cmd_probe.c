@@ -46,18 +46,12 @@ static int probe(struct arguments *a)
                                   .folder = a->out,
                                   .tell = tell_passes,
                                   .context = &terminal};
-    cull_status        status = CULL_OK;
     int                end = take_probe(a->strategies, a->keep, &options);
 
-    if (!end) {
-        status = cull_recipe_open(a->recipe, a->change.option, a->change.count, &recipe);
-        if (status != CULL_OK) end = complain_opening(status);
-    }
+    if (!end) end = open_recipe(a->recipe, &a->change, &recipe);
     if (!end && a->out) end = make_folders(a->out);
-    if (!end) {
-        status = cull_probe(recipe, &options, &result);
-        end = status == CULL_OK ? say(a, &result) : complain_run(status);
-    }
+    if (!end) end = complain_run(cull_probe(recipe, &options, &result));
+    if (!end) end = say(a, &result);
     cull_probe_clear(&result);
     cull_recipe_close(recipe);
     clear_probe(&options);

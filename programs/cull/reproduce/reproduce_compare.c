@@ -62,7 +62,7 @@ static bool is_listed(const char *list, const char *one)
     const char *item = NULL;
     size_t      length = 0;
 
-    while (*list && (item = cull_list_next(&list, &length)))
+    while ((item = cull_list_next(&list, &length)))
         if (strlen(one) == length && memcmp(item, one, length) == 0) return true;
     return false;
 }

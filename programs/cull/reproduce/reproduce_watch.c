@@ -105,9 +105,9 @@ static int look_confidence(struct watch *w)
 {
     cull_audit_options options = {.weights = w->weights, .set = "test", .path = w->audit};
     cull_audit_result  a = {0};
-    cull_status        status = cull_audit(w->recipe, &options, &a);
+    int                end = complain_run(cull_audit(w->recipe, &options, &a));
 
-    if (status != CULL_OK) return complain_run(status);
+    if (end) return end;
     (void)printf(
         "%s: test accuracy %.2f %%\n  confidence in the true class at 10, 20 .. 90 %% of the "
         "test examples:\n   ",
@@ -142,7 +142,7 @@ static int look_examples(struct watch *w)
     if (status == CULL_OK)
         (void)printf("pictures: %s, which cull report %s draws\n", w->audit, w->folder);
     cull_arrays_close(arrays);
-    return status == CULL_OK ? END_WELL : complain_run(status);
+    return complain_run(status);
 }
 
 static int look(struct watch *w)

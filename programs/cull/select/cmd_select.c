@@ -28,19 +28,16 @@ static int select_other(const select_arguments *a, struct run *r)
     if (needs.budget == 0 || needs.action == CULL_TRAIN_ALL || budget > r->in.signals.count)
         budget = 0;
     if (status == CULL_OK) status = cull_select(r->other, &r->in.signals, budget, &r->other_subset);
-    return status == CULL_OK ? END_WELL : complain_status(status);
+    return complain_status(status);
 }
 
 static int diagnose(const select_arguments *a, struct run *r)
 {
-    cull_status status = CULL_OK;
-    int         end = END_WELL;
+    int end = a->overlap ? select_other(a, r) : END_WELL;
 
-    if (a->overlap) end = select_other(a, r);
     if (end) return end;
-    status = cull_diagnose(r->backend, &r->in.signals, &r->subset,
-                           a->overlap ? &r->other_subset : NULL, &r->diagnosis);
-    return status == CULL_OK ? END_WELL : complain_status(status);
+    return complain_status(cull_diagnose(r->backend, &r->in.signals, &r->subset,
+                                         a->overlap ? &r->other_subset : NULL, &r->diagnosis));
 }
 
 static int restore(const select_arguments *a, struct run *r)
@@ -54,7 +51,7 @@ static int restore(const select_arguments *a, struct run *r)
     status = cull_file_read(a->state, &bytes, &size);
     if (status == CULL_OK) status = cull_selector_restore(r->selector, bytes, size);
     cull_bytes_release(bytes);
-    return status == CULL_OK ? END_WELL : complain_status(status);
+    return complain_status(status);
 }
 
 static int save(const select_arguments *a, const struct run *r)
@@ -67,7 +64,7 @@ static int save(const select_arguments *a, const struct run *r)
     status = cull_selector_save(r->selector, &bytes, &size);
     if (status == CULL_OK) status = cull_file_write(a->state, bytes, size);
     cull_bytes_release(bytes);
-    return status == CULL_OK ? END_WELL : complain_status(status);
+    return complain_status(status);
 }
 
 /* Does the strategy itself say how many are kept? */
@@ -84,8 +81,7 @@ static int bad_selection(const select_arguments *a, const struct run *r, cull_st
     char       flags[MOST_FLAG_LIST], hint[MOST_FLAG_LIST + 64];
     unsigned   missing = 0;
 
-    if (select_is_option(status)) return select_bad_option(a->name, status);
-    if (status != CULL_BAD_ARGUMENT) return complain_status(status);
+    if (status != CULL_BAD_ARGUMENT) return select_complain(a->name, status);
     if (a->budget_given && rule_decides(a->name))
         return complain_last(END_USAGE, "Leave --budget out.");
     /* Between two selections over the pool nothing is needed: ask about a later epoch. */
@@ -104,35 +100,28 @@ static int bad_selection(const select_arguments *a, const struct run *r, cull_st
 /* What the arrays may be, where one strategy is diagnosed or compared with another. */
 static int refuse_unread(const select_arguments *a, const cull_setting *setting, struct run *r)
 {
-    cull_status status = CULL_OK;
+    const char *name = cull_selector_name(r->selector);
     cull_needs  reads = {0}, other = {0};
     unsigned    also = 0;
-    int         end = END_WELL;
+    int         end = complain_status(cull_selector_reads(r->selector, &reads));
 
     if (a->diagnose || a->overlap) also = CULL_SIGNAL_H | CULL_SIGNAL_P | CULL_SIGNAL_LABEL;
-    status = cull_selector_reads(r->selector, &reads);
-    if (status == CULL_OK && a->overlap) {
-        status = cull_selector_create(a->overlap, NULL, 0, setting, &r->other);
-        if (select_is_option(status)) return select_bad_option(a->overlap, status);
-        if (status == CULL_OK) status = cull_selector_reads(r->other, &other);
-    }
-    if (status != CULL_OK) return complain_status(status);
-    if (a->observe)
-        return select_check_trained(cull_selector_name(r->selector), &reads, &r->in, a->observe);
+    if (!end && a->overlap)
+        end = select_complain(a->overlap,
+                              cull_selector_create(a->overlap, NULL, 0, setting, &r->other));
+    if (!end && a->overlap) end = complain_status(cull_selector_reads(r->other, &other));
+    if (end) return end;
+    if (a->observe) return select_check_trained(name, &reads, &r->in, a->observe);
     reads.target |= other.target;
-    end = select_refuse_unread(cull_selector_name(r->selector), &reads, also | other.signals,
-                               a->path);
-    if (!end)
-        end = select_refuse_bundle(cull_selector_name(r->selector), &reads, also | other.signals,
-                                   &r->in);
-    return end;
+    also |= other.signals;
+    end = select_refuse_unread(name, &reads, also, a->path);
+    return end ? end : select_refuse_bundle(name, &reads, also, &r->in);
 }
 
 /* The selector as its state file has left it. */
 static int open_selector(const select_arguments *a, const cull_setting *setting, struct run *r)
 {
-    cull_status status = CULL_OK;
-    int         end = END_WELL;
+    int end = END_WELL;
 
     if (a->budget > r->in.signals.count)
         return complain(END_USAGE, "Give 1 to the number of examples.",
@@ -141,11 +130,9 @@ static int open_selector(const select_arguments *a, const cull_setting *setting,
     if (setting->batch > setting->pool)
         return complain(END_USAGE, "Give a smaller --batch, or --pool N.",
                         "--batch is %zu, the pool has %zu examples", setting->batch, setting->pool);
-    status =
-        cull_selector_create(a->name, a->change.option, a->change.count, setting, &r->selector);
-    if (select_is_option(status)) return select_bad_option(a->name, status);
-    if (status != CULL_OK) return complain_status(status);
-    end = refuse_unread(a, setting, r);
+    end = select_complain(a->name, cull_selector_create(a->name, a->change.option, a->change.count,
+                                                        setting, &r->selector));
+    if (!end) end = refuse_unread(a, setting, r);
     return end ? end : restore(a, r);
 }
 
@@ -172,7 +159,6 @@ static int flush(const select_arguments *a, struct run *r)
 {
     struct stat          info = {0};
     const cull_strategy *strategy = cull_strategy_of(a->name);
-    cull_status          status = CULL_OK;
 
     if (strategy && !strategy->flush)
         return complain(END_USAGE, "Leave --flush out.", "%s holds nothing back",
@@ -180,8 +166,7 @@ static int flush(const select_arguments *a, struct run *r)
     if (stat(a->state, &info) != 0)
         return complain(END_FAILED, "Give the --state file that the run has kept.",
                         "%s: there is no history to flush", a->state);
-    status = cull_flush(r->selector, &r->subset);
-    return status == CULL_OK ? END_WELL : complain_status(status);
+    return complain_status(cull_flush(r->selector, &r->subset));
 }
 
 static int decide(const select_arguments *a, struct run *r)

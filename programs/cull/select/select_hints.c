@@ -22,19 +22,16 @@ bool select_is_word(const char *word, const char *const *words)
     return false;
 }
 
-bool select_is_option(cull_status status)
-{
-    return status == CULL_BAD_OPTION || status == CULL_UNKNOWN_OPTION ||
-           status == CULL_UNKNOWN_STRATEGY;
-}
-
 /* The library has said what is wrong; an unknown key also gets its nearest neighbour. */
-int select_bad_option(const char *strategy, cull_status status)
+int select_complain(const char *strategy, cull_status status)
 {
     search               s = {.wrong = cull_last_subject()};
     const cull_strategy *found = status == CULL_UNKNOWN_OPTION ? cull_strategy_of(strategy) : NULL;
     const cull_option_spec *option = NULL;
 
+    if (status != CULL_BAD_OPTION && status != CULL_UNKNOWN_OPTION &&
+        status != CULL_UNKNOWN_STRATEGY)
+        return complain_status(status);
     if (status == CULL_UNKNOWN_STRATEGY) return select_unknown_strategy(s.wrong);
     for (size_t i = 0; found && (option = cull_strategy_option_at(found, i)); i++)
         try_word(&s, option->key);

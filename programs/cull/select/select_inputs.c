@@ -60,7 +60,7 @@ static int read_one(inputs *in, int kind, const char *path, cull_tensor *out)
     } else if (common) {
         status = cull_arrays_get(in->all, name, out);
     }
-    return status == CULL_OK ? END_WELL : complain_status(status);
+    return complain_status(status);
 }
 
 /* Element i of an integer array, which `places` and `unseen` must be; false: it is none. */
@@ -162,7 +162,7 @@ static int take_unseen(inputs *in)
 int inputs_read(inputs *in, const char *const path[INPUTS], const char *all, size_t count)
 {
     cull_status status = all ? cull_arrays_open(all, &in->all) : CULL_OK;
-    int         end = status == CULL_OK ? END_WELL : complain_status(status);
+    int         end = complain_status(status);
 
     if (!end) end = check_names_of_places(in);
     for (int i = 0; i < INPUTS && !end; i++) {

@@ -151,7 +151,7 @@ int select_write_json(const decision *d, const char *path)
     if (!text) return complain(END_FAILED, "Give fewer examples at once.", "no memory for JSON");
     status = cull_file_write(path, text, strlen(text));
     free(text);
-    return status == CULL_OK ? END_WELL : complain_status(status);
+    return complain_status(status);
 }
 
 /* The diagnosis as arrays, behind the `count` there are; returns how many there are then. */
@@ -202,5 +202,5 @@ int select_write_npz(const decision *d, const char *path)
     if (d->diagnosis) used = add_diagnosis(d->diagnosis, column + 3 * m, array, used);
     status = cull_arrays_write(path, array, used);
     free(column);
-    return status == CULL_OK ? END_WELL : complain_status(status);
+    return complain_status(status);
 }

@@ -10,8 +10,7 @@ int select_list(const char *only, bool json);
 /* select_hints.c: complaints that name what was probably meant. */
 bool select_is_word(const char *word, const char *const *words); /* words end with NULL */
 int  select_unknown_strategy(const char *name);
-int  select_bad_option(const char *strategy, cull_status status);
-bool select_is_option(cull_status status); /* is it about a strategy or its options? */
+int  select_complain(const char *strategy, cull_status status); /* else as complain_status() */
 
 /* select_reads.c: `reads` as cull_selector_reads() has it. A flag of path[] that is none of them,
  * nor of the signals in `also`, is a complaint. */

@@ -53,19 +53,15 @@ static int bench(struct arguments *a)
 {
     cull_recipe      *recipe = NULL;
     cull_bench_result r = {0};
-    cull_status status = cull_recipe_open(a->recipe, a->change.option, a->change.count, &recipe);
-    int         end = END_WELL;
+    int               end = open_recipe(a->recipe, &a->change, &recipe);
 
-    if (status != CULL_OK) return complain_opening(status);
-    status = cull_bench(recipe, (size_t)a->rounds, &r);
-    if (status == CULL_OK) {
+    if (!end) end = complain_run(cull_bench(recipe, (size_t)a->rounds, &r));
+    if (!end) {
         print_part(recipe, &r, "load", r.load, 0);
         print_part(recipe, &r, "score", r.score, r.score_spread);
         print_part(recipe, &r, "learn", r.learn, r.learn_spread);
         print_part(recipe, &r, "optim", r.optim, r.optim_spread);
         end = end_output(END_WELL);
-    } else {
-        end = complain_run(status);
     }
     cull_recipe_close(recipe);
     return end;

@@ -195,6 +195,11 @@ int complain_opening(cull_status status)
     return complain_last(END_USAGE, "Give the path of a recipe; recipes/ holds some.");
 }
 
+int open_recipe(const char *path, const changes *all, cull_recipe **out)
+{
+    return complain_opening(cull_recipe_open(path, all->option, all->count, out));
+}
+
 static void describe(const cull_option_spec *option, char *out, size_t room)
 {
     switch (option->type) {

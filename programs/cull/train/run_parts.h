@@ -33,6 +33,7 @@ int make_folders(const char *path);
 int complain_run(cull_status status);
 /* The same where a recipe is opened: no such file is a wrong command. */
 int complain_opening(cull_status status);
+int open_recipe(const char *path, const changes *all, cull_recipe **out);
 
 /* Every key of a recipe with its default, bounds and line of help. */
 void print_recipe_keys(void);

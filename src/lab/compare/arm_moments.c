@@ -53,7 +53,7 @@ struct moments {
     size_t count;
 };
 
-static void add(struct moments *m, double at)
+static void add_moment(struct moments *m, double at)
 {
     size_t place = m->count;
 
@@ -79,8 +79,8 @@ cull_status cull_arms_watch(const cull_arm_base *base, const cull_costs *costs, 
     TRY(cull_arm_recipe(base, NULL, 0, &asked));
     for (size_t i = 1; i < arms->count; i++)
         if (arms->arm[i].role == CULL_ROLE_EARLY_STOP)
-            add(&m, arms->arm[i].share * (double)full->recipe->setup.epochs);
-    for (size_t i = 0; i < asked->setup.moments; i++) add(&m, asked->setup.moment[i]);
+            add_moment(&m, arms->arm[i].share * (double)full->recipe->setup.epochs);
+    for (size_t i = 0; i < asked->setup.moments; i++) add_moment(&m, asked->setup.moment[i]);
     for (size_t i = 0; i < m.count && length < sizeof text - 2 * CULL_NUMBER_ROOM; i++) {
         if (length) text[length++] = ',';
         length += cull_base_write_number(m.at[i], 8, text + length);

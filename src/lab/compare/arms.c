@@ -20,8 +20,8 @@ const char *cull_role_name(cull_role role)
 }
 
 /* The base's changes but those that are replaced, then the others; returns how many. */
-static size_t join(const cull_arm_base *base, const cull_option *more, size_t count,
-                   cull_option *all)
+static size_t join_changes(const cull_arm_base *base, const cull_option *more, size_t count,
+                           cull_option *all)
 {
     size_t n = 0;
 
@@ -46,7 +46,7 @@ static cull_status open_changed(const cull_arm_base *base, const cull_option *mo
 
     if (base->count + count + 2 > MOST_CHANGES)
         FAIL(CULL_BAD_OPTION, "%zu changes to a recipe are too many", base->count);
-    n = join(base, more, count, all);
+    n = join_changes(base, more, count, all);
     if (base->threads) {
         (void)snprintf(threads, sizeof threads, "%u", base->threads);
         all[n++] = (cull_option){"train.threads", threads};

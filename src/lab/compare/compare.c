@@ -55,7 +55,7 @@ done:
     return status;
 }
 
-static cull_status check(const cull_compare_options *o)
+static cull_status check_options(const cull_compare_options *o)
 {
     cull_status status = CULL_OK;
 
@@ -156,7 +156,7 @@ cull_status cull_comparison_create(const cull_compare_options *options, cull_com
     cull_compare_options room;
 
     SIZED(cull_compare_options, options, room);
-    TRY(check(options));
+    TRY(check_options(options));
     TRY(cull_base_alloc(1, sizeof *c, "a comparison", &c));
     c->lock = -1;
     c->seeds = options->seeds;
@@ -243,7 +243,8 @@ static void take_own(cull_arm *arm, const cull_measured *m)
     if (!arm->price.fixed) arm->own.share = m->scored > 0 ? m->trained / m->scored : .75;
 }
 
-static cull_status take(cull_comparison *c, const cull_unmeasured *u, const cull_measured *m)
+static cull_status take_measured(cull_comparison *c, const cull_unmeasured *u,
+                                 const cull_measured *m)
 {
     cull_status status = CULL_OK;
     size_t      batch = u->recipe->setup.batch;
@@ -348,7 +349,7 @@ cull_status cull_comparison_measured(cull_comparison *c, const cull_measured *al
     if (copies) all = copies;
     for (size_t i = 0; i < count; i++) {
         cull_measured m = middle(&all[i * processes], processes);
-        if (!c->unmeasured[i].left) TRY(take(c, &c->unmeasured[i], &m));
+        if (!c->unmeasured[i].left) TRY(take_measured(c, &c->unmeasured[i], &m));
     }
     drop_left(c);
     cull_compare_clear_unmeasured(c);

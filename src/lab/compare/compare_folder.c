@@ -13,7 +13,7 @@
 #include "base/sized.h"
 #include "lab/compare/compare.h"
 
-static cull_status lock(cull_comparison *c)
+static cull_status lock_folder(cull_comparison *c)
 {
     cull_status  status = CULL_OK;
     char         path[CULL_DATA_PATH];
@@ -135,7 +135,7 @@ cull_status cull_comparison_folder(cull_comparison *c, const char *folder, bool 
     TRY(cull_base_join(c->folder, "metrics.jsonl", path));
     if (access(path, F_OK) == 0)
         FAIL(CULL_BAD_ARGUMENT, "%s holds a run, whose recipe a comparison would replace", folder);
-    TRY(lock(c));
+    TRY(lock_folder(c));
     TRY(cull_base_join(c->folder, "plan.json", path));
     if (access(path, F_OK) != 0) goto done; /* nothing there to go on with */
     if (!resume) FAIL_ABOUT(CULL_EXISTS, folder, "%s already holds a comparison", folder);

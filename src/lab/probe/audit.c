@@ -18,7 +18,7 @@
 
 enum { SHOWN = 24 };
 
-static void clear(cull_audit_work *w)
+static void clear_work(cull_audit_work *w)
 {
     cull_base_free(w->loss);
     cull_base_free(w->confidence);
@@ -52,7 +52,7 @@ done:
     return status;
 }
 
-static void take(cull_audit_work *w, const cull_signals *signals, size_t from)
+static void take_signals(cull_audit_work *w, const cull_signals *signals, size_t from)
 {
     size_t classes = (size_t)signals->p.shape[1];
 
@@ -88,7 +88,7 @@ static cull_status see(void *context, const cull_batch *batch)
     TRY(cull_learner_plan(&s->work->t->learner, CULL_PLAN_SCORE, batch->count, &plan));
     TRY(cull_nn_score(plan, batch, CULL_STATS_RUNNING, needs.signals, &signals));
     TRY(cull_sel_carry(&s->signals, &needs, &signals));
-    take(s->work, &signals, s->at);
+    take_signals(s->work, &signals, s->at);
     s->at += batch->count;
 done:
     return status;
@@ -124,7 +124,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Places by value, ties to the lower place; a value that is none comes last. */
-static cull_status sort(const double *value, size_t count, uint32_t *order)
+static cull_status sort_places(const double *value, size_t count, uint32_t *order)
 {
     cull_status   status = CULL_OK;
     struct keyed *pair = NULL;
@@ -154,7 +154,7 @@ static cull_status rank(cull_audit_work *w, cull_audit_result *out)
     size_t      n = w->set->count, hard = (n + CULL_AUDIT_TENTHS - 1) / CULL_AUDIT_TENTHS;
 
     out->count = n;
-    TRY(sort(w->confidence, n, w->order));
+    TRY(sort_places(w->confidence, n, w->order));
     for (size_t i = 0; i < CULL_AUDIT_POINTS; i++)
         out->confidence[i] = w->confidence[w->order[i * (n - 1) / (CULL_AUDIT_POINTS - 1)]];
     for (size_t d = 0; d < CULL_AUDIT_TENTHS; d++) {
@@ -166,7 +166,7 @@ static cull_status rank(cull_audit_work *w, cull_audit_result *out)
         out->accuracy += (double)right / (double)n;
     }
     for (size_t i = 0; i < n; i++) out->loss += w->loss[i] / (double)n;
-    TRY(sort(w->loss, n, w->order));
+    TRY(sort_places(w->loss, n, w->order));
     out->wrong_hard = wrong_among(w->set, w->order + n - hard, hard);
     out->base = wrong_among(w->set, w->order, n);
 done:
@@ -231,6 +231,6 @@ cull_status cull_audit(const cull_recipe *recipe, const cull_audit_options *opti
         TRY(cull_audit_write(&w, &r, options->examples ? options->examples : SHOWN, options->path));
     *out = r;
 done:
-    clear(&w);
+    clear_work(&w);
     return status;
 }

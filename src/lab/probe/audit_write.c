@@ -5,7 +5,7 @@
 #include "records/audit_file.h"
 
 /* A vector of its own. */
-static cull_status make(size_t count, cull_dtype dtype, cull_tensor *out)
+static cull_status make_vector(size_t count, cull_dtype dtype, cull_tensor *out)
 {
     cull_status status = CULL_OK;
     void       *data = NULL;
@@ -47,12 +47,12 @@ static cull_status gather(const cull_audit_work *w, size_t each, cull_records_au
     void               *buffer = NULL;
     uint8_t            *pixels = NULL;
 
-    TRY(make(count, CULL_I32, &a->label));
-    TRY(make(count, CULL_I32, &a->predicted));
-    TRY(make(count, CULL_I32, &a->place));
-    TRY(make(count, CULL_F64, &a->loss));
-    TRY(make(count, CULL_U8, &a->kind));
-    TRY(make(count, CULL_U8, &a->corrupted));
+    TRY(make_vector(count, CULL_I32, &a->label));
+    TRY(make_vector(count, CULL_I32, &a->predicted));
+    TRY(make_vector(count, CULL_I32, &a->place));
+    TRY(make_vector(count, CULL_F64, &a->loss));
+    TRY(make_vector(count, CULL_U8, &a->kind));
+    TRY(make_vector(count, CULL_U8, &a->corrupted));
     if (set->dtype == CULL_U8) {
         TRY(cull_base_alloc(count, cull_data_row(set), "an audit's pictures", &pixels));
         a->images = pictures(set, pixels, count);
@@ -84,10 +84,10 @@ static cull_status list_times(const cull_audit_work *w, const cull_audit_result 
     int32_t    *never = NULL;
     size_t      count = 0;
 
-    TRY(make(CULL_AUDIT_BINS, CULL_I64, &a->times));
+    TRY(make_vector(CULL_AUDIT_BINS, CULL_I64, &a->times));
     for (size_t i = 0; i < CULL_AUDIT_BINS; i++)
         ((int64_t *)a->times.data)[i] = (int64_t)r->times[i];
-    TRY(make(w->set->count, CULL_I32, &a->never));
+    TRY(make_vector(w->set->count, CULL_I32, &a->never));
     never = a->never.data;
     for (size_t i = 0; i < w->set->count; i++)
         if (w->times[i] == 0) never[count++] = (int32_t)i;
@@ -106,7 +106,7 @@ cull_status cull_audit_write(const cull_audit_work *w, const cull_audit_result *
                                 &a.kind,   &a.corrupted, &a.rank,      &a.never, &a.times};
 
     TRY(gather(w, examples, &a));
-    TRY(make(w->set->count, CULL_F64, &a.rank));
+    TRY(make_vector(w->set->count, CULL_F64, &a.rank));
     for (size_t i = 0; i < w->set->count; i++)
         ((double *)a.rank.data)[w->order[i]] = ((double)i + .5) / (double)w->set->count;
     if (w->times) TRY(list_times(w, r, &a));

@@ -32,7 +32,7 @@ void cull_probe_clear(cull_probe_result *result)
     *result = (cull_probe_result){0};
 }
 
-static void clear(struct work *w)
+static void clear_work(struct work *w)
 {
     for (size_t i = 0; w->selector && i < w->result.arms; i++)
         cull_selector_destroy(w->selector[i]);
@@ -360,6 +360,6 @@ cull_status cull_probe(const cull_recipe *recipe, const cull_probe_options *opti
     *out = w.result;
     w.result.arm = NULL;
 done:
-    clear(&w);
+    clear_work(&w);
     return status;
 }

@@ -167,7 +167,7 @@ done:
 }
 
 /* Every key, section by section; the strategy's options follow it. */
-static cull_status print(cull_recipe *recipe)
+static cull_status print_recipe(cull_recipe *recipe)
 {
     cull_status status = CULL_OK;
     cull_writer out = {0};
@@ -234,7 +234,7 @@ cull_status cull_recipe_parse(const char *name, const void *yaml, size_t bytes,
     TRY(cull_recipe_select_check(&recipe->select, &changed));
     status = make_setup(recipe, name, all, n);
     TRY(blame(name, &file, &changed, cull_last_subject(), status));
-    TRY(print(recipe));
+    TRY(print_recipe(recipe));
     *out = recipe;
     recipe = NULL;
 done:

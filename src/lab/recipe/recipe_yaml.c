@@ -116,7 +116,7 @@ static bool has_anchor_or_tag(const yaml_event_t *e)
 }
 
 /* The next event; what recipes have no use for is refused here. */
-static cull_status next(struct scan *s)
+static cull_status next_event(struct scan *s)
 {
     cull_status status = CULL_OK;
 
@@ -170,7 +170,7 @@ static cull_status take_list(struct scan *s, const char *key, const char *where)
 
     if (spec && spec->type != CULL_OPTION_LIST)
         FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s takes one value, not a list", where, key);
-    TRY(next(s));
+    TRY(next_event(s));
     while (s->event.type != YAML_SEQUENCE_END_EVENT) {
         size_t length = 0;
 
@@ -185,7 +185,7 @@ static cull_status take_list(struct scan *s, const char *key, const char *where)
         memcpy(text + at, s->event.data.scalar.value, length);
         at += length;
         if (length == 0) text[at++] = ','; /* an empty item is no number, and said to be none */
-        TRY(next(s));
+        TRY(next_event(s));
     }
     TRY(cull_recipe_add(s->pairs, where, key, text, at));
 done:
@@ -218,11 +218,11 @@ static cull_status take_mapping(struct scan *s, const char *prefix, int depth)
     char        key[MOST_KEY] = "", where[256] = "";
 
     if (depth > MOST_DEPTH) FAIL(CULL_BAD_OPTION, "%s:%lu: mappings too deep", s->name, line_of(s));
-    TRY(next(s));
+    TRY(next_event(s));
     while (s->event.type != YAML_MAPPING_END_EVENT) {
         TRY(join_key(s, prefix, key));
         (void)snprintf(where, sizeof where, "%.200s:%lu", s->name, line_of(s));
-        TRY(next(s));
+        TRY(next_event(s));
         if (s->event.type == YAML_MAPPING_START_EVENT) {
             if (cull_recipe_option(key))
                 FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s takes one value", where, key);
@@ -232,7 +232,7 @@ static cull_status take_mapping(struct scan *s, const char *prefix, int depth)
         } else {
             TRY(take_scalar(s, key, where));
         }
-        TRY(next(s));
+        TRY(next_event(s));
     }
 done:
     return status;
@@ -249,19 +249,19 @@ cull_status cull_recipe_scan(const char *name, const void *yaml, size_t bytes,
     if (!yaml_parser_initialize(&s.parser))
         return cull_fail(CULL_NO_MEMORY, "no memory for a recipe");
     yaml_parser_set_input_string(&s.parser, yaml, bytes);
-    TRY(next(&s)); /* the stream's start */
-    TRY(next(&s));
+    TRY(next_event(&s)); /* the stream's start */
+    TRY(next_event(&s));
     if (s.event.type == YAML_STREAM_END_EVENT) goto done; /* nothing but defaults */
-    TRY(next(&s));
+    TRY(next_event(&s));
     if (s.event.type == YAML_SCALAR_EVENT && s.event.data.scalar.length == 0) {
-        TRY(next(&s)); /* a document of comments */
+        TRY(next_event(&s)); /* a document of comments */
     } else {
         if (s.event.type != YAML_MAPPING_START_EVENT)
             FAIL(CULL_BAD_OPTION, "%s:%lu: a recipe is keys with values", name, line_of(&s));
         TRY(take_mapping(&s, "", 0));
-        TRY(next(&s));
+        TRY(next_event(&s));
     }
-    TRY(next(&s));
+    TRY(next_event(&s));
     if (s.event.type != YAML_STREAM_END_EVENT)
         FAIL(CULL_BAD_OPTION, "%s:%lu: a second document", name, line_of(&s));
 done:

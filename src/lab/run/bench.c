@@ -16,7 +16,7 @@ struct work {
     double        *seconds[PARTS]; /* [rounds]: load, score, learn, optim */
 };
 
-static void clear(struct work *w)
+static void clear_work(struct work *w)
 {
     for (size_t i = 0; i < PARTS; i++) cull_base_free(w->seconds[i]);
     cull_tray_clear(&w->tray);
@@ -109,6 +109,6 @@ cull_status cull_bench(const cull_recipe *recipe, size_t rounds, cull_bench_resu
     out->learn = median(w.seconds[2], rounds, &out->learn_spread);
     out->optim = median(w.seconds[3], rounds, &out->optim_spread);
 done:
-    clear(&w);
+    clear_work(&w);
     return status;
 }

@@ -28,7 +28,7 @@ done:
 
 /* One run at a time: the folder is locked until *fd is closed, also by being killed. Where a file
  * system has no such locks, that of the logs remains. */
-static cull_status lock(const char *folder, int *fd)
+static cull_status lock_folder(const char *folder, int *fd)
 {
     cull_status status = CULL_OK;
 
@@ -88,7 +88,7 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
     TRY(cull_base_join(options->folder, "state", path));
     if (access(path, F_OK) != 0) TRY(cull_trainer_begin(trainer));
     TRY(make_folder(options->folder));
-    TRY(lock(options->folder, &fd));
+    TRY(lock_folder(options->folder, &fd));
     TRY(look(recipe, options, &there)); /* another may have begun while the data was read */
     if (!there) {
         TRY(cull_base_join(options->folder, "model.txt", path));
