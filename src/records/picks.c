@@ -34,7 +34,7 @@ done:
     return status;
 }
 
-static bool find(const char *folder, const char *name, char path[CULL_DATA_PATH])
+static bool find_file(const char *folder, const char *name, char path[CULL_DATA_PATH])
 {
     struct stat info = {0};
 
@@ -107,8 +107,9 @@ done:
 }
 
 /* Every copy of an example is one, where there are origins. */
-static cull_status match(cull_arrays *selection, const cull_tensor *count, cull_arrays *corruption,
-                         const cull_records_info *info, cull_records_picks *out)
+static cull_status match_corruption(cull_arrays *selection, const cull_tensor *count,
+                                    cull_arrays *corruption, const cull_records_info *info,
+                                    cull_records_picks *out)
 {
     cull_status status = CULL_OK;
     cull_tensor changes = {0}, origin = {0};
@@ -149,16 +150,16 @@ cull_status cull_records_picks_read(const char *folder, const cull_records_info 
     cull_arrays *selection = NULL, *corruption = NULL;
     cull_tensor  count = {0};
 
-    if (!find(folder, "selection.npz", path)) goto done;
+    if (!find_file(folder, "selection.npz", path)) goto done;
     TRY(cull_arrays_open(path, &selection));
     TRY(cull_arrays_get(selection, "count", &count));
     if ((count.dtype != CULL_I32 && count.dtype != CULL_I64) || count.dims != 1 ||
         count.shape[0] < 1)
         FAIL(CULL_BAD_FILE, "%s: 'count' is no vector of whole numbers", path);
     TRY(count_picks(path, &count, out));
-    if (!find(folder, "corruption.npz", path)) goto done;
+    if (!find_file(folder, "corruption.npz", path)) goto done;
     TRY(cull_arrays_open(path, &corruption));
-    TRY(match(selection, &count, corruption, info, out));
+    TRY(match_corruption(selection, &count, corruption, info, out));
 done:
     cull_arrays_close(selection);
     cull_arrays_close(corruption);
