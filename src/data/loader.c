@@ -111,13 +111,13 @@ done:
     return status;
 }
 
-static cull_status allocate(void *context, size_t bytes, void **out)
+static cull_status allocate_inputs(void *context, size_t bytes, void **out)
 {
     (void)context;
     return cull_base_alloc_aligned(bytes, 1, "a loader's batch", out);
 }
 
-static void release(void *context, void *data)
+static void release_inputs(void *context, void *data)
 {
     (void)context;
     cull_base_free_aligned(data);
@@ -165,7 +165,8 @@ cull_status cull_data_loader_create(const cull_loader_options *options, cull_loa
     TRY(cull_base_alloc(1, sizeof *loader, "a loader", &loader));
     loader->options = *options;
     if (!options->memory.allocate)
-        loader->options.memory = (cull_loader_memory){.allocate = allocate, .release = release};
+        loader->options.memory =
+            (cull_loader_memory){.allocate = allocate_inputs, .release = release_inputs};
     loader->desc = cull_data_describe(options->set, options->augment, options->form);
     pthread_mutex_init(&loader->lock, NULL);
     pthread_cond_init(&loader->work, NULL);

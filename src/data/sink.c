@@ -24,7 +24,7 @@ static size_t folder_length(const char *path)
 }
 
 /* A link is followed, so that the file it names is replaced and not the link. */
-static cull_status resolve(cull_data_sink *sink)
+static cull_status resolve_links(cull_data_sink *sink)
 {
     cull_status status = CULL_OK;
     char        real[PATH_MAX];
@@ -72,7 +72,7 @@ cull_status cull_data_sink_open(const char *path, cull_data_sink *out)
         sink.fd = open(path, O_WRONLY | O_CLOEXEC);
         if (sink.fd < 0) FAIL(CULL_IO, "%s: cannot open: %s", path, strerror(errno));
     } else {
-        TRY(resolve(&sink));
+        TRY(resolve_links(&sink));
         TRY(open_temporary(&sink));
         if (there && fchmod(sink.fd, info.st_mode & 0777))
             FAIL(CULL_IO, "%s: cannot set permissions: %s", path, strerror(errno));

@@ -8,7 +8,7 @@
 enum { CHUNK = 1 << 14 };
 
 /* zlib's memory comes through our door too, so that tests can make it fail. */
-static voidpf allocate(voidpf context, uInt count, uInt size)
+static voidpf allocate_for_zlib(voidpf context, uInt count, uInt size)
 {
     void *data = NULL;
 
@@ -16,7 +16,7 @@ static voidpf allocate(voidpf context, uInt count, uInt size)
     return cull_base_alloc(count, size, "unpacking", &data) ? NULL : data;
 }
 
-static void release(voidpf context, voidpf data)
+static void release_for_zlib(voidpf context, voidpf data)
 {
     (void)context;
     cull_base_free(data);
@@ -37,7 +37,7 @@ cull_status cull_data_stream_unpack(cull_data_stream *s, cull_data_packing packi
     cull_status status = CULL_OK;
 
     TRY(cull_base_alloc(CHUNK, 1, "unpacking", &s->chunk));
-    s->z = (z_stream){.zalloc = allocate, .zfree = release};
+    s->z = (z_stream){.zalloc = allocate_for_zlib, .zfree = release_for_zlib};
     if (inflateInit2(&s->z, packing) != Z_OK) FAIL(CULL_NO_MEMORY, "no memory for unpacking");
     s->packed = true;
     s->left = UINT64_MAX;

@@ -30,7 +30,7 @@ static void put_quoted(cull_json *json, const char *text)
     put(json, "\"", 1);
 }
 
-static void begin(cull_json *json, const char *key)
+static void begin_value(cull_json *json, const char *key)
 {
     if (json->inside) put(json, ",", 1);
     json->inside = true;
@@ -41,7 +41,7 @@ static void begin(cull_json *json, const char *key)
 
 void cull_json_open(cull_json *json, const char *key, char bracket)
 {
-    begin(json, key);
+    begin_value(json, key);
     put(json, &bracket, 1);
     json->inside = false;
 }
@@ -54,7 +54,7 @@ void cull_json_close(cull_json *json, char bracket)
 
 void cull_json_text(cull_json *json, const char *key, const char *value)
 {
-    begin(json, key);
+    begin_value(json, key);
     put_quoted(json, value);
 }
 
@@ -62,13 +62,13 @@ void cull_json_count(cull_json *json, const char *key, uint64_t value)
 {
     char text[24];
 
-    begin(json, key);
+    begin_value(json, key);
     put(json, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
 }
 
 void cull_json_bool(cull_json *json, const char *key, bool value)
 {
-    begin(json, key);
+    begin_value(json, key);
     put(json, value ? "true" : "false", value ? 4 : 5);
 }
 
@@ -76,7 +76,7 @@ void cull_json_number(cull_json *json, const char *key, double value)
 {
     char text[CULL_NUMBER_ROOM];
 
-    begin(json, key);
+    begin_value(json, key);
     if (isfinite(value))
         put(json, text, cull_base_write_number(value, 17, text));
     else

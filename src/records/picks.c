@@ -34,7 +34,7 @@ done:
     return status;
 }
 
-static bool find(const char *folder, const char *name, char path[CULL_DATA_PATH])
+static bool find_file(const char *folder, const char *name, char path[CULL_DATA_PATH])
 {
     struct stat info = {0};
 
@@ -90,38 +90,31 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Mark the places whose label was changed to a wrong one: every copy of an example, where there
- * are origins. */
-static cull_status mark(const cull_tensor *changes, const cull_tensor *origin, size_t examples,
-                        uint8_t *wrong)
+/* The examples whose label was changed to a wrong one, ascending; *harmed is the caller's. */
+static cull_status list_harmed(const cull_tensor *changes, int64_t **harmed, size_t *count)
 {
     cull_status status = CULL_OK;
-    cull_tensor flat = cull_vector(changes->data, changes->dtype, 3 * (size_t)changes->shape[0]);
-    int64_t    *harmed = NULL;
-    size_t      count = 0;
+    size_t      all = (size_t)changes->shape[0];
+    cull_tensor flat = cull_vector(changes->data, changes->dtype, 3 * all);
 
-    TRY(cull_base_alloc((size_t)changes->shape[0], sizeof *harmed, "marks", &harmed));
-    for (size_t i = 0; i < (size_t)changes->shape[0]; i++)
+    TRY(cull_base_alloc(all, sizeof **harmed, "marks", harmed));
+    for (size_t i = 0; i < all; i++)
         if (whole(&flat, 3 * i + 1) != whole(&flat, 3 * i + 2))
-            harmed[count++] = whole(&flat, 3 * i);
-    if (count) qsort(harmed, count, sizeof *harmed, by_value);
-    for (size_t i = 0; i < examples && count; i++) {
-        int64_t at = origin ? whole(origin, i) : (int64_t)i;
-
-        wrong[i] = bsearch(&at, harmed, count, sizeof *harmed, by_value) != NULL;
-    }
+            (*harmed)[(*count)++] = whole(&flat, 3 * i);
+    if (*count) qsort(*harmed, *count, sizeof **harmed, by_value);
 done:
-    cull_base_free(harmed);
     return status;
 }
 
-static cull_status match(cull_arrays *selection, const cull_tensor *count, cull_arrays *corruption,
-                         const cull_records_info *info, cull_records_picks *out)
+/* Every copy of an example is one, where there are origins. */
+static cull_status match_corruption(cull_arrays *selection, const cull_tensor *count,
+                                    cull_arrays *corruption, const cull_records_info *info,
+                                    cull_records_picks *out)
 {
     cull_status status = CULL_OK;
     cull_tensor changes = {0}, origin = {0};
-    uint8_t    *wrong = NULL;
-    size_t      examples = out->examples, harmed = 0;
+    int64_t    *harmed = NULL;
+    size_t      examples = out->examples, count_harmed = 0, wrong = 0;
     double      all = 0, picked = 0;
     bool        mapped = false, changed = false;
 
@@ -130,19 +123,22 @@ static cull_status match(cull_arrays *selection, const cull_tensor *count, cull_
     TRY(get_whole(corruption, "relabelled", 3, &changes, &changed));
     if (!changed || changes.shape[0] == 0) goto done;
     if (!mapped && !untouched(info, examples)) goto done;
-    TRY(cull_base_alloc(examples, 1, "marks", &wrong));
-    TRY(mark(&changes, mapped ? &origin : NULL, examples, wrong));
+    TRY(list_harmed(&changes, &harmed, &count_harmed));
     for (size_t i = 0; i < examples; i++) {
-        double value = (double)whole(count, i);
-        harmed += wrong[i];
+        int64_t at = mapped ? whole(&origin, i) : (int64_t)i;
+        double  value = (double)whole(count, i);
+
         all += value;
-        picked += wrong[i] ? value : 0;
+        if (!count_harmed || !bsearch(&at, harmed, count_harmed, sizeof *harmed, by_value))
+            continue;
+        wrong++;
+        picked += value;
     }
-    out->corruption = harmed > 0 && all > 0;
-    out->base_rate = (double)harmed / (double)examples;
+    out->corruption = wrong > 0 && all > 0;
+    out->base_rate = (double)wrong / (double)examples;
     out->picked_rate = all > 0 ? picked / all : NAN;
 done:
-    cull_base_free(wrong);
+    cull_base_free(harmed);
     return status;
 }
 
@@ -154,16 +150,16 @@ cull_status cull_records_picks_read(const char *folder, const cull_records_info 
     cull_arrays *selection = NULL, *corruption = NULL;
     cull_tensor  count = {0};
 
-    if (!find(folder, "selection.npz", path)) goto done;
+    if (!find_file(folder, "selection.npz", path)) goto done;
     TRY(cull_arrays_open(path, &selection));
     TRY(cull_arrays_get(selection, "count", &count));
     if ((count.dtype != CULL_I32 && count.dtype != CULL_I64) || count.dims != 1 ||
         count.shape[0] < 1)
         FAIL(CULL_BAD_FILE, "%s: 'count' is no vector of whole numbers", path);
     TRY(count_picks(path, &count, out));
-    if (!find(folder, "corruption.npz", path)) goto done;
+    if (!find_file(folder, "corruption.npz", path)) goto done;
     TRY(cull_arrays_open(path, &corruption));
-    TRY(match(selection, &count, corruption, info, out));
+    TRY(match_corruption(selection, &count, corruption, info, out));
 done:
     cull_arrays_close(selection);
     cull_arrays_close(corruption);

@@ -89,8 +89,8 @@ done:
 }
 
 /* What cannot be read is as good as not there: *data stays NULL. */
-static cull_status load(const char *folder, const char *name, void **data, size_t *bytes,
-                        bool *unread)
+static cull_status load_file(const char *folder, const char *name, void **data, size_t *bytes,
+                             bool *unread)
 {
     cull_status status = cull_records_file(folder, name, data, bytes);
 
@@ -108,8 +108,8 @@ cull_status cull_records_run_read(const char *folder, cull_records_run *out)
 
     *out = (cull_records_run){.state = CULL_RECORDS_MISSING};
     TRY(cull_base_join(folder, "metrics.jsonl", path));
-    TRY(load(folder, "run.json", &info, &info_bytes, &no_info));
-    TRY(load(folder, "metrics.jsonl", &lines, &line_bytes, &no_lines));
+    TRY(load_file(folder, "run.json", &info, &info_bytes, &no_info));
+    TRY(load_file(folder, "metrics.jsonl", &lines, &line_bytes, &no_lines));
     TRY(cull_records_run_decode(info, info_bytes, lines, line_bytes, out));
     if (no_info) cull_records_run_doubt(out, "run.json cannot be read; skipped");
 done:

@@ -199,7 +199,7 @@ static bool tells_result(const cull_records_line *look)
 }
 
 /* Counts that cannot be are not told. */
-static void remember(const cull_records_work *now, cull_records_work *latest)
+static void remember_work(const cull_records_work *now, cull_records_work *latest)
 {
     double of[] = {now->subsets_filled, now->subsets_short, now->subsets_fallback};
     bool   whole = now->filled >= 0;
@@ -234,7 +234,7 @@ static cull_status add_line(const json_t *from, size_t number, cull_records_curv
     cull_records_line line = {0};
 
     if (!take_line(from, &line) || line.event == CULL_RECORDS_STEP) return CULL_OK;
-    remember(&line.so_far, &out->latest);
+    remember_work(&line.so_far, &out->latest);
     if (tells_result(&line)) return add_look(&out->of[line.set], &line);
     if (line.event == CULL_RECORDS_EVALUATE && !out->broken) {
         out->broken = number;

@@ -159,7 +159,7 @@ static void put_keys(cull_rep_text *html, const cull_rep_figure *f)
 }
 
 /* What a finished child leaves in a file, with a zero behind it. */
-static cull_status collect(FILE *file, size_t most, char **out)
+static cull_status collect_file(FILE *file, size_t most, char **out)
 {
     cull_status status = CULL_OK;
     long        size = 0;
@@ -175,7 +175,7 @@ done:
 }
 
 /* gnuplot between three files; *end is its exit status, NO_PROGRAM when there is none. */
-static cull_status spawn(const char *program, FILE *in, FILE *out, FILE *said, int *end)
+static cull_status spawn_gnuplot(const char *program, FILE *in, FILE *out, FILE *said, int *end)
 {
     cull_status                status = CULL_OK;
     posix_spawn_file_actions_t actions;
@@ -244,12 +244,12 @@ static cull_status run_gnuplot(cull_rep_page *page, const cull_rep_figure *f, ch
         fwrite(f->clauses.data, 1, f->clauses.size, in) != f->clauses.size ||
         fputs("\n", in) == EOF || fflush(in) || fseek(in, 0, SEEK_SET))
         FAIL(CULL_IO, "a temporary file cannot be written: %s", strerror(errno));
-    TRY(spawn(page->gnuplot, in, out, said, &end));
+    TRY(spawn_gnuplot(page->gnuplot, in, out, said, &end));
     if (end == 0) {
-        TRY(collect(out, MOST_SVG, svg));
+        TRY(collect_file(out, MOST_SVG, svg));
         goto done;
     }
-    TRY(collect(said, MOST_SAID, &words));
+    TRY(collect_file(said, MOST_SAID, &words));
     squeeze(words);
     page->unable = end == NO_PROGRAM;
     if (end == NO_PROGRAM)

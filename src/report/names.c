@@ -40,6 +40,13 @@ void cull_rep_name_series(cull_rep_comparison *c)
     }
 }
 
+const cull_rep_arm *cull_rep_find_arm(const cull_rep_comparison *c, const char *name)
+{
+    for (size_t i = 0; i < c->arms; i++)
+        if (strcmp(c->arm[i].is->name, name) == 0) return &c->arm[i];
+    return NULL;
+}
+
 const char *cull_rep_role_words(const cull_rep_arm *arm)
 {
     static const char *const words[][2] = {

@@ -95,6 +95,9 @@ cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single 
                                      size_t count);
 cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *runs, size_t count);
 
+/* The arm of this name; NULL: none. */
+const cull_rep_arm *cull_rep_find_arm(const cull_rep_comparison *c, const char *name);
+
 /* What a role is called; NULL: it is none. */
 const char *cull_rep_role_words(const cull_rep_arm *arm);
 

@@ -94,13 +94,6 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
             .style = arm->style, .line = true, .dashed = arm->style.hollow, .phase = -1});
 }
 
-static const cull_rep_arm *named(const cull_rep_comparison *c, const char *name)
-{
-    for (size_t i = 0; i < c->arms; i++)
-        if (name[0] && strcmp(c->arm[i].is->name, name) == 0) return &c->arm[i];
-    return NULL;
-}
-
 /* What decides itself how many it keeps has no share, and stands beside every other arm. */
 static bool is_drawn(const cull_rep_arm *arm, double keep)
 {
@@ -119,8 +112,8 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
             plot_line(f, &c->arm[i], time, "full training", range);
     for (size_t i = 0; i < c->arms; i++) {
         const cull_records_versus *v = cull_records_primary(c->arm[i].is);
-        const cull_rep_arm        *control = v ? named(c, v->control) : NULL;
-        bool                       again = false;
+        const cull_rep_arm *control = v && v->control[0] ? cull_rep_find_arm(c, v->control) : NULL;
+        bool                again = false;
 
         if (!is_drawn(&c->arm[i], keep) || !control) continue;
         for (size_t j = 0; j < count; j++) again = again || drawn[j] == control;

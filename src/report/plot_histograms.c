@@ -57,7 +57,7 @@ static void plot_errors(cull_rep_figure *f, const cull_rep_probe_group *g, size_
 }
 
 /* The range of a figure, and bins as many as the minibatches bear (twice the cube root). */
-static struct powers measure(const cull_rep_probe_group *groups, size_t first, size_t end)
+static struct powers measure_powers(const cull_rep_probe_group *groups, size_t first, size_t end)
 {
     struct powers p = {INFINITY, -INFINITY, LEAST_BINS};
 
@@ -107,7 +107,7 @@ cull_status cull_rep_draw_probes(cull_rep_page *page, const cull_rep_probe_group
         cull_rep_figure f = {0};
 
         for (end = first; end < count && groups[end].keep == groups[first].keep;) end++;
-        powers = measure(groups, first, end);
+        powers = measure_powers(groups, first, end);
         if (!isfinite(powers.high - powers.low)) continue;
         cull_rep_figure_begin(&f, "squared gradient error, log scale", "minibatches (%)", 0);
         set_powers(&f, &powers);

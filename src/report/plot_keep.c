@@ -39,8 +39,8 @@ static double place(const struct axis *axis, double keep, double turn)
 }
 
 /* The arms of one line, by rising keep. */
-static size_t gather(const cull_rep_comparison *c, size_t first, bool *taken,
-                     const cull_rep_arm **out)
+static size_t gather_line(const cull_rep_comparison *c, size_t first, bool *taken,
+                          const cull_rep_arm **out)
 {
     const cull_rep_arm *head = &c->arm[first];
     size_t              count = 0;
@@ -140,7 +140,7 @@ cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c
         if (!shown(&c->arm[i])) continue;
         axis.low = fmin(axis.low, c->arm[i].is->keep);
         axis.high = fmax(axis.high, c->arm[i].is->keep);
-        if (!taken[i] && gather(c, i, taken, arm)) axis.beside += !in_the_middle(&c->arm[i]);
+        if (!taken[i] && gather_line(c, i, taken, arm)) axis.beside += !in_the_middle(&c->arm[i]);
     }
     axis.log = axis.high >= 3 * axis.low;
     set_axis(&f, &axis);
@@ -150,7 +150,7 @@ cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c
         size_t count = 0;
 
         if (taken[i] || !shown(&c->arm[i])) continue;
-        count = gather(c, i, taken, arm);
+        count = gather_line(c, i, taken, arm);
         plot_series(&f, &axis, arm, count, middle ? .5 * (double)axis.beside - .5 : turn);
         turn += !middle;
     }

@@ -35,7 +35,7 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* A page must not take the place of what it is about. */
-static cull_status spare(const char *folder, const char *output)
+static cull_status spare_source(const char *folder, const char *output)
 {
     static const char *const names[] = {"comparison.json", "run.json",      "metrics.jsonl",
                                         "probe.jsonl",     "recipe.yaml",   "selection.npz",
@@ -185,7 +185,7 @@ cull_status cull_report(const char *const *folders, size_t count,
     *out = (cull_report_result){0};
     if (count == 0 || !options || !options->output)
         FAIL(CULL_BAD_ARGUMENT, "a report needs a folder to read and a file to write");
-    for (size_t i = 0; i < count; i++) TRY(spare(folders[i], options->output));
+    for (size_t i = 0; i < count; i++) TRY(spare_source(folders[i], options->output));
     TRY(read_all(folders, count, &book, &page.problems));
     TRY(write_page(&book, &page));
     TRY(cull_file_write(options->output, page.html.data, page.html.size));

@@ -36,7 +36,7 @@ static void clear_run(cull_rep_run *run)
 /* ---- a comparison ---- */
 
 /* The least and the largest accuracy of finished runs. */
-static void span(cull_rep_arm *arm)
+static void span_accuracies(cull_rep_arm *arm)
 {
     arm->low = arm->high = NAN;
     for (size_t i = 0; i < arm->is->runs; i++) {
@@ -71,7 +71,7 @@ cull_status cull_rep_comparison_dress(const char *name, cull_rep_comparison *out
             if (!is_known(arm->is->run[i].status))
                 TRY(cull_records_say(problems, "%s: a run of %.80s has no known status", name,
                                      arm->is->name));
-        span(arm);
+        span_accuracies(arm);
     }
     cull_rep_name_series(out);
     cull_rep_styles(out);

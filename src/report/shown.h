@@ -64,7 +64,7 @@ typedef struct cull_rep_probed {
 
 /* What drawing needs beside the records of a comparison; `name` begins the sentences. Clear it also
  * after a failure. */
-cull_status cull_rep_comparison_dress(const char *name, cull_rep_comparison *comparison,
+cull_status cull_rep_comparison_dress(const char *name, cull_rep_comparison *out,
                                       cull_records_list *problems);
 
 /* From a folder. What is not there is left out, what is damaged is named. CULL_IO or CULL_BAD_FILE:

@@ -13,7 +13,8 @@
 #include "base/alloc.h"
 #include "report/figure.h"
 
-enum { KINDS = 5 };
+/* Rows: of an arm, what a batch takes, others, and those that say nothing. */
+enum { KINDS = 5, LEARN = KINDS, OTHER, NOTHING };
 
 static const struct {
     const char *what, *title, *explain;
@@ -31,11 +32,9 @@ struct arm_times {
 };
 
 struct times {
-    struct arm_times         *arm;
-    size_t                    arms;
-    bool                      used[KINDS];
-    const cull_records_time **learn, **other; /* rows, borrowed */
-    size_t                    sizes, others;
+    struct arm_times *arm;
+    size_t            arms;
+    bool              used[NOTHING + 1]; /* there are rows of this kind */
 };
 
 /* 31.5 µs, 4.85 ms, 1.98 s */
@@ -61,34 +60,24 @@ static struct arm_times *find_arm(struct times *t, const char *name)
     return &t->arm[t->arms++];
 }
 
-static bool is_learn(const char *what)
+static int kind_of(const cull_records_time *row)
 {
-    return strncmp(what, "learn ", 6) == 0 && isdigit((unsigned char)what[6]) &&
-           strspn(what + 6, "0123456789") == strlen(what + 6);
+    const char *what = row->what;
+
+    for (int k = 0; k < KINDS; k++)
+        if (strncmp(what, kinds[k].what, strlen(kinds[k].what)) == 0) return k;
+    if (strncmp(what, "learn ", 6) == 0 && isdigit((unsigned char)what[6]) &&
+        strspn(what + 6, "0123456789") == strlen(what + 6))
+        return LEARN;
+    return what[0] ? OTHER : NOTHING;
 }
 
 static void sort_row(struct times *t, const cull_records_time *row)
 {
-    const char *what = row->what;
+    int k = kind_of(row);
 
-    for (int k = 0; k < KINDS; k++) {
-        if (strncmp(what, kinds[k].what, strlen(kinds[k].what)) != 0) continue;
-        find_arm(t, what + strlen(kinds[k].what))->seconds[k] = row->seconds;
-        t->used[k] = true;
-        return;
-    }
-    if (is_learn(what))
-        t->learn[t->sizes++] = row;
-    else if (what[0])
-        t->other[t->others++] = row;
-}
-
-/* The style of the arm with this name; NULL: none. */
-static const cull_rep_style *style_of(const cull_rep_comparison *c, const char *name)
-{
-    for (size_t i = 0; i < c->arms; i++)
-        if (strcmp(c->arm[i].is->name, name) == 0) return &c->arm[i].style;
-    return NULL;
+    t->used[k] = true;
+    if (k < KINDS) find_arm(t, row->what + strlen(kinds[k].what))->seconds[k] = row->seconds;
 }
 
 static void put_arms(cull_rep_page *page, const cull_rep_comparison *c, const struct times *t)
@@ -101,14 +90,16 @@ static void put_arms(cull_rep_page *page, const cull_rep_comparison *c, const st
             columns[count++] = (cull_rep_column){kinds[k].title, kinds[k].explain, false};
     cull_rep_table_begin(page, "Step times of arms", columns, count, false);
     for (size_t i = 0; i < t->arms; i++) {
-        cull_rep_name_cell(page, style_of(c, t->arm[i].name), t->arm[i].name);
+        const cull_rep_arm *arm = cull_rep_find_arm(c, t->arm[i].name);
+
+        cull_rep_name_cell(page, arm ? &arm->style : NULL, t->arm[i].name);
         for (int k = 0; k < KINDS; k++)
             if (t->used[k]) put_time(cull_rep_cell(page), t->arm[i].seconds[k]);
     }
     cull_rep_table_end(page);
 }
 
-static void put_learn(cull_rep_page *page, const struct times *t)
+static void put_learn(cull_rep_page *page, const cull_records_comparison *c)
 {
     static const cull_rep_column columns[] = {
         {"Learn a batch of", "forward, backward and gradients", true},
@@ -117,10 +108,11 @@ static void put_learn(cull_rep_page *page, const struct times *t)
     };
 
     cull_rep_table_begin(page, "Learning by batch size", columns, 3, false);
-    for (size_t i = 0; i < t->sizes; i++) {
-        double batch = strtod(t->learn[i]->what + 6, NULL);
-        double seconds = t->learn[i]->seconds;
+    for (size_t i = 0; i < c->times; i++) {
+        double batch = 0, seconds = c->time[i].seconds;
 
+        if (kind_of(&c->time[i]) != LEARN) continue;
+        batch = strtod(c->time[i].what + 6, NULL);
         cull_rep_count(cull_rep_cell(page), batch);
         put_time(cull_rep_cell(page), seconds);
         put_time(cull_rep_cell(page), seconds / batch);
@@ -128,23 +120,25 @@ static void put_learn(cull_rep_page *page, const struct times *t)
     cull_rep_table_end(page);
 }
 
-static void put_others(cull_rep_page *page, const cull_rep_comparison *c, const struct times *t)
+static void put_others(cull_rep_page *page, const cull_records_comparison *c)
 {
     cull_rep_text *html = &page->html;
-    double         step = c->is.full_step;
+    bool           any = false;
 
     cull_rep_put(html, "<p class=\"small\">Medians, measured once before the runs and frozen: what "
                        "Cost is counted by.");
-    for (size_t i = 0; i < t->others; i++) {
-        cull_rep_put(html, i ? "; " : " ");
-        cull_rep_escape(html, t->other[i]->what, CULL_REP_NAME);
+    for (size_t i = 0; i < c->times; i++) {
+        if (kind_of(&c->time[i]) != OTHER) continue;
+        cull_rep_put(html, any ? "; " : " ");
+        cull_rep_escape(html, c->time[i].what, CULL_REP_NAME);
         cull_rep_put(html, ": ");
-        put_time(html, t->other[i]->seconds);
+        put_time(html, c->time[i].seconds);
+        any = true;
     }
-    if (t->others) cull_rep_put(html, ".");
-    if (isfinite(step)) {
+    if (any) cull_rep_put(html, ".");
+    if (isfinite(c->full_step)) {
         cull_rep_put(html, " A step of full training: ");
-        put_time(html, step);
+        put_time(html, c->full_step);
         cull_rep_put(html, ".");
     }
     cull_rep_put(html, "</p>\n");
@@ -158,27 +152,23 @@ cull_status cull_rep_table_times(cull_rep_page *page, const cull_rep_comparison 
 
     if (!count) goto done;
     TRY(cull_base_alloc(count, sizeof *t.arm, "step times", &t.arm));
-    TRY(cull_base_alloc(count, sizeof *t.learn, "step times", &t.learn));
-    TRY(cull_base_alloc(count, sizeof *t.other, "step times", &t.other));
     for (size_t i = 0; i < count; i++) sort_row(&t, &c->is.time[i]);
     cull_rep_heading(page, 2, "Step times that costs are counted by");
-    put_others(page, c, &t);
+    put_others(page, &c->is);
     cull_rep_put(&page->html, "<div class=\"beside\">");
     if (t.arms) {
         cull_rep_put(&page->html, "<div>");
         put_arms(page, c, &t);
         cull_rep_put(&page->html, "</div>\n");
     }
-    if (t.sizes) {
+    if (t.used[LEARN]) {
         cull_rep_put(&page->html, "<div>");
-        put_learn(page, &t);
+        put_learn(page, &c->is);
         cull_rep_put(&page->html, "</div>\n");
     }
     cull_rep_put(&page->html, "</div>\n");
     status = page->html.status;
 done:
     cull_base_free(t.arm);
-    cull_base_free((void *)t.learn);
-    cull_base_free((void *)t.other);
     return status;
 }
