@@ -99,11 +99,9 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
 
 static double norm2(const cull_tensor *t, size_t i)
 {
-    cull_tensor row = *t;
+    cull_tensor row = cull_tensor_line(t, i);
     double      sum = 0;
 
-    row.data = (void *)(uintptr_t)cull_tensor_row(t, i);
-    row.stride[0] = 1;
     for (size_t j = 0; j < (size_t)t->shape[1]; j++) {
         double x = cull_tensor_get(&row, j);
         sum += x * x;
