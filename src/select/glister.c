@@ -26,7 +26,7 @@ static const cull_option_spec options[] = {
      "greedy=stochastic: look at (n/k) ln(1/sample) candidates a pick"},
     {.key = NULL}};
 
-static cull_status create(cull_self *self)
+static cull_status create_glister(cull_self *self)
 {
     cull_status status = CULL_OK;
 
@@ -290,7 +290,7 @@ const cull_strategy cull_strategy_glister = {
     .traits = CULL_HOST_SIGNALS,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
-    .create = create,
+    .create = create_glister,
     .needs = needs,
     .decide = decide,
 };

@@ -51,7 +51,7 @@ static const cull_option_spec options[] = {
     {.key = NULL},
 };
 
-static cull_status create(cull_self *self)
+static cull_status create_kath18(cull_self *self)
 {
     cull_status    status = CULL_OK;
     struct kath18 *s = self->state;
@@ -254,7 +254,7 @@ const cull_strategy cull_strategy_kath18 = {
     .traits = CULL_HOST_SIGNALS | CULL_TAKES_REMEMBERED | CULL_SAMPLES,
     .options = options,
     .state_size = sizeof(struct kath18),
-    .create = create,
+    .create = create_kath18,
     .needs = needs,
     .decide = decide,
     .observe = observe,
