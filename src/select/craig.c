@@ -28,7 +28,7 @@ static const cull_option_spec options[] = {
      "MiB of similarities (scope=batch: and of mean gradients) held at once"},
     {.key = NULL}};
 
-static cull_status create(cull_self *self)
+static cull_status create_craig(cull_self *self)
 {
     if (cull_values_given(self->values, "sample") &&
         !cull_value_is(self->values, "greedy", "stochastic"))
@@ -308,7 +308,7 @@ const cull_strategy cull_strategy_craig = {
     .traits = CULL_HOST_SIGNALS | CULL_COMES_SHORT,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
-    .create = create,
+    .create = create_craig,
     .needs = needs,
     .decide = decide,
 };

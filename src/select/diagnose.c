@@ -190,8 +190,8 @@ static cull_status add_block(struct sums *sums, const cull_signals *signals, siz
     h.data = (void *)(uintptr_t)cull_tensor_row(&signals->h, first);
     h.shape[0] = (int64_t)rows;
     for (size_t i = 0; i < rows; i++) {
-        cull_tensor row =
-            cull_vector(cull_tensor_row(&signals->p, first + i), signals->p.dtype, classes);
+        cull_tensor row = cull_tensor_line(&signals->p, first + i);
+
         cull_tensor_to_double(&row, classes, sums->p + i * classes);
         for (size_t c = 0; c < classes; c++) sums->p[i * classes + c] *= sums->e[first + i];
     }

@@ -20,7 +20,7 @@ static cull_status check_similarity(const cull_facility_problem *problem, size_t
     if (row < n)
         FAIL(CULL_NOT_FINITE, "problem %zu: similarity row %zu is not finite", number, row);
     for (size_t i = 0; i < n; i++) {
-        cull_tensor line = cull_vector(cull_tensor_row(s, i), s->dtype, n);
+        cull_tensor line = cull_tensor_line(s, i);
         for (size_t j = 0; j < n; j++)
             if (cull_tensor_get(&line, j) < 0)
                 FAIL(CULL_BAD_ARGUMENT, "problem %zu: similarity (%zu, %zu) is below zero", number,
@@ -40,7 +40,7 @@ static bool row_is_finite(const cull_tensor *t, size_t row)
 /* Squares beyond it leave the range in which gradients can be told apart. */
 static bool row_is_small(const cull_tensor *t, size_t row)
 {
-    cull_tensor line = cull_vector(cull_tensor_row(t, row), t->dtype, (size_t)t->shape[1]);
+    cull_tensor line = cull_tensor_line(t, row);
 
     if (t->dtype == CULL_F32) return true;
     for (size_t j = 0; j < (size_t)t->shape[1]; j++)

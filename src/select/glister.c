@@ -26,7 +26,7 @@ static const cull_option_spec options[] = {
      "greedy=stochastic: look at (n/k) ln(1/sample) candidates a pick"},
     {.key = NULL}};
 
-static cull_status create(cull_self *self)
+static cull_status create_glister(cull_self *self)
 {
     cull_status status = CULL_OK;
 
@@ -86,8 +86,8 @@ static cull_status search_make(const cull_self *self, const cull_signals *signal
     TRY(cull_kit_allocate(kit, n, sizeof *s->place, "candidates", &s->place));
     for (size_t i = 0; i < n; i++) s->left[i] = (uint32_t)i;
     for (size_t i = 0; i < v; i++) {
-        cull_tensor row = cull_vector(cull_tensor_row(&signals->target.logits, i),
-                                      signals->target.logits.dtype, s->classes);
+        cull_tensor row = cull_tensor_line(&signals->target.logits, i);
+
         cull_tensor_to_double(&row, s->classes, s->z + i * s->classes);
     }
 done:
@@ -133,14 +133,14 @@ static cull_status move_by_one(struct search *s, uint32_t j)
 {
     cull_status        status = CULL_OK;
     const cull_tensor *h = &s->signals->h, *p = &s->signals->p;
-    cull_tensor        row = cull_vector(cull_tensor_row(h, j), h->dtype, s->width - 1);
+    cull_tensor        row = cull_tensor_line(h, j);
     size_t             v = s->signals->target.count;
     cull_op_args args = {.gain = {&s->signals->target.h, NULL, NULL, v, 1, s->step, s->shift}};
 
     cull_tensor_to_double(&row, s->width - 1, s->step);
     s->step[s->width - 1] = 1;
     TRY(cull_kit_run(&s->kit, CULL_OP_GAIN, s->most, &args));
-    row = cull_vector(cull_tensor_row(p, j), p->dtype, s->classes);
+    row = cull_tensor_line(p, j);
     cull_tensor_to_double(&row, s->classes, s->step);
     for (size_t i = 0; i < v; i++)
         for (size_t c = 0; c < s->classes; c++)
@@ -290,7 +290,7 @@ const cull_strategy cull_strategy_glister = {
     .traits = CULL_HOST_SIGNALS,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
-    .create = create,
+    .create = create_glister,
     .needs = needs,
     .decide = decide,
 };

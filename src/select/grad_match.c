@@ -220,7 +220,7 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
     }
 }
 
-static cull_status create(cull_self *self)
+static cull_status create_grad_match(cull_self *self)
 {
     cull_status       status = CULL_OK;
     cull_omp_options *pursuit = self->state;
@@ -241,7 +241,7 @@ const cull_strategy cull_strategy_grad_match = {
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .state_size = sizeof(cull_omp_options),
-    .create = create,
+    .create = create_grad_match,
     .needs = needs,
     .decide = decide,
 };

@@ -18,7 +18,7 @@ static const cull_option_spec options[] = {
      "mean: scaled to a mean of 1; solved: as they match the gradient's length too"},
     {.key = NULL}};
 
-static cull_status create(cull_self *self)
+static cull_status create_gradmatch(cull_self *self)
 {
     return cull_sel_matching_options("gradmatch", self->values, self->state);
 }
@@ -40,7 +40,7 @@ const cull_strategy cull_strategy_gradmatch = {
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .state_size = sizeof(cull_omp_options),
-    .create = create,
+    .create = create_gradmatch,
     .needs = cull_sel_matching_needs,
     .decide = decide,
 };

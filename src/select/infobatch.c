@@ -27,7 +27,7 @@ static const cull_option_spec options[] = {
     {.key = NULL},
 };
 
-static cull_status create(cull_self *self)
+static cull_status create_infobatch(cull_self *self)
 {
     cull_status       status = CULL_OK;
     struct infobatch *s = self->state;
@@ -47,7 +47,7 @@ done:
     return status;
 }
 
-static void destroy(cull_self *self)
+static void destroy_infobatch(cull_self *self)
 {
     struct infobatch *s = self->state;
     cull_sel_losses_destroy(s->losses);
@@ -119,8 +119,8 @@ const cull_strategy cull_strategy_infobatch = {
     .traits = CULL_HOST_SIGNALS | CULL_NO_BUDGET,
     .options = options,
     .state_size = sizeof(struct infobatch),
-    .create = create,
-    .destroy = destroy,
+    .create = create_infobatch,
+    .destroy = destroy_infobatch,
     .needs = needs,
     .decide = decide,
     .observe = observe,

@@ -51,7 +51,7 @@ static const cull_option_spec options[] = {
     {.key = NULL},
 };
 
-static cull_status create(cull_self *self)
+static cull_status create_kath18(cull_self *self)
 {
     cull_status    status = CULL_OK;
     struct kath18 *s = self->state;
@@ -99,11 +99,9 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
 
 static double norm2(const cull_tensor *t, size_t i)
 {
-    cull_tensor row = *t;
+    cull_tensor row = cull_tensor_line(t, i);
     double      sum = 0;
 
-    row.data = (void *)(uintptr_t)cull_tensor_row(t, i);
-    row.stride[0] = 1;
     for (size_t j = 0; j < (size_t)t->shape[1]; j++) {
         double x = cull_tensor_get(&row, j);
         sum += x * x;
@@ -256,7 +254,7 @@ const cull_strategy cull_strategy_kath18 = {
     .traits = CULL_HOST_SIGNALS | CULL_TAKES_REMEMBERED | CULL_SAMPLES,
     .options = options,
     .state_size = sizeof(struct kath18),
-    .create = create,
+    .create = create_kath18,
     .needs = needs,
     .decide = decide,
     .observe = observe,

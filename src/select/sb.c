@@ -58,7 +58,7 @@ done:
     return status;
 }
 
-static cull_status create(cull_self *self)
+static cull_status create_sb(cull_self *self)
 {
     cull_status status = CULL_OK;
     struct sb  *sb = self->state;
@@ -171,7 +171,7 @@ const cull_strategy cull_strategy_sb = {
     .signals = CULL_SIGNAL_LOSS,
     .options = options,
     .state_size = sizeof(struct sb),
-    .create = create,
+    .create = create_sb,
     .decide = decide,
     .observe = observe,
     .save = save,

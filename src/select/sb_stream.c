@@ -43,7 +43,7 @@ static const cull_option_spec options[] = {
     {.key = NULL},
 };
 
-static cull_status create(cull_self *self)
+static cull_status create_sb_stream(cull_self *self)
 {
     cull_status    status = CULL_OK;
     struct stream *s = self->state;
@@ -225,7 +225,7 @@ const cull_strategy cull_strategy_sb_stream = {
     .signals = CULL_SIGNAL_LOSS,
     .options = options,
     .state_size = sizeof(struct stream),
-    .create = create,
+    .create = create_sb_stream,
     .decide = decide,
     .flush = flush,
     .save = save,

@@ -31,6 +31,12 @@ static inline const void *cull_tensor_row(const cull_tensor *t, size_t i)
     return (const char *)t->data + (int64_t)i * t->stride[0] * (int64_t)cull_dtype_size(t->dtype);
 }
 
+/* Row i of a matrix as a vector. */
+static inline cull_tensor cull_tensor_line(const cull_tensor *t, size_t i)
+{
+    return cull_vector(cull_tensor_row(t, i), t->dtype, (size_t)t->shape[1]);
+}
+
 /* Element i of a vector as a double; any dtype. */
 double cull_tensor_get(const cull_tensor *t, size_t i);
 

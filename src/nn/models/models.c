@@ -6,35 +6,43 @@
 
 enum { NORMS = 1, STEMS = 2, DROPOUT = 4 }; /* what a model has to choose */
 
-static const struct {
-    const char        *name;
+struct known {
+    const char *name, *example; /* a family's names only begin so: any depth = 6n + 4 and
+                                   width will do, and the example is what is listed   */
     cull_model_builder build;
-    int                depth;
+    int                depth; /* 0: as the name says, or there is none */
     unsigned           has;
-} fixed[] = {{"mlp", cull_model_mlp, 0, 0},
-             {"lenet5", cull_model_lenet, 0, 0},
-             {"resnet20", cull_model_resnet_cifar, 20, NORMS},
-             {"resnet56", cull_model_resnet_cifar, 56, NORMS},
-             {"resnet18", cull_model_resnet, 18, NORMS | STEMS},
-             {"resnet34", cull_model_resnet, 34, NORMS | STEMS},
-             {"resnet50", cull_model_resnet, 50, NORMS | STEMS},
-             {"mobilenetv1", cull_model_mobilenet1, 0, NORMS | STEMS},
-             {"mobilenetv2", cull_model_mobilenet2, 0, NORMS | STEMS | DROPOUT}};
+};
 
-/* A family's example is what is listed; any depth = 6n + 4 and width will do. */
-static const struct {
-    const char        *prefix, *example;
-    cull_model_builder build;
-    unsigned           has;
-} families[] = {{"wrn-", "wrn-16-4", cull_model_wideresnet, NORMS | DROPOUT},
-                {"densenet-bc-", "densenet-bc-100-12", cull_model_densenet, NORMS}};
+static const struct known known[] = {
+    {"mlp", NULL, cull_model_mlp, 0, 0},
+    {"lenet5", NULL, cull_model_lenet, 0, 0},
+    {"resnet20", NULL, cull_model_resnet_cifar, 20, NORMS},
+    {"resnet56", NULL, cull_model_resnet_cifar, 56, NORMS},
+    {"resnet18", NULL, cull_model_resnet, 18, NORMS | STEMS},
+    {"resnet34", NULL, cull_model_resnet, 34, NORMS | STEMS},
+    {"resnet50", NULL, cull_model_resnet, 50, NORMS | STEMS},
+    {"mobilenetv1", NULL, cull_model_mobilenet1, 0, NORMS | STEMS},
+    {"mobilenetv2", NULL, cull_model_mobilenet2, 0, NORMS | STEMS | DROPOUT},
+    {"wrn-", "wrn-16-4", cull_model_wideresnet, 0, NORMS | DROPOUT},
+    {"densenet-bc-", "densenet-bc-100-12", cull_model_densenet, 0, NORMS}};
 
-enum { FIXED = sizeof fixed / sizeof *fixed, FAMILIES = sizeof families / sizeof *families };
+enum { KNOWN = sizeof known / sizeof *known };
 
 const char *cull_nn_model_name_at(size_t i)
 {
-    if (i < FIXED) return fixed[i].name;
-    return i < FIXED + FAMILIES ? families[i - FIXED].example : NULL;
+    if (i >= KNOWN) return NULL;
+    return known[i].example ? known[i].example : known[i].name;
+}
+
+/* The model or family of this name, or NULL. */
+static const struct known *find(const char *name)
+{
+    for (size_t i = 0; i < KNOWN; i++)
+        if (known[i].example ? strncmp(name, known[i].name, strlen(known[i].name)) == 0
+                             : strcmp(name, known[i].name) == 0)
+            return &known[i];
+    return NULL;
 }
 
 /* "16-4" into two numbers and nothing else. */
@@ -49,40 +57,28 @@ static bool two_numbers(const char *text, int *first, int *second)
     return strlen(text) < 12 && dash != text && end && end != dash + 1 && *end == '\0';
 }
 
-static cull_status find(const char *name, cull_model_options *options, cull_model_builder *build)
+/* Depth and width, where they are the model's. */
+static cull_status take_size(const struct known *model, const char *name, cull_model_options *o)
 {
     cull_status status = CULL_OK;
 
-    *build = NULL;
-    for (size_t i = 0; i < FIXED; i++) {
-        if (strcmp(fixed[i].name, name) != 0) continue;
-        *build = fixed[i].build;
-        options->depth = fixed[i].depth;
+    if (!model->example) {
+        o->depth = model->depth;
+        goto done;
     }
-    for (size_t i = 0; i < FAMILIES; i++) {
-        size_t length = strlen(families[i].prefix);
-
-        if (strncmp(name, families[i].prefix, length) != 0) continue;
-        if (!two_numbers(name + length, &options->depth, &options->widen) || options->depth < 10 ||
-            options->depth > 1000 || (options->depth - 4) % 6 || options->widen < 1 ||
-            options->widen > 64)
-            FAIL(CULL_BAD_OPTION, "'%.40s': a depth of 6n+4 from 10 on and a width from 1 to 64",
-                 name);
-        *build = families[i].build;
-    }
-    if (!*build) FAIL_ABOUT(CULL_UNKNOWN_MODEL, name, "no model is called '%.40s'", name);
+    if (!two_numbers(name + strlen(model->name), &o->depth, &o->widen) || o->depth < 10 ||
+        o->depth > 1000 || (o->depth - 4) % 6 || o->widen < 1 || o->widen > 64)
+        FAIL(CULL_BAD_OPTION, "'%.40s': a depth of 6n+4 from 10 on and a width from 1 to 64", name);
 done:
     return status;
 }
 
+/* What nobody knows has everything: that is told when it is looked for. */
 static unsigned has(const char *name)
 {
-    for (size_t i = 0; i < FIXED; i++)
-        if (strcmp(fixed[i].name, name) == 0) return fixed[i].has;
-    for (size_t i = 0; i < FAMILIES; i++)
-        if (strncmp(name, families[i].prefix, strlen(families[i].prefix)) == 0)
-            return families[i].has;
-    return NORMS | STEMS | DROPOUT; /* nobody's: told as such when it is looked for */
+    const struct known *model = find(name);
+
+    return model ? model->has : NORMS | STEMS | DROPOUT;
 }
 
 static bool is_usual(double value, double usual)
@@ -146,18 +142,19 @@ void cull_nn_model_fit_options(const char *name, cull_model_options *options)
 cull_status cull_nn_model_by_name(const char *name, const cull_model_options *options,
                                   cull_model **out)
 {
-    cull_status        status = CULL_OK;
-    cull_model_options o = *options;
-    cull_model_builder build = NULL;
-    cull_model        *model = NULL;
+    cull_status         status = CULL_OK;
+    cull_model_options  o = *options;
+    const struct known *found = find(name);
+    cull_model         *model = NULL;
 
-    TRY(find(name, &o, &build));
+    if (!found) FAIL_ABOUT(CULL_UNKNOWN_MODEL, name, "no model is called '%.40s'", name);
+    TRY(take_size(found, name, &o));
     TRY(cull_nn_model_check_options(name, &o));
     if (o.classes < 2) FAIL(CULL_BAD_OPTION, "%s: %zu classes", name, o.classes);
     TRY(cull_nn_model_create(name, o.channels, o.height, o.width, &model));
     model->epsilon = o.norm_epsilon;
     model->momentum = o.norm_momentum;
-    TRY(cull_nn_model_finish(model, build(model, &o)));
+    TRY(cull_nn_model_finish(model, found->build(model, &o)));
     *out = model;
     model = NULL;
 done:
