@@ -2,12 +2,14 @@
 """Prints python/src/cull/_abi.py: what libcull_select offers, as ctypes sees it.
 
     tools/abi.py HEADER > python/src/cull/_abi.py
-    tools/abi.py --check HEADER PAGE LIBRARY   PAGE is what would be printed, and declares every
-                                               function that LIBRARY exports
+    tools/abi.py --check CC HEADER PAGE LIBRARY   PAGE is what would be printed, lays structs out and
+                                                  numbers constants as a C compiler does, and declares
+                                                  every function that LIBRARY exports
 
 Made from cull.h alone, of whose sections libcull leaves some to itself. Layouts are those of
 layout.py, whose expressions are used; what they do not understand fails.
 """
+import ctypes
 import pathlib
 import re
 import subprocess
@@ -145,21 +147,47 @@ def exported(library):
     return {line.split()[2] for line in lines if len(line.split()) == 3}
 
 
-def check(header, path, library):
+def asserted(module):
+    """What the page says of structs and constants, as assertions for a C compiler."""
+    for name, value in vars(module).items():
+        if name.startswith("CULL_"):
+            yield f'_Static_assert({name} == {value}, "{name}");'
+        if not isinstance(value, type) or not issubclass(value, ctypes.Structure) or value is ctypes.Structure:
+            continue
+        yield f'_Static_assert(sizeof({name}) == {ctypes.sizeof(value)}, "{name}");'
+        for row, _ in value._fields_:
+            field = getattr(value, row)
+            yield (f'_Static_assert(offsetof({name}, {row}) == {field.offset} && '
+                   f'sizeof((({name} *)0)->{row}) == {field.size}, "{name}.{row}");')
+
+
+def compiled(compiler, header, path):
+    """How many assertions a C compiler agreed with."""
+    module = type(sys)("abi")
+    exec(compile(path.read_text(), str(path), "exec"), vars(module))
+    lines = list(asserted(module))
+    text = "\n".join([f'#include "{header.resolve()}"', *lines, ""])
+    if subprocess.run([compiler, "-std=c17", "-fsyntax-only", "-x", "c", "-"], input=text, text=True,
+                      check=False).returncode:
+        sys.exit(f"{path} is not what the compiler says")
+    return len(lines)
+
+
+def check(compiler, header, path, library):
     made = page(header)
     if path.read_text() != made:
-        sys.exit(f"{path} is not what tools/abi.py prints of {header.name}: print it anew")
+        sys.exit(f"{path} is not what tools/abi.py prints of {header.name}: print it anew (make docs)")
     declared = set(re.findall(r'^    "(cull_\w+)": \(', made, re.M))
     variadic = set(re.findall(r"\b(cull_\w+)\([^;]*?\.\.\.\)", sections(header)))
     wrong = declared ^ (exported(library) - variadic)
     if wrong:
         sys.exit(f"declared or exported, and not both: {', '.join(sorted(wrong))}")
-    print(f"{len(declared)} functions")
+    print(f"{len(declared)} functions, {compiled(compiler, header, path)} sizes, offsets and constants")
 
 
 def main():
     if sys.argv[1:2] == ["--check"]:
-        check(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), sys.argv[4])
+        check(sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4]), sys.argv[5])
     else:
         print(page(pathlib.Path(sys.argv[1])), end="")
 

@@ -30,6 +30,9 @@ add_test(NAME check_header_cxx COMMAND g++ -std=c++17 -fsyntax-only -Wall -Wextr
   -x c++ ${PROJECT_SOURCE_DIR}/include/cull.h ${PROJECT_SOURCE_DIR}/include/cull_lab.h)
 add_test(NAME check_layout COMMAND /usr/bin/python3 ${tools}/layout.py --check ${CMAKE_C_COMPILER}
   ${PROJECT_SOURCE_DIR}/include/cull.h ${PROJECT_SOURCE_DIR}/include/cull_lab.h)
+add_test(NAME check_abi COMMAND /usr/bin/python3 ${tools}/abi.py --check ${CMAKE_C_COMPILER}
+  ${PROJECT_SOURCE_DIR}/include/cull.h ${PROJECT_SOURCE_DIR}/python/src/cull/_abi.py
+  $<TARGET_FILE:select>)
 add_test(NAME check_readme_strategies COMMAND strategy_docs --names ${PROJECT_SOURCE_DIR}/README.md)
 add_test(NAME check_readme_commands COMMAND /usr/bin/python3 ${tools}/check_readme.py
   ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_BINARY_DIR})

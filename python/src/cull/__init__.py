@@ -13,10 +13,13 @@ of the last linear layer) and returns a weighted subset of them to train on:
 behind, and `cull.strategies()` says what there is. Arrays are numpy's or torch's; torch is not needed.
 """
 from ._library import CullError, CullMemoryError, CullUnsupportedError, CullValueError, version
+from ._program import CullProgramError, compare_recipe, train
 from ._selector import Needs, Selector, select
+from ._solvers import Facilities, Pursuit, facility, gram, omp
 from ._strategies import Option, Strategy, strategies
 from ._subset import Subset
 
 __version__ = version()
-__all__ = ["CullError", "CullMemoryError", "CullUnsupportedError", "CullValueError", "Needs", "Option", "Selector",
-           "Strategy", "Subset", "select", "strategies", "version"]
+__all__ = ["CullError", "CullMemoryError", "CullProgramError", "CullUnsupportedError", "CullValueError", "Facilities",
+           "Needs", "Option", "Pursuit", "Selector", "Strategy", "Subset", "compare_recipe", "facility", "gram", "omp",
+           "select", "strategies", "train", "version"]

@@ -9,8 +9,9 @@ from typing import Any, Mapping
 import numpy
 
 from . import _abi, _strategies
-from ._arrays import Array, View, places_of, torch_of
+from ._arrays import Array, View, as_numpy, places_of, torch_of
 from ._library import CullError, CullValueError, backend as open_backend, check, failure, lib
+from ._numbers import whole
 from ._subset import Subset, SubsetRoom
 
 _ACTIONS = {_abi.CULL_TRAIN_ALL: "all", _abi.CULL_SELECT_BATCH: "batch", _abi.CULL_SELECT_POOL: "pool",
@@ -97,8 +98,6 @@ class _Signals:
         return held.shape[0]
 
     def add_unseen(self, unseen: Array, count: int) -> None:
-        from ._arrays import as_numpy
-
         held = numpy.ascontiguousarray(as_numpy(unseen, "unseen"))
         if held.dtype.kind not in "biu" or held.shape != (count,):
             raise CullValueError(f"unseen is of type {held.dtype} and shape {held.shape}, not one bool for each of {count} "
@@ -121,17 +120,6 @@ class _Signals:
         struct.place = struct.unseen = None
         self.held = []
         self.torch, self.double = None, False
-
-
-def _whole(name: str, value: Any, least: int = 0) -> int:
-    """A count given by the caller."""
-    try:
-        number = int(value.__index__())
-    except (AttributeError, TypeError):
-        raise CullValueError(f"{name}={value!r} is no whole number", "BAD_ARGUMENT", name) from None
-    if not least <= number < 2**63:
-        raise CullValueError(f"{name}={number} is not {least} or more", "BAD_ARGUMENT", name)
-    return number
 
 
 class Selector:
@@ -181,12 +169,12 @@ class Selector:
         self._carries = bool(found and found.contents.flush) or "/" in name
         over_pool = bool(found and found.contents.runs != _abi.CULL_RUNS_STEP) or ("scope", "pool") in given
         setting = _abi.cull_setting(ctypes.sizeof(_abi.cull_setting))
-        setting.pool = _LARGEST_POOL if dataset_size is None else _whole("dataset_size", dataset_size, 1)
-        setting.batch = (0 if over_pool else 1) if batch is None else _whole("batch", batch, 1)
-        setting.epochs = 0 if epochs is None else _whole("epochs", epochs)
-        setting.steps = 0 if steps is None else _whole("steps", steps)
-        setting.seed = _whole("seed", seed)
-        setting.backend = open_backend(backend, _whole("threads", threads))
+        setting.pool = _LARGEST_POOL if dataset_size is None else whole("dataset_size", dataset_size, 1)
+        setting.batch = (0 if over_pool else 1) if batch is None else whole("batch", batch, 1)
+        setting.epochs = 0 if epochs is None else whole("epochs", epochs)
+        setting.steps = 0 if steps is None else whole("steps", steps)
+        setting.seed = whole("seed", seed)
+        setting.backend = open_backend(backend, whole("threads", threads))
         if dataset_size is None and self._keeps_by_place(name, given, over_pool):
             raise CullValueError(f"{name} needs to know the data set: say dataset_size=", "BAD_ARGUMENT", "dataset_size")
         check(lib.cull_selector_create(name.encode(), pairs, len(given), ctypes.byref(setting),
@@ -259,8 +247,8 @@ class Selector:
     def needs(self, step: int | None = None, epoch: int | None = None) -> Needs:
         """What the selector wants of the next step, or of one that is named. Asking changes nothing."""
         with self._lock:
-            raw = self._ask(self._step if step is None else _whole("step", step),
-                            self._epoch if epoch is None else _whole("epoch", epoch))
+            raw = self._ask(self._step if step is None else whole("step", step),
+                            self._epoch if epoch is None else whole("epoch", epoch))
             key = (raw.action, raw.signals, raw.target, raw.observe, raw.running, raw.candidates, raw.budget)
         found = self._asked.get(key)
         if found is None:
@@ -296,8 +284,8 @@ class Selector:
         contiguous, and copied else; half floats are widened. Nothing is kept of them.
         """
         with self._lock:
-            step = self._step if step is None else _whole("step", step)
-            epoch = self._epoch if epoch is None else _whole("epoch", epoch)
+            step = self._step if step is None else whole("step", step)
+            epoch = self._epoch if epoch is None else whole("epoch", epoch)
             if self._owed:
                 self._tell_owed()
             signals = self._signals
@@ -344,12 +332,12 @@ class Selector:
     def _budget(budget: int | None) -> int:
         if budget is None:
             return 0
-        return _whole("budget", budget, 1)
+        return whole("budget", budget, 1)
 
     def _count(self, told: int, count: int | None, step: int, epoch: int) -> int:
         """How many examples there are where arrays do not say it, or say it beside `count`."""
         if count is not None:
-            count = _whole("count", count, 1)
+            count = whole("count", count, 1)
             if told not in (-1, count):
                 raise CullValueError(f"count={count}, but the signals are of {told} examples", "BAD_ARGUMENT", "count")
             return count
@@ -385,8 +373,8 @@ class Selector:
                     raise CullValueError(f"observe is told of {sorted(set(numbers))} examples", "BAD_ARGUMENT", "places")
                 struct = signals.struct
                 struct.count = numbers[0]
-                struct.step = last[0] if step is None else _whole("step", step)
-                struct.epoch = last[1] if epoch is None else _whole("epoch", epoch)
+                struct.step = last[0] if step is None else whole("step", step)
+                struct.epoch = last[1] if epoch is None else whole("epoch", epoch)
                 status = lib.cull_observe(self._handle, signals.ref)
                 if status:
                     raise failure(status)
@@ -428,9 +416,9 @@ class Selector:
         state is another's."""
         try:
             version, history = state["version"], bytes(state["history"])
-            step, epoch = _whole("step", state["step"]), _whole("epoch", state["epoch"])
-            last, owed = state["last"], _whole("owed", state["owed"])
-            last = None if last is None else (_whole("last", last[0]), _whole("last", last[1]))
+            step, epoch = whole("step", state["step"]), whole("epoch", state["epoch"])
+            last, owed = state["last"], whole("owed", state["owed"])
+            last = None if last is None else (whole("last", last[0]), whole("last", last[1]))
         except (KeyError, TypeError, IndexError) as why:
             raise CullValueError(f"this is no state of a selector ({why!r})", "BAD_STATE", "state") from None
         if version != _STATE_VERSION:
