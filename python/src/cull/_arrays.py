@@ -51,8 +51,6 @@ def _host_tensor(torch: Any, array: Any, name: str, integral: bool) -> Any:
     if array.device.type != "cpu":
         _refuse_device(name, array.device)
     array = array.detach()
-    if array.layout is not torch.strided:
-        raise CullValueError(f"{name} is a sparse tensor; make it dense with .to_dense()", "BAD_ARGUMENT", name)
     if array.dtype not in _types_of(torch)[integral]:
         if integral and not array.dtype.is_floating_point and not array.dtype.is_complex and array.dtype != torch.bool:
             array = array.to(torch.int64)
@@ -76,7 +74,7 @@ def _host_array(array: Any, name: str, integral: bool) -> numpy.ndarray:
             array = array.astype(numpy.float32 if array.dtype.itemsize == 2 else array.dtype.newbyteorder("="))
         else:
             raise _wrong_type(name, array.dtype, integral)
-    return numpy.ascontiguousarray(array)
+    return numpy.asarray(array, order="C")
 
 
 def _narrow(array: numpy.ndarray, name: str) -> numpy.ndarray:
@@ -121,7 +119,7 @@ class View:
                 array = _host_tensor(torch, array, self.name, self.integral)
             shape = array.shape
             tensor.dtype = types[array.dtype]
-            tensor.data = array.data_ptr()
+            tensor.data = self._pointer(array)
         else:
             known = _LABELS if self.integral else _FLOATS
             if type(array) is not numpy.ndarray or array.dtype not in known or not array.flags.c_contiguous:
@@ -132,6 +130,13 @@ class View:
         if shape != self._known:
             self._reshape(shape)
         return array
+
+    def _pointer(self, array: Any) -> int:
+        try:
+            return array.data_ptr()
+        except RuntimeError as why:
+            raise CullValueError(f"{self.name} is a tensor without memory to read, a sparse one perhaps: {why}",
+                                 "BAD_ARGUMENT", self.name) from None
 
     def _reshape(self, shape: Any) -> None:
         if len(shape) != self.dims:
@@ -158,6 +163,12 @@ def as_numpy(array: Array, name: str) -> numpy.ndarray:
     return array if isinstance(array, numpy.ndarray) else _foreign(array, name)
 
 
+def rows_of(array: Array, name: str) -> int:
+    """How many examples an array is of; 1 where it has no dimension, for `View` to refuse."""
+    shape = array.shape if hasattr(array, "shape") else _foreign(array, name).shape
+    return shape[0] if len(shape) else 1
+
+
 def places_of(array: Array, name: str = "places") -> numpy.ndarray:
     """Places in the pool as the library counts them (a copy, but of uint32)."""
     made = as_numpy(array, name)
@@ -166,7 +177,7 @@ def places_of(array: Array, name: str = "places") -> numpy.ndarray:
     if made.dtype.kind not in "iu":
         raise CullValueError(f"{name} is of type {made.dtype}, not one of integers", "BAD_ARGUMENT", name)
     if made.dtype == numpy.uint32:
-        return numpy.ascontiguousarray(made)
+        return numpy.asarray(made, order="C")
     # any number that is negative or has more than 32 bits leaves a high bit behind
     if made.size and int(numpy.bitwise_or.reduce(made)) >> 32:
         raise CullValueError(f"{name} has {int(made.min())} to {int(made.max())}, not places in a pool", "BAD_ARGUMENT",

@@ -9,7 +9,7 @@ from typing import Any, Mapping
 import numpy
 
 from . import _abi, _strategies
-from ._arrays import Array, View, as_numpy, places_of, torch_of
+from ._arrays import Array, View, as_numpy, places_of, rows_of, torch_of
 from ._library import CullError, CullValueError, backend as open_backend, check, failure, lib
 from ._numbers import whole
 from ._subset import Subset, SubsetRoom
@@ -98,7 +98,7 @@ class _Signals:
         return held.shape[0]
 
     def add_unseen(self, unseen: Array, count: int) -> None:
-        held = numpy.ascontiguousarray(as_numpy(unseen, "unseen"))
+        held = numpy.asarray(as_numpy(unseen, "unseen"), order="C")
         if held.dtype.kind not in "biu" or held.shape != (count,):
             raise CullValueError(f"unseen is of type {held.dtype} and shape {held.shape}, not one bool for each of {count} "
                                  "examples", "BAD_ARGUMENT", "unseen")
@@ -316,7 +316,8 @@ class Selector:
                 struct = signals.struct
                 struct.count, struct.step, struct.epoch = number, step, epoch
                 owed = self._ask(step, epoch).observe if self._observes else 0
-                status = lib.cull_select(self._handle, signals.ref, budget or self._budget(budget), self._room.ref)
+                status = lib.cull_select(self._handle, signals.ref, 0 if budget is None else whole("budget", budget, 1),
+                                         self._room.ref)
                 if status:
                     raise failure(status)
                 subset = self._room.copy(signals.torch, signals.double, self._carries)
@@ -327,12 +328,6 @@ class Selector:
             if owed and len(subset):
                 self._owed = owed
         return subset
-
-    @staticmethod
-    def _budget(budget: int | None) -> int:
-        if budget is None:
-            return 0
-        return whole("budget", budget, 1)
 
     def _count(self, told: int, count: int | None, step: int, epoch: int) -> int:
         """How many examples there are where arrays do not say it, or say it beside `count`."""
@@ -452,15 +447,11 @@ def select(strategy: str, *, loss: Array = None, h: Array = None, p: Array = Non
     (array([1, 3]), array([1., 1.]))
     """
     if dataset_size is None:
-        for array in (loss, h, p, labels, irreducible, places):
-            if array is not None:
-                shape = getattr(array, "shape", None)
-                dataset_size = (shape[0] if len(shape) else 0) if shape is not None else len(array)
-                break
-        else:
-            dataset_size = count
         if places is not None:
             raise CullValueError("places are in a data set: say dataset_size=", "BAD_ARGUMENT", "dataset_size")
+        dataset_size = next((rows_of(array, name) for name, array in
+                             (("loss", loss), ("h", h), ("p", p), ("labels", labels), ("irreducible", irreducible))
+                             if array is not None), count)
     if dataset_size is None:
         raise CullValueError("how many examples are there? Give an array or count=", "BAD_ARGUMENT", "count")
     selector = Selector(strategy, dataset_size=dataset_size, batch=dataset_size if batch is None else batch,

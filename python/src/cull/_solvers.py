@@ -54,7 +54,7 @@ def _doubles(array: Array, name: str, shape: tuple[int, ...]) -> numpy.ndarray:
         raise CullValueError(f"{name} is of type {made.dtype}, not of numbers", "BAD_ARGUMENT", name)
     if made.shape != shape:
         raise CullValueError(f"{name} has the shape {made.shape}, not {shape}", "BAD_ARGUMENT", name)
-    made = numpy.ascontiguousarray(made, numpy.float64)
+    made = numpy.asarray(made, numpy.float64, order="C")
     if not numpy.isfinite(made).all():
         raise CullValueError(f"{name} has NaN or infinite numbers", "NOT_FINITE", name)
     return made
