@@ -45,10 +45,16 @@ class Numpy(unittest.TestCase):
         wide[::2, ::2] = given["h"]
         same(self, cull.select("gradmatch", h=wide[::2, ::2], p=numpy.asfortranarray(given["p"]), keep=0.3), plain)
         same(self, cull.select("gradmatch", h=given["h"].astype(">f8"), p=given["p"].tolist(), keep=0.3), plain)
-        same(self, cull.select("gradmatch", h=given["h"][::-1][::-1], p=Foreign(given["p"]), keep=0.3), plain)
+        same(self, cull.select("gradmatch", h=given["h"][::-1][::-1], p=given["p"], keep=0.3), plain)
         frozen = given["h"].copy()
         frozen.flags.writeable = False
         same(self, cull.select("gradmatch", h=frozen, p=given["p"], keep=0.3), plain)
+
+    @unittest.skipUnless(hasattr(numpy, "from_dlpack"), "this numpy reads no DLPack")
+    def test_arrays_of_others_are_read_by_dlpack(self):
+        given = signals()
+        plain = cull.select("gradmatch", h=given["h"], p=given["p"], keep=0.3)
+        same(self, cull.select("gradmatch", h=Foreign(given["h"]), p=Foreign(given["p"]), keep=0.3), plain)
 
     def test_half_floats_are_widened_exactly(self):
         loss = signals()["loss"].astype("float16")

@@ -90,8 +90,10 @@ def _foreign(array: Any, name: str) -> numpy.ndarray:
         kind, number = array.__dlpack_device__()
         if kind != 1:
             _refuse_device(name, "CUDA device %d" % number if kind == 2 else f"a device of DLPack's kind {kind}")
-        if hasattr(numpy, "from_dlpack"):
+        try:
             return numpy.from_dlpack(array)
+        except (AttributeError, BufferError, RuntimeError, TypeError):
+            pass  # a numpy without it, or an array that this numpy does not take so (a read-only one)
     made = numpy.asarray(array)
     if made.dtype == object:
         raise CullValueError(f"{name} is no array: {type(array).__name__}", "BAD_ARGUMENT", name)
