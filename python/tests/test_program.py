@@ -57,12 +57,12 @@ class Program(unittest.TestCase):
             raise KeyboardInterrupt
 
         with self.assertRaises(KeyboardInterrupt):
-            cull.train("tiny.yaml", out="run", progress=stop, train={"epochs": 400})
+            cull.train("tiny.yaml", out="run", progress=stop, train={"epochs": 60})
         with self.assertRaises(cull.CullProgramError) as caught:
-            cull.train("tiny.yaml", out="run", train={"epochs": 400})
+            cull.train("tiny.yaml", out="run", train={"epochs": 60})
         self.assertEqual((caught.exception.status, caught.exception.subject), ("EXISTS", "run"))
-        result = cull.train("tiny.yaml", out="run", resume=True, train={"epochs": 400})
-        self.assertEqual((result["run"]["status"], result["run"]["epoch"]), ("finished", 400))
+        result = cull.train("tiny.yaml", out="run", resume=True, train={"epochs": 60})
+        self.assertEqual((result["run"]["status"], result["run"]["epoch"]), ("finished", 60))
 
     def test_failures_are_the_program_s_sentences(self):
         with self.assertRaisesRegex(cull.CullProgramError, "no option is called 'train.epoch'") as caught:
