@@ -135,7 +135,7 @@ class Refused(unittest.TestCase):
                      lambda: cull.select("sb", loss=loss, places=numpy.arange(M - 1), dataset_size=M))
         self.refused("count=5, but", bad, lambda: cull.select("sb", loss=loss, count=5, dataset_size=M))
         self.refused("dataset_size", bad, lambda: cull.select("sb", loss=loss, places=numpy.arange(M)))
-        self.refused("on CUDA device 1.*built without CUDA", "UNSUPPORTED",
+        self.refused("on CUDA device 1.*without CUDA", "UNSUPPORTED",
                      lambda: cull.select("sb", loss=Foreign(loss, (2, 1)), count=M), NotImplementedError)
         self.refused("unseen is of type float64", bad, lambda: cull.select("sb", loss=loss, unseen=loss))
         self.refused("a target block has", bad, lambda: cull.select("glister", h=h, p=p, target={"x": h}))
@@ -226,6 +226,13 @@ class Tensors(unittest.TestCase):
         for dtype in (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64):
             same(self, cull.select("craig", h=given["h"], p=given["p"], labels=labels.to(dtype), keep=0.3), kept)
 
+    def test_what_is_flushed_is_of_the_kind_that_came(self):
+        selector = cull.Selector("sb-stream", dataset_size=M, batch=32, seed=1)
+        selector.select(loss=torch.rand(M), places=torch.arange(M))
+        rest = selector.flush()
+        self.assertIsInstance(rest.places, torch.Tensor)
+        self.assertEqual(rest.weights.dtype, torch.float32)
+
     def test_tensors_that_cannot_be_read(self):
         for bad, words in ((torch.zeros(4, dtype=torch.int64), "loss is of type int64"),
                            (torch.zeros(4, dtype=torch.complex64), "loss is of type complex64"),
@@ -233,7 +240,7 @@ class Tensors(unittest.TestCase):
                            (torch.empty(4, device="meta"), "loss is on meta")):
             with self.subTest(words), self.assertRaisesRegex(cull.CullError, words):
                 cull.Selector("sb").select(loss=bad)
-        with self.assertRaisesRegex(NotImplementedError, r"built without CUDA operations.*loss.cpu\(\)"):
+        with self.assertRaisesRegex(NotImplementedError, r"on the host only.*without CUDA operations.*loss.cpu\(\)"):
             cull.Selector("sb").select(loss=torch.empty(4, device="meta"))
         with self.assertRaisesRegex(NotImplementedError, "places is on meta"):
             cull.Selector("random").select(places=torch.empty(4, device="meta", dtype=torch.int64))

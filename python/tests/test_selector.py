@@ -2,6 +2,7 @@
 import pickle
 import threading
 import unittest
+import warnings
 
 import numpy
 
@@ -140,6 +141,34 @@ class Loop(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(selector.step, 800)
+
+
+    def test_epochs_that_nobody_counts_are_told_once(self):
+        loss, places = numpy.ones(M), numpy.arange(M)
+        selector = cull.Selector("sb stale", dataset_size=M, batch=M)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            for _ in range(5):
+                selector.select(loss=loss, places=places)
+        self.assertEqual([str(w.message)[:24] for w in told], ["sb stale goes by epochs,"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for text, counted in (("sb stale", True), ("sb", False)):
+                selector = cull.Selector(text, dataset_size=M, batch=M)
+                for _ in range(5):
+                    selector.select(loss=loss, places=places)
+                    if counted:
+                        selector.next_epoch()
+
+    def test_a_target_that_failed_leaves_nothing_behind(self):
+        given = signals()
+        selector = cull.Selector("glister", dataset_size=M, keep=0.3)
+        read = read_by(selector, given)
+        with self.assertRaises(ValueError):
+            selector.select(**{**read, "target": {**read["target"], "labels": numpy.zeros(3, int)}})
+        with self.assertRaises(ValueError):
+            selector.select(**{**read, "target": {"h": read["target"]["h"]}})
+        same(self, selector.select(**read), cull.select("glister", **read, keep=0.3))
 
 
 class State(unittest.TestCase):

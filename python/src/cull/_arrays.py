@@ -37,8 +37,9 @@ def _types_of(torch: Any) -> tuple[dict[Any, int], dict[Any, int]]:
 
 
 def _refuse_device(name: str, device: object) -> None:
-    raise CullUnsupportedError(f"{name} is on {device}, and this package was built without CUDA operations: it reads "
-                               f"tensors on the host only ({name}.cpu())", "UNSUPPORTED", name)
+    """Where a second library is to take what lies on a GPU; see `_library.cuda_library`."""
+    raise CullUnsupportedError(f"{name} is on {device}, and this package reads tensors on the host only, being built "
+                               f"without CUDA operations: give it {name}.cpu()", "UNSUPPORTED", name)
 
 
 def _wrong_type(name: str, kind: object, integral: bool) -> CullValueError:

@@ -5,6 +5,7 @@ import ctypes
 import os
 import pathlib
 import threading
+from typing import Any
 
 from . import _abi
 
@@ -40,7 +41,7 @@ class CullError(Exception):
         self.status = status
         self.subject = subject
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.status, self.subject)
 
 
@@ -82,7 +83,7 @@ def check(status: int) -> None:
 
 def version() -> str:
     """The version of the library, which is the package's."""
-    return lib.cull_version().decode()
+    return str(lib.cull_version().decode())
 
 
 def cuda_library() -> ctypes.CDLL | None:

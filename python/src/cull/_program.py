@@ -26,7 +26,7 @@ class CullProgramError(CullError):
         super().__init__(message, status, subject)
         self.code, self.folder = code, folder
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.status, self.subject, self.code, self.folder)
 
 

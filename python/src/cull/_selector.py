@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import warnings
 from dataclasses import dataclass
 from typing import Any, Mapping
 
@@ -49,7 +50,7 @@ class Needs:
 class _Signals:
     """The library's struct of signals, kept between calls, with views of the caller's arrays."""
 
-    __slots__ = ("struct", "ref", "views", "target", "held", "torch", "double")
+    __slots__ = ("struct", "ref", "views", "target", "targeted", "held", "torch", "double")
 
     def __init__(self) -> None:
         struct = self.struct = _abi.cull_signals()
@@ -62,6 +63,7 @@ class _Signals:
         self.target = {"h": View(block.h, "target h", 2), "p": View(block.p, "target p", 2),
                        "labels": View(block.label, "target labels", 1, True),
                        "logits": View(block.logits, "target logits", 2)}
+        self.targeted = False
         self.held: list[Any] = []
         self.torch: Any = None
         self.double = False
@@ -78,6 +80,7 @@ class _Signals:
 
     def add_target(self, target: Mapping[str, Array]) -> None:
         counts = set()
+        self.targeted = True
         for name, array in target.items():
             if name not in self.target:
                 raise CullValueError(f"a target block has h, p, labels and logits, not {name}", "BAD_ARGUMENT", name)
@@ -113,10 +116,11 @@ class _Signals:
         struct = self.struct
         for view in self.views.values():
             view.tensor.data = None
-        if struct.target.count:
+        if self.targeted:
             struct.target.count = 0
             for view in self.target.values():
                 view.tensor.data = None
+            self.targeted = False
         struct.place = struct.unseen = None
         self.held = []
         self.torch, self.double = None, False
@@ -164,7 +168,7 @@ class Selector:
         self._arguments = dict(strategy=strategy, dataset_size=dataset_size, batch=batch, epochs=epochs, seed=seed,
                                steps=steps, backend=backend, threads=threads, **options)
         name, given = _strategies.read(strategy, options)
-        pairs = (_abi.cull_option * len(given))(*((key.encode(), value.encode()) for key, value in given))
+        pairs = (_abi.cull_option * len(given))(*(_abi.cull_option(key.encode(), value.encode()) for key, value in given))
         found = lib.cull_strategy_of(name.encode())
         self._carries = bool(found and found.contents.flush) or "/" in name
         over_pool = bool(found and found.contents.runs != _abi.CULL_RUNS_STEP) or ("scope", "pool") in given
@@ -190,13 +194,32 @@ class Selector:
         self._step = self._epoch = 0
         self._last: tuple[int, int] | None = None  # the step and epoch that observe is about
         self._owed = 0  # what observe has to be told before the next step
+        self._kind: tuple[Any, bool] = (None, True)  # whose arrays came last
         check(lib.cull_selector_reads(self._handle, self._needs_ref))
         self._observes = bool(self._needs.observe)
+        self._by_epoch = dataset_size or 0 if not over_pool and self._counts_by_epoch() else 0
+        self._brought, self._brought_in, self._warned = 0, 0, False
 
     @staticmethod
     def _keeps_by_place(name: str, given: list[tuple[str, str]], over_pool: bool) -> bool:
         said = dict(given).get("losses", "scored")
         return over_pool or " " in name or said != "scored"
+
+    def _counts_by_epoch(self) -> bool:
+        """Whether the choice among a batch depends on which epoch it is in."""
+        options = self.options
+        return options.get("losses") == "stale" or options.get("percentile") == "pool" or \
+            float(options.get("trim", 0)) > 0
+
+    def _count_epoch(self, number: int, epoch: int) -> None:
+        """Say it once when epochs seem not to be counted."""
+        self._brought = self._brought + number if epoch == self._brought_in else number
+        self._brought_in = epoch
+        if self._brought > 2 * self._by_epoch:
+            self._warned = True
+            warnings.warn(f"{self.name} goes by epochs, and {self._brought} examples came in epoch {epoch} of a data set of "
+                          f"{self._by_epoch}: call next_epoch() at the end of each, or give epoch= to select",
+                          RuntimeWarning, stacklevel=3)
 
     def _refuse_without_batch(self, name: str, found: Any) -> None:
         """A strategy whose rule counts in batches has to be told one."""
@@ -320,9 +343,12 @@ class Selector:
                                          self._room.ref)
                 if status:
                     raise failure(status)
+                self._kind = signals.torch, signals.double
                 subset = self._room.copy(signals.torch, signals.double, self._carries)
             finally:
                 signals.clear()
+            if self._by_epoch and not self._warned:
+                self._count_epoch(number, epoch)
             self._last = (step, epoch)
             self._step, self._epoch = step + 1, epoch
             if owed and len(subset):
@@ -387,12 +413,13 @@ class Selector:
             self._step += 1
 
     def flush(self) -> Subset:
-        """The end of the run: what the selector still holds (sb-stream's last, short batch); empty else."""
+        """The end of the run: what the selector still holds (sb-stream's last, short batch), as arrays of the kind that
+        `select` was given last; empty else."""
         with self._lock:
             status = lib.cull_flush(self._handle, self._room.ref)
             if status:
                 raise failure(status)
-            return self._room.copy(None, True, self._carries)
+            return self._room.copy(*self._kind, self._carries)
 
     def state_dict(self) -> dict[str, Any]:
         """The selector's history as plain values, so that a resumed run continues bit for bit."""

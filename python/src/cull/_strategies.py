@@ -61,7 +61,8 @@ def _option(spec: Any) -> Option:
 
 
 def _strategy(found: Any) -> Strategy:
-    options, one = [], found.contents
+    options: list[Option] = []
+    one = found.contents
     while True:
         spec = lib.cull_strategy_option_at(found, len(options))
         if not spec:
@@ -79,7 +80,7 @@ def strategies() -> list[Strategy]:
     >>> next(s for s in strategies() if s.name == "sb").signals
     frozenset({'loss'})
     """
-    found = []
+    found: list[Strategy] = []
     while True:
         one = lib.cull_strategy_at(len(found))
         if not one:
