@@ -51,6 +51,8 @@ def _host_tensor(torch: Any, array: Any, name: str, integral: bool) -> Any:
     """A tensor the library can read: itself, or where its type or layout demand it a copy."""
     if array.device.type != "cpu":
         _refuse_device(name, array.device)
+    if array.layout is not torch.strided:
+        raise CullValueError(f"{name} is a sparse tensor: give it {name}.to_dense()", "BAD_ARGUMENT", name)
     array = array.detach()
     if array.dtype not in _types_of(torch)[integral]:
         if integral and not array.dtype.is_floating_point and not array.dtype.is_complex and array.dtype != torch.bool:
@@ -138,7 +140,7 @@ class View:
         try:
             return array.data_ptr()
         except RuntimeError as why:
-            raise CullValueError(f"{self.name} is a tensor without memory to read, a sparse one perhaps: {why}",
+            raise CullValueError(f"{self.name} is a tensor without memory to read (sparse?): {why}",
                                  "BAD_ARGUMENT", self.name) from None
 
     def _reshape(self, shape: Any) -> None:
