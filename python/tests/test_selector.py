@@ -46,6 +46,14 @@ class Loop(unittest.TestCase):
         self.assertEqual(pool.target, {"h", "logits", "labels"} & pool.target | {"h"})
         self.assertIsNone(cull.Selector("sb", keep=0.3).needs().count)
 
+    def test_reads_is_what_the_whole_run_may_ask_for(self):
+        late = cull.Selector("gradmatch", dataset_size=100, batch=10, epochs=4, keep=0.3, start=0.5)
+        self.assertEqual((late.needs().signals, late.reads.signals), (frozenset(), {"h", "p"}))
+        self.assertEqual(cull.Selector("sb remembered", dataset_size=9).reads.observed, {"loss"})
+        warm = cull.Selector("glister", dataset_size=100, epochs=40, keep=0.3, warm=0.5)
+        self.assertEqual((warm.needs().action, warm.needs().target), ("all", frozenset()))
+        self.assertTrue(warm.reads.target)
+
     def test_a_window_trains_all_outside_of_it(self):
         selector = cull.Selector("sb", dataset_size=100, batch=10, epochs=4, keep=0.3, start=0.5)
         self.assertEqual(selector.needs(step=19, epoch=1).action, "all")

@@ -272,13 +272,25 @@ class Selector:
         with self._lock:
             raw = self._ask(self._step if step is None else whole("step", step),
                             self._epoch if epoch is None else whole("epoch", epoch))
-            key = (raw.action, raw.signals, raw.target, raw.observe, raw.running, raw.candidates, raw.budget)
+            return self._told(raw)
+
+    @property
+    def reads(self) -> Needs:
+        """What a selector that has seen nothing yet may ask for in the course of the run: signals, target and observed
+        of every step, also where the first are trained plainly. What is not among them it never reads."""
+        with self._lock:
+            check(lib.cull_selector_reads(self._handle, self._needs_ref))
+            return self._told(self._needs)
+
+    def _told(self, raw: _abi.cull_needs) -> Needs:
+        """Needs as the caller sees them; few differ in a run."""
+        key = (raw.action, raw.signals, raw.target, raw.observe, raw.running, raw.candidates, raw.budget)
         found = self._asked.get(key)
         if found is None:
             found = self._asked[key] = Needs(
-                _ACTIONS[raw.action], _strategies.names_of(key[1]), _strategies.names_of(key[2]), bool(key[3]),
-                _strategies.names_of(key[3]), key[4], key[5] if self._batch_known else None,
-                key[6] or None if self._batch_known else None)
+                _ACTIONS[raw.action], _strategies.names_of(raw.signals), _strategies.names_of(raw.target),
+                bool(raw.observe), _strategies.names_of(raw.observe), raw.running,
+                raw.candidates if self._batch_known else None, raw.budget or None if self._batch_known else None)
         return found
 
     def _ask(self, step: int, epoch: int) -> _abi.cull_needs:
