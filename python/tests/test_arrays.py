@@ -1,13 +1,16 @@
 """Arrays of any make go in, and what cannot be read is refused with a sentence."""
 import gc
+import os
+import pickle
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import numpy
 
 import cull
-from support import M, same, signals
+from support import M, ROOT, same, signals
 
 try:
     import torch
@@ -190,6 +193,8 @@ class Refused(unittest.TestCase):
             with self.subTest(text):
                 self.refused("say batch=", bad, lambda: cull.Selector(text, dataset_size=9, epochs=3), subject="batch")
         self.refused("say batch=", bad, lambda: cull.Selector("sb", dataset_size=9, epochs=3, end=0.5), subject="batch")
+        self.refused("say dataset_size=", bad, lambda: cull.Selector("sb", batch=9, epochs=3, end=0.5))
+        self.assertEqual(cull.Selector("sb", epochs=4, steps=10, end=0.5).needs(step=20, epoch=2).action, "all")
 
 
 @unittest.skipIf(torch is None, "torch is not there")
@@ -261,6 +266,21 @@ class Alone(unittest.TestCase):
         self.assertEqual((trim.type, trim.default, trim.low, trim.high), ("real", "0.05", 0, 1))
         mode = next(o for o in found["sb"].options if o.key == "mode")
         self.assertEqual(mode.words, ("fixed", "scaled"))
+
+    def test_a_strategy_in_a_shared_object_is_named_by_its_path(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "median.so")
+            subprocess.run(["cc", "-std=c17", "-shared", "-fPIC", "-I", str(ROOT / "include"),
+                            str(ROOT / "examples" / "strategy_median.c"), "-o", path], check=True)
+            selector = cull.Selector(path, keep=0.2, memory=0)
+            chosen = selector.select(loss=numpy.arange(25.0))
+            self.assertEqual(chosen.rows.tolist(), [10, 11, 12, 13, 14])
+            again = pickle.loads(pickle.dumps(selector))
+            self.assertEqual(again.select(loss=numpy.arange(25.0)).rows.tolist(), chosen.rows.tolist())
+            with self.assertRaisesRegex(ValueError, "memry"):
+                cull.Selector(path, memry=1)
+        with self.assertRaises(cull.CullError):
+            cull.Selector("./nowhere.so")
 
     def test_options_are_keywords(self):
         selector = cull.Selector("sb remembered keep=0.3", dataset_size=9, trim=0.1, trim_weight=numpy.float32(0.5))

@@ -168,10 +168,11 @@ class Selector:
         self._arguments = dict(strategy=strategy, dataset_size=dataset_size, batch=batch, epochs=epochs, seed=seed,
                                steps=steps, backend=backend, threads=threads, **options)
         name, given = _strategies.read(strategy, options)
-        pairs = (_abi.cull_option * len(given))(*(_abi.cull_option(key.encode(), value.encode()) for key, value in given))
-        found = lib.cull_strategy_of(name.encode())
-        self._carries = bool(found and found.contents.flush) or "/" in name
+        found = lib.cull_strategy_of(name.encode())  # none: a shared object, of which only the library knows more
+        self._carries = not found or bool(found.contents.flush)
         over_pool = bool(found and found.contents.runs != _abi.CULL_RUNS_STEP) or ("scope", "pool") in given
+        if dataset_size is None and (over_pool or " " in name or dict(given).get("losses", "scored") != "scored"):
+            raise self._unknown(name, "dataset_size")
         setting = _abi.cull_setting(ctypes.sizeof(_abi.cull_setting))
         setting.pool = _LARGEST_POOL if dataset_size is None else whole("dataset_size", dataset_size, 1)
         setting.batch = (0 if over_pool else 1) if batch is None else whole("batch", batch, 1)
@@ -179,13 +180,12 @@ class Selector:
         setting.steps = 0 if steps is None else whole("steps", steps)
         setting.seed = whole("seed", seed)
         setting.backend = open_backend(backend, whole("threads", threads))
-        if dataset_size is None and self._keeps_by_place(name, given, over_pool):
-            raise CullValueError(f"{name} needs to know the data set: say dataset_size=", "BAD_ARGUMENT", "dataset_size")
+        pairs = (_abi.cull_option * len(given))(*(_abi.cull_option(key.encode(), value.encode()) for key, value in given))
         check(lib.cull_selector_create(name.encode(), pairs, len(given), ctypes.byref(setting),
                                        ctypes.byref(self._handle)))
         self._batch_known = batch is not None or over_pool
-        if not self._batch_known:
-            self._refuse_without_batch(name, found)
+        if not over_pool:
+            self._refuse_unknown(name, found, dataset_size, batch, steps)
         self._signals, self._room = _Signals(), SubsetRoom()
         self._needs = _abi.cull_needs(ctypes.sizeof(_abi.cull_needs))
         self._needs_ref = ctypes.byref(self._needs)
@@ -199,11 +199,6 @@ class Selector:
         self._observes = bool(self._needs.observe)
         self._by_epoch = dataset_size or 0 if not over_pool and self._counts_by_epoch() else 0
         self._brought, self._brought_in, self._warned = 0, 0, False
-
-    @staticmethod
-    def _keeps_by_place(name: str, given: list[tuple[str, str]], over_pool: bool) -> bool:
-        said = dict(given).get("losses", "scored")
-        return over_pool or " " in name or said != "scored"
 
     def _counts_by_epoch(self) -> bool:
         """Whether the choice among a batch depends on which epoch it is in."""
@@ -221,18 +216,25 @@ class Selector:
                           f"{self._by_epoch}: call next_epoch() at the end of each, or give epoch= to select",
                           RuntimeWarning, stacklevel=3)
 
-    def _refuse_without_batch(self, name: str, found: Any) -> None:
-        """A strategy whose rule counts in batches has to be told one."""
-        options = self.options
-        samples = bool(found and found.contents.traits & _abi.CULL_SAMPLES)
-        if samples or self._carries or options.get("mode") == "scaled" or options.get("rounding") == "alternate" or \
-                float(options.get("start", 0)) > 0 or float(options.get("end", 1)) < 1:
-            raise CullValueError(f"{name} needs to know the batch size: say batch=", "BAD_ARGUMENT", "batch")
+    @staticmethod
+    def _unknown(name: str, argument: str) -> CullValueError:
+        what = "the data set" if argument == "dataset_size" else "the batch size"
+        return CullValueError(f"{name} needs to know {what}: say {argument}=", "BAD_ARGUMENT", argument)
 
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            lib.cull_selector_destroy(self._handle)
-            self._handle = ctypes.c_void_p()
+    def _refuse_unknown(self, name: str, found: Any, dataset_size: int | None, batch: int | None,
+                        steps: int | None) -> None:
+        """A rule that counts in batches has to be told one, and a window how many there are in an epoch."""
+        options = self.options
+        counts = bool(found) and bool(found.contents.flush or found.contents.traits & _abi.CULL_SAMPLES)
+        window = float(options.get("start", 0)) > 0 or float(options.get("end", 1)) < 1
+        if batch is None and (counts or options.get("mode") == "scaled" or options.get("rounding") == "alternate" or
+                              window and not steps):
+            raise self._unknown(name, "batch")
+        if dataset_size is None and window and not steps:
+            raise self._unknown(name, "dataset_size")
+
+    def __del__(self, destroy: Any = lib.cull_selector_destroy) -> None:
+        destroy(self._handle)
 
     def __repr__(self) -> str:
         return f"<cull.Selector {self.name} {lib.cull_selector_options(self._handle).decode()}>"
