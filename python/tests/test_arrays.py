@@ -141,6 +141,8 @@ class Refused(unittest.TestCase):
         self.refused("on CUDA device 1.*without CUDA", "UNSUPPORTED",
                      lambda: cull.select("sb", loss=Foreign(loss, (2, 1)), count=M), NotImplementedError)
         self.refused("unseen is of type float64", bad, lambda: cull.select("sb", loss=loss, unseen=loss))
+        self.refused("target is a mapping", bad, lambda: cull.select("glister", h=h, p=p, target=h), subject="target")
+        self.refused("target is a mapping", bad, lambda: cull.gram(h, p, target={"h": h}))
         self.refused("a target block has", bad, lambda: cull.select("glister", h=h, p=p, target={"x": h}))
         self.refused(r"target block are of \[11, 12\]", bad, lambda: cull.select(
             "glister", h=h, p=p, target={**given["target"], "labels": given["target"]["labels"][:-1]}))
@@ -247,6 +249,8 @@ class Tensors(unittest.TestCase):
                 cull.Selector("sb").select(loss=bad)
         with self.assertRaisesRegex(NotImplementedError, r"on the host only.*without CUDA operations.*loss.cpu\(\)"):
             cull.Selector("sb").select(loss=torch.empty(4, device="meta"))
+        with self.assertRaisesRegex(ValueError, "places"):
+            cull.Selector("random").select(places=torch.zeros(4, dtype=torch.bfloat16))
         with self.assertRaisesRegex(NotImplementedError, "places is on meta"):
             cull.Selector("random").select(places=torch.empty(4, device="meta", dtype=torch.int64))
 

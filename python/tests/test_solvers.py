@@ -48,6 +48,15 @@ class Pursuit(unittest.TestCase):
                 self.assertAlmostEqual(found.residual, residual, places=9)
                 self.assertEqual((found.stop, found.rows.dtype, found.weights.dtype), ("budget", "int64", "float64"))
 
+    def test_a_target_block_is_what_is_matched(self):
+        goal = signals()["target"]
+        mean = gradients(goal["h"], goal["p"]).mean(0)
+        k, t, b2 = cull.gram(self.h, self.p, target=goal)
+        numpy.testing.assert_allclose(t, self.g @ mean, rtol=1e-10, atol=1e-14)
+        self.assertAlmostEqual(b2, mean @ mean)
+        found = cull.omp(h=self.h, p=self.p, b=mean.reshape(3, 7), budget=5)
+        self.assertEqual(cull.omp(k, t, 5, b2=b2).rows.tolist(), found.rows.tolist())
+
     def test_a_planted_mix_is_found(self):
         target = 2 * self.g[5] + 0.5 * self.g[30]
         found = cull.omp(g=self.g, b=target, budget=20)

@@ -164,7 +164,10 @@ def as_numpy(array: Array, name: str) -> numpy.ndarray:
     if torch is not None:
         if array.device.type != "cpu":
             _refuse_device(name, array.device)
-        return array.detach().numpy()
+        try:
+            return array.detach().resolve_neg().numpy()
+        except (RuntimeError, TypeError) as why:
+            raise CullValueError(f"{name} cannot be read: {why}", "BAD_ARGUMENT", name) from None
     return array if isinstance(array, numpy.ndarray) else _foreign(array, name)
 
 

@@ -79,6 +79,9 @@ class _Signals:
         return held.shape[0]
 
     def add_target(self, target: Mapping[str, Array]) -> None:
+        if not isinstance(target, Mapping):
+            raise CullValueError(f"target is a mapping with h, p, labels and logits, not {type(target).__name__}",
+                                 "BAD_ARGUMENT", "target")
         counts = set()
         self.targeted = True
         for name, array in target.items():

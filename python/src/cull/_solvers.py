@@ -252,6 +252,8 @@ def gram(h: Array, p: Array, *, target: Mapping[str, Array] | None = None, backe
     if held[0].shape[0] != held[1].shape[0]:
         raise CullValueError(f"h has {held[0].shape[0]} rows, p has {held[1].shape[0]}", "BAD_ARGUMENT", "p")
     if target is not None:
+        if not isinstance(target, Mapping) or not {"h", "p"} <= set(target):
+            raise CullValueError("target is a mapping with h and p", "BAD_ARGUMENT", "target")
         held += [View(block.h, "target h", 2).set(target["h"]), View(block.p, "target p", 2).set(target["p"])]
         if held[2].shape[0] != held[3].shape[0]:
             raise CullValueError(f"target h has {held[2].shape[0]} rows, target p has {held[3].shape[0]}", "BAD_ARGUMENT",
