@@ -66,9 +66,10 @@ demo: all ## train LeNet on Fashion-MNIST, then ask the referee which selection 
 	    --strategies 'random,sb,sb remembered,gradmatch,grad-match period=1' --out build/demo/compare
 	build/cull report build/demo/compare -o build/demo/report.html
 
-docs: build-release ## print docs/strategies.md and docs/recipes.md anew from the code
+docs: build-release ## print docs/strategies.md, docs/recipes.md and python/src/cull/_abi.py anew from the code
 	build/tools/strategy_docs > docs/strategies.md
 	build/tools/recipe_docs > docs/recipes.md
+	/usr/bin/python3 tools/abi.py include/cull.h > python/src/cull/_abi.py
 
 format: ## lay the sources out as .clang-format says
 	tools/check_format.sh --fix

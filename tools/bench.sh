@@ -11,7 +11,7 @@ for program in "$build"/bench/bench_*; do
     echo "# $(basename "$program")"
     "$program"
 done
-for script in bench/vs_*.py; do
+for script in bench/vs_*.py bench/python_overhead.py; do
     [[ -e $script ]] || continue
     echo "# $(basename "$script")"
     "${PYTHON:-/usr/bin/python3}" "$script"

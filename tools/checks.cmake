@@ -30,6 +30,9 @@ add_test(NAME check_header_cxx COMMAND g++ -std=c++17 -fsyntax-only -Wall -Wextr
   -x c++ ${PROJECT_SOURCE_DIR}/include/cull.h ${PROJECT_SOURCE_DIR}/include/cull_lab.h)
 add_test(NAME check_layout COMMAND /usr/bin/python3 ${tools}/layout.py --check ${CMAKE_C_COMPILER}
   ${PROJECT_SOURCE_DIR}/include/cull.h ${PROJECT_SOURCE_DIR}/include/cull_lab.h)
+add_test(NAME check_abi COMMAND /usr/bin/python3 ${tools}/abi.py --check ${CMAKE_C_COMPILER}
+  ${PROJECT_SOURCE_DIR}/include/cull.h ${PROJECT_SOURCE_DIR}/python/src/cull/_abi.py
+  $<TARGET_FILE:select>)
 add_test(NAME check_readme_strategies COMMAND strategy_docs --names ${PROJECT_SOURCE_DIR}/README.md)
 add_test(NAME check_readme_commands COMMAND /usr/bin/python3 ${tools}/check_readme.py
   ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_BINARY_DIR})
@@ -40,6 +43,20 @@ add_test(NAME check_recipes_page COMMAND ${tools}/check_stale.sh
 add_test(NAME check_guide COMMAND ${tools}/check_guide.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 add_test(NAME check_install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/run.sh
   ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+
+# The Python package, installed into an environment of its own, with the system's numpy and torch.
+add_test(NAME python_install COMMAND ${tools}/python_env.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+set_tests_properties(python_install PROPERTIES FIXTURES_SETUP python TIMEOUT 600)
+function(cull_python_tests name folder)
+  add_test(NAME ${name} COMMAND ${PROJECT_BINARY_DIR}/python/venv/bin/python -m unittest discover
+    -s ${PROJECT_SOURCE_DIR}/python/${folder})
+  set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED python LABELS python TIMEOUT 600
+    ENVIRONMENT "CULL_PROGRAM=$<TARGET_FILE:program>;PYTHONDONTWRITEBYTECODE=1")
+endfunction()
+cull_python_tests(python_core tests)
+if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/python/tests/torch)
+  cull_python_tests(python_torch tests/torch)
+endif()
 
 include(ProcessorCount)
 ProcessorCount(cores)
