@@ -142,6 +142,15 @@ def _rebuild(value: Any, parts: list) -> Any:
     return new
 
 
+def to(batch: Any, device: Any) -> Any:
+    """The batch with its tensors on a device."""
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if not _is_container(batch) or _is_column(batch):
+        return batch
+    return _rebuild(batch, [(key, to(part, device)) for key, part in _parts(batch)])
+
+
 def part_of(batch: Any, where: Any) -> Any:
     """A part of a batch, by key, by position, or by a function of the batch."""
     if callable(where):

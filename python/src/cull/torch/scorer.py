@@ -92,17 +92,27 @@ class Scorer:
 
     # ---- passes ----
 
-    def train(self, batch: Any) -> torch.Tensor:
-        """Per-example losses of a training forward of the model as it was given, with gradients."""
+    def train(self, batch: Any) -> tuple:
+        """(logits, per-example losses) of a training forward of the model as it was given, with
+        gradients."""
         inputs, labels = self.split(batch)
-        output = batches.call(self.model, self.inner.forward, inputs)
-        return self.losses(self.logits_of(output), labels)
+        logits = self.logits_of(batches.call(self.model, self.inner.forward, inputs))
+        return logits, self.losses(logits, labels)
 
-    def __call__(self, batch: Any, signals: Iterable[str] = ("loss",)) -> Signals:
+    def gradient(self, batch: Any, logits: torch.Tensor) -> torch.Tensor | None:
+        """P from logits that a forward has given, where the loss is known and sees them as the
+        last layer left them; None: only a scoring pass tells it."""
+        if not self.losses.known or not self._logits_are_output:
+            return None
+        return self.losses.gradient(wide(logits.detach()), self.split(batch)[1])
+
+    def __call__(self, batch: Any, signals: Iterable[str] = ("loss",), *,
+                 norm: str | None = None) -> Signals:
         """Score a batch.
 
         signals     of "loss", "h", "p", "labels", "logits". "h" and "p" need the last layer;
                     losses alone do not.
+        norm        another than the scorer's own.
         """
         wanted = set(signals)
         if not wanted <= set(SIGNALS):
@@ -114,7 +124,7 @@ class Scorer:
             self._look_at_head(batch, rows)
         differentiate = "p" in wanted and not (self.losses.known and self._logits_are_output)
         out = Signals()
-        with torch.no_grad(), self._as_scored(self.norm):
+        with torch.no_grad(), self._as_scored(norm or self.norm):
             if needs_head:
                 with heads.Tap(self.head, differentiate) as tap:
                     logits = self.logits_of(self._forward(inputs))
