@@ -110,7 +110,7 @@ class PoolSampler(EpochSampler):
         loader = DataLoader(mine, self.score_batch, num_workers=self.workers,
                             collate_fn=self.collate_fn)
         device = modes.device_of(self.scorer.inner)
-        parts: dict = {name: [] for name in wanted}
+        parts: dict = {name: [] for name in sorted(wanted)}   # ranks exchange in one order
         for batch in loader:
             seen = self.scorer(batches.to(batch, device), wanted, norm="running")
             for name, told in parts.items():

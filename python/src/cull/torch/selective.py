@@ -289,7 +289,7 @@ class SelectiveBackprop:
                 seen["p"], more = found, frozenset()
         if more:
             scored = self.scorer(kept, more).asked()
-            seen.update({name: scored[name] for name in more})
+            seen.update({name: scored[name] for name in sorted(more)})
         self._tell(decision, seen)
 
     def _tell(self, decision: "_Decision", seen: Mapping[str, torch.Tensor]) -> None:
