@@ -341,7 +341,7 @@ class Law(unittest.TestCase):
     def test_rates_by_quartile_of_loss(self):
         """METHODS' table: M=128, inclusion rates of the quartiles of loss, low to high."""
         table = [(0.5, 1, (.176, .447, .628, .749)), (0.5, 2, (.061, .350, .690, .899)),
-                 (0.3, "auto", (.016, .140, .384, .647)), (0.1, "auto", (.000, .001, .026, .348))]
+                 (0.3, 1 / 0.3 - 1, (.016, .140, .384, .647)), (0.1, 9, (.000, .001, .026, .348))]
 
         class Given(nn.Module):      # an example's loss is its input
             def __init__(self):
@@ -362,8 +362,10 @@ class Law(unittest.TestCase):
             rates = (kept / trials).reshape(4, 32).mean(1)
             for found, told in zip(rates.tolist(), wanted):
                 # both are estimates: 32 examples, drawn at rate p, in 1500 and in 4000 trials
-                error = (max(told, 0.002) / 32 * (1 / trials + 1 / 4000)) ** 0.5
-                self.assertLessEqual(abs(found - told), 4 * error + 0.0005, (keep, beta, rates))
+                spread = max(told, 0.0005) * (1 - told) / 32
+                error = (spread * (1 / trials + 1 / 4000)) ** 0.5
+                rounded = 0.0005
+                self.assertLessEqual(abs(found - told), 4 * error + rounded, (keep, beta, rates))
 
 
 if __name__ == "__main__":
