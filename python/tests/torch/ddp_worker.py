@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from cull.torch import InfoBatch, LossMemorySampler, PoolSampler, Scorer, SelectiveBackprop
-from support import batch, cnn
+from torch_support import batch, cnn
 
 COUNT, ROWS, STEPS = 96, 24, 4
 

@@ -8,7 +8,7 @@ import unittest
 import torch
 
 from cull.torch import LossMemorySampler
-from support import assert_close
+from torch_support import assert_close
 
 HERE = pathlib.Path(__file__).parent
 CASES = ("sb", "sb-norm", "gradmatch", "remembered", "kath18", "one")

@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import cull
 from cull.torch import Indexed, InfoBatch, LossMemorySampler, PoolSampler, Scorer
-from support import CLASSES, assert_close, batch, cnn, same_state, state_of
+from torch_support import CLASSES, assert_close, batch, cnn, same_state, state_of
 
 try:
     from torchdata.stateful_dataloader import StatefulDataLoader

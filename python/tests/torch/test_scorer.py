@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from cull.torch import Scorer, sequence_cross_entropy
-from support import CLASSES, HAS_COMPILE, assert_close, batch, cnn, same_state, state_of
+from torch_support import CLASSES, HAS_COMPILE, assert_close, batch, cnn, same_state, state_of
 
 ALL = ("loss", "h", "p", "labels")
 

@@ -8,7 +8,7 @@ from torch import nn
 
 import cull
 from cull.torch import Indexed, Scorer, SelectiveBackprop
-from support import (CLASSES, HAS_COMPILE, assert_close, batch, cnn, gradients, same_state,
+from torch_support import (CLASSES, HAS_COMPILE, assert_close, batch, cnn, gradients, same_state,
                      state_of)
 
 NONE = nn.CrossEntropyLoss(reduction="none")
