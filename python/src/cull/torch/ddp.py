@@ -18,13 +18,13 @@ import torch
 class Group:
     """The processes that train together; one, where torch.distributed is not in use.
 
-    group       a process group; None: the default one, if there is any.
+    group       a process group; None: the default one, if there is any; False: this process alone.
     """
 
     def __init__(self, group: Any = None) -> None:
         dist = torch.distributed
         self._group = group
-        ready = dist.is_available() and dist.is_initialized()
+        ready = group is not False and dist.is_available() and dist.is_initialized()
         self.world = dist.get_world_size(group) if ready else 1
         self.rank = dist.get_rank(group) if ready else 0
         if self.rank < 0:

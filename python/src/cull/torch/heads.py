@@ -5,6 +5,7 @@ output must then be the logits, or what they are made of alone (a log-softmax, a
 """
 from __future__ import annotations
 
+import math
 from typing import Any, Callable
 
 import torch
@@ -85,12 +86,13 @@ class Tap:
             torch.set_grad_enabled(True)
         return self.z
 
-    def check(self, model: nn.Module, logits: torch.Tensor, rows: int) -> None:
+    def check(self, model: nn.Module, logits: Any, rows: int) -> None:
         """Is it the last layer, with one row for each example?"""
         name = name_of(model, self.layer)
         if self.calls == 0:
-            raise ValueError(f"the layer {name!r} did not run when the model was scored: head= "
-                             "has to be the layer that gives the logits")
+            raise ValueError(f"the layer {name!r} was not seen when the model was scored: head= has "
+                             "to be the layer that gives the logits, and none inside of a part "
+                             "that was compiled by itself (before torch 2.6)")
         if self.calls > 1:
             raise ValueError(f"the layer {name!r} runs {self.calls} times in one forward: head= "
                              "has to be a layer that gives the logits once")
@@ -102,16 +104,17 @@ class Tap:
             raise ValueError(f"the last linear layer {name!r} runs at every position (inputs "
                              f"{h}): gradient matching needs one row for each example; use a "
                              "strategy that reads losses alone")
+        wanted = tuple(logits.shape) if isinstance(logits, torch.Tensor) else z
         if h[0] != rows or z[0] != rows or z.count(1) < len(z) - 2 or \
-                self.z.numel() != logits.numel():
+                math.prod(wanted) != math.prod(z):
             raise ValueError(f"the layer {name!r} gives {z} of inputs {h} where the logits are "
-                             f"{tuple(logits.shape)}: it is not the last layer; name the one that "
-                             f"gives the logits, head=..., of {linear_names(model)}")
+                             f"{wanted}: it is not the last layer; name the one that gives the "
+                             f"logits, head=..., of {linear_names(model)}")
 
     def inputs(self) -> torch.Tensor:
         return self.h.detach().reshape(self.h.shape[0], -1)
 
-    def is_logits(self, logits: torch.Tensor) -> bool:
+    def is_logits(self, logits: Any) -> bool:
         return logits is self.z
 
 

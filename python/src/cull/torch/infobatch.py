@@ -64,7 +64,8 @@ class InfoBatch(Dataset):
         return self.dataset[place]
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("dataset", "sampler", "__getitems__") and "dataset" not in self.__dict__:
+        """What the data set itself has."""
+        if "dataset" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.__dict__["dataset"], name)
 

@@ -319,8 +319,8 @@ class LossMemorySampler(EpochSampler):
                 losses.mean().backward()
 
     Each epoch, `keep` of the data set is drawn by the last known losses, examples never trained
-    ranking above all others; they are trained in ordinary batches. There is no scoring pass and no hook, and what is
-    not picked is never loaded.
+    ranking above all others; they are trained in ordinary batches. There is no scoring pass and no
+    hook, and what is not picked is never loaded.
 
     dataset         the training set, or how many examples it has.
     strategy        a rule that takes remembered losses: "sb", "top-loss", "rho" (with

@@ -59,7 +59,8 @@ class SelectiveBackprop:
                     function of the batch.
     validation      a batch, or a function that returns one, whose gradient is matched
                     (gradmatch with match="validation").
-    group           the process group that decides together; None: the default one.
+    group           the process group that decides together; None: the default one; False: each
+                    process decides for itself.
 
     In several processes every rank calls `loss` with its own rows; the decision is one, over all.
     """
@@ -84,6 +85,7 @@ class SelectiveBackprop:
         self.batch: int | None = None
         self.last: cull.Subset | None = None   #: the latest decision, over all processes
         self._epoch: int | None = None
+        self._pending: _Decision | None = None   # what sb(batch) returned
         self._checked = False
         self._check_arguments(strategy, dataset_size, batch, epochs)
 
@@ -163,7 +165,7 @@ class SelectiveBackprop:
 
     def observe(self, losses: torch.Tensor) -> None:
         """Tell the losses of the batch that sb(batch) returned, one for each row, unweighted."""
-        decision = getattr(self, "_pending", None)
+        decision = self._pending
         if decision is None:
             raise ValueError("observe tells the losses of what sb(batch) returned: call that first")
         if losses.dim() != 1 or losses.shape[0] != len(decision.rows):
@@ -228,7 +230,7 @@ class SelectiveBackprop:
         wanted = self._scored(needs.signals)
         if wanted and seen is None:
             seen = self.scorer(batch, wanted)
-        signals = {name: self.group.rows(value, counts).to("cpu")
+        signals = {name: _read(self.group.rows(value, counts))
                    for name, value in (seen.asked() if seen else {}).items() if name in wanted}
         missing = wanted - set(signals)
         if missing:
@@ -244,12 +246,12 @@ class SelectiveBackprop:
     def _irreducible(self, batch: Any, places: Any, counts: list) -> torch.Tensor:
         if callable(self.irreducible):
             mine = torch.as_tensor(self.irreducible(batch)).detach().float()
-            return self.group.rows(mine, counts).to("cpu")
+            return _read(self.group.rows(mine, counts))
         if self.irreducible is None or places is None:
             raise ValueError(f"{self.selector.name} needs the losses of a model trained on other "
                              "data: irreducible=, a tensor by place (and index=), or a function "
                              "of the batch")
-        return torch.as_tensor(self.irreducible).detach().float().to("cpu")[places]
+        return _read(torch.as_tensor(self.irreducible).detach().float())[places]
 
     def _target(self, wanted: Any) -> dict:
         if self.validation is None:
@@ -257,7 +259,7 @@ class SelectiveBackprop:
                              "or a function that returns one")
         given = self.validation() if callable(self.validation) else self.validation
         seen = self.scorer(given, wanted)
-        return {name: value.to("cpu") for name, value in seen.asked().items()}
+        return {name: _read(value) for name, value in seen.asked().items()}
 
     def _own_part(self, batch: Any, needs: Any, subset: cull.Subset, counts: list) -> tuple:
         first = sum(counts[:self.group.rank])
@@ -296,7 +298,7 @@ class SelectiveBackprop:
         device = next(iter(seen.values())).device
         count = 0 if decision.is_idle else len(decision.rows)
         counts = self.group.counts(count, device)
-        told = {name: self.group.rows(value[:count], counts).to("cpu")
+        told = {name: _read(self.group.rows(value[:count], counts))
                 for name, value in seen.items()}
         places = self.group.rows(decision.places[:count], counts)
         self.selector.observe(**told, places=places)
@@ -360,6 +362,11 @@ class _Decision:
         self.is_idle = True
         self.rows, self.weights = torch.zeros(1, dtype=torch.int64), torch.zeros(1)
         return self
+
+
+def _read(signal: torch.Tensor) -> torch.Tensor:
+    """A signal where the library reads it: it has no operations elsewhere than on the host."""
+    return signal.to("cpu")
 
 
 def _as_tensors(subset: cull.Subset) -> cull.Subset:
