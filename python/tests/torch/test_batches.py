@@ -92,7 +92,9 @@ class Splitting(unittest.TestCase):
         self.assertEqual(sorted(found.inputs), ["attention_mask", "input_ids"])
         self.assertIs(found.labels, y)
         self.assertEqual(batches.split(Record(x, y)).labels.tolist(), y.tolist())
-        self.assertIs(batches.split(x).labels, x)
+        for alone in (x, (x,), [x]):
+            self.assertIs(batches.split(alone).labels, x)
+            self.assertIs(batches.split(alone).inputs, x)
 
     def test_what_has_no_labels_says_how_to_tell(self):
         with self.assertRaisesRegex(ValueError, "pass split="):

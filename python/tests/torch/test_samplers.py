@@ -170,6 +170,22 @@ class Resuming(unittest.TestCase):
                 second.load_state_dict(torch.load(saved))
                 self.assertEqual(begun + self.stream(second, 20 - stop, tell), whole, (name, stop))
 
+    def test_long_epochs_are_told_in_one_piece(self):
+        sampler = LossMemorySampler(2000, 8, keep=0.5)
+        early, state = None, None
+        for step, places in enumerate(sampler):
+            sampler.update(places, loss_of(places, 0))
+            if step == 3:
+                early = sampler.state_dict()["log"]
+            if step == 100:
+                state = sampler.state_dict()
+        self.assertEqual(len(state["log"]), 1 + 24)
+        self.assertIs(early, state["log"])            # values are live
+        self.assertEqual(sum(len(places) for places, _ in early), 1000)
+        other = LossMemorySampler(2000, 8, keep=0.5)
+        other.load_state_dict(sampler.state_dict())
+        self.assertEqual(next(iter(other)), next(iter(sampler)))
+
     def test_what_was_fetched_ahead_is_not_lost(self):
         make = next(self.kinds())[1]
         whole = self.stream(make(), 10, True)

@@ -176,8 +176,8 @@ def split(batch: Any) -> Split:
     """Inputs and labels of a batch.
 
     A pair is (inputs, labels). Of what has names, the labels are the first of `labels`, `label`,
-    `targets`, `target`, `y`, and the inputs all others but indices. A tensor alone is both: what
-    a model is to make of itself. More than two things in a row have no names: pass ``split=``.
+    `targets`, `target`, `y`, and the inputs all others but indices. A tensor alone is both: what a
+    model is to make of itself. Of more than two things in a row nobody knows: pass ``split=``.
     """
     if isinstance(batch, torch.Tensor):
         return Split(batch, batch)
@@ -193,6 +193,8 @@ def split(batch: Any) -> Split:
                              "returns (inputs, labels)")
     if isinstance(batch, (tuple, list)) and len(batch) == 2:
         return Split(batch[0], batch[1])
+    if isinstance(batch, (tuple, list)) and len(batch) == 1:
+        return split(batch[0])
     what = f"{len(batch)} parts" if isinstance(batch, (tuple, list)) else type(batch).__name__
     raise ValueError(f"a batch of {what}: pass split=, a function of the batch that returns "
                      "(inputs, labels), or index= where one of the parts is the indices")

@@ -22,13 +22,21 @@ class Group:
     """
 
     def __init__(self, group: Any = None) -> None:
-        dist = torch.distributed
         self._group = group
-        ready = group is not False and dist.is_available() and dist.is_initialized()
-        self.world = dist.get_world_size(group) if ready else 1
-        self.rank = dist.get_rank(group) if ready else 0
-        if self.rank < 0:
-            raise ValueError("this process is not part of the group")
+
+    def _ready(self) -> bool:
+        dist = torch.distributed
+        return self._group is not False and dist.is_available() and dist.is_initialized()
+
+    @property
+    def world(self) -> int:
+        """How many there are."""
+        return torch.distributed.get_world_size(self._group) if self._ready() else 1
+
+    @property
+    def rank(self) -> int:
+        """Which of them this is."""
+        return torch.distributed.get_rank(self._group) if self._ready() else 0
 
     def counts(self, count: int, device: torch.device) -> list:
         """How many rows each rank has."""

@@ -25,6 +25,7 @@ from .ddp import Group
 from .selective import described
 
 _STATE_VERSION = 1
+_LONG_LOG = 64   # entries of a log that a state makes one of
 
 
 class Indexed(Dataset):
@@ -81,6 +82,7 @@ class EpochSampler(Sampler):
         self._drawn = 0                      # batches or places that the latest iterator drew
         self._base = selector.state_dict()
         self._log: list = []                 # [places, losses] told in this epoch
+        self._told = 0                       # how many they are
 
     # ---- to be filled in ----
 
@@ -110,7 +112,8 @@ class EpochSampler(Sampler):
         else:
             self._weight = None
         self._order, self._ends = self._shuffled(places, ends)
-        self._log, self._base, self._drawn = [], self.selector.state_dict(), 0
+        self._log, self._told, self._drawn = [], 0, 0
+        self._base = self.selector.state_dict()
         return 0
 
     def _close(self) -> None:
@@ -119,10 +122,13 @@ class EpochSampler(Sampler):
             return
         if not self._log:
             raise ValueError(f"no losses came in epoch {self.epoch}: {self._how_to_tell()}")
-        places = torch.cat([places for places, _ in self._log])
-        losses = torch.cat([losses for _, losses in self._log]).to("cpu")
-        self.selector.observe(places=places, loss=losses, step=self.epoch, epoch=self.epoch)
-        self._log = []
+        places, losses = self._all_told()
+        self.selector.observe(places=places, loss=losses.to("cpu"), step=self.epoch,
+                              epoch=self.epoch)
+        self._log, self._told = [], 0
+
+    def _all_told(self) -> list:
+        return [torch.cat([told[i] for told in self._log]) for i in (0, 1)]
 
     def _listens(self) -> bool:
         return self.selector.needs(step=self.epoch, epoch=self.epoch).observe
@@ -199,21 +205,22 @@ class EpochSampler(Sampler):
             counts = self.group.counts(len(losses), losses.device)
             places, losses = self.group.rows(places, counts), self.group.rows(losses, counts)
         self._log.append([places, losses if losses.dtype == torch.float64 else losses.float()])
+        self._told += len(places)
 
     # ---- state ----
 
     def _done(self) -> int:
         """How far the order is trained, over all ranks: by what was told, else by what was drawn."""
-        if self._log:
-            return sum(len(places) for places, _ in self._log)
-        if self.epoch >= 0 and self._listens():
-            return 0
+        if self._told or (self.epoch >= 0 and self._listens()):
+            return self._told
         unit = 1 if self._ends is not None or self.batch_size is None else self.batch_size
         return self._drawn * unit * self.group.world
 
     def state_dict(self) -> dict:
         """All that a resumed run needs to continue bit for bit; also with other ranks."""
         at = self._resume if self._resume is not None else self._done()
+        if len(self._log) > _LONG_LOG:      # in place: earlier states look at it, too
+            self._log[:] = [self._all_told()]
         return {"version": _STATE_VERSION, "epoch": self.epoch, "next": self._next, "position": at,
                 "order": torch.from_numpy(self._order),
                 "ends": None if self._ends is None else torch.from_numpy(self._ends),
@@ -235,7 +242,7 @@ class EpochSampler(Sampler):
         self._order = torch.as_tensor(order).numpy()
         self._ends = None if ends is None else torch.as_tensor(ends).numpy()
         self._weight = None if weight is None else torch.as_tensor(weight).numpy()
-        self._drawn = 0
+        self._drawn, self._told = 0, sum(len(places) for places, _ in log)
         self._resume = at if epoch >= 0 and not self._is_over(at) else None
 
     def _is_over(self, at: int) -> bool:

@@ -204,17 +204,18 @@ class SelectiveBackprop:
         """The first batch is scored as any of the run may be, so that nothing fails later."""
         if self._checked:
             return None
-        wanted = self._scored(needs.signals | self._reads())
+        wanted = self._scored(needs.signals | (needs.observed - {"loss"}) | self._reads())
         seen = self.scorer(batch, wanted) if wanted else None
         self._checked = True
         return seen
 
     def _reads(self) -> frozenset:
-        """What the strategy may ask for in the course of the run."""
+        """What the strategy may ask for in the course of the run; losses of training come with
+        it."""
         reads = getattr(self.selector, "reads", None)
-        known = described(self._arguments["strategy"])
         if reads is not None:
-            return reads.signals
+            return reads.signals | (reads.observed - {"loss"})
+        known = described(self._arguments["strategy"])
         return known.signals if known and not self._by_place else frozenset()
 
     @staticmethod
