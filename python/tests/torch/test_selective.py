@@ -208,6 +208,9 @@ class Refusals(unittest.TestCase):
         window = dict(dataset_size=160, epochs=4, start=0.5)
         self.refuses("not the last layer", strategy="gradmatch", head="4", **window)
         self.refuses("reduction='none'", loss_fn=F.cross_entropy, **window)
+        self.refuses("not the last layer", strategy="kath18", head="4", batch=8, **window)
+        self.refuses("validation=", strategy="gradmatch", match="validation", **window)
+        self.refuses("irreducible=", strategy="rho", irreducible=torch.zeros(160), **window)
 
     def test_losses_that_are_not_finite_are_named(self):
         x, y = batch()

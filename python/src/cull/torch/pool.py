@@ -52,7 +52,7 @@ class PoolSampler(EpochSampler):
                                  epochs=epochs, seed=seed, keep=keep, **options)
         self.dataset, self.scorer, self.validation = dataset, scorer, validation
         self.score_batch, self.workers, self.collate_fn = score_batch, workers, collate_fn
-        reads = getattr(selector, "reads", None) or selector.needs()
+        reads = selector.reads
         if reads.signals and scorer is None:
             raise ValueError(f"{selector.name} reads {', '.join(sorted(reads.signals))}: give the "
                              "sampler a Scorer(model)")

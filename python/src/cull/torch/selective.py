@@ -104,8 +104,21 @@ class SelectiveBackprop:
         if selector.needs().action in ("pool", "keep"):
             raise ValueError(f"{selector.name} chooses from the whole data set: use "
                              f"{'LossMemorySampler' if self._by_place else 'PoolSampler'}")
+        self._check_given(selector)
         if batch is not None:
             self._make(batch)
+
+    def _check_given(self, selector: Any) -> None:
+        """What no batch has must have been given."""
+        reads = selector.reads
+        by_place = not callable(self.irreducible) and self.index is None
+        if "irreducible" in reads.signals and (self.irreducible is None or by_place):
+            raise ValueError(f"{selector.name} needs the losses of a model trained on other data: "
+                             "irreducible=, a tensor by place (and index=), or a function of the "
+                             "batch")
+        if reads.target and self.validation is None:
+            raise ValueError(f"{selector.name} matches a validation set: validation=, a batch or a "
+                             "function that returns one")
 
     @staticmethod
     def _refuse(strategy: str) -> None:
@@ -210,13 +223,9 @@ class SelectiveBackprop:
         return seen
 
     def _reads(self) -> frozenset:
-        """What the strategy may ask for in the course of the run; losses of training come with
-        it."""
-        reads = getattr(self.selector, "reads", None)
-        if reads is not None:
-            return reads.signals | (reads.observed - {"loss"})
-        known = described(self._arguments["strategy"])
-        return known.signals if known and not self._by_place else frozenset()
+        """What is scored in the course of the run; losses of training come with training."""
+        reads = self.selector.reads
+        return reads.signals | (reads.observed - {"loss"})
 
     @staticmethod
     def _scored(signals: Any) -> frozenset:
@@ -248,16 +257,9 @@ class SelectiveBackprop:
         if callable(self.irreducible):
             mine = torch.as_tensor(self.irreducible(batch)).detach().float()
             return _read(self.group.rows(mine, counts))
-        if self.irreducible is None or places is None:
-            raise ValueError(f"{self.selector.name} needs the losses of a model trained on other "
-                             "data: irreducible=, a tensor by place (and index=), or a function "
-                             "of the batch")
         return _read(torch.as_tensor(self.irreducible).detach().float())[places]
 
     def _target(self, wanted: Any) -> dict:
-        if self.validation is None:
-            raise ValueError(f"{self.selector.name} matches a validation set: validation=, a batch "
-                             "or a function that returns one")
         given = self.validation() if callable(self.validation) else self.validation
         seen = self.scorer(given, wanted)
         return {name: _read(value) for name, value in seen.asked().items()}
