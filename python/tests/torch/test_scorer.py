@@ -102,6 +102,14 @@ class Gradients(unittest.TestCase):
             assert_close(self, seen.loss, losses)
             assert_close(self, seen.p, wanted)
 
+    def test_p_by_autograd_is_softmax_minus_one_hot_too(self):
+        model, made = cnn(norm=False), batch()
+        own = Scorer(model, lambda logits, labels: F.cross_entropy(logits, labels, reduction="none"))
+        self.assertFalse(own.losses.known)
+        wanted = torch.softmax(model(made[0]), 1) - F.one_hot(made[1], CLASSES)
+        assert_close(self, own(made, ("p",)).p, wanted.detach())
+        assert_close(self, own(made, ("p",)).p, Scorer(model)(made, ("p",)).p)
+
     def test_any_loss_is_differentiated(self):
         def squared(logits, labels):
             return (logits - F.one_hot(labels, CLASSES)).pow(2).sum(1)
