@@ -258,6 +258,28 @@ class Memory(unittest.TestCase):
         self.assertEqual(scored(False), [8, 4, 8, 4])   # losses are scored every other epoch
         self.assertEqual(scored(True), [8, 4, 8, 4])
 
+    def test_windows_count_the_batches_that_come(self):
+        """Four epochs of two batches of 48, of which 16 are drawn in the second half."""
+        sb = SelectiveBackprop(cnn(), strategy="kath18", variable=False, dataset_size=96, epochs=4,
+                               start=0.5)
+        drawn = []
+        for step in range(8):
+            self.assertEqual(sb.epoch, step // 2)
+            sb.loss(batch(48, seed=step))
+            self.assertEqual(len(sb.last), 16)
+            drawn.append(not bool((sb.last.weights == 1).all()))
+        self.assertEqual(drawn, [False] * 4 + [True] * 4)
+
+    def test_nothing_kept_is_a_loss_of_nothing(self):
+        """Where all gradients are zero, and falling short is accepted, nothing is kept."""
+        model = cnn(norm=False)
+        sb = SelectiveBackprop(model, lambda z, y: (z * 0).sum(1), strategy="gradmatch", keep=0.25,
+                               short="accept")
+        loss = sb.loss(batch())
+        loss.backward()
+        self.assertEqual((len(sb.last), float(loss.detach())), (0, 0.0))
+        self.assertTrue(all(float(g.abs().max()) == 0 for g in gradients(model)))
+
     def test_the_other_way_has_to_be_told_too(self):
         sb = SelectiveBackprop(cnn(), strategy="sb remembered", keep=0.25, dataset_size=64, index=-1)
         first, second, third = self.batches(0)[:3]

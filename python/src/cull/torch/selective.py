@@ -81,8 +81,8 @@ class SelectiveBackprop:
         self._arguments = dict(strategy=strategy, dataset_size=dataset_size, epochs=epochs,
                                seed=seed, keep=keep, steps=steps, **options)
         self._by_place = by_place(strategy, options)
-        self.selector: Any = None
-        self.batch: int | None = None
+        self.selector: Any = None              # made with the first batch
+        self.batch, self.rows = batch, 0       #: as it is told, and rows that are scored at once
         self.last: cull.Subset | None = None   #: the latest decision, over all processes
         self._epoch: int | None = None
         self._pending: _Decision | None = None   # what sb(batch) returned
@@ -105,8 +105,6 @@ class SelectiveBackprop:
             raise ValueError(f"{selector.name} chooses from the whole data set: use "
                              f"{'LossMemorySampler' if self._by_place else 'PoolSampler'}")
         self._check_given(selector)
-        if batch is not None:
-            self._make(batch)
 
     def _check_given(self, selector: Any) -> None:
         """What no batch has must have been given."""
@@ -134,18 +132,24 @@ class SelectiveBackprop:
                              f"cull.Selector({known.name!r}), its select and flush, or the "
                              "strategy 'sb', which decides in each batch")
 
-    def _make(self, batch: int) -> None:
-        self.selector = cull.Selector(**self._arguments, batch=batch)
-        self.batch = batch
-
-    def _make_for(self, rows: int) -> None:
-        """With the first batch: `rows` are scored at once, so in mode=scaled keep of them are
-        the batch."""
+    def _make(self, rows: int) -> None:
+        """With the first batch: `rows` are scored at once, so in mode=scaled keep of them are the
+        batch."""
         pool = self._arguments["dataset_size"]
         rows = rows if pool is None else min(rows, pool)
-        trial = cull.Selector(**self._arguments, batch=rows).options
-        scaled = trial.get("mode") == "scaled"
-        self._make(max(1, round(rows * float(trial["keep"]))) if scaled else rows)
+        batch = self.batch or rows
+        options = cull.Selector(**self._arguments, batch=batch).options
+        if self.batch is None and options.get("mode") == "scaled":
+            batch = max(1, round(rows * float(options["keep"])))
+        self.selector, self.batch, self.rows = self._selector_of(batch, rows), batch, rows
+
+    def _selector_of(self, batch: int, rows: int) -> Any:
+        return cull.Selector(**{**self._arguments, "steps": self._steps_of(rows)}, batch=batch)
+
+    def _steps_of(self, rows: int) -> int | None:
+        """Steps of an epoch, each of which brings so many rows."""
+        pool = self._arguments["dataset_size"]
+        return self._steps or (None if pool is None else -(-pool // rows))
 
     # ---- one step ----
 
@@ -202,7 +206,7 @@ class SelectiveBackprop:
         rows = self.scorer.size(batch)
         counts = self.group.counts(rows, modes.device_of(self.scorer.inner))
         if self.selector is None:
-            self._make_for(sum(counts))
+            self._make(sum(counts))
         epoch = self.epoch
         while self.selector.epoch < epoch:
             self.selector.next_epoch()
@@ -301,6 +305,8 @@ class SelectiveBackprop:
         device = next(iter(seen.values())).device
         count = 0 if decision.is_idle else len(decision.rows)
         counts = self.group.counts(count, device)
+        if sum(counts) == 0:
+            return
         told = {name: _read(self.group.rows(value[:count], counts))
                 for name, value in seen.items()}
         places = self.group.rows(decision.places[:count], counts)
@@ -313,41 +319,33 @@ class SelectiveBackprop:
         """The epoch of the next step: as set_epoch() said, else by counting steps."""
         if self._epoch is not None:
             return self._epoch
-        return self.selector.step // self._steps_of_epoch() if self.selector else 0
+        steps = self._steps_of(self.rows) if self.selector else None
+        return self.selector.step // steps if steps else 0
 
     def set_epoch(self, epoch: int) -> None:
         """An epoch begins: for loops whose epochs are not dataset_size / batch steps long."""
         self._epoch = int(epoch)
 
-    def _steps_of_epoch(self) -> int:
-        pool = self._arguments["dataset_size"]
-        if self._steps:
-            return self._steps
-        if pool is None:
-            return 1 << 62
-        width = self.selector.needs().count if self.selector.options.get("mode") == "scaled" \
-            else self.batch
-        return -(-pool // max(width or self.batch, 1))
-
     def state_dict(self) -> dict:
         """What a resumed run continues from, bit for bit. It is the same on every rank, and may be
         loaded with another number of them."""
-        return {"version": _STATE_VERSION, "batch": self.batch, "epoch": self._epoch,
+        return {"version": _STATE_VERSION, "batch": self.batch, "rows": self.rows,
+                "epoch": self._epoch,
                 "selector": self.selector.state_dict() if self.selector else None}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what state_dict() gave, with the same arguments."""
         try:
-            version, batch, epoch, saved = (state[key] for key in
-                                            ("version", "batch", "epoch", "selector"))
+            version, batch, rows, epoch, saved = (
+                state[key] for key in ("version", "batch", "rows", "epoch", "selector"))
         except (KeyError, TypeError):
             raise ValueError("this is no state of a SelectiveBackprop") from None
         if version != _STATE_VERSION:
             raise ValueError(f"a state of version {version}, not {_STATE_VERSION}")
         if saved is not None:
-            selector = cull.Selector(**self._arguments, batch=batch)
+            selector = self._selector_of(batch, rows)
             selector.load_state_dict(saved)
-            self.selector, self.batch = selector, batch
+            self.selector, self.batch, self.rows = selector, batch, rows
         self._epoch = epoch
 
 
