@@ -181,6 +181,18 @@ class Heads(unittest.TestCase):
         wanted = torch.softmax(model(made[0]), 1) - F.one_hot(made[1], CLASSES)
         assert_close(self, seen.p, wanted.detach())
 
+    def test_a_layer_that_runs_twice_is_refused(self):
+        class Twice(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(4, 3)
+
+            def forward(self, x):
+                return self.head(x) + self.head(-x)
+
+        with self.assertRaisesRegex(ValueError, "runs 2 times"):
+            Scorer(Twice())((torch.randn(5, 4), torch.zeros(5, dtype=torch.long)), ("h",))
+
     def test_a_layer_the_loss_does_not_depend_on_is_refused(self):
         class Aside(nn.Module):
             def __init__(self):
