@@ -93,7 +93,7 @@ cull_status cull_selector_restore(cull_selector *selector, const void *bytes, si
 {
     cull_status    status = CULL_OK;
     cull_selector *s = selector;
-    cull_sel_self  self = {0}, before = {0};
+    cull_sel_self  self = {0}, before;
     cull_reader    reader = {0};
     uint64_t       head[3] = {0};
 
