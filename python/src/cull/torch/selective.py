@@ -221,7 +221,7 @@ class SelectiveBackprop:
         """The first batch is scored as any of the run may be, so that nothing fails later."""
         if self._checked:
             return None
-        wanted = self._scored(needs.signals | (needs.observed - {"loss"}) | self._reads())
+        wanted = self._scored(needs.signals | self._reads())
         seen = self.scorer(batch, wanted) if wanted else None
         self._checked = True
         return seen
