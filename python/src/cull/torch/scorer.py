@@ -66,7 +66,7 @@ class Scorer:
         self.model = model
         self.inner = modes.plain(model)
         self.losses = Losses(loss_fn)
-        self.head = heads.resolve(self.inner, head)
+        self.head: Any = heads.resolve(self.inner, head)   #: None: not looked for yet
         self.norm, self.dropout, self.autocast = norm, bool(dropout), autocast
         self.split = split or batches.split
         self._take = take

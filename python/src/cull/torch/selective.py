@@ -244,8 +244,9 @@ class SelectiveBackprop:
         wanted = self._scored(needs.signals)
         if wanted and seen is None:
             seen = self.scorer(batch, wanted)
-        signals = {name: _read(self.group.rows(value, counts))
-                   for name, value in (seen.asked() if seen else {}).items() if name in wanted}
+        signals: dict = {name: _read(self.group.rows(value, counts))
+                         for name, value in (seen.asked() if seen else {}).items()
+                         if name in wanted}
         missing = wanted - set(signals)
         if missing:
             raise ValueError(f"{self.selector.name} reads {sorted(missing)}, which this batch does "
