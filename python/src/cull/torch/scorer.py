@@ -25,7 +25,8 @@ class Signals:
     logits: torch.Tensor | None = None    #: (M, C) what the model said
 
     def asked(self) -> dict:
-        return {k: v for k, v in dataclasses.asdict(self).items() if v is not None}
+        """What there is, by name; the tensors themselves."""
+        return {name: getattr(self, name) for name in SIGNALS if getattr(self, name) is not None}
 
 
 class Scorer:
