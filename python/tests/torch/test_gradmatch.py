@@ -9,7 +9,7 @@ from torch import nn
 
 import cull
 from cull.torch import GradMatchSelector
-from torch_support import CLASSES, assert_close, batch, cnn, same_state, state_of
+from torch_support import assert_close, batch, cnn, same_state, state_of
 
 try:
     from sklearn.linear_model._omp import _gram_omp

@@ -7,7 +7,6 @@ import unittest
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import cull
@@ -180,6 +179,29 @@ class Resuming(unittest.TestCase):
                 saved.seek(0)
                 second.load_state_dict(torch.load(saved))
                 self.assertEqual(begun + self.stream(second, 20 - stop, tell), whole, (name, stop))
+
+    def test_iterators_have_a_state(self):
+        """As a loader uses it that keeps sampler and iterator apart: what it fetched counts."""
+        for name, make in self.kinds():
+            def draw(sampler, iterator, count):
+                drawn = []
+                for places in iterator:
+                    sampler.update(places, loss_of(places, sampler.epoch))
+                    drawn.append(places)
+                    if len(drawn) == count:
+                        break
+                return drawn
+
+            first, second = make(), make()
+            one = iter(first)
+            draw(first, one, 2)
+            states = copy.deepcopy((first.state_dict(), one.state_dict()))
+            second.load_state_dict(states[0])
+            two = iter(second)
+            two.load_state_dict(states[1])
+            self.assertEqual(draw(second, two, 99), draw(first, one, 99), name)
+            self.assertEqual(draw(second, iter(second), 99), draw(first, iter(first), 99), name)
+            self.assertEqual((first.epoch, second.epoch), (1, 1))
 
     def test_long_epochs_are_told_in_one_piece(self):
         sampler = LossMemorySampler(2000, 8, keep=0.5)

@@ -290,6 +290,11 @@ class Forms(unittest.TestCase):
             self.assertTrue(torch.equal(getattr(plain, name), getattr(off, name)))
         self.assertFalse(torch.equal(plain.loss, told.loss))
 
+    def test_what_was_asked_for_is_not_copied(self):
+        seen = Scorer(cnn())(batch(), ("loss", "p"))
+        self.assertEqual(list(seen.asked()), ["loss", "p"])
+        self.assertIs(seen.asked()["p"], seen.p)
+
     def test_doubles_stay_doubles(self):
         x, y = batch()
         self.assertEqual(Scorer(cnn().double())((x.double(), y), ALL).p.dtype, torch.float64)

@@ -1,6 +1,7 @@
 """Selective backpropagation in a loop of one's own: decisions, gradients, refusals, state."""
 import copy
 import unittest
+from unittest import mock
 
 import torch
 import torch.nn.functional as F
@@ -193,6 +194,15 @@ class Refusals(unittest.TestCase):
         self.refuses("cull.Selector", strategy="sb-stream")
         self.refuses("LossMemorySampler", strategy="sb remembered", scope="pool", index=-1,
                      dataset_size=100)
+
+    def test_rules_that_return_earlier_examples(self):
+        """A strategy in a shared object may carry examples over."""
+        sb = SelectiveBackprop(cnn())
+        sb.loss(batch())
+        carried = cull.Subset(torch.tensor([3, -1]), torch.tensor([3, 7]), torch.ones(2), None, 0, 2, 0)
+        with mock.patch.object(sb.selector, "select", return_value=carried):
+            with self.assertRaisesRegex(ValueError, "cull.Selector"):
+                sb.loss(batch())
 
     def test_places(self):
         for strategy in ("sb remembered", "sb+stale", "top-loss losses=remembered"):

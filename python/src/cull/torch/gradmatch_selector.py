@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import nn
 
 import cull
@@ -40,14 +39,14 @@ class GradMatchSelector(nn.Module):
         self._k = k
 
     def forward(self, X: Any, y: Any) -> tuple:
-        seen = self._scorer[0]((X, y), ("h", "p"))
-        if self._k > len(seen.h):
-            raise ValueError(f"k={self._k} of a batch of {len(seen.h)} examples")
-        found = cull.omp(h=seen.h.double().cpu(), p=seen.p.double().cpu(), budget=self._k,
-                         tolerance=0.0)
+        seen = self._scorer[0]((X, y), ("h", "p")).asked()
+        h, p, device = seen["h"], seen["p"], seen["h"].device
+        if self._k > len(h):
+            raise ValueError(f"k={self._k} of a batch of {len(h)} examples")
+        found = cull.omp(h=h.double().cpu(), p=p.double().cpu(), budget=self._k, tolerance=0.0)
         weights = found.weights.clamp(min=0.0)
         total = weights.sum()
         if not float(total) > 0:
-            return found.rows[:0].to(seen.h.device), weights[:0].float().to(seen.h.device)
+            return found.rows[:0].to(device), weights[:0].float().to(device)
         weights = weights / total * len(weights)
-        return found.rows.to(seen.h.device), weights.float().to(seen.h.device)
+        return found.rows.to(device), weights.float().to(device)

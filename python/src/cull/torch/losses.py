@@ -55,7 +55,7 @@ def sequence_cross_entropy(logits: torch.Tensor, labels: torch.Tensor, *, shift:
 
 
 def _mean_over_labels(positions: torch.Tensor, labels: torch.Tensor, ignored: int) -> torch.Tensor:
-    counted = (labels != ignored).flatten(1).sum(1).clamp(min=1)
+    counted = labels.ne(ignored).flatten(1).sum(1).clamp(min=1)
     return positions.flatten(1).sum(1) / counted
 
 
@@ -75,11 +75,11 @@ class Losses:
             raise ValueError(f"{type(loss_fn).__name__} has reduction={reduction!r}, which leaves "
                              "one number of a batch: make it with reduction='none', the mean is "
                              "taken behind the selection")
-        self.loss_fn = loss_fn
+        self.loss_fn: Any = loss_fn
         self.known = loss_fn is None or type(loss_fn) is nn.CrossEntropyLoss
         self.weight = getattr(loss_fn, "weight", None) if self.known else None
         self.smoothing = getattr(loss_fn, "label_smoothing", 0.0) if self.known else 0.0
-        self.ignored = getattr(loss_fn, "ignore_index", -100) if self.known else None
+        self.ignored: int = getattr(loss_fn, "ignore_index", -100)
 
     def __call__(self, logits: torch.Tensor, labels: Any) -> torch.Tensor:
         """(M) losses, with gradients where they are recorded."""
@@ -97,7 +97,7 @@ class Losses:
         scale = torch.ones_like(like[0]) if self.weight is None else self.weight.to(like)
         if labels.is_floating_point():
             return scale * ((1 - self.smoothing) * labels.to(like) + self.smoothing / classes)
-        kept = labels != self.ignored
+        kept: torch.Tensor = labels.ne(self.ignored)
         known = torch.where(kept, labels, torch.zeros_like(labels)).long()
         target = (self.smoothing / classes * scale).expand_as(like).clone()
         target.scatter_add_(1, known[:, None], (1 - self.smoothing) * scale[known][:, None])

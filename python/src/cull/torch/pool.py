@@ -50,7 +50,8 @@ class PoolSampler(EpochSampler):
         self._refuse(strategy)
         selector = cull.Selector(strategy, dataset_size=len(dataset), batch=batch_size,
                                  epochs=epochs, seed=seed, keep=keep, **options)
-        self.dataset, self.scorer, self.validation = dataset, scorer, validation
+        self.dataset, self.validation = dataset, validation
+        self.scorer: Any = scorer
         self.score_batch, self.workers, self.collate_fn = score_batch, workers, collate_fn
         reads = selector.reads
         if reads.signals and scorer is None:

@@ -262,8 +262,8 @@ class Epoch:
 
     def __init__(self, sampler: EpochSampler) -> None:
         self._sampler = sampler
-        self._places: np.ndarray | None = None
-        self._ends: np.ndarray | None = None
+        self._places: Any = None      # of this rank; None: not begun
+        self._ends: Any = None
         self._at = 0      # places drawn, or batches where they are whole ones
 
     def __iter__(self) -> "Epoch":
@@ -278,6 +278,7 @@ class Epoch:
         if self._places is None:
             self._open(sampler._begin())
         size = sampler.batch_size
+        found: Any
         if self._ends is not None:
             found = self._whole()
         elif size is None:

@@ -25,7 +25,8 @@ class Signals:
     logits: torch.Tensor | None = None    #: (M, C) what the model said
 
     def asked(self) -> dict:
-        return {k: v for k, v in dataclasses.asdict(self).items() if v is not None}
+        """What there is, by name; the tensors themselves."""
+        return {name: getattr(self, name) for name in SIGNALS if getattr(self, name) is not None}
 
 
 class Scorer:
@@ -66,7 +67,7 @@ class Scorer:
         self.model = model
         self.inner = modes.plain(model)
         self.losses = Losses(loss_fn)
-        self.head = heads.resolve(self.inner, head)
+        self.head: Any = heads.resolve(self.inner, head)   #: None: not looked for yet
         self.norm, self.dropout, self.autocast = norm, bool(dropout), autocast
         self.split = split or batches.split
         self._take = take

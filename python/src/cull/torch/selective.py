@@ -221,7 +221,7 @@ class SelectiveBackprop:
         """The first batch is scored as any of the run may be, so that nothing fails later."""
         if self._checked:
             return None
-        wanted = self._scored(needs.signals | (needs.observed - {"loss"}) | self._reads())
+        wanted = self._scored(needs.signals | self._reads())
         seen = self.scorer(batch, wanted) if wanted else None
         self._checked = True
         return seen
@@ -244,8 +244,9 @@ class SelectiveBackprop:
         wanted = self._scored(needs.signals)
         if wanted and seen is None:
             seen = self.scorer(batch, wanted)
-        signals = {name: _read(self.group.rows(value, counts))
-                   for name, value in (seen.asked() if seen else {}).items() if name in wanted}
+        signals: dict = {name: _read(self.group.rows(value, counts))
+                         for name, value in (seen.asked() if seen else {}).items()
+                         if name in wanted}
         missing = wanted - set(signals)
         if missing:
             raise ValueError(f"{self.selector.name} reads {sorted(missing)}, which this batch does "
@@ -254,8 +255,12 @@ class SelectiveBackprop:
             signals["irreducible"] = self._irreducible(batch, places, counts)
         if needs.target:
             signals["target"] = self._target(needs.target)
-        return _as_tensors(self.selector.select(**signals, places=places, count=total,
-                                                epoch=epoch))
+        subset = _as_tensors(self.selector.select(**signals, places=places, count=total,
+                                                  epoch=epoch))
+        if len(subset) and int(subset.rows.min()) < 0:
+            raise ValueError(f"{self.selector.name} returns examples of earlier batches: use "
+                             "cull.Selector, its select and flush")
+        return subset
 
     def _irreducible(self, batch: Any, places: Any, counts: list) -> torch.Tensor:
         if callable(self.irreducible):
@@ -269,13 +274,16 @@ class SelectiveBackprop:
         return {name: _read(value) for name, value in seen.asked().items()}
 
     def _own_part(self, batch: Any, needs: Any, subset: cull.Subset, counts: list) -> tuple:
-        first = sum(counts[:self.group.rank])
-        mine = (subset.rows >= first) & (subset.rows < first + counts[self.group.rank])
-        rows, weights = subset.rows[mine] - first, subset.weights[mine]
-        decision = _Decision(rows, weights, subset.places[mine], len(subset), needs.observed)
+        rows, weights, places = subset.rows, subset.weights, subset.places
+        own = counts[self.group.rank]
+        if len(counts) > 1:
+            first = sum(counts[:self.group.rank])
+            mine = (rows >= first) & (rows < first + own)
+            rows, weights, places = rows[mine] - first, weights[mine], places[mine]
+        decision = _Decision(rows, weights, places, len(subset), needs.observed)
         if len(rows) == 0:
             return self.scorer.take(batch, torch.zeros(1, dtype=torch.int64)), decision.idle()
-        if len(rows) == counts[self.group.rank] and bool((rows[1:] > rows[:-1]).all()):
+        if len(rows) == own and bool((rows[1:] > rows[:-1]).all()):
             return batch, decision
         return self.scorer.take(batch, rows), decision
 
