@@ -5,7 +5,7 @@ import pathlib
 import re
 import unittest
 
-PAGE = pathlib.Path(__file__).parents[3] / "docs" / "python-torch.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "python-torch.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 
 

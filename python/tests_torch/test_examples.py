@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
 LINES = 60
 
 
