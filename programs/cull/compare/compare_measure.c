@@ -1,9 +1,13 @@
 /*
  * compare_measure.c - the cost table: what steps take while as many processes run as will train.
  *
- * Every process goes through the same list, so that each is measured beside the others.
+ * Every process goes through the same list, so that each is measured beside the others. They are
+ * processes of this program: one that computes may not be the copy of another. The list is a file
+ * of recipes, a zero byte behind each, which is their standard input; answers come from their
+ * standard output.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,23 +29,67 @@ struct answer {
     char          why[MOST_SENTENCE], subject[MOST_SENTENCE];
 };
 
-/* The child: answers one after the other, then ends. */
-static void answer_all(const cull_comparison *c, int to)
+static cull_status measure_text(const char *text, cull_measured *out)
 {
-    const cull_recipe *recipe = NULL;
-    FILE              *stream = fdopen(to, "w");
+    char         path[40];
+    FILE        *file = tmpfile();
+    cull_recipe *recipe = NULL;
+    cull_status  status = CULL_OK;
 
-    for (size_t i = 0; stream && (recipe = cull_comparison_unmeasured(c, i)); i++) {
+    if (!file || fputs(text, file) < 0 || fflush(file)) {
+        status = cull_fail(CULL_IO, "a recipe: %s", strerror(errno));
+    } else {
+        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(file));
+        status = cull_recipe_open(path, NULL, 0, &recipe);
+    }
+    if (status == CULL_OK) status = cull_measure(recipe, SECONDS, out);
+    cull_recipe_close(recipe);
+    if (file) (void)fclose(file);
+    return status;
+}
+
+int compare_answer(void)
+{
+    FILE  *list = fopen("/proc/self/fd/0", "r"); /* from its start: others read it too */
+    char  *text = NULL;
+    size_t room = 0;
+    int    end = list ? END_WELL : END_FAILED;
+
+    while (!end && getdelim(&text, &room, '\0', list) > 0) {
         struct answer a = {0};
 
-        a.status = cull_measure(recipe, SECONDS, &a.measured);
+        a.status = measure_text(text, &a.measured);
         if (a.status != CULL_OK) {
             (void)snprintf(a.why, sizeof a.why, "%s", cull_last_error());
             (void)snprintf(a.subject, sizeof a.subject, "%s", cull_last_subject());
         }
-        if (fwrite(&a, sizeof a, 1, stream) != 1 || fflush(stream)) _exit(END_FAILED);
+        if (fwrite(&a, sizeof a, 1, stdout) != 1 || fflush(stdout)) end = END_FAILED;
     }
-    _exit(END_WELL);
+    free(text);
+    if (list) (void)fclose(list);
+    return end;
+}
+
+static FILE *list_recipes(const cull_comparison *c)
+{
+    const cull_recipe *recipe = NULL;
+    FILE              *list = tmpfile();
+
+    for (size_t i = 0; list && (recipe = cull_comparison_unmeasured(c, i)); i++)
+        if (fputs(cull_recipe_text(recipe), list) < 0 || fputc('\0', list) == EOF) break;
+    if (!list || (!ferror(list) && fflush(list) == 0)) return list;
+    (void)fclose(list);
+    return NULL;
+}
+
+/* The child becomes one that answers. */
+static void become_answerer(FILE *list, int to)
+{
+    char *const argv[] = {"cull", COMPARE_ANSWER, NULL};
+
+    if (dup2(fileno(list), STDIN_FILENO) >= 0 && dup2(to, STDOUT_FILENO) >= 0)
+        (void)execv("/proc/self/exe", argv);
+    _exit(END_FAILED);
 }
 
 struct crew {
@@ -52,17 +100,16 @@ struct crew {
 
 static int hire(const cull_comparison *c, struct crew *crew, unsigned jobs)
 {
-    for (crew->count = 0; crew->count < jobs; crew->count++) {
+    FILE *list = list_recipes(c);
+
+    for (crew->count = 0; list && crew->count < jobs; crew->count++) {
         int   ends[2] = {-1, -1};
         pid_t pid = -1;
 
         if (pipe(ends)) break;
+        for (int i = 0; i < 2; i++) (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
         pid = fork();
-        if (pid == 0) {
-            (void)close(ends[0]);
-            for (unsigned i = 0; i < crew->count; i++) (void)fclose(crew->from[i]);
-            answer_all(c, ends[1]);
-        }
+        if (pid == 0) become_answerer(list, ends[1]);
         (void)close(ends[1]);
         crew->from[crew->count] = pid < 0 ? NULL : fdopen(ends[0], "r");
         crew->pid[crew->count] = pid;
@@ -71,6 +118,7 @@ static int hire(const cull_comparison *c, struct crew *crew, unsigned jobs)
             break;
         }
     }
+    if (list) (void)fclose(list);
     if (crew->count == jobs) return END_WELL;
     return complain(END_FAILED, "Give fewer --jobs.", "no process to measure in: %s",
                     strerror(errno));

@@ -11,6 +11,10 @@ void compare_listen(void);
 /* Measure all that the comparison asks for, in `jobs` processes at once. Exit status. */
 int compare_measure(cull_comparison *comparison, unsigned jobs, bool quiet);
 
+/* The command that those processes are: answers to the recipes on standard input. Exit status. */
+#define COMPARE_ANSWER "compare-answer"
+int compare_answer(void);
+
 /* Train every run that is not finished, `jobs` at a time, and judge after each. Exit status. */
 int compare_train(cull_comparison *comparison, unsigned jobs, bool quiet);
 
