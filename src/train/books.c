@@ -14,7 +14,8 @@ void cull_books_open(cull_backend *backend, bool proxied, cull_books *books)
 
 void cull_books_close(cull_books *books)
 {
-    if (books->meter.backend) cull_laps_clear(&books->laps, books->meter.backend);
+    for (int i = 0; books->meter.backend && i <= CULL_KEEP_SUBSET; i++)
+        cull_laps_clear(&books->laps[i], books->meter.backend);
     cull_tally_clear(&books->tally);
     cull_records_logs_close(&books->logs);
     cull_energy_close(&books->energy);
@@ -52,7 +53,7 @@ cull_status cull_books_settle(cull_books *books, cull_learner *learner, cull_pro
     size_t       count = 0;
 
     TRY(cull_learner_read(learner, &count, outcome, &trouble));
-    if (books->meter.laps) TRY(cull_meter_read(&books->meter));
+    if (books->meter.unread_laps) TRY(cull_meter_read(&books->meter));
     for (size_t i = 0; i < count; i++) {
         const cull_seen *seen = &learner->read[i];
 

@@ -10,7 +10,7 @@
 
 typedef struct cull_books {
     cull_meter  meter;
-    cull_laps   laps; /* of steps that are not recorded */
+    cull_laps   laps[CULL_KEEP_SUBSET + 1]; /* of steps that are not recorded, by action */
     cull_energy energy;
     cull_tally  tally;
     double      loss;    /* mean of the latest training batch that is known of */

@@ -66,6 +66,7 @@ cull_status cull_learner_plan(cull_learner *l, cull_plan_mode mode, size_t batch
 
 cull_status cull_learner_enter(cull_learner *l, uint64_t step, uint64_t epoch, double rate)
 {
+    l->decision = NULL;
     l->moment = (cull_moment){.step = step, .epoch = epoch, .slot = l->waiting};
     cull_optim_moment(l->optim, rate, &l->moment);
     return cull_backend_upload(l->backend, l->now, &l->moment, sizeof l->moment);

@@ -14,12 +14,14 @@ static void forget(cull_recorder *r, cull_recorded *kind)
 {
     if (kind->recording) r->backend->class->queue->forget(r->backend, kind->recording);
     kind->recording = NULL;
-    cull_laps_clear(&kind->laps, r->backend);
 }
 
 void cull_recorder_clear(cull_recorder *r)
 {
-    for (size_t i = 0; i < r->count; i++) forget(r, &r->kind[i]);
+    for (size_t i = 0; i < r->count; i++) {
+        forget(r, &r->kind[i]);
+        cull_laps_clear(&r->kind[i].laps, r->backend);
+    }
     r->count = 0;
 }
 
@@ -41,12 +43,12 @@ void cull_recorder_ran(cull_recorder *r, const cull_sel_step *asked, bool weighs
 {
     cull_recorded *kind = find(r, asked, weighs);
 
-    if (!kind) {
-        if (r->count == CULL_RECORDER_KINDS) cull_recorder_clear(r);
-        kind = &r->kind[r->count++];
-        *kind = (cull_recorded){.asked = *asked, .weighs = weighs};
-    }
+    if (!kind)
+        kind =
+            &r->kind[r->count < CULL_RECORDER_KINDS ? r->count++ : r->turn++ % CULL_RECORDER_KINDS];
     forget(r, kind);
+    kind->asked = *asked;
+    kind->weighs = weighs;
     kind->ended = cull_backend_ended(r->backend);
 }
 

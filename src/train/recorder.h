@@ -22,14 +22,14 @@ typedef struct cull_recorded {
     uint64_t        ended;         /* the backend's count when it last ran                     */
     cull_recording *recording;     /* NULL: it is the next that is recorded                    */
     cull_meter      before, after; /* counts around one, and by how much they grow again   */
-    cull_laps       laps;
-    size_t          kept; /* examples that one trains                             */
-    bool            late; /* what became of its decision is told with the sums    */
+    cull_laps       laps;          /* kept with the place: somebody may have yet to read them  */
+    size_t          kept;          /* examples that one trains                             */
+    bool            late;          /* what became of its decision is told with the sums    */
 } cull_recorded;
 
 typedef struct cull_recorder {
-    cull_backend *backend; /* borrowed */
-    size_t        count;
+    cull_backend *backend;     /* borrowed */
+    size_t        count, turn; /* turn: whose place the next takes where all are taken */
     cull_recorded kind[CULL_RECORDER_KINDS];
 } cull_recorder;
 

@@ -43,7 +43,7 @@ static cull_status choose_pool(cull_trainer *t, const cull_needs *needs)
     cull_subset      chosen = {0};
 
     TRY(enter(t));
-    TRY(cull_meter_begin(&t->books.meter, &t->books.laps));
+    TRY(cull_meter_begin(&t->books.meter, &t->books.laps[CULL_SELECT_POOL]));
     TRY(cull_scorer_score_pool(&t->scorer, needs, &t->progress, &t->books.meter, &pool, &aim,
                                &signals));
     TRY(cull_select(t->selector, &signals, 0, &chosen));
@@ -51,7 +51,7 @@ static cull_status choose_pool(cull_trainer *t, const cull_needs *needs)
     cull_meter_choose(&t->books.meter, &t->pool);
     t->pool_epoch = t->progress.epoch;
     cull_meter_lap(&t->books.meter, CULL_PHASE_SELECT);
-    if (t->books.meter.laps) TRY(cull_meter_read(&t->books.meter));
+    if (t->books.meter.unread_laps) TRY(cull_meter_read(&t->books.meter));
 done:
     cull_subset_clear(&chosen);
     cull_signal_room_clear(&pool);
@@ -228,6 +228,7 @@ static cull_status record(cull_trainer *t, const cull_sel_course *course, cull_r
                           cull_step_values *v)
 {
     cull_status status = CULL_OK, ended = CULL_OK;
+    size_t      waiting = t->learner.waiting;
 
     kind->before = t->books.meter;
     TRY(cull_recorder_begin(&t->recorder));
@@ -237,8 +238,12 @@ static cull_status record(cull_trainer *t, const cull_sel_course *course, cull_r
     TRY(ended);
     kind->after = t->books.meter;
     kind->kept = v->kept;
-    kind->late = t->learner.late[t->learner.waiting - 1];
+    if (t->learner.waiting == waiting + 1)
+        kind->late = t->learner.late[waiting];
+    else /* it trains no batch, or several: what is counted again is one */
+        cull_recorder_ran(&t->recorder, &v->asked, kind->weighs);
 done:
+    if (status != CULL_OK) cull_meter_drop(&t->books.meter);
     return status;
 }
 
@@ -254,7 +259,7 @@ static cull_status repeat(cull_trainer *t, cull_recorded *kind, cull_step_values
     t->progress.rate = t->learner.moment.rate;
     v->batch.count = kind->asked.count;
     v->kept = kind->kept;
-    t->books.meter.laps = &kind->laps;
+    cull_meter_again(&t->books.meter, &kind->laps);
 done:
     return status;
 }
@@ -277,7 +282,7 @@ cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
     if (kind)
         TRY(kind->recording ? repeat(t, kind, v) : record(t, &course, kind, v));
     else
-        TRY(step(t, &course, &t->books.laps, v));
+        TRY(step(t, &course, &t->books.laps[v->asked.needs.action], v));
     if (again && !kind) cull_recorder_ran(&t->recorder, &v->asked, weighs);
     cull_progress_pass(&t->progress, v->batch.count);
 done:
@@ -292,6 +297,7 @@ cull_status cull_train_flush(cull_trainer *t, cull_step_values *v)
         .asked = v->asked,
         .batch = {.step = t->progress.step, .epoch = t->progress.epoch, .now = t->learner.now}};
     TRY(enter(t));
+    TRY(cull_meter_begin(&t->books.meter, &t->books.laps[CULL_SELECT_BATCH]));
     TRY(cull_flush(t->selector, &t->chosen));
     TRY(learn_chosen(t, v));
     if (t->chosen.count) t->progress.step++;

@@ -216,6 +216,49 @@ static void phases_are_told_by_marks(void **state)
     cull_recipe_close(recipe);
 }
 
+/* Steps of two kinds in turn, read behind one of them alone: each has its part, whether recorded
+ * (sb) or not (kath18); and what is not read yet counts as spent. */
+static void phases_of_all_kinds_are_told(void **state)
+{
+    static const char *const kinds[] = {"select.strategy=sb select.keep=0.4 select.every=2",
+                                        "select.strategy=kath18 select.keep=0.4 select.every=2 "
+                                        "select.variable=false"};
+    const struct world      *w = *state;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char             words[300];
+        cull_recipe     *recipe = NULL;
+        cull_trainer    *t = NULL;
+        cull_step_values v = {0};
+        double           scored = 0;
+
+        (void)snprintf(words, sizeof words, "train.backend=far train.batch=4 data.subset=0.9 %s",
+                       kinds[k]);
+        recipe = recipe_of(w, words);
+        assert_ok(cull_trainer_create(&recipe->setup, true, &t));
+        assert_ok(cull_train_enter_epoch(t, 0, &v.asked.needs));
+        cull_meter_start(&t->books.meter);
+        for (int i = 0; i < 12; i++) {
+            cull_sel_course course = cull_train_course(t);
+            double          spent = 0;
+
+            if (cull_sel_course_over(&course)) break;
+            assert_ok(cull_train_step(t, &v));
+            spent = cull_meter_spent(&t->books.meter);
+            assert_true(spent > 0);
+            /* behind a plain step, which scores nothing */
+            if (v.asked.needs.action != CULL_TRAIN_ALL) continue;
+            assert_ok(cull_books_settle(&t->books, &t->learner, &t->progress));
+            assert_true(cull_meter_spent(&t->books.meter) >= spent);
+            if (i > 0) assert_true(t->books.meter.seconds[CULL_PHASE_SCORE] > scored);
+            scored = t->books.meter.seconds[CULL_PHASE_SCORE];
+        }
+        assert_true(scored > 0);
+        cull_trainer_destroy(t);
+        cull_recipe_close(recipe);
+    }
+}
+
 /* A rate at which nothing stays finite. */
 #define DIVERGES "optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant"
 
@@ -262,6 +305,7 @@ int main(void)
         TEST(runs_leave_what_they_leave_on_ref),
         TEST(recorded_steps_are_what_running_them_gives),
         TEST(phases_are_told_by_marks),
+        TEST(phases_of_all_kinds_are_told),
         TEST(a_broken_step_is_told_the_same_and_reaches_no_file),
     };
 

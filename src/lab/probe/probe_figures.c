@@ -92,15 +92,29 @@ cull_spread cull_probe_spread(double *value, size_t count)
                          .high = quantile(value, n, .95)};
 }
 
-/* The same figure of batch b, where `first` is that of batch 0: picks lie side by side. */
-static double of_batch(const double *first, size_t b)
+enum figure { ERROR, COSINE, SIGN, RELATIVE };
+enum against { DATA, WHOLE, LAST };
+
+static double figure_of(const cull_probe_pick *pick, int way, enum against against,
+                        enum figure figure)
 {
-    return *(const double *)(const void *)((const char *)first + b * sizeof(cull_probe_pick));
+    const cull_probe_gap *gap = against == WHOLE ? &pick->whole[way] : &pick->data[way];
+
+    if (against == LAST) return pick->last[way];
+    switch (figure) {
+    case ERROR: return gap->error;
+    case COSINE: return gap->cosine;
+    case SIGN: return gap->sign;
+    case RELATIVE: return pick->relative[way];
+    }
+    return NAN;
 }
 
-static cull_spread spread_of(const double *first, size_t batches, double *scratch)
+static cull_spread spread_of(const cull_probe_arm *arm, size_t batches, int way,
+                             enum against against, enum figure figure, double *scratch)
 {
-    for (size_t b = 0; b < batches; b++) scratch[b] = of_batch(first, b);
+    for (size_t b = 0; b < batches; b++)
+        scratch[b] = figure_of(&arm->pick[b], way, against, figure);
     return cull_probe_spread(scratch, batches);
 }
 
@@ -115,12 +129,14 @@ const cull_probe_arm *cull_probe_control(const cull_probe_result *r, const cull_
     return NULL;
 }
 
-static cull_rate wins_of(const double *arm, const double *control, size_t batches)
+static cull_rate wins_of(const cull_probe_arm *arm, const cull_probe_arm *control, size_t batches,
+                         int way, enum against against)
 {
     double hits = 0, trials = 0;
 
     for (size_t b = 0; control && control != arm && b < batches; b++) {
-        double x = of_batch(arm, b), y = of_batch(control, b);
+        double x = figure_of(&arm->pick[b], way, against, ERROR);
+        double y = figure_of(&control->pick[b], way, against, ERROR);
 
         if (isnan(x) || isnan(y)) continue;
         hits += x < y ? 1 : x == y ? .5 : 0;
@@ -157,20 +173,17 @@ cull_status cull_probe_summarise(cull_probe_result *r)
 
         sum_picks(arm, n);
         for (int way = 0; way < CULL_PROBE_WAYS; way++) {
-            const cull_probe_pick *p = arm->pick, *c = control ? control->pick : NULL;
-
-            arm->error[way] = spread_of(&p->data[way].error, n, scratch);
-            arm->cosine[way] = spread_of(&p->data[way].cosine, n, scratch);
-            arm->sign[way] = spread_of(&p->data[way].sign, n, scratch);
-            arm->batch_error[way] = spread_of(&p->whole[way].error, n, scratch);
-            arm->batch_cosine[way] = spread_of(&p->whole[way].cosine, n, scratch);
-            arm->batch_sign[way] = spread_of(&p->whole[way].sign, n, scratch);
-            arm->relative[way] = spread_of(&p->relative[way], n, scratch);
-            arm->last[way] = spread_of(&p->last[way], n, scratch);
-            arm->wins[way] = wins_of(&p->data[way].error, c ? &c->data[way].error : NULL, n);
-            arm->batch_wins[way] =
-                wins_of(&p->whole[way].error, c ? &c->whole[way].error : NULL, n);
-            arm->last_wins[way] = wins_of(&p->last[way], c ? &c->last[way] : NULL, n);
+            arm->error[way] = spread_of(arm, n, way, DATA, ERROR, scratch);
+            arm->cosine[way] = spread_of(arm, n, way, DATA, COSINE, scratch);
+            arm->sign[way] = spread_of(arm, n, way, DATA, SIGN, scratch);
+            arm->batch_error[way] = spread_of(arm, n, way, WHOLE, ERROR, scratch);
+            arm->batch_cosine[way] = spread_of(arm, n, way, WHOLE, COSINE, scratch);
+            arm->batch_sign[way] = spread_of(arm, n, way, WHOLE, SIGN, scratch);
+            arm->relative[way] = spread_of(arm, n, way, WHOLE, RELATIVE, scratch);
+            arm->last[way] = spread_of(arm, n, way, LAST, RELATIVE, scratch);
+            arm->wins[way] = wins_of(arm, control, n, way, DATA);
+            arm->batch_wins[way] = wins_of(arm, control, n, way, WHOLE);
+            arm->last_wins[way] = wins_of(arm, control, n, way, LAST);
         }
     }
 done:

@@ -66,7 +66,7 @@ void cull_meter_lap(cull_meter *meter, cull_phase phase)
     double     now = 0, wall = 0;
 
     if (laps) {
-        if (laps->count == CULL_LAPS) return; /* the next one has its time */
+        if (laps->count == CULL_LAPS) return; /* all phases share what lies behind */
         laps->phase[laps->count] = phase;
         if (cull_backend_mark(meter->backend, &laps->mark[laps->count + 1]) == CULL_OK)
             laps->count++;
@@ -78,6 +78,15 @@ void cull_meter_lap(cull_meter *meter, cull_phase phase)
     pass(meter, now, wall);
 }
 
+void cull_meter_again(cull_meter *meter, cull_laps *laps)
+{
+    if (laps->done++ == 0) {
+        laps->next = meter->unread_laps;
+        meter->unread_laps = laps;
+    }
+    meter->laps = laps;
+}
+
 cull_status cull_meter_begin(cull_meter *meter, cull_laps *laps)
 {
     cull_status status = CULL_OK;
@@ -85,26 +94,50 @@ cull_status cull_meter_begin(cull_meter *meter, cull_laps *laps)
     if (!meter->backend) return CULL_OK;
     TRY(cull_backend_mark(meter->backend, &laps->mark[0]));
     laps->count = 0;
-    meter->laps = laps;
+    cull_meter_again(meter, laps);
 done:
+    return status;
+}
+
+void cull_meter_drop(cull_meter *meter)
+{
+    for (cull_laps *laps = meter->unread_laps, *next = NULL; laps; laps = next) {
+        next = laps->next;
+        laps->done = 0;
+        laps->next = NULL;
+    }
+    meter->laps = meter->unread_laps = NULL;
+}
+
+/* Seconds of this lap in all such steps. */
+static cull_status lap_of(const cull_meter *meter, const cull_laps *laps, size_t i, double *out)
+{
+    cull_status status =
+        cull_backend_elapsed(meter->backend, laps->mark[i], laps->mark[i + 1], out);
+
+    *out *= (double)laps->done;
     return status;
 }
 
 cull_status cull_meter_read(cull_meter *meter)
 {
     cull_status status = CULL_OK;
-    cull_laps  *laps = meter->laps;
-    double      now = read_clock(meter), wall = cull_base_seconds(), all = 0, one[CULL_LAPS] = {0};
+    double      now = read_clock(meter), wall = cull_base_seconds(), all = 0, one = 0;
 
-    meter->laps = NULL;
-    for (size_t i = 0; laps && i < laps->count; i++) {
-        TRY(cull_backend_elapsed(meter->backend, laps->mark[i], laps->mark[i + 1], &one[i]));
-        all += one[i];
-    }
+    for (const cull_laps *laps = meter->unread_laps; laps; laps = laps->next)
+        for (size_t i = 0; i < laps->count; i++) {
+            TRY(lap_of(meter, laps, i, &one));
+            all += one;
+        }
     if (!(all > 0)) goto done;
-    for (size_t i = 0; i < laps->count; i++) spend(meter, laps->phase[i], now, wall, one[i] / all);
+    for (const cull_laps *laps = meter->unread_laps; laps; laps = laps->next)
+        for (size_t i = 0; i < laps->count; i++) {
+            TRY(lap_of(meter, laps, i, &one));
+            spend(meter, laps->phase[i], now, wall, one / all);
+        }
     pass(meter, now, wall);
 done:
+    cull_meter_drop(meter);
     return status;
 }
 
@@ -138,9 +171,15 @@ void cull_meter_repeat(cull_meter *meter, const cull_meter *before, const cull_m
     meter->filled += after->filled - before->filled;
 }
 
+/* What has passed and is not told yet, whatever phase's it is. */
+static double unread_seconds(const cull_meter *meter)
+{
+    return meter->unread_laps ? read_clock(meter) - meter->mark : 0;
+}
+
 double cull_meter_seconds(const cull_meter *meter)
 {
-    double sum = 0;
+    double sum = unread_seconds(meter);
 
     for (int i = 0; i < CULL_PHASES; i++) sum += meter->seconds[i];
     return sum;
@@ -148,11 +187,7 @@ double cull_meter_seconds(const cull_meter *meter)
 
 double cull_meter_spent(const cull_meter *meter)
 {
-    double sum = 0;
-
-    for (int i = 0; i < CULL_PHASES; i++)
-        if (i != CULL_PHASE_EVALUATE) sum += meter->seconds[i];
-    return sum;
+    return cull_meter_seconds(meter) - meter->seconds[CULL_PHASE_EVALUATE];
 }
 
 double cull_meter_cost(const cull_meter *meter)

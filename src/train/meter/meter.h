@@ -11,7 +11,9 @@ enum { CULL_LAPS = 24 };
 
 /* Phases of a step that is done later, elsewhere: a mark in the backend's order where each ends. */
 typedef struct cull_laps {
-    size_t     count;
+    uint64_t          done; /* such steps since the last reading        */
+    struct cull_laps *next; /* of those that wait to be read, if done   */
+    size_t            count;
     cull_mark *mark[CULL_LAPS + 1]; /* the first: where the step begins; NULL: not made yet */
     cull_phase phase[CULL_LAPS];
 } cull_laps;
@@ -30,7 +32,8 @@ typedef struct cull_meter {
 
     cull_backend *backend; /* borrowed; NULL: on the host, where a phase is over when it returns */
     cull_laps    *laps;    /* of the latest step that nobody has waited for; NULL: none          */
-    cull_energy  *energy;  /* borrowed; NULL: none is measured                                   */
+    cull_laps    *unread_laps; /* of all such steps, each kind once                              */
+    cull_energy  *energy; /* borrowed; NULL: none is measured                                   */
     double unread[CULL_PHASES]; /* seconds since the counters were read, by the wall's clock */
     double wall, since;         /* by that clock: when this phase began, when counters were read */
     bool   processor;           /* seconds are of processor time: other programs' do not count */
@@ -43,11 +46,14 @@ void cull_meter_lap(cull_meter *meter, cull_phase phase);
 /*
  * Elsewhere than on the host a step's phases are over when it was waited for. From begin on, laps
  * are marks in the backend's order; read, after a wait, shares out what has passed since the last
- * reading as the latest step's marks tell, and time is the host's again. A recorded step marks
- * the same laps each time it is done.
+ * reading as marks tell: those of the latest step of each kind, times how many there were. Time is
+ * the host's again then. A recorded step marks the same laps each time it is done: again. Laps
+ * outlive the next reading, or drop: nothing of what waits is told.
  */
 cull_status cull_meter_begin(cull_meter *meter, cull_laps *laps);
+void        cull_meter_again(cull_meter *meter, cull_laps *laps);
 cull_status cull_meter_read(cull_meter *meter);
+void        cull_meter_drop(cull_meter *meter);
 void        cull_laps_clear(cull_laps *laps, cull_backend *backend);
 /* A subset was chosen. */
 void cull_meter_choose(cull_meter *meter, const cull_subset *subset);
