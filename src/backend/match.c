@@ -46,19 +46,22 @@ static void destroy(cull_op *op)
     cull_op_destroy(match->gram);
     cull_op_destroy(match->gradient);
     cull_op_destroy(match->omp);
-    cull_base_free(match->k);
-    cull_base_free(match->p);
-    cull_base_free(match->t);
+    cull_base_free_aligned(match->k);
+    cull_base_free_aligned(match->p);
+    cull_base_free_aligned(match->t);
     cull_match_filler_clear(&match->filler);
     cull_base_free(match);
 }
 
+/* What was in it is gone. */
 static cull_status grow(double **data, size_t *room, size_t count)
 {
     cull_status status = CULL_OK;
 
     if (count <= *room) return CULL_OK;
-    TRY(cull_base_grow(count, sizeof **data, "gradients to be matched", data));
+    cull_base_free_aligned(*data);
+    *room = 0;
+    TRY(cull_base_alloc_aligned(count, sizeof **data, "gradients to be matched", data));
     *room = count;
 done:
     return status;

@@ -42,9 +42,9 @@ static void destroy(cull_op *op)
 {
     struct gram *gram = (struct gram *)op;
 
-    cull_base_free(gram->g);
-    cull_base_free(gram->p);
-    cull_base_free(gram->panel);
+    cull_base_free_aligned(gram->g);
+    cull_base_free_aligned(gram->p);
+    cull_base_free_aligned(gram->panel);
     cull_base_free(gram->mean);
     cull_base_free_aligned(gram->strip);
     cull_base_free(gram);
@@ -67,12 +67,16 @@ done:
     return status;
 }
 
+/* From a cache line's border on: the products read whole lines, and where those lie across two it
+ * shows. What was in it is gone. */
 static cull_status grow(size_t count, size_t *room, double **data)
 {
     cull_status status = CULL_OK;
 
     if (count <= *room) return CULL_OK;
-    TRY(cull_base_grow(count, sizeof(double), "a Gram matrix", data));
+    cull_base_free_aligned(*data);
+    *room = 0;
+    TRY(cull_base_alloc_aligned(count, sizeof(double), "a Gram matrix", data));
     *room = count;
 done:
     return status;
