@@ -273,6 +273,27 @@ class Forms(unittest.TestCase):
         wanted = F.cross_entropy(model(made.a) * 2, made.b, reduction="none").detach()
         assert_close(self, scorer(made, ALL).loss, wanted)
 
+    def test_inputs_without_tensors(self):
+        class Texts(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(2, 3)
+
+            def forward(self, texts):
+                return self.head(torch.tensor([[len(t), t.count("a")] for t in texts]).float())
+
+        texts, labels = ["a", "aab", "bb", "abba"], torch.tensor([0, 1, 2, 0])
+        model = Texts()
+        wanted = F.cross_entropy(model(texts), labels, reduction="none").detach()
+        assert_close(self, Scorer(model)((texts, labels), ALL).loss, wanted)
+        own = dict(split=lambda b: ({"texts": b["texts"]}, b["goal"]),
+                   take=lambda b, rows: {k: [v[i] for i in rows.tolist()] for k, v in b.items()})
+        scorer = Scorer(model, lambda z, y: F.cross_entropy(z, torch.tensor(y), reduction="none"),
+                        **own)
+        made = {"texts": texts, "goal": labels.tolist()}
+        self.assertEqual(scorer.size(made), 4)
+        assert_close(self, scorer(made, ALL).loss, wanted)
+
     def test_parallel_wrappers_are_looked_into(self):
         model = cnn()
         self.assertIs(Scorer(nn.DataParallel(model)).inner, model)

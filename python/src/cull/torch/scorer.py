@@ -79,13 +79,21 @@ class Scorer:
     def size(self, batch: Any) -> int:
         """How many rows a batch has; inputs and labels have to agree."""
         inputs, labels = self.split(batch)
-        rows = batches.size(inputs)
+        rows = self._rows_of(inputs, labels)
         for array in (labels,) if batches.is_array(labels) else ():
             if len(array.shape) == 0 or array.shape[0] != rows:
                 raise ValueError(f"labels of shape {tuple(array.shape)} came with {rows} rows of "
                                  "inputs: both need the batch as their first dimension (batch_size "
                                  "of the DataLoader, or unsqueeze(0) for a single example)")
         return rows
+
+    @staticmethod
+    def _rows_of(inputs: Any, labels: Any) -> int:
+        """By the inputs' tensors, else by the labels', else by the length of a list."""
+        known = next((part for part in (inputs, labels) if batches.has_array(part)), None)
+        if known is not None:
+            return batches.size(known)
+        return batches.column_size(inputs) or batches.column_size(labels) or batches.size(inputs)
 
     def take(self, batch: Any, rows: torch.Tensor) -> Any:
         """The batch with these rows only."""
