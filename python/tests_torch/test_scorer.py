@@ -70,6 +70,26 @@ class Untouched(unittest.TestCase):
         self.assertTrue(torch.equal(Scorer(model)(made).loss, wanted))
 
 
+    def test_padded_sequences_are_scored_as_they_are_trained(self):
+        class Padded(nn.Module):
+            def __init__(self):
+                super().__init__()
+                torch.manual_seed(0)
+                layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+                self.body, self.head = nn.TransformerEncoder(layer, 2), nn.Linear(8, 3)
+
+            def forward(self, x, mask):
+                return self.head(self.body(x, src_key_padding_mask=mask).mean(1))
+
+        model = Padded()
+        mask = torch.arange(5)[None] >= torch.tensor([5, 3, 2, 4])[:, None]
+        made = {"x": torch.randn(4, 5, 8), "mask": mask, "labels": torch.tensor([0, 1, 2, 0])}
+        wanted = F.cross_entropy(model(made["x"], mask), made["labels"], reduction="none").detach()
+        before = dict(vars(model.body))
+        assert_close(self, Scorer(model)(made).loss, wanted, 1e-5)
+        self.assertEqual({k: vars(model.body)[k] for k in before}, before)
+
+
 class Gradients(unittest.TestCase):
     def test_p_is_softmax_minus_one_hot(self):
         model, made = cnn(norm=False), batch()
