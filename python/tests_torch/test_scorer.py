@@ -336,6 +336,19 @@ class Forms(unittest.TestCase):
         self.assertEqual(list(seen.asked()), ["loss", "p"])
         self.assertIs(seen.asked()["p"], seen.p)
 
+    def test_one_name_is_a_name(self):
+        self.assertEqual(list(Scorer(cnn())(batch(), "loss").asked()), ["loss"])
+
+    def test_narrow_labels(self):
+        x, y = batch()
+        wanted = Scorer(cnn())((x, y), ("loss", "p"))
+        for kind in (torch.int32, torch.uint8):
+            seen = Scorer(cnn())((x, y.to(kind)), ("loss", "p"))
+            self.assertTrue(torch.equal(seen.loss, wanted.loss) and torch.equal(seen.p, wanted.p))
+        logits, tokens = torch.randn(3, 5, 7), torch.randint(7, (3, 5))
+        self.assertTrue(torch.equal(sequence_cross_entropy(logits, tokens.int()),
+                                    sequence_cross_entropy(logits, tokens)))
+
     def test_doubles_stay_doubles(self):
         x, y = batch()
         self.assertEqual(Scorer(cnn().double())((x.double(), y), ALL).p.dtype, torch.float64)

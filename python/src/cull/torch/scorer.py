@@ -123,7 +123,7 @@ class Scorer:
                     losses alone do not.
         norm        another than the scorer's own.
         """
-        wanted = set(signals)
+        wanted = {signals} if isinstance(signals, str) else set(signals)
         if not wanted <= set(SIGNALS):
             raise ValueError(f"signals {sorted(wanted - set(SIGNALS))}: there are {SIGNALS}")
         rows = self.size(batch)
