@@ -11,7 +11,7 @@ from typing import Any, Iterator
 
 import torch
 from torch import nn
-from torch.nn.modules.batchnorm import _NormBase
+from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 
 NORMS = ("batch", "running")
 _NESTED = ("enable_nested_tensor", "use_nested_tensor")   # of nn.TransformerEncoder, by torch's age
@@ -82,6 +82,12 @@ def scoring(model: nn.Module, norm: str, dropout: bool) -> Iterator[None]:
         for module, training in modules:
             if module.training != training:
                 module.training = training
+
+
+def by_batch(model: nn.Module) -> list:
+    """Layers that normalise by the statistics of a batch when the model is trained now."""
+    return [m for m in model.modules() if isinstance(m, _BatchNorm) and
+            (m.training or m.running_mean is None)]
 
 
 def _kept_generators(model: nn.Module) -> Any:

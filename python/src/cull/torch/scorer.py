@@ -195,6 +195,22 @@ class Scorer:
             tap.check(self.inner, logits, min(rows, 2))
         self.head, self._logits_are_output = head, tap.is_logits(logits)
 
+    def has_single(self, batch: Any, layers: Iterable[nn.Module]) -> bool:
+        """Does one of these normalisation layers see a single number a channel of a batch?"""
+        found: list = []
+
+        def see(_: nn.Module, args: tuple) -> None:
+            found.append(bool(args) and args[0].numel() == args[0].shape[1])
+
+        handles = [m.register_forward_pre_hook(see) for m in layers]
+        try:
+            with torch.no_grad(), self._as_scored("running"):
+                self._forward(self.split(batch)[0])
+        finally:
+            for handle in handles:
+                handle.remove()
+        return any(found)
+
     @staticmethod
     def _classes(labels: Any) -> torch.Tensor | None:
         if not isinstance(labels, torch.Tensor) or labels.dim() != 1 or \
