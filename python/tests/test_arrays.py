@@ -217,6 +217,12 @@ class Tensors(unittest.TestCase):
         self.assertIsInstance(cull.Selector("random").select(count=9).rows, numpy.ndarray)
         self.assertIsInstance(cull.select("random", places=torch.arange(9), dataset_size=9).rows, torch.Tensor)
 
+    def test_a_tensor_that_was_refused_leaves_no_mark(self):
+        selector = cull.Selector("random", dataset_size=9)
+        with self.assertRaises(ValueError):
+            selector.select(places=torch.rand(9))
+        self.assertIsInstance(selector.select(count=9).rows, numpy.ndarray)
+
     def test_any_tensor_on_the_host_is_read(self):
         loss = torch.rand(M, generator=torch.Generator().manual_seed(1))
         plain = cull.select("sb", loss=loss, keep=0.3)

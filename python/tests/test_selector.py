@@ -72,6 +72,21 @@ class Loop(unittest.TestCase):
         selector.select(loss=loss, epoch=5)
         self.assertEqual(selector.epoch, 5)
 
+    def test_signals_of_different_lengths_are_named(self):
+        selector = cull.Selector("gradmatch", keep=0.5)
+        with self.assertRaisesRegex(ValueError, "h has 4 rows, p has 5"):
+            selector.select(h=numpy.zeros((4, 3)), p=numpy.zeros((5, 2)))
+        given = signals()
+        self.assertGreater(len(selector.select(h=given["h"], p=given["p"])), 0)
+
+    def test_seeds_have_64_bits(self):
+        loss = signals()["loss"]
+        found = {tuple(cull.select("sb", loss=loss, keep=0.5, seed=seed).rows) for seed in (2**63 - 1, 2**63, 2**64 - 1)}
+        self.assertEqual(len(found), 3)
+        for seed, words in ((2**64, r"not below 2\*\*64"), (-1, "not 0 or more")):
+            with self.assertRaisesRegex(ValueError, words):
+                cull.Selector("sb", seed=seed)
+
     def test_a_failed_call_counts_nothing(self):
         selector = cull.Selector("sb", keep=0.5)
         with self.assertRaises(cull.CullError):

@@ -109,6 +109,13 @@ class Pursuit(unittest.TestCase):
             cull.omp(h=self.h, p=self.p, budget=8, memory=100)
 
     @unittest.skipIf(torch is None, "torch is not there")
+    def test_bfloat16_is_refused_with_what_to_do(self):
+        g = torch.eye(3)
+        with self.assertRaisesRegex(ValueError, r"g\.float\(\)"):
+            cull.omp(g=g.bfloat16(), budget=1)
+        self.assertEqual(cull.omp(g=g.half(), b=g[1], budget=1).rows.tolist(), [1])
+
+    @unittest.skipIf(torch is None, "torch is not there")
     def test_tensors_give_tensors(self):
         h, p = torch.from_numpy(self.h).float(), torch.from_numpy(self.p).float()
         found = cull.omp(h=h, p=p, budget=8)

@@ -4,6 +4,7 @@
 
 Writes what it saw to FOLDER/CASE-WORLD-RANK.pt.
 """
+import os
 import pathlib
 import sys
 
@@ -123,7 +124,9 @@ def main():
             made = steps_of(one, rank, world, folder)
         torch.save(made, folder / f"{one}-{world}-{rank}.pt")
     if world > 1:
-        torch.distributed.destroy_process_group()
+        torch.distributed.barrier()
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(0)      # the threads of a process group may abort when it is torn down
 
 
 if __name__ == "__main__":

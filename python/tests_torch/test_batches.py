@@ -5,6 +5,7 @@ import unittest
 
 import numpy as np
 import torch
+from torch.utils.data import DataLoader
 
 from cull.torch import batches
 
@@ -59,6 +60,32 @@ class TakingRows(unittest.TestCase):
         self.assertEqual(found["in"][1].tolist(), [0, 2])
         self.assertEqual(found["name"], ["a", "c"])
         self.assertEqual((found["scale"], found["one"].item(), found["none"]), (2.0, 7, None))
+
+    def test_tuples_and_lists_of_lists_are_columns_too(self):
+        made = {"x": torch.arange(4), "name": tuple("abcd"), "tags": [["p"], [], ["q", "r"], ["s"]],
+                "meta": [{"id": i} for i in range(4)], "none": []}
+        found = batches.take(made, ROWS)
+        self.assertEqual(found["name"], ("a", "c"))
+        self.assertEqual(found["tags"], [["p"], ["q", "r"]])
+        self.assertEqual((found["meta"], found["none"]), ([{"id": 0}, {"id": 2}], []))
+        # as default_collate leaves three texts an item
+        found = batches.take((torch.arange(4), [tuple("abcd"), tuple("efgh"), tuple("ijkl")]), ROWS)
+        self.assertEqual(found[1], [("a", "c"), ("e", "g"), ("i", "k")])
+
+    def test_items_with_texts_through_a_loader(self):
+        items = [(torch.tensor([float(i)]), i, f"name {i}") for i in range(8)]
+        for x, y, name in DataLoader(items, batch_size=4):
+            found = batches.take((x, y, name), ROWS)
+            self.assertEqual(found[1].tolist(), found[0][:, 0].tolist())
+            self.assertEqual(list(found[2]), [f"name {i}" for i in found[1].tolist()])
+            self.assertIs(type(found[2]), type(name))
+
+    def test_columns_of_another_length_are_refused_by_name(self):
+        for wrong in (["a", "b", "c"], ("a", "b", "c"), [["a"], ["b"], ["c"]], [{"a": 1}] * 3):
+            with self.assertRaisesRegex(ValueError, "take="):
+                batches.take({"x": torch.zeros(4), "names": wrong}, ROWS)
+        with self.assertRaisesRegex(ValueError, "take="):     # rows, or columns?
+            batches.take((torch.zeros(2), [("a", "b"), ("c", "d")]), torch.tensor([0]))
 
     def test_rows_may_repeat(self):
         self.assertEqual(batches.take(torch.arange(4), torch.tensor([1, 1])).tolist(), [1, 1])

@@ -107,6 +107,7 @@ class Around(unittest.TestCase):
 
     def test_wrong_arguments(self):
         model = cnn()
+        self.assertEqual(len(GradMatchSelector(model, model[8], NONE, np.int64(4))(*batch())[0]), 4)
         for k in (0, -1, 2.5, True):
             with self.assertRaisesRegex(ValueError, "k="):
                 GradMatchSelector(model, model[8], NONE, k)

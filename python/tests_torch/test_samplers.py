@@ -79,6 +79,57 @@ class Remembering(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "update"):
             list(sampler)
 
+    def test_a_look_at_a_batch_is_no_epoch(self):
+        wanted = self.make()
+        epochs = [run_epoch(wanted) for _ in range(2)]
+        sampler = self.make()
+        self.assertEqual([next(iter(sampler)) for _ in range(2)], epochs[0][:1] * 2)
+        self.assertEqual([run_epoch(sampler) for _ in range(2)], epochs)
+        sampler = self.make()
+        next(iter(sampler))
+        sampler.set_epoch(0)
+        self.assertEqual(run_epoch(sampler), epochs[0])
+        sampler = self.make()
+        next(iter(sampler))
+        sampler.set_epoch(4)
+        self.assertEqual((len(run_epoch(sampler)), sampler.epoch), (3, 4))
+
+    def test_a_look_after_a_state_was_loaded(self):
+        wanted, first, second = self.make(), self.make(), self.make()
+        epochs = [run_epoch(wanted) for _ in range(2)]
+        places = next(iter(first))
+        first.update(places, loss_of(places, 0))
+        second.load_state_dict(first.state_dict())
+        next(iter(second))
+        self.assertEqual([run_epoch(second) for _ in range(2)], [epochs[0][1:], epochs[1]])
+
+    def test_its_length_is_that_of_the_epoch_to_come(self):
+        sampler = self.make(start=0.2, end=0.4)       # 96, 96, 24, 24, 96
+        told, drawn = [], []
+        for _ in range(5):
+            told.append(len(sampler))
+            drawn.append(len(run_epoch(sampler)))
+        self.assertEqual((told, drawn), ([12, 12, 3, 3, 12],) * 2)
+
+    def test_numpys_integers_are_whole_numbers(self):
+        sampler = LossMemorySampler(np.int64(COUNT), np.int32(8), keep=0.25)
+        self.assertEqual(len(run_epoch(sampler)), 3)
+        with self.assertRaisesRegex(ValueError, "batch_size"):
+            LossMemorySampler(COUNT, 2.5)
+
+    def test_seeds_of_64_bits(self):
+        sampler = self.make(seed=2**64 - 1)
+        self.assertEqual(len(run_epoch(sampler)), 3)
+        with self.assertRaisesRegex(ValueError, r"seed=.* 2\*\*64"):
+            self.make(seed=2**64)
+
+    def test_a_sampler_of_batches_is_given_as_such(self):
+        made = Indexed(dataset())
+        for give in (lambda: made[[1, 2]], lambda: made.__getitems__([[1, 2]]),
+                     lambda: next(iter(DataLoader(made, sampler=self.make())))):
+            with self.assertRaisesRegex(TypeError, "batch_sampler="):
+                give()
+
     def test_wrong_updates_are_refused(self):
         sampler = self.make()
         next(iter(sampler))
@@ -212,12 +263,47 @@ class Resuming(unittest.TestCase):
                 early = sampler.state_dict()["log"]
             if step == 100:
                 state = sampler.state_dict()
-        self.assertEqual(len(state["log"]), 1 + 24)
-        self.assertIs(early, state["log"])            # values are live
-        self.assertEqual(sum(len(places) for places, _ in early), 1000)
+        self.assertEqual((len(early), len(state["log"])), (4, 1))
+        self.assertEqual(sum(len(places) for places, _ in early), 32)
+        self.assertEqual(sum(len(places) for places, _ in state["log"]), 808)
         other = LossMemorySampler(2000, 8, keep=0.5)
         other.load_state_dict(sampler.state_dict())
         self.assertEqual(next(iter(other)), next(iter(sampler)))
+
+    def test_a_state_kept_in_memory_stays_as_it_was(self):
+        for name, make in self.kinds():
+            tell = name in ("memory", "dropping")
+            whole = self.stream(make(), 14, tell)
+            first, second = make(), make()
+            saved = None
+            for step, places in enumerate(first):
+                if tell:
+                    first.update(places, loss_of(places, 0))
+                if step == 1:
+                    saved = first.state_dict()
+            self.stream(first, 3, tell)      # and on
+            second.load_state_dict(saved)
+            self.assertEqual(self.stream(second, 1, tell), whole[2:3], name)
+            third = make()
+            third.load_state_dict(second.state_dict())
+            self.assertEqual(self.stream(third, 11, tell), whole[3:], name)
+
+    def test_an_iterators_log_is_cut_where_it_was(self):
+        make = next(self.kinds())[1]
+        first, second = make(), make()
+        one, saved, rest = iter(first), None, []
+        for step, places in enumerate(one):
+            first.update(places, loss_of(places, 0))
+            if step == 1:
+                saved = first.state_dict(), one.state_dict()
+            if step > 1:
+                rest.append(places)
+        self.assertEqual(len(saved[0]["log"]), 2)
+        second.load_state_dict(saved[0])
+        two = iter(second)
+        two.load_state_dict(saved[1])
+        self.assertEqual(second._told, 16)
+        self.assertEqual(list(two), rest)
 
     def test_what_was_fetched_ahead_is_not_lost(self):
         make = next(self.kinds())[1]
@@ -317,6 +403,18 @@ class Pools(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "validation="):
             sum(PoolSampler(dataset(), 8, Scorer(model), strategy="glister"), [])
 
+    def test_its_length_is_that_of_the_epoch_to_come(self):
+        for options in (dict(epochs=8, warm=0.5, keep=0.25), dict(keep=0.5), dict(keep=0.25)):
+            scope = {} if "warm" in options else dict(scope="batch")
+            kind = dict(strategy="adaptive-random") if "warm" in options \
+                else dict(scorer=Scorer(cnn()))
+            sampler = PoolSampler(dataset(), 8, period=2, **kind, **scope, **options)
+            told, drawn = [], []
+            for _ in range(5):
+                told.append(len(sampler))
+                drawn.append(len(list(sampler)))
+            self.assertEqual(told, drawn)
+
     def test_whole_minibatches_are_trained_as_they_are(self):
         sampler = PoolSampler(dataset(), 8, Scorer(cnn()), scope="batch", keep=0.5)
         drawn = list(sampler)
@@ -385,6 +483,43 @@ class InfoBatches(unittest.TestCase):
         self.assertTrue(all(size < 40 for size in sizes[1:12]), sizes)
         self.assertEqual(sizes[12:], [40] * 4)     # floor(.8 * 16) = 12
 
+    def test_full_epochs_are_known_before(self):
+        made, loader = self.make(epochs=8)
+        for _ in range(7):
+            self.run_epoch(made, loader)
+        self.assertLess(len(made.sampler._order), 40)
+        self.assertEqual(len(loader), 5)
+
+    def test_a_look_at_a_batch_is_no_epoch(self):
+        (one, alone), (two, looked) = self.make(), self.make()
+        next(iter(looked))
+        for _ in range(2):
+            self.assertEqual(self.run_epoch(two, looked), self.run_epoch(one, alone))
+
+    def test_a_run_whose_loader_drops_the_last_goes_on_with_the_next_epoch(self):
+        def loader_of(made):
+            return DataLoader(made, batch_size=16, sampler=made.sampler, drop_last=True)
+
+        made, _ = self.make()
+        loader = loader_of(made)
+        whole = [self.run_epoch(made, loader) for _ in range(3)]
+        first, _ = self.make()
+        self.assertEqual(self.run_epoch(first, loader_of(first)), whole[0])
+        second, _ = self.make()
+        second.load_state_dict(copy.deepcopy(first.state_dict()))
+        loader = loader_of(second)
+        self.assertEqual([self.run_epoch(second, loader) for _ in range(2)], whole[1:])
+
+    def test_a_short_batch_that_workers_fetched_is_not_lost(self):
+        first, _ = self.make()
+        self.run_epoch(first, DataLoader(first, batch_size=16, sampler=first.sampler))
+        fetched = list(first.sampler)            # all of the epoch
+        first.update(self.losses(fetched[:16]))
+        self.assertTrue(0 < len(fetched) - 16 < 16)
+        second, _ = self.make()
+        second.load_state_dict(copy.deepcopy(first.state_dict()))
+        self.assertEqual(list(second.sampler), fetched[16:])
+
     def test_items_are_the_data_sets_own_and_places_are_ints(self):
         made, _ = self.make()
         self.assertTrue(torch.equal(made[3][0], torch.tensor([3.0])))
@@ -419,6 +554,7 @@ class InfoBatches(unittest.TestCase):
             made.update(torch.tensor(1.0))
         with self.assertRaisesRegex(ValueError, "once for every batch"):
             made.update(torch.rand(41))
+        list(made.sampler)
         with self.assertRaisesRegex(ValueError, "dataset.update"):
             list(made.sampler)
 

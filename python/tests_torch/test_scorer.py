@@ -70,6 +70,26 @@ class Untouched(unittest.TestCase):
         self.assertTrue(torch.equal(Scorer(model)(made).loss, wanted))
 
 
+    def test_padded_sequences_are_scored_as_they_are_trained(self):
+        class Padded(nn.Module):
+            def __init__(self):
+                super().__init__()
+                torch.manual_seed(0)
+                layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+                self.body, self.head = nn.TransformerEncoder(layer, 2), nn.Linear(8, 3)
+
+            def forward(self, x, mask):
+                return self.head(self.body(x, src_key_padding_mask=mask).mean(1))
+
+        model = Padded()
+        mask = torch.arange(5)[None] >= torch.tensor([5, 3, 2, 4])[:, None]
+        made = {"x": torch.randn(4, 5, 8), "mask": mask, "labels": torch.tensor([0, 1, 2, 0])}
+        wanted = F.cross_entropy(model(made["x"], mask), made["labels"], reduction="none").detach()
+        before = dict(vars(model.body))
+        assert_close(self, Scorer(model)(made).loss, wanted, 1e-5)
+        self.assertEqual({k: vars(model.body)[k] for k in before}, before)
+
+
 class Gradients(unittest.TestCase):
     def test_p_is_softmax_minus_one_hot(self):
         model, made = cnn(norm=False), batch()
@@ -273,6 +293,27 @@ class Forms(unittest.TestCase):
         wanted = F.cross_entropy(model(made.a) * 2, made.b, reduction="none").detach()
         assert_close(self, scorer(made, ALL).loss, wanted)
 
+    def test_inputs_without_tensors(self):
+        class Texts(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(2, 3)
+
+            def forward(self, texts):
+                return self.head(torch.tensor([[len(t), t.count("a")] for t in texts]).float())
+
+        texts, labels = ["a", "aab", "bb", "abba"], torch.tensor([0, 1, 2, 0])
+        model = Texts()
+        wanted = F.cross_entropy(model(texts), labels, reduction="none").detach()
+        assert_close(self, Scorer(model)((texts, labels), ALL).loss, wanted)
+        own = dict(split=lambda b: ({"texts": b["texts"]}, b["goal"]),
+                   take=lambda b, rows: {k: [v[i] for i in rows.tolist()] for k, v in b.items()})
+        scorer = Scorer(model, lambda z, y: F.cross_entropy(z, torch.tensor(y), reduction="none"),
+                        **own)
+        made = {"texts": texts, "goal": labels.tolist()}
+        self.assertEqual(scorer.size(made), 4)
+        assert_close(self, scorer(made, ALL).loss, wanted)
+
     def test_parallel_wrappers_are_looked_into(self):
         model = cnn()
         self.assertIs(Scorer(nn.DataParallel(model)).inner, model)
@@ -294,6 +335,19 @@ class Forms(unittest.TestCase):
         seen = Scorer(cnn())(batch(), ("loss", "p"))
         self.assertEqual(list(seen.asked()), ["loss", "p"])
         self.assertIs(seen.asked()["p"], seen.p)
+
+    def test_one_name_is_a_name(self):
+        self.assertEqual(list(Scorer(cnn())(batch(), "loss").asked()), ["loss"])
+
+    def test_narrow_labels(self):
+        x, y = batch()
+        wanted = Scorer(cnn())((x, y), ("loss", "p"))
+        for kind in (torch.int32, torch.uint8):
+            seen = Scorer(cnn())((x, y.to(kind)), ("loss", "p"))
+            self.assertTrue(torch.equal(seen.loss, wanted.loss) and torch.equal(seen.p, wanted.p))
+        logits, tokens = torch.randn(3, 5, 7), torch.randint(7, (3, 5))
+        self.assertTrue(torch.equal(sequence_cross_entropy(logits, tokens.int()),
+                                    sequence_cross_entropy(logits, tokens)))
 
     def test_doubles_stay_doubles(self):
         x, y = batch()

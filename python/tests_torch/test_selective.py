@@ -1,6 +1,7 @@
 """Selective backpropagation in a loop of one's own: decisions, gradients, refusals, state."""
 import copy
 import unittest
+import warnings
 from unittest import mock
 
 import torch
@@ -214,6 +215,39 @@ class Refusals(unittest.TestCase):
         self.refuses("100", strategy="sb remembered", dataset_size=100, index=-1,
                      made=(x, y, torch.arange(100, 116)))
 
+    def test_places_that_are_not_there(self):
+        x, y = batch()
+        places = dict(strategy="sb remembered", dataset_size=100)
+        for index, made in (("index", (x, y, y)), (5, (x, y)), (-1, {"x": x, "labels": y}),
+                            ("at", {"x": x, "labels": y}), (-1, x)):
+            self.refuses(f"no index={index!r}.*Indexed", index=index, made=made, **places)
+        self.refuses("-1 to 14.*data set of 100", index=-1, made=(x, y, torch.arange(-1, 15)),
+                     **places)
+        self.refuses("whole numbers", index=-1, made=(x, y, tuple("abcdefghijklmnop")),
+                     error=TypeError, **places)
+        rho = dict(strategy="rho", keep=0.25, dataset_size=100, index=-1,
+                   made=(x, y, torch.arange(16)))
+        self.refuses("irreducible= is of shape .*place 15", irreducible=torch.zeros(10), **rho)
+        self.refuses("irreducible= returns the shape", irreducible=lambda _: torch.zeros(10), **rho)
+
+    def test_one_row_has_no_statistics(self):
+        made = batch(5)
+        model = cnn()
+        before = state_of(model)
+        with self.assertRaisesRegex(ValueError, "batch of 5 rows keeps 1.*drop_last=True"):
+            SelectiveBackprop(model, keep=0.2).loss(made)
+        same_state(self, model, before)
+        model[5].eval()                     # frozen: the other one sees pixels
+        SelectiveBackprop(model, keep=0.2).loss(made)
+        long = nn.Sequential(nn.Flatten(2), nn.BatchNorm1d(1), nn.Flatten(), nn.Linear(36, CLASSES))
+        SelectiveBackprop(long, keep=0.2).loss(made)
+        SelectiveBackprop(cnn().eval(), keep=0.2).loss(made)
+
+    def test_synchronised_statistics_in_several_processes(self):
+        model = nn.SyncBatchNorm.convert_sync_batchnorm(cnn())
+        with mock.patch("cull.torch.ddp.Group.world", 2):
+            self.refuses("SyncBatchNorm", model=model)
+
     def test_all_is_checked_before_a_window_opens(self):
         window = dict(dataset_size=160, epochs=4, start=0.5)
         self.refuses("not the last layer", strategy="gradmatch", head="4", **window)
@@ -268,6 +302,24 @@ class Memory(unittest.TestCase):
         self.assertEqual(scored(False), [8, 4, 8, 4])   # losses are scored every other epoch
         self.assertEqual(scored(True), [8, 4, 8, 4])
 
+    def test_epochs_that_are_shorter_than_counted_are_told_once(self):
+        """65 examples in batches of 16 are five, and four where the last is dropped."""
+        def run(dropped=True, **options):
+            sb = SelectiveBackprop(cnn(), keep=0.25, dataset_size=65, index=-1,
+                                   **{"strategy": "sb stale", **options})
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                for epoch in range(3):
+                    for made in self.batches(epoch, 65)[:4 if dropped else 5]:
+                        sb.loss(made)
+            return [str(w.message) for w in told if "drop_last" in str(w.message)]
+
+        self.assertEqual(len(run()), 1)
+        self.assertIn("steps=len(loader)", run()[0])
+        self.assertEqual(len(run(strategy="sb", epochs=3)), 1)
+        for quiet in (dict(steps=4), dict(strategy="sb remembered")):
+            self.assertEqual(run(**quiet), [])
+
     def test_windows_count_the_batches_that_come(self):
         """Four epochs of two batches of 48, of which 16 are drawn in the second half."""
         sb = SelectiveBackprop(cnn(), strategy="kath18", variable=False, dataset_size=96, epochs=4,
@@ -299,8 +351,10 @@ class Memory(unittest.TestCase):
         kept, weights = sb(first)
         sb.observe(torch.rand(4))
         sb(second)
-        with self.assertRaisesRegex(cull.CullError, "observe"):
+        with self.assertRaisesRegex(cull.CullError, r"sb\.observe\(losses\)"):
             sb(third)
+        with self.assertRaisesRegex(cull.CullError, r"sb\.observe\(losses\)"):
+            sb.loss(third)
         with self.assertRaisesRegex(ValueError, "call that first"):
             SelectiveBackprop(cnn()).observe(torch.rand(4))
 
@@ -364,6 +418,18 @@ class Memory(unittest.TestCase):
             for one, other in zip(first, second):
                 other.load_state_dict(copy.deepcopy(one.state_dict()))
             self.assertEqual(begun + run(second, stream[7:]), whole, strategy)
+
+    def test_a_state_from_before_the_first_batch(self):
+        sb = SelectiveBackprop(cnn(), keep=0.5)
+        fresh = copy.deepcopy(sb.state_dict())
+        sb.loss(batch())
+        first = sb.last.rows.tolist()
+        sb.loss(batch(12))
+        sb.load_state_dict(fresh)
+        self.assertEqual(sb.state_dict(), fresh)
+        sb.scorer.inner.load_state_dict(cnn().state_dict())
+        sb.loss(batch())
+        self.assertEqual(sb.last.rows.tolist(), first)
 
     def test_states_of_others_are_refused(self):
         sb = SelectiveBackprop(cnn(), keep=0.5)

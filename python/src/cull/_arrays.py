@@ -164,6 +164,9 @@ def as_numpy(array: Array, name: str) -> numpy.ndarray:
     if torch is not None:
         if array.device.type != "cpu":
             _refuse_device(name, array.device)
+        if array.dtype == torch.bfloat16:
+            raise CullValueError(f"{name} is of type bfloat16, which numpy does not have: give it {name}.float()",
+                                 "BAD_ARGUMENT", name)
         try:
             return array.detach().resolve_neg().numpy()
         except (RuntimeError, TypeError) as why:

@@ -50,7 +50,7 @@ class Needs:
 class _Signals:
     """The library's struct of signals, kept between calls, with views of the caller's arrays."""
 
-    __slots__ = ("struct", "ref", "views", "target", "targeted", "held", "torch", "double")
+    __slots__ = ("struct", "ref", "views", "target", "targeted", "held", "names", "torch", "double")
 
     def __init__(self) -> None:
         struct = self.struct = _abi.cull_signals()
@@ -65,18 +65,28 @@ class _Signals:
                        "logits": View(block.logits, "target logits", 2)}
         self.targeted = False
         self.held: list[Any] = []
+        self.names: list[str] = []  # of the signals that were added first
         self.torch: Any = None
         self.double = False
 
-    def add(self, name: str, array: Array) -> int:
-        """Look at one signal; returns how many examples it is of."""
+    def add(self, name: str, array: Array, others: int = -1) -> int:
+        """Look at one signal; returns how many examples it is of. Where others were added, of `others`."""
         held = self.views[name].set(array)
+        if others not in (-1, held.shape[0]):
+            raise self._unequal(name, held.shape[0])
+        self.names.append(name)
         self.held.append(held)
         if type(array) is not numpy.ndarray and self.torch is None:
             self.torch = torch_of(array)
         if self.views[name].tensor.dtype == _abi.CULL_F64:
             self.double = True
         return held.shape[0]
+
+    def _unequal(self, name: str, rows: int) -> CullValueError:
+        """Says which signals are of how many examples."""
+        told = ", ".join(f"{other} has {self.held[at].shape[0]} rows" for at, other in enumerate(self.names))
+        self.views[name].clear()
+        return CullValueError(f"{told}, {name} has {rows}", "BAD_ARGUMENT", name)
 
     def add_target(self, target: Mapping[str, Array]) -> None:
         if not isinstance(target, Mapping):
@@ -114,6 +124,7 @@ class _Signals:
 
     def clear(self) -> None:
         """Nothing is borrowed any longer."""
+        self.torch, self.double = None, False
         if not self.held:
             return
         struct = self.struct
@@ -125,8 +136,7 @@ class _Signals:
                 view.tensor.data = None
             self.targeted = False
         struct.place = struct.unseen = None
-        self.held = []
-        self.torch, self.double = None, False
+        self.held, self.names = [], []
 
 
 class Selector:
@@ -181,7 +191,7 @@ class Selector:
         setting.batch = (0 if over_pool else 1) if batch is None else whole("batch", batch, 1)
         setting.epochs = 0 if epochs is None else whole("epochs", epochs)
         setting.steps = 0 if steps is None else whole("steps", steps)
-        setting.seed = whole("seed", seed)
+        setting.seed = whole("seed", seed, bits=64)
         setting.backend = open_backend(backend, whole("threads", threads))
         pairs = (_abi.cull_option * len(given))(*(_abi.cull_option(key.encode(), value.encode()) for key, value in given))
         check(lib.cull_selector_create(name.encode(), pairs, len(given), ctypes.byref(setting),
@@ -332,15 +342,15 @@ class Selector:
             try:
                 number = -1
                 if loss is not None:
-                    number = signals.add("loss", loss)
+                    number = signals.add("loss", loss, number)
                 if h is not None:
-                    number = signals.add("h", h)
+                    number = signals.add("h", h, number)
                 if p is not None:
-                    number = signals.add("p", p)
+                    number = signals.add("p", p, number)
                 if labels is not None:
-                    number = signals.add("labels", labels)
+                    number = signals.add("labels", labels, number)
                 if irreducible is not None:
-                    number = signals.add("irreducible", irreducible)
+                    number = signals.add("irreducible", irreducible, number)
                 if places is not None:
                     placed = signals.add_places(places)
                     if number not in (-1, placed):

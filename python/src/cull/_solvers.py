@@ -137,7 +137,7 @@ def omp(k: Array = None, t: Array = None, budget: int | None = None, *, g: Array
         raise CullValueError("omp needs a budget", "BAD_ARGUMENT", "budget")
     options = _abi.cull_omp_options(ctypes.sizeof(_abi.cull_omp_options), _real("ridge", ridge),
                                     _real("tolerance", tolerance), bool(nonnegative), _word("pick", pick, _PICKS),
-                                    lib.cull_key_make(whole("seed", seed), b"omp"), whole("step", step),
+                                    lib.cull_key_make(whole("seed", seed, bits=64), b"omp"), whole("step", step),
                                     whole("memory", memory))
     problem = _abi.cull_omp_problem(ctypes.sizeof(_abi.cull_omp_problem))
     problem.column = -1
@@ -211,7 +211,7 @@ def facility(similarity: Array = None, budget: int | None = None, *, h: Array = 
     if budget is None:
         raise CullValueError("facility needs a budget", "BAD_ARGUMENT", "budget")
     options = _abi.cull_facility_options(ctypes.sizeof(_abi.cull_facility_options), _word("greedy", greedy, _GREEDY),
-                                         _real("sample", sample), lib.cull_key_make(whole("seed", seed), b"facility"),
+                                         _real("sample", sample), lib.cull_key_make(whole("seed", seed, bits=64), b"facility"),
                                          whole("step", step), whole("memory", memory))
     problem = _abi.cull_facility_problem(ctypes.sizeof(_abi.cull_facility_problem))
     if similarity is not None:

@@ -41,9 +41,14 @@ def _is_container(value: Any) -> bool:
     return is_mapping(value) or is_record(value) or isinstance(value, (tuple, list))
 
 
-def _is_column(value: Any) -> bool:
-    """A list of plain things, one for each row: texts, file names, numbers."""
-    return isinstance(value, list) and not any(is_array(v) or _is_container(v) for v in value)
+def _is_row(value: Any) -> bool:
+    """A list or tuple whose parts have no names."""
+    return isinstance(value, (list, tuple)) and not hasattr(value, "_fields")
+
+
+def is_column(value: Any) -> bool:
+    """Things without an array, one for each row: texts, file names, numbers, lists of tags."""
+    return _is_row(value) and not has_array(value)
 
 
 def _parts(batch: Any) -> Iterator[tuple]:
@@ -63,6 +68,20 @@ def _arrays(batch: Any) -> Iterator[Any]:
     elif _is_container(batch):
         for _, value in _parts(batch):
             yield from _arrays(value)
+
+
+def has_array(batch: Any) -> bool:
+    """Is there a tensor or an array anywhere in it?"""
+    return next(_arrays(batch), None) is not None
+
+
+def column_size(batch: Any) -> int | None:
+    """How long the first column is, where there are no arrays; None: there is none."""
+    if is_column(batch):
+        return len(batch)
+    if not _is_container(batch):
+        return None
+    return next((len(part) for _, part in _parts(batch) if is_column(part)), None)
 
 
 def size(batch: Any) -> int:
@@ -90,8 +109,9 @@ def take(batch: Any, rows: Any, count: int | None = None) -> Any:
     rows    an int64 tensor; on the tensors' device or on the host.
     count   how many rows the batch has, where that is known.
 
-    Tensors without dimensions, texts, numbers and None stay as they are; a list of plain things,
-    one for each row, is picked from. A tensor whose first dimension is another is an error.
+    Tensors without dimensions, texts, numbers and None stay as they are; a list or tuple without
+    tensors, one thing for each row, is picked from. A tensor whose first dimension is another is
+    an error, and so is a list or tuple of another length.
 
     >>> take({"x": torch.arange(4), "name": list("abcd")}, torch.tensor([0, 2]))
     {'x': tensor([0, 2]), 'name': ['a', 'c']}
@@ -105,8 +125,8 @@ def _take(value: Any, rows: torch.Tensor, count: int, name: str) -> Any:
         return _take_array(value, rows, count, name)
     if isinstance(value, torch.nn.utils.rnn.PackedSequence):
         raise TypeError(f"{name} is a PackedSequence, which has no rows: pad it, or pass take=")
-    if _is_column(value) and len(value) == count:
-        return [value[i] for i in rows.tolist()]
+    if is_column(value) and (len(value) == count or not all(map(_is_row, value))):
+        return _take_column(value, rows, count, name)
     if not _is_container(value):
         if value is None or isinstance(value, (str, bytes, bool, int, float)):
             return value
@@ -114,6 +134,17 @@ def _take(value: Any, rows: torch.Tensor, count: int, name: str) -> Any:
                         "pass take=, a function of (batch, rows)")
     parts = [(key, _take(part, rows, count, f"{key!r}")) for key, part in _parts(value)]
     return _rebuild(value, parts)
+
+
+def _take_column(value: Any, rows: torch.Tensor, count: int, name: str) -> Any:
+    if len(value) != count:
+        raise ValueError(f"{name} is a {type(value).__name__} of {len(value)} in a batch of "
+                         f"{count} rows: it has to have one thing for each row, or take= has to know it")
+    if count > 1 and all(isinstance(v, tuple) and _is_row(v) and len(v) == count for v in value):
+        raise ValueError(f"{name} has {count} tuples of {count} things, and nobody knows which are "
+                         "the rows (default_collate turns lists of texts round): pass take=")
+    picked = [value[i] for i in rows.tolist()]
+    return picked if isinstance(value, list) else tuple(picked)
 
 
 def _take_array(value: Any, rows: torch.Tensor, count: int, name: str) -> Any:
@@ -146,7 +177,7 @@ def to(batch: Any, device: Any) -> Any:
     """The batch with its tensors on a device."""
     if isinstance(batch, torch.Tensor):
         return batch.to(device, non_blocking=True)
-    if not _is_container(batch) or _is_column(batch):
+    if not _is_container(batch) or is_column(batch):
         return batch
     return _rebuild(batch, [(key, to(part, device)) for key, part in _parts(batch)])
 
@@ -201,7 +232,8 @@ def split(batch: Any) -> Split:
 
 
 def call(model: Any, forward: Any, inputs: Any) -> Any:
-    """Call a model: with names where the inputs have names, one by one where they are a tuple.
+    """Call a model: with names where the inputs have names, one by one where they are a tuple; a
+    list of texts is one input.
 
     A single named input that the model's forward does not know by that name is passed as the
     first argument.
@@ -211,7 +243,8 @@ def call(model: Any, forward: Any, inputs: Any) -> Any:
         if len(named) == 1 and not _accepts(forward, next(iter(named))):
             return model(next(iter(named.values())))
         return model(**named)
-    if isinstance(inputs, (tuple, list)):
+    texts = is_column(inputs) and not all(map(_is_row, inputs))
+    if isinstance(inputs, (tuple, list)) and not texts:
         return model(*inputs)
     return model(inputs)
 
@@ -226,7 +259,11 @@ def _accepts(forward: Any, name: str) -> bool:
 
 def to_indices(values: Any, rows: int) -> torch.Tensor:
     """Places in the data set as an int64 tensor on the host, checked."""
-    made = torch.as_tensor(values)
+    try:
+        made = torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"indices are whole numbers, one for each row, not {type(values).__name__} "
+                        f"{str(values)[:40]}") from None
     if made.dtype.is_floating_point or made.dtype == torch.bool:
         raise TypeError(f"indices are whole numbers, not {made.dtype}")
     made = made.detach().to("cpu", torch.int64).reshape(-1)

@@ -1,6 +1,7 @@
 """Gradient matching with the signature of the listing in Balles et al. (2023), appendix B."""
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 from torch import nn
@@ -31,12 +32,13 @@ class GradMatchSelector(nn.Module):
     def __init__(self, model: nn.Module, output_layer: Any, loss_fn: Any, k: int, *,
                  norm: str = "batch", dropout: bool = False, autocast: Any = None) -> None:
         super().__init__()
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        whole: Any = k
+        if isinstance(k, bool) or not isinstance(whole, numbers.Integral) or k < 1:
             raise ValueError(f"k={k!r}: how many examples to choose, a whole number of 1 or more")
         # As a tuple: a module inside of a module would have its parameters there too.
         self._scorer = (Scorer(model, loss_fn, output_layer, norm=norm, dropout=dropout,
                                autocast=autocast),)
-        self._k = k
+        self._k = int(k)
 
     def forward(self, X: Any, y: Any) -> tuple:
         seen = self._scorer[0]((X, y), ("h", "p")).asked()

@@ -50,6 +50,7 @@ def sequence_cross_entropy(logits: torch.Tensor, labels: torch.Tensor, *, shift:
     """
     if shift:
         logits, labels = logits[:, :-1], labels[:, 1:]
+    labels = labels.long()
     positions = F.cross_entropy(logits.transpose(1, -1), labels, reduction="none", **options)
     return _mean_over_labels(positions, labels, options.get("ignore_index", -100))
 
@@ -106,6 +107,8 @@ class Losses:
     def _cross_entropy(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         if not isinstance(labels, torch.Tensor):
             raise TypeError(f"labels are {type(labels).__name__}: cross-entropy takes a tensor")
+        if not labels.is_floating_point():
+            labels = labels.long()
         positions = logits.dim() > 2
         if positions and _last_is_class(logits, labels, self.loss_fn is None):
             logits = logits.movedim(-1, 1)

@@ -11,9 +11,10 @@ from typing import Any, Iterator
 
 import torch
 from torch import nn
-from torch.nn.modules.batchnorm import _NormBase
+from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 
 NORMS = ("batch", "running")
+_NESTED = ("enable_nested_tensor", "use_nested_tensor")   # of nn.TransformerEncoder, by torch's age
 
 
 def plain(model: nn.Module) -> nn.Module:
@@ -54,10 +55,15 @@ def scoring(model: nn.Module, norm: str, dropout: bool) -> Iterator[None]:
                 random numbers of which the generators know nothing afterwards.
     """
     modules = [(m, m.training) for m in model.modules()]
+    nested = [(m, name, getattr(m, name)) for m, _ in modules
+              if isinstance(m, nn.TransformerEncoder) for name in _NESTED if hasattr(m, name)]
     norms = [m for m, _ in modules if isinstance(m, _NormBase)]
     tracked = [m.track_running_stats for m in norms]
     as_trained = [norm == "batch" and (m.training or not model.training) for m in norms]
     try:
+        # In evaluation torch packs what a padding mask leaves, and padding comes back as zeros.
+        for encoder, name, _ in nested:
+            setattr(encoder, name, False)
         for module, training in modules:
             if training and not dropout:
                 module.training = False
@@ -69,11 +75,19 @@ def scoring(model: nn.Module, norm: str, dropout: bool) -> Iterator[None]:
         with _kept_generators(model) if dropout else contextlib.nullcontext():
             yield
     finally:
+        for encoder, name, nests in nested:
+            setattr(encoder, name, nests)
         for module, before in zip(norms, tracked):
             module.track_running_stats = before
         for module, training in modules:
             if module.training != training:
                 module.training = training
+
+
+def by_batch(model: nn.Module) -> list:
+    """Layers that normalise by the statistics of a batch when the model is trained now."""
+    return [m for m in model.modules() if isinstance(m, _BatchNorm) and
+            (m.training or m.running_mean is None)]
 
 
 def _kept_generators(model: nn.Module) -> Any:

@@ -5,13 +5,15 @@ hears of the losses in between. Where several processes train, all make the same
 takes every W-th of it; what is left of it when it does not divide is not trained in that epoch.
 
 State. state_dict() holds the order, how far it was trained, the selector as the epoch began and
-the losses told since. As with a module's, its values are live: they go on growing until they are
-written or copied. Batches that a DataLoader has fetched ahead are no part of it: where losses are
-told, what counts as done is what was told. Iterators have a state too, which torchdata's
-StatefulDataLoader uses to continue at the batch it would have yielded next.
+the losses told since; what is told later is no part of it. Nor are batches that a DataLoader has
+fetched ahead: where losses are told, what counts as done is what was told. Iterators have a state
+too, which torchdata's StatefulDataLoader uses to continue at the batch it would have yielded next.
+It takes that state when it fetches a batch, and gives it out when the batch was trained: so its
+log is live, and cut at its position when it is loaded.
 """
 from __future__ import annotations
 
+import numbers
 from typing import Any, Iterator, Mapping
 
 import numpy as np
@@ -19,6 +21,7 @@ import torch
 from torch.utils.data import Dataset, Sampler
 
 import cull
+from cull._numbers import whole
 
 from . import batches
 from .ddp import Group
@@ -44,9 +47,14 @@ class Indexed(Dataset):
         return len(self.dataset)
 
     def __getitem__(self, place: int) -> Any:
+        if isinstance(place, (list, tuple)):
+            raise TypeError(f"{len(place)} places came for one item: a sampler that yields batches "
+                            "is given to the DataLoader as batch_sampler=")
         return self._with(self.dataset[place], place)
 
     def __getitems__(self, places: list) -> list:
+        if any(isinstance(place, (list, tuple)) for place in places):
+            return [self[place] for place in places]
         many = getattr(self.dataset, "__getitems__", None)
         items = many(places) if many else [self.dataset[place] for place in places]
         return [self._with(item, place) for item, place in zip(items, places)]
@@ -68,8 +76,7 @@ class EpochSampler(Sampler):
 
     def __init__(self, selector: Any, dataset_size: int, batch_size: int | None, *, seed: int,
                  shuffle: bool, drop_last: bool, group: Any) -> None:
-        if batch_size is not None and (not isinstance(batch_size, int) or batch_size < 1):
-            raise ValueError(f"batch_size={batch_size!r}: a whole number of 1 or more")
+        batch_size = None if batch_size is None else whole("batch_size", batch_size, 1)
         self.selector, self.dataset_size, self.batch_size = selector, dataset_size, batch_size
         self.seed, self.shuffle, self.drop_last = seed, shuffle, drop_last
         self.group = Group(group)
@@ -80,6 +87,11 @@ class EpochSampler(Sampler):
         self._ends: np.ndarray | None = None      # of whole batches in it; None: any cut will do
         self._weight: np.ndarray | None = None    # by place; None: all 1
         self._drawn = 0                      # batches or places that the latest iterator drew
+        self._iterators = 0                  # begun so far; only the latest says how the epoch goes
+        self._first = (0, 0)                 # where it began, and how many losses were told then
+        self._ended = False                  # it has given all
+        self._largest = 0                    # losses that came at once in this epoch
+        self._short = False                  # a loader is known to train short last batches
         self._base = selector.state_dict()
         self._log: list = []                 # [places, losses] told in this epoch
         self._told = 0                       # how many they are
@@ -99,10 +111,19 @@ class EpochSampler(Sampler):
 
     def _begin(self) -> int:
         """An iterator draws its first: the epoch begins, or goes on. Returns where, over ranks."""
+        self._iterators += 1
         if self._resume is not None:
             at, self._resume = self._resume, None
+            self._first, self._ended = (at, self._told), False
             return at
-        self._close()
+        abandoned = self._is_abandoned()
+        if abandoned and self._next in (None, self.epoch):
+            self._next, self._drawn = None, 0
+            return self._first[0]
+        if abandoned and not self._log:
+            self.selector.load_state_dict({**self._base, "owed": 0})
+        else:
+            self._close()
         self.epoch = self.epoch + 1 if self._next is None else self._next
         self._next = None
         places, weights, ends = self._choose(self.epoch)
@@ -112,9 +133,15 @@ class EpochSampler(Sampler):
         else:
             self._weight = None
         self._order, self._ends = self._shuffled(places, ends)
-        self._log, self._told, self._drawn = [], 0, 0
+        self._log, self._told, self._drawn, self._largest = [], 0, 0, 0
+        self._first, self._ended = (0, 0), False
         self._base = self.selector.state_dict()
         return 0
+
+    def _is_abandoned(self) -> bool:
+        """Has the latest iterator been left, by someone who only looked at a batch?"""
+        return self.epoch >= 0 and not self._ended and self._told == self._first[1] and \
+            self._listens()
 
     def _close(self) -> None:
         """Tell the selector what the epoch's training saw."""
@@ -125,6 +152,9 @@ class EpochSampler(Sampler):
         places, losses = self._all_told()
         self.selector.observe(places=places, loss=losses.to("cpu"), step=self.epoch,
                               epoch=self.epoch)
+        given = len(self._order) // self.group.world * self.group.world
+        if self._told == given and self._largest and given % self._largest:
+            self._short = True
         self._log, self._told = [], 0
 
     def _all_told(self) -> list:
@@ -139,7 +169,8 @@ class EpochSampler(Sampler):
     def _shuffled(self, places: np.ndarray, ends: np.ndarray | None) -> tuple:
         if not self.shuffle:
             return places, ends
-        rng = np.random.Generator(np.random.Philox(key=[self.seed, self.epoch]))
+        rng = np.random.Generator(np.random.Philox(
+            key=np.array([self.seed, self.epoch], np.uint64)))
         if ends is None:
             return rng.permutation(places), None
         parts = np.split(places, ends[:-1])
@@ -168,15 +199,23 @@ class EpochSampler(Sampler):
         return own // self.batch_size if self.drop_last else -(-own // self.batch_size)
 
     def __len__(self) -> int:
-        """Batches of the epoch that runs, or of the one to come: as far as it is known before."""
-        if self._drawn and self._ends is not None:
-            return len(self._ends) // self.group.world
-        if self._drawn or self._resume is not None:
-            return self._batches_of(len(self._order))
+        """Batches of the epoch that runs, or between two of the one to come: as far as it is known
+        before (the most there can be, where losses will decide)."""
+        runs = self._drawn and not self._ended and self._next is None
+        if runs or self._resume is not None:
+            return self._length()
         coming = self.epoch + 1 if self._next is None else self._next
         needs = self.selector.needs(step=coming, epoch=coming)
-        known = {"all": self.dataset_size, "keep": len(self._order)}.get(needs.action, needs.budget)
+        if needs.action == "keep":
+            return self._length()
+        known = self.dataset_size if needs.action == "all" else needs.budget
         return self._batches_of(self.dataset_size if known is None else known)
+
+    def _length(self) -> int:
+        """Batches of the order there is."""
+        if self._ends is not None:
+            return len(self._ends) // self.group.world
+        return self._batches_of(len(self._order))
 
     # ---- losses and weights ----
 
@@ -206,6 +245,7 @@ class EpochSampler(Sampler):
             places, losses = self.group.rows(places, counts), self.group.rows(losses, counts)
         self._log.append([places, losses if losses.dtype == torch.float64 else losses.float()])
         self._told += len(places)
+        self._largest = max(self._largest, len(places))
 
     # ---- state ----
 
@@ -219,13 +259,14 @@ class EpochSampler(Sampler):
     def state_dict(self) -> dict:
         """All that a resumed run needs to continue bit for bit; also with other ranks."""
         at = self._resume if self._resume is not None else self._done()
-        if len(self._log) > _LONG_LOG:      # in place: earlier states look at it, too
+        if len(self._log) > _LONG_LOG:      # in place: an iterator's states look at it
             self._log[:] = [self._all_told()]
         return {"version": _STATE_VERSION, "epoch": self.epoch, "next": self._next, "position": at,
                 "order": torch.from_numpy(self._order),
                 "ends": None if self._ends is None else torch.from_numpy(self._ends),
                 "weight": None if self._weight is None else torch.from_numpy(self._weight),
-                "selector": self._base, "log": self._log}
+                "selector": self._base, "log": list(self._log), "over": self._is_over(at),
+                "short": self._short}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what state_dict() gave, in a sampler made with the same arguments."""
@@ -233,6 +274,7 @@ class EpochSampler(Sampler):
             version, epoch, at = state["version"], int(state["epoch"]), int(state["position"])
             order, ends, weight = state["order"], state["ends"], state["weight"]
             log, after = [list(told) for told in state["log"]], state["next"]
+            over, short = bool(state["over"]), bool(state["short"])
         except (KeyError, TypeError):
             raise ValueError(f"this is no state of a {type(self).__name__}") from None
         if version != _STATE_VERSION:
@@ -242,8 +284,10 @@ class EpochSampler(Sampler):
         self._order = torch.as_tensor(order).numpy()
         self._ends = None if ends is None else torch.as_tensor(ends).numpy()
         self._weight = None if weight is None else torch.as_tensor(weight).numpy()
-        self._drawn, self._told = 0, sum(len(places) for places, _ in log)
-        self._resume = at if epoch >= 0 and not self._is_over(at) else None
+        self._drawn, self._told, self._largest = 0, sum(len(places) for places, _ in log), 0
+        self._ended, self._short = False, short
+        self._ended = over or self._is_over(at)      # by ranks of then, or of now
+        self._resume = at if epoch >= 0 and not self._ended else None
 
     def _is_over(self, at: int) -> bool:
         """Is nothing left behind a place of the order that a rank would draw?"""
@@ -251,7 +295,18 @@ class EpochSampler(Sampler):
         if self._ends is not None:
             return at >= len(self._ends) // world * world
         left = len(self._order) // world - at // world
+        if self.batch_size is None and self._ended and not self._short:
+            # The loader has drawn it all, and what makes no batch it may have dropped.
+            return left < max(1, self._largest // world)
         return left < (self.batch_size if self.batch_size and self.drop_last else 1)
+
+    def _continue_at(self, at: int, log: list) -> None:
+        """An iterator goes on here, having been told of what is behind it."""
+        if log and self._ends is None:
+            places, losses = (torch.cat([told[i] for told in log])[:at] for i in (0, 1))
+            self._log, self._told = [[places, losses]], len(places)
+        self._iterators += 1
+        self._resume, self._ended, self._first = None, False, (at, self._told)
 
     def __iter__(self) -> Iterator:
         return Epoch(self)
@@ -265,6 +320,8 @@ class Epoch:
         self._places: Any = None      # of this rank; None: not begun
         self._ends: Any = None
         self._at = 0      # places drawn, or batches where they are whole ones
+        self._number = 0  # which of the sampler's it is
+        self._log: Any = []    # what is told while it runs
 
     def __iter__(self) -> "Epoch":
         return self
@@ -272,8 +329,17 @@ class Epoch:
     def _open(self, at: int) -> None:
         self._places, self._ends = self._sampler._own()
         self._at = at // self._sampler.group.world
+        self._number, self._log = self._sampler._iterators, self._sampler._log
 
     def __next__(self) -> Any:
+        try:
+            return self._draw()
+        except StopIteration:
+            if self._number == self._sampler._iterators:
+                self._sampler._ended = True
+            raise
+
+    def _draw(self) -> Any:
         sampler = self._sampler
         if self._places is None:
             self._open(sampler._begin())
@@ -306,13 +372,17 @@ class Epoch:
         return int(self._places[self._at - 1])
 
     def state_dict(self) -> dict:
+        """Live: its log goes on growing until it is written or copied."""
         begun = self._places is not None
-        return {"position": self._at * self._sampler.group.world if begun else None}
+        return {"position": self._at * self._sampler.group.world if begun else None,
+                "log": self._log}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        if state["position"] is not None:
-            self._sampler._resume = None
-            self._open(int(state["position"]))
+        if state["position"] is None:
+            return
+        sampler, at = self._sampler, int(state["position"])
+        sampler._continue_at(at, state["log"])
+        self._open(at)
 
 
 class LossMemorySampler(EpochSampler):
@@ -341,7 +411,7 @@ class LossMemorySampler(EpochSampler):
                  keep: float | None = None, epochs: int | None = None, seed: int = 0,
                  shuffle: bool = True, drop_last: bool = False, irreducible: Any = None,
                  group: Any = None, **options: Any) -> None:
-        count = dataset if isinstance(dataset, int) else len(dataset)
+        count = int(dataset) if isinstance(dataset, numbers.Integral) else len(dataset)
         known = described(strategy)
         if known is not None and "takes remembered" not in known.traits:
             raise ValueError(f"{known.name} takes no remembered losses; those that do are "

@@ -79,13 +79,21 @@ class Scorer:
     def size(self, batch: Any) -> int:
         """How many rows a batch has; inputs and labels have to agree."""
         inputs, labels = self.split(batch)
-        rows = batches.size(inputs)
+        rows = self._rows_of(inputs, labels)
         for array in (labels,) if batches.is_array(labels) else ():
             if len(array.shape) == 0 or array.shape[0] != rows:
                 raise ValueError(f"labels of shape {tuple(array.shape)} came with {rows} rows of "
                                  "inputs: both need the batch as their first dimension (batch_size "
                                  "of the DataLoader, or unsqueeze(0) for a single example)")
         return rows
+
+    @staticmethod
+    def _rows_of(inputs: Any, labels: Any) -> int:
+        """By the inputs' tensors, else by the labels', else by the length of a list."""
+        known = next((part for part in (inputs, labels) if batches.has_array(part)), None)
+        if known is not None:
+            return batches.size(known)
+        return batches.column_size(inputs) or batches.column_size(labels) or batches.size(inputs)
 
     def take(self, batch: Any, rows: torch.Tensor) -> Any:
         """The batch with these rows only."""
@@ -115,7 +123,7 @@ class Scorer:
                     losses alone do not.
         norm        another than the scorer's own.
         """
-        wanted = set(signals)
+        wanted = {signals} if isinstance(signals, str) else set(signals)
         if not wanted <= set(SIGNALS):
             raise ValueError(f"signals {sorted(wanted - set(SIGNALS))}: there are {SIGNALS}")
         rows = self.size(batch)
@@ -186,6 +194,22 @@ class Scorer:
                 logits = self.logits_of(self._forward(inputs))
             tap.check(self.inner, logits, min(rows, 2))
         self.head, self._logits_are_output = head, tap.is_logits(logits)
+
+    def has_single(self, batch: Any, layers: Iterable[nn.Module]) -> bool:
+        """Does one of these normalisation layers see a single number a channel of a batch?"""
+        found: list = []
+
+        def see(_: nn.Module, args: tuple) -> None:
+            found.append(bool(args) and args[0].numel() == args[0].shape[1])
+
+        handles = [m.register_forward_pre_hook(see) for m in layers]
+        try:
+            with torch.no_grad(), self._as_scored("running"):
+                self._forward(self.split(batch)[0])
+        finally:
+            for handle in handles:
+                handle.remove()
+        return any(found)
 
     @staticmethod
     def _classes(labels: Any) -> torch.Tensor | None:

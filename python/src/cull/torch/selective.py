@@ -1,6 +1,7 @@
 """Selective backpropagation inside of a training loop of one's own."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, Callable, Mapping
 
 import torch
@@ -51,7 +52,8 @@ class SelectiveBackprop:
                     need it.
     batch           rows of a batch over all processes, before the selection (kath18 and
                     mode="scaled": behind it); None: as the first batch has them.
-    steps           batches of an epoch, len(loader); else dataset_size / batch, rounded up.
+    steps           batches of an epoch, len(loader); else dataset_size / batch, rounded up. A
+                    loader with drop_last=True has fewer: say it then, or epochs drift.
     index           where a batch has the places of its rows in the data set: a key, a position, or
                     a function of the batch. Strategies that keep losses by place need it;
                     `Indexed(dataset)` adds them, behind all else (index=-1) or as "index".
@@ -87,6 +89,8 @@ class SelectiveBackprop:
         self._epoch: int | None = None
         self._pending: _Decision | None = None   # what sb(batch) returned
         self._checked = False
+        self._seen: Any = None                   # the epoch, and which places came in it
+        self._drifts = False                     # it was said that epochs are shorter
         self._check_arguments(strategy, dataset_size, batch, epochs)
 
     # ---- before the first step ----
@@ -160,6 +164,8 @@ class SelectiveBackprop:
         one process with all rows.
         """
         kept, decision = self._decide(batch)
+        if len(decision.rows) == 1 and not decision.is_idle:
+            self._check_single(batch, kept)
         logits, losses = self._run(kept, decision)
         weights = decision.weights.to(losses)
         total = (weights * losses).sum() * (self.group.world / max(1, decision.count))
@@ -199,10 +205,17 @@ class SelectiveBackprop:
 
     def _decide(self, batch: Any) -> tuple:
         places = None
+        if self._pending is not None and self._pending.observed:
+            raise cull.CullError(f"{self.selector.name} chooses by what training saw, and was not "
+                                 "told: call sb.observe(losses) after each sb(batch), before the "
+                                 "next", "BAD_ARGUMENT", "observe")
+        if not self._checked:
+            self._check_model()
         if self.index is not None:
-            found = batches.part_of(batch, self.index)
-            batch = batches.without(batch, self.index)
+            found = self._find_places(batch)
+            batch = self._without_places(batch)
             places = batches.to_indices(found, self.scorer.size(batch))
+            self._check_places(places)
         rows = self.scorer.size(batch)
         counts = self.group.counts(rows, modes.device_of(self.scorer.inner))
         if self.selector is None:
@@ -213,9 +226,59 @@ class SelectiveBackprop:
         needs = self.selector.needs(epoch=epoch)
         seen = self._check_first(batch, needs)
         places = None if places is None else self.group.rows(places, counts)
+        if places is not None:
+            self._count_places(places, epoch)
         subset = self._choose(batch, needs, seen, places, counts, epoch)
         self.last = subset
         return self._own_part(batch, needs, subset, counts)
+
+    def _check_model(self) -> None:
+        synced = (m for m in modes.by_batch(self.scorer.inner) if isinstance(m, nn.SyncBatchNorm))
+        if self.group.world > 1 and next(synced, None) is not None:
+            raise ValueError("SyncBatchNorm waits for every process, and one that keeps no row has "
+                             "no statistics to bring: use BatchNorm, or freeze these layers by "
+                             "their eval()")
+
+    def _find_places(self, batch: Any) -> Any:
+        if callable(self.index):
+            return self.index(batch)
+        try:
+            if not batches.is_array(batch):
+                return batches.part_of(batch, self.index)
+            raise TypeError
+        except (KeyError, IndexError, AttributeError, TypeError):
+            raise ValueError(f"the batch, a {type(batch).__name__}, has no index={self.index!r}: "
+                             "Indexed(dataset) adds it, behind a tuple (index=-1) or as 'index' in "
+                             "a dict") from None
+
+    def _without_places(self, batch: Any) -> Any:
+        return batch if self.index is None else batches.without(batch, self.index)
+
+    def _check_places(self, places: torch.Tensor) -> None:
+        pool = self._arguments["dataset_size"]
+        least, most = int(places.min()), int(places.max())
+        if least < 0 or pool is not None and most >= pool:
+            raise ValueError(f"index={self.index!r} gives places {least} to {most}, which are not "
+                             f"in a data set of {'any size' if pool is None else pool}: is it the "
+                             "right part of the batch?")
+
+    def _count_places(self, places: torch.Tensor, epoch: int) -> None:
+        """Say it once when epochs are shorter than they are counted."""
+        pool = self._arguments["dataset_size"]
+        counted = self._epoch is None and self._steps is None and pool is not None
+        if self._drifts or not counted or \
+                not (self.selector._by_epoch or self._arguments["epochs"] is not None):
+            return
+        if self._seen is None or self._seen[0] != epoch:
+            self._seen = (epoch, torch.zeros(pool, dtype=torch.bool))
+        seen = self._seen[1]
+        if bool(seen[places].any()):
+            self._drifts = True
+            warnings.warn(f"an example came twice within epoch {epoch} as it is counted, "
+                          f"{self._steps_of(self.rows)} batches: with drop_last=True say "
+                          "steps=len(loader), or call set_epoch(epoch)", RuntimeWarning,
+                          stacklevel=4)
+        seen[places] = True
 
     def _check_first(self, batch: Any, needs: Any) -> Signals | None:
         """The first batch is scored as any of the run may be, so that nothing fails later."""
@@ -265,8 +328,16 @@ class SelectiveBackprop:
     def _irreducible(self, batch: Any, places: Any, counts: list) -> torch.Tensor:
         if callable(self.irreducible):
             mine = torch.as_tensor(self.irreducible(batch)).detach().float()
+            if tuple(mine.shape) != (counts[self.group.rank],):
+                raise ValueError(f"irreducible= returns the shape {tuple(mine.shape)} for a batch "
+                                 f"of {counts[self.group.rank]} rows: one loss for each is needed")
             return _read(self.group.rows(mine, counts))
-        return _read(torch.as_tensor(self.irreducible).detach().float())[places]
+        losses = _read(torch.as_tensor(self.irreducible).detach().float())
+        if losses.dim() != 1 or len(losses) <= int(places.max()):
+            raise ValueError(f"irreducible= is of shape {tuple(losses.shape)}, and this batch has "
+                             f"the place {int(places.max())}: one loss for each example of the "
+                             "data set is needed")
+        return losses[places]
 
     def _target(self, wanted: Any) -> dict:
         given = self.validation() if callable(self.validation) else self.validation
@@ -286,6 +357,14 @@ class SelectiveBackprop:
         if len(rows) == own and bool((rows[1:] > rows[:-1]).all()):
             return batch, decision
         return self.scorer.take(batch, rows), decision
+
+    def _check_single(self, batch: Any, kept: Any) -> None:
+        """One row has no statistics where BatchNorm sees one number a channel."""
+        layers = modes.by_batch(self.scorer.inner)
+        if layers and self.scorer.has_single(kept, layers):
+            rows = self.scorer.size(self._without_places(batch))
+            raise ValueError(f"the batch of {rows} rows keeps 1, of which BatchNorm has no "
+                             "statistics: drop_last=True, or a larger keep or batch")
 
     def _run(self, kept: Any, decision: "_Decision") -> tuple:
         if not decision.is_idle:
@@ -354,6 +433,9 @@ class SelectiveBackprop:
             selector = self._selector_of(batch, rows)
             selector.load_state_dict(saved)
             self.selector, self.batch, self.rows = selector, batch, rows
+        else:      # before the first batch
+            self.selector, self.batch, self.rows = None, batch, 0
+        self._pending, self._seen = None, None
         self._epoch = epoch
 
 
