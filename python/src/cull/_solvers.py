@@ -78,7 +78,23 @@ def _last_layer(h: Array, p: Array, problem: Any) -> tuple[Any, Any]:
     """Views of H and P in a problem; returns what they look at."""
     if h is None or p is None:
         raise CullValueError("h and p go together", "BAD_ARGUMENT", "p" if p is None else "h")
-    return View(problem.h, "h", 2).set(h), View(problem.p, "p", 2).set(p)
+    return _same_rows(View(problem.h, "h", 2).set(h), View(problem.p, "p", 2).set(p))
+
+
+def _same_rows(h: Any, p: Any) -> tuple[Any, Any]:
+    if h.shape[0] != p.shape[0]:
+        raise CullValueError(f"h has {h.shape[0]} rows, p has {p.shape[0]}", "BAD_ARGUMENT", "p")
+    return h, p
+
+
+def _room(problem: Any, count: int, budget: int) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Arrays for the picks of a problem of `count` atoms, and their weights."""
+    problem.count, problem.budget = count, whole("budget", budget, 1)
+    if problem.budget > count:
+        raise CullValueError(f"a budget of {budget} for {count} atoms", "BAD_ARGUMENT", "budget")
+    index, weight = numpy.zeros(problem.budget, numpy.uint32), numpy.zeros(problem.budget)
+    problem.index, problem.weight = _address(index), _address(weight)
+    return index, weight
 
 
 def _atoms(rows: Array, count: int, problem: Any) -> tuple[Any, int]:
@@ -155,8 +171,6 @@ def omp(k: Array = None, t: Array = None, budget: int | None = None, *, g: Array
         problem.t, problem.b2, problem.noise = _address(target), _real("b2", b2), _real("noise", noise)
     else:
         held = _last_layer(h, p, problem)
-        if held[0].shape[0] != held[1].shape[0]:
-            raise CullValueError(f"h has {held[0].shape[0]} rows, p has {held[1].shape[0]}", "BAD_ARGUMENT", "p")
         atoms, count = _atoms(rows, held[0].shape[0], problem)
         width, classes = held[0].shape[1] + 1, held[1].shape[1]
         if column is not None:
@@ -166,11 +180,7 @@ def omp(k: Array = None, t: Array = None, budget: int | None = None, *, g: Array
         shape = (classes, width) if column is None else (width,)
         target = _doubles(_mean_gradient(*held, atoms, column).reshape(shape) if b is None else b, "b", shape)
         problem.b = _address(target)
-    problem.count, problem.budget = count, whole("budget", budget, 1)
-    if problem.budget > count:
-        raise CullValueError(f"a budget of {budget} for {count} atoms", "BAD_ARGUMENT", "budget")
-    index, weight = numpy.zeros(problem.budget, numpy.uint32), numpy.zeros(problem.budget)
-    problem.index, problem.weight = _address(index), _address(weight)
+    index, weight = _room(problem, count, budget)
     check(lib.cull_omp(open_backend(backend, whole("threads", threads)), ctypes.byref(problem), 1,
                        ctypes.byref(options)))
     found = _given(index[:problem.picked], weight[:problem.picked], arrays)
@@ -222,14 +232,8 @@ def facility(similarity: Array = None, budget: int | None = None, *, h: Array = 
                                  "similarity")
     else:
         held = _last_layer(h, p, problem)
-        if held[0].shape[0] != held[1].shape[0]:
-            raise CullValueError(f"h has {held[0].shape[0]} rows, p has {held[1].shape[0]}", "BAD_ARGUMENT", "p")
         atoms, count = _atoms(rows, held[0].shape[0], problem)
-    problem.count, problem.budget = count, whole("budget", budget, 1)
-    if problem.budget > count:
-        raise CullValueError(f"a budget of {budget} for {count} atoms", "BAD_ARGUMENT", "budget")
-    index, weight = numpy.zeros(problem.budget, numpy.uint32), numpy.zeros(problem.budget)
-    problem.index, problem.weight = _address(index), _address(weight)
+    index, weight = _room(problem, count, budget)
     check(lib.cull_facility(open_backend(backend, whole("threads", threads)), ctypes.byref(problem), 1,
                             ctypes.byref(options)))
     del atoms, held
@@ -248,9 +252,7 @@ def gram(h: Array, p: Array, *, target: Mapping[str, Array] | None = None, backe
     """
     block = _abi.cull_target()
     views = _abi.cull_tensor(), _abi.cull_tensor()
-    held = [View(views[0], "h", 2).set(h), View(views[1], "p", 2).set(p)]
-    if held[0].shape[0] != held[1].shape[0]:
-        raise CullValueError(f"h has {held[0].shape[0]} rows, p has {held[1].shape[0]}", "BAD_ARGUMENT", "p")
+    held = [*_same_rows(View(views[0], "h", 2).set(h), View(views[1], "p", 2).set(p))]
     if target is not None:
         if not isinstance(target, Mapping) or not {"h", "p"} <= set(target):
             raise CullValueError("target is a mapping with h and p", "BAD_ARGUMENT", "target")
