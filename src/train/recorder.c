@@ -64,10 +64,15 @@ cull_status cull_recorder_end(cull_recorder *r, cull_recorded *kind, bool failed
 
     TRY(r->backend->class->queue->recorded(r->backend, &recording));
     if (failed) goto done;
-    TRY(r->backend->class->queue->replay(r->backend, recording));
     kind->recording = recording;
     recording = NULL;
+    TRY(cull_recorder_again(r, kind));
 done:
     if (recording) r->backend->class->queue->forget(r->backend, recording);
     return status;
+}
+
+cull_status cull_recorder_again(cull_recorder *r, const cull_recorded *kind)
+{
+    return r->backend->class->queue->replay(r->backend, kind->recording);
 }

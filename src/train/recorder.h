@@ -43,5 +43,7 @@ void           cull_recorder_ran(cull_recorder *recorder, const cull_sel_step *a
 /* From begin to end nothing is done but kept; end does it. failed: it is dropped instead. */
 cull_status cull_recorder_begin(cull_recorder *recorder);
 cull_status cull_recorder_end(cull_recorder *recorder, cull_recorded *kind, bool failed);
+/* A step of a recorded kind is done. */
+cull_status cull_recorder_again(cull_recorder *recorder, const cull_recorded *kind);
 
 #endif

@@ -247,12 +247,12 @@ done:
     return status;
 }
 
-/* What a recorded step counts, and all of it that is not counted. */
+/* A recorded step done again: what it asks of the backend, and what it counts here. */
 static cull_status repeat(cull_trainer *t, cull_recorded *kind, cull_step_values *v)
 {
     cull_status status = CULL_OK;
 
-    TRY(t->backend->class->queue->replay(t->backend, kind->recording));
+    TRY(cull_recorder_again(&t->recorder, kind));
     cull_meter_repeat(&t->books.meter, &kind->before, &kind->after);
     cull_learner_repeat(&t->learner, kind->late);
     cull_scorer_repeat(&t->scorer);
