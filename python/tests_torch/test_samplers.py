@@ -1,7 +1,6 @@
 """Samplers over the whole data set: who is drawn, how often, and how a run goes on."""
 import copy
 import io
-import time
 import unittest
 
 import numpy as np
@@ -179,15 +178,17 @@ class Remembering(unittest.TestCase):
         self.assertEqual([sum(map(len, run_epoch(sampler))) for _ in range(5)],
                          [96, 96, 24, 24, 96])
 
-    def test_an_epoch_over_a_large_set_takes_seconds(self):
-        """1.28 million examples, drawn and told: at most 3 s of one core."""
-        sampler = LossMemorySampler(1_281_167, 256, keep=0.3, epochs=3)
+    def test_an_epoch_over_a_large_set(self):
+        """1.28 million examples, drawn and told; bench/python_overhead.py times it."""
+        count = 1_281_167
+        sampler = LossMemorySampler(count, 256, keep=0.3, epochs=3)
         losses = torch.rand(256)
         for _ in range(2):
-            begun = time.process_time()
+            drawn = np.zeros(count, np.int64)
             for places in sampler:
+                drawn[places] += 1
                 sampler.update(places, losses[:len(places)])
-            self.assertLess(time.process_time() - begun, 3)
+            self.assertEqual((int(drawn.sum()), int(drawn.max())), (int(0.3 * count), 1))
 
     def test_other_generators_are_left_alone(self):
         np.random.seed(1), torch.manual_seed(1)
