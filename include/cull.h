@@ -808,18 +808,49 @@ typedef struct cull_data_summary {
     size_t     fewest, most;          /* examples of the smallest and the largest class */
 } cull_data_summary;
 
+/* What is to be learned of an example. */
+typedef enum cull_target_kind {
+    CULL_TARGET_CLASS,   /* int32, width 1: 0 .. classes-1           */
+    CULL_TARGET_CLASSES, /* uint8, 1 for each of `width` that it has */
+    CULL_TARGET_REAL     /* float32, `width` of them                 */
+} cull_target_kind;
+
+/* Where an array of images has its channels. */
+typedef enum cull_data_layout {
+    CULL_LAYOUT_TOLD,  /* where the array itself tells           */
+    CULL_LAYOUT_FIRST, /* (N, C, H, W)                           */
+    CULL_LAYOUT_LAST   /* (N, H, W, C)                           */
+} cull_data_layout;
+
+/* How a picture becomes a square. */
+typedef enum cull_data_fit {
+    CULL_FIT_COVER,   /* the shorter side is scaled to it, and the middle taken */
+    CULL_FIT_STRETCH, /* both sides are scaled to it                            */
+    CULL_FIT_CENTRE   /* the middle is taken as it is                           */
+} cull_data_fit;
+
+/* A set, and how its files are to be read. What is zero, or NULL, is as the files have it; what a
+ * format has no use for is refused (CULL_BAD_OPTION; the subject is the recipe's key for it). */
+typedef struct cull_data_request {
+    size_t           size; /* sizeof, or 0 */
+    const char      *name; /* one that cull_data_list() names, or a path                      */
+    cull_data_role   role; /* which of its two sets                                           */
+    const char      *root; /* the folder that holds the named sets' folders; NULL: $CULL_DATA */
+    cull_target_kind target;
+    cull_data_layout layout;
+    size_t           side;  /* pictures become squares of so many pixels                     */
+    cull_data_fit    fit;   /* and how                                                       */
+    const char      *label; /* the column or field that is to be learned                     */
+} cull_data_request;
+
 /*
  * Read a set and say what is in it, or write it as a .npz file that is read faster.
- *
- * name      one that cull_data_list() names, or a path that ends in .npz or .npy.
  *
  * CULL_UNKNOWN_SET for an unknown name, CULL_NOT_FOUND when its files are nowhere, CULL_IO when a
  * path's is not there, CULL_BAD_FILE when one does not follow its format.
  */
-CULL_API cull_status cull_data_summarise(const char *name, cull_data_role role, const char *root,
-                                         cull_data_summary *out);
-CULL_API cull_status cull_data_convert(const char *name, cull_data_role role, const char *root,
-                                       const char *path);
+CULL_API cull_status cull_data_summarise(const cull_data_request *request, cull_data_summary *out);
+CULL_API cull_status cull_data_convert(const cull_data_request *request, const char *path);
 
 /* ---- models -------------------------------------------------------------------------- */
 

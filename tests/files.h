@@ -48,6 +48,13 @@ static inline void *row_of(const cull_dataset *set, size_t place)
 }
 
 /* A set of random pixels (or, as float32, normals) and labels i % classes. */
+/* A set by its name or path, as its files have it. */
+static inline cull_status open_set(const char *name, cull_data_role role, const char *root,
+                                   cull_dataset **out)
+{
+    return cull_data_open(&(cull_data_request){.name = name, .role = role, .root = root}, out);
+}
+
 static inline cull_dataset *random_set(cull_dtype dtype, size_t count, size_t classes,
                                        size_t channels, size_t height, size_t width)
 {

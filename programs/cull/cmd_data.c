@@ -75,7 +75,8 @@ static int info(const struct arguments *a, const char *name)
 
     for (int role = CULL_DATA_TRAIN; role <= CULL_DATA_TEST; role++) {
         cull_data_summary s = {0};
-        cull_status       status = cull_data_summarise(name, (cull_data_role)role, a->root, &s);
+        cull_data_request r = {.name = name, .role = (cull_data_role)role, .root = a->root};
+        cull_status       status = cull_data_summarise(&r, &s);
 
         if (status == CULL_BAD_ARGUMENT && role == CULL_DATA_TEST) break;
         if (status == CULL_BAD_FILE && role == CULL_DATA_TEST && strchr(name, '.')) break;
@@ -93,15 +94,16 @@ static int info(const struct arguments *a, const char *name)
 
 static int convert(const struct arguments *a, const char *name)
 {
-    cull_status    status = CULL_OK;
-    cull_data_role role = strcmp(a->role_name, "test") == 0 ? CULL_DATA_TEST : CULL_DATA_TRAIN;
+    cull_status       status = CULL_OK;
+    cull_data_request r = {.name = name, .root = a->root};
 
     if (!a->out)
         return complain(END_USAGE, "Name the file with -o FILE.npz.", "no output is given");
     if (strcmp(a->role_name, "test") != 0 && strcmp(a->role_name, "train") != 0)
         return complain(END_USAGE, "See cull data --help.", "--role is train or test, not '%s'",
                         a->role_name);
-    status = cull_data_convert(name, role, a->root, a->out);
+    if (strcmp(a->role_name, "test") == 0) r.role = CULL_DATA_TEST;
+    status = cull_data_convert(&r, a->out);
     if (status == CULL_IO || status == CULL_NOT_FOUND)
         return complain_last(END_FAILED, "Check both paths, their permissions and the space left.");
     return status == CULL_OK ? END_WELL : complain_data(status);

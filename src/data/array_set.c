@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/format.h"
 #include "data/npy.h"
-#include "data/reader.h"
 #include "tensor/tensor.h"
 
 enum { IMAGENET_ROW = 3 * 32 * 32, IMAGENET_CLASSES = 1000, FEWEST_CLASSES = 2 };
@@ -255,6 +255,20 @@ done:
     cull_arrays_close(arrays);
     return status;
 }
+
+static bool is_arrays(const char *path)
+{
+    return cull_data_ends_with(path, ".npz") || cull_data_ends_with(path, ".npy");
+}
+
+static cull_status read_arrays(const cull_data_request *request, cull_dataset *into, bool *measured)
+{
+    (void)measured;
+    return cull_data_array_set_read(request->name, request->role, CULL_DATA_MAP_FROM, into);
+}
+
+const cull_data_format cull_data_arrays_format = {
+    .doc = "paths ending in .npz or .npy", .fits = is_arrays, .read = read_arrays};
 
 cull_status cull_data_imagenet32_parse(const cull_data_source *file, cull_dataset *into)
 {

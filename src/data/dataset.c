@@ -1,10 +1,14 @@
 /* data/dataset.c - a set of examples: growing, gathering, and what is kept of each. */
 #include "data/dataset.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "data/reader.h"
+
+enum { MOST_REMARKS = 32, ROOM = 512 };
 
 size_t cull_data_row(const cull_dataset *set)
 {
@@ -56,9 +60,26 @@ done:
     return status;
 }
 
+cull_status cull_data_remark(cull_dataset *set, const char *format, ...)
+{
+    char    text[ROOM];
+    va_list list;
+    int     length = 0;
+
+    va_start(list, format);
+    length = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (length < 0 || set->remarks.count == MOST_REMARKS ||
+        cull_texts_find(&set->remarks, text) < set->remarks.count)
+        return CULL_OK;
+    return cull_texts_add(&set->remarks, text, strlen(text));
+}
+
 void cull_data_close(cull_dataset *set)
 {
     if (!set) return;
+    cull_texts_clear(&set->class_names);
+    cull_texts_clear(&set->remarks);
     cull_data_rows_release(set->rows);
     cull_base_free(set->target.data);
     cull_base_free(set->origin);
@@ -200,6 +221,8 @@ cull_status cull_data_gather(const cull_dataset *set, const uint32_t *places, si
     TRY(add_places(new, set->name, count));
     new->rows = cull_data_rows_share(set->rows);
     copy_statistics(new, set);
+    TRY(cull_texts_copy(&new->class_names, &set->class_names));
+    TRY(cull_texts_copy(&new->remarks, &set->remarks));
     for (size_t i = 0; i < count; i++) copy_example(set, places[i], new, i);
     new->count = count;
     *out = new;
@@ -215,6 +238,29 @@ void cull_data_keep(cull_dataset *set, const uint32_t *places, size_t count)
     set->count = count;
 }
 
+/* Classes as `train` numbers them, by their names. */
+static cull_status rename_classes(cull_dataset *set, const cull_dataset *train)
+{
+    cull_status status = CULL_OK;
+    int32_t    *labels = cull_data_labels(set);
+    uint32_t   *there = NULL;
+
+    TRY(cull_base_alloc(set->class_names.count, sizeof *there, "names of classes", &there));
+    for (size_t k = 0; k < set->class_names.count; k++) {
+        const char *name = set->class_names.text[k];
+        there[k] = (uint32_t)cull_texts_find(&train->class_names, name);
+        if (there[k] == train->class_names.count)
+            FAIL(CULL_BAD_ARGUMENT, "%s: class '%.64s' is none of those trained on", set->name,
+                 name);
+    }
+    for (size_t i = 0; i < set->count; i++) labels[i] = (int32_t)there[labels[i]];
+    cull_texts_clear(&set->class_names);
+    TRY(cull_texts_copy(&set->class_names, &train->class_names));
+done:
+    cull_base_free(there);
+    return status;
+}
+
 cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train)
 {
     cull_status    status = CULL_OK;
@@ -227,6 +273,7 @@ cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train)
         FAIL(CULL_BAD_ARGUMENT, "%s: %s %zu x %zu x %zu, but trained on %s %zu x %zu x %zu",
              set->name, cull_dtype_name(set->dtype), set->channels, set->height, set->width,
              cull_dtype_name(train->dtype), train->channels, train->height, train->width);
+    if (set->class_names.count && train->class_names.count) TRY(rename_classes(set, train));
     for (size_t i = 0; i < set->count; i++)
         if ((size_t)labels[i] >= train->classes)
             FAIL(CULL_BAD_ARGUMENT, "%s: example %zu is of class %d; %zu classes were trained on",

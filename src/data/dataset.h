@@ -11,6 +11,7 @@
 #define CULL_DATA_DATASET_H
 
 #include "backend/augment.h"
+#include "base/texts.h"
 #include "data/rows.h"
 
 enum {
@@ -20,13 +21,6 @@ enum {
     CULL_DATA_MARK_LABEL = 1,        /* marks: the label was made a wrong one   */
     CULL_DATA_MARK_COPY = 2          /* an added copy, not its original         */
 };
-
-/* What is to be learned of an example. Today's files, splits and losses know classes alone. */
-typedef enum cull_target_kind {
-    CULL_TARGET_CLASS,   /* int32, width 1: 0 .. classes-1           */
-    CULL_TARGET_CLASSES, /* uint8, 1 for each of `width` that it has */
-    CULL_TARGET_REAL     /* float32, `width` of them                 */
-} cull_target_kind;
 
 typedef struct cull_data_target {
     cull_target_kind kind;
@@ -57,24 +51,21 @@ typedef struct cull_dataset {
     double *mean;      /* [channels] */
     double *deviation; /* [channels] > 0; 1 for a channel that never changes */
     bool    published; /* the constants are the known ones, not measured here */
+
+    cull_texts class_names; /* of every class, where the files name them; else none          */
+    cull_texts remarks;     /* what a person should know of the files, a sentence each       */
 } cull_dataset;
 
 /*
- * Read a data set.
+ * Read a data set: one that is known by name (sets.c), or files in one of the formats (formats.c).
+ * *out is a new set, ended with cull_data_close().
  *
- * name      "mnist", "fashion-mnist", "cifar10", "cifar100", "svhn", "svhn-extra" (its
- *           training set with the extra one behind it), "imagenet32"; or a path that ends
- *           in .npz or .npy.
- * role      which of its two sets.
- * root      the folder that holds the sets' folders; NULL: $CULL_DATA. Not used for a path.
- * out       a new set, ended with cull_data_close().
- *
- * Returns CULL_BAD_ARGUMENT for an unknown name; CULL_IO when a file is not there (the
- * sentence says which was looked for, where, and what to do) or cannot be read;
- * CULL_BAD_FILE when one does not follow its format (docs/formats.md); CULL_NO_MEMORY.
+ * Returns CULL_UNKNOWN_SET for an unknown name; CULL_NOT_FOUND when a known one's files are nowhere
+ * (the sentence says which were looked for, where, and what to do); CULL_IO when a file cannot be
+ * read; CULL_BAD_FILE when one does not follow its format (docs/formats.md); CULL_BAD_OPTION when
+ * the request asks for what these files cannot give; CULL_NO_MEMORY.
  */
-cull_status cull_data_open(const char *name, cull_data_role role, const char *root,
-                           cull_dataset **out);
+cull_status cull_data_open(const cull_data_request *request, cull_dataset **out);
 void        cull_data_close(cull_dataset *set);
 
 /* A new set from a copy of a program's own arrays, dense: x as in a .npz file of a set, y its
@@ -82,8 +73,9 @@ void        cull_data_close(cull_dataset *set);
 cull_status cull_data_take(const char *name, const cull_tensor *x, const cull_tensor *y,
                            cull_dataset **out);
 
-/* Normalise `set` as `train` is, and count classes as there: for test and validation sets.
- * CULL_BAD_ARGUMENT when shapes or types differ, or a label is beyond train's classes. */
+/* Normalise `set` as `train` is, and number and count classes as there: for test and validation
+ * sets. Where both name their classes, the names tell which is which. CULL_BAD_ARGUMENT when
+ * shapes or types differ, or a class is none of train's. */
 cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train);
 
 /* Measure mean and deviation over all inputs. Images are counted exactly, features summed
@@ -100,6 +92,10 @@ void cull_data_keep(cull_dataset *set, const uint32_t *places, size_t count);
 
 /* Write x and y to a .npz file that cull_data_open() reads. */
 cull_status cull_data_write(const cull_dataset *set, const char *path);
+
+/* Add a sentence to the remarks, which names the file or set it is about. One that is there
+ * already, and those behind the 32nd, are dropped. */
+cull_status cull_data_remark(cull_dataset *set, const char *format, ...) CULL_PRINTF(2, 3);
 
 /* Numbers in one example, and the bytes they take. */
 size_t cull_data_row(const cull_dataset *set);

@@ -19,6 +19,9 @@ typedef struct cull_data_rows_class {
      * where all rows lie at `base`. */
     cull_status (*read)(const cull_data_rows *rows, uint32_t row, void *out);
     void (*close)(void *self); /* the last holder is gone */
+
+    /* What a row is called in its source (a picture's path), borrowed. NULL: rows have numbers. */
+    const char *(*name)(const cull_data_rows *rows, uint32_t row);
 } cull_data_rows_class;
 
 struct cull_data_rows {

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/sized.h"
-#include "data/reader.h"
+#include "data/format.h"
 
 enum { MOST_FILES = 10, FOLDERS = 2, MOST_CHANNELS = 3 };
 
@@ -223,45 +223,65 @@ done:
     return status;
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
-}
-
 static cull_status say_unknown(const char *name)
 {
-    char   all[256] = "";
-    size_t at = 0;
+    char                    all[512] = "";
+    size_t                  at = 0;
+    const cull_data_format *format = NULL;
 
     for (size_t i = 0; i < SETS && at < sizeof all; i++) {
-        int put = snprintf(all + at, sizeof all - at, "%s, ", sets[i].name);
+        int put = snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", sets[i].name);
         at += put > 0 ? (size_t)put : 0;
     }
-    return cull_fail_about(
-        CULL_UNKNOWN_SET, name,
-        "no data set is called '%.64s'; there are %sand paths ending in .npz or .npy", name, all);
+    for (size_t i = 0; (format = cull_data_format_at(i)) && at < sizeof all; i++) {
+        const char *join = cull_data_format_at(i + 1) ? ", " : " and ";
+        int         put = snprintf(all + at, sizeof all - at, "%s%s", join, format->doc);
+        at += put > 0 ? (size_t)put : 0;
+    }
+    return cull_fail_about(CULL_UNKNOWN_SET, name, "no data set is called '%.64s'; there are %s",
+                           name, all);
 }
 
-cull_status cull_data_open(const char *name, cull_data_role role, const char *root,
-                           cull_dataset **out)
+/* What is asked for and cannot be given would silently be something else. */
+static cull_status check_request(const cull_data_request *r, unsigned takes)
 {
-    cull_status         status = CULL_OK;
-    const struct known *known = NULL;
-    cull_dataset       *set = NULL;
-    const char         *slash = strrchr(name, '/');
+    cull_status status = CULL_OK;
+
+    if (r->layout != CULL_LAYOUT_TOLD && !(takes & CULL_DATA_TAKES_LAYOUT))
+        FAIL_OPTION("data.layout", "%s says itself where its channels are", r->name);
+    if (r->side && !(takes & CULL_DATA_TAKES_SIDE))
+        FAIL_OPTION("data.size", "%s holds no pictures to be scaled", r->name);
+    if (r->fit != CULL_FIT_COVER && !(takes & CULL_DATA_TAKES_SIDE))
+        FAIL_OPTION("data.fit", "%s holds no pictures to be scaled", r->name);
+    if (r->label && !(takes & CULL_DATA_TAKES_LABEL))
+        FAIL_OPTION("data.label", "%s has no columns to choose from", r->name);
+    if (r->target != CULL_TARGET_CLASS && !(takes & CULL_DATA_TAKES_TARGET))
+        FAIL_OPTION("model.loss", "%s has a class for each example, and this loss wants others",
+                    r->name);
+done:
+    return status;
+}
+
+cull_status cull_data_open(const cull_data_request *request, cull_dataset **out)
+{
+    cull_status             status = CULL_OK;
+    const struct known     *known = NULL;
+    const cull_data_format *format = NULL;
+    cull_dataset           *set = NULL;
+    const char             *slash = strrchr(request->name, '/');
+    bool                    measured = false;
 
     for (size_t i = 0; i < SETS; i++)
-        if (strcmp(sets[i].name, name) == 0) known = &sets[i];
-    if (!known && !ends_with(name, ".npz") && !ends_with(name, ".npy")) TRY(say_unknown(name));
-    TRY(cull_data_create(slash ? slash + 1 : name, &set));
-    if (known) {
-        TRY(open_known(known, role, resolve_root(root), set));
-    } else {
-        TRY(cull_data_array_set_read(name, role, CULL_DATA_MAP_FROM, set));
-        TRY(cull_data_measure(set));
-    }
+        if (strcmp(sets[i].name, request->name) == 0) known = &sets[i];
+    if (!known) format = cull_data_format_of(request->name);
+    if (!known && !format) TRY(say_unknown(request->name));
+    TRY(check_request(request, format ? format->takes : 0));
+    TRY(cull_data_create(slash && slash[1] ? slash + 1 : request->name, &set));
+    if (known)
+        TRY(open_known(known, request->role, resolve_root(request->root), set));
+    else
+        TRY(format->read(request, set, &measured));
+    if (format && !measured) TRY(cull_data_measure(set));
     *out = set;
     set = NULL;
 done:

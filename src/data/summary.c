@@ -9,16 +9,17 @@
 
 enum { CHANNELS = sizeof(((cull_data_summary *)0)->mean) / sizeof(double) };
 
-cull_status cull_data_summarise(const char *name, cull_data_role role, const char *root,
-                                cull_data_summary *out)
+cull_status cull_data_summarise(const cull_data_request *request, cull_data_summary *out)
 {
     cull_status       status = CULL_OK;
     cull_dataset     *set = NULL;
     cull_data_strata  strata = {0};
+    cull_data_request request_room;
     cull_data_summary room, *given = out;
 
+    SIZED(cull_data_request, request, request_room);
     SIZED_RESULT(cull_data_summary, out, room);
-    TRY(cull_data_open(name, role, root, &set));
+    TRY(cull_data_open(request, &set));
     TRY(cull_data_strata_init(&strata, set));
     *out = (cull_data_summary){.count = set->count,
                                .classes = set->classes,
@@ -86,13 +87,14 @@ done:
     return status;
 }
 
-cull_status cull_data_convert(const char *name, cull_data_role role, const char *root,
-                              const char *path)
+cull_status cull_data_convert(const cull_data_request *request, const char *path)
 {
-    cull_status   status = CULL_OK;
-    cull_dataset *set = NULL;
+    cull_status       status = CULL_OK;
+    cull_dataset     *set = NULL;
+    cull_data_request room;
 
-    TRY(cull_data_open(name, role, root, &set));
+    SIZED(cull_data_request, request, room);
+    TRY(cull_data_open(request, &set));
     TRY(cull_data_write(set, path));
 done:
     cull_data_close(set);

@@ -44,9 +44,10 @@ typedef struct cull_own_data {
 
 /* All that decides a run. Texts are borrowed for as long as the trainer lives. */
 typedef struct cull_train_setup {
-    const char          *data, *root, *test; /* root, test NULL: none given                    */
-    double               validation;         /* share of the training set split off; 0: none   */
-    double               subset;             /* share of the rest that is used; 0 or 1: all    */
+    const char          *data, *test; /* test NULL: none given                                   */
+    cull_data_request    files;       /* how both are read; name and role are filled in          */
+    double               validation;  /* share of the training set split off; 0: none   */
+    double               subset;      /* share of the rest that is used; 0 or 1: all    */
     cull_data_corruption corruption;
     cull_data_augment    augment;
     bool                 augments;

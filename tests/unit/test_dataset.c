@@ -117,6 +117,68 @@ static void a_test_set_adopts_what_the_training_set_says(void **state)
     cull_data_close(other);
 }
 
+static void name_classes(cull_dataset *set, const char *const *names, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        assert_ok(cull_texts_add(&set->class_names, names[k], strlen(names[k])));
+}
+
+static void classes_with_names_are_numbered_by_them(void **state)
+{
+    static const char *const trained[] = {"cat", "dog", "owl"}, *const tested[] = {"owl", "cat"},
+                             *const unknown[] = {"cat", "cow"};
+    cull_dataset                   *train = random_set(CULL_U8, 6, 3, 1, 2, 2), *some = NULL;
+    cull_dataset                   *test = random_set(CULL_U8, 4, 2, 1, 2, 2);
+    cull_dataset                   *other = random_set(CULL_U8, 4, 2, 1, 2, 2);
+
+    (void)state;
+    name_classes(train, trained, 3);
+    name_classes(test, tested, 2);
+    name_classes(other, unknown, 2);
+    assert_ok(cull_data_adopt(test, train));
+    for (size_t i = 0; i < 4; i++) assert_int_equal(i % 2 ? 0 : 2, cull_data_labels(test)[i]);
+    assert_int_equal(3, test->class_names.count);
+    assert_string_equal("dog", test->class_names.text[1]);
+    assert_fails(CULL_BAD_ARGUMENT, "class 'cow' is none of those trained on",
+                 cull_data_adopt(other, train));
+    assert_ok(cull_data_gather(train, (const uint32_t[]){5}, 1, &some));
+    assert_string_equal("owl", some->class_names.text[2]);
+    cull_data_close(some);
+    cull_data_close(train);
+    cull_data_close(test);
+    cull_data_close(other);
+}
+
+static void a_remark_is_kept_once_and_goes_with_the_examples(void **state)
+{
+    cull_dataset *set = random_set(CULL_U8, 4, 2, 1, 2, 2), *some = NULL;
+
+    (void)state;
+    assert_ok(cull_data_remark(set, "class %d is empty", 3));
+    assert_ok(cull_data_remark(set, "class %d is empty", 3));
+    for (int i = 0; i < 100; i++) assert_ok(cull_data_remark(set, "remark %d", i));
+    assert_int_equal(32, set->remarks.count);
+    assert_ok(cull_data_gather(set, (const uint32_t[]){0}, 1, &some));
+    assert_string_equal("class 3 is empty", some->remarks.text[0]);
+    cull_data_close(some);
+    cull_data_close(set);
+}
+
+static void what_is_asked_for_in_vain_is_refused(void **state)
+{
+    cull_dataset *set = NULL;
+
+    (void)state;
+    assert_fails(CULL_BAD_OPTION, "data.size: cifar10 holds no pictures to be scaled",
+                 cull_data_open(&(cull_data_request){.name = "cifar10", .side = 8}, &set));
+    assert_string_equal("data.size", cull_last_subject());
+    assert_fails(CULL_BAD_OPTION, "data.label",
+                 cull_data_open(&(cull_data_request){.name = "mnist", .label = "y"}, &set));
+    assert_fails(
+        CULL_BAD_OPTION, "data.layout",
+        cull_data_open(&(cull_data_request){.name = "mnist", .layout = CULL_LAYOUT_LAST}, &set));
+}
+
 static void what_is_written_is_opened_again(void **state)
 {
     static const struct {
@@ -130,7 +192,7 @@ static void what_is_written_is_opened_again(void **state)
         cull_dataset *back = NULL;
         const char   *path = path_in(folder, "written.npz");
         assert_ok(cull_data_write(set, path));
-        assert_ok(cull_data_open(path, CULL_DATA_TRAIN, NULL, &back));
+        assert_ok(open_set(path, CULL_DATA_TRAIN, NULL, &back));
         assert_same_set(set, back);
         assert_string_equal("written.npz", back->name);
         cull_data_close(set);
@@ -162,14 +224,14 @@ static void every_pair_of_names_and_types_is_understood(void **state)
                                        {"x_test", cull_matrix(x8, CULL_U8, 2, 6)},
                                        {"y_test", cull_vector(y32, CULL_I32, 2)}},
                         6);
-    assert_ok(cull_data_open(path, CULL_DATA_TRAIN, NULL, &set));
+    assert_ok(open_set(path, CULL_DATA_TRAIN, NULL, &set));
     assert_int_equal(CULL_F32, set->dtype);
     assert_int_equal(4, set->classes);
     assert_int_equal(3, set->height);
     assert_int_equal(2, set->width);
     assert_true(((float *)cull_data_base(set))[11] == 11 / 8.f);
     cull_data_close(set);
-    assert_ok(cull_data_open(path, CULL_DATA_TEST, NULL, &set));
+    assert_ok(open_set(path, CULL_DATA_TEST, NULL, &set));
     assert_int_equal(CULL_U8, set->dtype);
     assert_int_equal(6, set->channels);
     assert_int_equal(2, cull_data_labels(set)[1]);
@@ -178,11 +240,10 @@ static void every_pair_of_names_and_types_is_understood(void **state)
                         (cull_array[]){{"data", tensor(x8, CULL_U8, 3, shape)},
                                        {"labels", cull_vector(y8, CULL_U8, 2)}},
                         2);
-    assert_ok(cull_data_open(path, CULL_DATA_TRAIN, NULL, &set));
+    assert_ok(open_set(path, CULL_DATA_TRAIN, NULL, &set));
     assert_int_equal(2, set->classes);
     cull_data_close(set);
-    assert_fails(CULL_BAD_FILE, "holds no test set",
-                 cull_data_open(path, CULL_DATA_TEST, NULL, &set));
+    assert_fails(CULL_BAD_FILE, "holds no test set", open_set(path, CULL_DATA_TEST, NULL, &set));
 }
 
 /* The one array of an archive, as a .npy file. */
@@ -212,15 +273,15 @@ static void labels_lie_beside_a_npy_file(void **state)
     (void)state;
     write_npy("a.npy", cull_matrix(x, CULL_U8, 2, 6));
     assert_fails(CULL_IO, "a_labels.npy: cannot open",
-                 cull_data_open(path_in(folder, "a.npy"), CULL_DATA_TRAIN, NULL, &set));
+                 open_set(path_in(folder, "a.npy"), CULL_DATA_TRAIN, NULL, &set));
     write_npy("a_labels.npy", cull_vector(y, CULL_I32, 2));
-    assert_ok(cull_data_open(path_in(folder, "a.npy"), CULL_DATA_TRAIN, NULL, &set));
+    assert_ok(open_set(path_in(folder, "a.npy"), CULL_DATA_TRAIN, NULL, &set));
     assert_int_equal(5, set->classes);
     assert_int_equal(6, set->channels);
     assert_int_equal(4, cull_data_labels(set)[0]);
     cull_data_close(set);
     assert_fails(CULL_BAD_FILE, "holds no test set",
-                 cull_data_open(path_in(folder, "a.npy"), CULL_DATA_TEST, NULL, &set));
+                 open_set(path_in(folder, "a.npy"), CULL_DATA_TEST, NULL, &set));
 }
 
 static void arrays_that_are_no_set_are_named(void **state)
@@ -237,8 +298,8 @@ static void arrays_that_are_no_set_are_named(void **state)
     (void)state;
 #define REFUSED(sentence, xs, ys)                                                                  \
     assert_fails(CULL_BAD_FILE, sentence,                                                          \
-                 cull_data_open(write_arrays("bad.npz", (cull_array[]){{"x", xs}, {"y", ys}}, 2),  \
-                                CULL_DATA_TRAIN, NULL, &set))
+                 open_set(write_arrays("bad.npz", (cull_array[]){{"x", xs}, {"y", ys}}, 2),        \
+                          CULL_DATA_TRAIN, NULL, &set))
     REFUSED("inputs of int32", tensor(x, CULL_I32, 2, square), cull_vector(y, CULL_I32, 2));
     REFUSED("inputs of 1 dimension", tensor(pixels, CULL_U8, 1, flat), cull_vector(y, CULL_I32, 4));
     REFUSED("2 inputs and 3 labels", tensor(pixels, CULL_U8, 2, square),
@@ -260,13 +321,12 @@ static void arrays_that_are_no_set_are_named(void **state)
     REFUSED("none may be 0", tensor(pixels, CULL_U8, 2, ((int64_t[]){2, 0})),
             cull_vector(y, CULL_I32, 2));
 #undef REFUSED
-    assert_fails(
-        CULL_BAD_FILE, "holds neither x_train",
-        cull_data_open(write_arrays("z.npz", &(cull_array){"z", cull_vector(y, CULL_I32, 2)}, 1),
-                       CULL_DATA_TRAIN, NULL, &set));
+    assert_fails(CULL_BAD_FILE, "holds neither x_train",
+                 open_set(write_arrays("z.npz", &(cull_array){"z", cull_vector(y, CULL_I32, 2)}, 1),
+                          CULL_DATA_TRAIN, NULL, &set));
     put_file(path_in(folder, "text.npz"), "hello", 5);
     assert_fails(CULL_BAD_FILE, "neither a .npy nor a .npz",
-                 cull_data_open(path_in(folder, "text.npz"), CULL_DATA_TRAIN, NULL, &set));
+                 open_set(path_in(folder, "text.npz"), CULL_DATA_TRAIN, NULL, &set));
 }
 
 static void imagenet_batches_become_one_set(void **state)
@@ -287,9 +347,9 @@ static void imagenet_batches_become_one_set(void **state)
         (void)write_arrays(name, arrays, 2);
         if (b == 9)
             assert_fails(CULL_NOT_FOUND, "imagenet32: no train_data_batch_10.npz in /tmp/",
-                         cull_data_open("imagenet32", CULL_DATA_TRAIN, folder, &set));
+                         open_set("imagenet32", CULL_DATA_TRAIN, folder, &set));
     }
-    assert_ok(cull_data_open("imagenet32", CULL_DATA_TRAIN, folder, &set));
+    assert_ok(open_set("imagenet32", CULL_DATA_TRAIN, folder, &set));
     assert_int_equal(20, set->count);
     assert_int_equal(1000, set->classes);
     assert_int_equal(3, set->channels);
@@ -304,16 +364,16 @@ static void imagenet_batches_become_one_set(void **state)
     assert_false(set->published);
     cull_data_close(set);
     assert_fails(CULL_NOT_FOUND, "val_data.npz",
-                 cull_data_open("imagenet32", CULL_DATA_TEST, folder, &set));
+                 open_set("imagenet32", CULL_DATA_TEST, folder, &set));
     y[0] = 0;
     (void)write_arrays("imagenet32/val_data.npz", arrays, 2);
     assert_fails(CULL_BAD_FILE, "label 0 of example 0; 1 to 1000",
-                 cull_data_open("imagenet32", CULL_DATA_TEST, folder, &set));
+                 open_set("imagenet32", CULL_DATA_TEST, folder, &set));
     y[0] = 1;
     arrays[0].tensor.shape[1] = 3071;
     (void)write_arrays("imagenet32/val_data.npz", arrays, 2);
     assert_fails(CULL_BAD_FILE, "data is not (N, 3072)",
-                 cull_data_open("imagenet32", CULL_DATA_TEST, folder, &set));
+                 open_set("imagenet32", CULL_DATA_TEST, folder, &set));
 }
 
 static void a_missing_set_says_what_was_looked_for_where_and_what_to_do(void **state)
@@ -328,18 +388,18 @@ static void a_missing_set_says_what_was_looked_for_where_and_what_to_do(void **s
     assert_fails(CULL_NOT_FOUND,
                  "cifar10: no folder to look in; set CULL_DATA to the one that holds "
                  "cifar-10-batches-bin/",
-                 cull_data_open("cifar10", CULL_DATA_TRAIN, NULL, &set));
+                 open_set("cifar10", CULL_DATA_TRAIN, NULL, &set));
     assert_int_equal(0, setenv("CULL_DATA", "/nowhere", 1));
     assert_fails(CULL_NOT_FOUND,
                  "cifar10: no data_batch_1.bin in /nowhere/cifar-10-batches-bin, "
                  "/nowhere/cifar10; unpack cifar-10-binary.tar.gz there",
-                 cull_data_open("cifar10", CULL_DATA_TRAIN, NULL, &set));
+                 open_set("cifar10", CULL_DATA_TRAIN, NULL, &set));
     assert_fails(CULL_NOT_FOUND, "mnist: no t10k-images-idx3-ubyte or .gz in /elsewhere/mnist, ",
-                 cull_data_open("mnist", CULL_DATA_TEST, "/elsewhere", &set));
+                 open_set("mnist", CULL_DATA_TEST, "/elsewhere", &set));
     assert_fails(CULL_UNKNOWN_SET, "no data set is called 'cifar'; there are mnist, fashion-mnist",
-                 cull_data_open("cifar", CULL_DATA_TRAIN, NULL, &set));
+                 open_set("cifar", CULL_DATA_TRAIN, NULL, &set));
     assert_fails(CULL_IO, "/nowhere/x.npz: cannot open",
-                 cull_data_open("/nowhere/x.npz", CULL_DATA_TRAIN, NULL, &set));
+                 open_set("/nowhere/x.npz", CULL_DATA_TRAIN, NULL, &set));
     assert_int_equal(0, *value ? setenv("CULL_DATA", value, 1) : unsetenv("CULL_DATA"));
 }
 
@@ -361,16 +421,16 @@ static void the_list_says_what_is_found_where(void **state)
         assert_string_equal(path_in(folder, "cifar10"), line.folder);
     }
     assert_int_equal(7, count);
-    assert_ok(cull_data_open("cifar10", CULL_DATA_TEST, folder, &set));
+    assert_ok(open_set("cifar10", CULL_DATA_TEST, folder, &set));
     assert_int_equal(1, set->count);
     assert_true(set->published);
     assert_true(set->mean[2] == .4465 && set->deviation[0] == .2470);
     cull_data_close(set);
     assert_fails(CULL_NOT_FOUND, "no data_batch_1.bin",
-                 cull_data_open("cifar10", CULL_DATA_TRAIN, folder, &set));
+                 open_set("cifar10", CULL_DATA_TRAIN, folder, &set));
     put_file(path_in(folder, "cifar10/data_batch_1.bin"), record, sizeof record);
     assert_fails(CULL_NOT_FOUND, "no data_batch_2.bin",
-                 cull_data_open("cifar10", CULL_DATA_TRAIN, folder, &set));
+                 open_set("cifar10", CULL_DATA_TRAIN, folder, &set));
 }
 
 static void survives_every_allocation_failure(void **state)
@@ -384,7 +444,7 @@ static void survives_every_allocation_failure(void **state)
     for (size_t n = 1; status != CULL_OK; n++) {
         cull_dataset *back = NULL;
         fail_nth_alloc(n);
-        status = cull_data_open(path, CULL_DATA_TRAIN, NULL, &back);
+        status = open_set(path, CULL_DATA_TRAIN, NULL, &back);
         fail_nth_alloc(0);
         assert_true(status == CULL_OK ? !alloc_has_failed() : status == CULL_NO_MEMORY);
         cull_data_close(back);
@@ -416,7 +476,7 @@ static void check_fact(const struct fact *fact)
     cull_dataset *set = NULL;
     double        mean[3], deviation[3];
 
-    assert_ok(cull_data_open(fact->name, fact->role, NULL, &set));
+    assert_ok(open_set(fact->name, fact->role, NULL, &set));
     assert_int_equal(fact->count, set->count);
     assert_int_equal(fact->classes, set->classes);
     assert_int_equal(fact->first, cull_data_labels(set)[0]);
@@ -486,6 +546,9 @@ int main(void)
         cmocka_unit_test(means_and_deviations_are_those_of_each_channel),
         cmocka_unit_test(a_channel_that_never_changes_is_divided_by_one),
         cmocka_unit_test(a_test_set_adopts_what_the_training_set_says),
+        cmocka_unit_test(classes_with_names_are_numbered_by_them),
+        cmocka_unit_test(a_remark_is_kept_once_and_goes_with_the_examples),
+        cmocka_unit_test(what_is_asked_for_in_vain_is_refused),
         cmocka_unit_test(what_is_written_is_opened_again),
         cmocka_unit_test(every_pair_of_names_and_types_is_understood),
         cmocka_unit_test(labels_lie_beside_a_npy_file),

@@ -381,7 +381,7 @@ static void an_audit_shows_the_easiest_and_the_hardest(void **state)
         assert_true(((double *)loss.data)[i] >= ((double *)loss.data)[i - 1]);
         assert_true(((double *)loss.data)[4 + i] <= ((double *)loss.data)[3 + i]);
     }
-    assert_ok(cull_data_open(w->set, CULL_DATA_TRAIN, NULL, &set));
+    assert_ok(open_set(w->set, CULL_DATA_TRAIN, NULL, &set));
     assert_memory_equal((uint8_t *)cull_data_base(set) + ((int32_t *)place.data)[5] * SIDE * SIDE,
                         (uint8_t *)images.data + 5 * SIDE * SIDE, SIDE * SIDE);
     cull_data_close(set);

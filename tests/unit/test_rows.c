@@ -348,7 +348,7 @@ static void what_is_made_row_by_row_is_as_if_it_lay_in_memory(void **state)
         cull_data_loader_destroy(loader);
     }
     assert_ok(cull_data_write(made, path));
-    assert_ok(cull_data_open(path, CULL_DATA_TRAIN, NULL, &back));
+    assert_ok(open_set(path, CULL_DATA_TRAIN, NULL, &back));
     assert_same_set(set, back);
     cull_data_close(back);
     cull_data_close(made);

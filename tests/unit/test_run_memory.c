@@ -129,7 +129,7 @@ static cull_status summarise(const struct world *w)
 {
     cull_data_summary s = {0};
 
-    return cull_data_summarise(w->set, CULL_DATA_TEST, NULL, &s);
+    return cull_data_summarise(&(cull_data_request){.name = w->set, .role = CULL_DATA_TEST}, &s);
 }
 
 static void a_set_is_summarised_or_it_is_said_that_memory_ran_out(void **state)
@@ -139,7 +139,7 @@ static void a_set_is_summarised_or_it_is_said_that_memory_ran_out(void **state)
 
 static cull_status convert(const struct world *w)
 {
-    cull_status status = cull_data_convert(w->set, CULL_DATA_TRAIN, NULL, w->written);
+    cull_status status = cull_data_convert(&(cull_data_request){.name = w->set}, w->written);
 
     /* Whole, or not there at all. */
     assert_true((status == CULL_OK) == (access(w->written, F_OK) == 0));

@@ -289,7 +289,22 @@ static bool is_named(const void *s)
 
 static cull_status summarise(void *s)
 {
-    return cull_data_summarise(path_in(with.folder, "train.npz"), CULL_DATA_TRAIN, NULL, s);
+    return cull_data_summarise(&(cull_data_request){.name = path_in(with.folder, "train.npz")}, s);
+}
+
+static char asked_for[256];
+
+static void fill_request(void *s)
+{
+    (void)snprintf(asked_for, sizeof asked_for, "%s", path_in(with.folder, "train.npz"));
+    *(cull_data_request *)s = (cull_data_request){.name = asked_for};
+}
+
+static cull_status request(void *s)
+{
+    cull_data_summary summary = {0};
+
+    return cull_data_summarise(s, &summary);
 }
 
 static bool is_summed_up(const void *s)
@@ -545,6 +560,7 @@ static const struct sized {
     {CASE(cull_facility_problem, value), fill_facility, facility, NULL, NULL},
     {CASE(cull_facility_options, sample), fill_nothing, facility_options, NULL, NULL},
     {CASE(cull_data_listing, train), fill_nothing, list, is_named, NULL},
+    {CASE(cull_data_request, target), fill_request, request, NULL, NULL},
     {CASE(cull_data_summary, fewest), fill_nothing, summarise, is_summed_up, NULL},
     {CASE(cull_dense, init), fill_dense, dense, NULL, NULL},
     {CASE(cull_conv, init), fill_conv, conv, NULL, NULL},

@@ -11,10 +11,26 @@ static const char *text_or_none(const cull_values *v, const char *key)
     return text[0] ? text : NULL;
 }
 
+static cull_data_layout layout_of(const cull_values *v)
+{
+    if (cull_value_is(v, "data.layout", "nchw")) return CULL_LAYOUT_FIRST;
+    return cull_value_is(v, "data.layout", "nhwc") ? CULL_LAYOUT_LAST : CULL_LAYOUT_TOLD;
+}
+
+static cull_data_fit fit_of(const cull_values *v)
+{
+    if (cull_value_is(v, "data.fit", "stretch")) return CULL_FIT_STRETCH;
+    return cull_value_is(v, "data.fit", "centre") ? CULL_FIT_CENTRE : CULL_FIT_COVER;
+}
+
 static void fill_data(const cull_values *v, cull_train_setup *s)
 {
     s->data = cull_value_text(v, "data.name");
-    s->root = text_or_none(v, "data.root");
+    s->files = (cull_data_request){.root = text_or_none(v, "data.root"),
+                                   .layout = layout_of(v),
+                                   .side = (size_t)cull_value_int(v, "data.size"),
+                                   .fit = fit_of(v),
+                                   .label = text_or_none(v, "data.label")};
     s->test = text_or_none(v, "data.test");
     s->validation = cull_value_real(v, "data.validation");
     s->subset = cull_value_real(v, "data.subset");

@@ -14,6 +14,16 @@ const cull_option_spec cull_recipe_table[] = {
      "the folder that holds the sets' folders; none: $CULL_DATA"},
     {"data.test", CULL_OPTION_TEXT, "", 0, 0, NULL,
      "a file with the test set, where it is not part of the set itself"},
+    {"data.layout", CULL_OPTION_CHOICE, "auto", 0, 0, "auto|nchw|nhwc",
+     "where an array of images has its channels; auto: on the axis that has 1, 3 or 4, if only one "
+     "does"},
+    {"data.size", CULL_OPTION_INT, "0", 0, 1024, NULL,
+     "pictures become squares of so many pixels; 0: all are of one size already"},
+    {"data.fit", CULL_OPTION_CHOICE, "cover", 0, 0, "cover|stretch|centre",
+     "and how: the shorter side is scaled to data.size and the middle taken, both sides are scaled "
+     "to it, or the middle is taken as it is"},
+    {"data.label", CULL_OPTION_TEXT, "", 0, 0, NULL,
+     "the column of a table that is to be learned; none: the one called label, or the last"},
     {"data.validation", CULL_OPTION_REAL, "0", 0, 0.9, NULL,
      "share of the training set to split off and watch, the test set being read beside it; 0: the "
      "test set is watched"},

@@ -1,0 +1,27 @@
+/* data/formats.c - the formats that sets of one's own are read from. */
+#include <string.h>
+
+#include "data/format.h"
+
+static const cull_data_format *const formats[] = {&cull_data_arrays_format};
+
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+const cull_data_format *cull_data_format_at(size_t i)
+{
+    return i < FORMATS ? formats[i] : NULL;
+}
+
+const cull_data_format *cull_data_format_of(const char *path)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i]->fits(path)) return formats[i];
+    return NULL;
+}
+
+bool cull_data_ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
