@@ -838,9 +838,10 @@ typedef struct cull_data_request {
     const char      *root; /* the folder that holds the named sets' folders; NULL: $CULL_DATA */
     cull_target_kind target;
     cull_data_layout layout;
-    size_t           side;  /* pictures become squares of so many pixels                     */
-    cull_data_fit    fit;   /* and how                                                       */
-    const char      *label; /* the column or field that is to be learned                     */
+    size_t           side;   /* pictures become squares of so many pixels                     */
+    cull_data_fit    fit;    /* and how                                                       */
+    const char      *label;  /* the column or field that is to be learned                     */
+    bool             inputs; /* inputs alone, to be told what they are: labels need not be there */
 } cull_data_request;
 
 /*
@@ -1215,7 +1216,8 @@ CULL_API cull_status cull_recipe_set_data(cull_recipe *recipe, cull_data_role ro
 /*
  * The network that a recipe trains, with weights that a run of it left: for predictions, or to
  * train on in a loop of one's own. Inputs are given as the data set has them and normalised as the
- * recipe does, for which the data set is read.
+ * run did: as the file of weights says, or, where it says nothing, as the recipe does, for which
+ * the data set is read.
  *
  * weights   a .safetensors file; NULL: as the recipe begins. CULL_BAD_FILE when its tensors are
  *           not the model's.
@@ -1317,6 +1319,60 @@ typedef struct cull_evaluation {
  */
 CULL_API cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const char *set,
                                    cull_evaluation *out);
+
+/* What a network says of some examples of a set. */
+typedef struct cull_predicted {
+    size_t           size;        /* sizeof, or 0 */
+    size_t           from, count; /* examples from .. from + count - 1 of the set         */
+    size_t           outputs;     /* of the network: classes, or numbers                  */
+    cull_target_kind target;
+    const float     *output;       /* (count, outputs) probabilities; numbers as they are where
+                                      the target is real                                   */
+    const int32_t     *best;       /* [count] the class of the highest probability         */
+    const char *const *class_name; /* [outputs], or NULL where classes have no names       */
+    const char *const *name;       /* [count] what the examples' source calls them, or NULL */
+} cull_predicted;
+
+/*
+ * Say of every example of a set what it is.
+ *
+ * weights   a .safetensors file that a run of the recipe left. Where it says how inputs are
+ *           normalised, the recipe's own data is not read.
+ * data      any set; what is zero there is as the recipe has it. Of the named sets `role` tells
+ *           which.
+ * tell      is handed the examples in their order, some at a time; false: no more of them.
+ *
+ * CULL_BAD_ARGUMENT when the examples are not of the shape that was trained on.
+ */
+CULL_API cull_status cull_predict_set(const cull_recipe *recipe, const char *weights,
+                                      const cull_data_request *data,
+                                      bool (*tell)(void *context, const cull_predicted *some),
+                                      void *context);
+
+/* Which examples a run chose. */
+typedef struct cull_chosen {
+    size_t   size; /* sizeof, or 0 */
+    size_t   count;
+    int64_t *place;  /* [count] in the training set, ascending                              */
+    int64_t *origin; /* [count] the same example among all of the source's files            */
+    double  *weight; /* [count] mean 1 where the run drew them step by step                 */
+    char   **name;   /* [count] what the source calls them; NULL: it only numbers them      */
+} cull_chosen;
+
+/*
+ * The subset that a run ended with: the latest that its strategy chose from the whole pool, or, of
+ * one that chooses in every step, the examples that were trained.
+ *
+ * share     0: all of these; else so much of the training set, those first that were trained most
+ *           often, then those of the larger loss. Not for a subset that was chosen as a whole.
+ * names     look them up, for which the data set is read.
+ * out       zeroed; ended with cull_chosen_clear().
+ *
+ * CULL_NOT_FOUND for a folder without a run that has ended.
+ */
+CULL_API cull_status cull_run_chosen(const char *folder, double share, bool names,
+                                     cull_chosen *out);
+CULL_API void        cull_chosen_clear(cull_chosen *chosen);
 
 /* ---- comparisons ------------------------------------------------------------------------ */
 

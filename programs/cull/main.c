@@ -15,6 +15,8 @@ static const struct {
     {"train", "train a network as a recipe says, or go on with a run", cmd_train, true},
     {"compare", "the referee: which strategy pays, at the same cost", cmd_compare, true},
     {"eval", "how well saved weights do on a set", cmd_eval, true},
+    {"predict", "what saved weights say of every example of a set", cmd_predict, true},
+    {"export", "which examples a run chose, as a list or arrays", cmd_export, false},
     {"select", "choose a weighted subset: arrays in, subset out", cmd_select, false},
     {"data", "list, inspect and convert data sets", cmd_data, false},
     {"bench", "where the time of a training step goes", cmd_bench, true},

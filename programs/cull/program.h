@@ -12,6 +12,8 @@ enum { END_WELL = 0, END_FAILED = 1, END_USAGE = 2 };
 int cmd_train(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
+int cmd_predict(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_select(int argc, char **argv);
 int cmd_data(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -191,6 +191,13 @@ cull_status cull_data_row_at(const cull_dataset *set, size_t place, void *buffer
     return CULL_OK;
 }
 
+const char *cull_data_name_at(const cull_dataset *set, size_t place)
+{
+    const cull_data_rows *rows = set->rows;
+
+    return rows->class->name ? rows->class->name(rows, set->origin[place]) : NULL;
+}
+
 static void copy_statistics(cull_dataset *to, const cull_dataset *from)
 {
     memcpy(to->mean, from->mean, from->channels * sizeof *to->mean);

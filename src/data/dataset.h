@@ -111,6 +111,10 @@ int32_t *cull_data_labels(const cull_dataset *set);
 /* For what knows classes alone: CULL_UNSUPPORTED, saying what there is instead. */
 cull_status cull_data_check_labels(const cull_dataset *set);
 
+/* What the source calls the example at `place` (a picture's path), borrowed; NULL: it has a number
+ * alone, its origin. */
+const char *cull_data_name_at(const cull_dataset *set, size_t place);
+
 /* Where all rows of the set's source lie, one behind the other; NULL: each is to be read. */
 void *cull_data_base(const cull_dataset *set);
 

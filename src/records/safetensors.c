@@ -44,7 +44,7 @@ static void put_entry(cull_json *json, const cull_safetensor *entry, uint64_t *a
 }
 
 cull_status cull_safetensors_encode(const cull_safetensor *tensors, size_t count, const char *model,
-                                    cull_writer *out)
+                                    const cull_card *card, cull_writer *out)
 {
     cull_status status = CULL_OK;
     cull_json   json = {0};
@@ -54,6 +54,7 @@ cull_status cull_safetensors_encode(const cull_safetensor *tensors, size_t count
     cull_json_open(&json, "__metadata__", '{');
     cull_json_text(&json, "format", "pt"); /* shapes and names are as PyTorch's */
     cull_json_text(&json, "model", model);
+    if (card) cull_card_put(&json, card);
     cull_json_close(&json, '}');
     for (size_t i = 0; i < count; i++) put_entry(&json, &tensors[i], &at);
     cull_json_close(&json, '}');
@@ -164,14 +165,14 @@ done:
     return status;
 }
 
-static cull_status check_metadata(const struct content *c, json_t *metadata)
+static cull_status take_metadata(const struct content *c, json_t *metadata, cull_card *card)
 {
     const char *key = NULL;
     json_t     *value = NULL;
     bool        texts = json_is_object(metadata);
 
     json_object_foreach(metadata, key, value) texts = texts && json_is_string(value);
-    if (texts) return CULL_OK;
+    if (texts) return cull_card_take(c->path, metadata, card);
     return cull_fail(CULL_BAD_FILE, "%s: __metadata__ is no object of texts", c->path);
 }
 
@@ -189,7 +190,7 @@ static cull_status take_header(const struct content *c, json_t *header, cull_saf
     json_object_foreach(header, name, entry)
     {
         if (strcmp(name, "__metadata__") == 0)
-            TRY(check_metadata(c, entry));
+            TRY(take_metadata(c, entry, &out->card));
         else
             TRY(take_entry(c, name, entry, &out->tensor[out->count++]));
     }
@@ -257,6 +258,7 @@ done:
 void cull_safetensors_clear(cull_safetensors *tensors)
 {
     cull_base_free(tensors->tensor);
+    cull_card_clear(&tensors->card);
     *tensors = (cull_safetensors){0};
 }
 

@@ -8,6 +8,7 @@
 #define CULL_RECORDS_SAFETENSORS_H
 
 #include "base/bytes.h"
+#include "records/card.h"
 
 enum { CULL_SAFETENSORS_NAME = 128, CULL_SAFETENSORS_MOST = 4096 };
 
@@ -16,13 +17,15 @@ typedef struct cull_safetensor {
     cull_tensor tensor; /* dense; dims 0 is one number */
 } cull_safetensor;
 
-/* A whole file as bytes, to be written: in this order, `model` among the metadata. */
+/* A whole file as bytes, to be written: in this order, `model` and the card (NULL: none) among the
+ * metadata. */
 cull_status cull_safetensors_encode(const cull_safetensor *tensors, size_t count, const char *model,
-                                    cull_writer *out);
+                                    const cull_card *card, cull_writer *out);
 
 typedef struct cull_safetensors {
     size_t           count;
     cull_safetensor *tensor; /* views into the bytes parsed, aligned to nothing */
+    cull_card        card;
 } cull_safetensors;
 
 /* Check a whole file and list its tensors, which borrow `data`. `path` begins the sentence.

@@ -5,6 +5,7 @@
 #ifndef CULL_TRAIN_LEARNER_H
 #define CULL_TRAIN_LEARNER_H
 
+#include "records/card.h"
 #include "train/meter/meter.h"
 #include "train/plans.h"
 #include "train/setup.h"
@@ -16,6 +17,7 @@ typedef struct cull_learner {
     cull_backend           *backend;
     cull_model             *model; /* its own, as the two below */
     cull_params            *params;
+    cull_card               card; /* what its inputs and outputs are; borrowed from the data */
     cull_optim             *optim;
     cull_plans              plans;
     cull_schedule           schedule;

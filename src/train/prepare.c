@@ -89,34 +89,35 @@ done:
 }
 
 /* A model of the program's own must read these examples and know their classes. */
-static cull_status take_model(const cull_model *own, const cull_dataset *set, cull_model **out)
+static cull_status take_model(const cull_model *own, const char *data, const cull_card *card,
+                              cull_model **out)
 {
     cull_status status = CULL_OK;
 
-    if ((size_t)own->input.c != set->channels || (size_t)own->input.h != set->height ||
-        (size_t)own->input.w != set->width)
+    if ((size_t)own->input.c != card->channels || (size_t)own->input.h != card->height ||
+        (size_t)own->input.w != card->width)
         FAIL(CULL_BAD_ARGUMENT, "%s takes inputs of %lldx%lldx%lld, %s has %zux%zux%zu", own->name,
-             (long long)own->input.c, (long long)own->input.h, (long long)own->input.w, set->name,
-             set->channels, set->height, set->width);
-    if (own->classes < set->classes)
+             (long long)own->input.c, (long long)own->input.h, (long long)own->input.w, data,
+             card->channels, card->height, card->width);
+    if (own->classes < card->outputs)
         FAIL(CULL_BAD_ARGUMENT, "%s tells %zu classes apart, %s has %zu", own->name, own->classes,
-             set->name, set->classes);
+             data, card->outputs);
     TRY(cull_nn_model_copy(own, out));
 done:
     return status;
 }
 
-static cull_status name_model(const cull_train_setup *setup, const cull_dataset *set,
+static cull_status name_model(const cull_train_setup *setup, const cull_card *card,
                               cull_model **out)
 {
     cull_status        status = CULL_OK;
     cull_model_options options = setup->model_options;
     char               why[256];
 
-    options.channels = (int64_t)set->channels;
-    options.height = (int64_t)set->height;
-    options.width = (int64_t)set->width;
-    options.classes = set->classes;
+    options.channels = (int64_t)card->channels;
+    options.height = (int64_t)card->height;
+    options.width = (int64_t)card->width;
+    options.classes = card->outputs;
     status = cull_nn_model_by_name(setup->model, &options, out);
     if (status == CULL_BAD_ARGUMENT) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
@@ -127,15 +128,37 @@ done:
     return status;
 }
 
+cull_status cull_train_model(const cull_train_setup *setup, const char *data, const cull_card *card,
+                             cull_model **out)
+{
+    if (setup->own_model) return take_model(setup->own_model, data, card, out);
+    return name_model(setup, card, out);
+}
+
+/* Borrowed: the set outlives it. */
+static cull_card card_of(const cull_dataset *set)
+{
+    return (cull_card){.channels = set->channels,
+                       .height = set->height,
+                       .width = set->width,
+                       .dtype = set->dtype,
+                       .target = set->target.kind,
+                       .outputs = set->classes,
+                       .mean = set->mean,
+                       .deviation = set->deviation,
+                       .class_names = set->class_names};
+}
+
 static cull_status make_model(const cull_train_setup *setup, const cull_dataset *set,
                               cull_backend *backend, cull_learner *out)
 {
     cull_status status = CULL_OK;
     cull_model *model = NULL;
+    cull_card   card = card_of(set);
 
-    TRY(setup->own_model ? take_model(setup->own_model, set, &model)
-                         : name_model(setup, set, &model));
+    TRY(cull_train_model(setup, set->name, &card, &model));
     TRY(cull_learner_open(setup, model, backend, out));
+    out->card = card;
 done:
     return status;
 }

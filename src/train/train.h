@@ -77,6 +77,11 @@ typedef struct cull_trainer cull_trainer;
 /* setup and the texts in it are borrowed. learns false: only to evaluate. Reads files, writes
  * none. */
 cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull_trainer **out);
+
+/* The model that the setup trains, for inputs and outputs as the card has them; `data` is where
+ * they come from, for the sentence. */
+cull_status cull_train_model(const cull_train_setup *setup, const char *data, const cull_card *card,
+                             cull_model **out);
 void        cull_trainer_destroy(cull_trainer *trainer);
 
 /* Weights as the setup begins with them: those of its file, where it names one. CULL_BAD_OPTION

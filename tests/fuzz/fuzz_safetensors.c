@@ -15,9 +15,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     /* Every byte of every tensor is touched. */
-    if (cull_safetensors_encode(tensors.tensor, tensors.count, "fuzz", &bytes) != CULL_OK) abort();
+    if (cull_safetensors_encode(tensors.tensor, tensors.count, "fuzz", &tensors.card, &bytes) !=
+        CULL_OK)
+        abort();
     if (cull_safetensors_parse("again", bytes.data, bytes.size, &again) != CULL_OK) abort();
     if (tensors.count != again.count) abort();
+    if (tensors.card.channels != again.card.channels ||
+        tensors.card.class_names.count != again.card.class_names.count)
+        abort();
+    for (size_t c = 0; c < tensors.card.channels; c++)
+        if (tensors.card.mean[c] != again.card.mean[c]) abort();
     for (size_t i = 0; i < tensors.count; i++)
         if (!cull_safetensors_find(&again, tensors.tensor[i].name)) abort();
     cull_safetensors_clear(&tensors);

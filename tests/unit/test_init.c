@@ -191,7 +191,7 @@ static void check_refused(const struct world *w, const char *why,
     longer = calloc(count + 2, sizeof *longer);
     memcpy(longer, list, count * sizeof *longer);
     change(longer, &count);
-    assert_ok(cull_safetensors_encode(longer, count, "resnet20", &bytes));
+    assert_ok(cull_safetensors_encode(longer, count, "resnet20", NULL, &bytes));
     assert_ok(cull_file_write(path_in(w->folder, "given.safetensors"), bytes.data, bytes.size));
     status = cull_trainer_begin(t);
     if (!why)

@@ -340,7 +340,7 @@ static void an_audit_ranks_every_example(void **state)
 
     (void)snprintf(weights, sizeof weights, "%s/start.safetensors", w->folder);
     assert_ok(cull_trainer_create(&w->recipe->setup, false, &t));
-    assert_ok(cull_weights_encode(t->learner.model, t->learner.params, &bytes));
+    assert_ok(cull_weights_encode(t->learner.model, t->learner.params, NULL, &bytes));
     assert_ok(cull_file_write(weights, bytes.data, bytes.size));
     assert_ok(cull_audit(w->recipe, &o, &r));
     assert_ok(cull_evaluate(w->recipe, weights, "train", &e));

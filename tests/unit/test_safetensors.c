@@ -28,7 +28,7 @@ static void weights_come_back_bit_for_bit(void **state)
     assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &b));
     cull_nn_params_init(a, model, 7);
     for (size_t i = 0; i < a->running_count; i++) ((float *)a->running)[i] = (float)i;
-    assert_ok(cull_weights_encode(model, a, &bytes));
+    assert_ok(cull_weights_encode(model, a, NULL, &bytes));
     assert_ok(cull_weights_decode("x", bytes.data, bytes.size, model, b));
     assert_memory_equal(a->value, b->value, a->count * sizeof(float));
     assert_memory_equal(a->running, b->running, a->running_count * sizeof(float));
@@ -80,10 +80,10 @@ static void another_models_weights_are_refused_and_change_nothing(void **state)
     before = malloc(params->count * sizeof *before);
     assert_non_null(before);
     memcpy(before, params->value, params->count * sizeof *before);
-    assert_ok(cull_weights_encode(other, others, &bytes));
+    assert_ok(cull_weights_encode(other, others, NULL, &bytes));
     assert_fails(CULL_BAD_FILE, "which the model has",
                  cull_weights_decode("x", bytes.data, bytes.size, model, params));
-    assert_ok(cull_weights_encode(model, wide, &doubles));
+    assert_ok(cull_weights_encode(model, wide, NULL, &doubles));
     assert_fails(CULL_BAD_FILE, "is float64, the model's is float32",
                  cull_weights_decode("x", doubles.data, doubles.size, model, params));
     assert_memory_equal(before, params->value, params->count * sizeof *before);
@@ -207,7 +207,7 @@ static void every_cut_of_a_file_is_refused(void **state)
 
     (void)state;
     assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
-    assert_ok(cull_weights_encode(model, params, &bytes));
+    assert_ok(cull_weights_encode(model, params, NULL, &bytes));
     for (size_t size = 0; size < bytes.size; size += size < 1000 ? 1 : 997) {
         unsigned char *cut = malloc(size + 1);
         assert_non_null(cut);
@@ -269,7 +269,7 @@ static void reading_and_writing_survive_failing_allocations(void **state)
     for (size_t n = 1; status != CULL_OK; n++) {
         cull_writer bytes = {0};
         fail_nth_alloc(n);
-        status = cull_weights_encode(model, params, &bytes);
+        status = cull_weights_encode(model, params, NULL, &bytes);
         if (status == CULL_OK)
             status = cull_weights_decode("f", bytes.data, bytes.size, model, params);
         fail_nth_alloc(0);

@@ -454,6 +454,21 @@ static cull_status evaluate(void *s)
     return cull_evaluate(with.recipe, with.weights, "test", s);
 }
 
+static cull_status choose_of_run(void *s)
+{
+    return cull_run_chosen(path_in(with.folder, "run"), 0, false, s);
+}
+
+static bool is_chosen(const void *s)
+{
+    return ((const cull_chosen *)s)->count > 0;
+}
+
+static void clear_chosen(void *s)
+{
+    cull_chosen_clear(s);
+}
+
 static bool is_evaluated(const void *s)
 {
     return ((const cull_evaluation *)s)->count == COUNT && ((const cull_evaluation *)s)->loss > 0;
@@ -573,6 +588,7 @@ static const struct sized {
     {CASE(cull_run_options, tell), fill_nothing, run_options, NULL, NULL},
     {CASE(cull_run_result, weights), fill_nothing, run_result, has_run, NULL},
     {CASE(cull_evaluation, seconds), fill_nothing, evaluate, is_evaluated, NULL},
+    {CASE(cull_chosen, name), fill_nothing, choose_of_run, is_chosen, clear_chosen},
     {CASE(cull_compare_options, command), fill_compare, compare, NULL, NULL},
     {CASE(cull_measured, waited), fill_nothing, measure, is_measured, NULL},
     {CASE(cull_compare_run, seconds), fill_nothing, compare_run, is_planned, NULL},

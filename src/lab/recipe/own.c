@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "lab/recipe/recipe.h"
+#include "train/folder/weights.h"
 #include "train/network/network.h"
 
 /* Give a key another value, as if the recipe had been opened with it. */
@@ -202,12 +203,19 @@ cull_status cull_network_open(const cull_recipe *recipe, const char *weights, cu
     cull_status        status = CULL_OK;
     cull_trainer      *t = NULL;
     cull_network      *network = NULL;
+    cull_model        *model = NULL;
+    cull_card          card = {0};
     cull_network_setup setup = setup_of(&recipe->setup);
 
-    TRY(cull_trainer_create(&recipe->setup, false, &t));
-    setup.mean = t->sets.train->mean;
-    setup.deviation = t->sets.train->deviation;
-    TRY(cull_network_make(t->learner.model, NULL, &setup, &network));
+    if (weights) TRY(cull_weights_card(weights, &card));
+    setup.card = &card;
+    if (card.channels) {
+        TRY(cull_train_model(&recipe->setup, weights, &card, &model));
+    } else {
+        TRY(cull_trainer_create(&recipe->setup, false, &t));
+        setup.card = &t->learner.card;
+    }
+    TRY(cull_network_make(t ? t->learner.model : model, NULL, &setup, &network));
     if (weights) {
         TRY(cull_network_read(network, weights));
     } else {
@@ -218,6 +226,8 @@ cull_status cull_network_open(const cull_recipe *recipe, const char *weights, cu
     network = NULL;
 done:
     cull_network_destroy(network);
+    cull_nn_model_destroy(model);
+    cull_card_clear(&card);
     cull_trainer_destroy(t);
     return status;
 }

@@ -51,7 +51,7 @@ cull_status cull_checkpoint_weights(const char *folder, const cull_learner *lear
     char        path[CULL_DATA_PATH];
 
     TRY(check_finite(learner->params, step));
-    TRY(cull_weights_encode(learner->model, learner->params, &bytes));
+    TRY(cull_weights_encode(learner->model, learner->params, &learner->card, &bytes));
     *hash = cull_base_hash(bytes.data, bytes.size);
     (void)snprintf(name, CULL_STATE_NAME, PREFIX "%" PRIu64 "-%016" PRIx64 ".safetensors", step,
                    *hash);

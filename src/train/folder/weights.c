@@ -82,7 +82,7 @@ done:
 }
 
 cull_status cull_weights_encode(const cull_model *model, const cull_params *params,
-                                cull_writer *out)
+                                const cull_card *card, cull_writer *out)
 {
     cull_status      status = CULL_OK;
     cull_params      host = {0};
@@ -91,7 +91,7 @@ cull_status cull_weights_encode(const cull_model *model, const cull_params *para
 
     TRY(cull_nn_params_borrow(params, &host));
     TRY(cull_weights_list(model, &host, &list, &count));
-    TRY(cull_safetensors_encode(list, count, model->name, out));
+    TRY(cull_safetensors_encode(list, count, model->name, card, out));
 done:
     cull_base_free(list);
     cull_nn_params_drop(params, &host);
@@ -156,6 +156,23 @@ cull_status cull_weights_read(const char *path, const cull_model *model, cull_pa
     TRY(cull_file_read(path, &data, &bytes));
     TRY(cull_weights_decode(path, data, bytes, model, params));
 done:
+    cull_bytes_release(data);
+    return status;
+}
+
+cull_status cull_weights_card(const char *path, cull_card *out)
+{
+    cull_status      status = CULL_OK;
+    cull_safetensors file = {0};
+    void            *data = NULL;
+    size_t           bytes = 0;
+
+    TRY(cull_file_read(path, &data, &bytes));
+    TRY(cull_safetensors_parse(path, data, bytes, &file));
+    *out = file.card;
+    file.card = (cull_card){0};
+done:
+    cull_safetensors_clear(&file);
     cull_bytes_release(data);
     return status;
 }

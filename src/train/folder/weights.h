@@ -10,9 +10,9 @@
 cull_status cull_weights_list(const cull_model *model, const cull_params *params,
                               cull_safetensor **out, size_t *count);
 
-/* A file of the parameters as they are now. */
+/* A file of the parameters as they are now; card NULL: it says nothing of inputs. */
 cull_status cull_weights_encode(const cull_model *model, const cull_params *params,
-                                cull_writer *out);
+                                const cull_card *card, cull_writer *out);
 
 /* Take every parameter from a file's bytes; tensors that the model does not have are ignored.
  * CULL_BAD_FILE, and untouched parameters, when one is missing or of another shape or type. */
@@ -21,6 +21,9 @@ cull_status cull_weights_decode(const char *path, const void *data, size_t bytes
 
 /* The same from a file. */
 cull_status cull_weights_read(const char *path, const cull_model *model, cull_params *params);
+
+/* What a file says of inputs and outputs, all of it checked; ended with cull_card_clear(). */
+cull_status cull_weights_card(const char *path, cull_card *out);
 
 /* The weights that a run begins with, as train.init names them: exactly the model's tensors (but
  * for PyTorch's num_batches_tracked), and finite. *hash is the file's. CULL_BAD_OPTION names the

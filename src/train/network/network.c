@@ -88,15 +88,28 @@ done:
     return status;
 }
 
+static cull_status take_card(cull_network *n, const cull_card *card, size_t channels)
+{
+    cull_status status = CULL_OK;
+
+    if (card) {
+        TRY(cull_card_copy(card, &n->card));
+        goto done;
+    }
+    TRY(cull_base_alloc(channels, sizeof *n->card.mean, "a network", &n->card.mean));
+    TRY(cull_base_alloc(channels, sizeof *n->card.deviation, "a network", &n->card.deviation));
+    for (size_t c = 0; c < channels; c++) n->card.deviation[c] = 1;
+done:
+    return status;
+}
+
 cull_status cull_network_make(const cull_model *model, cull_backend *backend,
                               const cull_network_setup *setup, cull_network **out)
 {
     cull_status   status = CULL_OK;
     cull_network *n = NULL;
-    size_t        channels = 0;
 
     if (!model || !model->classes) FAIL(CULL_BAD_ARGUMENT, "the model is not finished");
-    channels = (size_t)model->input.c;
     TRY(cull_base_alloc(1, sizeof *n, "a network", &n));
     if (!backend) TRY(cull_backend_open(setup->backend, setup->threads, &n->owned));
     n->backend = n->kit.backend = backend ? backend : n->owned;
@@ -105,12 +118,7 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
     n->decay_all = setup->decay_all;
     n->smoothing = setup->smoothing;
     n->key = cull_key_make(setup->seed, "dropout");
-    TRY(cull_base_alloc(channels, sizeof *n->mean, "a network", &n->mean));
-    TRY(cull_base_alloc(channels, sizeof *n->deviation, "a network", &n->deviation));
-    for (size_t c = 0; c < channels; c++) {
-        n->mean[c] = setup->mean ? setup->mean[c] : 0;
-        n->deviation[c] = setup->deviation ? setup->deviation[c] : 1;
-    }
+    TRY(take_card(n, setup->card, (size_t)model->input.c));
     TRY(cull_base_alloc((size_t)cull_image_row(&model->input), sizeof *n->row, "a network",
                         &n->row));
     TRY(cull_nn_model_copy(model, &n->model));
@@ -137,8 +145,7 @@ void cull_network_destroy(cull_network *n)
     cull_optim_destroy(n->optim);
     cull_nn_params_destroy(n->params);
     cull_nn_model_destroy(n->model);
-    cull_base_free(n->mean);
-    cull_base_free(n->deviation);
+    cull_card_clear(&n->card);
     cull_tray_clear(&n->tray);
     cull_base_free(n->logits);
     cull_subset_clear(&n->chosen);

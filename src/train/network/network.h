@@ -21,7 +21,7 @@ struct cull_network {
     double             smoothing;
     cull_key           key;
     cull_plans         plans;
-    double            *mean, *deviation; /* [channels] */
+    cull_card          card; /* its own; where nothing is known, of mean 0 and deviation 1    */
     cull_tray          tray;
     void              *logits; /* [logits_room] on the host, where the backend is not */
     size_t             logits_room;
@@ -47,7 +47,7 @@ typedef struct cull_network_setup {
     uint64_t           seed;
     const char        *backend; /* opened for the network where none is lent */
     unsigned           threads;
-    const double      *mean, *deviation; /* [channels] of the inputs; NULL: taken as they are */
+    const cull_card   *card; /* how inputs are normalised; NULL: they are taken as they are */
 } cull_network_setup;
 
 /* Nothing is kept of setup and model; `backend` NULL: the setup's. */

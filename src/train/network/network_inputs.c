@@ -54,7 +54,7 @@ static cull_status take_doubles(const cull_network *n, const double *x, cull_dat
 
         if (!isfinite(x[j]))
             FAIL(CULL_NOT_FINITE, "inputs: number %zu of example %zu is not finite", j, from);
-        out[to] = (x[j] - n->mean[c]) / n->deviation[c];
+        out[to] = (x[j] - n->card.mean[c]) / n->card.deviation[c];
     }
 done:
     return status;
@@ -74,8 +74,8 @@ cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_f
                               .from = x->dtype == CULL_U8 ? CULL_U8 : CULL_F32,
                               .to = form.dtype,
                               .channels_last = form.channels_last,
-                              .mean = n->mean,
-                              .deviation = n->deviation};
+                              .mean = n->card.mean,
+                              .deviation = n->card.deviation};
 
     if (x->dtype == CULL_F64 && form.dtype == CULL_F64)
         return take_doubles(n, data, form, from, (double *)(void *)out);

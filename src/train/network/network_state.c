@@ -20,7 +20,7 @@ cull_status cull_network_write(const cull_network *n, const char *path)
     cull_status status = CULL_OK;
     cull_writer bytes = {0};
 
-    TRY(cull_weights_encode(n->model, n->params, &bytes));
+    TRY(cull_weights_encode(n->model, n->params, &n->card, &bytes));
     TRY(cull_file_write(path, bytes.data, bytes.size));
 done:
     cull_writer_clear(&bytes);
@@ -56,7 +56,7 @@ cull_status cull_network_save(const cull_network *n, void **out, size_t *size)
     cull_writer bytes = {0}, weights = {0};
     uint64_t    hash = 0, length = 0;
 
-    TRY(cull_weights_encode(n->model, n->params, &weights));
+    TRY(cull_weights_encode(n->model, n->params, &n->card, &weights));
     length = weights.size;
     TRY(cull_write(&bytes, MAGIC, 8));
     TRY(cull_write(&bytes, &hash, sizeof hash));

@@ -1,0 +1,157 @@
+/*
+ * lab/run/predict.c - what saved weights say of a set.
+ *
+ * Examples go through the network as they lie in their set, in batches of one size, so that what
+ * is said of one does not depend on how many there are.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sized.h"
+#include "lab/recipe/recipe.h"
+#include "train/network/network.h"
+
+enum { AT_ONCE = 256 };
+
+/* Room for the examples of one batch, and for what is said of them. */
+struct room {
+    char        *inputs;
+    float       *output;
+    int32_t     *best;
+    const char **name;
+};
+
+static void clear_room(struct room *r)
+{
+    cull_base_free(r->inputs);
+    cull_base_free(r->output);
+    cull_base_free(r->best);
+    cull_base_free(r->name);
+}
+
+static cull_status make_room(const cull_dataset *set, size_t outputs, struct room *r)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_base_alloc(AT_ONCE, cull_data_row_bytes(set), "examples to predict", &r->inputs));
+    TRY(cull_base_alloc(AT_ONCE * outputs, sizeof *r->output, "predictions", &r->output));
+    TRY(cull_base_alloc(AT_ONCE, sizeof *r->best, "predictions", &r->best));
+    TRY(cull_base_alloc(AT_ONCE, sizeof *r->name, "predictions", &r->name));
+done:
+    return status;
+}
+
+static cull_status check_set(const cull_dataset *set, const cull_card *card)
+{
+    cull_status status = CULL_OK;
+
+    if (set->channels != card->channels || set->height != card->height ||
+        set->width != card->width || set->dtype != card->dtype)
+        FAIL(CULL_BAD_ARGUMENT,
+             "%s: examples of %zux%zux%zu %s, but the network was trained on %zux%zux%zu %s",
+             set->name, set->channels, set->height, set->width, cull_dtype_name(set->dtype),
+             card->channels, card->height, card->width, cull_dtype_name(card->dtype));
+done:
+    return status;
+}
+
+static void find_best(const float *output, size_t count, size_t outputs, int32_t *best)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float *row = output + i * outputs;
+        best[i] = 0;
+        for (size_t k = 1; k < outputs; k++)
+            if (row[k] > row[best[i]]) best[i] = (int32_t)k;
+    }
+}
+
+static cull_status read_rows(const cull_dataset *set, size_t from, size_t count, struct room *r)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = cull_data_row_bytes(set);
+    const void *row = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        char *to = r->inputs + i * bytes;
+        TRY(cull_data_row_at(set, from + i, to, &row));
+        if (row != to) memcpy(to, row, bytes);
+        r->name[i] = cull_data_name_at(set, from + i);
+    }
+done:
+    return status;
+}
+
+/* Softmax for one class, numbers as they are for reals. */
+static cull_status say(cull_network *n, const cull_dataset *set, size_t count, struct room *r)
+{
+    cull_tensor inputs =
+        cull_images(r->inputs, set->dtype, count, set->channels, set->height, set->width);
+    bool real = n->card.target == CULL_TARGET_REAL;
+
+    return cull_network_predict(n, &inputs, real ? r->output : NULL, real ? NULL : r->output);
+}
+
+static cull_status predict(cull_network *n, const cull_dataset                *set,
+                           bool (*tell)(void *, const cull_predicted *), void *context)
+{
+    cull_status    status = CULL_OK;
+    struct room    room = {0};
+    bool           more = true;
+    cull_predicted some = {.outputs = n->model->classes, .target = n->card.target};
+
+    TRY(check_set(set, &n->card));
+    TRY(make_room(set, some.outputs, &room));
+    if (n->card.class_names.count == some.outputs)
+        some.class_name = (const char *const *)n->card.class_names.text;
+    some.output = room.output;
+    some.best = room.best;
+    for (; more && some.from < set->count; some.from += some.count) {
+        some.count = set->count - some.from < AT_ONCE ? set->count - some.from : AT_ONCE;
+        TRY(read_rows(set, some.from, some.count, &room));
+        TRY(say(n, set, some.count, &room));
+        find_best(room.output, some.count, some.outputs, room.best);
+        some.name = room.name[0] ? room.name : NULL;
+        more = tell(context, &some);
+    }
+done:
+    clear_room(&room);
+    return status;
+}
+
+/* What the caller leaves open is as the network was trained. */
+static cull_data_request complete(const cull_data_request *asked, const cull_data_request *trained)
+{
+    cull_data_request r = *asked;
+
+    if (!r.root) r.root = trained->root;
+    if (r.layout == CULL_LAYOUT_TOLD) r.layout = trained->layout;
+    if (!r.side) {
+        r.side = trained->side;
+        r.fit = trained->fit;
+    }
+    if (!r.label) r.label = trained->label;
+    r.target = trained->target;
+    r.inputs = true;
+    return r;
+}
+
+cull_status cull_predict_set(const cull_recipe *recipe, const char *weights,
+                             const cull_data_request *data,
+                             bool (*tell)(void *context, const cull_predicted *some), void *context)
+{
+    cull_status       status = CULL_OK;
+    cull_network     *network = NULL;
+    cull_dataset     *set = NULL;
+    cull_data_request data_room, request;
+
+    SIZED(cull_data_request, data, data_room);
+    request = complete(data, &recipe->setup.files);
+    TRY(cull_network_open(recipe, weights, &network));
+    TRY(cull_data_open(&request, &set));
+    TRY(predict(network, set, tell, context));
+done:
+    cull_data_close(set);
+    cull_network_destroy(network);
+    return status;
+}

@@ -1,0 +1,191 @@
+/* records/card.c - inputs and outputs as texts of a file's metadata, and back. */
+#include "records/card.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "tensor/tensor.h"
+
+#define SHAPE  "cull.input"
+#define DTYPE  "cull.dtype"
+#define TARGET "cull.target"
+#define COUNT  "cull.outputs"
+#define MEAN   "cull.mean"
+#define SPREAD "cull.deviation"
+#define NAMES  "cull.classes"
+
+static const char *const targets[] = {
+    [CULL_TARGET_CLASS] = "class", [CULL_TARGET_CLASSES] = "classes", [CULL_TARGET_REAL] = "real"};
+enum { TARGETS = sizeof targets / sizeof *targets };
+
+/* An array of JSON as a text of it: metadata holds no other values. */
+static void put_array(cull_json *json, const char *key, const double *number,
+                      const cull_texts *texts, size_t count)
+{
+    cull_json array = {0};
+
+    cull_json_open(&array, NULL, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (number)
+            cull_json_number(&array, NULL, number[i]);
+        else
+            cull_json_text(&array, NULL, texts->text[i]);
+    }
+    cull_json_close(&array, ']');
+    if (array.status == CULL_OK) array.status = cull_write(&array.bytes, "", 1);
+    if (json->status == CULL_OK) json->status = array.status;
+    if (json->status == CULL_OK) cull_json_text(json, key, (const char *)array.bytes.data);
+    cull_json_clear(&array);
+}
+
+void cull_card_put(cull_json *json, const cull_card *card)
+{
+    char text[80];
+
+    if (card->channels == 0 || card->channels > CULL_CARD_MOST) return;
+    (void)snprintf(text, sizeof text, "%zux%zux%zu", card->channels, card->height, card->width);
+    cull_json_text(json, SHAPE, text);
+    cull_json_text(json, DTYPE, cull_dtype_name(card->dtype));
+    cull_json_text(json, TARGET, targets[card->target]);
+    (void)snprintf(text, sizeof text, "%zu", card->outputs);
+    cull_json_text(json, COUNT, text);
+    put_array(json, MEAN, card->mean, NULL, card->channels);
+    put_array(json, SPREAD, card->deviation, NULL, card->channels);
+    if (card->class_names.count)
+        put_array(json, NAMES, NULL, &card->class_names, card->class_names.count);
+}
+
+static cull_status complain(const char *path, const char *key)
+{
+    return cull_fail(CULL_BAD_FILE, "%s: '%s' in its metadata is not as cull writes it", path, key);
+}
+
+static cull_status parse_array(const char *path, const json_t *metadata, const char *key,
+                               size_t count, json_t **out)
+{
+    const char *text = cull_records_word(metadata, key);
+
+    *out = json_loads(text, 0, NULL);
+    return json_is_array(*out) && json_array_size(*out) == count ? CULL_OK : complain(path, key);
+}
+
+static cull_status take_numbers(const char *path, const json_t *metadata, const char *key,
+                                size_t count, double **out)
+{
+    cull_status status = CULL_OK;
+    json_t     *array = NULL;
+
+    TRY(parse_array(path, metadata, key, count, &array));
+    TRY(cull_base_alloc(count, sizeof **out, "normalisation", out));
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(array, i);
+        (*out)[i] = json_number_value(value);
+        if (!json_is_number(value) || !isfinite((*out)[i])) TRY(complain(path, key));
+    }
+done:
+    json_decref(array);
+    return status;
+}
+
+static cull_status take_names(const char *path, const json_t *metadata, size_t count,
+                              cull_texts *out)
+{
+    cull_status status = CULL_OK;
+    json_t     *array = NULL;
+
+    if (!json_object_get(metadata, NAMES)) goto done;
+    TRY(parse_array(path, metadata, NAMES, count, &array));
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(array, i));
+        if (!name) TRY(complain(path, NAMES));
+        TRY(cull_texts_add(out, name, strlen(name)));
+    }
+done:
+    json_decref(array);
+    return status;
+}
+
+/* "3x32x32": `count` numbers above 0, of at most 7 digits. */
+static bool take_product(const char *text, size_t count, size_t *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t digits = strspn(text, "0123456789");
+
+        if (digits < 1 || digits > 7 || text[digits] != (i + 1 < count ? 'x' : '\0')) return false;
+        out[i] = (size_t)strtoul(text, NULL, 10);
+        if (out[i] == 0) return false;
+        text += digits + 1;
+    }
+    return true;
+}
+
+static cull_status take_sizes(const char *path, const json_t *metadata, cull_card *out)
+{
+    cull_status status = CULL_OK;
+    const char *dtype = cull_records_word(metadata, DTYPE);
+    const char *target = cull_records_word(metadata, TARGET);
+    size_t      kind = 0, shape[3] = {0};
+
+    if (!take_product(cull_records_word(metadata, SHAPE), 3, shape) || shape[0] > CULL_CARD_MOST)
+        TRY(complain(path, SHAPE));
+    if (!take_product(cull_records_word(metadata, COUNT), 1, &out->outputs))
+        TRY(complain(path, COUNT));
+    out->channels = shape[0];
+    out->height = shape[1];
+    out->width = shape[2];
+    out->dtype = strcmp(dtype, cull_dtype_name(CULL_U8)) == 0 ? CULL_U8 : CULL_F32;
+    if (strcmp(dtype, cull_dtype_name(out->dtype)) != 0) TRY(complain(path, DTYPE));
+    while (kind < TARGETS && strcmp(target, targets[kind]) != 0) kind++;
+    if (kind == TARGETS) TRY(complain(path, TARGET));
+    out->target = (cull_target_kind)kind;
+done:
+    return status;
+}
+
+cull_status cull_card_take(const char *path, const json_t *metadata, cull_card *out)
+{
+    cull_status status = CULL_OK;
+    cull_card   card = {0};
+
+    if (!json_object_get(metadata, SHAPE)) goto done;
+    TRY(take_sizes(path, metadata, &card));
+    TRY(take_numbers(path, metadata, MEAN, card.channels, &card.mean));
+    TRY(take_numbers(path, metadata, SPREAD, card.channels, &card.deviation));
+    for (size_t c = 0; c < card.channels; c++)
+        if (card.deviation[c] <= 0) TRY(complain(path, SPREAD));
+    TRY(take_names(path, metadata, card.outputs, &card.class_names));
+    *out = card;
+    card = (cull_card){0};
+done:
+    cull_card_clear(&card);
+    return status;
+}
+
+cull_status cull_card_copy(const cull_card *card, cull_card *out)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = card->channels * sizeof *card->mean;
+
+    *out = *card;
+    out->mean = out->deviation = NULL;
+    out->class_names = (cull_texts){0};
+    TRY(cull_base_alloc(bytes, 1, "normalisation", &out->mean));
+    TRY(cull_base_alloc(bytes, 1, "normalisation", &out->deviation));
+    memcpy(out->mean, card->mean, bytes);
+    memcpy(out->deviation, card->deviation, bytes);
+    TRY(cull_texts_copy(&out->class_names, &card->class_names));
+done:
+    if (status != CULL_OK) cull_card_clear(out);
+    return status;
+}
+
+void cull_card_clear(cull_card *card)
+{
+    cull_base_free(card->mean);
+    cull_base_free(card->deviation);
+    cull_texts_clear(&card->class_names);
+    *card = (cull_card){0};
+}

@@ -1,0 +1,34 @@
+/*
+ * records/card.h - what a file of weights says of its inputs and outputs, so that it can be used
+ * where the data it was trained on is not.
+ *
+ * It is texts among the file's metadata, under keys that begin with "cull."; docs/formats.md has
+ * them.
+ */
+#ifndef CULL_RECORDS_CARD_H
+#define CULL_RECORDS_CARD_H
+
+#include "base/texts.h"
+#include "records/fields.h"
+
+enum { CULL_CARD_MOST = 65536 }; /* channels whose constants are written */
+
+typedef struct cull_card {
+    size_t           channels, height, width; /* of an input; channels 0: nothing is said    */
+    cull_dtype       dtype;                   /* CULL_U8: images; CULL_F32: features         */
+    cull_target_kind target;
+    size_t           outputs;          /* classes, or numbers that are told           */
+    double          *mean, *deviation; /* [channels], as a data set has them          */
+    cull_texts       class_names;      /* of all outputs, or none                     */
+} cull_card;
+
+/* Members of a JSON object that is open. Nothing where there are more than CULL_CARD_MOST. */
+void cull_card_put(cull_json *json, const cull_card *card);
+
+/* `metadata` NULL, or without a word of ours: a card of zeros. CULL_BAD_FILE, beginning with path,
+ * when it does not hold together. */
+cull_status cull_card_take(const char *path, const json_t *metadata, cull_card *out);
+cull_status cull_card_copy(const cull_card *card, cull_card *out); /* into zeros */
+void        cull_card_clear(cull_card *card);
+
+#endif
