@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "data/format.h"
+#include "data/labels.h"
 #include "data/npy.h"
 #include "tensor/tensor.h"
 
-enum { IMAGENET_ROW = 3 * 32 * 32, IMAGENET_CLASSES = 1000, FEWEST_CLASSES = 2 };
+enum { IMAGENET_ROW = 3 * 32 * 32, IMAGENET_CLASSES = 1000 };
 
 static bool has_array(const cull_arrays *arrays, const char *name)
 {
@@ -41,25 +42,6 @@ static cull_status get_pair(cull_arrays *arrays, const char *path, cull_data_rol
              path);
     FAIL(CULL_BAD_FILE, "%s: holds neither x_train and y_train nor x and y nor data and labels",
          path);
-done:
-    return status;
-}
-
-/* Labels base .. base+most-1, which become 0 .. most-1; *top is the largest of those. */
-static cull_status copy_labels(const char *path, const cull_tensor *y, int64_t base, int64_t most,
-                               cull_dataset *into, int64_t *top)
-{
-    cull_status status = CULL_OK;
-    int32_t    *labels = cull_data_labels(into) + into->count;
-
-    for (size_t i = 0; i < (size_t)y->shape[0]; i++) {
-        double label = cull_tensor_get(y, i);
-        if (label < (double)base || label > (double)(base + most - 1))
-            FAIL(CULL_BAD_FILE, "%s: label %.0f of example %zu; %lld to %lld are labels", path,
-                 label, i, (long long)base, (long long)(base + most - 1));
-        labels[i] = (int32_t)((int64_t)label - base);
-        if (labels[i] > *top) *top = labels[i];
-    }
 done:
     return status;
 }
@@ -136,8 +118,6 @@ static cull_status check_pair(const char *path, const cull_tensor *x, const cull
     if (x->dims < 2)
         FAIL(CULL_BAD_FILE, "%s: inputs of %d dimension; (N, D), (N, H, W) or (N, C, H, W)", path,
              x->dims);
-    if (y->dims != 1 || (y->dtype != CULL_U8 && y->dtype != CULL_I32 && y->dtype != CULL_I64))
-        FAIL(CULL_BAD_FILE, "%s: labels are not (N) whole numbers", path);
     if (x->shape[0] != y->shape[0] || x->shape[0] == 0)
         FAIL(CULL_BAD_FILE, "%s: %lld inputs and %lld labels", path, (long long)x->shape[0],
              (long long)y->shape[0]);
@@ -152,9 +132,9 @@ static cull_status take_pair(const char *path, const cull_tensor *x, const cull_
     cull_status status = CULL_OK;
     cull_dtype  dtype = x->dtype == CULL_U8 ? CULL_U8 : CULL_F32;
     size_t      shape[CULL_MAX_DIMS] = {0};
-    int64_t     top = FEWEST_CLASSES - 1;
 
     TRY(check_pair(path, x, y));
+    TRY(cull_data_labels_aim(path, y, CULL_TARGET_CLASS, into));
     for (int d = 0; d < x->dims; d++) shape[d] = (size_t)x->shape[d];
     if (x->dims == 2)
         TRY(cull_data_shape(into, path, dtype, shape[1], 1, 1));
@@ -163,9 +143,8 @@ static cull_status take_pair(const char *path, const cull_tensor *x, const cull_
     else
         TRY(cull_data_shape(into, path, dtype, shape[1], shape[2], shape[3]));
     TRY(take_inputs(path, x, arrays, into));
-    TRY(copy_labels(path, y, 0, CULL_DATA_MOST_CLASSES, into, &top));
+    TRY(cull_data_labels_take(path, y, into));
     into->count += shape[0];
-    into->classes = (size_t)top + 1;
 done:
     return status;
 }
@@ -282,11 +261,12 @@ cull_status cull_data_imagenet32_parse(const cull_data_source *file, cull_datase
     TRY(cull_arrays_get(arrays, "data", &x));
     TRY(cull_arrays_get(arrays, "labels", &y));
     TRY(check_pair(path, &x, &y));
+    if (y.dims != 1) FAIL(CULL_BAD_FILE, "%s: labels are not (N) whole numbers", path);
     if (x.dtype != CULL_U8 || x.dims != 2 || x.shape[1] != IMAGENET_ROW)
         FAIL(CULL_BAD_FILE, "%s: data is not (N, 3072) of uint8", path);
     TRY(cull_data_shape(into, path, CULL_U8, 3, 32, 32));
     TRY(take_inputs(path, &x, NULL, into));
-    TRY(copy_labels(path, &y, 1, IMAGENET_CLASSES, into, &top));
+    TRY(cull_data_labels_copy(path, &y, 1, IMAGENET_CLASSES, into, &top));
     into->count += (size_t)x.shape[0];
     into->classes = IMAGENET_CLASSES;
 done:

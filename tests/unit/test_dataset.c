@@ -304,8 +304,8 @@ static void arrays_that_are_no_set_are_named(void **state)
     REFUSED("inputs of 1 dimension", tensor(pixels, CULL_U8, 1, flat), cull_vector(y, CULL_I32, 4));
     REFUSED("2 inputs and 3 labels", tensor(pixels, CULL_U8, 2, square),
             cull_vector(y, CULL_I32, 3));
-    REFUSED("labels are not (N) whole", tensor(pixels, CULL_U8, 2, square),
-            cull_vector(nan, CULL_F32, 2));
+    REFUSED("label nan of example 0; 0 to 65535", tensor(pixels, CULL_U8, 2, square),
+            cull_vector(nan + 2, CULL_F32, 2));
     REFUSED("label -1 of example 1; 0 to 65535", tensor(pixels, CULL_U8, 2, square),
             cull_vector(negative, CULL_I32, 2));
     REFUSED("label 65536 of example 1", tensor(pixels, CULL_U8, 2, square),
