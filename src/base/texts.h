@@ -17,4 +17,21 @@ void        cull_texts_clear(cull_texts *texts);
 /* Which one is this? count when none is. */
 size_t cull_texts_find(const cull_texts *texts, const char *text);
 
+/* A letter of ASCII made small; anything else as it is, whatever the locale. */
+static inline char cull_text_small(char c)
+{
+    static const char small[] = "abcdefghijklmnopqrstuvwxyz";
+
+    if (c < 'A' || c > 'Z') return c;
+    return small[c - 'A'];
+}
+
+/* Are `length` bytes these letters, capitals or not? `small` has none. */
+static inline bool cull_text_is(const char *text, size_t length, const char *small)
+{
+    for (size_t i = 0; i < length; i++)
+        if (small[i] == '\0' || cull_text_small(text[i]) != small[i]) return false;
+    return small[length] == '\0';
+}
+
 #endif

@@ -84,8 +84,9 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
                                 cull_dataset **out);
 
 /* A new set from a copy of a program's own arrays, dense: x as in a .npz file of a set, y its
- * labels. CULL_BAD_ARGUMENT, beginning with `name`, when they are not. */
-cull_status cull_data_take(const char *name, const cull_tensor *x, const cull_tensor *y,
+ * labels; `how` has a name for them, layout and target. CULL_BAD_ARGUMENT, beginning with the name,
+ * when they are not; CULL_BAD_OPTION, about data.layout, when that must be said. */
+cull_status cull_data_take(const cull_data_request *how, const cull_tensor *x, const cull_tensor *y,
                            cull_dataset **out);
 
 /* Normalise `set` as `train` is, and number and count classes as there: for test and validation

@@ -26,6 +26,12 @@ static bool widen_half(const unsigned char *from, size_t count, void *to)
     return true;
 }
 
+static bool widen_i1(const unsigned char *from, size_t count, void *to)
+{
+    for (size_t i = 0; i < count; i++) ((int32_t *)to)[i] = from[i] < 128 ? from[i] : from[i] - 256;
+    return true;
+}
+
 #define WIDEN(name, narrow, wide)                                                                  \
     static bool name(const unsigned char *from, size_t count, void *to)                            \
     {                                                                                              \
@@ -36,7 +42,6 @@ static bool widen_half(const unsigned char *from, size_t count, void *to)
         }                                                                                          \
         return true;                                                                               \
     }
-WIDEN(widen_i1, int8_t, int32_t)
 WIDEN(widen_i2, int16_t, int32_t)
 WIDEN(widen_u2, uint16_t, int32_t)
 WIDEN(widen_u4, uint32_t, int64_t)
