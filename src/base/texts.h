@@ -34,4 +34,14 @@ static inline bool cull_text_is(const char *text, size_t length, const char *sma
     return small[length] == '\0';
 }
 
+/* Is this UTF-8 without control characters: a name that can be shown, written to JSON, read again?
+ */
+bool cull_text_clean(const char *text, size_t length);
+
+enum { CULL_TEXT_SHOWN = 44 };
+
+/* A foreign text as a sentence may show it: cut after 40 bytes ("..." then), and what is not a
+ * printed character of ASCII or part of UTF-8 as '?'. Returns out. */
+const char *cull_text_show(const char *text, size_t length, char out[CULL_TEXT_SHOWN]);
+
 #endif
