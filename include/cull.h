@@ -212,7 +212,8 @@ typedef struct cull_arrays cull_arrays;
  * Open a file of arrays, told by its content: .npy holds one without a name (""), .npz
  * any number. An array is read when it is first asked for.
  *
- * get       a dense view, valid until close. name NULL: the file's only array.
+ * get       a dense view, valid until close. name NULL: the file's only array. What cull_dtype
+ *           has no type for is widened: half floats, bool, other integers.
  *           CULL_BAD_ARGUMENT when there is none of that name (or more than one);
  *           CULL_BAD_FILE when its bytes are not what the format asks for.
  */
@@ -838,10 +839,10 @@ typedef struct cull_data_request {
     const char      *root; /* the folder that holds the named sets' folders; NULL: $CULL_DATA */
     cull_target_kind target;
     cull_data_layout layout;
-    size_t           side;   /* pictures become squares of so many pixels                     */
-    cull_data_fit    fit;    /* and how                                                       */
-    const char      *label;  /* the column or field that is to be learned                     */
-    bool             inputs; /* inputs alone, to be told what they are: labels need not be there */
+    size_t           side;  /* pictures become squares of so many pixels                     */
+    cull_data_fit    fit;   /* and how                                                       */
+    const char      *label; /* the column or field that is to be learned                     */
+    bool unlabelled; /* labels may be missing, and are 0 then: what is read is predicted only */
 } cull_data_request;
 
 /*
@@ -1202,12 +1203,13 @@ CULL_API const cull_option_spec *cull_recipe_option(const char *key);
  * with "own/"; a run's folder tells them from others, and a run is not resumed with other ones.
  *
  * model     finished; copied.
- * x, y      (N, D), (N, H, W) or (N, C, H, W) of uint8, float32 or float64, and (N) labels of
- *           uint8, int32 or int64; both dense, borrowed until the recipe is closed. Inputs are
+ * x, y      (N, D), (N, H, W), (N, C, H, W) or (N, H, W, C) of any type, uint8 being images, and
+ *           (N) labels, whole numbers; both dense, borrowed until the recipe is closed. Channels
+ *           are on the axis that has 1, 3 or 4 of them, or where data.layout says. Inputs are
  *           normalised by their own mean and deviation, test inputs by those of training.
  *
- * CULL_BAD_ARGUMENT for a model that is not finished, and for arrays that are not as above; an
- * unchanged recipe then.
+ * CULL_BAD_ARGUMENT for a model that is not finished, and for arrays that are not as above,
+ * CULL_BAD_OPTION when data.layout must be said; an unchanged recipe then.
  */
 CULL_API cull_status cull_recipe_set_model(cull_recipe *recipe, const cull_model *model);
 CULL_API cull_status cull_recipe_set_data(cull_recipe *recipe, cull_data_role role,

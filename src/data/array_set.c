@@ -5,64 +5,25 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/alloc.h"
+#include "data/array_names.h"
+#include "data/channels.h"
 #include "data/format.h"
+#include "data/labels.h"
 #include "data/npy.h"
 #include "tensor/tensor.h"
 
-enum { IMAGENET_ROW = 3 * 32 * 32, IMAGENET_CLASSES = 1000, FEWEST_CLASSES = 2 };
+enum { IMAGENET_ROW = 3 * 32 * 32, IMAGENET_CLASSES = 1000 };
 
-static bool has_array(const cull_arrays *arrays, const char *name)
-{
-    const char *there = NULL;
-
-    for (size_t i = 0; (there = cull_arrays_name(arrays, i)); i++)
-        if (strcmp(there, name) == 0) return true;
-    return false;
-}
-
-/* Both of inputs and labels under the first pair of names that is there. */
-static cull_status get_pair(cull_arrays *arrays, const char *path, cull_data_role role,
-                            cull_tensor *x, cull_tensor *y)
-{
-    static const char *const names[][2] = {
-        {"x_train", "y_train"}, {"x", "y"}, {"data", "labels"}, {"x_test", "y_test"}};
-    cull_status status = CULL_OK;
-    size_t      first = role == CULL_DATA_TEST ? 3 : 0, end = role == CULL_DATA_TEST ? 4 : 3;
-
-    for (size_t i = first; i < end; i++) {
-        if (!has_array(arrays, names[i][0]) || !has_array(arrays, names[i][1])) continue;
-        TRY(cull_arrays_get(arrays, names[i][0], x));
-        TRY(cull_arrays_get(arrays, names[i][1], y));
-        goto done;
-    }
-    if (role == CULL_DATA_TEST)
-        FAIL(CULL_BAD_FILE, "%s: holds no test set (x_test and y_test); name another file for it",
-             path);
-    FAIL(CULL_BAD_FILE, "%s: holds neither x_train and y_train nor x and y nor data and labels",
-         path);
-done:
-    return status;
-}
-
-/* Labels base .. base+most-1, which become 0 .. most-1; *top is the largest of those. */
-static cull_status copy_labels(const char *path, const cull_tensor *y, int64_t base, int64_t most,
-                               cull_dataset *into, int64_t *top)
-{
-    cull_status status = CULL_OK;
-    int32_t    *labels = cull_data_labels(into) + into->count;
-
-    for (size_t i = 0; i < (size_t)y->shape[0]; i++) {
-        double label = cull_tensor_get(y, i);
-        if (label < (double)base || label > (double)(base + most - 1))
-            FAIL(CULL_BAD_FILE, "%s: label %.0f of example %zu; %lld to %lld are labels", path,
-                 label, i, (long long)base, (long long)(base + most - 1));
-        labels[i] = (int32_t)((int64_t)label - base);
-        if (labels[i] > *top) *top = labels[i];
-    }
-done:
-    return status;
-}
+/* Inputs and labels on their way into a set. */
+struct pair {
+    const char  *path;
+    cull_tensor  x, y;   /* y absent: there are no labels */
+    cull_arrays *arrays; /* hold x, and may be taken over; NULL: the caller's */
+    bool         turned; /* images have their channels last, and more than one */
+};
 
 static cull_status check_finite(const char *path, const float *x, size_t row, size_t count)
 {
@@ -81,10 +42,61 @@ static void copy_inputs(const cull_tensor *x, cull_dataset *into)
     size_t numbers = cull_data_row(into) * (size_t)x->shape[0];
     float *to = cull_data_end(into);
 
-    if (x->dtype == CULL_F64)
+    switch (x->dtype) {
+    case CULL_F64:
         for (size_t i = 0; i < numbers; i++) to[i] = (float)((const double *)x->data)[i];
-    else
-        memcpy(to, x->data, numbers * cull_dtype_size(x->dtype));
+        break;
+    case CULL_I32:
+        for (size_t i = 0; i < numbers; i++) to[i] = (float)((const int32_t *)x->data)[i];
+        break;
+    case CULL_I64:
+        for (size_t i = 0; i < numbers; i++) to[i] = (float)((const int64_t *)x->data)[i];
+        break;
+    case CULL_F32:
+    case CULL_U8: memcpy(to, x->data, numbers * cull_dtype_size(x->dtype));
+    }
+}
+
+/* Each of `count` images in its own place. */
+static cull_status turn_images(const cull_dataset *set, char *images, size_t count)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = cull_data_row_bytes(set);
+    void       *buffer = NULL;
+
+    TRY(cull_base_alloc(1, bytes, "an image", &buffer));
+    for (size_t i = 0; i < count; i++) {
+        memcpy(buffer, images + i * bytes, bytes);
+        cull_data_channels_turn(buffer, set->channels, set->height * set->width,
+                                cull_dtype_size(set->dtype), images + i * bytes);
+    }
+done:
+    cull_base_free(buffer);
+    return status;
+}
+
+/* Images that lie in a mapped file with their channels last: turned when they are asked for. */
+struct turned {
+    cull_arrays *arrays;
+    const char  *images;
+    size_t       channels, area, element;
+};
+
+static cull_status read_turned(const cull_data_rows *rows, uint32_t row, void *out)
+{
+    const struct turned *t = rows->self;
+    size_t               bytes = t->channels * t->area * t->element;
+
+    cull_data_channels_turn(t->images + row * bytes, t->channels, t->area, t->element, out);
+    return CULL_OK;
+}
+
+static void close_turned(void *self)
+{
+    struct turned *t = self;
+
+    cull_arrays_close(t->arrays);
+    cull_base_free(t);
 }
 
 static void close_arrays(void *self)
@@ -92,80 +104,140 @@ static void close_arrays(void *self)
     cull_arrays_close(self);
 }
 
-/* The set's rows are x, which lies in *arrays: those become the rows' own. */
-static cull_status keep_inputs(const char *path, const cull_tensor *x, cull_arrays **arrays,
-                               cull_dataset *into)
+static cull_status make_turned(struct pair *p, const cull_dataset *set, cull_data_rows **out)
+{
+    static const cull_data_rows_class class = {.read = read_turned, .close = close_turned};
+    cull_status    status = CULL_OK;
+    struct turned *t = NULL;
+
+    TRY(cull_base_alloc(1, sizeof *t, "a data set", &t));
+    *t = (struct turned){.images = p->x.data,
+                         .channels = set->channels,
+                         .area = set->height * set->width,
+                         .element = cull_dtype_size(set->dtype)};
+    TRY(cull_data_rows_create(&class, t, NULL, (size_t)p->x.shape[0], out));
+    t->arrays = p->arrays;
+    t = NULL;
+done:
+    cull_base_free(t);
+    return status;
+}
+
+/* The set's rows are x, which lies in the arrays: those become the rows' own. */
+static cull_status keep_inputs(struct pair *p, cull_dataset *into)
 {
     static const cull_data_rows_class class = {.close = close_arrays};
     cull_status     status = CULL_OK;
     cull_data_rows *rows = NULL;
+    size_t          count = (size_t)p->x.shape[0];
 
-    TRY(cull_data_rows_create(&class, *arrays, x->data, (size_t)x->shape[0], &rows));
-    *arrays = NULL;
-    TRY(cull_data_hold(into, path, rows));
+    if (p->turned && cull_data_arrays_mapped(p->arrays, &p->x)) {
+        TRY(make_turned(p, into, &rows));
+    } else {
+        if (p->turned) TRY(turn_images(into, p->x.data, count));
+        TRY(cull_data_rows_create(&class, p->arrays, p->x.data, count, &rows));
+    }
+    p->arrays = NULL;
+    TRY(cull_data_hold(into, p->path, rows));
 done:
     cull_data_rows_release(rows);
     return status;
 }
 
-/* Copied, or, where they can be the set's rows as they are and *arrays may be taken, not. */
-static cull_status take_inputs(const char *path, const cull_tensor *x, cull_arrays **arrays,
-                               cull_dataset *into)
+/* Copied, or, where they can be the set's rows as they are and the arrays may be taken, not. */
+static cull_status take_inputs(struct pair *p, cull_dataset *into)
 {
     cull_status status = CULL_OK;
+    size_t      count = (size_t)p->x.shape[0];
+    void       *at = p->x.data;
 
-    if (arrays && x->dtype == into->dtype) {
-        TRY(keep_inputs(path, x, arrays, into));
+    if (p->arrays && p->x.dtype == into->dtype) {
+        TRY(keep_inputs(p, into));
     } else {
-        TRY(cull_data_extend(into, path, (uint64_t)x->shape[0]));
-        copy_inputs(x, into);
+        TRY(cull_data_extend(into, p->path, count));
+        copy_inputs(&p->x, into);
+        at = cull_data_end(into);
+        if (p->turned) TRY(turn_images(into, at, count));
     }
-    if (into->dtype == CULL_F32)
-        TRY(check_finite(path, cull_data_end(into), cull_data_row(into), (size_t)x->shape[0]));
+    if (into->dtype == CULL_F32) TRY(check_finite(p->path, at, cull_data_row(into), count));
 done:
     return status;
 }
 
-static cull_status check_pair(const char *path, const cull_tensor *x, const cull_tensor *y)
+static cull_status check_pair(const struct pair *p)
 {
-    cull_status status = CULL_OK;
+    cull_status        status = CULL_OK;
+    const cull_tensor *x = &p->x, *y = &p->y;
 
-    if (x->dtype != CULL_U8 && x->dtype != CULL_F32 && x->dtype != CULL_F64)
-        FAIL(CULL_BAD_FILE, "%s: inputs of %s; uint8, float32 and float64 are read", path,
-             cull_dtype_name(x->dtype));
     if (x->dims < 2)
-        FAIL(CULL_BAD_FILE, "%s: inputs of %d dimension; (N, D), (N, H, W) or (N, C, H, W)", path,
+        FAIL(CULL_BAD_FILE,
+             "%s: inputs of %d dimension; (N, D), (N, H, W), (N, C, H, W) or (N, H, W, C)", p->path,
              x->dims);
-    if (y->dims != 1 || (y->dtype != CULL_U8 && y->dtype != CULL_I32 && y->dtype != CULL_I64))
-        FAIL(CULL_BAD_FILE, "%s: labels are not (N) whole numbers", path);
-    if (x->shape[0] != y->shape[0] || x->shape[0] == 0)
-        FAIL(CULL_BAD_FILE, "%s: %lld inputs and %lld labels", path, (long long)x->shape[0],
-             (long long)y->shape[0]);
+    if (x->shape[0] == 0 || (y->data && x->shape[0] != y->shape[0]))
+        FAIL(CULL_BAD_FILE, "%s: %lld inputs and %lld labels", p->path, (long long)x->shape[0],
+             (long long)(y->data ? y->shape[0] : 0));
 done:
     return status;
 }
 
-/* *arrays, which hold x, may be taken over; NULL: they are the caller's. */
-static cull_status take_pair(const char *path, const cull_tensor *x, const cull_tensor *y,
-                             cull_arrays **arrays, cull_dataset *into)
+/* The shape of an example, and whether it is to be turned. */
+static cull_status take_shape(struct pair *p, cull_data_layout asked, cull_dataset *into)
+{
+    cull_status      status = CULL_OK;
+    const int64_t   *s = p->x.shape;
+    cull_dtype       dtype = p->x.dtype == CULL_U8 ? CULL_U8 : CULL_F32;
+    cull_data_layout layout = CULL_LAYOUT_FIRST;
+    size_t           size[CULL_MAX_DIMS] = {0};
+
+    for (int d = 0; d < p->x.dims; d++) size[d] = (size_t)s[d];
+    if (p->x.dims == 2 && asked != CULL_LAYOUT_TOLD)
+        FAIL_OPTION("data.layout", "%s holds (N, %lld), which has no channels to be found", p->path,
+                    (long long)s[1]);
+    if (p->x.dims == 4) TRY(cull_data_channels_find(p->path, s, asked, &layout));
+    if (p->x.dims == 2)
+        TRY(cull_data_shape(into, p->path, dtype, size[1], 1, 1));
+    else if (p->x.dims == 3)
+        TRY(cull_data_shape(into, p->path, dtype, 1, size[1], size[2]));
+    else if (layout == CULL_LAYOUT_FIRST)
+        TRY(cull_data_shape(into, p->path, dtype, size[1], size[2], size[3]));
+    else
+        TRY(cull_data_shape(into, p->path, dtype, size[3], size[1], size[2]));
+    p->turned = layout == CULL_LAYOUT_LAST && into->channels > 1;
+    if (layout == CULL_LAYOUT_LAST && asked == CULL_LAYOUT_TOLD)
+        TRY(cull_data_remark(into,
+                             "%s: images of (N, %lld, %lld, %lld) are taken to have their %lld "
+                             "channel%s last (data.layout=nhwc)",
+                             p->path, (long long)s[1], (long long)s[2], (long long)s[3],
+                             (long long)s[3], s[3] == 1 ? "" : "s"));
+done:
+    return status;
+}
+
+/* What is only predicted has no targets: zeros stand for them. */
+static void leave_labels(cull_target_kind kind, cull_dataset *into)
+{
+    cull_data_aim(into, kind,
+                  kind != CULL_TARGET_CLASS && into->like ? into->like->target.width : 1);
+    into->classes = into->like ? into->like->classes : CULL_DATA_FEWEST_CLASSES;
+}
+
+static cull_status take_pair(struct pair *p, const cull_data_request *how, cull_dataset *into)
 {
     cull_status status = CULL_OK;
-    cull_dtype  dtype = x->dtype == CULL_U8 ? CULL_U8 : CULL_F32;
-    size_t      shape[CULL_MAX_DIMS] = {0};
-    int64_t     top = FEWEST_CLASSES - 1;
+    size_t      count = (size_t)p->x.shape[0];
 
-    TRY(check_pair(path, x, y));
-    for (int d = 0; d < x->dims; d++) shape[d] = (size_t)x->shape[d];
-    if (x->dims == 2)
-        TRY(cull_data_shape(into, path, dtype, shape[1], 1, 1));
-    else if (x->dims == 3)
-        TRY(cull_data_shape(into, path, dtype, 1, shape[1], shape[2]));
+    TRY(check_pair(p));
+    if (p->y.data)
+        TRY(cull_data_labels_aim(p->path, &p->y, how->target, into));
     else
-        TRY(cull_data_shape(into, path, dtype, shape[1], shape[2], shape[3]));
-    TRY(take_inputs(path, x, arrays, into));
-    TRY(copy_labels(path, y, 0, CULL_DATA_MOST_CLASSES, into, &top));
-    into->count += shape[0];
-    into->classes = (size_t)top + 1;
+        leave_labels(how->target, into);
+    TRY(take_shape(p, how->layout, into));
+    TRY(take_inputs(p, into));
+    if (p->y.data)
+        TRY(cull_data_labels_take(p->path, &p->y, into));
+    else
+        memset(into->target.data, 0, count * cull_data_target_bytes(into));
+    into->count += count;
 done:
     return status;
 }
@@ -181,22 +253,25 @@ static cull_status check_own(const char *name, const cull_tensor *t, const char 
         if (t->shape[d] < 1 || t->shape[d] > CULL_DATA_MOST_ROW)
             FAIL(CULL_BAD_ARGUMENT, "%s: %s have %lld in dimension %d", name, what,
                  (long long)t->shape[d], d);
+    if (cull_dtype_size(t->dtype) == 0)
+        FAIL(CULL_BAD_ARGUMENT, "%s: the %s are of no type that is known", name, what);
     if (!cull_data_npy_dense(t)) FAIL(CULL_BAD_ARGUMENT, "%s: the %s are not dense", name, what);
 done:
     return status;
 }
 
-cull_status cull_data_take(const char *name, const cull_tensor *x, const cull_tensor *y,
+cull_status cull_data_take(const cull_data_request *how, const cull_tensor *x, const cull_tensor *y,
                            cull_dataset **out)
 {
     cull_status   status = CULL_OK;
     cull_dataset *set = NULL;
+    struct pair   pair = {.path = how->name, .x = *x, .y = *y};
     char          why[256];
 
-    TRY(check_own(name, x, "inputs"));
-    TRY(check_own(name, y, "labels"));
-    TRY(cull_data_create(name, &set));
-    status = take_pair(name, x, y, NULL, set);
+    TRY(check_own(how->name, x, "inputs"));
+    TRY(check_own(how->name, y, "labels"));
+    TRY(cull_data_create(how->name, &set));
+    status = take_pair(&pair, how, set);
     if (status == CULL_BAD_FILE) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
         FAIL(CULL_BAD_ARGUMENT, "%s", why);
@@ -210,49 +285,101 @@ done:
     return status;
 }
 
-static cull_status read_npy_pair(const char *path, cull_arrays **inputs, cull_data_role role,
-                                 cull_dataset *into)
+/* The file beside that has the labels. */
+static cull_status open_beside(const char *path, bool may_lack, cull_arrays **out)
 {
-    cull_status  status = CULL_OK;
-    cull_arrays *labels = NULL;
-    cull_tensor  x = {0}, y = {0};
-    char         beside[CULL_DATA_PATH];
-    size_t       length = strlen(path);
+    cull_status status = CULL_OK;
+    char        beside[CULL_DATA_PATH];
+    size_t      length = strlen(path);
 
-    if (role == CULL_DATA_TEST)
-        FAIL(CULL_BAD_FILE, "%s: holds no test set; name another file for it", path);
-    if (length < 4 || strcmp(path + length - 4, ".npy") != 0)
+    if (!cull_data_ends_with(path, ".npy"))
         FAIL(CULL_BAD_FILE, "%s: a .npy file by another name, so its labels cannot be found", path);
     if ((size_t)snprintf(beside, sizeof beside, "%.*s_labels.npy", (int)(length - 4), path) >=
         sizeof beside)
         FAIL(CULL_BAD_ARGUMENT, "%.64s...: the path is too long", path);
-    TRY(cull_arrays_open(beside, &labels));
-    TRY(cull_arrays_get(*inputs, NULL, &x));
-    TRY(cull_arrays_get(labels, NULL, &y));
-    TRY(take_pair(path, &x, &y, inputs, into));
+    if (may_lack && access(beside, F_OK) != 0) goto done;
+    TRY(cull_arrays_open(beside, out));
+done:
+    return status;
+}
+
+static cull_status read_npy_pair(struct pair *p, const cull_data_request *how, cull_dataset *into)
+{
+    cull_status  status = CULL_OK;
+    cull_arrays *labels = NULL;
+
+    if (how->role == CULL_DATA_TEST)
+        FAIL(CULL_BAD_FILE, "%s: holds no test set; name another file for it", p->path);
+    TRY(open_beside(p->path, how->unlabelled, &labels));
+    TRY(cull_arrays_get(p->arrays, NULL, &p->x));
+    if (labels) TRY(cull_arrays_get(labels, NULL, &p->y));
+    TRY(take_pair(p, how, into));
 done:
     cull_arrays_close(labels);
     return status;
 }
 
-cull_status cull_data_array_set_read(const char *path, cull_data_role role, uint64_t map_from,
+/* What is written by cull_data_write() may say where its channels are. */
+static cull_status read_layout(cull_arrays *arrays, const char *path, cull_data_layout *layout)
+{
+    cull_status      status = CULL_OK;
+    cull_tensor      text = {0};
+    cull_data_layout says = CULL_LAYOUT_TOLD;
+    const char      *name = NULL;
+    size_t           i = 0;
+
+    while ((name = cull_arrays_name(arrays, i)) && strcmp(name, "layout") != 0) i++;
+    if (!name) goto done;
+    TRY(cull_arrays_get(arrays, name, &text));
+    if (text.dtype != CULL_U8 || text.dims != 1 || text.shape[0] != 4) goto done;
+    if (memcmp(text.data, "nchw", 4) == 0) says = CULL_LAYOUT_FIRST;
+    if (memcmp(text.data, "nhwc", 4) == 0) says = CULL_LAYOUT_LAST;
+    if (says != CULL_LAYOUT_TOLD && *layout != CULL_LAYOUT_TOLD && *layout != says)
+        FAIL_OPTION("data.layout", "%s says itself that it is %.4s", path, (const char *)text.data);
+    if (says != CULL_LAYOUT_TOLD) *layout = says;
+done:
+    return status;
+}
+
+static cull_data_wanted wanted_of(const cull_data_request *how, const cull_dataset *into)
+{
+    if (how->unlabelled) return CULL_DATA_WANTED_ANY;
+    if (how->role == CULL_DATA_TEST) return CULL_DATA_WANTED_TEST;
+    return into->like ? CULL_DATA_WANTED_ALONE : CULL_DATA_WANTED_TRAIN;
+}
+
+static cull_status read_npz_pair(struct pair *p, const cull_data_request *request,
+                                 cull_dataset *into)
+{
+    cull_status       status = CULL_OK;
+    cull_data_request how = *request;
+    cull_data_pair    names = {0};
+
+    TRY(cull_data_names_find(p->arrays, p->path, wanted_of(&how, into), &names));
+    if (names.validation)
+        TRY(cull_data_remark(into, "%s: holds no test set; its validation set, %.32s, is taken",
+                             p->path, names.x));
+    TRY(cull_arrays_get(p->arrays, names.x, &p->x));
+    if (names.y) TRY(cull_arrays_get(p->arrays, names.y, &p->y));
+    if (p->x.dims == 4) TRY(read_layout(p->arrays, p->path, &how.layout));
+    TRY(take_pair(p, &how, into));
+done:
+    return status;
+}
+
+cull_status cull_data_array_set_read(const cull_data_request *request, uint64_t map_from,
                                      cull_dataset *into)
 {
-    cull_status  status = CULL_OK;
-    cull_arrays *arrays = NULL;
-    cull_tensor  x = {0}, y = {0};
-    const char  *first = NULL;
+    cull_status status = CULL_OK;
+    struct pair p = {.path = request->name};
+    const char *first = NULL;
 
-    TRY(cull_data_arrays_open(path, map_from, &arrays));
-    first = cull_arrays_name(arrays, 0);
-    if (first && first[0] == '\0') {
-        TRY(read_npy_pair(path, &arrays, role, into));
-        goto done;
-    }
-    TRY(get_pair(arrays, path, role, &x, &y));
-    TRY(take_pair(path, &x, &y, &arrays, into));
+    TRY(cull_data_arrays_open(p.path, map_from, &p.arrays));
+    first = cull_arrays_name(p.arrays, 0);
+    TRY(first && first[0] == '\0' ? read_npy_pair(&p, request, into)
+                                  : read_npz_pair(&p, request, into));
 done:
-    cull_arrays_close(arrays);
+    cull_arrays_close(p.arrays);
     return status;
 }
 
@@ -264,30 +391,33 @@ static bool is_arrays(const char *path)
 static cull_status read_arrays(const cull_data_request *request, cull_dataset *into, bool *measured)
 {
     (void)measured;
-    return cull_data_array_set_read(request->name, request->role, CULL_DATA_MAP_FROM, into);
+    return cull_data_array_set_read(request, CULL_DATA_MAP_FROM, into);
 }
 
-const cull_data_format cull_data_arrays_format = {
-    .doc = "paths ending in .npz or .npy", .fits = is_arrays, .read = read_arrays};
+const cull_data_format cull_data_arrays_format = {.doc = "paths ending in .npz or .npy",
+                                                  .takes = CULL_DATA_TAKES_LAYOUT |
+                                                           CULL_DATA_TAKES_TARGET,
+                                                  .fits = is_arrays,
+                                                  .read = read_arrays};
 
 cull_status cull_data_imagenet32_parse(const cull_data_source *file, cull_dataset *into)
 {
     cull_status  status = CULL_OK;
-    const char  *path = file->name; /* arrays open it themselves */
+    struct pair  p = {.path = file->name}; /* arrays open it themselves */
     cull_arrays *arrays = NULL;
-    cull_tensor  x = {0}, y = {0};
     int64_t      top = 0;
 
-    TRY(cull_arrays_open(path, &arrays));
-    TRY(cull_arrays_get(arrays, "data", &x));
-    TRY(cull_arrays_get(arrays, "labels", &y));
-    TRY(check_pair(path, &x, &y));
-    if (x.dtype != CULL_U8 || x.dims != 2 || x.shape[1] != IMAGENET_ROW)
-        FAIL(CULL_BAD_FILE, "%s: data is not (N, 3072) of uint8", path);
-    TRY(cull_data_shape(into, path, CULL_U8, 3, 32, 32));
-    TRY(take_inputs(path, &x, NULL, into));
-    TRY(copy_labels(path, &y, 1, IMAGENET_CLASSES, into, &top));
-    into->count += (size_t)x.shape[0];
+    TRY(cull_arrays_open(p.path, &arrays));
+    TRY(cull_arrays_get(arrays, "data", &p.x));
+    TRY(cull_arrays_get(arrays, "labels", &p.y));
+    TRY(check_pair(&p));
+    if (p.y.dims != 1) FAIL(CULL_BAD_FILE, "%s: labels are not (N) whole numbers", p.path);
+    if (p.x.dtype != CULL_U8 || p.x.dims != 2 || p.x.shape[1] != IMAGENET_ROW)
+        FAIL(CULL_BAD_FILE, "%s: data is not (N, 3072) of uint8", p.path);
+    TRY(cull_data_shape(into, p.path, CULL_U8, 3, 32, 32));
+    TRY(take_inputs(&p, into));
+    TRY(cull_data_labels_copy(p.path, &p.y, 1, IMAGENET_CLASSES, into, &top));
+    into->count += (size_t)p.x.shape[0];
     into->classes = IMAGENET_CLASSES;
 done:
     cull_arrays_close(arrays);

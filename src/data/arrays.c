@@ -1,4 +1,5 @@
 /* data/arrays.c - the public door to arrays on disk: .npy and .npz alike, read on demand. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -145,6 +146,44 @@ cull_status cull_arrays_get(cull_arrays *arrays, const char *name, cull_tensor *
     *out = entry->view;
 done:
     return status;
+}
+
+bool cull_data_arrays_mapped(const cull_arrays *arrays, const cull_tensor *array)
+{
+    return cull_data_source_holds(&arrays->source, array->data);
+}
+
+/* Append to a text that is full at room-1 bytes. */
+static void append(char *out, size_t room, const char *format, ...)
+{
+    size_t  at = strlen(out);
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(out + at, room - at, format, list);
+    va_end(list);
+}
+
+static cull_status look_at(const cull_arrays *a, const struct entry *entry, cull_tensor *out)
+{
+    cull_data_stream whole = cull_data_part(&a->source, 0, a->source.size);
+
+    if (entry->member) return cull_data_npz_look(&a->zip, entry->member, out);
+    return cull_data_npy_look(&whole, out);
+}
+
+void cull_data_arrays_describe(const cull_arrays *a, char *out, size_t room)
+{
+    (void)snprintf(out, room, "%s", a->count ? "" : "no arrays");
+    for (size_t i = 0; i < a->count && strlen(out) + 1 < room; i++) {
+        cull_tensor view = {0};
+
+        append(out, room, "%s%.40s", i ? ", " : "", a->entry[i].name);
+        if (look_at(a, &a->entry[i], &view) != CULL_OK) continue; /* its name is something */
+        for (int d = 0; d < view.dims; d++)
+            append(out, room, "%s%lld", d ? ", " : " (", (long long)view.shape[d]);
+        append(out, room, ") %s", cull_dtype_name(view.dtype));
+    }
 }
 
 cull_status cull_file_write(const char *path, const void *data, size_t bytes)

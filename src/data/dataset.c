@@ -80,6 +80,8 @@ void cull_data_close(cull_dataset *set)
     if (!set) return;
     cull_texts_clear(&set->class_names);
     cull_texts_clear(&set->remarks);
+    cull_texts_clear(&set->feature_names);
+    cull_texts_clear(&set->label_names);
     cull_data_rows_release(set->rows);
     cull_base_free(set->target.data);
     cull_base_free(set->origin);
@@ -206,6 +208,18 @@ static void copy_statistics(cull_dataset *to, const cull_dataset *from)
     to->classes = from->classes;
 }
 
+static cull_status copy_texts(cull_dataset *to, const cull_dataset *from)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_texts_copy(&to->class_names, &from->class_names));
+    TRY(cull_texts_copy(&to->remarks, &from->remarks));
+    TRY(cull_texts_copy(&to->feature_names, &from->feature_names));
+    TRY(cull_texts_copy(&to->label_names, &from->label_names));
+done:
+    return status;
+}
+
 /* Not its row: that is shared. */
 static void copy_example(const cull_dataset *from, size_t place, cull_dataset *to, size_t i)
 {
@@ -228,8 +242,7 @@ cull_status cull_data_gather(const cull_dataset *set, const uint32_t *places, si
     TRY(add_places(new, set->name, count));
     new->rows = cull_data_rows_share(set->rows);
     copy_statistics(new, set);
-    TRY(cull_texts_copy(&new->class_names, &set->class_names));
-    TRY(cull_texts_copy(&new->remarks, &set->remarks));
+    TRY(copy_texts(new, set));
     for (size_t i = 0; i < count; i++) copy_example(set, places[i], new, i);
     new->count = count;
     *out = new;
@@ -268,6 +281,19 @@ done:
     return status;
 }
 
+/* Of two sets of as many channels, where both name them. */
+static cull_status check_features(const cull_dataset *set, const cull_dataset *train)
+{
+    const cull_texts *is = &set->feature_names, *was = &train->feature_names;
+
+    for (size_t c = 0; c < is->count && c < was->count; c++)
+        if (strcmp(is->text[c], was->text[c]) != 0)
+            return cull_fail(CULL_BAD_ARGUMENT,
+                             "%s: feature %zu is '%.64s', but trained on '%.64s'", set->name, c,
+                             is->text[c], was->text[c]);
+    return CULL_OK;
+}
+
 cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train)
 {
     cull_status    status = CULL_OK;
@@ -280,6 +306,7 @@ cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train)
         FAIL(CULL_BAD_ARGUMENT, "%s: %s %zu x %zu x %zu, but trained on %s %zu x %zu x %zu",
              set->name, cull_dtype_name(set->dtype), set->channels, set->height, set->width,
              cull_dtype_name(train->dtype), train->channels, train->height, train->width);
+    TRY(check_features(set, train));
     if (set->class_names.count && train->class_names.count) TRY(rename_classes(set, train));
     for (size_t i = 0; i < set->count; i++)
         if ((size_t)labels[i] >= train->classes)

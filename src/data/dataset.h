@@ -54,6 +54,12 @@ typedef struct cull_dataset {
 
     cull_texts class_names; /* of every class, where the files name them; else none          */
     cull_texts remarks;     /* what a person should know of the files, a sentence each       */
+
+    /* Where the files name them; else none. A category's channel is called "column=category". */
+    cull_texts feature_names; /* of every channel                                            */
+    cull_texts label_names;   /* of the columns that are learned                             */
+
+    const struct cull_dataset *like; /* while a test set is read: what was trained on        */
 } cull_dataset;
 
 /*
@@ -68,14 +74,24 @@ typedef struct cull_dataset {
 cull_status cull_data_open(const cull_data_request *request, cull_dataset **out);
 void        cull_data_close(cull_dataset *set);
 
+/*
+ * Read files that are named as a test set of their own. What of them is a test set is taken, else
+ * what could be either; an array that says it is for training is refused. A table is written in
+ * numbers as `train` is: its columns by name, its categories and classes in train's order. The set
+ * is still to adopt().
+ */
+cull_status cull_data_open_test(const cull_data_request *request, const cull_dataset *train,
+                                cull_dataset **out);
+
 /* A new set from a copy of a program's own arrays, dense: x as in a .npz file of a set, y its
- * labels. CULL_BAD_ARGUMENT, beginning with `name`, when they are not. */
-cull_status cull_data_take(const char *name, const cull_tensor *x, const cull_tensor *y,
+ * labels; `how` has a name for them, layout and target. CULL_BAD_ARGUMENT, beginning with the name,
+ * when they are not; CULL_BAD_OPTION, about data.layout, when that must be said. */
+cull_status cull_data_take(const cull_data_request *how, const cull_tensor *x, const cull_tensor *y,
                            cull_dataset **out);
 
 /* Normalise `set` as `train` is, and number and count classes as there: for test and validation
  * sets. Where both name their classes, the names tell which is which. CULL_BAD_ARGUMENT when
- * shapes or types differ, or a class is none of train's. */
+ * shapes, types or the features' names differ, or a class is none of train's. */
 cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train);
 
 /* Measure mean and deviation over all inputs. Images are counted exactly, features summed

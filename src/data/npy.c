@@ -10,11 +10,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/npy_form.h"
 #include "tensor/tensor.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied as they lie");
 
-enum { MAGIC = 6, PREFIX = 10, MOST_TEXT = 1 << 16, BORDER = 64 };
+enum { MAGIC = 6, PREFIX = 10, MOST_TEXT = 1 << 16, BORDER = 64, SOME = 1024 };
 
 static const char *const codes[] = {
     [CULL_F32] = "f4", [CULL_F64] = "f8", [CULL_I32] = "i4", [CULL_I64] = "i8", [CULL_U8] = "u1"};
@@ -28,7 +29,9 @@ struct header {
     const char *begin, *next, *end;
     bool        has[3]; /* of keys[] */
     bool        fortran;
-    cull_tensor view;
+    cull_tensor view; /* dtype: as it will be in memory */
+
+    const cull_npy_form *form;
 };
 
 bool cull_data_npy_begins(const unsigned char *bytes, size_t count)
@@ -92,14 +95,13 @@ static cull_status parse_descr(struct header *h)
         FAIL(CULL_BAD_FILE, "%s: an array of Python objects; those are never read", h->name);
     if (length == 3 && text[0] == '>' && text[2] != '1')
         FAIL(CULL_BAD_FILE, "%s: big-endian ('%.3s'); only little-endian is read", h->name, text);
-    for (size_t d = 0; d < sizeof codes / sizeof *codes; d++) {
-        if (length != 3 || !codes[d] || memcmp(text + 1, codes[d], 2) != 0) continue;
-        if (text[0] == '<' || text[0] == '=' || (d == CULL_U8 && text[0] == '|'))
-            h->view.dtype = (cull_dtype)d;
-    }
-    if (!h->view.dtype)
-        FAIL(CULL_BAD_FILE, "%s: elements of type '%.*s'; f4, f8, i4, i8 and u1 are read", h->name,
-             length < 32 ? (int)length : 32, text);
+    h->form = cull_data_npy_form(text, length);
+    if (!h->form)
+        FAIL(CULL_BAD_FILE,
+             "%s: elements of type '%.*s'; floats (f2, f4, f8), integers (i1 to i8, u1 to u8) and "
+             "b1 are read",
+             h->name, length < 32 ? (int)length : 32, text);
+    h->view.dtype = h->form->dtype;
 done:
     return status;
 }
@@ -222,11 +224,11 @@ static void set_strides(cull_tensor *view, bool fortran)
 }
 
 /* Overflow is looked for over the dimensions that are not 0, so that strides are safe too. */
-static cull_status count_bytes(const cull_tensor *view, const char *name, cull_status code,
-                               uint64_t *bytes)
+static cull_status count_bytes(const cull_tensor *view, size_t element, const char *name,
+                               cull_status code, uint64_t *bytes)
 {
     cull_status status = CULL_OK;
-    uint64_t    total = cull_dtype_size(view->dtype);
+    uint64_t    total = element;
     bool        empty = false;
 
     for (int d = 0; d < view->dims; d++) {
@@ -300,7 +302,7 @@ static cull_status read_header(cull_data_stream *stream, struct header *h, uint6
     h->begin = h->next = text;
     h->end = text + length;
     TRY(parse_header(h));
-    TRY(count_bytes(&h->view, h->name, CULL_BAD_FILE, bytes));
+    TRY(count_bytes(&h->view, h->form->bytes, h->name, CULL_BAD_FILE, bytes));
     if (*bytes != stream->left)
         FAIL(CULL_BAD_FILE, "%s: %llu bytes of elements, the header promises %llu", h->name,
              (unsigned long long)stream->left, (unsigned long long)*bytes);
@@ -310,21 +312,55 @@ done:
     return status;
 }
 
+cull_status cull_data_npy_look(cull_data_stream *stream, cull_tensor *out)
+{
+    cull_status   status = CULL_OK;
+    uint64_t      bytes = 0;
+    struct header h = {0};
+
+    TRY(read_header(stream, &h, &bytes));
+    *out = h.view;
+done:
+    return status;
+}
+
+/* The elements as they are, or as the wider type that stands for theirs. */
+static cull_status read_elements(cull_data_stream *stream, const cull_npy_form *form, size_t count,
+                                 void *to)
+{
+    cull_status   status = CULL_OK;
+    unsigned char some[SOME * 8];
+
+    if (!form->widen) TRY(cull_data_stream_read(stream, to, count * form->bytes));
+    for (size_t at = 0; form->widen && at < count; at += SOME) {
+        size_t next = count - at < SOME ? count - at : SOME;
+        TRY(cull_data_stream_read(stream, some, next * form->bytes));
+        if (!form->widen(some, next, (char *)to + at * cull_dtype_size(form->dtype)))
+            FAIL(CULL_BAD_FILE, "%s: an element of type '%s' is beyond 2^63", stream->name,
+                 form->code);
+    }
+done:
+    return status;
+}
+
 cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out)
 {
     cull_status   status = CULL_OK;
     uint64_t      bytes = 0;
+    size_t        count = 0, size = 0;
     struct header h = {0};
     void         *data = NULL;
     bool          turned = false; /* elements lie in another order */
 
     TRY(read_header(stream, &h, &bytes));
     turned = h.fortran && h.view.dims > 1;
-    if (!turned) data = cull_data_stream_view(stream, (size_t)bytes, cull_dtype_size(h.view.dtype));
+    size = cull_dtype_size(h.view.dtype);
+    count = (size_t)(bytes / h.form->bytes);
+    if (!turned && !h.form->widen) data = cull_data_stream_view(stream, (size_t)bytes, size);
     if (!data) {
-        TRY(cull_base_alloc_aligned((size_t)bytes, 1, "an array", &h.view.data));
-        TRY(cull_data_stream_read(stream, h.view.data, (size_t)bytes));
-        if (turned) TRY(reorder(&h.view, bytes));
+        TRY(cull_base_alloc_aligned(count, size, "an array", &h.view.data));
+        TRY(read_elements(stream, h.form, count, h.view.data));
+        if (turned) TRY(reorder(&h.view, (uint64_t)count * size));
         data = h.view.data;
     }
     *out = h.view;
@@ -347,7 +383,7 @@ cull_status cull_data_npy_bytes(const cull_tensor *tensor, const char *name, uin
              CULL_MAX_DIMS);
     for (int d = 0; d < tensor->dims; d++)
         if (tensor->shape[d] < 0) FAIL(CULL_BAD_ARGUMENT, "%s: a dimension is negative", name);
-    TRY(count_bytes(tensor, name, CULL_TOO_LARGE, bytes));
+    TRY(count_bytes(tensor, cull_dtype_size(tensor->dtype), name, CULL_TOO_LARGE, bytes));
 done:
     return status;
 }

@@ -13,9 +13,13 @@ bool cull_data_npy_begins(const unsigned char *bytes, size_t count);
  * Read the array that fills the rest of a stream exactly. out->data is in C order: where it lies in
  * a mapped file (cull_data_source_holds), only to be read, or else on a 64-byte border, and ends
  * with cull_base_free_aligned(); out is untouched on failure. The size promised is compared with
- * stream->left before it is allocated.
+ * stream->left before it is allocated. Types that cull_dtype has not become wider ones: half floats
+ * float32, bool uint8, 8 and 16 bits int32, uint32 and uint64 int64.
  */
 cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out);
+
+/* The same without its elements, and without their memory. */
+cull_status cull_data_npy_look(cull_data_stream *stream, cull_tensor *out);
 
 /* How many bytes the elements take; CULL_BAD_ARGUMENT for a view that no .npy file can
  * hold, CULL_TOO_LARGE past 2^62. `name` begins the sentence. */

@@ -17,19 +17,45 @@ size_t cull_data_npz_name(const cull_data_member *member)
     return length - SUFFIX;
 }
 
+/* The member as a stream, whose name has room in `name`; ended also after a failure. */
+static cull_status begin_member(const cull_data_zip *zip, const cull_data_member *member,
+                                char name[MOST_NAME], cull_data_stream *out)
+{
+    cull_status status = CULL_OK;
+
+    *out = cull_data_part(zip->source, member->start, member->packed);
+    (void)snprintf(name, MOST_NAME, "%s: %s", zip->source->name, member->name);
+    out->name = name;
+    out->summed = true;
+    if (member->method != 0) TRY(cull_data_stream_unpack(out, CULL_DATA_DEFLATE));
+    out->left = member->size;
+done:
+    return status;
+}
+
+cull_status cull_data_npz_look(const cull_data_zip *zip, const cull_data_member *member,
+                               cull_tensor *out)
+{
+    cull_status      status = CULL_OK;
+    cull_data_stream stream = {0};
+    char             name[MOST_NAME];
+
+    TRY(begin_member(zip, member, name, &stream));
+    TRY(cull_data_npy_look(&stream, out));
+done:
+    cull_data_stream_end(&stream);
+    return status;
+}
+
 cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member *member,
                                cull_tensor *out)
 {
     cull_status      status = CULL_OK;
-    cull_data_stream stream = cull_data_part(zip->source, member->start, member->packed);
+    cull_data_stream stream = {0};
     cull_tensor      view = {0};
     char             name[MOST_NAME];
 
-    (void)snprintf(name, sizeof name, "%s: %s", zip->source->name, member->name);
-    stream.name = name;
-    stream.summed = true;
-    if (member->method != 0) TRY(cull_data_stream_unpack(&stream, CULL_DATA_DEFLATE));
-    stream.left = member->size;
+    TRY(begin_member(zip, member, name, &stream));
     TRY(cull_data_npy_read(&stream, &view));
     TRY(cull_data_stream_finish(&stream));
     if (stream.crc != member->crc)

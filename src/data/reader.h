@@ -52,9 +52,15 @@ cull_status cull_data_read(const char *const *paths, size_t count, size_t each,
  * they lie in it are not copied, and are only to be read. */
 cull_status cull_data_arrays_open(const char *path, uint64_t map_from, cull_arrays **out);
 
+/* What the file holds, for a sentence: "x (60, 8, 8) uint8, y (60) int64"; cut to the room. */
+void cull_data_arrays_describe(const cull_arrays *arrays, char *out, size_t room);
+
+/* Does an array of the file lie in its mapping? */
+bool cull_data_arrays_mapped(const cull_arrays *arrays, const cull_tensor *array);
+
 /* A .npz or .npy set, told by its first bytes; classes are counted. Inputs of bytes or float32 stay
  * in the arrays that were opened, which the set's rows then own. */
-cull_status cull_data_array_set_read(const char *path, cull_data_role role, uint64_t map_from,
+cull_status cull_data_array_set_read(const cull_data_request *request, uint64_t map_from,
                                      cull_dataset *into);
 
 #endif

@@ -264,6 +264,12 @@ done:
 
 cull_status cull_data_open(const cull_data_request *request, cull_dataset **out)
 {
+    return cull_data_open_test(request, NULL, out);
+}
+
+cull_status cull_data_open_test(const cull_data_request *request, const cull_dataset *train,
+                                cull_dataset **out)
+{
     cull_status             status = CULL_OK;
     const struct known     *known = NULL;
     const cull_data_format *format = NULL;
@@ -277,11 +283,13 @@ cull_status cull_data_open(const cull_data_request *request, cull_dataset **out)
     if (!known && !format) TRY(say_unknown(request->name));
     TRY(check_request(request, format ? format->takes : 0));
     TRY(cull_data_create(slash && slash[1] ? slash + 1 : request->name, &set));
+    set->like = train;
     if (known)
         TRY(open_known(known, request->role, resolve_root(request->root), set));
     else
         TRY(format->read(request, set, &measured));
     if (format && !measured) TRY(cull_data_measure(set));
+    set->like = NULL;
     *out = set;
     set = NULL;
 done:

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/sized.h"
+#include "data/channels.h"
 #include "data/dataset.h"
 #include "data/strata.h"
 
@@ -72,16 +73,20 @@ cull_status cull_data_write(const cull_dataset *set, const char *path)
     size_t      row = cull_data_row(set);
     void       *copy = NULL;
     const void *inputs = NULL;
-    cull_array  arrays[2] = {{.name = "x"},
-                             {"y", cull_vector(set->target.data, CULL_I32, set->count)}};
+    size_t      count = 2;
+    cull_array  arrays[] = {{.name = "x"},
+                            {"y", cull_vector(set->target.data, CULL_I32, set->count)},
+                            {"layout", cull_vector("nchw", CULL_U8, 4)}};
 
     TRY(cull_data_check_labels(set));
     TRY(line_up(set, &copy, &inputs));
     arrays[0].tensor = cull_matrix(inputs, set->dtype, set->count, row);
-    if (set->height * set->width > 1)
+    if (set->height * set->width > 1) {
         arrays[0].tensor =
             cull_images(inputs, set->dtype, set->count, set->channels, set->height, set->width);
-    TRY(cull_arrays_write(path, arrays, 2));
+        if (cull_data_channels_tell(arrays[0].tensor.shape) != CULL_LAYOUT_FIRST) count++;
+    }
+    TRY(cull_arrays_write(path, arrays, count));
 done:
     cull_base_free(copy);
     return status;

@@ -51,14 +51,24 @@ done:
     return status;
 }
 
+/* like: what was trained on, where the files are named as a test set of their own; else NULL. */
 static cull_status open_set(const cull_train_setup *s, const char *name, cull_data_role role,
-                            cull_dataset **out)
+                            const cull_dataset *like, cull_dataset **out)
 {
     cull_data_request request = s->files;
 
     request.name = name;
     request.role = role;
-    return cull_data_open(&request, out);
+    return like ? cull_data_open_test(&request, like, out) : cull_data_open(&request, out);
+}
+
+static cull_status take_own(const cull_train_setup *s, const char *name, cull_data_role role,
+                            cull_dataset **out)
+{
+    cull_data_request how = s->files;
+
+    how.name = name;
+    return cull_data_take(&how, &s->own_data[role].x, &s->own_data[role].y, out);
 }
 
 static cull_status open_data(const cull_train_setup *s, cull_train_sets *t)
@@ -66,17 +76,15 @@ static cull_status open_data(const cull_train_setup *s, cull_train_sets *t)
     cull_status status = CULL_OK;
 
     if (s->own_data[CULL_DATA_TRAIN].x.data)
-        TRY(cull_data_take(s->data, &s->own_data[CULL_DATA_TRAIN].x,
-                           &s->own_data[CULL_DATA_TRAIN].y, &t->train));
+        TRY(take_own(s, s->data, CULL_DATA_TRAIN, &t->train));
     else
-        TRY(open_set(s, s->data, CULL_DATA_TRAIN, &t->train));
+        TRY(open_set(s, s->data, CULL_DATA_TRAIN, NULL, &t->train));
     if (s->own_data[CULL_DATA_TEST].x.data)
-        TRY(cull_data_take(s->test, &s->own_data[CULL_DATA_TEST].x, &s->own_data[CULL_DATA_TEST].y,
-                           &t->test));
+        TRY(take_own(s, s->test, CULL_DATA_TEST, &t->test));
     else if (s->test)
-        TRY(open_set(s, s->test, CULL_DATA_TRAIN, &t->test));
+        TRY(open_set(s, s->test, CULL_DATA_TRAIN, t->train, &t->test));
     else
-        TRY(open_set(s, s->data, CULL_DATA_TEST, &t->test));
+        TRY(open_set(s, s->data, CULL_DATA_TEST, NULL, &t->test));
     if (s->validation > 0) TRY(cull_data_split(t->train, s->validation, s->seed, &t->validation));
     if (s->subset > 0 && s->subset < 1) {
         TRY(take_subset(t->train, "training", s));

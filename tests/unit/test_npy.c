@@ -1,11 +1,13 @@
 /* tests/unit/test_npy.c - properties of the .npy reader and writer. */
 #include "data/npy.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "support.h"
+#include "tensor/tensor.h"
 
 enum { ROOM = 1 << 17 };
 
@@ -31,6 +33,14 @@ static cull_status read_bytes(const void *bytes, size_t size, cull_tensor *out)
     cull_data_stream part = cull_data_part(&source, 0, size);
 
     return cull_data_npy_read(&part, out);
+}
+
+static cull_status look_at_bytes(const void *bytes, size_t size, cull_tensor *out)
+{
+    cull_data_source source = cull_data_source_memory("x.npy", bytes, size);
+    cull_data_stream part = cull_data_part(&source, 0, size);
+
+    return cull_data_npy_look(&part, out);
 }
 
 static void what_is_written_is_read_back(void **state)
@@ -117,6 +127,86 @@ static void fortran_order_becomes_c_order(void **state)
     cull_base_free_aligned(t.data);
 }
 
+static void put_element(size_t at, const void *element, size_t bytes)
+{
+    memcpy(file + at, element, bytes);
+}
+
+static void narrow_types_become_wider_ones(void **state)
+{
+    static const int8_t   i1[] = {-128, 0, 127};
+    static const int16_t  i2[] = {-32768, 0, 32767};
+    static const uint16_t u2[] = {65535, 0, 1};
+    static const uint32_t u4[] = {4294967295, 0, 1};
+    static const uint64_t u8[] = {9223372036854775807u, 0, 1};
+    static const uint8_t  b1[] = {1, 0, 7};
+    static const struct {
+        const char *descr;
+        const void *data;
+        size_t      bytes;
+        cull_dtype  dtype;
+        int64_t     first, last;
+    } cases[] = {{"|i1", i1, 3, CULL_I32, -128, 127},     {"<i2", i2, 6, CULL_I32, -32768, 32767},
+                 {"<u2", u2, 6, CULL_I32, 65535, 1},      {"<u4", u4, 12, CULL_I64, 4294967295, 1},
+                 {"=u8", u8, 24, CULL_I64, INT64_MAX, 1}, {"|b1", b1, 3, CULL_U8, 1, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_tensor t = {0}, look = {0};
+        char        text[128];
+        size_t      size = 0;
+
+        (void)snprintf(text, sizeof text, "{'descr':'%s','fortran_order':False,'shape':(3,)}",
+                       cases[i].descr);
+        size = make(1, text, cases[i].bytes);
+        put_element(size - cases[i].bytes, cases[i].data, cases[i].bytes);
+        assert_ok(read_bytes(file, size, &t));
+        assert_int_equal(cases[i].dtype, t.dtype);
+        assert_true(cull_tensor_get(&t, 0) == (double)cases[i].first);
+        assert_true(cull_tensor_get(&t, 1) == 0);
+        assert_true(cull_tensor_get(&t, 2) == (double)cases[i].last);
+        cull_base_free_aligned(t.data);
+        assert_ok(look_at_bytes(file, size, &look));
+        assert_null(look.data);
+        assert_int_equal(cases[i].dtype, look.dtype);
+        assert_int_equal(3, look.shape[0]);
+        if (cases[i].descr[1] != 'u' || cases[i].bytes != 24) continue;
+        file[size - 1] = 0x80;
+        assert_fails(CULL_BAD_FILE, "type 'u8' is beyond 2^63", read_bytes(file, size, &t));
+    }
+}
+
+/* By its definition: (-1)^sign fraction/1024 2^(exponent-15), with a leading 1 but for exponent 0.
+ */
+static void every_half_float_becomes_its_float(void **state)
+{
+    cull_tensor  t = {0};
+    const float *x = NULL;
+    size_t       size = make(1, "{'descr':'<f2','fortran_order':True,'shape':(16, 2048)}", 65536);
+
+    (void)state;
+    for (int upper = 0; upper < 2; upper++) {
+        for (unsigned i = 0; i < 32768; i++) {
+            uint16_t half = (uint16_t)(i | (unsigned)upper << 15);
+            put_element(size - 65536 + 2 * (size_t)i, &half, 2);
+        }
+        assert_ok(read_bytes(file, size, &t));
+        x = t.data;
+        for (int i = 0; i < 32768; i++) {
+            float  is = x[i % 16 * 2048 + i / 16]; /* Fortran: the first index is the fastest */
+            int    exponent = i >> 10;
+            double want = ldexp((i & 1023) + (exponent ? 1024 : 0), (exponent ? exponent : 1) - 25);
+
+            assert_int_equal(upper, signbit(is) != 0);
+            if (exponent == 31)
+                assert_true(i & 1023 ? isnan(is) : isinf(is));
+            else
+                assert_true((double)fabsf(is) == want);
+        }
+        cull_base_free_aligned(t.data);
+    }
+}
+
 static void an_empty_array_is_present_and_empty(void **state)
 {
     cull_tensor t = {0};
@@ -153,8 +243,10 @@ static void a_broken_header_is_refused_with_its_reason(void **state)
         {"{'descr': '>i8', 'fortran_order': False, 'shape': (1,)}", "big-endian"},
         {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "Python objects"},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "records"},
-        {"{'descr': '<f2', 'fortran_order': False, 'shape': (1,)}", "'<f2'"},
-        {"{'descr': '|b1', 'fortran_order': False, 'shape': (1,)}", "'|b1'"},
+        {"{'descr': '<f3', 'fortran_order': False, 'shape': (1,)}", "'<f3'"},
+        {"{'descr': '|f4', 'fortran_order': False, 'shape': (1,)}", "'|f4'"},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", "'<c8'; floats (f2, f4, f8)"},
+        {"{'descr': '<U8', 'fortran_order': False, 'shape': (1,)}", "'<U8'"},
         {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", "'<c8'"},
         {"{'descr': '', 'fortran_order': False, 'shape': (1,)}", "type ''"},
         {"{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}", "neither True nor False"},
@@ -260,6 +352,8 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(every_version_and_spelling_of_a_header_is_read),
         cmocka_unit_test(fortran_order_becomes_c_order),
+        cmocka_unit_test(narrow_types_become_wider_ones),
+        cmocka_unit_test(every_half_float_becomes_its_float),
         cmocka_unit_test(an_empty_array_is_present_and_empty),
         cmocka_unit_test(a_broken_header_is_refused_with_its_reason),
         cmocka_unit_test(a_broken_beginning_is_refused),

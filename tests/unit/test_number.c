@@ -48,6 +48,8 @@ static void read_and_write(void)
     double                   number = 0;
 
     assert_true(cull_base_read_number("0.5", &number) && number == 0.5);
+    assert_true(cull_base_scan_number("0.12345678901234567890", 22, &number) &&
+                number == 0.12345678901234567890);
     assert_true(cull_base_read_number("-1.25e-3", &number) && number == -1.25e-3);
     assert_true(cull_base_read_number("1e3", &number) && number == 1000);
     assert_true(cull_base_read_number(".5", &number) && number == 0.5);
@@ -114,9 +116,70 @@ static void options_recipes_and_json_do_not_know_the_locale(void **state)
     cull_json_clear(&json);
 }
 
+/* strtod() is right in the C locale; numbers of all lengths, and their neighbours in writing. */
+static void scanned_numbers_are_the_c_librarys_to_the_bit(void **state)
+{
+    static const char *const forms[] = {"%.0f", "%.3f", "%.17g", "%.9g", "%.1e", "%.25e", "%+.6f"};
+    char                     text[400];
+    double                   value = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i < 20000; i++) {
+        double from = random_normal(1, i) * pow(10, floor(60 * random_uniform(2, i)) - 30);
+        size_t length = (size_t)snprintf(text, sizeof text, forms[i % 7], from);
+
+        memcpy(text + length, "7", 2); /* not part of it */
+        assert_int_equal(CULL_NUMBER_READ, cull_base_scan_number(text, length, &value));
+        text[length] = '\0';
+        assert_true(value == strtod(text, NULL) && signbit(value) == signbit(strtod(text, NULL)));
+    }
+}
+
+static void what_is_scanned_is_a_number_or_not(void **state)
+{
+    static const char *const wrong[] = {"",    "-",     "+",   ".",   "e5",   "1e",
+                                        "1e+", "1.2.3", " 1",  "1 ",  "0x1",  "nan",
+                                        "inf", "1,5",   "1_0", "--1", "1e5.5"};
+    static const struct {
+        const char *text;
+        double      value;
+    } right[] = {{"0", 0},
+                 {"-0", -0.},
+                 {"00012", 12},
+                 {"1.", 1},
+                 {".5", .5},
+                 {"1e3", 1000},
+                 {"1E-3", .001},
+                 {"9007199254740993", 9007199254740992.},
+                 {"123456789012345678901234567890", 123456789012345678901234567890.},
+                 {"0.000000000000000000000000000000000000000000000000001", 1e-51},
+                 {"5e-324", 5e-324},
+                 {"1e-999999999999", 0}};
+    double value = 0;
+    char   ones[600];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(CULL_NUMBER_NONE,
+                         cull_base_scan_number(wrong[i], strlen(wrong[i]), &value));
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        assert_int_equal(CULL_NUMBER_READ,
+                         cull_base_scan_number(right[i].text, strlen(right[i].text), &value));
+        assert_true(value == right[i].value && signbit(value) == signbit(right[i].value));
+    }
+    assert_int_equal(CULL_NUMBER_BEYOND, cull_base_scan_number("1e999", 5, &value));
+    assert_int_equal(CULL_NUMBER_BEYOND, cull_base_scan_number("-9e99999999999999", 17, &value));
+    memset(ones, '1', sizeof ones);
+    assert_int_equal(CULL_NUMBER_NONE, cull_base_scan_number(ones, sizeof ones, &value));
+}
+
 int main(void)
 {
-    const struct CMUnitTest plain[] = {cmocka_unit_test(numbers_are_read_and_written_with_a_point)};
+    const struct CMUnitTest plain[] = {
+        cmocka_unit_test(numbers_are_read_and_written_with_a_point),
+        cmocka_unit_test(scanned_numbers_are_the_c_librarys_to_the_bit),
+        cmocka_unit_test(what_is_scanned_is_a_number_or_not),
+    };
     const struct CMUnitTest other[] = {
         cmocka_unit_test(numbers_have_a_point_where_the_locale_has_a_comma),
         cmocka_unit_test(options_recipes_and_json_do_not_know_the_locale),

@@ -387,14 +387,16 @@ static void a_row_that_cannot_be_made_is_told_of(void **state)
 }
 
 /* The set of a file, mapped or read; *bytes is what was allocated for it. */
-static cull_status open_array_set(const char *path, bool map, cull_dataset **out, size_t *bytes)
+static cull_status open_array_set(cull_data_layout layout, const char *path, bool map,
+                                  cull_dataset **out, size_t *bytes)
 {
     cull_status   status = CULL_OK;
     cull_dataset *set = NULL;
 
     begin_counting();
     TRY(cull_data_create("random", &set));
-    TRY(cull_data_array_set_read(path, CULL_DATA_TRAIN, map ? 0 : UINT64_MAX, set));
+    TRY(cull_data_array_set_read(&(cull_data_request){.name = path, .layout = layout},
+                                 map ? 0 : UINT64_MAX, set));
     TRY(cull_data_measure(set));
     *out = set;
     set = NULL;
@@ -431,6 +433,7 @@ static void a_mapped_file_is_not_copied(void **state)
     (void)put_npy("own_labels.npy", "{'descr': '<i4', 'fortran_order': False, 'shape': (600,), }",
                   cull_data_labels(set), COUNT * sizeof(int32_t));
     assert_ok(open_array_set(
+        CULL_LAYOUT_FIRST,
         put_npy("own.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (600, 2, 3, 5), }",
                 cull_data_base(set), rows),
         true, &mapped, &bytes));
@@ -443,7 +446,7 @@ static void a_mapped_file_is_not_copied(void **state)
         assert_memory_equal(row_of(set, part->origin[i]), row_of(part, i), ROW);
     cull_data_close(part);
     assert_ok(cull_data_write(set, path_in(folder, "own.npz")));
-    assert_ok(open_array_set(path_in(folder, "own.npz"), true, &mapped, &bytes));
+    assert_ok(open_array_set(CULL_LAYOUT_TOLD, path_in(folder, "own.npz"), true, &mapped, &bytes));
     assert_same_set(set, mapped);
     cull_data_close(mapped);
     cull_data_close(set);
@@ -465,7 +468,8 @@ static void what_cannot_be_used_as_it_lies_is_copied(void **state)
                                {"x", cull_matrix(x, CULL_F32, 60, 4)},
                                {"y", cull_vector(y, CULL_U8, 60)}};
         assert_ok(cull_arrays_write(path_in(folder, "floats.npz"), arrays, 3));
-        assert_ok(open_array_set(path_in(folder, "floats.npz"), true, &back, &bytes[i]));
+        assert_ok(open_array_set(CULL_LAYOUT_TOLD, path_in(folder, "floats.npz"), true, &back,
+                                 &bytes[i]));
         least = bytes[i] < least ? bytes[i] : least;
         assert_int_equal(0, (uintptr_t)cull_data_base(back) % sizeof(float));
         assert_same_set(set, back);
@@ -485,7 +489,7 @@ static void what_cannot_be_used_as_it_lies_is_copied(void **state)
                           wide, sizeof wide)
                 : put_npy("t.npy", "{'descr': '<f4', 'fortran_order': True, 'shape': (60, 4), }",
                           turned, sizeof turned);
-        assert_ok(open_array_set(path, true, &back, &unused));
+        assert_ok(open_array_set(CULL_LAYOUT_TOLD, path, true, &back, &unused));
         assert_same_set(set, back);
         cull_data_close(back);
     }
@@ -511,7 +515,7 @@ static void a_mapped_file_is_refused_where_a_read_one_is(void **state)
         changed[i % size] ^= 0x21;
         put_file(path, i < size ? changed : bytes, i < size ? size : i - size);
         for (int map = 0; map < 2; map++)
-            status[map] = open_array_set(path, map, &opened[map], &unused);
+            status[map] = open_array_set(CULL_LAYOUT_TOLD, path, map, &opened[map], &unused);
         assert_int_equal(status[0], status[1]);
         refused += status[0] != CULL_OK;
         if (status[0] == CULL_OK) assert_same_set(opened[0], opened[1]);
@@ -573,7 +577,7 @@ static void survives_every_allocation_failure(void **state)
         cull_dataset        *train = NULL, *left = NULL;
         assert_ok(cull_data_create("random", &train));
         fail_nth_alloc(n);
-        status = cull_data_array_set_read(path, CULL_DATA_TRAIN, 0, train);
+        status = cull_data_array_set_read(&(cull_data_request){.name = path}, 0, train);
         if (status == CULL_OK) status = cull_data_split(train, .2, 1, &left);
         if (status == CULL_OK) status = cull_data_corrupt(&train, &asked, NULL);
         fail_nth_alloc(0);

@@ -64,16 +64,18 @@ static uint64_t hash_of(const cull_tensor *t)
 cull_status cull_recipe_set_data(cull_recipe *recipe, cull_data_role role, const cull_tensor *x,
                                  const cull_tensor *y)
 {
-    cull_status   status = CULL_OK;
-    bool          test = role == CULL_DATA_TEST;
-    cull_dataset *set = NULL;
-    char          name[64];
-    uint64_t      hash[2] = {0};
+    cull_status       status = CULL_OK;
+    bool              test = role == CULL_DATA_TEST;
+    cull_data_request how = recipe->setup.files;
+    cull_dataset     *set = NULL;
+    char              name[64];
+    uint64_t          hash[2] = {0};
 
     if (role != CULL_DATA_TRAIN && !test)
         FAIL(CULL_BAD_ARGUMENT, "no data is of role %d", (int)role);
     /* The copy is thrown away: what is wrong is to be told here, not when a run begins. */
-    TRY(cull_data_take(test ? "own test set" : "own training set", x, y, &set));
+    how.name = test ? "own test set" : "own training set";
+    TRY(cull_data_take(&how, x, y, &set));
     hash[0] = hash_of(x);
     hash[1] = hash_of(y);
     (void)snprintf(name, sizeof name, CULL_TRAIN_OWN "%016" PRIx64,

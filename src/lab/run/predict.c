@@ -132,7 +132,7 @@ static cull_data_request complete(const cull_data_request *asked, const cull_dat
     }
     if (!r.label) r.label = trained->label;
     r.target = trained->target;
-    r.inputs = true;
+    r.unlabelled = true;
     return r;
 }
 

@@ -1,0 +1,70 @@
+/* tests/unit/test_texts.c - foreign texts: what is clean, and how others are shown. */
+#include "base/texts.h"
+
+#include <string.h>
+
+#include "support.h"
+
+static void capitals_of_ascii_do_not_matter(void **state)
+{
+    (void)state;
+    assert_true(cull_text_is("LaBel", 5, "label"));
+    assert_false(cull_text_is("label", 4, "label"));
+    assert_false(cull_text_is("labels", 6, "label"));
+    assert_true(cull_text_is("", 0, ""));
+    assert_int_equal('[', cull_text_small('['));
+    assert_int_equal('@', cull_text_small('@'));
+    assert_int_equal('z', cull_text_small('Z'));
+}
+
+static void clean_is_utf8_without_control_characters(void **state)
+{
+    static const char *const clean[] = {
+        "", "red", "Größe", "\xe2\x82\xac", "\xf0\x9f\x90\x88", "\xc2\xa0", "\xf4\x8f\xbf\xbf"};
+    static const char *const other[] = {"a\n",
+                                        "\x1b[31m",
+                                        "\x7f",
+                                        "\xc2\x85",
+                                        "\xff",
+                                        "\xc3",
+                                        "\xc0\x80",
+                                        "\xe0\x80\x80",
+                                        "\xed\xa0\x80",
+                                        "\xf4\x90\x80\x80",
+                                        "\xf8\x88\x80\x80\x80",
+                                        "a\x80"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof clean / sizeof *clean; i++)
+        assert_true(cull_text_clean(clean[i], strlen(clean[i])));
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        assert_false(cull_text_clean(other[i], strlen(other[i])));
+    assert_false(cull_text_clean("a\0b", 3));
+}
+
+static void what_is_shown_is_short_and_clean(void **state)
+{
+    static const char digits[] = "0123456789012345678901234567890123456789";
+    char              out[CULL_TEXT_SHOWN], text[64];
+
+    (void)state;
+    assert_string_equal("red", cull_text_show("red and", 3, out));
+    assert_string_equal("a?b?[31m?", cull_text_show("a\nb\x1b[31m\xff", 9, out));
+    assert_string_equal("Größe", cull_text_show("Größe", strlen("Größe"), out));
+    assert_string_equal(digits, cull_text_show(digits, 40, out));
+    (void)memcpy(text, digits, 40);
+    (void)memcpy(text + 39, "\xc3\xb6!", 3);
+    assert_string_equal("012345678901234567890123456789012345678...",
+                        cull_text_show(text, 42, out));
+    assert_true(cull_text_clean(out, strlen(out)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(capitals_of_ascii_do_not_matter),
+        cmocka_unit_test(clean_is_utf8_without_control_characters),
+        cmocka_unit_test(what_is_shown_is_short_and_clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
