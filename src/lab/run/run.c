@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/sized.h"
 #include "lab/recipe/recipe.h"
+#include "lab/run/outlook.h"
 #include "train/folder/weights.h"
 
 /* The folder and those above it. */
@@ -78,8 +79,9 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
     char             path[CULL_DATA_PATH];
     bool             there = false;
     int              fd = -1;
-    cull_run_options options_room;
+    cull_run_options options_room, watched;
     cull_run_result  room, *given = out;
+    cull_outlook     outlook;
 
     SIZED(cull_run_options, options, options_room);
     SIZED_RESULT(cull_run_result, out, room);
@@ -96,7 +98,8 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
         TRY(cull_base_join(options->folder, "recipe.yaml", path));
         TRY(cull_file_write(path, recipe->text, strlen(recipe->text)));
     }
-    TRY(cull_trainer_run(trainer, options, out));
+    watched = cull_outlook_open(recipe, options, trainer, &outlook);
+    TRY(cull_trainer_run(trainer, &watched, out));
     cull_sized_give(given, out, sizeof *out);
 done:
     cull_trainer_destroy(trainer);
