@@ -465,7 +465,8 @@ typedef enum cull_option_type {
     CULL_OPTION_REAL,   /* with `words`: a number or one of them */
     CULL_OPTION_CHOICE, /* one of `words`                        */
     CULL_OPTION_BOOL,   /* true or false                         */
-    CULL_OPTION_TEXT,   /* any text without control characters   */
+    CULL_OPTION_TEXT,   /* any text without control characters; with `words`: what it names,
+                           one of set, model, strategy, file, folder */
     CULL_OPTION_LIST    /* numbers with commas between, or none  */
 } cull_option_type;
 

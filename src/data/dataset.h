@@ -77,6 +77,9 @@ cull_status cull_data_open(const char *name, cull_data_role role, const char *ro
                            cull_dataset **out);
 void        cull_data_close(cull_dataset *set);
 
+/* Is this the name of one of these sets? A path is none. */
+bool cull_data_is_known(const char *name);
+
 /* A new set from a copy of a program's own arrays, dense: x as in a .npz file of a set, y its
  * labels. CULL_BAD_ARGUMENT, beginning with `name`, when they are not. */
 cull_status cull_data_take(const char *name, const cull_tensor *x, const cull_tensor *y,

@@ -244,16 +244,26 @@ static cull_status say_unknown(const char *name)
         "no data set is called '%.64s'; there are %sand paths ending in .npz or .npy", name, all);
 }
 
+static const struct known *find_known(const char *name)
+{
+    for (size_t i = 0; i < SETS; i++)
+        if (strcmp(sets[i].name, name) == 0) return &sets[i];
+    return NULL;
+}
+
+bool cull_data_is_known(const char *name)
+{
+    return find_known(name) != NULL;
+}
+
 cull_status cull_data_open(const char *name, cull_data_role role, const char *root,
                            cull_dataset **out)
 {
     cull_status         status = CULL_OK;
-    const struct known *known = NULL;
+    const struct known *known = find_known(name);
     cull_dataset       *set = NULL;
     const char         *slash = strrchr(name, '/');
 
-    for (size_t i = 0; i < SETS; i++)
-        if (strcmp(sets[i].name, name) == 0) known = &sets[i];
     if (!known && !ends_with(name, ".npz") && !ends_with(name, ".npy")) TRY(say_unknown(name));
     TRY(cull_data_create(slash ? slash + 1 : name, &set));
     if (known) {
