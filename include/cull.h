@@ -466,7 +466,8 @@ typedef enum cull_option_type {
     CULL_OPTION_REAL,   /* with `words`: a number or one of them */
     CULL_OPTION_CHOICE, /* one of `words`                        */
     CULL_OPTION_BOOL,   /* true or false                         */
-    CULL_OPTION_TEXT,   /* any text without control characters   */
+    CULL_OPTION_TEXT,   /* any text without control characters; with `words`: what it names,
+                           one of set, model, strategy, file, folder */
     CULL_OPTION_LIST    /* numbers with commas between, or none  */
 } cull_option_type;
 
@@ -1248,6 +1249,24 @@ typedef struct cull_run_news {
     bool   best;                            /* at the end of an epoch: the best so far  */
 } cull_run_news;
 
+/* What a run is about to do, and at what cost: shares of what training on everything would take,
+ * for as many epochs as the recipe says. NaN: not known, or not yet. Texts are borrowed for the
+ * length of the call. */
+typedef struct cull_run_outlook {
+    size_t      size;                             /* sizeof, or 0                    */
+    const char *data;                             /* the set's name                  */
+    size_t      train, validation, test;          /* examples                        */
+    size_t      classes, channels, height, width; /* features: (D, 1, 1)             */
+    const char *model, *strategy;
+    uint64_t    parameters, batch, steps, epochs; /* steps: of the whole run, about  */
+    uint64_t    done; /* steps of an earlier sitting                               */
+    double      keep; /* share that is kept where something is chosen; NaN: the rule
+                         decides                                                   */
+    double counted;   /* work, forward 1/3 and backward 2/3 of an example          */
+    double predicted; /* time, by what the first steps took                        */
+    double seconds;   /* of the whole run, evaluations left out, likewise          */
+} cull_run_outlook;
+
 typedef struct cull_run_options {
     size_t      size;   /* sizeof, or 0 */
     const char *folder; /* where the run's files are; made if need be                   */
@@ -1257,6 +1276,9 @@ typedef struct cull_run_options {
     bool (*stop)(void *context); /* asked after every step; true: write the checkpoint
                                     and end. Optional                                   */
     void *context;
+    /* Told before the first step, and once more as soon as steps have shown what they take; not
+     * for a run that had ended. Optional. */
+    void (*foresee)(void *context, const cull_run_outlook *outlook);
 } cull_run_options;
 
 typedef struct cull_run_result {

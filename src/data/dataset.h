@@ -83,6 +83,9 @@ void        cull_data_close(cull_dataset *set);
 cull_status cull_data_open_test(const cull_data_request *request, const cull_dataset *train,
                                 cull_dataset **out);
 
+/* Is this the name of one of these sets? A path is none. */
+bool cull_data_is_known(const char *name);
+
 /* A new set from a copy of a program's own arrays, dense: x as in a .npz file of a set, y its
  * labels; `how` has a name for them, layout and target. CULL_BAD_ARGUMENT, beginning with the name,
  * when they are not; CULL_BAD_OPTION, about data.layout, when that must be said. */

@@ -242,6 +242,18 @@ static cull_status say_unknown(const char *name)
                            name, all);
 }
 
+static const struct known *find_known(const char *name)
+{
+    for (size_t i = 0; i < SETS; i++)
+        if (strcmp(sets[i].name, name) == 0) return &sets[i];
+    return NULL;
+}
+
+bool cull_data_is_known(const char *name)
+{
+    return find_known(name) != NULL;
+}
+
 /* What is asked for and cannot be given would silently be something else. */
 static cull_status check_request(const cull_data_request *r, unsigned takes)
 {
@@ -271,14 +283,12 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
                                 cull_dataset **out)
 {
     cull_status             status = CULL_OK;
-    const struct known     *known = NULL;
+    const struct known     *known = find_known(request->name);
     const cull_data_format *format = NULL;
     cull_dataset           *set = NULL;
     const char             *slash = strrchr(request->name, '/');
     bool                    measured = false;
 
-    for (size_t i = 0; i < SETS; i++)
-        if (strcmp(sets[i].name, request->name) == 0) known = &sets[i];
     if (!known) format = cull_data_format_of(request->name);
     if (!known && !format) TRY(say_unknown(request->name));
     TRY(check_request(request, format ? format->takes : 0));

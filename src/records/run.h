@@ -90,10 +90,11 @@ typedef struct cull_records_line {
     cull_records_event event;
     cull_records_set   set; /* evaluate */
     double             step, epoch, loss, accuracy, rate;
-    double             met, kept;          /* step     */
-    double             seconds_evaluation; /* evaluate */
-    bool               best;               /* evaluate */
-    cull_records_work  so_far;
+    double             met, kept;         /* of the step; of an epoch, for TensorBoard alone:
+                                             the pool, and what was trained of it            */
+    double            seconds_evaluation; /* evaluate */
+    bool              best;               /* evaluate */
+    cull_records_work so_far;
 } cull_records_line;
 
 /* The two logs of a run that is being trained. */

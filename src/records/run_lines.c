@@ -137,6 +137,19 @@ done:
     return status;
 }
 
+/* What was done so far; nothing here is a time, so that it repeats. */
+static cull_status add_cost(cull_records_logs *logs, const cull_records_line *line)
+{
+    cull_status              status = CULL_OK;
+    const cull_records_work *work = &line->so_far;
+
+    TRY(scalar(logs, line, "cost", "scored", work->scored));
+    TRY(scalar(logs, line, "cost", "trained", work->trained));
+    TRY(scalar(logs, line, "cost", "counted", work->cost));
+done:
+    return status;
+}
+
 /* A step may train nothing: the selector is still collecting. */
 static cull_status add_scalars(cull_records_logs *logs, const cull_records_line *line)
 {
@@ -146,13 +159,16 @@ static cull_status add_scalars(cull_records_logs *logs, const cull_records_line 
                         : line->event == CULL_RECORDS_EVALUATE ? sets[line->set]
                                                                : "epoch";
 
+    if (line->met > 0) TRY(scalar(logs, line, group, "kept", line->kept / line->met));
     if (step && !(line->kept > 0)) goto done;
     TRY(scalar(logs, line, group, "loss", line->loss));
     if (step)
         TRY(scalar(logs, line, group, "rate", line->rate));
     else
         TRY(scalar(logs, line, group, "accuracy", line->accuracy));
-    if (line->event == CULL_RECORDS_EPOCH) TRY(add_subsets(logs, line));
+    if (line->event != CULL_RECORDS_EPOCH) goto done;
+    TRY(add_cost(logs, line));
+    TRY(add_subsets(logs, line));
 done:
     return status;
 }

@@ -69,6 +69,8 @@ struct cull_trainer {
     cull_subset             chosen; /* of the latest batch, where its signals lay    */
     cull_subset             pool;   /* of the pool, on the host; and when            */
     uint64_t                pool_epoch;
+    void (*begins)(void *context); /* told where the run begins or goes on; NULL: nobody */
+    void *begins_context;
 };
 typedef struct cull_trainer cull_trainer;
 
@@ -165,5 +167,7 @@ cull_status cull_train_harm(const char *folder, const cull_data_record *harm);
 cull_status cull_trainer_run(cull_trainer *trainer, const cull_run_options *options,
                              cull_run_result *out);
 const char *cull_trainer_watched(const cull_trainer *trainer); /* "validation" or "test" */
+/* About how many steps a run has. */
+uint64_t cull_trainer_steps(const cull_expectation *expected);
 
 #endif

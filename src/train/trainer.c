@@ -10,8 +10,7 @@ const char *cull_trainer_watched(const cull_trainer *t)
     return t->sets.validation ? "validation" : "test";
 }
 
-/* About how many steps the run has. */
-static uint64_t steps_of(const cull_expectation *e)
+uint64_t cull_trainer_steps(const cull_expectation *e)
 {
     return (uint64_t)fmax(1, round(e->steps * e->length / (double)e->epochs));
 }
@@ -43,7 +42,7 @@ static void tell(cull_trainer *t, bool epoch_end, bool best)
     cull_run_news news = {.size = sizeof news,
                           .epoch_end = epoch_end,
                           .step = t->progress.step,
-                          .steps = steps_of(&t->expected),
+                          .steps = cull_trainer_steps(&t->expected),
                           .epoch = t->progress.epoch,
                           .epochs = t->expected.epochs,
                           .loss = t->books.loss,
@@ -278,6 +277,7 @@ static cull_status train_recorded(cull_trainer *t, bool *stop)
     TRY(cull_books_open_logs(&t->books, t->run.folder, &t->progress));
     TRY(cull_train_harm(t->run.folder, &t->sets.corruption));
     TRY(cull_train_manifest(t, "running", NULL));
+    if (t->begins) t->begins(t->begins_context);
     cull_meter_start(&t->books.meter);
     status = train(t, stop);
     if (status != CULL_OK) {

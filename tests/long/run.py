@@ -71,7 +71,7 @@ class Runs:
 
     def train(self, out, changes, recipe=None, resume=False):
         done = subprocess.run(self.command(out, recipe or self.empty, changes) +
-                              ["--resume"] * resume, stdin=subprocess.DEVNULL,
+                              ["--resume-or-begin"] * resume, stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
         if done.returncode:
             raise Failed("exit status %d: %s" % (done.returncode, done.stderr.decode()))
@@ -161,7 +161,7 @@ def kill_and_resume(runs, out, moments):
     seconds; None is the next at which a checkpoint is being written."""
     where = ""
     for moment in moments:
-        child = subprocess.Popen(runs.command(out, runs.empty, KILLED + ["--resume"]),
+        child = subprocess.Popen(runs.command(out, runs.empty, KILLED + ["--resume-or-begin"]),
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.PIPE)
         if moment is None:

@@ -493,6 +493,47 @@ static void filled_and_short_subsets_are_told_where_runs_are_read(void **state)
     }
 }
 
+/* How often a tag stands in the events of a run, and the last value under it. */
+static size_t tagged(const struct world *w, const char *tag, double *last)
+{
+    size_t bytes = 0, count = 0, length = strlen(tag);
+    char  *events = file_text(path_in(w->folder, "a/events.out.tfevents.cull"), &bytes);
+
+    for (size_t i = 0; i + length + 5 < bytes; i++) {
+        float value = 0;
+
+        if (memcmp(events + i, tag, length) != 0 || events[i + length] != 0x15) continue;
+        memcpy(&value, events + i + length + 1, sizeof value);
+        *last = (double)value;
+        count++;
+    }
+    free(events);
+    return count;
+}
+
+/* 240 examples in batches of 64, two epochs: 8 steps, of which a quarter is kept. */
+static void what_is_kept_and_what_it_costs_are_told_to_tensorboard(void **state)
+{
+    const struct world *w = *state;
+    double              last = 0;
+
+    (void)train_well(
+        w, &(struct script){.changes = "select.strategy=sb select.keep=0.25" COPIES, .out = "a"});
+    assert_int_equal(8, tagged(w, "train/kept", &last));
+    assert_true(last == .25);
+    assert_int_equal(2, tagged(w, "epoch/kept", &last));
+    assert_true(last == .25);
+    assert_int_equal(2, tagged(w, "cost/scored", &last));
+    assert_true(last == 480);
+    assert_int_equal(2, tagged(w, "cost/trained", &last));
+    assert_true(last == 120);
+    assert_int_equal(2, tagged(w, "cost/counted", &last));
+    assert_true(last == 480 / 3 + 120);
+    assert_int_equal(2, tagged(w, "subsets/filled", &last));
+    assert_true(last == 0);
+    remove_folder(path_in(w->folder, "a"));
+}
+
 static void a_state_of_an_older_version_is_refused_with_a_sentence(void **state)
 {
     cull_run_state empty = {0}, read = {0};
@@ -826,6 +867,7 @@ int main(void)
         TEST(a_run_repeats_bit_for_bit),
         cmocka_unit_test(subsets_are_counted_by_what_became_of_them),
         TEST(filled_and_short_subsets_are_told_where_runs_are_read),
+        TEST(what_is_kept_and_what_it_costs_are_told_to_tensorboard),
         cmocka_unit_test(a_state_of_an_older_version_is_refused_with_a_sentence),
         TEST(threads_and_loaders_change_nothing),
         TEST(a_run_killed_at_any_touch_of_a_file_goes_on_bit_for_bit),

@@ -14,7 +14,7 @@ struct arguments {
     uint64_t    seeds, jobs, threads;
     bool        plan, anyway, resume, json;
     changes     change;
-    char        folder[CULL_DATA_PATH];
+    char        folder[CULL_DATA_PATH], room[CULL_DATA_PATH];
     char       *command; /* owned */
 };
 
@@ -54,7 +54,7 @@ static const command self = {
         "and how it scores: --strategies 'sb,sb remembered,sb score.precision=int8'. What\n"
         "cannot be, or cannot save anything, is named and left out.\n\n",
     .missing = "no recipe is given",
-    .give = "Give the path of one; recipes/ holds some.",
+    .give = "Give the path of one.",
 };
 
 static int complain_compare(cull_status status)
@@ -185,6 +185,17 @@ static char *repeat_command(int argc, char **argv)
     return NULL;
 }
 
+/* To begin where one meant to go on would look like work that was lost. */
+static int check_resumed(const struct arguments *a)
+{
+    char path[CULL_DATA_PATH + 16];
+
+    (void)snprintf(path, sizeof path, "%s/plan.json", a->folder);
+    if (!a->resume || access(path, F_OK) == 0) return END_WELL;
+    return complain(END_USAGE, "Leave --resume out to begin one there, or give its --out.",
+                    "%s: there is no comparison to go on with", a->folder);
+}
+
 int cmd_compare(int argc, char **argv)
 {
     struct arguments a = {.keep = "0.3", .pass = "separate", .seeds = 3};
@@ -212,8 +223,10 @@ int cmd_compare(int argc, char **argv)
                        "As --strategies 'random,sb,sb remembered'; see cull select --list.",
                        "no strategy is given");
     } else if (end == GO_ON) {
+        a.recipe = find_recipe(a.recipe, a.room, sizeof a.room);
         name_folder(a.out, "compare", a.recipe, a.folder, sizeof a.folder);
-        end = prepare(&a);
+        end = check_resumed(&a);
+        if (!end) end = prepare(&a);
     }
     clear_changes(&a.change);
     free(a.command);

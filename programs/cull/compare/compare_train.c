@@ -52,9 +52,10 @@ static double now(void)
 static void become_train(const cull_compare_run *run, int status, pid_t parent)
 {
     char        seed[40], output[CULL_DATA_PATH + 16];
-    const char *argv[] = {"cull",     "train",  run->recipe,   seed, "--out", run->folder,
-                          "--resume", "--json", "--status-fd", "3",  NULL};
-    int         to = -1;
+    const char *argv[] = {
+        "cull",   "train",       run->recipe, seed, "--out", run->folder, "--resume-or-begin",
+        "--json", "--status-fd", "3",         NULL};
+    int to = -1;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(END_FAILED);

@@ -43,22 +43,19 @@ static int unknown(const char *name)
 }
 
 /* Here, or where the program is installed. */
-static int find_recipe(struct arguments *a)
+static int place_recipe(struct arguments *a)
 {
-    char    own[MOST_WORD / 2] = "", *slash = NULL;
-    char   *to = a->r.recipe;
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    char  folder[MOST_WORD / 2];
+    char *to = a->r.recipe;
 
-    if (length > 0) own[length] = '\0';
-    slash = strrchr(own, '/');
-    if (slash) *slash = '\0';
     if (a->recipes) {
         (void)snprintf(to, MOST_WORD, "%.600s/%s", a->recipes, a->r.entry->recipe);
         return END_WELL; /* a file that is not there gets its sentence when it is opened */
     }
     (void)snprintf(to, MOST_WORD, "recipes/reproduce/%s", a->r.entry->recipe);
     if (access(to, R_OK) == 0) return END_WELL;
-    (void)snprintf(to, MOST_WORD, "%s/../share/cull/recipes/reproduce/%s", own, a->r.entry->recipe);
+    if (recipe_folder(folder, sizeof folder))
+        (void)snprintf(to, MOST_WORD, "%s/reproduce/%s", folder, a->r.entry->recipe);
     if (access(to, R_OK) == 0) return END_WELL;
     return complain(END_FAILED, "Run it where recipes/ lies, or name it: --recipes DIR/reproduce.",
                     "the recipe %s is not found", a->r.entry->recipe);
@@ -132,7 +129,7 @@ static int prepare(struct arguments *a)
 {
     reproduction *r = &a->r;
     cull_recipe  *recipe = NULL;
-    int           end = find_recipe(a);
+    int           end = place_recipe(a);
 
     if (!end && r->entry->changes) end = add_change(&r->changes, r->entry->changes);
     if (!end) end = open_changed(r, NULL, &recipe);

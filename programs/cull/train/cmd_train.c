@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "train/run_parts.h"
@@ -14,10 +15,16 @@ static volatile sig_atomic_t asked_to_end;
 
 struct arguments {
     const char *out, *recipe;
-    bool        resume, json;
+    bool        resume, either, json;
     uint64_t    descriptor; /* where a failure is told in numbers too; 0: nowhere */
     changes     change;
-    char        folder[MOST_PATH];
+    char        folder[MOST_PATH], room[MOST_PATH];
+};
+
+/* What is told while the run goes on. */
+struct talk {
+    progress bar;
+    json_t  *json; /* the latest outlook; NULL: none */
 };
 
 static void set_signals(void (*handler)(int))
@@ -52,16 +59,20 @@ static bool should_stop(void *context)
 
 static const command self = {
     .name = "train",
-    .usage = "usage: cull train RECIPE.yaml [key=value ...] [--out DIR] [--resume]\n\n"
-             "Trains as the recipe says; key=value takes the place of what it says. The run's\n"
-             "folder then holds recipe.yaml (every key), metrics.jsonl, TensorBoard events,\n"
-             "run.json and the checkpoint. Ctrl-C (or SIGTERM) ends the run after its step,\n"
-             "with a checkpoint; the same command with --resume goes on from there, bit for\n"
-             "bit, also after a kill. Exit status: 0 trained, 1 failed, 2 a wrong recipe or\n"
-             "command, 130 and 143 stopped by a signal.\n\n",
+    .usage = "usage: cull train RECIPE.yaml [key=value ...] [--out DIR] [--resume]\n"
+             "       cull train RUN --resume\n\n"
+             "Trains as the recipe says; key=value takes the place of what it says. A recipe that\n"
+             "is not here is looked for where recipes were installed; cull train alone lists\n"
+             "those. Paths in a recipe are relative to its file, those in key=value to the\n"
+             "current folder.\n\n"
+             "The run's folder then holds recipe.yaml (every key), metrics.jsonl, TensorBoard\n"
+             "events, run.json and the checkpoint. Ctrl-C (or SIGTERM) ends the run after its\n"
+             "step, with a checkpoint; the same command with --resume, or cull train RUN --resume\n"
+             "from anywhere, goes on from there, bit for bit, also after a kill. Exit status: 0\n"
+             "trained, 1 failed, 2 a wrong recipe or command, 130 and 143 stopped by a signal.\n\n",
     .more = print_recipe_keys,
     .missing = "no recipe is given",
-    .give = "Give the path of one; recipes/ holds some.",
+    .give = "Give the path of one, or the folder of a run with --resume.",
 };
 
 static int say_stopped(const struct arguments *a, const cull_run_result *r)
@@ -72,14 +83,6 @@ static int say_stopped(const struct arguments *a, const cull_run_result *r)
                   "cull: stopped after step %llu; the checkpoint is written.\nGo on with: cull "
                   "train",
                   (unsigned long long)r->step);
-    print_word(stderr, a->recipe);
-    for (size_t i = 0; i < a->change.count; i++) {
-        char word[2 * MOST_PATH];
-        (void)snprintf(word, sizeof word, "%s=%s", a->change.option[i].key,
-                       a->change.option[i].value);
-        print_word(stderr, word);
-    }
-    (void)fputs(" --out", stderr);
     print_word(stderr, a->folder);
     (void)fputs(" --resume\n", stderr);
     return 128 + number;
@@ -97,23 +100,25 @@ static const char *end_name(cull_run_end end)
     return "unfinished";
 }
 
-static int say_json(const struct arguments *a, const cull_run_result *r)
+/* Takes the outlook. */
+static int say_json(const struct arguments *a, const cull_run_result *r, json_t *outlook)
 {
     return print_json(json_pack(
         "{s:s, s:s, s:b, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, "
-        "s:o}",
+        "s:o, s:o*}",
         "folder", a->folder, "end", end_name(r->end), "resumed", r->resumed, "step",
         (json_int_t)r->step, "epoch", (json_int_t)r->epoch, "parameters", (json_int_t)r->parameters,
         "watched", r->watched, "best_epoch", (json_int_t)r->best_epoch, "scored",
         (json_int_t)r->scored, "trained", (json_int_t)r->trained, "weights", r->weights,
         "best_weights", r->best_weights, "accuracy", json_number(r->accuracy), "loss",
         json_number(r->loss), "best", json_number(r->best), "test", json_number(r->test),
-        "test_loss", json_number(r->test_loss), "seconds", json_number(r->seconds)));
+        "test_loss", json_number(r->test_loss), "seconds", json_number(r->seconds), "outlook",
+        outlook));
 }
 
-static int say_result(const struct arguments *a, const cull_run_result *r)
+static int say_result(const struct arguments *a, const cull_run_result *r, json_t *outlook)
 {
-    if (a->json) return say_json(a, r);
+    if (a->json) return say_json(a, r, json_incref(outlook));
     (void)printf(
         "%s after %llu epoch%s: test accuracy %.2f %%, best %s accuracy %.2f %% after epoch "
         "%llu, %.1f s\nrun folder: %s\n",
@@ -131,35 +136,124 @@ static void tell_status(const struct arguments *a, cull_status status)
                       cull_last_error());
 }
 
-static int train(struct arguments *a)
+static void tell(void *context, const cull_run_news *news)
 {
-    cull_recipe     *recipe = NULL;
+    progress_tell(&((struct talk *)context)->bar, news);
+}
+
+static void foresee(void *context, const cull_run_outlook *outlook)
+{
+    struct talk *t = context;
+    bool         again = t->json != NULL;
+
+    json_decref(t->json);
+    t->json = outlook_json(outlook);
+    if (t->bar.quiet) return;
+    progress_end(&t->bar);
+    if (again)
+        print_prediction(outlook);
+    else
+        print_outlook(outlook);
+}
+
+static int run(struct arguments *a, const cull_recipe *recipe)
+{
     cull_run_result  result = {0};
-    progress         bar = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = a->json};
+    struct talk      talk = {.bar = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = a->json}};
     cull_run_options options = {.folder = a->folder,
-                                .resume = a->resume,
-                                .tell = progress_tell,
+                                .resume = a->resume || a->either,
+                                .tell = tell,
                                 .stop = should_stop,
-                                .context = &bar};
+                                .context = &talk,
+                                .foresee = foresee};
     cull_status      status = CULL_OK;
     int              end = END_WELL;
 
-    status = cull_recipe_open(a->recipe, a->change.option, a->change.count, &recipe);
-    if (status != CULL_OK) {
-        tell_status(a, status);
-        return complain_opening(status);
-    }
     set_signals(take_signal);
+    progress_open(&talk.bar, "reading the data");
     status = cull_train(recipe, &options, &result);
-    progress_end(&bar);
+    progress_close(&talk.bar);
     if (status != CULL_OK) {
         tell_status(a, status);
         end = complain_run(status);
     } else {
-        end = result.end == CULL_RUN_STOPPED ? say_stopped(a, &result) : say_result(a, &result);
+        end = result.end == CULL_RUN_STOPPED ? say_stopped(a, &result)
+                                             : say_result(a, &result, talk.json);
     }
+    json_decref(talk.json);
+    return end;
+}
+
+static int train(struct arguments *a)
+{
+    cull_recipe *recipe = NULL;
+    cull_status  status = cull_recipe_open(a->recipe, a->change.option, a->change.count, &recipe);
+    int          end = END_WELL;
+
+    if (status != CULL_OK) {
+        tell_status(a, status);
+        return complain_opening(status);
+    }
+    end = run(a, recipe);
     cull_recipe_close(recipe);
     return end;
+}
+
+/* ---- which recipe, and which folder ---- */
+
+static bool holds(const char *folder, const char *name)
+{
+    char path[2 * MOST_PATH];
+
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static bool is_run(const char *folder)
+{
+    return holds(folder, "recipe.yaml") &&
+           (holds(folder, "run.json") || holds(folder, "metrics.jsonl") || holds(folder, "state"));
+}
+
+/* A run's folder stands for its recipe; and its recipe, where no --out is given, for the folder. */
+static int take_folder(struct arguments *a)
+{
+    static const char own[] = "/recipe.yaml";
+    struct stat       info = {0};
+    size_t            length = strlen(a->recipe);
+
+    while (length > 1 && a->recipe[length - 1] == '/') length--;
+    if (stat(a->recipe, &info) || length + sizeof own > sizeof a->room) return END_WELL;
+    (void)snprintf(a->room, sizeof a->room, "%.*s", (int)length, a->recipe);
+    if (!S_ISDIR(info.st_mode)) {
+        if (length < sizeof own || strcmp(a->room + length + 1 - sizeof own, own) != 0)
+            return END_WELL;
+        a->room[length + 1 - sizeof own] = '\0';
+        if (!a->out && is_run(a->room)) (void)snprintf(a->folder, sizeof a->folder, "%s", a->room);
+        return END_WELL;
+    }
+    if (holds(a->room, "plan.json"))
+        return complain(END_USAGE, "cull compare goes on with it, given its --out and --resume.",
+                        "%s holds a comparison, not a run", a->room);
+    if (!is_run(a->room))
+        return complain(END_USAGE, "Give a recipe, a .yaml file, or the folder of a run.",
+                        "%s is a folder and holds no run", a->room);
+    if (!a->out) (void)snprintf(a->folder, sizeof a->folder, "%s", a->room);
+    (void)strcat(a->room, own);
+    a->recipe = a->room;
+    return END_WELL;
+}
+
+/* To begin where one meant to go on would look like work that was lost. */
+static int check_resumed(const struct arguments *a)
+{
+    if (!a->resume || a->either || holds(a->folder, "recipe.yaml") || holds(a->folder, "state") ||
+        holds(a->folder, "metrics.jsonl"))
+        return END_WELL;
+    return complain(END_USAGE,
+                    "Leave --resume out to begin a run there, or name its folder: cull train RUN "
+                    "--resume.",
+                    "%s: there is no run to go on with", a->folder);
 }
 
 int cmd_train(int argc, char **argv)
@@ -168,7 +262,10 @@ int cmd_train(int argc, char **argv)
     flag             flags[] = {
                     {"--out", FLAG_TEXT, "DIR", "where the run's files go (runs/RECIPE)", &a.out, 0},
                     {"--resume", FLAG_SWITCH, NULL, "go on with the run that is there", &a.resume, 0},
-                    {"--json", FLAG_SWITCH, NULL, "the result as one JSON object", &a.json, 0},
+                    {"--resume-or-begin", FLAG_SWITCH, NULL, "the same, or begin one where there is none",
+                     &a.either, 0},
+                    {"--json", FLAG_SWITCH, NULL, "the result as one JSON object, and no other talk", &a.json,
+                     0},
                     {"--status-fd", FLAG_NUMBER, "N",
                      "a failure's number, subject and sentence, a line each, to this descriptor", &a.descriptor,
                      0},
@@ -176,8 +273,13 @@ int cmd_train(int argc, char **argv)
     int end = take_changed(&self, flags, argc, argv, &a.change, &a.recipe);
 
     if (end != GO_ON) return end;
-    name_folder(a.out, "runs", a.recipe, a.folder, sizeof a.folder);
-    end = train(&a);
+    end = take_folder(&a);
+    if (!end && !a.folder[0]) {
+        if (a.recipe != a.room) a.recipe = find_recipe(a.recipe, a.room, sizeof a.room);
+        name_folder(a.out, "runs", a.recipe, a.folder, sizeof a.folder);
+    }
+    if (!end) end = check_resumed(&a);
+    if (!end) end = train(&a);
     clear_changes(&a.change);
     return end;
 }

@@ -65,7 +65,10 @@ int take_changed(const command *self, flag *flags, int argc, char **argv, change
 
     if (end != GO_ON) return end;
     end = take_changes(self->name, "Changes", argv, count, out, path);
-    if (!end && !*path && self->missing) end = complain(END_USAGE, self->give, "%s", self->missing);
+    if (!end && !*path && self->missing) {
+        end = complain(END_USAGE, self->give, "%s", self->missing);
+        if (strstr(self->usage, " RECIPE")) print_recipes();
+    }
     if (end) clear_changes(out);
     return end ? end : GO_ON;
 }
@@ -192,11 +195,14 @@ int complain_run(cull_status status)
 int complain_opening(cull_status status)
 {
     if (status != CULL_IO) return complain_run(status);
-    return complain_last(END_USAGE, "Give the path of a recipe; recipes/ holds some.");
+    return complain_last(END_USAGE, "Give the path of a recipe; cull train alone lists some.");
 }
 
 int open_recipe(const char *path, const changes *all, cull_recipe **out)
 {
+    char room[MOST_FOLDER];
+
+    if (path) path = find_recipe(path, room, sizeof room);
     return complain_opening(cull_recipe_open(path, all->option, all->count, out));
 }
 

@@ -2,6 +2,8 @@
 #ifndef CULL_RUN_PARTS_H
 #define CULL_RUN_PARTS_H
 
+#include <pthread.h>
+
 #include "flags.h"
 
 /* key=value words of a command line, taken apart. */
@@ -38,13 +40,49 @@ int open_recipe(const char *path, const changes *all, cull_recipe **out);
 /* Every key of a recipe with its default, bounds and line of help. */
 void print_recipe_keys(void);
 
-/* A progress line on a terminal, a plain line per epoch. */
+/* ---- find_recipe.c ---- */
+
+/* The recipe of this path or name, with or without its ending: here, or where recipes were
+ * installed, which is then said. In `room`, or the path itself, also where there is none. */
+const char *find_recipe(const char *path, char *room, size_t bytes);
+/* Where recipes were installed; false: nowhere. */
+bool recipe_folder(char *out, size_t room);
+/* Each recipe there, by name; and all of them as a list on stderr. */
+void each_recipe(void *context, void (*take)(void *context, const char *folder, const char *name));
+void print_recipes(void);
+
+/* ---- outlook_print.c: on stderr ---- */
+
+void    print_outlook(const cull_run_outlook *outlook);
+void    print_prediction(const cull_run_outlook *outlook);
+json_t *outlook_json(const cull_run_outlook *outlook);
+
+/* ---- progress.c ---- */
+
+enum { MOST_LINE = 200 };
+
+/* A progress line on a terminal; else a plain line per epoch, and never ten seconds of silence from
+ * open to close. */
 typedef struct progress {
     bool   terminal, quiet, shown;
     double next;          /* when the line is drawn again            */
     double start, before; /* seconds and examples when this sitting began */
     bool   begun;
+
+    bool            watched; /* a thread speaks where nobody else does   */
+    pthread_t       watcher;
+    pthread_mutex_t lock; /* of what follows                          */
+    pthread_cond_t  ends;
+    bool            over;
+    char            latest[MOST_LINE]; /* what is to be said                       */
+    double          opened, spoke;     /* when                                     */
 } progress;
+
+/* 75 -> "1:15" */
+void clock_text(double seconds, char *out, size_t room);
+
+void progress_open(progress *p, const char *what); /* what: is done before the first step */
+void progress_close(progress *p);
 
 /* Over the line before it on a terminal's stderr, cut where the terminal ends: a line that goes on
  * below cannot be drawn over. */

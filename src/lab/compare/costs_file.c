@@ -46,6 +46,7 @@ static bool take_own(const cull_records_costs *from, cull_arm *arm)
 static cull_status leave_out(cull_comparison *c, const cull_records_costs *from)
 {
     cull_status status = CULL_OK;
+    size_t      judged = cull_arms_to_judge(&c->arms); /* 0: uniform arms alone */
 
     for (size_t i = 0; i < from->lefts; i++)
         for (size_t k = c->arms.count; k-- > 1;)
@@ -54,7 +55,7 @@ static cull_status leave_out(cull_comparison *c, const cull_records_costs *from)
                                         from->left[i].why));
                 cull_arms_drop(&c->arms, k);
             }
-    if (cull_arms_to_judge(&c->arms) == 0)
+    if (judged > 0 && cull_arms_to_judge(&c->arms) == 0)
         FAIL(CULL_BAD_FILE, "%s: its costs leave no arm", c->folder);
 done:
     return status;

@@ -156,11 +156,13 @@ static cull_status put_key(cull_writer *out, const cull_recipe *recipe,
                            const cull_option_spec *spec)
 {
     cull_status status = CULL_OK;
+    char        path[CULL_DATA_PATH];
+    const char *value = cull_recipe_whole(spec, cull_value_text(recipe->values, spec->key), path);
 
     TRY(put_text(out, "  "));
     TRY(put_text(out, strchr(spec->key, '.') + 1));
     TRY(put_text(out, ": "));
-    TRY(put_value(out, spec, cull_value_text(recipe->values, spec->key)));
+    TRY(put_value(out, spec, value));
     TRY(put_text(out, "\n"));
 done:
     return status;
@@ -225,6 +227,7 @@ cull_status cull_recipe_parse(const char *name, const void *yaml, size_t bytes,
     size_t            n = 0;
 
     if (yaml) TRY(cull_recipe_scan(name, yaml, bytes, &file));
+    TRY(cull_recipe_place(name, &file));
     for (size_t i = 0; i < count; i++) TRY(take_change(&changed, &changes[i]));
     TRY(merge(&file, &changed, &all, &n));
     TRY(cull_base_alloc(1, sizeof *recipe, "a recipe", &recipe));
@@ -281,14 +284,15 @@ const char *cull_recipe_value(const cull_recipe *recipe, const char *key)
 
 static bool differs(const cull_recipe *a, const cull_recipe *b, const cull_option_spec *spec)
 {
-    bool   number = spec->type == CULL_OPTION_INT || spec->type == CULL_OPTION_REAL;
-    double x = number ? cull_value_real(a->values, spec->key) : 0;
-    double y = number ? cull_value_real(b->values, spec->key) : 0;
+    bool        number = spec->type == CULL_OPTION_INT || spec->type == CULL_OPTION_REAL;
+    double      x = number ? cull_value_real(a->values, spec->key) : 0;
+    double      y = number ? cull_value_real(b->values, spec->key) : 0;
+    const char *one = cull_value_text(a->values, spec->key);
+    const char *two = cull_value_text(b->values, spec->key);
 
     /* a word in place of a number is read as NaN */
     if (number && !isnan(x) && !isnan(y)) return x != y;
-    return strcmp(cull_value_text(a->values, spec->key), cull_value_text(b->values, spec->key)) !=
-           0;
+    return strcmp(one, two) != 0 && !cull_recipe_same_place(spec, one, two);
 }
 
 const char *cull_recipe_difference(const cull_recipe *a, const cull_recipe *b)

@@ -74,7 +74,21 @@ cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const c
                             const char *value, size_t length);
 void        cull_recipe_pairs_clear(cull_recipe_pairs *pairs);
 
-/* As cull_recipe_open, from bytes; yaml NULL: none. */
+/* Can YAML give these bytes back as they are, on one line? */
+bool cull_recipe_is_text(const char *value, size_t length);
+
+/* recipe_paths.c: does this value name a file or folder, not something that is known by name? */
+bool cull_recipe_is_path(const cull_option_spec *spec, const char *value);
+/* Values of a recipe's file become paths beside it; `recipe` is that file's path. */
+cull_status cull_recipe_place(const char *recipe, cull_recipe_pairs *pairs);
+/* A value as it is written down: paths whole, all else as it is. In `out`, or `value` itself. */
+const char *cull_recipe_whole(const cull_option_spec *spec, const char *value,
+                              char out[CULL_DATA_PATH]);
+/* Do two different values name the same thing, moved elsewhere? That is told by the last part of a
+ * path; whether a file still holds the same is for those to tell who read it. */
+bool cull_recipe_same_place(const cull_option_spec *spec, const char *a, const char *b);
+
+/* As cull_recipe_open, from bytes; yaml NULL: none. `name` is the path of the recipe. */
 cull_status cull_recipe_parse(const char *name, const void *yaml, size_t bytes,
                               const cull_option *changes, size_t count, cull_recipe **out);
 

@@ -8,11 +8,11 @@
 
 // clang-format off
 const cull_option_spec cull_recipe_table[] = {
-    {"data.name", CULL_OPTION_TEXT, "fashion-mnist", 0, 0, NULL,
+    {"data.name", CULL_OPTION_TEXT, "fashion-mnist", 0, 0, "set",
      "a set that `cull data list` names, or a .npz or .npy file"},
-    {"data.root", CULL_OPTION_TEXT, "", 0, 0, NULL,
+    {"data.root", CULL_OPTION_TEXT, "", 0, 0, "folder",
      "the folder that holds the sets' folders; none: $CULL_DATA"},
-    {"data.test", CULL_OPTION_TEXT, "", 0, 0, NULL,
+    {"data.test", CULL_OPTION_TEXT, "", 0, 0, "file",
      "a file with the test set, where it is not part of the set itself"},
     {"data.layout", CULL_OPTION_CHOICE, "auto", 0, 0, "auto|nchw|nhwc",
      "where an array of images has its channels; auto: on the axis that has 1, 3 or 4, if only one "
@@ -52,7 +52,7 @@ const cull_option_spec cull_recipe_table[] = {
     {"augment.cutout", CULL_OPTION_INT, "0", 0, 1024, NULL,
      "side of a square that is blanked at random; 0: none"},
 
-    {"model.name", CULL_OPTION_TEXT, "lenet5", 0, 0, NULL,
+    {"model.name", CULL_OPTION_TEXT, "lenet5", 0, 0, "model",
      "mlp, lenet5, resnet20, resnet56, resnet18, resnet34, resnet50, wrn-D-K, densenet-bc-D-K, "
      "mobilenetv1 or mobilenetv2"},
     {"model.dropout", CULL_OPTION_REAL, "0", 0, 0.95, NULL,
@@ -101,7 +101,7 @@ const cull_option_spec cull_recipe_table[] = {
     {"schedule.stretch", CULL_OPTION_REAL, "1", 0.1, 10, NULL,
      "s: every rate times s, every epoch (also milestones and warm-up) over s"},
 
-    {"select.strategy", CULL_OPTION_TEXT, "full", 0, 0, NULL,
+    {"select.strategy", CULL_OPTION_TEXT, "full", 0, 0, "strategy",
      "which examples are trained: a strategy of docs/strategies.md, with `stale` or `remembered` "
      "behind it if wanted, or the path of a plug-in. Its options are keys of this section too, "
      "as select.keep"},
@@ -118,9 +118,9 @@ const cull_option_spec cull_recipe_table[] = {
      "score a batch as it will be trained; false: without augmentation (over the pool always so)"},
     {"score.pipelined", CULL_OPTION_BOOL, "false", 0, 0, NULL,
      "score the next batch on another thread, by weights one step old"},
-    {"score.proxy", CULL_OPTION_TEXT, "", 0, 0, NULL,
+    {"score.proxy", CULL_OPTION_TEXT, "", 0, 0, "model",
      "a small model that scores and is trained along; none: the model scores"},
-    {"score.irreducible", CULL_OPTION_TEXT, "", 0, 0, NULL,
+    {"score.irreducible", CULL_OPTION_TEXT, "", 0, 0, "file",
      "a .npy or .npz file with a loss for each example in the order of the set's files, for `rho`"},
 
     {"reuse.batchnorm", CULL_OPTION_CHOICE, "kept", 0, 0, "kept|constants",
@@ -131,7 +131,7 @@ const cull_option_spec cull_recipe_table[] = {
     {"train.batch", CULL_OPTION_INT, "64", 1, 1e6, NULL, "examples a step"},
     {"train.drop_short", CULL_OPTION_BOOL, "false", 0, 0, NULL,
      "leave out an epoch's last batch when it is not full"},
-    {"train.init", CULL_OPTION_TEXT, "", 0, 0, NULL,
+    {"train.init", CULL_OPTION_TEXT, "", 0, 0, "file",
      "a .safetensors file of weights and BatchNorm's averages to begin with, all of the model's and "
      "no others; none: drawn from the seed. A resumed run does not read it again once it "
      "has a checkpoint"},

@@ -52,7 +52,7 @@ static size_t character(const unsigned char *at, size_t left)
     return code < least[bytes] || is_lost(code) ? 0 : bytes;
 }
 
-static bool is_text(const char *value, size_t length)
+bool cull_recipe_is_text(const char *value, size_t length)
 {
     size_t at = 0, bytes = 1;
 
@@ -72,7 +72,7 @@ cull_status cull_recipe_add(cull_recipe_pairs *pairs, const char *where, const c
         if (strcmp(pairs->pair[i].key, key) == 0)
             FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s is given twice, first at %s", where, key,
                        pairs->pair[i].where);
-    if (!is_text(value, length))
+    if (!cull_recipe_is_text(value, length))
         FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s holds a control character or is not UTF-8", where,
                    key);
     if (pairs->count == pairs->room) {

@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/sized.h"
 #include "lab/recipe/recipe.h"
+#include "lab/run/outlook.h"
 #include "train/folder/weights.h"
 
 /* The folder and those above it. */
@@ -70,6 +71,26 @@ done:
     return status;
 }
 
+/* What the folder says of its recipe. One that is there already is the same, but its files may lie
+ * elsewhere by now. */
+static cull_status note_recipe(const cull_recipe *recipe, const char *folder, bool there)
+{
+    cull_status status = CULL_OK;
+    char        path[CULL_DATA_PATH];
+    void       *old = NULL;
+    size_t      bytes = 0;
+
+    TRY(cull_base_join(folder, "model.txt", path));
+    if (!there) TRY(cull_recipe_note_model(recipe, path));
+    TRY(cull_base_join(folder, "recipe.yaml", path));
+    if (there) TRY(cull_file_read(path, &old, &bytes));
+    if (!there || bytes != strlen(recipe->text) || memcmp(old, recipe->text, bytes) != 0)
+        TRY(cull_file_write(path, recipe->text, strlen(recipe->text)));
+done:
+    cull_bytes_release(old);
+    return status;
+}
+
 cull_status cull_train(const cull_recipe *recipe, const cull_run_options *options,
                        cull_run_result *out)
 {
@@ -78,8 +99,9 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
     char             path[CULL_DATA_PATH];
     bool             there = false;
     int              fd = -1;
-    cull_run_options options_room;
+    cull_run_options options_room, watched;
     cull_run_result  room, *given = out;
+    cull_outlook     outlook;
 
     SIZED(cull_run_options, options, options_room);
     SIZED_RESULT(cull_run_result, out, room);
@@ -90,13 +112,9 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
     TRY(make_folder(options->folder));
     TRY(lock_folder(options->folder, &fd));
     TRY(look(recipe, options, &there)); /* another may have begun while the data was read */
-    if (!there) {
-        TRY(cull_base_join(options->folder, "model.txt", path));
-        TRY(cull_recipe_note_model(recipe, path));
-        TRY(cull_base_join(options->folder, "recipe.yaml", path));
-        TRY(cull_file_write(path, recipe->text, strlen(recipe->text)));
-    }
-    TRY(cull_trainer_run(trainer, options, out));
+    TRY(note_recipe(recipe, options->folder, there));
+    watched = cull_outlook_open(recipe, options, trainer, &outlook);
+    TRY(cull_trainer_run(trainer, &watched, out));
     cull_sized_give(given, out, sizeof *out);
 done:
     cull_trainer_destroy(trainer);

@@ -44,6 +44,8 @@ cull_status cull_books_log_epoch(cull_books *b, const cull_progress *at)
     line = line_of(b, at, CULL_RECORDS_EPOCH, (double)at->epoch + 1);
     line.loss = at->loss / seen;
     line.accuracy = (double)at->correct / seen;
+    line.met = (double)b->tally.pool;
+    line.kept = seen;
     return cull_records_logs_add(&b->logs, &line);
 }
 

@@ -1,0 +1,76 @@
+/* outlook_print.c - what a run is about to do, in a few lines or as JSON. */
+#include <math.h>
+#include <stdio.h>
+
+#include "train/run_parts.h"
+
+static void print_data(const cull_run_outlook *o)
+{
+    (void)fprintf(stderr, "data      %s: %zu examples to train, ", o->data, o->train);
+    if (o->validation) (void)fprintf(stderr, "%zu to validate, ", o->validation);
+    (void)fprintf(stderr, "%zu to test, %zu classes, ", o->test, o->classes);
+    if (o->height == 1 && o->width == 1)
+        (void)fprintf(stderr, "%zu feature%s\n", o->channels, o->channels == 1 ? "" : "s");
+    else
+        (void)fprintf(stderr, "%zux%zux%zu\n", o->channels, o->height, o->width);
+}
+
+static void print_run(const cull_run_outlook *o)
+{
+    (void)fprintf(stderr, "model     %s, %llu parameters\n", o->model,
+                  (unsigned long long)o->parameters);
+    (void)fprintf(stderr, "strategy  %s, ", o->strategy);
+    if (o->keep >= 1)
+        (void)fprintf(stderr, "trains on everything\n");
+    else if (isfinite(o->keep))
+        (void)fprintf(stderr, "keeps %.3g %%\n", 100 * o->keep);
+    else
+        (void)fprintf(stderr, "whose rule decides how many are kept\n");
+    (void)fprintf(stderr, "run       %llu epoch%s, about %llu step%s, batches of %llu",
+                  (unsigned long long)o->epochs, o->epochs == 1 ? "" : "s",
+                  (unsigned long long)o->steps, o->steps == 1 ? "" : "s",
+                  (unsigned long long)o->batch);
+    if (o->done) (void)fprintf(stderr, "; goes on after step %llu", (unsigned long long)o->done);
+    (void)fputs("\n", stderr);
+}
+
+static void print_counted(const cull_run_outlook *o)
+{
+    if (isfinite(o->counted))
+        (void)fprintf(stderr, "cost      %.3g %% of full training's work, as counted\n",
+                      100 * o->counted);
+    else
+        (void)fprintf(stderr, "cost      not known beforehand\n");
+}
+
+void print_outlook(const cull_run_outlook *o)
+{
+    print_data(o);
+    print_run(o);
+    print_counted(o);
+}
+
+void print_prediction(const cull_run_outlook *o)
+{
+    char time[32];
+
+    if (!isfinite(o->predicted)) return;
+    clock_text(o->seconds, time, sizeof time);
+    (void)fprintf(stderr, "predicted %.3g %% of full training's time, %s to train in all\n",
+                  100 * o->predicted, time);
+}
+
+json_t *outlook_json(const cull_run_outlook *o)
+{
+    return json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:[I,I,I], s:s, s:I, s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:o, "
+        "s:o}",
+        "data", o->data, "train", (json_int_t)o->train, "validation", (json_int_t)o->validation,
+        "test", (json_int_t)o->test, "classes", (json_int_t)o->classes, "shape",
+        (json_int_t)o->channels, (json_int_t)o->height, (json_int_t)o->width, "model", o->model,
+        "parameters", (json_int_t)o->parameters, "strategy", o->strategy, "keep",
+        json_number(o->keep), "batch", (json_int_t)o->batch, "steps", (json_int_t)o->steps,
+        "epochs", (json_int_t)o->epochs, "done", (json_int_t)o->done, "counted",
+        json_number(o->counted), "predicted", json_number(o->predicted), "seconds",
+        json_number(o->seconds));
+}
