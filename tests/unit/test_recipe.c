@@ -196,7 +196,7 @@ static void wrong_recipes_name_file_and_line(void **state)
         {"train:\n- 1\n", "r.yaml:1: no option is called 'train'"},
         {"optim: {nesterov: maybe}\n", "r.yaml:1: optim.nesterov=maybe is neither true nor false"},
         {"optim: {nesterov: yes}\n", "r.yaml:1: optim.nesterov=yes is neither true nor false"},
-        {"optim: {name: sdg}\n", "r.yaml:1: optim.name=sdg is not one of sgd|adamw"},
+        {"optim: {name: sdg}\n", "r.yaml:1: optim.name=sdg is not one of sgd|adam|adamw"},
         {"optim:\n  lr: .inf\n", "r.yaml:2: optim.lr=.inf is not a number"},
         {"optim:\n  lr: 0x1\n", "r.yaml:2: optim.lr=0x1 is not a number"},
         {"schedule: {milestones: 3}\n", "r.yaml:1: schedule.milestones takes a list"},

@@ -34,6 +34,12 @@ static void fill_data(const cull_values *v, cull_train_setup *s)
     s->augments = s->augment.pad || s->augment.flip || s->augment.cutout;
 }
 
+static cull_optim_rule rule_of(const cull_values *v)
+{
+    if (cull_value_is(v, "optim.name", "sgd")) return CULL_OPTIM_SGD;
+    return cull_value_is(v, "optim.name", "adam") ? CULL_OPTIM_ADAM : CULL_OPTIM_ADAMW;
+}
+
 static void fill_model(const cull_values *v, cull_train_setup *s)
 {
     s->model = cull_value_text(v, "model.name");
@@ -43,15 +49,14 @@ static void fill_model(const cull_values *v, cull_train_setup *s)
     s->model_options.norm_momentum = cull_value_real(v, "model.norm_momentum");
     s->model_options.activation = CULL_RELU;
     s->smoothing = cull_value_real(v, "model.smoothing");
-    s->optim = (cull_optim_options){
-        .rule = cull_value_is(v, "optim.name", "sgd") ? CULL_OPTIM_SGD : CULL_OPTIM_ADAMW,
-        .momentum = cull_value_real(v, "optim.momentum"),
-        .nesterov = cull_value_bool(v, "optim.nesterov"),
-        .weight_decay = cull_value_real(v, "optim.weight_decay"),
-        .beta1 = cull_value_real(v, "optim.beta1"),
-        .beta2 = cull_value_real(v, "optim.beta2"),
-        .epsilon = cull_value_real(v, "optim.epsilon"),
-        .clip = cull_value_real(v, "optim.clip")};
+    s->optim = (cull_optim_options){.rule = rule_of(v),
+                                    .momentum = cull_value_real(v, "optim.momentum"),
+                                    .nesterov = cull_value_bool(v, "optim.nesterov"),
+                                    .weight_decay = cull_value_real(v, "optim.weight_decay"),
+                                    .beta1 = cull_value_real(v, "optim.beta1"),
+                                    .beta2 = cull_value_real(v, "optim.beta2"),
+                                    .epsilon = cull_value_real(v, "optim.epsilon"),
+                                    .clip = cull_value_real(v, "optim.clip")};
     s->decay_all = cull_value_is(v, "optim.decay", "all");
 }
 
