@@ -990,6 +990,8 @@ typedef struct cull_named {
     cull_stem stem;          /* of resnet18, 34 and 50 and of the mobilenets               */
     double    norm_epsilon;  /* of every norm, as in cull_norm                             */
     double    norm_momentum; /* of every norm over the batch                               */
+    int64_t   mlp_width;     /* of mlp: units of each hidden layer, up to 2^20; 0: 256     */
+    int64_t   mlp_depth;     /* and how many hidden layers, up to 1000; 0: 2               */
 } cull_named;
 
 /* cull_model_named() with more settings. CULL_BAD_OPTION also names one that the model has not. */

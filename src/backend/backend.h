@@ -163,7 +163,8 @@ typedef struct cull_op_desc {
 
 /* ---- of update ---- */
 
-typedef enum cull_optim_rule { CULL_OPTIM_SGD, CULL_OPTIM_ADAMW } cull_optim_rule;
+/* Saved states know a rule by its number. */
+typedef enum cull_optim_rule { CULL_OPTIM_SGD, CULL_OPTIM_ADAMW, CULL_OPTIM_ADAM } cull_optim_rule;
 
 enum { CULL_OPTIM_BUFFERS = 2, CULL_OPTIM_CHUNK = 16384 }; /* weights that one task looks at */
 
@@ -172,7 +173,7 @@ typedef struct cull_optim_options {
     double          momentum; /* sgd, 0 <= momentum < 1                                  */
     bool            nesterov; /* sgd, only with momentum                                 */
     double          weight_decay;
-    double          beta1, beta2, epsilon; /* adamw                                      */
+    double          beta1, beta2, epsilon; /* adam, adamw                                */
     double          clip;                  /* most norm of the whole gradient; 0: any    */
 } cull_optim_options;
 

@@ -12,7 +12,10 @@
  *     m = m + (1 - beta1) (g - m)             v = beta2 v + (1 - beta2) g^2
  *     w = w - rate / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
  *
- * Before either, gradients no longer than a given norm, as torch.nn.utils.clip_grad_norm_:
+ * Adam with the decay in the gradient, as torch.optim.Adam: the same with g + decay w in place of
+ * g, and w not shrunk.
+ *
+ * Before any of them, gradients no longer than a given norm, as torch.nn.utils.clip_grad_norm_:
  *
  *     norm = sqrt(sum g^2)        g = g min(1, most / (norm + 1e-6))
  *
@@ -51,7 +54,7 @@ SGD_RULE(sgd_f64, double)
 
 /* What is the same for all weights of a step, worked out in double. */
 struct factors {
-    double shrink, beta1, beta2, rate, root, epsilon;
+    double shrink, decay, beta1, beta2, rate, root, epsilon;
 };
 
 #define ADAMW_RULE(name, T, ROOT)                                                                  \
@@ -72,6 +75,25 @@ struct factors {
 ADAMW_RULE(adamw_f32, float, sqrtf)
 ADAMW_RULE(adamw_f64, double, sqrt)
 
+#define ADAM_RULE(name, T, ROOT)                                                                   \
+    static void name(const struct factors *f, size_t count, T *restrict w, const T *restrict g,    \
+                     T *restrict m, T *restrict v)                                                 \
+    {                                                                                              \
+        T decay = (T)f->decay, take1 = (T)(1 - f->beta1), beta2 = (T)f->beta2;                     \
+        T take2 = (T)(1 - f->beta2), rate = (T)f->rate, root = (T)f->root;                         \
+        T epsilon = (T)f->epsilon;                                                                 \
+                                                                                                   \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            T d = g[i] + decay * w[i];                                                             \
+            m[i] += take1 * (d - m[i]);                                                            \
+            v[i] = beta2 * v[i] + take2 * d * d;                                                   \
+            w[i] -= rate * (m[i] / (ROOT(v[i]) / root + epsilon));                                 \
+        }                                                                                          \
+    }
+
+ADAM_RULE(adam_f32, float, sqrtf)
+ADAM_RULE(adam_f64, double, sqrt)
+
 #define SQUARES(name, T)                                                                           \
     static double name(const T *g, size_t count)                                                   \
     {                                                                                              \
@@ -91,7 +113,7 @@ SQUARES(squares_f64, double)
 struct job {
     const cull_op_args *args;
     double              scale; /* of clipping */
-    struct factors      adamw; /* without decay */
+    struct factors      adam;  /* without decay */
 };
 
 static size_t chunk_end(const struct job *job, size_t task)
@@ -139,18 +161,32 @@ static void run_rule(const struct job *job, double decay, size_t from, size_t to
     const char         *g = (const char *)a->update.gradient + at;
     char               *b = a->update.buffer[0] ? (char *)a->update.buffer[0] + at : NULL;
     char               *b2 = a->update.buffer[1] ? (char *)a->update.buffer[1] + at : NULL;
-    struct factors      f = job->adamw;
+    size_t              n = to - from;
+    struct factors      f = job->adam;
 
     f.shrink = 1 - rate * decay;
-    if (a->update.rule.rule == CULL_OPTIM_SGD && narrow)
-        sgd_f32(&a->update.rule, (float)rate, (float)decay, to - from, (void *)w, (const void *)g,
-                (void *)b);
-    else if (a->update.rule.rule == CULL_OPTIM_SGD)
-        sgd_f64(&a->update.rule, rate, decay, to - from, (void *)w, (const void *)g, (void *)b);
-    else if (narrow)
-        adamw_f32(&f, to - from, (void *)w, (const void *)g, (void *)b, (void *)b2);
-    else
-        adamw_f64(&f, to - from, (void *)w, (const void *)g, (void *)b, (void *)b2);
+    f.decay = decay;
+    switch (a->update.rule.rule) {
+    case CULL_OPTIM_SGD:
+        if (narrow)
+            sgd_f32(&a->update.rule, (float)rate, (float)decay, n, (void *)w, (const void *)g,
+                    (void *)b);
+        else
+            sgd_f64(&a->update.rule, rate, decay, n, (void *)w, (const void *)g, (void *)b);
+        return;
+    case CULL_OPTIM_ADAMW:
+        if (narrow)
+            adamw_f32(&f, n, (void *)w, (const void *)g, (void *)b, (void *)b2);
+        else
+            adamw_f64(&f, n, (void *)w, (const void *)g, (void *)b, (void *)b2);
+        return;
+    case CULL_OPTIM_ADAM:
+        if (narrow)
+            adam_f32(&f, n, (void *)w, (const void *)g, (void *)b, (void *)b2);
+        else
+            adam_f64(&f, n, (void *)w, (const void *)g, (void *)b, (void *)b2);
+        return;
+    }
 }
 
 static void update_chunk(void *context, size_t task, unsigned worker)
@@ -198,11 +234,11 @@ static cull_status update(cull_op *op, const cull_op_args *args)
     const cull_optim_options *o = &args->update.rule;
     double                    t = (double)args->update.now->updates, rate = args->update.now->rate;
     struct job                job = {.args = args,
-                                     .adamw = {.beta1 = o->beta1,
-                                               .beta2 = o->beta2,
-                                               .rate = rate / (1 - pow(o->beta1, t)),
-                                               .root = sqrt(1 - pow(o->beta2, t)),
-                                               .epsilon = o->epsilon}};
+                                     .adam = {.beta1 = o->beta1,
+                                              .beta2 = o->beta2,
+                                              .rate = rate / (1 - pow(o->beta1, t)),
+                                              .root = sqrt(1 - pow(o->beta2, t)),
+                                              .epsilon = o->epsilon}};
     size_t chunks = (args->update.count + CULL_OPTIM_CHUNK - 1) / CULL_OPTIM_CHUNK;
     bool   broken = false;
 

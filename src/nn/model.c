@@ -108,7 +108,9 @@ cull_status cull_model_named_with(const char *name, const cull_named *with, cull
                                    .dropout = with->dropout,
                                    .imagenet_stem = with->stem == CULL_STEM_IMAGENET,
                                    .norm_epsilon = with->norm_epsilon,
-                                   .norm_momentum = with->norm_momentum};
+                                   .norm_momentum = with->norm_momentum,
+                                   .mlp_width = with->mlp_width,
+                                   .mlp_depth = with->mlp_depth};
     TRY(cull_nn_model_by_name(name, &options, out));
 done:
     return status;

@@ -22,6 +22,9 @@
 #define CULL_NORM_EPSILON  1e-5
 #define CULL_NORM_MOMENTUM 0.1
 
+/* The usual MLP: two hidden layers of 256 units. */
+enum { CULL_MLP_WIDTH = 256, CULL_MLP_DEPTH = 2 };
+
 enum { CULL_NODE_INPUTS = 2, CULL_NODE_PARAMS = 2, CULL_MODEL_INPUTS = 3 };
 
 /* What backward needs of a node's tensors; learn-from-kept gathers exactly these. */
@@ -91,7 +94,8 @@ cull_status cull_nn_model_finish(cull_model *m, int logits);
 typedef struct cull_model_options {
     int64_t         channels, height, width;
     size_t          classes;
-    int             depth, widen; /* wideresnet-d-k, densenet depth and growth */
+    int             depth, widen;         /* wideresnet-d-k, densenet depth and growth */
+    int64_t         mlp_width, mlp_depth; /* its hidden layers; 0: the usual */
     double          dropout;
     bool            imagenet_stem;
     double          norm_epsilon, norm_momentum; /* 0: the usual */

@@ -28,7 +28,7 @@ done:
 
 static size_t buffers_of(const cull_optim_options *options)
 {
-    if (options->rule == CULL_OPTIM_ADAMW) return 2;
+    if (options->rule != CULL_OPTIM_SGD) return 2;
     return options->momentum > 0;
 }
 

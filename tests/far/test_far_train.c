@@ -101,6 +101,7 @@ static void runs_leave_what_they_leave_on_ref(void **state)
     static const char *const kinds[] = {
         "",
         "model.name=lenet5 optim.clip=0.5 optim.name=adamw optim.lr=0.01",
+        "model.name=lenet5 optim.name=adam optim.lr=0.01 optim.weight_decay=0.01",
         "select.strategy=random select.keep=0.3 select.rounding=alternate",
         "select.strategy=sb select.keep=0.3",
         "select.strategy=sb select.keep=0.3 score.pass=reuse model.name=lenet5",
@@ -141,6 +142,7 @@ static void recorded_steps_are_what_running_them_gives(void **state)
     } kinds[] = {
         {"", true},
         {"optim.name=adamw optim.lr=0.01 optim.clip=0.5 model.name=lenet5", true},
+        {"optim.name=adam optim.lr=0.01 optim.weight_decay=0.01", true},
         {"model.name=wrn-10-1 model.dropout=0.3 data.subset=0.7", true},
         {"select.strategy=random select.keep=0.5 select.rounding=alternate", true},
         {"select.strategy=sb select.keep=0.4", true},

@@ -211,6 +211,12 @@ static const cull_optim_options rules[] = {
      .epsilon = 1e-8,
      .weight_decay = 0.01,
      .clip = 3},
+    {.rule = CULL_OPTIM_ADAM,
+     .beta1 = 0.8,
+     .beta2 = 0.9,
+     .epsilon = 1e-6,
+     .weight_decay = 0.1,
+     .clip = 3},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
@@ -231,7 +237,7 @@ static struct block *make_block(cull_dtype dtype, double decay)
 static void update(cull_backend *backend, struct block *b, cull_dtype dtype,
                    const cull_optim_options *rule)
 {
-    bool         second = rule->rule == CULL_OPTIM_ADAMW, first = second || rule->momentum > 0;
+    bool         second = rule->rule != CULL_OPTIM_SGD, first = second || rule->momentum > 0;
     cull_op_args args = {
         .update = {.rule = *rule,
                    .dtype = dtype,

@@ -532,6 +532,33 @@ static void named_models_take_dropout_stem_and_norms(void **state)
     cull_model_destroy(m);
 }
 
+static void an_mlp_is_as_wide_and_deep_as_asked_for(void **state)
+{
+    cull_named  with = {.channels = 2, .height = 3, .width = 4, .classes = 5};
+    cull_model *usual = NULL, *same = NULL, *m = NULL;
+    cull_writer text[2] = {{0}};
+
+    (void)state;
+    assert_ok(cull_model_named_with("mlp", &with, &usual));
+    assert_int_equal(24 * 256 + 256 + 256 * 256 + 256 + 256 * 5 + 5, cull_model_parameters(usual));
+    with.mlp_width = 256;
+    with.mlp_depth = 2;
+    assert_ok(cull_model_named_with("mlp", &with, &same));
+    assert_ok(cull_nn_model_text(usual, &text[0]));
+    assert_ok(cull_nn_model_text(same, &text[1]));
+    assert_string_equal((const char *)text[0].data, (const char *)text[1].data);
+    with.mlp_width = 7;
+    with.mlp_depth = 4;
+    assert_ok(cull_model_named_with("mlp", &with, &m));
+    assert_int_equal(24 * 7 + 7 + 3 * (7 * 7 + 7) + 7 * 5 + 5, cull_model_parameters(m));
+    assert_int_equal(5, count_of(m, CULL_LAYER_DENSE));
+    assert_string_equal("fc5", m->node[m->last_dense].name);
+    for (int i = 0; i < 2; i++) cull_writer_clear(&text[i]);
+    cull_model_destroy(usual);
+    cull_model_destroy(same);
+    cull_model_destroy(m);
+}
+
 static void what_a_named_model_has_not_is_refused(void **state)
 {
     static const struct {
@@ -550,6 +577,10 @@ static void what_a_named_model_has_not_is_refused(void **state)
         {"lenet5", {.norm_momentum = 0.5}, "norm_momentum: lenet5 has no norms"},
         {"resnet18", {.norm_epsilon = -1}, "norm_epsilon: -1"},
         {"resnet18", {.norm_momentum = 2}, "norm_momentum: 2"},
+        {"lenet5", {.mlp_width = 64}, "width: only mlp has one to choose, lenet5 has not"},
+        {"wrn-16-4", {.mlp_depth = 3}, "depth: only mlp has one to choose, wrn-16-4 has not"},
+        {"mlp", {.mlp_width = -1}, "width: -1 is not within 1 and 1048576"},
+        {"mlp", {.mlp_depth = 1001}, "depth: 1001 is not within 1 and 1000"},
     };
 
     (void)state;
@@ -602,6 +633,7 @@ int main(void)
         cmocka_unit_test(norms_have_an_epsilon_and_a_momentum_of_their_own),
         cmocka_unit_test(momentum_and_epsilon_reach_the_averages_and_what_is_predicted),
         cmocka_unit_test(named_models_take_dropout_stem_and_norms),
+        cmocka_unit_test(an_mlp_is_as_wide_and_deep_as_asked_for),
         cmocka_unit_test(what_a_named_model_has_not_is_refused),
         cmocka_unit_test(every_failing_allocation_is_told_by_finish),
     };

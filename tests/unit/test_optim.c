@@ -21,23 +21,46 @@ static cull_backend *open_ref(unsigned threads)
     return backend;
 }
 
-/* Three steps from (1, -2, .5) with gradients (.5 (k+1), -.25, 2 w2 - k), as PyTorch took them. */
-static void check_three_steps(const cull_optim_options *options, const double expected[3])
+/* Three steps from (1, -2, .5) with gradients (.5 (k+1), -.25, 2 w2 - k). */
+static void take_three_steps(const char *name, const cull_optim_options *options, double w[3])
 {
-    cull_backend *backend = open_ref(1);
+    cull_backend *backend = NULL;
     cull_optim   *optim = NULL;
-    double        w[3] = {1, -2, .5};
+    double        g[3] = {0}, rate = options->rule == CULL_OPTIM_SGD ? .1 : .01;
+    void         *value = NULL, *gradient = NULL;
 
+    assert_ok(cull_backend_open(name, 1, &backend));
     assert_ok(cull_optim_create(options, CULL_F64, 3, backend, &optim));
+    assert_ok(cull_backend_allocate(backend, 3, sizeof *w, "weights", &value));
+    assert_ok(cull_backend_allocate(backend, 3, sizeof *g, "gradients", &gradient));
+    memcpy(w, (double[]){1, -2, .5}, 3 * sizeof *w);
+    assert_ok(cull_backend_upload(backend, value, w, 3 * sizeof *w));
     for (int k = 0; k < 3; k++) {
-        double g[3] = {.5 * (k + 1), -.25, 2 * w[2] - k};
-        assert_ok(cull_optim_step(optim, options->rule == CULL_OPTIM_SGD ? .1 : .01, w, g));
+        memcpy(g, (double[]){.5 * (k + 1), -.25, 2 * w[2] - k}, sizeof g);
+        assert_ok(cull_backend_upload(backend, gradient, g, sizeof g));
+        assert_ok(cull_optim_step(optim, rate, value, gradient));
+        assert_ok(cull_backend_download(backend, w, value, 3 * sizeof *w));
     }
-    for (int i = 0; i < 3; i++)
-        if (fabs(w[i] - expected[i]) > CLOSE)
-            fail_msg("weight %d is %.17g, PyTorch has %.17g", i, w[i], expected[i]);
+    cull_backend_release(backend, value);
+    cull_backend_release(backend, gradient);
     cull_optim_destroy(optim);
     cull_backend_close(backend);
+}
+
+/* As PyTorch took them, on every backend. */
+static void check_three_steps(const cull_optim_options *options, const double expected[3])
+{
+    static const char *const names[] = {"ref", "cpu", "far"};
+
+    for (size_t b = 0; b < sizeof names / sizeof *names; b++) {
+        double w[3];
+
+        take_three_steps(names[b], options, w);
+        for (int i = 0; i < 3; i++)
+            if (fabs(w[i] - expected[i]) > CLOSE)
+                fail_msg("%s: weight %d is %.17g, PyTorch has %.17g", names[b], i, w[i],
+                         expected[i]);
+    }
 }
 
 static void sgd_takes_pytorchs_steps(void **state)
@@ -65,6 +88,23 @@ static void adamw_takes_pytorchs_steps(void **state)
                       (double[]){0.9692837411964048, -1.9670164984494005, 0.483794511780979});
 }
 
+static void adam_takes_pytorchs_steps(void **state)
+{
+    cull_optim_options options = {
+        .rule = CULL_OPTIM_ADAM, .beta1 = .9, .beta2 = .999, .epsilon = 1e-8};
+
+    (void)state;
+    check_three_steps(&options,
+                      (double[]){0.97076816791153653, -1.9700000012000001, 0.48452124701467075});
+    options.weight_decay = .05;
+    check_three_steps(&options,
+                      (double[]){0.97066980483599741, -1.9700013763205331, 0.48404434015618625});
+    options = (cull_optim_options){
+        .rule = CULL_OPTIM_ADAM, .beta1 = .8, .beta2 = .95, .epsilon = 1e-3, .weight_decay = .5};
+    check_three_steps(&options,
+                      (double[]){0.97002809226287334, -1.9700303595731379, 0.48145679099144079});
+}
+
 static void clipping_is_pytorchs(void **state)
 {
     (void)state;
@@ -90,11 +130,11 @@ static void a_gradient_within_the_norm_is_left_alone(void **state)
 
 static void float_steps_stay_near_double_ones(void **state)
 {
-    static const cull_optim_rule rules[] = {CULL_OPTIM_SGD, CULL_OPTIM_ADAMW};
+    static const cull_optim_rule rules[] = {CULL_OPTIM_SGD, CULL_OPTIM_ADAMW, CULL_OPTIM_ADAM};
     cull_backend                *backend = open_ref(1);
 
     (void)state;
-    for (size_t r = 0; r < 2; r++) {
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
         cull_optim_options options = {.rule = rules[r],
                                       .momentum = .9,
                                       .nesterov = true,
@@ -152,7 +192,7 @@ static float *steps_with(unsigned threads, cull_optim_rule rule)
 static void threads_do_not_change_a_bit(void **state)
 {
     (void)state;
-    for (int rule = CULL_OPTIM_SGD; rule <= CULL_OPTIM_ADAMW; rule++) {
+    for (int rule = CULL_OPTIM_SGD; rule <= CULL_OPTIM_ADAM; rule++) {
         float *one = steps_with(1, (cull_optim_rule)rule);
         float *three = steps_with(3, (cull_optim_rule)rule);
         assert_memory_equal(one, three, MANY * sizeof *one);
@@ -184,7 +224,7 @@ static void exempt_weights_do_not_decay(void **state)
 static void a_restored_optimizer_goes_on_bit_for_bit(void **state)
 {
     (void)state;
-    for (int rule = CULL_OPTIM_SGD; rule <= CULL_OPTIM_ADAMW; rule++) {
+    for (int rule = CULL_OPTIM_SGD; rule <= CULL_OPTIM_ADAM; rule++) {
         cull_optim_options options = {.rule = (cull_optim_rule)rule,
                                       .momentum = .9,
                                       .beta1 = .9,
@@ -234,6 +274,28 @@ static void another_optimizers_state_is_refused(void **state)
     cull_backend_close(backend);
 }
 
+/* They keep as many numbers, which mean something else. */
+static void a_state_of_adam_is_none_of_adamw(void **state)
+{
+    cull_optim_options options = {
+        .rule = CULL_OPTIM_ADAM, .beta1 = .9, .beta2 = .99, .epsilon = 1e-8};
+    cull_backend *backend = open_ref(1);
+    cull_optim   *adam = NULL, *adamw = NULL;
+    cull_writer   writer = {0};
+
+    (void)state;
+    assert_ok(cull_optim_create(&options, CULL_F32, 4, backend, &adam));
+    options.rule = CULL_OPTIM_ADAMW;
+    assert_ok(cull_optim_create(&options, CULL_F32, 4, backend, &adamw));
+    assert_ok(cull_optim_save(adam, &writer));
+    assert_fails(CULL_BAD_STATE, "another optimizer",
+                 cull_optim_restore(adamw, &(cull_reader){writer.data, writer.size, 0}));
+    cull_writer_clear(&writer);
+    cull_optim_destroy(adam);
+    cull_optim_destroy(adamw);
+    cull_backend_close(backend);
+}
+
 static void impossible_options_are_refused(void **state)
 {
     static const struct {
@@ -246,6 +308,8 @@ static void impossible_options_are_refused(void **state)
         {{.rule = CULL_OPTIM_SGD, .clip = -1}, "clipped"},
         {{.rule = CULL_OPTIM_ADAMW, .beta1 = 1, .epsilon = 1}, "betas"},
         {{.rule = CULL_OPTIM_ADAMW, .beta1 = .9, .beta2 = .9}, "epsilon"},
+        {{.rule = CULL_OPTIM_ADAM, .beta2 = 1, .epsilon = 1}, "betas"},
+        {{.rule = CULL_OPTIM_ADAM, .beta1 = .9, .beta2 = .9}, "epsilon"},
     };
     cull_backend *backend = open_ref(1);
     cull_optim   *optim = NULL;
@@ -304,6 +368,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sgd_takes_pytorchs_steps),
         cmocka_unit_test(adamw_takes_pytorchs_steps),
+        cmocka_unit_test(adam_takes_pytorchs_steps),
         cmocka_unit_test(clipping_is_pytorchs),
         cmocka_unit_test(a_gradient_within_the_norm_is_left_alone),
         cmocka_unit_test(float_steps_stay_near_double_ones),
@@ -311,6 +376,7 @@ int main(void)
         cmocka_unit_test(exempt_weights_do_not_decay),
         cmocka_unit_test(a_restored_optimizer_goes_on_bit_for_bit),
         cmocka_unit_test(another_optimizers_state_is_refused),
+        cmocka_unit_test(a_state_of_adam_is_none_of_adamw),
         cmocka_unit_test(impossible_options_are_refused),
         cmocka_unit_test(a_gradient_that_is_not_finite_changes_nothing),
         cmocka_unit_test(a_step_allocates_nothing_and_creation_survives_failures),

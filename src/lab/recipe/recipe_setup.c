@@ -50,6 +50,12 @@ static void fill_data(const cull_values *v, cull_train_setup *s)
     s->augments = s->augment.pad || s->augment.flip || s->augment.cutout;
 }
 
+static cull_optim_rule rule_of(const cull_values *v)
+{
+    if (cull_value_is(v, "optim.name", "sgd")) return CULL_OPTIM_SGD;
+    return cull_value_is(v, "optim.name", "adam") ? CULL_OPTIM_ADAM : CULL_OPTIM_ADAMW;
+}
+
 static void fill_model(const cull_values *v, cull_train_setup *s)
 {
     s->model = cull_value_text(v, "model.name");
@@ -57,17 +63,18 @@ static void fill_model(const cull_values *v, cull_train_setup *s)
     s->model_options.imagenet_stem = cull_value_is(v, "model.stem", "imagenet");
     s->model_options.norm_epsilon = cull_value_real(v, "model.norm_epsilon");
     s->model_options.norm_momentum = cull_value_real(v, "model.norm_momentum");
+    s->model_options.mlp_width = cull_value_int(v, "model.width");
+    s->model_options.mlp_depth = cull_value_int(v, "model.depth");
     s->model_options.activation = CULL_RELU;
     s->smoothing = cull_value_real(v, "model.smoothing");
-    s->optim = (cull_optim_options){
-        .rule = cull_value_is(v, "optim.name", "sgd") ? CULL_OPTIM_SGD : CULL_OPTIM_ADAMW,
-        .momentum = cull_value_real(v, "optim.momentum"),
-        .nesterov = cull_value_bool(v, "optim.nesterov"),
-        .weight_decay = cull_value_real(v, "optim.weight_decay"),
-        .beta1 = cull_value_real(v, "optim.beta1"),
-        .beta2 = cull_value_real(v, "optim.beta2"),
-        .epsilon = cull_value_real(v, "optim.epsilon"),
-        .clip = cull_value_real(v, "optim.clip")};
+    s->optim = (cull_optim_options){.rule = rule_of(v),
+                                    .momentum = cull_value_real(v, "optim.momentum"),
+                                    .nesterov = cull_value_bool(v, "optim.nesterov"),
+                                    .weight_decay = cull_value_real(v, "optim.weight_decay"),
+                                    .beta1 = cull_value_real(v, "optim.beta1"),
+                                    .beta2 = cull_value_real(v, "optim.beta2"),
+                                    .epsilon = cull_value_real(v, "optim.epsilon"),
+                                    .clip = cull_value_real(v, "optim.clip")};
     s->decay_all = cull_value_is(v, "optim.decay", "all");
 }
 
@@ -189,10 +196,11 @@ static cull_status check_settings(const cull_train_setup *s)
         return status ? cull_fail_about(status, key, "model.%s", cull_last_error()) : CULL_OK;
     }
     if (o->dropout > 0 || o->imagenet_stem || o->norm_epsilon != CULL_NORM_EPSILON ||
-        o->norm_momentum != CULL_NORM_MOMENTUM)
-        FAIL_ABOUT(
-            CULL_BAD_OPTION, "model.name",
-            "model.name: a program's own model has the dropout, stem and norms it was built with");
+        o->norm_momentum != CULL_NORM_MOMENTUM || o->mlp_width != CULL_MLP_WIDTH ||
+        o->mlp_depth != CULL_MLP_DEPTH)
+        FAIL_ABOUT(CULL_BAD_OPTION, "model.name",
+                   "model.name: a program's own model has the width, depth, dropout, stem and "
+                   "norms it was built with");
 done:
     return status;
 }

@@ -55,6 +55,8 @@ const cull_option_spec cull_recipe_table[] = {
     {"model.name", CULL_OPTION_TEXT, "lenet5", 0, 0, "model",
      "mlp, lenet5, resnet20, resnet56, resnet18, resnet34, resnet50, wrn-D-K, densenet-bc-D-K, "
      "mobilenetv1 or mobilenetv2"},
+    {"model.width", CULL_OPTION_INT, "256", 1, 1048576, NULL, "units of each hidden layer of mlp"},
+    {"model.depth", CULL_OPTION_INT, "2", 1, 1000, NULL, "how many hidden layers mlp has"},
     {"model.dropout", CULL_OPTION_REAL, "0", 0, 0.95, NULL,
      "probability, of wrn-D-K (between a block's convolutions) and mobilenetv2 (before the last "
      "layer)"},
@@ -67,16 +69,17 @@ const cull_option_spec cull_recipe_table[] = {
      "share of the new in BatchNorm's running averages, as PyTorch has it"},
     {"model.smoothing", CULL_OPTION_REAL, "0", 0, 0.9, NULL, "label smoothing of the loss"},
 
-    {"optim.name", CULL_OPTION_CHOICE, "sgd", 0, 0, "sgd|adamw", "the rule"},
+    {"optim.name", CULL_OPTION_CHOICE, "sgd", 0, 0, "sgd|adam|adamw", "the rule, as PyTorch has it"},
     {"optim.lr", CULL_OPTION_REAL, "0.05", 1e-12, 1e3, NULL, "the highest learning rate"},
     {"optim.momentum", CULL_OPTION_REAL, "0.9", 0, 0.9999, NULL, "of sgd"},
     {"optim.nesterov", CULL_OPTION_BOOL, "false", 0, 0, NULL, "of sgd"},
-    {"optim.weight_decay", CULL_OPTION_REAL, "0", 0, 1, NULL, "of both rules"},
+    {"optim.weight_decay", CULL_OPTION_REAL, "0", 0, 1, NULL,
+     "of every rule: sgd and adam add it to the gradient, adamw shrinks the weights by it"},
     {"optim.decay", CULL_OPTION_CHOICE, "all", 0, 0, "all|weights",
      "what decays: all parameters, or neither biases nor norms"},
-    {"optim.beta1", CULL_OPTION_REAL, "0.9", 0, 0.999999, NULL, "of adamw"},
-    {"optim.beta2", CULL_OPTION_REAL, "0.999", 0, 0.999999, NULL, "of adamw"},
-    {"optim.epsilon", CULL_OPTION_REAL, "1e-8", 1e-16, 1, NULL, "of adamw"},
+    {"optim.beta1", CULL_OPTION_REAL, "0.9", 0, 0.999999, NULL, "of adam and adamw"},
+    {"optim.beta2", CULL_OPTION_REAL, "0.999", 0, 0.999999, NULL, "of adam and adamw"},
+    {"optim.epsilon", CULL_OPTION_REAL, "1e-8", 1e-16, 1, NULL, "of adam and adamw"},
     {"optim.clip", CULL_OPTION_REAL, "0", 0, 1e6, NULL,
      "most norm of the whole gradient; 0: any"},
 

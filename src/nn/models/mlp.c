@@ -1,15 +1,18 @@
-/* nn/models/mlp.c - two hidden layers of 256 units. */
+/* nn/models/mlp.c - hidden layers of one width, the usual ones or as asked for. */
 #include "nn/models/models.h"
-
-enum { HIDDEN = 256 };
 
 int cull_model_mlp(cull_model *m, const cull_model_options *options)
 {
-    int x = cull_model_flatten(m, 0);
+    int64_t width = options->mlp_width ? options->mlp_width : CULL_MLP_WIDTH;
+    int64_t depth = options->mlp_depth ? options->mlp_depth : CULL_MLP_DEPTH;
+    int     x = cull_model_flatten(m, 0);
+    char    name[16];
 
-    x = cull_model_dense(m, x, "fc1", &(cull_dense){.out = HIDDEN});
-    x = cull_model_activate(m, x, options->activation);
-    x = cull_model_dense(m, x, "fc2", &(cull_dense){.out = HIDDEN});
-    x = cull_model_activate(m, x, options->activation);
-    return cull_model_logits(m, x, "fc3", options, CULL_INIT_TORCH);
+    for (int64_t i = 1; i <= depth; i++) {
+        (void)snprintf(name, sizeof name, "fc%d", (int)i);
+        x = cull_model_dense(m, x, name, &(cull_dense){.out = width});
+        x = cull_model_activate(m, x, options->activation);
+    }
+    (void)snprintf(name, sizeof name, "fc%d", (int)depth + 1);
+    return cull_model_logits(m, x, name, options, CULL_INIT_TORCH);
 }

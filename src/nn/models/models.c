@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NORMS = 1, STEMS = 2, DROPOUT = 4 }; /* what a model has to choose */
+enum { NORMS = 1, STEMS = 2, DROPOUT = 4, HIDDEN = 8 }; /* what a model has to choose */
+enum { MOST_WIDTH = 1 << 20, MOST_DEPTH = 1000 };
 
 struct known {
     const char *name, *example; /* a family's names only begin so: any depth = 6n + 4 and
@@ -15,7 +16,7 @@ struct known {
 };
 
 static const struct known known[] = {
-    {"mlp", NULL, cull_model_mlp, 0, 0},
+    {"mlp", NULL, cull_model_mlp, 0, HIDDEN},
     {"lenet5", NULL, cull_model_lenet, 0, 0},
     {"resnet20", NULL, cull_model_resnet_cifar, 20, NORMS},
     {"resnet56", NULL, cull_model_resnet_cifar, 56, NORMS},
@@ -78,12 +79,27 @@ static unsigned has(const char *name)
 {
     const struct known *model = find(name);
 
-    return model ? model->has : NORMS | STEMS | DROPOUT;
+    return model ? model->has : NORMS | STEMS | DROPOUT | HIDDEN;
 }
 
 static bool is_usual(double value, double usual)
 {
     return value == 0 || value == usual;
+}
+
+static cull_status check_hidden(const char *name, const char *key, int64_t number, int64_t usual,
+                                int64_t most, bool can)
+{
+    cull_status status = CULL_OK;
+
+    if (number < 0 || number > most)
+        FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %lld is not within 1 and %lld", key,
+                   (long long)number, (long long)most);
+    if (number && number != usual && !can)
+        FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: only mlp has one to choose, %.40s has not", key,
+                   name);
+done:
+    return status;
 }
 
 cull_status cull_nn_model_check_options(const char *name, const cull_model_options *o)
@@ -108,6 +124,8 @@ cull_status cull_nn_model_check_options(const char *name, const cull_model_optio
         FAIL_OPTION("norm_epsilon", "%.40s has no norms", name);
     if (!is_usual(o->norm_momentum, CULL_NORM_MOMENTUM) && !(can & NORMS))
         FAIL_OPTION("norm_momentum", "%.40s has no norms", name);
+    TRY(check_hidden(name, "width", o->mlp_width, CULL_MLP_WIDTH, MOST_WIDTH, can & HIDDEN));
+    TRY(check_hidden(name, "depth", o->mlp_depth, CULL_MLP_DEPTH, MOST_DEPTH, can & HIDDEN));
 done:
     return status;
 }
@@ -137,6 +155,7 @@ void cull_nn_model_fit_options(const char *name, cull_model_options *options)
     if (!(can & DROPOUT)) options->dropout = 0;
     if (!(can & STEMS)) options->imagenet_stem = false;
     if (!(can & NORMS)) options->norm_epsilon = options->norm_momentum = 0;
+    if (!(can & HIDDEN)) options->mlp_width = options->mlp_depth = 0;
 }
 
 cull_status cull_nn_model_by_name(const char *name, const cull_model_options *options,
