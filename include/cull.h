@@ -1431,6 +1431,7 @@ typedef struct cull_compare_outlook {
     unsigned    threads, jobs;
     double      seconds, bytes; /* that the runs will take                               */
     double      waited;         /* share of the time that others had while it was measured */
+    const char *advice;         /* what to do, in a few sentences; "": not judged          */
 } cull_compare_outlook;
 
 CULL_API bool cull_comparison_outlook(const cull_comparison *comparison, cull_compare_outlook *out);
