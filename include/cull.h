@@ -1472,7 +1472,7 @@ typedef struct cull_report_result {
  * no network; docs/report.md says what is on it.
  *
  * folders   `count` folders of comparisons (comparison.json), of single runs (run.json) or of
- *           probes (probe.jsonl).
+ *           probes (probe.jsonl), or with such folders below them.
  *
  * Damaged or missing parts are named on the page and left out. CULL_IO or CULL_BAD_FILE, and no
  * page, when no folder can be read; CULL_IO when the page cannot be written. Starts gnuplot, once

@@ -102,8 +102,8 @@ static void where_nothing_keeps_up_full_training_is_advised_and_what_saving_cost
     (void)state;
     assert_string_equal("full", chosen(&a));
     assert_string_equal("sb keep=0.3", saving(&a)); /* the best mean of those that pay */
-    assert_string_equal("Train in full if all of its accuracy counts: nothing cheaper is shown to "
-                        "stay within 0.5 points of it.",
+    assert_string_equal("Train in full, unless some accuracy may be given up: nothing cheaper is "
+                        "shown to stay within 0.5 points of it.",
                         a.what);
     assert_said(a.more, "To save, sb keep=0.3 takes 31 % of the cost and gives up 1.2");
     assert_said(a.more, " points of accuracy (95 % interval 1.");
@@ -253,6 +253,24 @@ static void without_full_training_nothing_is_advised(void **state)
     assert_said(a.what, "full training has no finished run");
 }
 
+static void where_full_training_only_guesses_nothing_is_advised(void **state)
+{
+    static const made_arm rows[] = {
+        {"random keep=0.3", "whole-budget", "random", NULL, .31, 90, .05, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 1, 6, &c);
+
+    (void)state;
+    c.is.classes = 10;
+    c.arm[0].mean = 10.1;
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_null(a.chosen);
+    assert_said(a.what, "full training has learnt nothing");
+    c.arm[0].mean = 20;
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_non_null(a.chosen);
+}
+
 static void what_is_not_done_yet_is_said_so_far(void **state)
 {
     static const made_arm rows[] = {
@@ -377,6 +395,7 @@ int main(void)
         cmocka_unit_test(one_seed_decides_nothing),
         cmocka_unit_test(a_strategy_with_a_run_that_failed_is_left_out_and_named),
         cmocka_unit_test(without_full_training_nothing_is_advised),
+        cmocka_unit_test(where_full_training_only_guesses_nothing_is_advised),
         cmocka_unit_test(what_is_not_done_yet_is_said_so_far),
         cmocka_unit_test(what_costs_more_than_full_training_saves_nothing),
         cmocka_unit_test(what_is_above_full_training_is_told_beside_what_is_cheaper),

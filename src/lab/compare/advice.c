@@ -259,11 +259,13 @@ static void say_above(cull_sentence *s, const struct table *t, const cull_record
 
     for (size_t i = 0; i < t->c->arms; i++) {
         const cull_records_arm *arm = &t->c->arm[i];
-        cull_against            against = cull_against_full(t->c, t->measure, arm);
+        cull_against            against = {0};
 
-        if (!is_better(arm) || has_failed(arm) || !(against.low > 0) ||
+        if (!is_better(arm) || has_failed(arm) ||
             !(cull_yardstick_gain(t->measure, arm->mean, best->mean) > 0))
             continue;
+        against = cull_against_full(t->c, t->measure, arm);
+        if (!(against.low > 0)) continue;
         best = arm;
         gain = against.gain;
     }
@@ -291,15 +293,23 @@ static void say_failed(cull_sentence *s, const struct table *t)
     say(s, ".");
 }
 
+/* A network that fell over during training says the same of everything. */
+static bool only_guesses(const struct table *t)
+{
+    return t->measure->counts && t->c->classes >= 2 &&
+           t->full->mean < 1.02 * t->measure->scale / t->c->classes;
+}
+
 /* Why nothing can be advised; NULL: something can. */
 static const char *find_hindrance(const struct table *t)
 {
     size_t there = 0;
 
     for (size_t i = 0; t->full && i < t->full->runs; i++)
-        there += cull_against_run(t->full, t->full->run[i].seed) != NULL;
+        there += cull_against_told(&t->full->run[i]);
     if (!(t->c->margin >= 0)) return "it is not recorded which differences count";
     if (there == 0) return "full training has no finished run, which all is measured by";
+    if (only_guesses(t)) return "full training has learnt nothing; it is no better than guessing";
     if (t->c->seeds == 1) return "one seed decides nothing. Run at least three";
     if (t->count == 0 && t->cheaper > 0)
         return "nothing cheaper than full training has two seeds beside it";
@@ -312,8 +322,9 @@ static void say_full(cull_sentence *s, const struct table *t)
         say(s, "train in full: nothing that was tried costs less.");
     else
         say(s,
-            "train in full if all of its %s counts: nothing cheaper is shown to stay within %.2g "
-            "%s of it.",
+            "train in full, unless some %s may be given up: nothing cheaper is shown to stay "
+            "within "
+            "%.2g %s of it.",
             t->measure->name, t->c->margin, t->measure->points);
 }
 

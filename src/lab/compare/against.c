@@ -17,12 +17,19 @@ const cull_records_arm *cull_against_whom(const cull_records_comparison *c)
     return NULL;
 }
 
-const cull_records_compared *cull_against_run(const cull_records_arm *arm, double seed)
+bool cull_against_told(const cull_records_compared *run)
 {
-    for (size_t i = 0; i < arm->runs; i++)
-        if (arm->run[i].seed == seed && strcmp(arm->run[i].status, "finished") == 0 &&
-            isfinite(arm->run[i].accuracy))
-            return &arm->run[i];
+    return strcmp(run->status, "finished") == 0 && isfinite(run->accuracy);
+}
+
+/* The run of this seed that tells its result, most likely at this place; NULL: there is none. */
+static const cull_records_compared *find_run(const cull_records_arm *arm, double seed, size_t at)
+{
+    for (size_t i = 0; i < arm->runs; i++) {
+        const cull_records_compared *run = &arm->run[(at + i) % arm->runs];
+
+        if (run->seed == seed) return cull_against_told(run) ? run : NULL;
+    }
     return NULL;
 }
 
@@ -35,10 +42,10 @@ cull_against cull_against_full(const cull_records_comparison *c, const cull_yard
     double                  gain[MOST_PAIRS];
 
     for (size_t i = 0; full && i < full->runs && out.pairs < MOST_PAIRS; i++) {
-        const cull_records_compared *theirs = cull_against_run(full, full->run[i].seed);
-        const cull_records_compared *ours = cull_against_run(arm, full->run[i].seed);
+        const cull_records_compared *theirs = &full->run[i];
+        const cull_records_compared *ours = find_run(arm, theirs->seed, i);
 
-        if (theirs == &full->run[i] && ours)
+        if (cull_against_told(theirs) && ours)
             gain[out.pairs++] = cull_yardstick_gain(measure, ours->accuracy, theirs->accuracy);
     }
     test = cull_stat_test(gain, out.pairs, cull_yardstick_step(measure, c->test));

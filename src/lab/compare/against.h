@@ -13,8 +13,8 @@
 /* The full run; NULL: there is none. */
 const cull_records_arm *cull_against_whom(const cull_records_comparison *comparison);
 
-/* A run that is finished and has its result, of this seed; NULL: there is none. */
-const cull_records_compared *cull_against_run(const cull_records_arm *arm, double seed);
+/* Is it finished, and has it its result? */
+bool cull_against_told(const cull_records_compared *run);
 
 /* An arm or control against full training, over the seeds that both have finished. In points,
  * above 0 where the arm is better; low and high: the plain interval, NaN for fewer than two pairs.
