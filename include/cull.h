@@ -1544,6 +1544,7 @@ typedef struct cull_compare_outlook {
     unsigned    threads, jobs;
     double      seconds, bytes; /* that the runs will take                               */
     double      waited;         /* share of the time that others had while it was measured */
+    const char *advice;         /* what to do, in a few sentences; "": not judged          */
 } cull_compare_outlook;
 
 CULL_API bool cull_comparison_outlook(const cull_comparison *comparison, cull_compare_outlook *out);
@@ -1584,7 +1585,7 @@ typedef struct cull_report_result {
  * no network; docs/report.md says what is on it.
  *
  * folders   `count` folders of comparisons (comparison.json), of single runs (run.json) or of
- *           probes (probe.jsonl).
+ *           probes (probe.jsonl), or with such folders below them.
  *
  * Damaged or missing parts are named on the page and left out. CULL_IO or CULL_BAD_FILE, and no
  * page, when no folder can be read; CULL_IO when the page cannot be written. Starts gnuplot, once

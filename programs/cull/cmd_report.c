@@ -8,8 +8,8 @@ static const command self = {
     .name = "report",
     .usage = "usage: cull report DIR... [-o report.html]\n\n"
              "Writes one HTML page about the comparisons (cull compare), runs (cull train) and\n"
-             "probes (cull probe) in the folders: the verdict, then tables and figures. The page\n"
-             "needs no other file.\n"
+             "probes (cull probe) in the folders and below them: what to do, then tables and\n"
+             "figures. The page needs no other file.\n"
              "What is damaged or missing is named on it and left out. Figures need gnuplot;\n"
              "without it the page is written all the same, and the exit status is 1.\n\n",
 };
@@ -30,6 +30,12 @@ static int complain_report(cull_status status)
     return end ? end : complain_status(status);
 }
 
+/* "2 comparisons, "; nothing of none */
+static void say_count(size_t count, const char *word)
+{
+    if (count) (void)printf("%zu %s%s, ", count, word, count == 1 ? "" : "s");
+}
+
 static int say(const cull_report_result *r, const char *output, bool json)
 {
     if (json) {
@@ -40,7 +46,11 @@ static int say(const cull_report_result *r, const char *output, bool json)
                               (json_int_t)r->undrawn, "problems", (json_int_t)r->problems);
         return print_json(o);
     }
-    (void)printf("%s: %zu %s", output, r->figures, r->figures == 1 ? "figure" : "figures");
+    (void)printf("%s: ", output);
+    say_count(r->comparisons, "comparison");
+    say_count(r->runs, "run");
+    say_count(r->probes, "probe");
+    (void)printf("%zu figure%s", r->figures, r->figures == 1 ? "" : "s");
     if (r->problems)
         (void)printf(", %zu %s named at its end", r->problems,
                      r->problems == 1 ? "problem" : "problems");
@@ -66,7 +76,8 @@ static int report(const char *const *folders, size_t count, const char *output, 
     else if (!end && result.skipped)
         end =
             complain(END_FAILED, "Leave out what no cull compare, cull train or cull probe wrote.",
-                     "%zu of %zu folders were skipped: %s", result.skipped, count, result.why);
+                     "%zu folder%s skipped: %s", result.skipped,
+                     result.skipped == 1 ? " was" : "s were", result.why);
     return end;
 }
 

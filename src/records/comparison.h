@@ -140,12 +140,14 @@ typedef struct cull_records_time {
 
 typedef struct cull_records_comparison {
     const char *title, *created, *command, *verdict;
+    const char *advice; /* what to do, as it was told then */
     bool        finished;
     struct {
         const char *cpu, *backend, *version;
         double      cores;
     } machine;
     double             threads, jobs, margin, classes;
+    double             test;   /* examples that results are taken from */
     cull_option       *recipe; /* [pairs] */
     size_t             pairs;
     size_t             seeds; /* 1, 2, ... */

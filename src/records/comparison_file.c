@@ -24,13 +24,13 @@ static const cull_records_field head[] = {
     CULL_OBJECT("machine", OPEN), M(TEXT, cpu), M(COUNT, cores), M(TEXT, backend),
     M(TEXT, version), CULL_OBJECT(NULL, CLOSE), C(COUNT, threads), C(COUNT, jobs),
 };
-static const cull_records_field rules[] = {C(NUMBER, margin), C(COUNT, classes)};
+static const cull_records_field rules[] = {C(NUMBER, margin), C(COUNT, classes), C(COUNT, test)};
 static const cull_records_field step[] = {C(NUMBER, full_step)};
 static const cull_records_field times[] = {
     CULL_FIELD(cull_records_time, "what", TEXT, what),
     CULL_FIELD(cull_records_time, "seconds", NUMBER, seconds),
 };
-static const cull_records_field verdict[] = {C(TEXT, verdict)};
+static const cull_records_field verdict[] = {C(TEXT, verdict), C(TEXT, advice)};
 static const cull_records_field figures[] = {
     A(NUMBER, cost), A(NUMBER, counted),
     CULL_FIELD(cull_records_arm, "predicted_saving", NUMBER, predicted),

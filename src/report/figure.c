@@ -36,7 +36,7 @@ int cull_rep_figure_label(cull_rep_figure *f, const char *words, bool whole)
 {
     if (f->labels == CULL_REP_LABELS) return -1;
     f->label[f->labels] = f->words.size;
-    cull_rep_escape(&f->words, words, whole ? CULL_REP_NAME : CULL_REP_LABEL);
+    cull_rep_escape(&f->words, words, whole ? CULL_REP_MARK : CULL_REP_LABEL);
     cull_rep_bytes(&f->words, "", 1);
     return (int)f->labels++;
 }
@@ -91,6 +91,14 @@ void cull_rep_figure_range(cull_rep_figure *f, char axis, double low, double hig
         high = middle + half;
     }
     cull_rep_print(&f->script, "set %crange [%.9g:%.9g]\n", axis, low, high);
+}
+
+void cull_rep_figure_full_cost(cull_rep_figure *f)
+{
+    cull_rep_print(&f->script,
+                   "set arrow from 100, graph 0 to 100, graph 1 nohead lw 1 lc rgb "
+                   "'#0102%02x'\n",
+                   CULL_REP_AXIS);
 }
 
 size_t cull_rep_figure_stride(size_t rows)

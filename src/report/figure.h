@@ -70,6 +70,9 @@ void cull_rep_figure_key(cull_rep_figure *figure, const char *words, const cull_
 /* "set xrange" or "set yrange", never empty. */
 void cull_rep_figure_range(cull_rep_figure *figure, char axis, double low, double high);
 
+/* An upright line where a run costs as much as full training: at 100 of the x axis. */
+void cull_rep_figure_full_cost(cull_rep_figure *figure);
+
 /* Of so many rows one in this many is drawn; a line needs no more points than it has pixels. */
 size_t cull_rep_figure_stride(size_t rows);
 

@@ -30,6 +30,15 @@ void cull_rep_page_begin(cull_rep_page *page, const char *title)
     cull_rep_put(html, "<main>\n");
 }
 
+void cull_rep_page_clear(cull_rep_page *page)
+{
+    cull_rep_text_clear(&page->html);
+    cull_rep_text_clear(&page->table.text);
+    cull_base_free(page->table.cell);
+    cull_records_list_clear(&page->problems);
+    *page = (cull_rep_page){0};
+}
+
 void cull_rep_page_end(cull_rep_page *page)
 {
     cull_rep_print(&page->html,
@@ -43,11 +52,36 @@ void cull_rep_heading(cull_rep_page *page, int below, const char *words)
     cull_rep_print(&page->html, "<h%d>%s</h%d>\n", page->level + below, words, page->level + below);
 }
 
-void cull_rep_title(cull_rep_page *page, const char *words)
+void cull_rep_title(cull_rep_page *page, const char *words, const char *folder)
 {
     cull_rep_print(&page->html, "<h%d>", page->level);
     cull_rep_escape(&page->html, words, CULL_REP_SENTENCE);
+    if (folder && page->level > 1) {
+        cull_rep_put(&page->html, " <small>");
+        cull_rep_escape(&page->html, folder, CULL_REP_SENTENCE);
+        cull_rep_put(&page->html, "</small>");
+    }
     cull_rep_print(&page->html, "</h%d>\n", page->level);
+}
+
+/* What to do, large; the verdict on selection behind it. */
+static void put_headline(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    cull_rep_text *html = &page->html;
+
+    cull_rep_put(html, strlen(c->advice.what) > 280 ? "<p class=\"verdict long\">"
+                                                    : "<p class=\"verdict\">");
+    cull_rep_sentence(html, c->advice.what, CULL_ADVICE_WHAT);
+    cull_rep_put(html, "</p>\n");
+    if (c->advice.more[0]) {
+        cull_rep_put(html, "<p class=\"more\">");
+        cull_rep_sentence(html, c->advice.more, CULL_ADVICE_MORE);
+        cull_rep_put(html, "</p>\n");
+    }
+    cull_rep_put(html, "<p class=\"found\"><b>Does selection pay?</b> ");
+    cull_rep_sentence(html, c->is.verdict[0] ? c->is.verdict : "There is no verdict yet.",
+                      2 * CULL_REP_SENTENCE);
+    cull_rep_put(html, "</p>\n");
 }
 
 /* Seeds, margin and test in a line, and what is missing. */
@@ -71,15 +105,15 @@ static void put_sureness(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_put(html, "with one there is no spread to test against, so nothing is decided");
     else
         cull_rep_print(html,
-                       "paired t-tests against uniform sampling at the same cost, adjusted after "
-                       "Holm over %zu %s; differences within ",
+                       "against uniform choice at the same cost paired t-tests, adjusted after "
+                       "Holm over %zu %s; against full training plain 95 %% intervals; differences "
+                       "within ",
                        arms, arms == 1 ? "arm" : "arms");
     if (c->is.seeds >= 2 && isfinite(c->is.margin))
-        cull_rep_print(html, "±%.3g points count as none", c->is.margin);
+        cull_rep_print(html, "±%.3g %s count as none", c->is.margin, c->by->points);
     else if (c->is.seeds >= 2)
         cull_rep_put(html, "the margin count as none");
-    cull_rep_put(html, c->is.seeds >= 2 && c->is.seeds <= 3 ? ". So few seeds decide little.</p>\n"
-                                                            : ".</p>\n");
+    cull_rep_put(html, ".</p>\n");
     if (!c->is.finished || there < planned)
         cull_rep_print(html,
                        "<p class=\"note\">%s: %zu of %zu runs are there. What is "
@@ -145,9 +179,9 @@ static cull_status put_figures(cull_rep_page *page, const cull_rep_comparison *c
 
     cull_rep_heading(page, 1, "In pictures");
     cull_rep_put(&page->html, "<div class=\"figures\">\n");
+    TRY(cull_rep_draw_cost(page, c));
     TRY(cull_rep_draw_differences(page, c));
-    TRY(cull_rep_draw_phases(page, c, false)); /* what grows with the arms stands side by side */
-    TRY(cull_rep_draw_pareto(page, c));
+    TRY(cull_rep_draw_phases(page, c, false));
     TRY(cull_rep_draw_keep(page, c));
     TRY(cull_rep_draw_errors(page, c));
     TRY(cull_rep_draw_phases(page, c, true));
@@ -207,20 +241,19 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
     bool            any = false;
 
     for (size_t i = 0; i < c->arms; i++) any = any || cull_rep_is_arm(&c->arm[i]);
-    cull_rep_title(page, c->is.title[0] ? c->is.title : "A comparison");
-    cull_rep_put(html, strlen(c->is.verdict) > 260 ? "<p class=\"verdict long\">"
-                                                   : "<p class=\"verdict\">");
-    cull_rep_escape(html, c->is.verdict[0] ? c->is.verdict : "There is no verdict yet.",
-                    2 * CULL_REP_SENTENCE);
-    cull_rep_put(html, "</p>\n");
+    cull_rep_title(page, c->is.title[0] ? c->is.title : "A comparison", c->folder);
+    put_headline(page, c);
     put_sureness(page, c);
     if (page->level == 1) cull_rep_point_to_problems(page);
-    if (any) cull_rep_table_verdicts(page, c);
+    cull_rep_table_choices(page, c);
     TRY(put_figures(page, c));
     if (any) {
         cull_rep_heading(page, 1, "Against the other controls");
-        cull_rep_put(html, "<p class=\"small\">Differences in points with plain 95 % intervals; no "
-                           "verdict hangs on them.</p>\n");
+        cull_rep_print(
+            html,
+            "<p class=\"small\">Differences in %s with plain 95 %% intervals; no verdict "
+            "hangs on them.</p>\n",
+            c->by->points);
         cull_rep_table_controls(page, c);
         cull_rep_heading(page, 1, "What it costs to get there");
         cull_rep_table_costs(page, c);

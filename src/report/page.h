@@ -5,6 +5,27 @@
 #include "report/shown.h"
 #include "report/text.h"
 
+typedef struct cull_rep_column {
+    const char *title, *explain; /* our own words; explain: one line below the table */
+    bool        words;           /* left-aligned                                     */
+} cull_rep_column;
+
+/* The table that is being written: its cells are kept until it ends, since a column that turns out
+ * to hold nothing is left out. */
+typedef struct cull_rep_table {
+    const char            *name;
+    const cull_rep_column *column; /* [columns] */
+    size_t                 columns;
+    bool                   cards;
+    cull_rep_text          text; /* the cells, one behind the other */
+    struct cull_rep_cell {
+        size_t at;         /* where it begins there                           */
+        const char *class; /* of its row, told by the row's first; NULL: none */
+    } * cell;              /* [cells] */
+    size_t cells, room;
+    const char *class; /* of the row that comes next */
+} cull_rep_table;
+
 typedef struct cull_rep_page {
     cull_rep_text     html;
     cull_records_list problems;
@@ -13,11 +34,10 @@ typedef struct cull_rep_page {
     char              why[256]; /* the first of those was not drawn           */
     bool              unable;   /* there is no such program: not asked again  */
     int               level;    /* of a part's first heading                  */
-    /* The table that is being written. */
-    const struct cull_rep_column *columns;
-    size_t                        count, next; /* columns, and the one whose cell comes next */
-    bool                          row, cards;
+    cull_rep_table    table;
 } cull_rep_page;
+
+void cull_rep_page_clear(cull_rep_page *page);
 
 /* The frame around all parts. */
 void cull_rep_page_begin(cull_rep_page *page, const char *title);
@@ -25,8 +45,8 @@ void cull_rep_page_end(cull_rep_page *page);
 
 /* A heading, `below` levels under the part's first; our own words. */
 void cull_rep_heading(cull_rep_page *page, int below, const char *words);
-/* A part's first heading; words of a file. */
-void cull_rep_title(cull_rep_page *page, const char *words);
+/* A part's first heading, words of a file; with its folder where it is one of several. */
+void cull_rep_title(cull_rep_page *page, const char *words, const char *folder);
 
 /* Parts. */
 cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparison *comparison);
@@ -39,20 +59,27 @@ cull_status cull_rep_gather_problems(cull_rep_page *page, const cull_rep_compari
 void        cull_rep_point_to_problems(cull_rep_page *page);
 
 /* Tables of a comparison. */
-void cull_rep_table_verdicts(cull_rep_page *page, const cull_rep_comparison *c);
+void cull_rep_table_choices(cull_rep_page *page, const cull_rep_comparison *c);
 void cull_rep_table_controls(cull_rep_page *page, const cull_rep_comparison *c);
 void cull_rep_table_costs(cull_rep_page *page, const cull_rep_comparison *c);
 void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c);
+
+/* What cells of these tables share: 90.12 ± 0.20, 44.1 %, .0123. */
+bool cull_rep_costs_more(const cull_rep_arm *arm); /* than full training, by what is shown */
+void cull_rep_put_result(cull_rep_text *html, const cull_rep_comparison *c,
+                         const cull_rep_arm *arm);
+void cull_rep_put_cost(cull_rep_text *html, const cull_rep_arm *arm);
+void cull_rep_put_p(cull_rep_text *html, double p);
 
 /* What a comparison was made with: the command, the machine, step times, the recipe. */
 cull_status cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_table_times(cull_rep_page *page, const cull_rep_comparison *c);
 /* Of runs. */
 void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count);
-/* Those with a value, under a heading; nothing where there are none. */
+/* Those with a value, "" being none, under a heading; nothing where there are none. */
 void cull_rep_table_pairs(cull_rep_page *page, const char *title, const char *class,
                           const cull_option *pairs, size_t count);
-/* The same of a machine: what is "" is left out; words: room for the number of its cores. */
+/* The same of a machine; words: room for the number of its cores. */
 void cull_rep_table_machine(cull_rep_page *page, double cores, char words[24], cull_option *pairs,
                             size_t count);
 /* A row of the two below: of an arm's runs the first that tells it is shown. */
@@ -67,25 +94,25 @@ bool cull_rep_table_picks(cull_rep_page *page, const cull_rep_row *row, size_t c
 /* How many subsets a rule could not make whole; nothing where every one was. */
 void cull_rep_table_whole(cull_rep_page *page, const cull_rep_row *row, size_t count);
 
-/* A table's frame. Where `cards`, a narrow screen shows a card for every row; other tables
- * scroll inside their box. */
-typedef struct cull_rep_column {
-    const char *title, *explain; /* our own words; explain: one line below the table */
-    bool        words;           /* left-aligned                                     */
-} cull_rep_column;
+/* A table's frame. Where `cards`, a narrow screen shows a card for every row; other tables scroll
+ * inside their box. Columns whose cells are all blank or "–" are left out, and so is a table
+ * without rows; the first column stays. Columns are borrowed until the end. */
 void cull_rep_table_begin(cull_rep_page *page, const char *name, const cull_rep_column *columns,
                           size_t count, bool cards);
 void cull_rep_table_end(cull_rep_page *page);
+/* The next row is of this class; our own words. */
+void cull_rep_row_class(cull_rep_page *page, const char *class);
 /* Begin the next cell, behind the last column in a new row; what it shows is written to what this
  * returns. */
 cull_rep_text *cull_rep_cell(cull_rep_page *page);
 /* The same with a name of a file in it, and the mark of its style; NULL: none. */
-void cull_rep_name_cell(cull_rep_page *page, const cull_rep_style *style, const char *name);
+cull_rep_text *cull_rep_name_cell(cull_rep_page *page, const cull_rep_style *style,
+                                  const char *name);
 
 /* Figures of a comparison and of runs; those without data draw nothing. */
 cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c);
-cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison *c);
+cull_status cull_rep_draw_cost(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_errors(cull_rep_page *page, const cull_rep_comparison *c);
 cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c, bool energy);
 cull_status cull_rep_draw_picks(cull_rep_page *page, const cull_rep_comparison *c);
@@ -94,6 +121,15 @@ cull_status cull_rep_draw_run_curves(cull_rep_page *page, const cull_rep_single 
 cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single *runs,
                                      size_t count);
 cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *runs, size_t count);
+
+/* measured.c: what is measured, for axes ("test accuracy (%)"), columns ("Accuracy %") and as a
+ * value
+ * ("80.37 %"); and a mark in a figure: "sb 0.1: 80.37 % at 44 % of the cost". */
+enum { CULL_REP_MARK = 2 * CULL_REP_NAME };
+void cull_rep_axis(const cull_yardstick *by, const char *before, char out[CULL_REP_NAME]);
+void cull_rep_column_name(const cull_yardstick *by, char out[CULL_REP_NAME]);
+void cull_rep_value(const cull_yardstick *by, double value, char out[CULL_REP_NAME]);
+void cull_rep_mark_name(const cull_yardstick *by, const cull_rep_arm *arm, char out[CULL_REP_MARK]);
 
 /* The arm of this name; NULL: none. */
 const cull_rep_arm *cull_rep_find_arm(const cull_rep_comparison *c, const char *name);

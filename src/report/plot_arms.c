@@ -7,15 +7,6 @@
 
 enum { MOST_ROWS = 128, ROW = 24, FRAME = 78 };
 
-/* An upright line where a run costs as much as full training. */
-static void draw_full_cost(cull_rep_figure *f)
-{
-    cull_rep_print(&f->script,
-                   "set arrow from 100, graph 0 to 100, graph 1 nohead lw 1 lc rgb "
-                   "'#0102%02x'\n",
-                   CULL_REP_AXIS);
-}
-
 /* Names down the left side, in rows 1, 2, ... from the top. */
 static void name_rows(cull_rep_figure *f, char names[][CULL_REP_NAME], size_t rows)
 {
@@ -41,12 +32,36 @@ double cull_rep_step(double low, double high)
                                : 10 * ten;
 }
 
+static void plot_difference(cull_rep_figure *f, const cull_yardstick *by, const cull_rep_arm *arm,
+                            size_t row)
+{
+    const cull_adjusted *a = &arm->adjusted;
+    double               difference = cull_records_primary(arm->is)->difference;
+    bool                 whiskers = isfinite(a->low) && isfinite(a->high);
+    char                 name[CULL_REP_NAME], mark[CULL_REP_MARK];
+
+    cull_rep_arm_name(arm, CULL_REP_NAME, name);
+    if (whiskers)
+        (void)snprintf(mark, sizeof mark, "%s: %+.*g %s, %.3g %% interval %+.3g to %+.3g", name,
+                       by->digits + 1, difference, by->points, 100 * a->level, a->low, a->high);
+    else
+        (void)snprintf(mark, sizeof mark, "%s: %+.*g %s", name, by->digits + 1, difference,
+                       by->points);
+    cull_rep_figure_rows(f);
+    cull_rep_print(&f->script, "%.9g %zu %.9g %.9g\n", difference, row,
+                   whiskers ? a->low : difference, whiskers ? a->high : difference);
+    cull_rep_print(cull_rep_figure_plot_rows(f, mark),
+                   "using 1:2:3:4 with xerrorbars lw 2 pt %d ps 1 lc rgb '#0102%02x'",
+                   cull_rep_marker(&arm->style), CULL_REP_SERIES + arm->style.colour);
+}
+
 cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_comparison *c)
 {
     const cull_rep_arm *row[MOST_ROWS];
     char                names[MOST_ROWS][CULL_REP_NAME];
     size_t              rows = 0;
     double              low = 0, high = 0;
+    char                axis[CULL_REP_NAME];
     cull_rep_figure     f = {0};
 
     if (isfinite(c->is.margin)) low = -c->is.margin, high = c->is.margin;
@@ -56,10 +71,11 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
         if (!v || !isfinite(v->difference)) continue;
         cull_rep_arm_name(&c->arm[i], CULL_REP_LABEL, names[rows]);
         row[rows++] = &c->arm[i];
-        low = fmin(low, fmin(v->low, v->difference));
-        high = fmax(high, fmax(v->high, v->difference));
+        low = fmin(low, fmin(c->arm[i].adjusted.low, v->difference));
+        high = fmax(high, fmax(c->arm[i].adjusted.high, v->difference));
     }
-    cull_rep_figure_begin(&f, "points above uniform at the same cost", "", FRAME + ROW * (int)rows);
+    (void)snprintf(axis, sizeof axis, "%s above uniform at the same cost", c->by->points);
+    cull_rep_figure_begin(&f, axis, "", FRAME + ROW * (int)rows);
     name_rows(&f, names, rows);
     if (isfinite(c->is.margin))
         cull_rep_print(&f.script,
@@ -71,81 +87,14 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
                    "set xtics %.6g\n",
                    CULL_REP_AXIS, cull_rep_step(low, high));
     cull_rep_figure_range(&f, 'x', low - .06 * (high - low), high + .06 * (high - low));
-    for (size_t i = 0; i < rows; i++) {
-        const cull_records_versus *v = cull_records_primary(row[i]->is);
-        bool                       whiskers = isfinite(v->low) && isfinite(v->high);
-
-        cull_rep_figure_rows(&f);
-        cull_rep_print(&f.script, "%.9g %zu %.9g %.9g\n", v->difference, i + 1,
-                       whiskers ? v->low : v->difference, whiskers ? v->high : v->difference);
-        cull_rep_print(cull_rep_figure_plot_rows(&f, names[i]),
-                       "using 1:2:3:4 with xerrorbars lw 2 pt %d ps 1 lc rgb '#0102%02x'",
-                       cull_rep_marker(&row[i]->style), CULL_REP_SERIES + row[i]->style.colour);
-    }
+    for (size_t i = 0; i < rows; i++) plot_difference(&f, c->by, row[i], i + 1);
     return cull_rep_figure_draw(
         page, &f, "Difference of each arm to uniform sampling at the same cost, with its interval",
-        "<b>Does it beat uniform at the same cost?</b> Mean difference and its interval, pair by "
-        "pair; right of zero is better. Inside the shaded margin a difference counts as none.");
-}
-
-static void plot_mark(cull_rep_figure *f, const cull_rep_arm *arm)
-{
-    char           name[CULL_REP_NAME], key[CULL_REP_NAME];
-    const char    *words = cull_rep_role_words(arm);
-    cull_rep_style style = arm->style;
-
-    if (strcmp(arm->is->role, "same-m") == 0) style.marker = 2;
-    if (cull_rep_is_arm(arm))
-        cull_rep_series_name(arm, key);
-    else
-        (void)snprintf(key, sizeof key, "%s%s", words ? words : "full training",
-                       strcmp(arm->is->role, "shortened") == 0 ? " schedule" : "");
-    cull_rep_arm_name(arm, CULL_REP_NAME, name);
-    cull_rep_figure_rows(f);
-    cull_rep_print(&f->script, "%.9g %.9g %.9g %.9g\n", 100 * arm->is->cost, arm->is->mean,
-                   isfinite(arm->low) ? arm->low : arm->is->mean,
-                   isfinite(arm->high) ? arm->high : arm->is->mean);
-    cull_rep_print(cull_rep_figure_plot_rows(f, name),
-                   "using 1:2:3:4 with yerrorbars lw 1 pt %d ps %s lc rgb '#0102%02x'",
-                   cull_rep_marker(&style), cull_rep_is_arm(arm) ? "1.1" : ".9",
-                   CULL_REP_SERIES + style.colour);
-    cull_rep_figure_key(f, key, &(cull_rep_key){.style = style, .phase = -1});
-}
-
-cull_status cull_rep_draw_pareto(cull_rep_page *page, const cull_rep_comparison *c)
-{
-    const cull_rep_arm *front[MOST_ROWS];
-    size_t              count = 0;
-    cull_rep_figure     f = {0};
-
-    cull_rep_figure_begin(&f, "cost (% of the full run)", "test accuracy (%)", 0);
-    cull_rep_put(&f.script, "set offsets graph .05, graph .05, graph .05, graph .05\n");
-    draw_full_cost(&f);
-    for (size_t i = 0; i < c->arms; i++) {
-        const cull_rep_arm *arm = &c->arm[i];
-        size_t              at = count;
-
-        if (!arm->is->pareto || !isfinite(arm->is->cost) || !isfinite(arm->is->mean) ||
-            count == MOST_ROWS)
-            continue;
-        for (; at > 0 && front[at - 1]->is->cost > arm->is->cost; at--) front[at] = front[at - 1];
-        front[at] = arm;
-        count++;
-    }
-    if (count) {
-        cull_rep_figure_rows(&f);
-        for (size_t i = 0; i < count; i++)
-            cull_rep_print(&f.script, "%.9g %.9g\n", 100 * front[i]->is->cost, front[i]->is->mean);
-        cull_rep_print(cull_rep_figure_plot_rows(&f, "Pareto frontier"),
-                       "using 1:2 with steps lw 1.5 lc rgb '#0102%02x'", CULL_REP_FRONT);
-    }
-    for (size_t i = 0; i < c->arms && f.plots < CULL_REP_LABELS / 2; i++)
-        if (isfinite(c->arm[i].is->cost) && isfinite(c->arm[i].is->mean)) plot_mark(&f, &c->arm[i]);
-    return cull_rep_figure_draw(
-        page, &f, "Test accuracy against cost, one mark an arm or control, with the frontier",
-        "<b>What a cost buys.</b> Mean and least to most over seeds. Left of and above the grey "
-        "stair nothing was reached; right of the upright line a run costs more than full "
-        "training.");
+        "<b>Does it beat uniform at the same cost?</b> Mean difference, pair by pair; right of "
+        "zero "
+        "is better. Intervals are at the level at which Holm’s procedure tests each arm, so that "
+        "one leaves zero out exactly where the adjusted p is below .05. Inside the shaded margin a "
+        "difference counts as none.");
 }
 
 /* What bars are of: seconds, or joules where the machine counts them. */
@@ -209,8 +158,9 @@ static double sum(const double *parts)
 }
 
 /* Stacked bars, phase by phase, times scale; the sums stand behind them. */
-static void plot_bars(cull_rep_figure *f, double parts[][CULL_PHASES_OF_COST], size_t rows,
-                      double scale, const char *unit)
+static void plot_bars(cull_rep_figure *f, char names[][CULL_REP_NAME],
+                      double parts[][CULL_PHASES_OF_COST], size_t rows, double scale,
+                      const char *unit)
 {
     double most = 0;
 
@@ -219,17 +169,21 @@ static void plot_bars(cull_rep_figure *f, double parts[][CULL_PHASES_OF_COST], s
                    "set xrange [0:*] noextend\nset xtics 0,%.6g\nset offsets 0, graph .17, 0, 0\n",
                    cull_rep_step(0, most));
     for (int p = 0; p < CULL_PHASES_OF_COST; p++) {
-        cull_rep_figure_rows(f);
         for (size_t i = 0; i < rows; i++) {
             double from = 0;
+            char   mark[CULL_REP_MARK];
+
             for (int q = 0; q < p; q++) from += scale * parts[i][q];
+            (void)snprintf(mark, sizeof mark, "%s: %s %.3g%s", names[i],
+                           cull_phase_name((cull_phase)p), scale * parts[i][p], unit);
+            cull_rep_figure_rows(f);
             cull_rep_print(&f->script, "%.9g %zu %.9g %.9g %g %g\n", from, i + 1, from,
                            from + scale * parts[i][p], (double)i + .64, (double)i + 1.36);
+            cull_rep_print(cull_rep_figure_plot_rows(f, mark),
+                           "using 1:2:3:4:5:6 with boxxyerror fs solid border rgb '#0102%02x' lw "
+                           ".5 lc rgb '#0102%02x'",
+                           CULL_REP_AXIS, CULL_REP_PHASE + p);
         }
-        cull_rep_print(cull_rep_figure_plot_rows(f, cull_phase_name((cull_phase)p)),
-                       "using 1:2:3:4:5:6 with boxxyerror fs solid border rgb '#0102%02x' lw .5 lc "
-                       "rgb '#0102%02x'",
-                       CULL_REP_AXIS, CULL_REP_PHASE + p);
         cull_rep_figure_key(f, cull_phase_name((cull_phase)p), &(cull_rep_key){.phase = p});
     }
     cull_rep_figure_rows(f);
@@ -262,8 +216,8 @@ cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison 
     if (rows == 0) return CULL_OK;
     cull_rep_figure_begin(&f, full > 0 ? what->share : what->axis, "", FRAME + ROW * (int)rows);
     name_rows(&f, names, rows);
-    if (full > 0) draw_full_cost(&f);
-    plot_bars(&f, parts, rows, full > 0 ? 100 / full : 1, full > 0 ? " %" : what->unit);
+    if (full > 0) cull_rep_figure_full_cost(&f);
+    plot_bars(&f, names, parts, rows, full > 0 ? 100 / full : 1, full > 0 ? " %" : what->unit);
     return cull_rep_figure_draw(page, &f, what->arms, what->arms_caption);
 }
 
@@ -288,7 +242,7 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
     if (rows == 0) return CULL_OK;
     cull_rep_figure_begin(&f, what->axis, "", FRAME + ROW * (int)rows);
     name_rows(&f, names, rows);
-    plot_bars(&f, parts, rows, 1, what->unit);
+    plot_bars(&f, names, parts, rows, 1, what->unit);
     return cull_rep_figure_draw(page, &f, what->runs, what->runs_caption);
 }
 

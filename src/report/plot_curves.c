@@ -1,4 +1,5 @@
 /* report/plot_curves.c - figures of what happened in the course of runs. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static size_t looks(const cull_rep_arm *arm)
 }
 
 /* Mean place and error of look i over the runs that have one. */
-static bool mean_look(const cull_rep_arm *arm, size_t i, bool time, double *x, double *error)
+static bool mean_look(const cull_rep_arm *arm, const cull_yardstick *by, size_t i, bool time,
+                      double *x, double *error)
 {
     size_t count = 0;
 
@@ -48,7 +50,7 @@ static bool mean_look(const cull_rep_arm *arm, size_t i, bool time, double *x, d
         *x += time ? seconds_at(look)
                    : 100 * arm->is->cost * look->so_far.thirds /
                          curve->look[curve->count - 1].so_far.thirds;
-        *error += 100 * (1 - look->accuracy);
+        *error += cull_yardstick_error(by, by->scale * look->accuracy);
         count++;
     }
     *x /= (double)count;
@@ -61,21 +63,21 @@ struct range {
     double low, high;
 };
 
-static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, const char *key,
-                      struct range *range)
+static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, const cull_yardstick *by,
+                      bool time, const char *key, struct range *range)
 {
     size_t count = looks(arm), rows = 0, row = 0, drawn = 0;
     double x = 0, error = 0;
-    char   name[CULL_REP_NAME];
+    char   name[CULL_REP_MARK];
     int    colour = CULL_REP_SERIES + arm->style.colour;
     bool   main_line = cull_rep_is_arm(arm) || arm->style.colour == 1;
 
-    for (size_t i = 0; i < count; i++) rows += mean_look(arm, i, time, &x, &error);
+    for (size_t i = 0; i < count; i++) rows += mean_look(arm, by, i, time, &x, &error);
     if (rows == 0) return;
-    cull_rep_arm_name(arm, CULL_REP_NAME, name);
+    cull_rep_mark_name(by, arm, name);
     cull_rep_figure_rows(f);
     for (size_t i = 0; i < count; i++) {
-        if (!mean_look(arm, i, time, &x, &error)) continue;
+        if (!mean_look(arm, by, i, time, &x, &error)) continue;
         range->low = fmin(range->low, error);
         range->high = fmax(range->high, error);
         if (row++ % cull_rep_figure_stride(rows) && row < rows) continue;
@@ -85,7 +87,7 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, bool time, co
     cull_rep_print(cull_rep_figure_plot_rows(f, name),
                    "using 1:2 with lines lw %s lc rgb '#0102%02x'%s", main_line ? "2" : "1", colour,
                    arm->style.hollow ? " dt (8,5)" : "");
-    cull_rep_print(cull_rep_figure_plot_rows(f, NULL),
+    cull_rep_print(cull_rep_figure_plot_rows(f, name),
                    "using 1:2 every ::%zu with points pt %d ps 1 lc rgb '#0102%02x'", drawn - 1,
                    cull_rep_marker(&arm->style), colour);
     cull_rep_figure_key(
@@ -109,7 +111,7 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
 
     for (size_t i = 0; i < c->arms; i++)
         if (strcmp(c->arm[i].is->role, "full") == 0)
-            plot_line(f, &c->arm[i], time, "full training", range);
+            plot_line(f, &c->arm[i], c->by, time, "full training", range);
     for (size_t i = 0; i < c->arms; i++) {
         const cull_records_versus *v = cull_records_primary(c->arm[i].is);
         const cull_rep_arm *control = v && v->control[0] ? cull_rep_find_arm(c, v->control) : NULL;
@@ -119,14 +121,14 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
         for (size_t j = 0; j < count; j++) again = again || drawn[j] == control;
         if (again || count == sizeof drawn / sizeof *drawn || cull_rep_is_arm(control)) continue;
         drawn[count++] = control;
-        plot_line(f, control, time, "uniform, whole budget", range);
+        plot_line(f, control, c->by, time, "uniform, whole budget", range);
     }
     for (size_t i = 0; i < c->arms && f->plots < CULL_REP_LABELS / 2; i++) {
         char key[CULL_REP_NAME];
 
         if (!is_drawn(&c->arm[i], keep)) continue;
         cull_rep_line_name(&c->arm[i], key);
-        plot_line(f, &c->arm[i], time, key, range);
+        plot_line(f, &c->arm[i], c->by, time, key, range);
     }
 }
 
@@ -134,12 +136,13 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
 static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, double keep,
                              bool time, bool free)
 {
-    char            caption[480], what[160], share[40] = "", who[80];
+    char            caption[480], what[160], share[40] = "", who[80], axis[CULL_REP_NAME];
     struct range    range = {INFINITY, -INFINITY};
     cull_rep_figure f = {0};
 
-    cull_rep_figure_begin(&f, time ? "time (s)" : "cost (% of the full run)",
-                          "test error (%), log scale", 0);
+    (void)snprintf(axis, sizeof axis, "test %s%s%s%s, log scale", c->by->error,
+                   c->by->unit[0] ? " (" : "", c->by->unit, c->by->unit[0] ? ")" : "");
+    cull_rep_figure_begin(&f, time ? "time (s)" : "cost (% of the full run)", axis, 0);
     cull_rep_put(&f.script, "set logscale y\nset ytics (.01,.02,.05,.1,.2,.3,.5,.7,1,2,3,4,5,6,8,"
                             "10,12,15,20,25,30,40,50,60,80,100)\nset xrange [0:*] noextend\n"
                             "set offsets 0, graph .03, 0, 0\n");
@@ -194,7 +197,7 @@ done:
 static double value_of(const cull_records_line *look, bool loss)
 {
     if (isnan(look->epoch)) return NAN;
-    return loss ? look->loss : 100 * look->accuracy;
+    return loss ? look->loss : cull_rep_yardstick()->scale * look->accuracy;
 }
 
 static void plot_curve(cull_rep_figure *f, const cull_records_curve *curve, const char *name,
@@ -233,9 +236,12 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
 {
     static const char *const sets[] = {"training", "validation", "test"};
 
-    cull_rep_figure f = {0};
+    const cull_yardstick *by = cull_rep_yardstick();
+    char                  axis[CULL_REP_NAME], name[CULL_REP_NAME], what[160], caption[320];
+    cull_rep_figure       f = {0};
 
-    cull_rep_figure_begin(&f, "epoch", loss ? "loss" : "accuracy (%)", 0);
+    cull_rep_axis(by, "", axis);
+    cull_rep_figure_begin(&f, "epoch", loss ? "loss" : axis, 0);
     cull_rep_put(&f.script,
                  loss ? "set yrange [0:*]\nset xrange [0:*] noextend\nset offsets 0, graph .03, "
                         "graph .05, 0\n"
@@ -246,15 +252,16 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
     for (size_t i = 0; count > 1 && i < count && i < MOST_LINES; i++) {
         plot_curve(&f, shown(&runs[i].run), runs[i].folder, (int)i, loss);
     }
-    return cull_rep_figure_draw(
-        page, &f, loss ? "Loss by epoch" : "Accuracy by epoch",
-        count > 1
-            ? (loss ? "<b>Loss</b> on the test set (validation where that alone was read)."
-                    : "<b>Accuracy</b> on the test set (validation where that alone was read).")
-            : (loss ? "<b>Loss</b>: training as a mean over the epoch's examples, the sets "
-                      "when they were looked at."
-                    : "<b>Accuracy</b>: training while it was learning, the sets when they "
-                      "were looked at."));
+    (void)snprintf(name, sizeof name, "%s", loss ? "loss" : by->name);
+    name[0] = (char)toupper((unsigned char)name[0]);
+    (void)snprintf(what, sizeof what, "%s by epoch", name);
+    (void)snprintf(caption, sizeof caption, "<b>%s</b>%s", name,
+                   count > 1 ? " on the test set (validation where that alone was read)."
+                   : loss    ? ": training as a mean over the epoch's examples, the sets when they "
+                               "were looked at."
+                             : ": training while it was learning, the sets when they were looked "
+                               "at.");
+    return cull_rep_figure_draw(page, &f, what, caption);
 }
 
 cull_status cull_rep_draw_run_curves(cull_rep_page *page, const cull_rep_single *runs, size_t count)

@@ -1,4 +1,4 @@
-/* report/plot_keep.c - accuracy against the kept share: a line for every strategy and its
+/* report/plot_keep.c - results against the kept share: a line for every strategy and its
  * options. */
 #include <math.h>
 #include <stdio.h>
@@ -61,10 +61,10 @@ static size_t gather_line(const cull_rep_comparison *c, size_t first, bool *take
 }
 
 /* A line with its marks; around uniform sampling, what all is measured against, a band. */
-static void plot_series(cull_rep_figure *f, const struct axis *axis, const cull_rep_arm **arm,
-                        size_t count, double turn)
+static void plot_series(cull_rep_figure *f, const cull_yardstick *by, const struct axis *axis,
+                        const cull_rep_arm **arm, size_t count, double turn)
 {
-    char           name[CULL_REP_NAME];
+    char           name[CULL_REP_NAME], mark[CULL_REP_MARK];
     cull_rep_style style = arm[0]->style;
     bool           band = cull_rep_is_of_batches(arm[0]);
     int            colour = 0;
@@ -86,9 +86,14 @@ static void plot_series(cull_rep_figure *f, const struct axis *axis, const cull_
         cull_rep_print(cull_rep_figure_plot_rows(f, NULL),
                        "using 1:2:3:4 with yerrorbars lw 1 pt 0 lc rgb '#0102%02x'", colour);
     cull_rep_print(cull_rep_figure_plot_rows(f, name),
-                   "using 1:2 with linespoints lw %s pt %d ps .9 lc rgb '#0102%02x'%s",
-                   band ? "2" : "1.2", cull_rep_marker(&style), colour,
+                   "using 1:2 with lines lw %s lc rgb '#0102%02x'%s", band ? "2" : "1.2", colour,
                    style.hollow ? " dt (8,5)" : "");
+    for (size_t i = 0; i < count && f->plots < CULL_REP_LABELS / 2; i++) {
+        cull_rep_mark_name(by, arm[i], mark);
+        cull_rep_print(cull_rep_figure_plot_rows(f, mark),
+                       "using 1:2 every ::%zu::%zu with points pt %d ps .9 lc rgb '#0102%02x'", i,
+                       i, cull_rep_marker(&style), colour);
+    }
     cull_rep_figure_key(
         f, name,
         &(cull_rep_key){.style = style, .line = true, .dashed = style.hollow, .phase = -1});
@@ -97,11 +102,14 @@ static void plot_series(cull_rep_figure *f, const struct axis *axis, const cull_
 /* A dashed line at the accuracy of full training. */
 static void plot_full(cull_rep_figure *f, const cull_rep_comparison *c)
 {
+    char mark[CULL_REP_MARK];
+
     for (size_t i = 0; i < c->arms; i++) {
         const cull_rep_arm *arm = &c->arm[i];
 
         if (strcmp(arm->is->role, "full") != 0 || !isfinite(arm->is->mean)) continue;
-        cull_rep_print(cull_rep_figure_plot(f, "full training"),
+        cull_rep_mark_name(c->by, arm, mark);
+        cull_rep_print(cull_rep_figure_plot(f, mark),
                        "%.9g with lines lw 2 dt (3,4) lc rgb '#0102%02x'", arm->is->mean,
                        CULL_REP_SERIES + arm->style.colour);
         cull_rep_figure_key(
@@ -132,9 +140,11 @@ cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c
     bool                taken[MOST_ARMS] = {false};
     struct axis         axis = {.low = INFINITY, .high = -INFINITY};
     double              turn = 0;
+    char                words[CULL_REP_NAME], what[160], caption[480];
     cull_rep_figure     f = {0};
 
-    cull_rep_figure_begin(&f, "kept share ρ (%)", "test accuracy (%)", 0);
+    cull_rep_axis(c->by, "test ", words);
+    cull_rep_figure_begin(&f, "kept share ρ (%)", words, 0);
     cull_rep_put(&f.script, "set offsets 0, 0, graph .05, graph .05\n");
     for (size_t i = 0; i < c->arms && i < MOST_ARMS; i++) {
         if (!shown(&c->arm[i])) continue;
@@ -151,12 +161,17 @@ cull_status cull_rep_draw_keep(cull_rep_page *page, const cull_rep_comparison *c
 
         if (taken[i] || !shown(&c->arm[i])) continue;
         count = gather_line(c, i, taken, arm);
-        plot_series(&f, &axis, arm, count, middle ? .5 * (double)axis.beside - .5 : turn);
+        plot_series(&f, c->by, &axis, arm, count, middle ? .5 * (double)axis.beside - .5 : turn);
         turn += !middle;
     }
     if (f.plots) plot_full(&f, c);
-    return cull_rep_figure_draw(
-        page, &f, "Test accuracy against the kept share of every minibatch, one line a strategy",
-        "<b>Accuracy against ρ.</b> Mean over seeds; band and whiskers: least to most. Strategies "
-        "at one ρ stand side by side. They differ in cost, so this is not yet a fair comparison.");
+    (void)snprintf(what, sizeof what,
+                   "Test %s against the kept share of every minibatch, one line a strategy",
+                   c->by->name);
+    (void)snprintf(caption, sizeof caption,
+                   "<b>Test %s against ρ.</b> Mean over seeds; band and whiskers: least to most. "
+                   "Strategies at one ρ stand side by side. They differ in cost, so this is not "
+                   "yet a fair comparison.",
+                   c->by->name);
+    return cull_rep_figure_draw(page, &f, what, caption);
 }

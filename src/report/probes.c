@@ -296,7 +296,7 @@ cull_status cull_rep_put_probed(cull_rep_page *page, const cull_rep_probed *prob
     cull_rep_probes probes = {0};
 
     TRY(cull_rep_probes_add(&probes, &probed->probes, NULL));
-    cull_rep_title(page, probed->folder);
+    cull_rep_title(page, probed->folder, NULL);
     put_finding(page, &probes);
     TRY(cull_rep_put_probes(page, &probes));
     status = page->html.status;

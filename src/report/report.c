@@ -7,24 +7,21 @@
 #include "base/alloc.h"
 #include "base/path.h"
 #include "base/sized.h"
+#include "report/find.h"
 #include "report/page.h"
 
-enum { MOST_PROBLEMS = 200 };
+enum { MOST_PROBLEMS = 200, MOST_WHY = 1000 };
 
 /* Everything that was read. */
 struct book {
+    cull_rep_finds       finds;
     cull_rep_comparison *comparison;
     cull_rep_single     *single;
     cull_rep_probed     *probed;
     size_t               comparisons, singles, probes, skipped;
+    cull_status          first;         /* why the first of those was skipped */
+    char                 why[MOST_WHY]; /* in words                           */
 };
-
-static bool holds(const char *folder, const char *name)
-{
-    char path[CULL_DATA_PATH];
-
-    return cull_base_join(folder, name, path) == CULL_OK && access(path, F_OK) == 0;
-}
 
 static bool same_file(const char *a, const char *b)
 {
@@ -51,49 +48,59 @@ done:
     return status;
 }
 
-static cull_status read_folder(const char *folder, struct book *book, cull_records_list *problems)
+static cull_status read_folder(const cull_rep_found *found, struct book *book,
+                               cull_records_list *problems)
 {
     cull_status status = CULL_OK;
 
-    if (holds(folder, "comparison.json")) {
-        TRY(cull_rep_comparison_read(folder, &book->comparison[book->comparisons], problems));
+    switch (found->kind) {
+    case CULL_REP_COMPARISON:
+        TRY(cull_rep_comparison_read(found->folder, &book->comparison[book->comparisons],
+                                     problems));
         book->comparisons++;
-    } else if (holds(folder, "run.json")) {
-        TRY(cull_rep_single_read(folder, &book->single[book->singles], problems));
+        break;
+    case CULL_REP_RUN:
+        TRY(cull_rep_single_read(found->folder, &book->single[book->singles], problems));
         book->singles++;
-    } else if (holds(folder, "probe.jsonl")) {
-        TRY(cull_rep_probed_read(folder, &book->probed[book->probes], problems));
+        break;
+    case CULL_REP_PROBE:
+        TRY(cull_rep_probed_read(found->folder, &book->probed[book->probes], problems));
         book->probes++;
-    } else {
-        FAIL(CULL_IO, "%.300s: holds none of comparison.json, run.json, probe.jsonl", folder);
+        break;
     }
 done:
     return status;
 }
 
+/* What cannot be found or read is skipped and named. */
+static cull_status skip(struct book *book, cull_status status, cull_records_list *problems)
+{
+    if (status == CULL_OK || status == CULL_NO_MEMORY) return status;
+    if (book->skipped++ == 0) {
+        book->first = status;
+        (void)snprintf(book->why, sizeof book->why, "%s", cull_last_error());
+    }
+    return cull_records_say(problems, "%.900s", cull_last_error());
+}
+
 static cull_status read_all(const char *const *folders, size_t count, struct book *book,
                             cull_records_list *problems)
 {
-    cull_status status = CULL_OK, first = CULL_OK;
+    cull_status     status = CULL_OK;
+    cull_rep_finds *finds = &book->finds;
 
-    TRY(cull_base_alloc(count, sizeof *book->comparison, "comparisons", &book->comparison));
-    TRY(cull_base_alloc(count, sizeof *book->single, "runs", &book->single));
-    TRY(cull_base_alloc(count, sizeof *book->probed, "probes", &book->probed));
-    for (size_t i = 0; i < count; i++) {
-        bool again = false; /* one folder under two names is shown once */
-
-        for (size_t j = 0; j < i; j++) again = again || same_file(folders[i], folders[j]);
-        if (again) continue;
-        status = read_folder(folders[i], book, problems);
-        if (status == CULL_NO_MEMORY || (status != CULL_OK && count == 1)) goto done;
-        if (status == CULL_OK) continue;
-        first = first == CULL_OK ? status : first;
-        book->skipped++;
-        TRY(cull_records_say(problems, "%.900s", cull_last_error()));
-    }
-    status = CULL_OK;
-    if (book->comparisons + book->singles + book->probes == 0)
-        FAIL(first, "none of %zu folders can be read; the first: %.400s", count, problems->text[0]);
+    for (size_t i = 0; i < count; i++)
+        TRY(skip(book, cull_rep_find(folders[i], finds, problems), problems));
+    TRY(cull_base_alloc(finds->count, sizeof *book->comparison, "comparisons", &book->comparison));
+    TRY(cull_base_alloc(finds->count, sizeof *book->single, "runs", &book->single));
+    TRY(cull_base_alloc(finds->count, sizeof *book->probed, "probes", &book->probed));
+    for (size_t i = 0; i < finds->count; i++)
+        TRY(skip(book, read_folder(&finds->found[i], book, problems), problems));
+    if (book->comparisons + book->singles + book->probes > 0) goto done;
+    if (book->skipped > 1)
+        FAIL(book->first, "none of %zu folders can be read; the first: %.400s", book->skipped,
+             book->why);
+    FAIL(book->first, "%.900s", book->why);
 done:
     return status;
 }
@@ -106,12 +113,22 @@ static const char *title_of(const struct book *book)
                              : "cull: a probe";
 }
 
-/* "2 comparisons, 1 run" */
-static void put_counts(cull_rep_page *page, const struct book *book)
+static void put_entry(cull_rep_page *page, size_t *part, const char *title, const char *folder)
+{
+    cull_rep_print(&page->html, "<li><a href=\"#part-%zu\">", ++*part);
+    cull_rep_escape(&page->html, title[0] ? title : "A comparison", CULL_REP_NAME);
+    cull_rep_put(&page->html, "</a> <small>");
+    cull_rep_escape(&page->html, folder, CULL_REP_SENTENCE);
+    cull_rep_put(&page->html, "</small></li>\n");
+}
+
+/* "2 comparisons, 1 run", and where each is. */
+static void put_contents(cull_rep_page *page, const struct book *book)
 {
     static const char *const words[] = {"comparison", "run", "probe"};
     const size_t             count[] = {book->comparisons, book->singles, book->probes};
     bool                     any = false;
+    size_t                   part = 0;
 
     cull_rep_put(&page->html, "<h1>");
     for (size_t i = 0; i < sizeof count / sizeof *count; i++) {
@@ -120,14 +137,30 @@ static void put_counts(cull_rep_page *page, const struct book *book)
                        count[i] == 1 ? "" : "s");
         any = true;
     }
-    cull_rep_put(&page->html, "</h1>\n");
+    cull_rep_put(&page->html, "</h1>\n<ul class=\"contents\">");
+    for (size_t i = 0; i < book->comparisons; i++)
+        put_entry(page, &part, book->comparison[i].is.title, book->comparison[i].folder);
+    if (book->singles)
+        put_entry(page, &part, book->singles == 1 ? "A run" : "Runs",
+                  book->singles == 1 ? book->single[0].folder : "");
+    for (size_t i = 0; i < book->probes; i++)
+        put_entry(page, &part, "A probe", book->probed[i].folder);
+    cull_rep_put(&page->html, "</ul>\n");
+}
+
+/* Parts of a page of several have a border and a name that is linked to. */
+static void begin_part(cull_rep_page *page, size_t parts, size_t *part)
+{
+    if (parts > 1)
+        cull_rep_print(&page->html, "<section class=\"part\" id=\"part-%zu\">", ++*part);
+    else
+        cull_rep_put(&page->html, "<section>");
 }
 
 static cull_status write_page(const struct book *book, cull_rep_page *page)
 {
     cull_status    status = CULL_OK;
-    size_t         parts = book->comparisons + (book->singles > 0) + book->probes;
-    const char    *section = parts > 1 ? "<section class=\"part\">" : "<section>";
+    size_t         parts = book->comparisons + (book->singles > 0) + book->probes, part = 0;
     cull_rep_text *html = &page->html;
 
     cull_rep_page_begin(page, title_of(book));
@@ -135,21 +168,21 @@ static cull_status write_page(const struct book *book, cull_rep_page *page)
     for (size_t i = 0; i < book->comparisons; i++)
         TRY(cull_rep_gather_problems(page, &book->comparison[i]));
     if (parts > 1) {
-        put_counts(page, book);
+        put_contents(page, book);
         cull_rep_point_to_problems(page);
     }
     for (size_t i = 0; i < book->comparisons; i++) {
-        cull_rep_put(html, section);
+        begin_part(page, parts, &part);
         TRY(cull_rep_put_comparison(page, &book->comparison[i]));
         cull_rep_put(html, "</section>\n");
     }
     if (book->singles) {
-        cull_rep_put(html, section);
+        begin_part(page, parts, &part);
         TRY(cull_rep_put_runs(page, book->single, book->singles));
         cull_rep_put(html, "</section>\n");
     }
     for (size_t i = 0; i < book->probes; i++) {
-        cull_rep_put(html, section);
+        begin_part(page, parts, &part);
         TRY(cull_rep_put_probed(page, &book->probed[i]));
         cull_rep_put(html, "</section>\n");
     }
@@ -168,6 +201,7 @@ static void clear_book(struct book *book)
     cull_base_free(book->comparison);
     cull_base_free(book->single);
     cull_base_free(book->probed);
+    cull_rep_finds_clear(&book->finds);
 }
 
 cull_status cull_report(const char *const *folders, size_t count,
@@ -185,8 +219,9 @@ cull_status cull_report(const char *const *folders, size_t count,
     *out = (cull_report_result){0};
     if (count == 0 || !options || !options->output)
         FAIL(CULL_BAD_ARGUMENT, "a report needs a folder to read and a file to write");
-    for (size_t i = 0; i < count; i++) TRY(spare_source(folders[i], options->output));
     TRY(read_all(folders, count, &book, &page.problems));
+    for (size_t i = 0; i < book.finds.count; i++)
+        TRY(spare_source(book.finds.found[i].folder, options->output));
     TRY(write_page(&book, &page));
     TRY(cull_file_write(options->output, page.html.data, page.html.size));
     out->comparisons = book.comparisons;
@@ -197,14 +232,10 @@ cull_status cull_report(const char *const *folders, size_t count,
     out->undrawn = page.undrawn;
     out->no_gnuplot = page.unable;
     out->problems = page.problems.count + page.problems.unsaid;
-    (void)snprintf(out->why, sizeof out->why, "%s",
-                   page.undrawn   ? page.why
-                   : book.skipped ? page.problems.text[0]
-                                  : "");
+    (void)snprintf(out->why, sizeof out->why, "%.255s", page.undrawn ? page.why : book.why);
 done:
     cull_sized_give(given, out, sizeof *out);
-    cull_rep_text_clear(&page.html);
-    cull_records_list_clear(&page.problems);
+    cull_rep_page_clear(&page);
     clear_book(&book);
     return status;
 }

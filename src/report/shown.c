@@ -56,6 +56,32 @@ static bool is_known(const char *status)
     return false;
 }
 
+/* What is told from the records, by what is known of the runs. */
+static void weigh(cull_rep_comparison *c, cull_adjusted *adjusted)
+{
+    for (size_t i = 0; i < c->arms && isnan(c->is.test); i++)
+        for (size_t j = 0; j < c->arm[i].is->runs && isnan(c->is.test); j++)
+            if (c->arm[i].run[j].there) c->is.test = c->arm[i].run[j].record.info.data.test;
+    cull_against_adjust(&c->is, adjusted);
+    for (size_t i = 0; i < c->arms; i++) {
+        c->arm[i].full = cull_against_full(&c->is, c->by, c->arm[i].is);
+        c->arm[i].adjusted = adjusted[i];
+    }
+    cull_advise(&c->is, c->by, &c->advice);
+}
+
+static cull_status weigh_all(cull_rep_comparison *c)
+{
+    cull_status    status = CULL_OK;
+    cull_adjusted *adjusted = NULL;
+
+    TRY(cull_base_alloc(c->arms, sizeof *adjusted, "intervals", &adjusted));
+    weigh(c, adjusted);
+done:
+    cull_base_free(adjusted);
+    return status;
+}
+
 cull_status cull_rep_comparison_dress(const char *name, cull_rep_comparison *out,
                                       cull_records_list *problems)
 {
@@ -75,6 +101,8 @@ cull_status cull_rep_comparison_dress(const char *name, cull_rep_comparison *out
     }
     cull_rep_name_series(out);
     cull_rep_styles(out);
+    out->by = cull_rep_yardstick();
+    TRY(weigh_all(out));
 done:
     return status;
 }
@@ -131,6 +159,7 @@ cull_status cull_rep_comparison_read(const char *folder, cull_rep_comparison *ou
     for (size_t i = 0; i < out->arms; i++)
         for (size_t j = 0; j < out->arm[i].is->runs; j++)
             TRY(read_run(folder, &out->arm[i], j, problems));
+    TRY(weigh_all(out));
 done:
     if (status != CULL_OK) cull_rep_comparison_clear(out);
     return status;

@@ -7,7 +7,7 @@
 #ifndef CULL_REPORT_SHOWN_H
 #define CULL_REPORT_SHOWN_H
 
-#include "records/comparison.h"
+#include "lab/compare/advice.h"
 #include "records/picks.h"
 #include "records/probe_lines.h"
 #include "records/run.h"
@@ -37,7 +37,9 @@ typedef struct cull_rep_arm {
     char                    series[CULL_REP_SERIES_NAME]; /* cull_rep_name_series */
     double                  low, high;                    /* of the runs' accuracies */
     size_t                  finished;
-    cull_rep_run           *run; /* [is->runs] */
+    cull_against            full;     /* against full training                            */
+    cull_adjusted           adjusted; /* against uniform choice at the same cost          */
+    cull_rep_run           *run;      /* [is->runs]                                       */
     cull_rep_style          style;
 } cull_rep_arm;
 
@@ -47,6 +49,8 @@ typedef struct cull_rep_comparison {
     cull_records_comparison is;
     cull_rep_arm           *arm; /* [arms] */
     size_t                  arms;
+    const cull_yardstick   *by; /* what its results are of */
+    cull_advice             advice;
 } cull_rep_comparison;
 
 /* A run's folder by itself, with recipe.yaml as it is. */
@@ -89,6 +93,9 @@ bool cull_rep_is_of_batches(const cull_rep_arm *arm); /* the former */
 /* Arms of one series differ in share and pass alone. It is called by its strategy, and by the
  * options as well where arms of that strategy differ in them. */
 void cull_rep_name_series(cull_rep_comparison *comparison);
+
+/* measured.c: what results are of. */
+const cull_yardstick *cull_rep_yardstick(void);
 
 /* Colours and markers: uniform and full have their own, other series in the order they come. */
 void cull_rep_styles(cull_rep_comparison *comparison);

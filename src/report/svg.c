@@ -2,7 +2,8 @@
  * report/svg.c - gnuplot's SVG made a part of a page.
  *
  * Its colours become CSS variables, its tokens labels, its plots' titles the names of what they
- * show; the markers' definitions stand once in the page; groups that hold nothing go.
+ * show; the markers' definitions stand once in the page; groups that hold nothing go, and so do
+ * the white discs under marks with whiskers, which would hide what lies behind.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -67,6 +68,17 @@ static const char *numbered(const char *at, const char *before, const char *behi
     return begins(end, behind) ? end + strlen(behind) : NULL;
 }
 
+/* "<use xlink:href='#gpPt6' ... color='white'/>": what follows it, or NULL. */
+static const char *disc(const char *at)
+{
+    static const char white[] = " color='white'/>";
+    const char       *end = begins(at, "<use ") ? strstr(at, "/>") : NULL;
+    size_t            length = strlen(white);
+
+    if (!end || (size_t)(end + 2 - at) < length) return NULL;
+    return begins(end + 2 - length, white) ? end + 2 : NULL;
+}
+
 /* Copy or replace what begins here; returns what follows it. */
 static const char *take(cull_rep_text *html, const cull_rep_figure *f, const char *at)
 {
@@ -91,6 +103,7 @@ static const char *take(cull_rep_text *html, const cull_rep_figure *f, const cha
         cull_rep_put(html, "</title>");
         return next;
     }
+    if ((next = disc(at))) return next;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (!begins(at, rules[i].from)) continue;
         cull_rep_put(html, rules[i].to);

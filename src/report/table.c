@@ -4,72 +4,140 @@
 
 #include "report/figure.h"
 
+enum { MOST_COLUMNS = 16 };
+
 void cull_rep_table_begin(cull_rep_page *page, const char *name, const cull_rep_column *columns,
                           size_t count, bool cards)
 {
-    page->columns = columns;
-    page->count = count;
-    page->next = 0;
-    page->row = false;
-    page->cards = cards;
-    cull_rep_print(&page->html,
-                   "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\">"
-                   "<table%s><thead%s><tr%s>",
-                   name,
-                   cards       ? " class=\"cards\" role=\"table\""
-                   : count < 3 ? " class=\"slim\""
-                               : "",
-                   cards ? " role=\"rowgroup\"" : "", cards ? " role=\"row\"" : "");
-    for (size_t i = 0; i < count; i++)
-        cull_rep_print(&page->html, "<th scope=\"col\"%s%s>%s</th>",
-                       columns[i].words ? " class=\"w\"" : "",
-                       cards ? " role=\"columnheader\"" : "", columns[i].title);
-    cull_rep_print(&page->html, "</tr></thead><tbody%s>\n", cards ? " role=\"rowgroup\"" : "");
+    cull_rep_table *t = &page->table;
+
+    t->name = name;
+    t->column = columns;
+    t->columns = count;
+    t->cards = cards;
+    t->cells = t->text.size = 0;
+    t->class = NULL;
+}
+
+void cull_rep_row_class(cull_rep_page *page, const char *class)
+{
+    page->table.class = class;
 }
 
 cull_rep_text *cull_rep_cell(cull_rep_page *page)
 {
-    const cull_rep_column *column = &page->columns[page->next];
-    cull_rep_text         *html = &page->html;
+    cull_rep_table *t = &page->table;
+    cull_status     status =
+        cull_records_room(t->cells, &t->room, sizeof *t->cell, "a table", &t->cell);
 
-    if (page->row) cull_rep_put(html, page->next == 1 ? "</th>" : "</span></td>");
-    if (page->next == 0)
-        cull_rep_print(html, "%s<tr%s><th scope=\"row\" class=\"w\"%s>", page->row ? "</tr>\n" : "",
-                       page->cards ? " role=\"row\"" : "",
-                       page->cards ? " role=\"rowheader\"" : "");
-    else
-        cull_rep_print(html, "<td%s%s data-label=\"%s\"><span>",
-                       column->words ? " class=\"w\"" : "", page->cards ? " role=\"cell\"" : "",
-                       column->title);
-    page->row = true;
-    page->next = (page->next + 1) % page->count;
-    return html;
+    if (status != CULL_OK && t->text.status == CULL_OK) t->text.status = status;
+    if (status == CULL_OK)
+        t->cell[t->cells++] = (struct cull_rep_cell){.at = t->text.size, .class = t->class};
+    t->class = NULL;
+    return &t->text;
 }
 
-void cull_rep_name_cell(cull_rep_page *page, const cull_rep_style *style, const char *name)
+cull_rep_text *cull_rep_name_cell(cull_rep_page *page, const cull_rep_style *style,
+                                  const char *name)
 {
-    cull_rep_text *html = cull_rep_cell(page);
+    cull_rep_text *text = cull_rep_cell(page);
 
-    if (style) cull_rep_swatch(html, style, false, false);
-    cull_rep_escape(html, name, CULL_REP_NAME);
+    if (style) cull_rep_swatch(text, style, false, false);
+    cull_rep_escape(text, name, CULL_REP_NAME);
+    return text;
+}
+
+/* What a cell holds, and how much of it. */
+static const char *cell_at(const cull_rep_table *t, size_t i, size_t *bytes)
+{
+    size_t end = i + 1 < t->cells ? t->cell[i + 1].at : t->text.size;
+
+    *bytes = end - t->cell[i].at;
+    return *bytes ? t->text.data + t->cell[i].at : "";
+}
+
+static bool is_blank(const cull_rep_table *t, size_t i)
+{
+    size_t      bytes = 0;
+    const char *data = cell_at(t, i, &bytes);
+
+    return bytes == 0 || (bytes == strlen("–") && memcmp(data, "–", bytes) == 0);
+}
+
+static bool holds_something(const cull_rep_table *t, size_t column)
+{
+    if (column == 0) return true;
+    for (size_t i = column; i < t->cells; i += t->columns)
+        if (!is_blank(t, i)) return true;
+    return false;
+}
+
+static void put_head(cull_rep_text *html, const cull_rep_table *t, const bool *shown, size_t count)
+{
+    cull_rep_print(html,
+                   "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\">"
+                   "<table%s><thead%s><tr%s>",
+                   t->name,
+                   t->cards    ? " class=\"cards\" role=\"table\""
+                   : count < 3 ? " class=\"slim\""
+                               : "",
+                   t->cards ? " role=\"rowgroup\"" : "", t->cards ? " role=\"row\"" : "");
+    for (size_t i = 0; i < t->columns; i++)
+        if (shown[i])
+            cull_rep_print(html, "<th scope=\"col\"%s%s>%s</th>",
+                           t->column[i].words ? " class=\"w\"" : "",
+                           t->cards ? " role=\"columnheader\"" : "", t->column[i].title);
+    cull_rep_print(html, "</tr></thead><tbody%s>\n", t->cards ? " role=\"rowgroup\"" : "");
+}
+
+static void put_row(cull_rep_text *html, const cull_rep_table *t, const bool *shown, size_t first)
+{
+    const char *class = t->cell[first].class;
+
+    cull_rep_print(html, "<tr%s%s%s%s><th scope=\"row\" class=\"w\"%s>", class ? " class=\"" : "",
+                   class ? class : "", class ? "\"" : "", t->cards ? " role=\"row\"" : "",
+                   t->cards ? " role=\"rowheader\"" : "");
+    for (size_t i = 0; i < t->columns && first + i < t->cells; i++) {
+        size_t      bytes = 0;
+        const char *data = cell_at(t, first + i, &bytes);
+
+        if (!shown[i]) continue;
+        if (i)
+            cull_rep_print(html, "<td class=\"%s%s\"%s data-label=\"%s\"><span>",
+                           t->column[i].words ? "w" : "n", is_blank(t, first + i) ? " none" : "",
+                           t->cards ? " role=\"cell\"" : "", t->column[i].title);
+        cull_rep_bytes(html, data, bytes);
+        cull_rep_put(html, i ? "</span></td>" : "</th>");
+    }
+    cull_rep_put(html, "</tr>\n");
+}
+
+static void put_explained(cull_rep_text *html, const cull_rep_table *t, const bool *shown)
+{
+    size_t explained = 0;
+
+    for (size_t i = 0; i < t->columns; i++)
+        if (shown[i] && t->column[i].explain)
+            cull_rep_print(html, "%s<div><dt>%s</dt><dd>%s</dd></div>",
+                           explained++ ? "" : "<dl class=\"columns\">", t->column[i].title,
+                           t->column[i].explain);
+    if (explained) cull_rep_put(html, "</dl>\n");
 }
 
 void cull_rep_table_end(cull_rep_page *page)
 {
-    cull_rep_text *html = &page->html;
-    size_t         explained = 0;
+    cull_rep_table *t = &page->table;
+    cull_rep_text  *html = &page->html;
+    bool            shown[MOST_COLUMNS] = {false};
+    size_t          count = 0;
 
-    cull_rep_put(html, page->row ? "</span></td></tr>\n</tbody></table></div>\n"
-                                 : "</tbody></table></div>\n");
-    for (size_t i = 0; i < page->count; i++) {
-        const cull_rep_column *column = &page->columns[i];
-
-        if (column->explain)
-            cull_rep_print(html, "%s<div><dt>%s</dt><dd>%s</dd></div>",
-                           explained++ ? "" : "<dl class=\"columns\">", column->title,
-                           column->explain);
-    }
-    if (explained) cull_rep_put(html, "</dl>\n");
+    if (t->text.status != CULL_OK) html->status = t->text.status;
+    if (html->status != CULL_OK || t->cells == 0) return;
+    for (size_t i = 0; i < t->columns; i++) count += shown[i] = holds_something(t, i);
+    put_head(html, t, shown, count);
+    for (size_t i = 0; i < t->cells; i += t->columns) put_row(html, t, shown, i);
+    cull_rep_put(html, "</tbody></table></div>\n");
+    put_explained(html, t, shown);
 }
 
 const cull_records_picks *cull_rep_first_picks(const cull_rep_run *run, size_t runs)
@@ -105,18 +173,12 @@ bool cull_rep_table_picks(cull_rep_page *page, const cull_rep_row *row, size_t c
         {"Among picks", "share of what was trained that has such a label", false},
         {"Ratio", "above 1: the strategy is drawn to wrong labels", false},
     };
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    bool any = false, labels = false;
+    bool any = false;
 
-    for (size_t i = 0; i < count; i++) {
-        const cull_records_picks *picks = cull_rep_first_picks(row[i].run, row[i].runs);
-
-        any = any || picks;
-        labels = labels || (picks && picks->corruption);
-    }
+    for (size_t i = 0; i < count; i++) any = any || cull_rep_first_picks(row[i].run, row[i].runs);
     if (!any) return false;
     cull_rep_heading(page, 1, "What was picked");
-    cull_rep_table_begin(page, "What was picked", columns, labels ? COLUMNS : COLUMNS - 3, false);
+    cull_rep_table_begin(page, "What was picked", columns, sizeof columns / sizeof *columns, false);
     for (size_t i = 0; i < count; i++) {
         const cull_records_picks *picks = cull_rep_first_picks(row[i].run, row[i].runs);
 
@@ -126,7 +188,6 @@ bool cull_rep_table_picks(cull_rep_page *page, const cull_rep_row *row, size_t c
         put_of(cull_rep_cell(page), (double)picks->never, (double)picks->examples);
         cull_rep_count(cull_rep_cell(page), (double)picks->median);
         cull_rep_count(cull_rep_cell(page), (double)picks->most);
-        if (!labels) continue;
         put_rate(cull_rep_cell(page), picks, picks->base_rate);
         put_rate(cull_rep_cell(page), picks, picks->picked_rate);
         cull_rep_number(cull_rep_cell(page),

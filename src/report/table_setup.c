@@ -13,7 +13,7 @@ void cull_rep_table_pairs(cull_rep_page *page, const char *title, const char *cl
     size_t         rows = 0;
 
     for (size_t i = 0; i < count && rows < MOST_ROWS; i++) {
-        if (!pairs[i].value) continue;
+        if (!pairs[i].value || !pairs[i].value[0]) continue;
         if (rows++ == 0) {
             cull_rep_heading(page, 2, title);
             cull_rep_print(html, "<dl class=\"%s\">", class);
@@ -31,8 +31,6 @@ void cull_rep_table_machine(cull_rep_page *page, double cores, char words[24], c
                             size_t count)
 {
     if (isfinite(cores)) (void)snprintf(words, 24, "%.6g", cores);
-    for (size_t i = 0; i < count; i++)
-        if (!pairs[i].value[0]) pairs[i].value = NULL;
     cull_rep_table_pairs(page, "Machine", "pairs", pairs, count);
 }
 
@@ -83,27 +81,30 @@ done:
 
 void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count)
 {
-    static const cull_rep_column columns[] = {
-        {"Run", "its folder", true},
-        {"Status", "finished, or how it stands", true},
-        {"Strategy", "what chose the examples", true},
-        {"Seed", NULL, false},
-        {"Epochs", "trained", false},
-        {"Test %", "accuracy on the test set at the end; –: not ended", false},
-        {"Watched %", "latest accuracy on the set that was watched (validation, else test)", false},
-        {"Best %", "highest accuracy there, and after which epoch", false},
-        {"Time s", "loading, scoring, selecting, learning and optimizer", false},
+    const cull_yardstick *by = cull_rep_yardstick();
+    char                  result[CULL_REP_NAME];
+    cull_rep_column       columns[] = {
+              {"Run", "its folder", true},
+              {"Status", "finished, or how it stands", true},
+              {"Strategy", "what chose the examples", true},
+              {"Seed", NULL, false},
+              {"Epochs", "trained", false},
+              {result, "on the test set at the end; –: not ended", false},
+              {"Watched", "the latest on the set that was watched (validation, else test)", false},
+              {"Best", "of those, and after which epoch", false},
+              {"Time s", "loading, scoring, selecting, learning and optimizer", false},
     };
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    cull_rep_text *html = &page->html;
+    cull_rep_text *html = NULL;
 
-    cull_rep_table_begin(page, "Runs", columns, COLUMNS, true);
+    cull_rep_column_name(by, result);
+    cull_rep_table_begin(page, "Runs", columns, sizeof columns / sizeof *columns, true);
     for (size_t i = 0; i < count; i++) {
         const cull_rep_single   *s = &runs[i];
         const cull_records_info *info = &s->run.record.info;
 
         cull_rep_escape(cull_rep_cell(page), s->folder, CULL_REP_NAME);
-        cull_rep_put(cull_rep_cell(page), cull_records_state_name(s->run.record.state));
+        html = cull_rep_cell(page);
+        cull_rep_put(html, cull_records_state_name(s->run.record.state));
         if (s->run.record.why[0]) {
             cull_rep_put(html, " <small>");
             cull_rep_escape(html, s->run.record.why, CULL_REP_SENTENCE);
@@ -113,9 +114,10 @@ void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_
         cull_rep_number(cull_rep_cell(page), info->seed, 0);
         cull_rep_number(cull_rep_cell(page), info->epoch,
                         floor(info->epoch) == info->epoch ? 0 : 2);
-        cull_rep_number(cull_rep_cell(page), 100 * info->test, 2);
-        cull_rep_number(cull_rep_cell(page), 100 * info->accuracy, 2);
-        cull_rep_number(cull_rep_cell(page), 100 * info->best, 2);
+        cull_rep_number(cull_rep_cell(page), by->scale * info->test, by->digits);
+        cull_rep_number(cull_rep_cell(page), by->scale * info->accuracy, by->digits);
+        html = cull_rep_cell(page);
+        cull_rep_number(html, by->scale * info->best, by->digits);
         if (info->best_epoch > 0) cull_rep_print(html, " <small>(%.0f)</small>", info->best_epoch);
         cull_rep_number(cull_rep_cell(page), cull_records_spent(&info->work), 1);
     }

@@ -99,25 +99,28 @@ static void put_arms(cull_rep_page *page, const cull_rep_comparison *c, const st
     cull_rep_table_end(page);
 }
 
+/* Many sizes, few words: a grid. */
 static void put_learn(cull_rep_page *page, const cull_records_comparison *c)
 {
-    static const cull_rep_column columns[] = {
-        {"Learn a batch of", "forward, backward and gradients", true},
-        {"takes", NULL, false},
-        {"an example", NULL, false},
-    };
+    cull_rep_text *html = &page->html;
 
-    cull_rep_table_begin(page, "Learning by batch size", columns, 3, false);
+    cull_rep_put(html, "<p class=\"small\">Learning from a batch of so many examples (forward, "
+                       "backward and gradients), and for each of them:</p>\n<dl class=\"pairs "
+                       "times\">");
     for (size_t i = 0; i < c->times; i++) {
         double batch = 0, seconds = c->time[i].seconds;
 
         if (kind_of(&c->time[i]) != LEARN) continue;
         batch = strtod(c->time[i].what + 6, NULL);
-        cull_rep_count(cull_rep_cell(page), batch);
-        put_time(cull_rep_cell(page), seconds);
-        put_time(cull_rep_cell(page), seconds / batch);
+        cull_rep_put(html, "<div><dt>");
+        cull_rep_count(html, batch);
+        cull_rep_put(html, "</dt><dd>");
+        put_time(html, seconds);
+        cull_rep_put(html, " <small>(");
+        put_time(html, seconds / batch);
+        cull_rep_put(html, ")</small></dd></div>");
     }
-    cull_rep_table_end(page);
+    cull_rep_put(html, "</dl>\n");
 }
 
 static void put_others(cull_rep_page *page, const cull_records_comparison *c)
@@ -155,18 +158,8 @@ cull_status cull_rep_table_times(cull_rep_page *page, const cull_rep_comparison 
     for (size_t i = 0; i < count; i++) sort_row(&t, &c->is.time[i]);
     cull_rep_heading(page, 2, "Step times that costs are counted by");
     put_others(page, &c->is);
-    cull_rep_put(&page->html, "<div class=\"beside\">");
-    if (t.arms) {
-        cull_rep_put(&page->html, "<div>");
-        put_arms(page, c, &t);
-        cull_rep_put(&page->html, "</div>\n");
-    }
-    if (t.used[LEARN]) {
-        cull_rep_put(&page->html, "<div>");
-        put_learn(page, &c->is);
-        cull_rep_put(&page->html, "</div>\n");
-    }
-    cull_rep_put(&page->html, "</div>\n");
+    if (t.arms) put_arms(page, c, &t);
+    if (t.used[LEARN]) put_learn(page, &c->is);
     status = page->html.status;
 done:
     cull_base_free(t.arm);

@@ -115,6 +115,27 @@ void cull_rep_escape(cull_rep_text *text, const char *words, size_t most)
     }
 }
 
+void cull_rep_sentence(cull_rep_text *text, const char *words, size_t most)
+{
+    char   set[4096];
+    size_t length = 0;
+
+    for (const char *at = words; *at && length + 4 < sizeof set; at++) {
+        bool        open = at == words || strchr(" (", at[-1]) != NULL;
+        const char *as = *at == ' ' && at[1] == '%'                           ? "\u00a0"
+                         : *at == '-' && open && at[1] >= '0' && at[1] <= '9' ? "−"
+                         : *at == '\''                                        ? "’"
+                                                                              : NULL;
+
+        if (as)
+            for (; *as; as++) set[length++] = *as;
+        else
+            set[length++] = *at;
+    }
+    set[length] = '\0';
+    cull_rep_escape(text, set, most);
+}
+
 static bool inside_character(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;

@@ -29,6 +29,10 @@ void cull_rep_print(cull_rep_text *text, const char *format, ...) CULL_PRINTF(2,
  * at most `most` characters. NULL: nothing. */
 void cull_rep_escape(cull_rep_text *text, const char *words, size_t most);
 
+/* The same of a sentence that terminals show too: "%" keeps to its number, and minus signs and
+ * apostrophes are true ones. */
+void cull_rep_sentence(cull_rep_text *text, const char *words, size_t most);
+
 /* At most so many characters, and bytes as there is room for; what is left out of the middle shows
  * as "…", for names differ at their ends. */
 void cull_rep_shorten(const char *words, size_t most, char *out, size_t room);

@@ -76,7 +76,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 1: try_comparison(&page, data + 1, size - 1); break;
     default: try_run(&page, data + 1, size - 1, (const uint8_t *)"", 0); break;
     }
-    cull_rep_text_clear(&page.html);
-    cull_records_list_clear(&page.problems);
+    cull_rep_page_clear(&page);
     return 0;
 }

@@ -139,10 +139,11 @@ static void wrong_options_are_named(void **state)
 
 static void a_finished_comparison_says_who_pays(void **state)
 {
-    cull_comparison *c = begin("sb,random", *state);
-    cull_compare_run run = {0};
-    json_t          *j = NULL;
-    const json_t    *arm = NULL, *versus = NULL;
+    cull_comparison     *c = begin("sb,random", *state);
+    cull_compare_run     run = {0};
+    cull_compare_outlook outlook = {0};
+    json_t              *j = NULL;
+    const json_t        *arm = NULL, *versus = NULL;
 
     for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
         assert_string_equal("missing", run.status);
@@ -154,6 +155,10 @@ static void a_finished_comparison_says_who_pays(void **state)
     assert_int_equal(10, json_integer_value(json_object_get(j, "classes")));
     assert_non_null(strstr(json_string_value(json_object_get(j, "verdict")),
                            "pays here: sb keep=0.25 separate"));
+    assert_non_null(strstr(json_string_value(json_object_get(j, "advice")), "sb keep=0.25"));
+    assert_true(cull_comparison_outlook(c, &outlook));
+    assert_string_equal(outlook.advice, json_string_value(json_object_get(j, "advice")));
+    assert_int_equal(10000, json_integer_value(json_object_get(j, "test")));
     arm = arm_of(j, "sb keep=0.25 separate");
     assert_true(fabs(number(arm, "mean") - (91.2 + .02 / 3)) < 1e-9);
     assert_true(number(arm, "cost") > .5 && number(arm, "cost") < .65);

@@ -245,6 +245,21 @@ static void a_curve_reaches_a_level_on_the_line_between_its_points(void **state)
     assert_true(isnan(cull_stat_reach(cost, error, 0, 9)));
 }
 
+static void levels_are_those_of_the_step_at_which_holm_tests_or_stops(void **state)
+{
+    static const double p[] = {.001, .9, .012, .03, NAN, .02};
+    double              level[6];
+
+    (void)state;
+    cull_stat_holm_levels(p, 6, .05, level);
+    assert_close(level[0], 1 - .05 / 5);
+    assert_close(level[2], 1 - .05 / 4); /* .012 is below it, .02 not below the next */
+    assert_close(level[5], 1 - .05 / 3);
+    assert_close(level[3], 1 - .05 / 3);
+    assert_close(level[1], 1 - .05 / 3);
+    assert_true(isnan(level[4]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +278,7 @@ int main(void)
         cmocka_unit_test(wilcoxon_ignores_signs_turned_round_and_knows_nothing_of_zeros),
         cmocka_unit_test(the_frontier_holds_what_nothing_beats),
         cmocka_unit_test(a_curve_reaches_a_level_on_the_line_between_its_points),
+        cmocka_unit_test(levels_are_those_of_the_step_at_which_holm_tests_or_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

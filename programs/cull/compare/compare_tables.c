@@ -164,5 +164,7 @@ int compare_print_result(const cull_comparison *c)
     print_problems(c);
     (void)putchar('\n');
     wrap(all.verdict);
+    (void)putchar('\n');
+    wrap(all.advice);
     return end_output(END_WELL);
 }

@@ -14,6 +14,7 @@
 #ifndef CULL_LAB_COMPARE_H
 #define CULL_LAB_COMPARE_H
 
+#include "lab/compare/advice.h"
 #include "lab/compare/arms.h"
 #include "lab/compare/verdict.h"
 #include "records/comparison.h"
@@ -74,6 +75,7 @@ struct cull_comparison {
     cull_compared     *run; /* [arms][seeds] */
     char               title[CULL_COMPARE_TITLE];
     char               verdict[CULL_VERDICT_SENTENCE]; /* "": not judged */
+    char               advice[CULL_ADVICE_WHAT + CULL_ADVICE_MORE];
     cull_compare_value value;
     cull_json          plan, result; /* as texts */
 };

@@ -271,7 +271,7 @@ cull_status cull_compare_judge(cull_comparison *c)
     double            full = 0;
     cull_records_arm *arm = c->value.is.arm;
 
-    c->verdict[0] = '\0';
+    c->verdict[0] = c->advice[0] = '\0';
     TRY(cull_compare_name_left(c));
     TRY(name_problems(c));
     for (size_t i = 0; i < c->arms.count; i++) {

@@ -114,10 +114,12 @@ cull_status cull_compare_make_value(cull_comparison *c)
                                       .created = c->created,
                                       .command = c->command ? c->command : "",
                                       .verdict = c->verdict,
+                                      .advice = c->advice,
                                       .threads = c->threads,
                                       .jobs = c->jobs,
                                       .margin = c->margin,
                                       .classes = (double)c->costs.classes,
+                                      .test = (double)c->costs.test,
                                       .seeds = (size_t)c->seeds};
     TRY(cull_base_alloc(rows + c->arms.count * c->seeds, sizeof *v->text, "a result", &v->text));
     TRY(cull_base_alloc(rows, sizeof *v->is.time, "step times", &v->is.time));
@@ -261,6 +263,15 @@ static void take_run(const cull_comparison *c, size_t arm, uint64_t seed,
     }
 }
 
+static void advise(cull_comparison *c)
+{
+    cull_advice advice;
+
+    cull_advise(&c->value.is, &cull_yardstick_accuracy, &advice);
+    (void)snprintf(c->advice, sizeof c->advice, "%s%s%s", advice.what, advice.more[0] ? " " : "",
+                   advice.more);
+}
+
 cull_status cull_comparison_judge(cull_comparison *c)
 {
     cull_status         status = CULL_OK;
@@ -278,6 +289,7 @@ cull_status cull_comparison_judge(cull_comparison *c)
     for (size_t i = 0; i < c->arms.count; i++)
         for (uint64_t seed = 1; seed <= c->seeds; seed++)
             take_run(c, i, seed, &v->is.arm[i].run[seed - 1]);
+    advise(c);
     TRY(cull_records_comparison_put(&v->is, &c->result));
     TRY(cull_base_join(c->folder, "comparison.json", path));
     TRY(cull_file_write(path, c->result.bytes.data, strlen(cull_comparison_text(c))));
@@ -311,7 +323,7 @@ const char *cull_comparison_problem(const cull_comparison *c, size_t i)
 
 bool cull_comparison_outlook(const cull_comparison *c, cull_compare_outlook *out)
 {
-    cull_compare_outlook all = {.title = c->title, .verdict = c->verdict};
+    cull_compare_outlook all = {.title = c->title, .verdict = c->verdict, .advice = c->advice};
 
     if (c->planned) {
         for (size_t i = 0; i < c->value.is.arms; i++)

@@ -136,10 +136,9 @@ void cull_stat_interval(const cull_stat_paired *test, double level, double *low,
     *high = test->mean + wide;
 }
 
-void cull_stat_holm(const double *p, size_t n, double *out)
+/* Those that can be tested; the others are taken, and NaN in out. */
+static size_t begin_holm(const double *p, size_t n, bool taken[MOST], double *out)
 {
-    bool   taken[MOST] = {false};
-    double floor = 0;
     size_t left = 0;
 
     for (size_t i = 0; i < n && i < MOST; i++) {
@@ -147,13 +146,44 @@ void cull_stat_holm(const double *p, size_t n, double *out)
         left += !taken[i];
         if (taken[i]) out[i] = NAN;
     }
-    for (; left > 0; left--) {
-        size_t least = MOST;
-        for (size_t i = 0; i < n && i < MOST; i++)
-            if (!taken[i] && (least == MOST || p[i] < p[least])) least = i;
-        taken[least] = true;
+    return left;
+}
+
+/* The least p that is not taken yet, which it then is. */
+static size_t take_least(const double *p, size_t n, bool taken[MOST])
+{
+    size_t least = MOST;
+
+    for (size_t i = 0; i < n && i < MOST; i++)
+        if (!taken[i] && (least == MOST || p[i] < p[least])) least = i;
+    taken[least] = true;
+    return least;
+}
+
+void cull_stat_holm(const double *p, size_t n, double *out)
+{
+    bool   taken[MOST] = {false};
+    double floor = 0;
+
+    for (size_t left = begin_holm(p, n, taken, out); left > 0; left--) {
+        size_t least = take_least(p, n, taken);
+
         floor = fmin(1, fmax(floor, (double)left * p[least]));
         out[least] = floor;
+    }
+}
+
+void cull_stat_holm_levels(const double *p, size_t n, double alpha, double *out)
+{
+    bool   taken[MOST] = {false}, stopped = false;
+    double share = alpha;
+
+    for (size_t left = begin_holm(p, n, taken, out); left > 0; left--) {
+        size_t least = take_least(p, n, taken);
+
+        if (!stopped) share = alpha / (double)left;
+        stopped = stopped || !(p[least] < share);
+        out[least] = 1 - share;
     }
 }
 

@@ -46,6 +46,14 @@ void cull_stat_interval(const cull_stat_paired *test, double level, double *low,
 void cull_stat_holm(const double *p, size_t n, double *out);
 
 /*
+ * The levels that Holm's procedure tests at, as those of intervals: 1 - alpha / (those left) for
+ * each p in turn, ascending, and for all behind the first that is not below its share that one's.
+ * An interval of its level leaves 0 out exactly where the adjusted p is below alpha. NaN as above;
+ * out may be p.
+ */
+void cull_stat_holm_levels(const double *p, size_t n, double alpha, double *out);
+
+/*
  * Wilcoxon's signed-rank test, two-sided. Differences within 1e-9 of zero are dropped, those
  * within 1e-9 of each other share their mean rank. Up to 25 that are left: the exact distribution
  * over all signs, ties included. Beyond: the normal one with ties accounted for, without a

@@ -2,9 +2,10 @@
 #include "lab/compare/verdict.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "lab/compare/sentence.h"
 
 #define ALPHA .05
 
@@ -23,21 +24,27 @@ static double half_width(double sd, uint64_t n)
     return cull_stat_t_quantile(ALPHA, (double)(n - 1)) * sd / sqrt((double)n);
 }
 
-uint64_t cull_verdict_seeds(const cull_stat_paired *test, double margin)
+uint64_t cull_verdict_seeds_within(double sd, double width)
 {
-    double   d = fabs(test->mean), target = fmax(d, margin - d);
     uint64_t low = 1, high = CULL_VERDICT_MOST_SEEDS; /* too few; enough */
 
-    if (test->n < 2 || isnan(target) || !(half_width(test->sd, high) < target)) return 0;
+    if (isnan(width) || !(half_width(sd, high) < width)) return 0;
     while (high - low > 1) {
         uint64_t n = low + (high - low) / 2;
 
-        if (half_width(test->sd, n) < target)
+        if (half_width(sd, n) < width)
             high = n;
         else
             low = n;
     }
     return high;
+}
+
+uint64_t cull_verdict_seeds(const cull_stat_paired *test, double margin)
+{
+    double d = fabs(test->mean);
+
+    return test->n < 2 ? 0 : cull_verdict_seeds_within(test->sd, fmax(d, margin - d));
 }
 
 static cull_verdict_kind kind_of(const cull_stat_paired *test, double adjusted, double margin)
@@ -135,23 +142,11 @@ struct headline {
     const cull_verdict_arm *arms;
     size_t                  count, of[GROUPS];
     double                  margin;
-    char                   *out;
-    size_t                  length, names; /* letters */
+    cull_sentence           to;
+    size_t                  names; /* letters */
 };
 
-static void say(struct headline *h, const char *format, ...) CULL_PRINTF(2, 3);
-
-static void say(struct headline *h, const char *format, ...)
-{
-    va_list args;
-    int     length = 0;
-
-    va_start(args, format);
-    length = vsnprintf(h->out + h->length, CULL_VERDICT_SENTENCE - h->length, format, args);
-    va_end(args);
-    if (length > 0) h->length += (size_t)length;
-    if (h->length >= CULL_VERDICT_SENTENCE) h->length = CULL_VERDICT_SENTENCE - 1;
-}
+#define say(h, ...) cull_sentence_say(&(h)->to, __VA_ARGS__)
 
 /* " (a, b)" */
 static void say_names(struct headline *h, enum group group)
@@ -255,7 +250,10 @@ static void say_who_does_not(struct headline *h)
 void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, double margin,
                       bool finished, char out[CULL_VERDICT_SENTENCE])
 {
-    struct headline h = {.arms = arms, .count = count, .margin = margin, .out = out};
+    struct headline h = {.arms = arms,
+                         .count = count,
+                         .margin = margin,
+                         .to = {.out = out, .room = CULL_VERDICT_SENTENCE}};
 
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) h.of[group_of(&arms[i])]++;

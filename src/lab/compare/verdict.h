@@ -37,6 +37,8 @@ typedef struct cull_verdict {
 
 const char *cull_verdict_name(cull_verdict_kind kind); /* "no different" */
 
+/* The smallest number of pairs with t sd/sqrt(n) < width, t as above; 0: beyond the most. */
+uint64_t cull_verdict_seeds_within(double sd, double width);
 /* The smallest number of pairs that would decide; 0: not known or beyond the most. */
 uint64_t cull_verdict_seeds(const cull_stat_paired *test, double margin);
 

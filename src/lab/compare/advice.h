@@ -1,0 +1,35 @@
+/*
+ * lab/compare/advice.h - what to do, from what a comparison found.
+ *
+ * Who may be advised: full training; the same shortened or stopped early; uniform choice; and a
+ * strategy whose verdict is better (than uniform choice at the same cost), unless one of the simple
+ * ones that costs no more has the better mean. All but full training have to cost less than it, and
+ * to have two seeds beside its own and none that failed.
+ *
+ * Who keeps up: the 95 % interval of the paired difference to full training lies above -margin.
+ * Asked of each kind (shortened, stopped, each strategy with its options) from the dearest down to
+ * the first that is not shown to, so that each kind errs with probability .025 at most.
+ *
+ * Advised is the cheapest that keeps up (costs within 3 % are alike: the better mean); where nobody
+ * does, full training, and beside it what saves: the best mean among the strategies, among the
+ * simple ones where there is none, with what it gives up.
+ */
+#ifndef CULL_LAB_ADVICE_H
+#define CULL_LAB_ADVICE_H
+
+#include "lab/compare/against.h"
+
+enum { CULL_ADVICE_WHAT = 600, CULL_ADVICE_MORE = 1200 };
+
+typedef struct cull_advice {
+    const cull_records_arm *chosen; /* of the comparison; NULL: nothing can be advised yet */
+    const cull_records_arm *saving; /* cheaper, and gives something up; NULL: none         */
+    char                    what[CULL_ADVICE_WHAT]; /* one sentence: what to do                  */
+    char                    more[CULL_ADVICE_MORE]; /* what else to know of it; may be ""        */
+} cull_advice;
+
+/* Numbers and texts of a file that was damaged are fine: what they cannot tell is not advised. */
+void cull_advise(const cull_records_comparison *comparison, const cull_yardstick *measure,
+                 cull_advice *out);
+
+#endif

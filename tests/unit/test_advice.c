@@ -1,0 +1,407 @@
+/* tests/unit/test_advice.c - what the referee says is to be done, and what it leaves unsaid. */
+#include "lab/compare/advice.h"
+
+#include <stdio.h>
+
+#include "made_comparison.h"
+
+static const made_arm full = {"full", "full", "full", NULL, 1, 90, 0, 0, 0};
+
+/* The advice on full training and these. */
+static cull_advice advise(const made_arm *rows, size_t count, size_t seeds, made_comparison *c)
+{
+    made_arm    all[MADE_ARMS] = {full};
+    cull_advice out;
+
+    memcpy(all + 1, rows, count * sizeof *rows);
+    make_comparison(all, count + 1, seeds, c);
+    cull_advise(&c->is, &cull_yardstick_accuracy, &out);
+    return out;
+}
+
+static void assert_said(const char *text, const char *want)
+{
+    if (!strstr(text, want)) fail_msg("'%s' is not in: %s", want, text);
+}
+
+static void assert_unsaid(const char *text, const char *never)
+{
+    if (strstr(text, never)) fail_msg("'%s' is in: %s", never, text);
+}
+
+static const char *chosen(const cull_advice *a)
+{
+    return a->chosen ? a->chosen->name : "";
+}
+
+static const char *saving(const cull_advice *a)
+{
+    return a->saving ? a->saving->name : "";
+}
+
+static void a_strategy_that_pays_and_keeps_up_is_advised(void **state)
+{
+    static const made_arm rows[] = {
+        {"sb keep=0.3", "arm", "sb", "better", .31, 89.9, .05, .9, 0},
+        {"random keep=0.3", "whole-budget", "random", NULL, .31, 89, .05, 0, 0},
+        {"full shortened to 0.31", "shortened", "full", NULL, .31, 88, .05, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 3, 6, &c);
+
+    (void)state;
+    assert_string_equal("sb keep=0.3", chosen(&a));
+    assert_string_equal("", saving(&a));
+    assert_said(a.what,
+                "Use sb keep=0.3: accuracy stays within 0.5 points of full training's (-0.");
+    assert_said(a.what, ", at 31 % of the cost.");
+    assert_string_equal("Uniform choice at the same cost is 0.90 points lower.", a.more);
+}
+
+static void what_beats_full_training_is_said_to(void **state)
+{
+    static const made_arm rows[] = {{"sb keep=0.3", "arm", "sb", "better", .31, 91, .05, 2, 0}};
+    made_comparison       c;
+    cull_advice           a = advise(rows, 1, 6, &c);
+
+    (void)state;
+    assert_said(a.what, "Use sb keep=0.3: accuracy is above full training's, by 0.9");
+    assert_unsaid(a.what, "within");
+}
+
+static void a_strategy_is_advised_for_its_verdict_alone(void **state)
+{
+    static const char *const verdicts[] = {"worse",    "no different", "undecided",
+                                           "untested", "control",      ""};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
+        made_arm        rows[] = {{"sb keep=0.3", "arm", "sb", NULL, .31, 95, .05, 0, 0},
+                                  {"random keep=0.3", "whole-budget", "random", NULL, .31, 89, .05, 0, 0}};
+        made_comparison c;
+        cull_advice     a;
+
+        rows[0].verdict = verdicts[i];
+        a = advise(rows, 2, 6, &c);
+        assert_string_equal("full", chosen(&a));
+        assert_string_equal("random keep=0.3", saving(&a));
+        assert_unsaid(a.what, "sb");
+        assert_unsaid(a.more, "sb");
+    }
+}
+
+static void where_nothing_keeps_up_full_training_is_advised_and_what_saving_costs(void **state)
+{
+    static const made_arm rows[] = {
+        {"sb keep=0.1", "arm", "sb", "better", .11, 86, .05, 2, 0},
+        {"sb keep=0.3", "arm", "sb", "better", .31, 88.8, .05, .9, 0},
+        {"random keep=0.3", "whole-budget", "random", NULL, .31, 87.9, .05, 0, 0},
+        {"random keep=0.1", "whole-budget", "random", NULL, .11, 84, .05, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 4, 6, &c);
+
+    (void)state;
+    assert_string_equal("full", chosen(&a));
+    assert_string_equal("sb keep=0.3", saving(&a)); /* the best mean of those that pay */
+    assert_string_equal("Train in full, unless some accuracy may be given up: nothing cheaper is "
+                        "shown to stay within 0.5 points of it.",
+                        a.what);
+    assert_said(a.more, "To save, sb keep=0.3 takes 31 % of the cost and gives up 1.2");
+    assert_said(a.more, " points of accuracy (95 % interval 1.");
+    assert_said(a.more, "Uniform choice at the same cost is 0.90 points lower.");
+    assert_unsaid(a.more, "more seed");
+}
+
+static void uniform_choice_or_a_shorter_run_may_be_the_answer(void **state)
+{
+    made_arm        rows[] = {{"sb keep=0.3", "arm", "sb", "undecided", .6, 90.1, .05, .1, 0},
+                              {"full shortened to 0.6", "shortened", "full", NULL, .6, 89.9, .05, 0, 0},
+                              {"random keep=0.6", "whole-budget", "random", NULL, .6, 89.5, .05, 0, 0},
+                              {"full stopped at 0.6", "early-stop", "full", NULL, .6, 88, .05, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 4, 6, &c);
+
+    (void)state;
+    assert_string_equal("full shortened to 0.6", chosen(&a));
+    assert_said(a.what, "Train in full, but not as long: accuracy stays within 0.5 points");
+    assert_said(a.what, "at 60 % of the cost.");
+    assert_string_equal("", a.more);
+    rows[2].accuracy = 90; /* costs are the same: the better mean */
+    a = advise(rows, 4, 6, &c);
+    assert_string_equal("random keep=0.6", chosen(&a));
+    assert_said(a.what, "Choose examples uniformly (random keep=0.6): accuracy ");
+    rows[3].accuracy = 90.3;
+    a = advise(rows, 4, 6, &c);
+    assert_string_equal("full stopped at 0.6", chosen(&a));
+    assert_said(a.what, "Train in full, but stop early: accuracy ");
+}
+
+static void a_strategy_gives_way_to_something_simple_that_is_ahead_of_it(void **state)
+{
+    made_arm        rows[] = {{"sb keep=0.3", "arm", "sb", "better", .31, 89.9, .02, .9, 0},
+                              {"random keep=0.3", "whole-budget", "random", NULL, .31, 89, .02, 0, 0},
+                              {"full shortened to 0.31", "shortened", "full", NULL, .312, 90, .02, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 3, 6, &c);
+
+    (void)state;
+    assert_string_equal("full shortened to 0.31", chosen(&a));
+    assert_unsaid(a.more, "sb");
+    rows[2].cost = .4; /* dearer by more than costs are told apart by */
+    a = advise(rows, 3, 6, &c);
+    assert_string_equal("sb keep=0.3", chosen(&a));
+}
+
+static void the_cheapest_that_keeps_up_is_advised_and_what_saves_more_is_told(void **state)
+{
+    static const made_arm rows[] = {{"sb keep=0.1", "arm", "sb", "better", .11, 88, .05, 2, 0},
+                                    {"sb keep=0.3", "arm", "sb", "better", .31, 89.9, .05, .9, 0},
+                                    {"sb keep=0.5", "arm", "sb", "better", .51, 90, .05, .4, 0}};
+    made_comparison       c;
+    cull_advice           a = advise(rows, 3, 6, &c);
+
+    (void)state;
+    assert_string_equal("sb keep=0.3", chosen(&a));
+    assert_string_equal("sb keep=0.1", saving(&a));
+    assert_said(a.more, "To save more, sb keep=0.1 takes 11 % of the cost and gives up 2.0");
+}
+
+/* Of many cheap ones some would pass by luck: below one that is not shown to keep up nobody is
+ * asked. Another kind, and other options, are asked by themselves. */
+static void below_the_first_of_a_kind_that_fails_nobody_keeps_up(void **state)
+{
+    made_arm        rows[] = {{"sb keep=0.5", "arm", "sb", "better", .51, 88, .05, .4, 0},
+                              {"sb keep=0.3", "arm", "sb", "better", .31, 90, .05, .9, 0},
+                              {"full shortened to 0.51", "shortened", "full", NULL, .51, 87, .05, 0, 0}};
+    cull_option     option = {"beta", "2"};
+    made_comparison c;
+    cull_advice     a = advise(rows, 3, 6, &c);
+
+    (void)state;
+    assert_string_equal("full", chosen(&a));
+    assert_string_equal("sb keep=0.3", saving(&a));
+    c.arm[2].option = &option;
+    c.arm[2].options = 1;
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_string_equal("sb keep=0.3", chosen(&a));
+}
+
+static void few_seeds_leave_it_open_and_say_how_many_more(void **state)
+{
+    static const made_arm rows[] = {
+        {"sb keep=0.3", "arm", "sb", "undecided", .31, 90, .4, .1, 0},
+        {"full shortened to 0.31", "shortened", "full", NULL, .31, 89.95, .4, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 2, 3, &c);
+    unsigned        more = 0;
+    const char     *at = strstr(a.more, "about ");
+
+    (void)state;
+    assert_string_equal("full", chosen(&a));
+    assert_said(a.more, "To save, full training on a shortened schedule takes 31 % of the cost and "
+                        "comes out 0.");
+    assert_said(a.more, "Whether it stays within 0.5 points, about ");
+    assert_non_null(at);
+    assert_int_equal(1, sscanf(at, "about %u more seed", &more));
+    assert_true(more >= 1 && more < 1000);
+}
+
+static void one_seed_decides_nothing(void **state)
+{
+    static const made_arm rows[] = {
+        {"sb keep=0.3", "arm", "sb", "undecided", .31, 99, 0, 9, 0},
+        {"full shortened to 0.31", "shortened", "full", NULL, .31, 99, 0, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 2, 1, &c);
+
+    (void)state;
+    assert_null(a.chosen);
+    assert_string_equal("What to do cannot be said yet: one seed decides nothing. Run at least "
+                        "three.",
+                        a.what);
+}
+
+static void a_strategy_with_a_run_that_failed_is_left_out_and_named(void **state)
+{
+    static const made_arm rows[] = {
+        {"sb keep=0.3", "arm", "sb", "better", .31, 90, .05, .9, 1},
+        {"random keep=0.3", "whole-budget", "random", NULL, .31, 89, .05, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 2, 6, &c);
+
+    (void)state;
+    assert_string_equal("full", chosen(&a));
+    assert_string_equal("random keep=0.3", saving(&a));
+    assert_said(a.more, " Left out, since a run failed: sb keep=0.3.");
+}
+
+static void without_full_training_nothing_is_advised(void **state)
+{
+    static const made_arm rows[] = {{"sb keep=0.3", "arm", "sb", "better", .31, 90, .05, .9, 0}};
+    made_arm              failed[] = {full, rows[0]};
+    made_comparison       c;
+    cull_advice           a;
+
+    (void)state;
+    failed[0].failed = 6;
+    make_comparison(failed, 2, 6, &c);
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_null(a.chosen);
+    assert_said(a.what, "cannot be said yet: full training has no finished run");
+    make_comparison(rows, 1, 6, &c);
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_null(a.chosen);
+    assert_said(a.what, "full training has no finished run");
+}
+
+static void where_full_training_only_guesses_nothing_is_advised(void **state)
+{
+    static const made_arm rows[] = {
+        {"random keep=0.3", "whole-budget", "random", NULL, .31, 90, .05, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 1, 6, &c);
+
+    (void)state;
+    c.is.classes = 10;
+    c.arm[0].mean = 10.1;
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_null(a.chosen);
+    assert_said(a.what, "full training has learnt nothing");
+    c.arm[0].mean = 20;
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_non_null(a.chosen);
+}
+
+static void what_is_not_done_yet_is_said_so_far(void **state)
+{
+    static const made_arm rows[] = {
+        {"sb keep=0.3", "arm", "sb", "better", .31, 89.9, .05, .9, 0},
+        {"random keep=0.3", "whole-budget", "random", NULL, .31, 89, .05, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 2, 6, &c);
+
+    (void)state;
+    c.is.finished = false;
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_said(a.what, "So far: use sb keep=0.3:");
+    for (size_t s = 1; s < 6; s++) c.run[1][s].status = c.run[2][s].status = "missing";
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_null(a.chosen);
+    assert_said(a.what, "nothing cheaper than full training has two seeds beside it");
+}
+
+static void what_costs_more_than_full_training_saves_nothing(void **state)
+{
+    static const made_arm rows[] = {
+        {"sb keep=0.9", "arm", "sb", "better", 1.24, 90.9, .05, .9, 0},
+        {"top-loss keep=0.9", "arm", "top-loss", "worse", 1.2, 80, .05, -9, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 2, 6, &c);
+
+    (void)state;
+    assert_string_equal("full", chosen(&a));
+    assert_string_equal("Train in full: nothing that was tried costs less.", a.what);
+    assert_said(a.more, "Better than full training is sb keep=0.9, by 0.8");
+    assert_said(a.more, " points, at 1.24 times its cost.");
+}
+
+static void what_is_above_full_training_is_told_beside_what_is_cheaper(void **state)
+{
+    static const made_arm rows[] = {
+        {"sb keep=0.5", "arm", "sb", "better", .6, 91, .05, 1, 0},
+        {"random keep=0.2", "whole-budget", "random", NULL, .2, 90, .05, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 2, 6, &c);
+
+    (void)state;
+    assert_string_equal("random keep=0.2", chosen(&a));
+    assert_said(a.more, "Better than full training is sb keep=0.5, by ");
+    assert_said(a.more, " points, at 60 % of its cost.");
+}
+
+/* The words and the direction are the yardstick's. */
+static void a_measure_that_is_to_be_low_is_read_the_other_way_round(void **state)
+{
+    static const cull_yardstick miles = {.name = "distance",
+                                         .unit = "mi",
+                                         .points = "miles",
+                                         .digits = 1,
+                                         .scale = 1,
+                                         .lower = true};
+    static const made_arm       rows[] = {
+              {"sb keep=0.3", "arm", "sb", "better", .31, 90.2, .05, -2, 0},
+              {"random keep=0.3", "whole-budget", "random", NULL, .31, 92, .05, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 2, 6, &c);
+
+    (void)state;
+    cull_advise(&c.is, &miles, &a);
+    assert_string_equal("sb keep=0.3", chosen(&a));
+    assert_said(a.what, "distance stays within 0.5 miles of full training's (-0.");
+    assert_said(a.more, "is 2.0 miles higher.");
+}
+
+static void damaged_numbers_advise_nothing(void **state)
+{
+    static const double   values[] = {NAN, INFINITY, -INFINITY, -1, 1e300};
+    static const made_arm rows[] = {{"sb keep=0.3", "arm", "sb", "better", .31, 90, .05, .9, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        made_comparison c;
+        cull_advice     a = advise(rows, 1, 6, &c);
+
+        c.arm[1].cost = values[i];
+        cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+        assert_string_equal("full", chosen(&a));
+        c.arm[1].cost = .31;
+        for (size_t s = 0; s < 6; s++) c.run[1][s].accuracy = values[i];
+        cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+        assert_true(a.chosen != &c.arm[1] || values[i] == 1e300);
+        c.is.margin = i < 4 ? values[i] : NAN;
+        cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+        assert_true(a.what[0] != '\0' && !strstr(a.what, "nan") && !strstr(a.more, "nan"));
+    }
+}
+
+static void long_names_are_cut_and_break_nothing(void **state)
+{
+    char        name[192];
+    made_arm    rows[8];
+    cull_advice a;
+
+    (void)state;
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (size_t i = 0; i < 8; i++)
+        rows[i] = (made_arm){name, "arm", "sb", "better", .1 + .1 * (double)i, 80, .05, 1, i % 2};
+    made_comparison c;
+    a = advise(rows, 8, 6, &c);
+    assert_true(strlen(a.what) < CULL_ADVICE_WHAT - 1 && strlen(a.more) < CULL_ADVICE_MORE - 1);
+    assert_said(a.more, "and 1 more.");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_strategy_that_pays_and_keeps_up_is_advised),
+        cmocka_unit_test(what_beats_full_training_is_said_to),
+        cmocka_unit_test(a_strategy_is_advised_for_its_verdict_alone),
+        cmocka_unit_test(where_nothing_keeps_up_full_training_is_advised_and_what_saving_costs),
+        cmocka_unit_test(uniform_choice_or_a_shorter_run_may_be_the_answer),
+        cmocka_unit_test(a_strategy_gives_way_to_something_simple_that_is_ahead_of_it),
+        cmocka_unit_test(the_cheapest_that_keeps_up_is_advised_and_what_saves_more_is_told),
+        cmocka_unit_test(below_the_first_of_a_kind_that_fails_nobody_keeps_up),
+        cmocka_unit_test(few_seeds_leave_it_open_and_say_how_many_more),
+        cmocka_unit_test(one_seed_decides_nothing),
+        cmocka_unit_test(a_strategy_with_a_run_that_failed_is_left_out_and_named),
+        cmocka_unit_test(without_full_training_nothing_is_advised),
+        cmocka_unit_test(where_full_training_only_guesses_nothing_is_advised),
+        cmocka_unit_test(what_is_not_done_yet_is_said_so_far),
+        cmocka_unit_test(what_costs_more_than_full_training_saves_nothing),
+        cmocka_unit_test(what_is_above_full_training_is_told_beside_what_is_cheaper),
+        cmocka_unit_test(a_measure_that_is_to_be_low_is_read_the_other_way_round),
+        cmocka_unit_test(damaged_numbers_advise_nothing),
+        cmocka_unit_test(long_names_are_cut_and_break_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
