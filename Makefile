@@ -3,7 +3,7 @@ PREFIX       ?= /usr/local
 JOBS         ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
-PROGRAM = program cull cull_static select select_static
+PROGRAM = program pages cull cull_static select select_static
 CTEST   = ctest --output-on-failure --no-tests=error -j $(JOBS) --test-dir
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
@@ -47,6 +47,8 @@ check-long: check ## check, then golden cases under sanitizers, real data (CULL_
 
 install: all ## install under PREFIX (/usr/local), below DESTDIR if that is set
 	cmake --install build --prefix $(PREFIX)
+	@echo "$(PREFIX)/bin/cull finds its library and recipes by itself; begin with $(PREFIX)/bin/cull doctor."
+	@echo "Other programs find libcull after ldconfig, as root, or with LD_LIBRARY_PATH=$(PREFIX)/lib."
 
 bench: ## run the benchmarks; each prints one JSON line a case
 	tools/setup.sh build bench

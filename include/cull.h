@@ -976,6 +976,9 @@ CULL_API cull_status cull_model_finish(cull_model *model, int logits);
 CULL_API cull_status cull_model_named(const char *name, int64_t channels, int64_t height,
                                       int64_t width, size_t classes, cull_model **out);
 
+/* The models that recipes name, i = 0, 1, ... until NULL; of a family, one of its names. */
+CULL_API const char *cull_model_name_at(size_t i);
+
 /* The first layers of a model: for images of some 32 pixels, or for those of some 224. */
 typedef enum cull_stem { CULL_STEM_CIFAR, CULL_STEM_IMAGENET } cull_stem;
 

@@ -128,7 +128,7 @@ int cmd_data(int argc, char **argv)
     struct arguments a = {.role_name = "train"};
     flag             flags[] = {
                     {"--root", FLAG_TEXT, "DIR", "the folder that holds the sets' folders", &a.root, 0},
-                    {"--role", FLAG_TEXT, "NAME", "convert: train or test (train)", &a.role_name, 0},
+                    {"--role", FLAG_TEXT, "train|test", "convert: which of its sets (train)", &a.role_name, 0},
                     {"-o", FLAG_TEXT, "FILE", "convert: where to", &a.out, 0},
                     {"--json", FLAG_SWITCH, NULL, "as JSON", &a.json, 0},
                     {.name = NULL}};

@@ -85,7 +85,7 @@ int cmd_report(int argc, char **argv)
 {
     const char *output = "report.html";
     bool        json = false;
-    flag        flags[] = {{"-o", FLAG_TEXT, "FILE", "the page (report.html)", &output, 0},
+    flag        flags[] = {{"-o", FLAG_TEXT, "FILE.html", "the page (report.html)", &output, 0},
                            {"--json", FLAG_SWITCH, NULL, "say what is on it as JSON", &json, 0},
                            {.name = NULL}};
     size_t      count = 0;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages/pages.h"
+
 enum { MOST_HINT = 160 };
 
 static int unknown_flag(const command *self, const flag *flags, const char *word)
@@ -115,16 +117,63 @@ static void print_flag(const flag *f)
     (void)printf("  %-24s %s\n", left, f->doc);
 }
 
+static int print_help(const command *self, const flag *flags, const flag *help)
+{
+    (void)fputs(self->usage, stdout);
+    for (; flags->name; flags++) print_flag(flags);
+    print_flag(help);
+    if (self->more) self->more(stdout);
+    if (self->recipe_keys) print_recipe_keys(stdout);
+    return end_output(END_WELL);
+}
+
+static int tell_tables(const command *self, const flag *flags, int argc, char **argv)
+{
+    if (argc > 0 && strcmp(argv[0], TABLES_OFFER) == 0)
+        return pages_offer(self, flags, argc - 1, argv + 1);
+    return pages_print(self, flags);
+}
+
 int take_line(const command *self, flag *flags, int argc, char **argv, size_t *count)
 {
     bool asked = false;
     flag help = {"--help", FLAG_SWITCH, NULL, "this text", &asked, 0};
-    int  end = parse(self, flags, &help, argc, argv, count);
+    int  end = END_WELL;
 
-    if (end != GO_ON || !asked) return end;
-    (void)fputs(self->usage, stdout);
-    for (; flags->name; flags++) print_flag(flags);
-    print_flag(&help);
-    if (self->more) self->more();
-    return end_output(END_WELL);
+    if (argc > 0 && strcmp(argv[0], TABLES) == 0)
+        return tell_tables(self, flags, argc - 1, argv + 1);
+    end = parse(self, flags, &help, argc, argv, count);
+    return end == GO_ON && asked ? print_help(self, flags, &help) : end;
+}
+
+/* ---- keys of a recipe ---- */
+
+void describe_option(const cull_option_spec *option, char *out, size_t room)
+{
+    switch (option->type) {
+    case CULL_OPTION_INT:
+    case CULL_OPTION_REAL:
+        (void)snprintf(out, room, "%.16g to %.16g", option->low, option->high);
+        return;
+    case CULL_OPTION_BOOL: (void)snprintf(out, room, "true|false"); return;
+    case CULL_OPTION_CHOICE: (void)snprintf(out, room, "%s", option->words); return;
+    case CULL_OPTION_LIST: (void)snprintf(out, room, "a list"); return;
+    case CULL_OPTION_TEXT:
+        (void)snprintf(out, room, "%s%s", option->words ? "a " : "text",
+                       option->words ? option->words : "");
+        return;
+    }
+}
+
+void print_recipe_keys(FILE *to)
+{
+    const cull_option_spec *option = NULL;
+    char                    values[MOST_HINT];
+
+    (void)fprintf(to, "\nkeys of a recipe, with their defaults:\n");
+    for (size_t i = 0; (option = cull_recipe_option_at(i)); i++) {
+        describe_option(option, values, sizeof values);
+        (void)fprintf(to, "  %s=%s  (%s)\n      %s\n", option->key, option->fallback, values,
+                      option->doc);
+    }
 }

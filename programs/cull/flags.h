@@ -17,12 +17,19 @@ typedef struct flag {
     bool        given; /* set by take_line */
 } flag;
 
-/* A command to its reader. */
+/* A command to its reader. The usage lines, as the values of flags, are read by completion too:
+ * pages/pages.h says which words it knows. */
 typedef struct command {
     const char *name, *usage;
-    void (*more)(void);         /* prints what stands below the flags; NULL: nothing      */
+    void (*more)(FILE *to);     /* prints what stands below the flags; NULL: nothing      */
     const char *missing, *give; /* where one word must be given: a complaint, and its hint */
+    bool        recipe_keys;    /* every key of a recipe stands below the flags           */
 } command;
+
+/* A line that begins so asks for the command's tables, and nothing is done. */
+#define TABLES       "--tables"
+#define TABLES_PRINT "man"
+#define TABLES_OFFER "complete"
 
 enum { GO_ON = -1 };
 
@@ -30,5 +37,9 @@ enum { GO_ON = -1 };
  * flags move to its front. GO_ON, or the exit status of a command that is over: its help was asked
  * for, or flags are unknown or repeated, values missing or numbers bad. */
 int take_line(const command *self, flag *flags, int argc, char **argv, size_t *count);
+
+/* Of a recipe's key: the values that are possible. */
+void describe_option(const cull_option_spec *option, char *out, size_t room);
+void print_recipe_keys(FILE *to);
 
 #endif

@@ -22,6 +22,17 @@ int cmd_audit(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+int cmd_version(int argc, char **argv);
+
+/* A command as the program lists it: help, pages and completion go through the same list. */
+typedef struct command_entry {
+    const char *name, *doc;
+    int (*run)(int argc, char **argv);
+    bool trains; /* runs networks */
+} command_entry;
+
+const command_entry *command_at(size_t i); /* i = 0, 1, ... until NULL */
 
 /* Say on stderr what happened, then what to do about it; returns `end`. */
 int complain(int end, const char *hint, const char *format, ...) CULL_PRINTF(3, 4);

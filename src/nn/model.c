@@ -80,6 +80,11 @@ cull_status cull_model_finish(cull_model *model, int logits)
     return cull_nn_model_finish(model, logits);
 }
 
+const char *cull_model_name_at(size_t i)
+{
+    return cull_nn_model_name_at(i);
+}
+
 cull_status cull_model_named(const char *name, int64_t channels, int64_t height, int64_t width,
                              size_t classes, cull_model **out)
 {

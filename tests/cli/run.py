@@ -6,7 +6,7 @@
 A case file holds cases apart by blank lines. A case is a comment that says what it shows, then
 
     run: COMMAND      bash, in a fresh folder with the arrays of fixtures() in it; more lines
-                      go on in the same shell; $PYTHON is a Python with numpy
+                      go on in the same shell; $PYTHON is a Python with numpy, $SOURCE the tree
     exit: N           its exit status (0)
     stdout: REGEX     found in standard output (any number of these)
     stderr: REGEX     found in standard error
@@ -177,7 +177,8 @@ def problems(case, cull, strategy):
         fixtures(folder)
         place = Place(folder)
         env = dict(os.environ, PATH=os.path.dirname(cull) + ":" + os.environ["PATH"], S=strategy,
-                   SIGNALS=signals(strategy), PYTHON=sys.executable, LC_ALL="C")
+                   SIGNALS=signals(strategy), PYTHON=sys.executable, LC_ALL="C",
+                   SOURCE=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
         done = subprocess.run(["bash", "-c", "\n".join(case["run"])], cwd=folder, env=env,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
         out, err = done.stdout.decode(), done.stderr.decode()

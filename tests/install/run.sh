@@ -71,6 +71,21 @@ for target in cull cull_static select select_static; do
     "$work/consumer/use_$target" || fail "use_$target exits with $?"
 done
 
+# The program finds its library and recipes wherever it lies; shells and man find what is theirs.
+mkdir "$work/elsewhere"
+for root in "$prefix" "$work/stage/usr"; do
+    (cd "$work/elsewhere" && env -u LD_LIBRARY_PATH "$root/bin/cull" train 2>&1 || true) >"$work/listed"
+    grep -q "lie in $root/share/cull/recipes:" "$work/listed" || fail "recipes are not found in $root"
+    grep -q "^  lenet-fashion.yaml " "$work/listed" || fail "recipes are not listed from $root"
+done
+for file in man/man1/cull.1 man/man1/cull-train.1 man/man5/cull-recipe.5 fish/vendor_completions.d/cull.fish \
+    zsh/site-functions/_cull bash-completion/completions/cull; do
+    [[ -s $prefix/share/$file ]] || fail "no $file"
+done
+for name in $(env -u LD_LIBRARY_PATH "$prefix/bin/cull" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+    [[ -s $prefix/share/man/man1/cull-$name.1 ]] || fail "no page of cull $name"
+done
+
 env -u LD_LIBRARY_PATH "$prefix/bin/cull" --version >/dev/null || fail "the installed program fails"
 env -u LD_LIBRARY_PATH "$work/stage/usr/bin/cull" --version >/dev/null ||
     fail "the staged program fails"

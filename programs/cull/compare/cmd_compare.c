@@ -44,7 +44,8 @@ void compare_listen(void)
 static const command self = {
     .name = "compare",
     .usage =
-        "usage: cull compare RECIPE.yaml [key=value ...] --strategies LIST [--keep LIST]\n\n"
+        "usage: cull compare RECIPE.yaml [key=value ...] --strategies STRATEGY,... [--keep "
+        "SHARE,...]\n\n"
         "Is a strategy better than uniform choice at the same cost? Runs every strategy at\n"
         "every share to keep, with controls at the same cost: uniform choice of as many,\n"
         "uniform choice with the whole budget, full training shortened, full training\n"
@@ -200,9 +201,11 @@ int cmd_compare(int argc, char **argv)
 {
     struct arguments a = {.keep = "0.3", .pass = "separate", .seeds = 3};
     flag             flags[] = {
-                    {"--strategies", FLAG_TEXT, "LIST", "what to compare, commas between", &a.strategies, 0},
-                    {"--keep", FLAG_TEXT, "LIST", "shares of the examples to keep (0.3)", &a.keep, 0},
-                    {"--pass", FLAG_TEXT, "LIST", "separate, reuse or both (separate)", &a.pass, 0},
+                    {"--strategies", FLAG_TEXT, "STRATEGY,...", "what to compare, commas between",
+                     &a.strategies, 0},
+                    {"--keep", FLAG_TEXT, "SHARE,...", "shares of the examples to keep (0.3)", &a.keep, 0},
+                    {"--pass", FLAG_TEXT, "separate|reuse,...", "how scored examples are trained (separate)",
+                     &a.pass, 0},
                     {"--seeds", FLAG_NUMBER, "N", "runs of each, seeds 1 to N (3)", &a.seeds, 0},
                     {"--jobs", FLAG_NUMBER, "J", "runs at once (cores / threads)", &a.jobs, 0},
                     {"--threads", FLAG_NUMBER, "T", "threads of a run (1)", &a.threads, 0},

@@ -106,7 +106,7 @@ static int audit(struct arguments *a)
 int cmd_audit(int argc, char **argv)
 {
     struct arguments a = {.set = "train"};
-    flag flags[] = {{"--set", FLAG_TEXT, "NAME", "train, validation or test (train)", &a.set, 0},
+    flag flags[] = {{"--set", FLAG_TEXT, "train|validation|test", "which set (train)", &a.set, 0},
                     {"--examples", FLAG_NUMBER, "N", "pictures of each kind (24)", &a.examples, 0},
                     {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
                     {.name = NULL}};

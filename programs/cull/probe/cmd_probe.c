@@ -16,7 +16,8 @@ struct arguments {
 static const command self = {
     .name = "probe",
     .usage =
-        "usage: cull probe [RECIPE.yaml] [key=value ...] [--strategies LIST] [--keep LIST]\n\n"
+        "usage: cull probe [RECIPE.yaml] [key=value ...] [--strategies STRATEGY,...] [--keep "
+        "SHARE,...]\n\n"
         "At fixed weights, over the first minibatches of the recipe's run: every strategy picks\n"
         "at every share, and the true gradient of the picks (all parameters) is held against\n"
         "that of the batch and that of all the data: squared error, how often it is below\n"
@@ -62,11 +63,12 @@ int cmd_probe(int argc, char **argv)
 {
     struct arguments a = {.batches = 200, .strategies = "random,sb,gradmatch", .keep = "0.1,0.3"};
     flag             flags[] = {
-                    {"--strategies", FLAG_TEXT, "LIST", "who picks (random,sb,gradmatch)", &a.strategies, 0},
-                    {"--keep", FLAG_TEXT, "LIST", "shares of a batch to keep (0.1,0.3)", &a.keep, 0},
+                    {"--strategies", FLAG_TEXT, "STRATEGY,...", "who picks (random,sb,gradmatch)",
+                     &a.strategies, 0},
+                    {"--keep", FLAG_TEXT, "SHARE,...", "shares of a batch to keep (0.1,0.3)", &a.keep, 0},
                     {"--batches", FLAG_NUMBER, "N", "minibatches to look at (200)", &a.batches, 0},
-                    {"--weights", FLAG_TEXT, "FILE", "a .safetensors file (as the recipe begins)", &a.weights,
-                     0},
+                    {"--weights", FLAG_TEXT, "FILE.safetensors", "a .safetensors file (as the recipe begins)",
+                     &a.weights, 0},
                     {"--picks", FLAG_SWITCH, NULL, "picks and the last layer's error alone, no gradients",
                      &a.picks, 0},
                     {"--exact", FLAG_SWITCH, NULL, "strategies compute in float64", &a.exact, 0},

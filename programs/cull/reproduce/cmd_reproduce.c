@@ -16,7 +16,7 @@ struct arguments {
 static const command self = {
     .name = "reproduce",
     .usage =
-        "usage: cull reproduce NAME [--epochs N] [--seeds N] [--subset SHARE] [--out DIR]\n"
+        "usage: cull reproduce FIGURE [--epochs N] [--seeds N] [--subset SHARE] [--out DIR]\n"
         "       cull reproduce --list\n\n"
         "Does a figure or table of a paper again and prints what came of it beside what the paper\n"
         "says. Whole set-ups take days: --epochs, --seeds and --subset scale them down, and the\n"
@@ -226,7 +226,7 @@ int cmd_reproduce(int argc, char **argv)
                     {"--seeds", FLAG_NUMBER, "N", "so many runs of each arm (the paper's)", &a.r.seeds, 0},
                     {"--subset", FLAG_TEXT, "SHARE", "of the training examples (1)", &a.subset, 0},
                     {"--batches", FLAG_NUMBER, "N", "minibatches of a probe (200)", &a.r.batches, 0},
-                    {"--out", FLAG_TEXT, "DIR", "for the files (runs/NAME)", &a.r.out, 0},
+                    {"--out", FLAG_TEXT, "DIR", "for the files (runs/FIGURE)", &a.r.out, 0},
                     {"--recipes", FLAG_TEXT, "DIR", "where the recipes lie (recipes/reproduce)", &a.recipes, 0},
                     {"--plan", FLAG_SWITCH, NULL, "say what would run, and run nothing", &a.r.plan, 0},
                     {.name = NULL}};

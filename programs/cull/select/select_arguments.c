@@ -25,7 +25,8 @@ static void fill_flags(select_arguments *a, flag *f)
         [IN_TARGET_LOGITS] = "validation set: logits (V, C), float",
     };
     const flag own[] = {
-        {"--strategy", FLAG_TEXT, "NAME", "which strategy; a modifier may follow", &a->strategy, 0},
+        {"--strategy", FLAG_TEXT, "STRATEGY", "which strategy; a modifier may follow", &a->strategy,
+         0},
         {"--signals", FLAG_TEXT, "FILE", "one .npz with the arrays below, '_' for '-'", &a->signals,
          0},
         {"--keep", FLAG_TEXT, "R", "share to keep; the same as keep=R", &a->keep, 0},
@@ -44,8 +45,8 @@ static void fill_flags(select_arguments *a, flag *f)
         {"-o", FLAG_TEXT, "FILE", "write OUT.npz or OUT.json; '-': standard output", &a->out, 0},
         {"--json", FLAG_SWITCH, NULL, "JSON on standard output", &a->json, 0},
         {"--diagnose", FLAG_SWITCH, NULL, "how good the subset is, too", &a->diagnose, 0},
-        {"--overlap", FLAG_TEXT, "NAME", "and how much it shares with this strategy's", &a->overlap,
-         0},
+        {"--overlap", FLAG_TEXT, "STRATEGY", "and how much it shares with this strategy's",
+         &a->overlap, 0},
         {"--state", FLAG_TEXT, "FILE", "restore the history if the file exists; save it after",
          &a->state, 0},
         {"--observe", FLAG_TEXT, "FILE",
@@ -62,24 +63,24 @@ static void fill_flags(select_arguments *a, flag *f)
     for (size_t i = 2; i < sizeof own / sizeof *own; i++) *f++ = own[i];
 }
 
-static void print_example(void)
+static void print_example(FILE *to)
 {
-    (void)printf(
-        "\nA run, one command a moment: train.py trains subset.npz and adds the array 'loss'.\n"
-        "  run=\"--strategy infobatch --pool 50000 --epochs 30 --state s\"\n"
-        "  for epoch in $(seq 0 29); do\n"
-        "      cull select $run --epoch $epoch -o subset.npz\n"
-        "      python3 train.py subset.npz trained.npz\n"
-        "      cull select $run --epoch $epoch --observe trained.npz\n"
-        "  done\n");
+    (void)fprintf(
+        to, "\nA run, one command a moment: train.py trains subset.npz and adds the array 'loss'.\n"
+            "  run=\"--strategy infobatch --pool 50000 --epochs 30 --state s\"\n"
+            "  for epoch in $(seq 0 29); do\n"
+            "      cull select $run --epoch $epoch -o subset.npz\n"
+            "      python3 train.py subset.npz trained.npz\n"
+            "      cull select $run --epoch $epoch --observe trained.npz\n"
+            "  done\n");
 }
 
 static const command self = {
     .name = "select",
-    .usage = "usage: cull select --strategy NAME [stale|remembered] [FLAGS] [key=value ...]\n"
+    .usage = "usage: cull select --strategy STRATEGY [stale|remembered] [FLAGS] [key=value ...]\n"
              "       cull select ... --state FILE --observe FILE\n"
              "       cull select ... --state FILE --flush\n"
-             "       cull select --list [--strategy NAME] [--json]\n\n"
+             "       cull select --list [--strategy STRATEGY] [--json]\n\n"
              "Chooses a weighted subset of M examples. Arrays are .npy files, or members of\n"
              "one .npz. Without -o, prints a line 'index place weight' per example.\n"
              "key=value are the strategy's own options.\n\n",

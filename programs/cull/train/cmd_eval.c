@@ -55,9 +55,9 @@ int cmd_eval(int argc, char **argv)
 {
     struct arguments a = {.set = "test"};
     flag             flags[] = {
-                    {"--set", FLAG_TEXT, "NAME", "test, validation or train (test)", &a.set, 0},
+                    {"--set", FLAG_TEXT, "test|validation|train", "which set (test)", &a.set, 0},
                     {"--best", FLAG_SWITCH, NULL, "the best weights of a run, not the latest", &a.best, 0},
-                    {"--recipe", FLAG_TEXT, "FILE", "another recipe than the folder's", &a.recipe, 0},
+                    {"--recipe", FLAG_TEXT, "FILE.yaml", "another recipe than the folder's", &a.recipe, 0},
                     {"--json", FLAG_SWITCH, NULL, "as one JSON object", &a.json, 0},
                     {.name = NULL}};
     int end = take_changed(&self, flags, argc, argv, &a.change, &a.checkpoint);

@@ -70,7 +70,7 @@ static const command self = {
              "step, with a checkpoint; the same command with --resume, or cull train RUN --resume\n"
              "from anywhere, goes on from there, bit for bit, also after a kill. Exit status: 0\n"
              "trained, 1 failed, 2 a wrong recipe or command, 130 and 143 stopped by a signal.\n\n",
-    .more = print_recipe_keys,
+    .recipe_keys = true,
     .missing = "no recipe is given",
     .give = "Give the path of one, or the folder of a run with --resume.",
 };

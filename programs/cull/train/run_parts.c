@@ -205,30 +205,3 @@ int open_recipe(const char *path, const changes *all, cull_recipe **out)
     if (path) path = find_recipe(path, room, sizeof room);
     return complain_opening(cull_recipe_open(path, all->option, all->count, out));
 }
-
-static void describe(const cull_option_spec *option, char *out, size_t room)
-{
-    switch (option->type) {
-    case CULL_OPTION_INT:
-    case CULL_OPTION_REAL:
-        (void)snprintf(out, room, "%.16g to %.16g", option->low, option->high);
-        return;
-    case CULL_OPTION_BOOL: (void)snprintf(out, room, "true|false"); return;
-    case CULL_OPTION_CHOICE: (void)snprintf(out, room, "%s", option->words); return;
-    case CULL_OPTION_LIST: (void)snprintf(out, room, "a list"); return;
-    case CULL_OPTION_TEXT: (void)snprintf(out, room, "text"); return;
-    }
-}
-
-void print_recipe_keys(void)
-{
-    const cull_option_spec *option = NULL;
-    char                    values[MOST_TEXT];
-
-    (void)printf("\nkeys of a recipe, with their defaults:\n");
-    for (size_t i = 0; (option = cull_recipe_option_at(i)); i++) {
-        describe(option, values, sizeof values);
-        (void)printf("  %s=%s  (%s)\n      %s\n", option->key, option->fallback, values,
-                     option->doc);
-    }
-}

@@ -37,9 +37,6 @@ int complain_run(cull_status status);
 int complain_opening(cull_status status);
 int open_recipe(const char *path, const changes *all, cull_recipe **out);
 
-/* Every key of a recipe with its default, bounds and line of help. */
-void print_recipe_keys(void);
-
 /* ---- find_recipe.c ---- */
 
 /* The recipe of this path or name, with or without its ending: here, or where recipes were
