@@ -38,8 +38,8 @@ static int list(const struct arguments *a)
 
 static int complain_data(cull_status status)
 {
-    if (status == CULL_BAD_ARGUMENT || status == CULL_UNKNOWN_SET)
-        return complain_last(END_USAGE, "See cull data list.");
+    if (status == CULL_UNKNOWN_SET) return complain_set();
+    if (status == CULL_BAD_ARGUMENT) return complain_last(END_USAGE, "See cull data list.");
     return complain_last(END_FAILED, "docs/formats.md says which files are read, and from where.");
 }
 
@@ -111,7 +111,9 @@ static int convert(const struct arguments *a, const char *name)
 
 static int dispatch(const struct arguments *a, char *const *words, size_t count)
 {
-    static const char see[] = "See cull data --help.";
+    static const char        see[] = "See cull data --help.";
+    static const char *const known[] = {"list", "info", "convert"};
+    search                   s = {.wrong = count ? words[0] : ""};
 
     if (count == 1 && strcmp(words[0], "list") == 0) return list(a);
     if (count == 2 && strcmp(words[0], "info") == 0) return info(a, words[1]);
@@ -119,8 +121,10 @@ static int dispatch(const struct arguments *a, char *const *words, size_t count)
     if (count == 0) return complain(END_USAGE, see, "say list, info or convert");
     if (count == 1 && (strcmp(words[0], "info") == 0 || strcmp(words[0], "convert") == 0))
         return complain(END_USAGE, see, "%s what? No data set is given", words[0]);
-    return complain(END_USAGE, see, "'%s' is not understood",
-                    count > 2 ? words[2] : words[count - 1]);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) try_word(&s, known[i]);
+    if (count > 1) s = (search){0};
+    return complain_near(&s, "cull data ", "cull data --help", "'%s' is not understood",
+                         count > 2 ? words[2] : words[count - 1]);
 }
 
 int cmd_data(int argc, char **argv)

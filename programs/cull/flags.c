@@ -9,13 +9,28 @@
 
 enum { MOST_HINT = 160 };
 
+/* Keys of a recipe are no flags, but are tried as such: --epochs 3. */
+static const char *as_key(const command *self, const char *word, char *out, size_t room)
+{
+    char   name[MOST_HINT];
+    search s = {0};
+
+    if (!strstr(self->usage, "RECIPE") || strncmp(word, "--", 2) != 0) return NULL;
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    s = nearest_key(name);
+    if (!s.best || s.edits > 0) return NULL;
+    (void)snprintf(out, room, "%s=VALUE", s.best);
+    return out;
+}
+
 static int unknown_flag(const command *self, const flag *flags, const char *word)
 {
     search s = {.wrong = word};
-    char   where[MOST_HINT];
+    char   where[MOST_HINT], key[MOST_HINT];
 
     for (const flag *f = flags; f->name; f++) try_word(&s, f->name);
     try_word(&s, "--help");
+    if (as_key(self, word, key, sizeof key)) s.best = key;
     (void)snprintf(where, sizeof where, "cull %s --help", self->name);
     return complain_near(&s, "", where, "there is no flag '%s'", word);
 }

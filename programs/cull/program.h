@@ -62,11 +62,18 @@ typedef struct search {
 } search;
 
 void   try_word(search *s, const char *word);
+void   try_key(search *s, const char *key); /* also where the section is left out */
 search nearest_strategy(const char *wrong); /* of the built-in ones */
+search nearest_model(const char *wrong);
+search nearest_set(const char *wrong);
+search nearest_key(const char *wrong); /* of a recipe, a strategy's options left out */
 
 /* Wrong usage: "Did you mean " `before` and what was found, if anything was, and where to look. */
 int complain_near(const search *s, const char *before, const char *where, const char *format, ...)
     CULL_PRINTF(4, 5);
+
+/* The library knows no set of the name that was its subject. */
+int complain_set(void);
 
 /* A run's folder names no weights: say why. */
 int complain_weights(const char *folder, const cull_run_record *run);

@@ -1,4 +1,4 @@
-/* speak.c - complaints with a hint, JSON on stdout, and the nearest word to a wrong one. */
+/* speak.c - complaints with a hint, and JSON on stdout. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "program.h"
 
-enum { MOST_WORD = 32, MOST_HINT = 512 };
+enum { MOST_HINT = 512 };
 
 int complain_list(int end, const char *hint, const char *format, va_list args)
 {
@@ -71,46 +71,6 @@ int end_output(int end)
                     "standard output cannot be written: %s", strerror(errno));
 }
 
-/* Edits (insert, delete, replace) that turn a into b; both shorter than MOST_WORD. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[MOST_WORD + 1] = {0}, width = strlen(b);
-
-    for (size_t j = 0; j <= width; j++) row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= width; j++) {
-            size_t best = corner + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            corner = row[j];
-            row[j] = best;
-        }
-    }
-    return row[width];
-}
-
-void try_word(search *s, const char *word)
-{
-    size_t length = strlen(s->wrong), edits = 0;
-
-    if (length >= MOST_WORD || strlen(word) >= MOST_WORD) return;
-    edits = distance(s->wrong, word);
-    if (edits >= length / 3 + 2 || (s->best && edits >= s->edits)) return;
-    s->edits = edits;
-    s->best = word;
-}
-
-search nearest_strategy(const char *wrong)
-{
-    search               s = {.wrong = wrong};
-    const cull_strategy *strategy = NULL;
-
-    for (size_t i = 0; (strategy = cull_strategy_at(i)); i++) try_word(&s, strategy->name);
-    return s;
-}
-
 int complain_near(const search *s, const char *before, const char *where, const char *format, ...)
 {
     char    hint[MOST_HINT];
@@ -125,6 +85,13 @@ int complain_near(const search *s, const char *before, const char *where, const 
     end = complain_list(END_USAGE, hint, format, args);
     va_end(args);
     return end;
+}
+
+int complain_set(void)
+{
+    search s = nearest_set(cull_last_subject());
+
+    return complain_near(&s, "", "cull data list", "%s", cull_last_error());
 }
 
 int complain_weights(const char *folder, const cull_run_record *run)

@@ -164,7 +164,7 @@ static int prepare(struct arguments *a)
                                      .anyway = a->anyway,
                                      .command = a->command};
     status = cull_comparison_create(&options, &c);
-    if (status == CULL_IO) return complain_opening(status);
+    if (status == CULL_IO) return complain_opening(status, a->recipe);
     end = status == CULL_OK ? compare(a, c) : complain_compare(status);
     cull_comparison_destroy(c);
     return end;

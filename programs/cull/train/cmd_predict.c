@@ -177,7 +177,7 @@ int cmd_predict(int argc, char **argv)
                     {"-o", FLAG_TEXT, "FILE", "where to, .csv or .npz (CSV on standard output)", &a.out, 0},
                     {"--all", FLAG_SWITCH, NULL, "the probability of every class", &a.all, 0},
                     {"--best", FLAG_SWITCH, NULL, "the best weights of a run, not the latest", &a.best, 0},
-                    {"--role", FLAG_TEXT, "NAME", "of a set with both: train or test (train)", &a.role, 0},
+                    {"--role", FLAG_TEXT, "train|test", "of a set with both: which (train)", &a.role, 0},
                     {"--recipe", FLAG_TEXT, "FILE", "another recipe than the folder's", &a.recipe, 0},
                     {.name = NULL}};
     cull_recipe *recipe = NULL;

@@ -192,7 +192,7 @@ static int train(struct arguments *a)
 
     if (status != CULL_OK) {
         tell_status(a, status);
-        return complain_opening(status);
+        return complain_opening(status, a->recipe);
     }
     end = run(a, recipe);
     cull_recipe_close(recipe);

@@ -131,18 +131,26 @@ static int complain_select(const char *section, const char *wrong)
     for (size_t i = 0; (strategy = cull_strategy_at(i)); i++)
         for (size_t k = 0; (option = cull_strategy_option_at(strategy, k)); k++)
             try_word(&s, option->key);
-    if (s.best && strcmp(s.best, wrong) == 0) s.best = NULL; /* another's */
+    /* spelt right, with its section: another strategy's */
+    if (s.best && strcmp(s.best, wrong) == 0 && strcmp(cull_last_subject(), wrong) != 0)
+        s.best = NULL;
     return complain_near(&s, section, "cull select --list: options belong to their strategy", "%s",
                          cull_last_error());
+}
+
+static bool is_of_strategy(const char *key)
+{
+    for (size_t i = 0; cull_strategy_at(i); i++)
+        if (cull_strategy_option(cull_strategy_at(i), key)) return true;
+    return false;
 }
 
 /* What was probably meant by a wrong key or strategy, or where to look. */
 static int complain_recipe(cull_status status)
 {
-    static const char       section[] = "select.";
-    const char             *wrong = cull_last_subject(), *where = "cull select --list";
-    search                  s = {.wrong = wrong};
-    const cull_option_spec *option = NULL;
+    static const char section[] = "select.";
+    const char       *wrong = cull_last_subject(), *where = "cull select --list";
+    search            s = {.wrong = wrong};
 
     if (status == CULL_UNKNOWN_STRATEGY) {
         s = nearest_strategy(wrong);
@@ -150,18 +158,20 @@ static int complain_recipe(cull_status status)
         if (status == CULL_UNKNOWN_OPTION && strncmp(wrong, section, strlen(section)) == 0)
             return complain_select(section, wrong + strlen(section));
         where = "cull train --help for every key of a recipe";
-        for (size_t i = 0; status == CULL_UNKNOWN_OPTION && (option = cull_recipe_option_at(i));
-             i++)
-            try_word(&s, option->key);
+        if (status == CULL_UNKNOWN_OPTION) s = nearest_key(wrong);
+        if (!s.best && status == CULL_UNKNOWN_OPTION && is_of_strategy(wrong))
+            return complain_select(section, wrong);
     }
     return complain_near(&s, "", where, "%s", cull_last_error());
 }
 
 static int complain_model(void)
 {
-    char hint[2 * MOST_TEXT];
+    search s = nearest_model(cull_last_subject());
+    char   hint[3 * MOST_TEXT];
 
-    (void)snprintf(hint, sizeof hint, "There are %s.", cull_recipe_option("model.name")->doc);
+    (void)snprintf(hint, sizeof hint, "%s%s%sThere are %s.", s.best ? "Did you mean " : "",
+                   s.best ? s.best : "", s.best ? "? " : "", cull_recipe_option("model.name")->doc);
     return complain_last(END_USAGE, hint);
 }
 
@@ -189,13 +199,33 @@ int complain_run(cull_status status)
     int end = complain_by(remedies, status);
 
     if (end || status == CULL_OK) return end;
+    if (status == CULL_UNKNOWN_SET) return complain_set();
     return status == CULL_UNKNOWN_MODEL ? complain_model() : complain_recipe(status);
 }
 
-int complain_opening(cull_status status)
+static void try_recipe(void *context, const char *folder, const char *name)
 {
+    search     *s = context;
+    const char *before = s->best;
+
+    (void)folder;
+    try_word(s, name);
+    if (s->best != name) return;
+    free((void *)(uintptr_t)before);
+    s->best = strdup(name); /* the name is the caller's */
+}
+
+int complain_opening(cull_status status, const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    search      s = {.wrong = slash ? slash + 1 : path ? path : ""};
+    int         end = END_USAGE;
+
     if (status != CULL_IO) return complain_run(status);
-    return complain_last(END_USAGE, "Give the path of a recipe; cull train alone lists some.");
+    each_recipe(&s, try_recipe);
+    end = complain_near(&s, "", "cull train without a recipe for a list", "%s", cull_last_error());
+    free((void *)(uintptr_t)s.best);
+    return end;
 }
 
 int open_recipe(const char *path, const changes *all, cull_recipe **out)
@@ -203,5 +233,5 @@ int open_recipe(const char *path, const changes *all, cull_recipe **out)
     char room[MOST_FOLDER];
 
     if (path) path = find_recipe(path, room, sizeof room);
-    return complain_opening(cull_recipe_open(path, all->option, all->count, out));
+    return complain_opening(cull_recipe_open(path, all->option, all->count, out), path);
 }

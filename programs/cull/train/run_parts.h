@@ -33,8 +33,8 @@ int make_folders(const char *path);
 
 /* A failure of a run: its sentence, and a hint. Wrong recipes exit with 2, all else with 1. */
 int complain_run(cull_status status);
-/* The same where a recipe is opened: no such file is a wrong command. */
-int complain_opening(cull_status status);
+/* The same where a recipe of this path is opened: no such file is a wrong command. */
+int complain_opening(cull_status status, const char *path);
 int open_recipe(const char *path, const changes *all, cull_recipe **out);
 
 /* ---- find_recipe.c ---- */

@@ -1,0 +1,95 @@
+/* near.c - what was probably meant by a word that nobody knows. */
+#include <string.h>
+
+#include "program.h"
+
+enum { MOST_WORD = 64 };
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits (insert, delete, replace, change two neighbours' places) that turn a into b; both shorter
+ * than MOST_WORD. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t above[MOST_WORD + 1] = {0}, row[MOST_WORD + 1] = {0}, next[MOST_WORD + 1] = {0};
+    size_t width = strlen(b);
+
+    for (size_t j = 0; j <= width; j++) row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        next[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            next[j] = least(row[j - 1] + (a[i - 1] != b[j - 1]), least(row[j], next[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                next[j] = least(next[j], above[j - 2] + 1);
+        }
+        memcpy(above, row, sizeof above);
+        memcpy(row, next, sizeof row);
+    }
+    return row[width];
+}
+
+/* Is `word` near, and nearer than what was tried before? Then `meant` is the best. */
+static void try_as(search *s, const char *word, const char *meant)
+{
+    size_t length = strlen(s->wrong), edits = 0;
+
+    if (length >= MOST_WORD || strlen(word) >= MOST_WORD) return;
+    edits = distance(s->wrong, word);
+    if (edits >= length / 3 + 2 || (s->best && edits >= s->edits)) return;
+    s->edits = edits;
+    s->best = meant;
+}
+
+void try_word(search *s, const char *word)
+{
+    try_as(s, word, word);
+}
+
+/* Who leaves the section out spells the rest right, or nearly. */
+void try_key(search *s, const char *key)
+{
+    const char *dot = strchr(key, '.');
+    size_t      length = strlen(s->wrong);
+
+    try_as(s, key, key);
+    if (!dot || strchr(s->wrong, '.')) return;
+    if (length > 4 || strcmp(s->wrong, dot + 1) == 0) try_as(s, dot + 1, key);
+}
+
+search nearest_strategy(const char *wrong)
+{
+    search               s = {.wrong = wrong};
+    const cull_strategy *strategy = NULL;
+
+    for (size_t i = 0; (strategy = cull_strategy_at(i)); i++) try_word(&s, strategy->name);
+    return s;
+}
+
+search nearest_model(const char *wrong)
+{
+    search s = {.wrong = wrong};
+
+    for (size_t i = 0; cull_model_name_at(i); i++) try_word(&s, cull_model_name_at(i));
+    return s;
+}
+
+search nearest_set(const char *wrong)
+{
+    search            s = {.wrong = wrong};
+    cull_data_listing set = {0};
+
+    for (size_t i = 0; cull_data_list("/", i, &set); i++) try_word(&s, set.name);
+    return s;
+}
+
+search nearest_key(const char *wrong)
+{
+    search                  s = {.wrong = wrong};
+    const cull_option_spec *option = NULL;
+
+    for (size_t i = 0; (option = cull_recipe_option_at(i)); i++) try_key(&s, option->key);
+    return s;
+}
