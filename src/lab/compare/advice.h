@@ -29,7 +29,7 @@ typedef struct cull_advice {
 } cull_advice;
 
 /* Numbers and texts of a file that was damaged are fine: what they cannot tell is not advised. */
-void cull_advise(const cull_records_comparison *comparison, const cull_yardstick *measure,
+void cull_advise(const cull_records_comparison *comparison, const cull_yardstick *by,
                  cull_advice *out);
 
 #endif
