@@ -79,6 +79,28 @@ static const char *disc(const char *at)
     return begins(end + 2 - length, white) ? end + 2 : NULL;
 }
 
+/* "<g id="gnuplot_plot_3" ><title>what gnuplot calls it</title>": what follows it, or NULL. */
+static const char *titled(const char *at, size_t *number)
+{
+    static const char end[] = "</title>";
+    const char       *next = numbered(at, "<g id=\"gnuplot_plot_", "\"", number);
+
+    if (!next) return NULL;
+    while (*next == ' ') next++;
+    if (!begins(next, "><title>")) return NULL;
+    next = strstr(next, end);
+    return next ? next + strlen(end) : NULL;
+}
+
+static void put_title(cull_rep_text *html, const cull_rep_figure *f, size_t number)
+{
+    if (number < 1 || number > f->plots || number > CULL_REP_LABELS) return;
+    if (f->title[number - 1] < 0) return;
+    cull_rep_put(html, "<title>");
+    cull_rep_put(html, f->words.data + f->label[f->title[number - 1]]);
+    cull_rep_put(html, "</title>");
+}
+
 /* Copy or replace what begins here; returns what follows it. */
 static const char *take(cull_rep_text *html, const cull_rep_figure *f, const char *at)
 {
@@ -94,13 +116,9 @@ static const char *take(cull_rep_text *html, const cull_rep_figure *f, const cha
         cull_rep_put(html, f->words.data + f->label[number]);
         return next;
     }
-    if ((next = numbered(at, " id=\"gnuplot_plot_", "\"", &number))) return next;
-    if ((next = numbered(at, "<title>gnuplot_plot_", "</title>", &number))) {
-        if (number < 1 || number > f->plots || number > CULL_REP_LABELS) return next;
-        if (f->title[number - 1] < 0) return next;
-        cull_rep_put(html, "<title>");
-        cull_rep_put(html, f->words.data + f->label[f->title[number - 1]]);
-        cull_rep_put(html, "</title>");
+    if ((next = titled(at, &number))) {
+        cull_rep_put(html, "<g>");
+        put_title(html, f, number);
         return next;
     }
     if ((next = disc(at))) return next;

@@ -86,11 +86,11 @@ class Browser:
             else:
                 return answer["result"]
 
-    def open(self, path, width, dark=False, height=900):
-        """Load a file at a width; what happened since is in self.events."""
+    def open(self, path, width, dark=False, height=900, media=""):
+        """Load a file at a width, for the screen or media="print"; what happened since is in self.events."""
         self.events = []
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.call("Emulation.setEmulatedMedia",
+        self.call("Emulation.setEmulatedMedia", media=media,
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
         deadline = time.monotonic() + 120

@@ -17,6 +17,7 @@ import numpy as np
 PHASES = ["load", "score", "select", "learn", "optim"]
 HOSTILE = "<script>alert(1)</script><img src=x onerror='alert(2)'>\"&amp;\u202eEOD\nplot 1 `touch x`"
 GAIN = {"random": 0, "sb": -.15, "sb remembered": .75, "gradmatch": -.3, "grad-match": -1.2}
+NOISE = {"gradmatch": .7}
 
 
 def json_file(path, value):
@@ -141,16 +142,75 @@ def write_audit(folder, seed, side=28, channels=1, count=10):
              corrupted=((np.arange(2 * count) % 3 == 0) & (kind == 1)).astype(np.uint8))
 
 
+def beta(a, b, x):
+    """The regularised incomplete beta function, summed as a series (x up to about .99 here)."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - beta(b, a, 1 - x)
+    front = math.exp(a * math.log(x) + b * math.log1p(-x) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)) / a
+    term, total, n = 1.0, 1.0, 0
+    while term > 1e-16 * total:
+        term *= (a + b + n) / (a + 1 + n) * x
+        total, n = total + term, n + 1
+    return front * total
+
+
+def t_p(t, freedom):
+    """Of |T| >= |t|."""
+    return beta(freedom / 2, .5, freedom / (freedom + t * t))
+
+
+def t_quantile(p, freedom):
+    low, high = 0.0, 1.0
+    while t_p(high, freedom) > p:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_p(middle, freedom) > p else (low, middle)
+    return high
+
+
+def half_width(n, sd, level):
+    return t_quantile(1 - level, n - 1) * sd / math.sqrt(n)
+
+
 def t_interval(values):
+    """Mean, deviation, plain 95 % interval and p of the paired test."""
     n = len(values)
     mean = sum(values) / n
     if n < 2:
         return mean, None, None, None, None
     sd = math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1))
-    t = {2: 12.7, 3: 4.30, 6: 2.57}.get(n, 2.2)
-    half = t * sd / math.sqrt(n)
-    p = min(1, math.exp(-abs(mean) / (sd / math.sqrt(n) + 1e-9) * .9))
-    return mean, sd, mean - half, mean + half, p
+    half = half_width(n, sd, .95)
+    return mean, sd, mean - half, mean + half, t_p(mean * math.sqrt(n) / sd, n - 1)
+
+
+def holm_levels(p):
+    """The level that Holm's procedure tests each at: that of its step, or of the step at which it stops."""
+    level, share, stopped = [None] * len(p), None, False
+    for step, i in enumerate(sorted(range(len(p)), key=lambda k: p[k])):
+        share = share if stopped else .05 / (len(p) - step)
+        stopped = stopped or not p[i] < share
+        level[i] = 1 - share
+    return level
+
+
+def holm(p):
+    adjusted, floor = [None] * len(p), 0
+    for step, i in enumerate(sorted(range(len(p)), key=lambda k: p[k])):
+        floor = min(1, max(floor, (len(p) - step) * p[i]))
+        adjusted[i] = floor
+    return adjusted
+
+
+def verdict_of(v):
+    if v["p"] is None:
+        return "untested"
+    if v["p_holm"] < .05:
+        return "better" if v["difference"] > 0 else "worse"
+    half = half_width(v["pairs"], v["sd"], .9)
+    return "no different" if abs(v["difference"]) + half <= .5 else "undecided"
 
 
 class Comparison:
@@ -167,7 +227,7 @@ class Comparison:
         seconds = seconds_of(cost, keep or 1, strategy)
         runs = []
         for seed in self.seeds:
-            accuracy = final + self.shift[seed] + self.rng.gauss(0, .12)
+            accuracy = final + self.shift[seed] + self.rng.gauss(0, NOISE.get(strategy, .12))
             path = "runs/%s/seed-%d" % (folder, seed)
             measured = {k: v * self.rng.uniform(.98, 1.04) for k, v in seconds.items()}
             if files:
@@ -195,13 +255,18 @@ class Comparison:
         mean, sd, low, high, p = t_interval(pairs)
         entry = dict(control=control["name"], kind=kind, pairs=len(pairs), difference=mean, sd=sd, low=low,
                      high=high, level=.95, p=p, p_holm=None, wilcoxon=None, verdict=None, more_seeds=None, sentence="")
-        if kind == "whole-budget":
-            entry["p_holm"] = min(1, 4 * p) if p is not None else None
-            decided = entry["p_holm"] is not None and entry["p_holm"] < .05
-            entry["verdict"] = ("better" if mean > 0 else "worse") if decided else \
-                "untested" if p is None else "no different" if abs(mean) + .6 * (high - mean) < .5 else "undecided"
-            entry["more_seeds"] = (14 if "sb" in arm["name"] else 1) if entry["verdict"] == "undecided" else None
         arm.setdefault("versus", []).append(entry)
+
+    def judge(self):
+        """Holm over the arms' primary comparisons, and a verdict each."""
+        primary = [(arm, v) for arm in self.arms for v in arm.get("versus", []) if v["kind"] == "whole-budget"]
+        tested = [v for _, v in primary if v["p"] is not None]
+        for v, p_holm in zip(tested, holm([v["p"] for v in tested])):
+            v["p_holm"] = p_holm
+        for arm, v in primary:
+            v["verdict"] = arm["verdict"] = verdict_of(v)
+            if v["verdict"] == "undecided":
+                v["more_seeds"] = 14 if arm["keep"] == .1 else 1
 
     def step_times(self):
         rows = [dict(what="load an example", seconds=1e-6), dict(what="learn 39", seconds=.0029),
@@ -278,16 +343,28 @@ def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("
                     if not uniform or kind in ("shortened", "early-stop"):
                         c.versus(arm, other, kind)
     full["to_error"] = []
+    c.judge()
     return c
+
+
+def write_below(many, begun):
+    """Folders with something to show further down, and a comparison that was never judged."""
+    make(os.path.join(many, "deep", "er", "compared"), "Deep down", [1, 2], ["sb"], [.3]).write()
+    for name in ("runs/one", "runs/two", ".hidden"):
+        write_run(os.path.join(many, name), random.Random(9), "sb", "sb", .3, 89, .6, seconds_of(.6, .3, "sb"), 5)
+    write_probes(os.path.join(many, "probed"), random.Random(10))
+    os.makedirs(os.path.join(many, "empty"))
+    write_run(os.path.join(begun, "runs", "sb", "seed-1"), random.Random(9), "sb", "sb", .3, 89, .6, seconds_of(.6, .3, "sb"), 5)
+    json_file(os.path.join(begun, "plan.json"), dict(version=1))
 
 
 def samples(out):
     """{name: folder}, all written."""
     at = {name: os.path.join(out, name) for name in
           ("full", "unfinished", "corrupt", "one_seed", "many_arms", "long_names", "hostile", "truncated", "run", "empty", "probe", "picks", "nothing", "odd",
-           "extreme", "long", "options", "uniform", "stream", "streams")}
+           "extreme", "long", "options", "uniform", "stream", "streams", "shorter", "no_full", "many", "begun")}
     usual = list(GAIN)
-    make(at["full"], "LeNet-5 on fashion-mnist, 3 epochs, batch 128", [1, 2, 3], usual, [.1, .3], noise=.1).write()
+    make(at["full"], "LeNet-5 on fashion-mnist, 3 epochs, batch 128", [1, 2, 3, 4, 5, 6], usual, [.1, .3], noise=.1).write()
 
     c = make(at["unfinished"], "LeNet-5 on fashion-mnist, half-way", [1, 2, 3], usual, [.1, .3])
     for arm in c.arms[4:]:
@@ -308,6 +385,8 @@ def samples(out):
     with open(os.path.join(at["corrupt"], second[1]["folder"], "selection.npz"), "wb") as file:
         file.write(b"PK\x05\x06 no archive")
     second[2].update(status="failed", why="the loss is no longer finite", accuracy=None)
+    next(a for a in c.arms if a["name"] == "sb keep=0.3 separate")["runs"][2].update(
+        status="failed", why="ended by signal 9", accuracy=None, best=None)
     third[0].update(status="corrupt", why="run.json: line 1 is no JSON", accuracy=None)
     third[1]["folder"] = "../../etc"
     c.problems.append("%s: run.json is no JSON; skipped" % third[0]["folder"])
@@ -352,6 +431,19 @@ def samples(out):
         for run in arm["runs"]:
             run.update(accuracy=value, seconds={p: value for p in PHASES})
     c.write(margin=-5)
+    c = make(at["shorter"], "Nothing pays", [1, 2, 3, 4, 5, 6], ["sb"], [.3], files=False)
+    for arm in c.arms:
+        if arm["role"] == "shortened":
+            for run, full in zip(arm["runs"], c.arms[0]["runs"]):
+                run["accuracy"] = full["accuracy"] - .1
+            arm["mean"] = c.arms[0]["mean"] - .1
+    c.write(verdict="sb keep=0.3 separate is no different.")
+    c = make(at["no_full"], "Without full training", [1, 2, 3], ["sb remembered"], [.3], files=False)
+    for run in c.arms[0]["runs"]:
+        run.update(status="failed", why="out of memory", accuracy=None, best=None)
+    c.arms[0].update(mean=None, sd=None)
+    c.write()
+    write_below(at["many"], at["begun"])
     write_run(at["long"], random.Random(8), "sb", "sb", .3, 89.7, .6, seconds_of(.6, .3, "sb"), 5, points=20000)
     json_file(os.path.join(at["long"], "run.json"), dict(status="running", epoch=3, accuracy=.897, strategy="sb"))
     return at

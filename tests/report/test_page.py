@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The report in a browser: nothing complains, every figure is drawn, nothing sticks out at 400 to 1400 px.
+"""The report in a browser: nothing complains, every figure is drawn, nothing sticks out at 400 to 1400 px or on
+paper, nothing is white in the dark.
 
     tests/report/test_page.py --cull build/cull [--keep FOLDER] [DIR...]
 
@@ -39,7 +40,8 @@ LOOK = """(() => {
   const small = texts.filter(t => t.getBoundingClientRect().height < 8 && t.textContent.trim()
       && Math.min(t.getBoundingClientRect().width, t.getBoundingClientRect().height) < 8).length;
   const verdict = document.querySelector('.verdict'), table = document.querySelector('table');
-  const colour = getComputedStyle(document.body);
+  const colour = getComputedStyle(document.body), first = document.querySelector('.scroll');
+  const isWhite = e => ['fill', 'stroke'].some(k => getComputedStyle(e)[k] === 'rgb(255, 255, 255)');
   return {
     plots: plots.length, undrawn: plots.filter(p => !drawn(p)).length, out, sunk, small,
     blind: [...document.images].filter(i => !i.complete || i.naturalWidth === 0).length,
@@ -52,6 +54,8 @@ LOOK = """(() => {
     captions: document.querySelectorAll('figure').length - document.querySelectorAll('figcaption').length,
     unresolved: [...document.querySelectorAll('use')].filter(u => !document.querySelector(u.getAttribute('href'))).length,
     paper: colour.backgroundColor, ink: colour.color,
+    white: [...document.querySelectorAll('svg.plot *')].filter(isWhite).length,
+    hidden: first ? first.scrollWidth - first.clientWidth : 0,
   };
 })()"""
 
@@ -76,8 +80,24 @@ def look(page, window, path, width, dark):
         (not seen["out"] and not seen["sunk"], "sticks out: %(out)s"),
         (seen["small"] == 0, "%(small)d words are too small to read"),
         ((brightness(seen["paper"]) < brightness(seen["ink"])) == dark, "light and dark are mixed up"),
+        (not dark or seen["white"] == 0, "%(white)d parts of figures are white"),
+        (page != "full" or seen["hidden"] <= 1, "the first table scrolls by %(hidden)d px"),
     ]
     return wrong + ["%s: %s" % (name, words % seen) for holds, words in checks if not holds]
+
+
+def print_out(page, window, path):
+    """The same of what a printer gets, also from a reader who likes the dark: light, and no wider than A4 less its
+    margins (703 px)."""
+    window.open(path, 703, dark=True, media="print")
+    seen = window.ask(LOOK)
+    checks = [
+        (brightness(seen["paper"]) > brightness(seen["ink"]), "paper is dark"),
+        (seen["scroll"] <= 703 and not seen["out"] and not seen["sunk"], "%(scroll)d px wide, sticks out: %(out)s"),
+        (seen["hidden"] <= 1, "the first table is cut by %(hidden)d px"),
+    ]
+    wrong = ["%s on paper: %s" % (page, words % seen) for holds, words in checks if not holds]
+    return wrong if window.paper().startswith(b"%PDF") else wrong + ["%s: cannot be printed" % page]
 
 
 def run(cull, program, folder, given, keep):
@@ -85,7 +105,7 @@ def run(cull, program, folder, given, keep):
     pages = {os.path.basename(os.path.normpath(p)): os.path.abspath(p) for p in given}
     if not pages:
         pages = make_samples.samples(folder)
-        pages = {name: pages[name] for name in ("full", "unfinished", "many_arms", "long_names", "hostile", "run", "probe")}
+        pages = {name: pages[name] for name in ("full", "unfinished", "many_arms", "long_names", "hostile", "run", "probe", "many")}
     start, window = time.monotonic(), browser.Browser(program)
     try:
         for page, source in pages.items():
@@ -101,8 +121,7 @@ def run(cull, program, folder, given, keep):
                     if keep:
                         window.picture(os.path.join(keep, "%s-%d%s.png" % (page, width, "-dark" if dark else "")))
             print("%s: %.1f s" % (page, time.monotonic() - start), flush=True)
-            if page == "full" and not window.paper().startswith(b"%PDF"):
-                wrong.append("full: cannot be printed")
+            wrong += print_out(page, window, path)
     finally:
         window.close()
     print("%d pages looked at" % len(pages))

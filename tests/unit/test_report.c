@@ -355,6 +355,50 @@ static void all_copies_of_an_example_have_its_wrong_label(void **state)
     assert_true(audit.corruption && audit.base_rate == 0.5 && audit.picked_rate == 0.5);
 }
 
+static void sentences_of_terminals_are_set_for_a_page(void **state)
+{
+    cull_rep_text t = {0};
+
+    (void)state;
+    cull_rep_sentence(&t, "-1 sb's 5 % <b> (-0.5 to -x) a-1 - 2", 100);
+    assert_string_equal("−1 sb’s 5\u00a0% &lt;b&gt; (−0.5 to -x) a-1 - 2", t.data);
+    cull_rep_text_clear(&t);
+    cull_rep_sentence(&t, "12345", 3);
+    assert_string_equal("123…", t.data);
+    cull_rep_text_clear(&t);
+}
+
+static void columns_that_hold_nothing_are_left_out_and_tables_without_rows(void **state)
+{
+    static const cull_rep_column columns[] = {
+        {"Name", NULL, true}, {"Known", "k", false}, {"Never", "n", false}, {"Once", "o", false}};
+    cull_rep_page page = {.level = 1};
+
+    (void)state;
+    cull_rep_table_begin(&page, "T", columns, 4, true);
+    cull_rep_table_end(&page);
+    assert_null(page.html.data);
+    cull_rep_table_begin(&page, "T", columns, 4, true);
+    for (int i = 0; i < 2; i++) {
+        if (i) cull_rep_row_class(&page, "advised");
+        cull_rep_put(cull_rep_cell(&page), i ? "b" : "–"); /* the first column stays */
+        cull_rep_number(cull_rep_cell(&page), i, 1);
+        cull_rep_number(cull_rep_cell(&page), NAN, 1);
+        if (i)
+            cull_rep_put(cull_rep_cell(&page), "x");
+        else
+            (void)cull_rep_cell(&page);
+    }
+    cull_rep_table_end(&page);
+    assert_non_null(
+        strstr(page.html.data, ">Known</th><th scope=\"col\" role=\"columnheader\">Once"));
+    assert_null(strstr(page.html.data, "Never"));
+    assert_non_null(strstr(page.html.data, "<td class=\"n none\" role=\"cell\" data-label=\"Once\">"
+                                           "<span></span></td></tr>\n<tr class=\"advised\""));
+    assert_non_null(strstr(page.html.data, "<span>1.0</span></td>"));
+    cull_rep_page_clear(&page);
+}
+
 static void figures_take_the_colours_of_the_page(void **state)
 {
     static const char svg[] =
@@ -363,7 +407,9 @@ static void figures_take_the_colours_of_the_page(void **state)
         "<g fill=\"none\" color=\"black\" stroke=\"currentColor\" stroke-width=\"1.00\" "
         "stroke-linecap=\"butt\" stroke-linejoin=\"miter\">\n</g>\n"
         "<path stroke='rgb(  1,   2,  16)' d='M0,0'/><path stroke='rgb(9,9,9)'/>"
-        "<text fill=\"black\">~k0~</text><g id=\"gnuplot_plot_1\" ><title>gnuplot_plot_1</title>"
+        "<use xlink:href='#gpPt6' transform='translate(1,1) scale(5)' color='white'/>"
+        "<use xlink:href='#gpPt5' transform='translate(1,1)' color='rgb(1,2,3)'/>"
+        "<text fill=\"black\">~k0~</text><g id=\"gnuplot_plot_1\" ><title>$d0 using 1:2</title>"
         "</g></g>\n</svg>";
     cull_rep_figure f = {0};
     cull_rep_text   t = {0};
@@ -380,6 +426,10 @@ static void figures_take_the_colours_of_the_page(void **state)
     assert_non_null(strstr(t.data, "<title>&lt;b&gt;</title>"));
     assert_null(strstr(t.data, "gnuplot"));
     assert_null(strstr(t.data, "miter"));
+    assert_null(strstr(t.data, "white")); /* nor what would hide marks behind it */
+    assert_null(strstr(t.data, "gpPt6"));
+    assert_non_null(
+        strstr(t.data, "<use href='#gpPt5' transform='translate(1,1)' color='var(--k3)'/>"));
     cull_rep_text_clear(&t);
     assert_fails(CULL_BAD_FILE, "no picture", cull_rep_svg(&t, &f, "", "<svg></svg>"));
     cull_rep_text_clear(&t);
@@ -413,7 +463,8 @@ static void a_page_has_verdict_table_and_figures(void **state)
     assert_int_equal(0, result.undrawn);
     assert_true(result.figures >= 8);
     page = read_page(output);
-    assert_non_null(strstr(page, "<p class=\"verdict\">Better by far.</p>"));
+    assert_non_null(strstr(page, "<p class=\"verdict\">What to do cannot be said yet: "));
+    assert_non_null(strstr(page, "<b>Does selection pay?</b> Better by far.</p>"));
     assert_non_null(strstr(page, "undecided"));
     assert_non_null(strstr(page, "about 7 more seeds"));
     assert_non_null(strstr(page, "<code>cull compare a.yaml -o &#39;x &lt;y&gt;&#39;</code>"));
@@ -739,13 +790,12 @@ static void folders_that_cannot_be_read_are_named(void **state)
     char               *page = NULL;
 
     (void)snprintf(output, sizeof output, "%s/page.html", p->folder);
-    assert_fails(CULL_IO, "holds none of comparison.json, run.json, probe.jsonl",
-                 report(folders + 1, 1, output, "/no", &result));
+    assert_fails(CULL_IO, "nothing: No such file", report(folders + 1, 1, output, "/no", &result));
     assert_int_equal(-1, access(output, F_OK));
     assert_ok(report(folders, 2, output, "/no", &result));
     assert_int_equal(1, result.skipped);
     page = read_page(output);
-    assert_non_null(strstr(page, "holds none of"));
+    assert_non_null(strstr(page, "nothing: No such file"));
     free(page);
     assert_fails(CULL_BAD_ARGUMENT, "a folder to read", report(folders, 0, output, "/no", &result));
 }
@@ -794,6 +844,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_origin_maps_places_to_the_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(all_copies_of_an_example_have_its_wrong_label, set_up,
                                         tear_down),
+        cmocka_unit_test(sentences_of_terminals_are_set_for_a_page),
+        cmocka_unit_test(columns_that_hold_nothing_are_left_out_and_tables_without_rows),
         cmocka_unit_test(figures_take_the_colours_of_the_page),
         cmocka_unit_test_setup_teardown(a_page_has_verdict_table_and_figures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(subsets_that_were_filled_up_are_told, set_up, tear_down),

@@ -10,9 +10,9 @@
  * Asked of each kind (shortened, stopped, each strategy with its options) from the dearest down to
  * the first that is not shown to, so that each kind errs with probability .025 at most.
  *
- * Advised is the cheapest that keeps up (costs within 3 % are alike: the better mean); where nobody
- * does, full training, and beside it what saves: the best mean among the strategies, among the
- * simple ones where there is none, with what it gives up.
+ * Advised is the cheapest that keeps up (costs within 3 % are alike: the better mean). Where nobody
+ * does, it is the strategy with the best mean, for what it saves, with what it gives up; where
+ * there is no such strategy, full training, and beside it the best mean among the simple ones.
  */
 #ifndef CULL_LAB_ADVICE_H
 #define CULL_LAB_ADVICE_H
@@ -29,7 +29,7 @@ typedef struct cull_advice {
 } cull_advice;
 
 /* Numbers and texts of a file that was damaged are fine: what they cannot tell is not advised. */
-void cull_advise(const cull_records_comparison *comparison, const cull_yardstick *measure,
+void cull_advise(const cull_records_comparison *comparison, const cull_yardstick *by,
                  cull_advice *out);
 
 #endif

@@ -33,7 +33,7 @@ static const cull_records_compared *find_run(const cull_records_arm *arm, double
     return NULL;
 }
 
-cull_against cull_against_full(const cull_records_comparison *c, const cull_yardstick *measure,
+cull_against cull_against_full(const cull_records_comparison *c, const cull_yardstick *by,
                                const cull_records_arm *arm)
 {
     const cull_records_arm *full = cull_against_whom(c);
@@ -46,9 +46,9 @@ cull_against cull_against_full(const cull_records_comparison *c, const cull_yard
         const cull_records_compared *ours = find_run(arm, theirs->seed, i);
 
         if (cull_against_told(theirs) && ours)
-            gain[out.pairs++] = cull_yardstick_gain(measure, ours->accuracy, theirs->accuracy);
+            gain[out.pairs++] = cull_yardstick_gain(by, ours->accuracy, theirs->accuracy);
     }
-    test = cull_stat_test(gain, out.pairs, cull_yardstick_step(measure, c->test));
+    test = cull_stat_test(gain, out.pairs, cull_yardstick_step(by, c->test));
     out.gain = test.mean;
     out.sd = test.sd;
     cull_stat_interval(&test, CULL_AGAINST_LEVEL, &out.low, &out.high);

@@ -24,8 +24,8 @@ typedef struct cull_against {
     double gain, sd, low, high;
 } cull_against;
 
-cull_against cull_against_full(const cull_records_comparison *comparison,
-                               const cull_yardstick *measure, const cull_records_arm *arm);
+cull_against cull_against_full(const cull_records_comparison *comparison, const cull_yardstick *by,
+                               const cull_records_arm *arm);
 
 /* Of the difference to uniform choice at the same cost, which an arm's verdict is on: as wide as
  * Holm's procedure tests it (cull_stat_holm_levels()), so that it leaves 0 out exactly where the
