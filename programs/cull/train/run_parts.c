@@ -8,15 +8,25 @@
 
 enum { MOST_TEXT = 256, MOST_FOLDER = 1200 };
 
+/* How many brackets a word leaves open, less those it closes. */
+static int brackets(const char *word)
+{
+    int open = 0;
+
+    for (; *word; word++) open += (*word == '[') - (*word == ']');
+    return open;
+}
+
 /* Copies words[*i]; and, where a shell cut a list as [60, 120] at its blanks, the rest of it, of
  * which *i becomes the last. */
 static void take_word(char *const *words, size_t count, size_t *i, char *to)
 {
     const char *equals = strchr(words[*i], '=');
     size_t      last = *i;
+    int         open = brackets(words[*i]);
 
     if (equals && equals[1] == '[')
-        while (last < count && !strchr(words[last], ']')) last++;
+        while (open > 0 && ++last < count) open += brackets(words[last]);
     if (last == count) last = *i; /* it is never closed, and refused as it stands */
     to = stpcpy(to, words[*i]);
     while (*i < last) {
@@ -216,7 +226,25 @@ static void describe(const cull_option_spec *option, char *out, size_t room)
     case CULL_OPTION_BOOL: (void)snprintf(out, room, "true|false"); return;
     case CULL_OPTION_CHOICE: (void)snprintf(out, room, "%s", option->words); return;
     case CULL_OPTION_LIST: (void)snprintf(out, room, "a list"); return;
+    case CULL_OPTION_LAYERS: (void)snprintf(out, room, "a list of layers, or none"); return;
     case CULL_OPTION_TEXT: (void)snprintf(out, room, "text"); return;
+    }
+}
+
+/* What model.layers may list, options with a default as key: default. */
+static void print_layers(void)
+{
+    const cull_option_spec *option = NULL;
+    const char             *layer = NULL;
+
+    (void)printf("\nlayers of model.layers, with their options:\n");
+    for (size_t i = 0; (layer = cull_recipe_layer_at(i)); i++) {
+        (void)printf("  %s", layer);
+        for (size_t k = 0; (option = cull_recipe_layer_option_at(layer, k)); k++)
+            (void)printf("%s%s%s%s", k ? ", " : ": {", option->key, *option->fallback ? ": " : "",
+                         option->fallback);
+        (void)printf("%s\n      %s\n", cull_recipe_layer_option_at(layer, 0) ? "}" : "",
+                     cull_recipe_layer_doc(layer));
     }
 }
 
@@ -231,4 +259,5 @@ void print_recipe_keys(void)
         (void)printf("  %s=%s  (%s)\n      %s\n", option->key, option->fallback, values,
                      option->doc);
     }
+    print_layers();
 }
