@@ -468,7 +468,8 @@ typedef enum cull_option_type {
     CULL_OPTION_BOOL,   /* true or false                         */
     CULL_OPTION_TEXT,   /* any text without control characters; with `words`: what it names,
                            one of set, model, strategy, file, folder */
-    CULL_OPTION_LIST    /* numbers with commas between, or none  */
+    CULL_OPTION_LIST,   /* numbers with commas between, or none  */
+    CULL_OPTION_LAYERS  /* of recipes: a list of layers, or none */
 } cull_option_type;
 
 /* One line of an option table. */
@@ -1210,10 +1211,19 @@ CULL_API const char *cull_recipe_value(const cull_recipe *recipe, const char *ke
 CULL_API const cull_option_spec *cull_recipe_option_at(size_t i);
 CULL_API const cull_option_spec *cull_recipe_option(const char *key);
 
+/* The layers that model.layers may list: i = 0, 1, ... until NULL. Of one by its name: what it
+ * does, its options (i = 0, 1, ... until NULL; one whose default is empty and that is no text is
+ * needed), and which of them a value without a name is, or NULL. */
+CULL_API const char             *cull_recipe_layer_at(size_t i);
+CULL_API const char             *cull_recipe_layer_doc(const char *layer);
+CULL_API const cull_option_spec *cull_recipe_layer_option_at(const char *layer, size_t i);
+CULL_API const char             *cull_recipe_layer_alone(const char *layer);
+
 /*
  * Train a model or data of the program's own as the recipe says. What is given takes the place of
- * model.name, data.name (CULL_DATA_TRAIN) and data.test (CULL_DATA_TEST), whose values then begin
- * with "own/"; a run's folder tells them from others, and a run is not resumed with other ones.
+ * model.name and model.layers, data.name (CULL_DATA_TRAIN) and data.test (CULL_DATA_TEST), which
+ * then begin with "own/"; a run's folder tells them from others, and a run is not resumed with
+ * other ones.
  *
  * model     finished; copied.
  * x, y      (N, D), (N, H, W), (N, C, H, W) or (N, H, W, C) of any type, uint8 being images, and

@@ -21,6 +21,39 @@ static const char opening[] =
     "there "
     "as here,\n`schedule.milestones=[60, 120]`, or `60,120`. Bounds are inclusive.\n";
 
+static const char layers[] =
+    "\n## A network of one's own\n\n"
+    "`model.layers` lists the layers of a network in place of naming one; shapes follow from the "
+    "data:\n\n"
+    "```yaml\n"
+    "model:\n"
+    "  layers:\n"
+    "    - conv: {channels: 32, kernel: 3, padding: same}\n"
+    "    - batchnorm\n"
+    "    - relu\n"
+    "    - maxpool: 2\n"
+    "    - residual: [conv: {channels: 32, kernel: 3, padding: same}, batchnorm, relu]\n"
+    "    - flatten\n"
+    "    - dense: 128\n"
+    "    - relu\n"
+    "    - dropout: 0.5\n"
+    "    - dense\n"
+    "```\n\n"
+    "A layer is a word, a word with a value (`maxpool: 2`), or a word with options by name; the "
+    "numbers of a\nwindow may be two, as `kernel: [3, 5]`, of height and width. The last layer is "
+    "`dense`; without a width it\nhas as many outputs as the data has classes. Where roads part, "
+    "`residual` adds what its layers make to what\nthey were given; `add` and `concat` join "
+    "branches: `concat: [[], [relu]]`. On the command line a list is\nwritten in YAML's flow form, "
+    "in quotes: `model.layers='[flatten, dense]'`; `model.layers=none` takes a\nrecipe's away. A "
+    "mistake names file, line and layer; where only the data tells, layer and shapes.\n\n"
+    "Layers are counted from 0: `model.layers[4][1]` is the second inside of the fifth. Their "
+    "tensors are called\nso in weights files, `0.weight`, `4.1.running_mean`, as those of a "
+    "`torch.nn.Sequential` of the same layers\n(`layernorm`'s have the three extents of an "
+    "example). `name` gives another name, so that weights trained\nelsewhere can begin a run "
+    "(`train.init`). What a list begins with depends on the seed and on its layers'\norder, not on "
+    "names: one that lists `lenet5`'s layers is `lenet5`, bit for bit.\n\n"
+    "| layer | | alone, a value is its |\n|---|---|---|\n";
+
 static const char closing[] =
     "\n## While training\n\n"
     "What a step does follows from what the strategy asks for, and nothing else is paid for.\n\n"
@@ -76,9 +109,67 @@ static void print_values(const cull_option_spec *option)
     case CULL_OPTION_CHOICE: print_cell(option->words); return;
     case CULL_OPTION_TEXT: fputs("text", stdout); return;
     case CULL_OPTION_LIST: fputs("a list of numbers", stdout); return;
+    case CULL_OPTION_LAYERS: fputs("a list of layers, or none", stdout); return;
     case CULL_OPTION_INT: printf("%.17g to %.17g", option->low, option->high); return;
     case CULL_OPTION_REAL: printf("%g to %g", option->low, option->high); return;
     }
+}
+
+static bool is_same(const cull_option_spec *a, const cull_option_spec *b)
+{
+    return strcmp(a->key, b->key) == 0 && strcmp(a->fallback, b->fallback) == 0 &&
+           a->high == b->high && strcmp(a->doc, b->doc) == 0;
+}
+
+/* Does this layer have this very option? */
+static bool has(const char *layer, const cull_option_spec *option)
+{
+    const cull_option_spec *own = NULL;
+
+    for (size_t i = 0; (own = cull_recipe_layer_option_at(layer, i)); i++)
+        if (is_same(own, option)) return true;
+    return false;
+}
+
+/* An option with all layers that have it, where this is the first of them. */
+static void print_layer_option(size_t layer, const cull_option_spec *option)
+{
+    const char *name = NULL, *comma = "";
+    bool        needed = option->type != CULL_OPTION_TEXT && !*option->fallback;
+
+    for (size_t i = 0; i < layer; i++)
+        if (has(cull_recipe_layer_at(i), option)) return;
+    printf("| `%s` | ", option->key);
+    for (size_t i = layer; (name = cull_recipe_layer_at(i)); i++) {
+        if (!has(name, option)) continue;
+        printf("%s%s", comma, name);
+        comma = ", ";
+    }
+    printf(" | %s | ", needed ? "needed" : option->fallback);
+    if (option->type == CULL_OPTION_LIST)
+        printf("%g to %.17g", option->low, option->high);
+    else
+        print_values(option);
+    fputs(" | ", stdout);
+    print_cell(option->doc);
+    fputs(" |\n", stdout);
+}
+
+static void print_layers(void)
+{
+    const cull_option_spec *option = NULL;
+    const char             *name = NULL;
+
+    fputs(layers, stdout);
+    for (size_t i = 0; (name = cull_recipe_layer_at(i)); i++) {
+        const char *alone = cull_recipe_layer_alone(name);
+
+        printf("| `%s` | %s | %s |\n", name, cull_recipe_layer_doc(name), alone ? alone : "");
+    }
+    fputs("\n| option | of | default | values | |\n|---|---|---|---|---|\n", stdout);
+    for (size_t i = 0; (name = cull_recipe_layer_at(i)); i++)
+        for (size_t k = 0; (option = cull_recipe_layer_option_at(name, k)); k++)
+            print_layer_option(i, option);
 }
 
 int main(void)
@@ -99,6 +190,7 @@ int main(void)
         print_cell(option->doc);
         fputs(" |\n", stdout);
     }
+    print_layers();
     fputs(closing, stdout);
     return fflush(stdout) != 0;
 }

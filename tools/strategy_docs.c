@@ -53,6 +53,7 @@ static void print_bounds(const cull_option_spec *option)
     case CULL_OPTION_CHOICE: print_cell(option->words); return;
     case CULL_OPTION_TEXT: fputs("text", stdout); return;
     case CULL_OPTION_LIST: fputs("numbers", stdout); return;
+    case CULL_OPTION_LAYERS: fputs("layers", stdout); return;
     case CULL_OPTION_INT: printf("%.17g to %.17g", option->low, option->high); break;
     case CULL_OPTION_REAL: printf("%g to %g", option->low, option->high); break;
     }

@@ -173,10 +173,28 @@ void describe_option(const cull_option_spec *option, char *out, size_t room)
     case CULL_OPTION_BOOL: (void)snprintf(out, room, "true|false"); return;
     case CULL_OPTION_CHOICE: (void)snprintf(out, room, "%s", option->words); return;
     case CULL_OPTION_LIST: (void)snprintf(out, room, "a list"); return;
+    case CULL_OPTION_LAYERS: (void)snprintf(out, room, "a list of layers, or none"); return;
     case CULL_OPTION_TEXT:
         (void)snprintf(out, room, "%s%s", option->words ? "a " : "text",
                        option->words ? option->words : "");
         return;
+    }
+}
+
+/* What model.layers may list, options with a default as key: default. */
+static void print_layers(FILE *to)
+{
+    const cull_option_spec *option = NULL;
+    const char             *layer = NULL;
+
+    (void)fprintf(to, "\nlayers of model.layers, with their options:\n");
+    for (size_t i = 0; (layer = cull_recipe_layer_at(i)); i++) {
+        (void)fprintf(to, "  %s", layer);
+        for (size_t k = 0; (option = cull_recipe_layer_option_at(layer, k)); k++)
+            (void)fprintf(to, "%s%s%s%s", k ? ", " : ": {", option->key,
+                          *option->fallback ? ": " : "", option->fallback);
+        (void)fprintf(to, "%s\n      %s\n", cull_recipe_layer_option_at(layer, 0) ? "}" : "",
+                      cull_recipe_layer_doc(layer));
     }
 }
 
@@ -191,4 +209,5 @@ void print_recipe_keys(FILE *to)
         (void)fprintf(to, "  %s=%s  (%s)\n      %s\n", option->key, option->fallback, values,
                       option->doc);
     }
+    print_layers(to);
 }

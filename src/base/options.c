@@ -152,7 +152,8 @@ static cull_status parse(const char *owner, const cull_option_spec *spec, const 
             FAIL_ABOUT(CULL_BAD_OPTION, spec->key, "%s: %s=%s is not one of %s", owner, spec->key,
                        text, spec->words);
         break;
-    case CULL_OPTION_TEXT: TRY(check_text(owner, spec, text)); break;
+    case CULL_OPTION_TEXT:
+    case CULL_OPTION_LAYERS: TRY(check_text(owner, spec, text)); break;
     case CULL_OPTION_LIST: TRY(check_list(owner, spec, text)); break;
     case CULL_OPTION_INT:
     case CULL_OPTION_REAL:

@@ -12,8 +12,8 @@ static cull_status shape(cull_node *node, const cull_image *in)
     cull_nn_graph_slide(d, in);
     cull_nn_graph_window_text(d, window);
     if (d->y.h < 1 || d->y.w < 1)
-        FAIL(CULL_BAD_ARGUMENT, "a convolution %s, of %lldx%lld", window, (long long)in->h,
-             (long long)in->w);
+        FAIL(CULL_BAD_ARGUMENT, "a convolution %s, of %lldx%lld, which is smaller", window,
+             (long long)in->h, (long long)in->w);
     if (d->groups < 1 || in->c % d->groups || out % d->groups)
         FAIL(CULL_BAD_ARGUMENT, "a convolution from %lld to %lld channels in %lld groups",
              (long long)in->c, (long long)out, (long long)d->groups);

@@ -79,21 +79,29 @@ done:
     return status;
 }
 
-/* What a layer file says of its sizes, with the layer's name before it. */
+void cull_nn_graph_place(const cull_model *model, const char *name, char out[CULL_GRAPH_PLACE])
+{
+    if (*model->place)
+        (void)snprintf(out, CULL_GRAPH_PLACE, "%s", model->place);
+    else
+        (void)snprintf(out, CULL_GRAPH_PLACE, "%s: node %d%s%.48s", model->name, model->nodes,
+                       name ? ", " : "", name ? name : "");
+}
+
+/* What a layer file says of its sizes, with the layer's place before it. */
 static cull_status check_shape(const cull_model *model, cull_node *node, const cull_image *in,
                                const char *name)
 {
     cull_status status = node->class->shape(node, in);
-    char        why[160];
+    char        why[160], place[CULL_GRAPH_PLACE];
 
+    cull_nn_graph_place(model, name, place);
     if (status != CULL_OK) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
-        FAIL(status, "%s: node %d%s%.48s: %s", model->name, model->nodes, name ? ", " : "",
-             name ? name : "", why);
+        FAIL(status, "%s: %s", place, why);
     }
     if (cull_image_row(&node->desc.y) > MOST_ROW)
-        FAIL(CULL_TOO_LARGE, "%s: node %d%s%.48s: %lldx%lldx%lld is more than 2^31-1 numbers",
-             model->name, model->nodes, name ? ", " : "", name ? name : "",
+        FAIL(CULL_TOO_LARGE, "%s: %lldx%lldx%lld is more than 2^31-1 numbers", place,
              (long long)node->desc.y.c, (long long)node->desc.y.h, (long long)node->desc.y.w);
 done:
     return status;

@@ -9,6 +9,11 @@
  * out the parameters, copies the node. Its number, or -1 with model->trouble set. */
 int cull_nn_graph_add(cull_model *model, const cull_node *node, const char *name);
 
+/* What sentences about the layer that is being added begin with: "small: node 3, conv2", or the
+ * place that the model was told. */
+enum { CULL_GRAPH_PLACE = 128 };
+void cull_nn_graph_place(const cull_model *model, const char *name, char out[CULL_GRAPH_PLACE]);
+
 /* Keep the first failure of building and the sentence behind it. */
 void cull_nn_graph_trouble(cull_model *model, cull_status status);
 
@@ -16,7 +21,8 @@ void cull_nn_graph_trouble(cull_model *model, cull_status status);
 bool cull_nn_graph_open(cull_model *model);
 bool cull_nn_graph_takes(cull_model *model, const char *name);
 
-enum { CULL_MOST_SIDE = 1 << 12, CULL_MOST_CHANNELS = 1 << 24 };
+/* CULL_MOST_POOL: the place of a maximum is one byte. */
+enum { CULL_MOST_SIDE = 1 << 12, CULL_MOST_CHANNELS = 1 << 24, CULL_MOST_POOL = 15 };
 
 /* Sizes before anything is multiplied: of a weight, `taps` for each pair of channels; of a window.
  */

@@ -1,4 +1,5 @@
 /* nn/model.c - models as the public API has them, beside their layers: one file each. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/sized.h"
@@ -59,16 +60,18 @@ cull_status cull_nn_graph_weight(const cull_model *model, int x, const char *nam
 {
     cull_status status = CULL_OK;
     double      in = 1;
+    char        place[CULL_GRAPH_PLACE];
 
+    (void)snprintf(place, sizeof place, "%s: %s", model->name, name);
+    if (*model->place) cull_nn_graph_place(model, name, place);
     if (init != CULL_INIT_TORCH && init != CULL_INIT_HE_IN && init != CULL_INIT_HE_OUT)
-        FAIL(CULL_BAD_ARGUMENT, "%s: %s: no start of weights is number %d", model->name, name,
-             init);
+        FAIL(CULL_BAD_ARGUMENT, "%s: no start of weights is number %d", place, init);
     if (out < 1 || out > CULL_MOST_CHANNELS)
-        FAIL(CULL_BAD_ARGUMENT, "%s: %s: %lld outputs; 1 to %d are possible", model->name, name,
-             (long long)out, CULL_MOST_CHANNELS);
+        FAIL(CULL_BAD_ARGUMENT, "%s: %lld outputs; 1 to %d are possible", place, (long long)out,
+             CULL_MOST_CHANNELS);
     if (x >= 0 && x < model->nodes) in = (double)model->node[x].desc.y.c;
     if ((double)out * in * taps > MOST_WEIGHTS)
-        FAIL(CULL_TOO_LARGE, "%s: %s: more than 2^40 weights", model->name, name);
+        FAIL(CULL_TOO_LARGE, "%s: more than 2^40 weights", place);
 done:
     return status;
 }

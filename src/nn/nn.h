@@ -25,7 +25,7 @@
 /* The usual MLP: two hidden layers of 256 units. */
 enum { CULL_MLP_WIDTH = 256, CULL_MLP_DEPTH = 2 };
 
-enum { CULL_NODE_INPUTS = 2, CULL_NODE_PARAMS = 2, CULL_MODEL_INPUTS = 3 };
+enum { CULL_NODE_INPUTS = 2, CULL_NODE_PARAMS = 2, CULL_MODEL_INPUTS = 3, CULL_MODEL_PLACE = 96 };
 
 /* What backward needs of a node's tensors; learn-from-kept gathers exactly these. */
 enum { CULL_KEEP_X = 1, CULL_KEEP_Y = 2, CULL_KEEP_STATE = 4, CULL_KEEP_STATS = 8 };
@@ -74,6 +74,8 @@ struct cull_model {
     double      epsilon, momentum; /* of norms that do not say; 0: the usual */
     cull_status trouble;           /* first failure while building; later calls do nothing  */
     char        why[256];          /* and its sentence                                      */
+
+    char place[CULL_MODEL_PLACE]; /* of the layer being added, for sentences; "": its node  */
 };
 
 /* ---- building (graph.c and one file per layer) ---- */

@@ -1,8 +1,6 @@
 /* nn/pool.c - pooling: maximum (keeps where each maximum was), average, over the whole image. */
 #include "nn/graph.h"
 
-enum { MOST_SIDE = 15 }; /* the place of a maximum is one byte */
-
 static cull_status shape(cull_node *node, const cull_image *in)
 {
     cull_status      status = CULL_OK;
@@ -15,10 +13,10 @@ static cull_status shape(cull_node *node, const cull_image *in)
     cull_nn_graph_slide(d, in);
     cull_nn_graph_window_text(d, window);
     for (int i = 0; i < 2; i++)
-        fits = fits && d->kernel[i] <= MOST_SIDE && 2 * d->pad[i] <= d->kernel[i];
+        fits = fits && d->kernel[i] <= CULL_MOST_POOL && 2 * d->pad[i] <= d->kernel[i];
     if (d->y.h < 1 || d->y.w < 1 || !fits)
-        FAIL(CULL_BAD_ARGUMENT, "pooling %s, of %lldx%lld", window, (long long)in->h,
-             (long long)in->w);
+        FAIL(CULL_BAD_ARGUMENT, "pooling %s, of %lldx%lld%s", window, (long long)in->h,
+             (long long)in->w, fits ? ", which is smaller" : "");
     if (d->dilation[0] != 1 || d->dilation[1] != 1)
         FAIL(CULL_BAD_ARGUMENT, "pooling %s; only convolutions are dilated", window);
 done:

@@ -126,6 +126,7 @@ static cull_status name_model(const cull_train_setup *setup, const cull_card *ca
     options.height = (int64_t)card->height;
     options.width = (int64_t)card->width;
     options.classes = card->outputs;
+    if (setup->layers) return cull_nn_model_by_list(setup->layers, &options, out);
     status = cull_nn_model_by_name(setup->model, &options, out);
     if (status == CULL_BAD_ARGUMENT) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());

@@ -22,9 +22,13 @@ static cull_status make_model(cull_scorer *s, const cull_model *large, const cha
     options.height = s->height;
     options.width = s->width;
     options.classes = large->classes;
-    cull_nn_model_fit_options(name, &options);
-    status = cull_nn_model_by_name(name, &options, &s->model);
-    if (status == CULL_BAD_ARGUMENT) {
+    if (name == s->setup->model && s->setup->layers) {
+        status = cull_nn_model_by_list(s->setup->layers, &options, &s->model);
+    } else {
+        cull_nn_model_fit_options(name, &options);
+        status = cull_nn_model_by_name(name, &options, &s->model);
+    }
+    if (status == CULL_BAD_ARGUMENT || status == CULL_BAD_OPTION) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
         FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s for images of %lldx%lld: %s", key, name,
                    (long long)s->height, (long long)s->width, why);
@@ -43,7 +47,8 @@ static cull_status make_small(cull_scorer *s, cull_learner *learner)
     TRY(make_model(s, large, s->setup->model, "score.scale"));
     if (s->model->param_count != large->param_count ||
         s->model->running_count != large->running_count)
-        FAIL_OPTION("score.scale", "%s is made for one size of images", s->setup->model);
+        FAIL_OPTION("score.scale", "%s is made for one size of images",
+                    s->setup->layers ? CULL_LIST_KEY : s->setup->model);
     s->own = (cull_plans){.model = s->model, .params = learner->params, .backend = s->backend};
     s->plans = &s->own;
 done:

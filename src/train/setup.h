@@ -6,7 +6,7 @@
 
 #include "data/corrupt.h"
 #include "data/transform.h"
-#include "nn/nn.h"
+#include "nn/layer_list.h"
 #include "optim/optim.h"
 
 enum { CULL_TRAIN_MOMENTS = 256 };
@@ -37,6 +37,9 @@ static inline bool cull_train_is_own(const char *name)
     return strncmp(name, CULL_TRAIN_OWN, sizeof CULL_TRAIN_OWN - 1) == 0;
 }
 
+/* The name of a model that is a list of layers. */
+#define CULL_TRAIN_LAYERS "layers"
+
 /* Arrays of a program's own, borrowed. */
 typedef struct cull_own_data {
     cull_tensor x, y;
@@ -52,6 +55,8 @@ typedef struct cull_train_setup {
     cull_data_augment    augment;
     bool                 augments;
     unsigned             workers; /* threads that load */
+
+    const cull_layer_list *layers; /* the model as a list, in place of the named; NULL: none */
 
     const cull_model  *own_model;   /* a program's own, in place of the named; NULL: none        */
     cull_own_data      own_data[2]; /* by cull_data_role; absent where data says no "own/"      */

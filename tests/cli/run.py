@@ -101,6 +101,8 @@ def make_set(folder):
     with open(os.path.join(folder, "tiny.yaml"), "w") as file:
         file.write("data: {name: set.npz}\nmodel: {name: mlp}\n"
                    "train: {epochs: 5, batch: 16, threads: 1, log: 2}\n")
+    with open(os.path.join(folder, "bare.yaml"), "w") as file:  # names no model
+        file.write("data: {name: set.npz}\ntrain: {epochs: 2, batch: 16, threads: 1, log: 0}\n")
 
 
 def signals(strategy):

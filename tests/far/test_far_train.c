@@ -56,7 +56,7 @@ static bool stops(void *context)
 /* A run that is stopped after two steps and then goes on, on a backend. */
 static cull_run_result run_on(const struct world *w, const char *backend, const char *changes)
 {
-    char             words[500];
+    char             words[900];
     size_t           steps = 0;
     cull_recipe     *recipe = NULL;
     cull_run_result  result = {0};
@@ -96,12 +96,25 @@ static void compare_runs(const struct world *w, const char *kind)
     remove_folder(there);
 }
 
+/* A network of every kind of layer that a recipe may list. */
+#define LISTED                                                                                     \
+    "model.name=layers "                                                                           \
+    "model.layers=[{\"conv\":{\"channels\":4,\"kernel\":3}},\"batchnorm\",\"relu\","               \
+    "{\"residual\":[{\"conv\":{\"channels\":4,\"kernel\":1}},\"relu6\"]},{\"add\":[[],[{"          \
+    "\"groupnorm\":2}]]},"                                                                         \
+    "{\"maxpool\":2},{\"concat\":[[{\"shortcut\":6}],[\"gelu\"]]},{\"avgpool\":[1,2]},"            \
+    "\"layernorm\","                                                                               \
+    "{\"dropout\":0.2},\"globalpool\",{\"dense\":7},\"flatten\",\"dense\"]"
+
 static void runs_leave_what_they_leave_on_ref(void **state)
 {
     static const char *const kinds[] = {
         "",
         "model.name=lenet5 optim.clip=0.5 optim.name=adamw optim.lr=0.01",
         "model.name=lenet5 optim.name=adam optim.lr=0.01 optim.weight_decay=0.01",
+        LISTED,
+        LISTED " select.strategy=sb select.keep=0.3 score.pass=reuse",
+        LISTED " select.strategy=gradmatch select.keep=0.3 score.proxy=mlp",
         "select.strategy=random select.keep=0.3 select.rounding=alternate",
         "select.strategy=sb select.keep=0.3",
         "select.strategy=sb select.keep=0.3 score.pass=reuse model.name=lenet5",
@@ -144,6 +157,8 @@ static void recorded_steps_are_what_running_them_gives(void **state)
         {"optim.name=adamw optim.lr=0.01 optim.clip=0.5 model.name=lenet5", true},
         {"optim.name=adam optim.lr=0.01 optim.weight_decay=0.01", true},
         {"model.name=wrn-10-1 model.dropout=0.3 data.subset=0.7", true},
+        {LISTED " select.strategy=sb select.keep=0.4", true},
+        {LISTED " select.strategy=sb select.keep=0.4 score.pass=reuse", true},
         {"select.strategy=random select.keep=0.5 select.rounding=alternate", true},
         {"select.strategy=sb select.keep=0.4", true},
         {"select.strategy=sb select.keep=0.4 score.augment=false schedule.count=trained", true},
@@ -168,7 +183,7 @@ static void recorded_steps_are_what_running_them_gives(void **state)
     const struct world *w = *state;
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        char        changes[400], path[128];
+        char        changes[900], path[128];
         const char *file = strstr(kinds[k].changes, "IRREDUCIBLE");
         size_t      head = file ? (size_t)(file - kinds[k].changes) : strlen(kinds[k].changes);
 

@@ -1,9 +1,7 @@
 /* fuzz/fuzz_options.c - lines of any bytes as key=value changes to a recipe, as a command line has
- * them: a recipe whose text is the same recipe, or a sentence. */
-#include <stdlib.h>
-
-#include "fuzz.h"
-#include "lab/recipe/recipe.h"
+ * them: a recipe whose text is the same recipe, or a sentence; and its layers a network, or a
+ * sentence. */
+#include "fuzz_layers.h"
 
 enum { MOST_CHANGES = 16 };
 
@@ -39,6 +37,7 @@ static void check(const cull_option *changes, size_t count)
     text = cull_recipe_text(recipe);
     if (cull_recipe_parse("again", text, strlen(text), NULL, 0, &again) != CULL_OK) abort();
     if (cull_recipe_difference(recipe, again)) abort();
+    build_layers(recipe);
     cull_recipe_close(recipe);
     cull_recipe_close(again);
 }

@@ -1,8 +1,6 @@
-/* fuzz/fuzz_recipe.c - any bytes as a recipe: one whose text is the same recipe, or a sentence. */
-#include <stdlib.h>
-
-#include "fuzz.h"
-#include "lab/recipe/recipe.h"
+/* fuzz/fuzz_recipe.c - any bytes as a recipe: one whose text is the same recipe, or a sentence;
+ * and its layers a network, or a sentence. */
+#include "fuzz_layers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -16,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text = cull_recipe_text(recipe);
     if (cull_recipe_parse("again", text, strlen(text), NULL, 0, &again) != CULL_OK) abort();
     if (cull_recipe_difference(recipe, again)) abort();
+    build_layers(recipe);
     cull_recipe_close(recipe);
     cull_recipe_close(again);
     return 0;

@@ -41,6 +41,25 @@ def recipes():
         "block": "data:\n  name: |\n    a\n    b\n",
         "utf16": "\ufefftrain: {epochs: 1}\n".encode("utf-16-le"),
         "long_key": "a" * 200 + ": 1\n",
+        "layers": "model:\n  layers:\n  - conv: {channels: 4, kernel: [3, 1], padding: same, dilation: 2}\n"
+                  "  - batchnorm: {epsilon: 1e-3}\n  - relu\n  - maxpool: {kernel: 2, stride: 1, padding: 1}\n"
+                  "  - residual:\n    - shortcut: 4\n    - dropout: 0.5\n  - flatten\n"
+                  "  - dense: {width: 8, bias: false, init: he-out, name: fc.1}\n  - dense\n",
+        "layers_branches": "model.layers: [concat: [[], [relu6, groupnorm: 2], [gelu]], add: [[layernorm], "
+                           "[conv: {channels: 6, kernel: 1, groups: 6}]], globalpool, dense: 3]\n",
+        "layers_of_none": "model: {layers: none, name: mlp, width: 3, depth: 4}\n",
+        "layers_and_name": "model: {layers: [flatten, dense], name: resnet20}\n",
+        "layers_empty": "model: {layers: []}\n",
+        "layers_odd": "model:\n  layers:\n  - ~\n  - [relu]\n  - {relu: , gelu: }\n  - conv: {a: {b: [c]}}\n",
+        "layers_deep": "model: {layers: " + "[residual: " * 40 + "}\n",
+        "layers_branches_deep": "model: {layers: " + "[add: [[relu], " * 12 + "[gelu]" + "]]" * 12 + "}\n",
+        "layers_many": "model: {layers: [flatten, " + "relu, " * 1200 + "dense]}\n",
+        "layers_huge": "model: {layers: [conv: {channels: 16777216, kernel: 4096, padding: same, "
+                       "dilation: 4096}, flatten, dense: 16777216, dense]}\n",
+        "layers_numbers": "model: {layers: [conv: {channels: 1e300, kernel: [-1, 0.5], stride: nan}, dense: 0x1]}\n",
+        "layers_names": "model: {layers: [flatten, dense: {width: 1, name: 'null'}, dense: {name: \"a\\0b\"}]}\n",
+        "layers_anchor": "model: {layers: &x [flatten, *x]}\n",
+        "layers_long": "model: {layers: [flatten, dense: {name: " + "n" * 3000 + "}]}\n",
     }
     for name, text in texts.items():
         put("recipe", name, text if isinstance(text, bytes) else text.encode())
@@ -65,6 +84,14 @@ def options():
         "strategy": "select.strategy=sb remembered\nselect.beta=2\n",
         "strategy_option": "select.strategy=gradmatch\nselect.keep=0.1\nselect.ridge=1e-3\n",
         "control": "data.name=a\tb\x01\n",
+        "layers": "model.layers=[conv: {channels: 2, kernel: 3}, residual: [relu, gelu], flatten, dense: 8, dense]\n",
+        "layers_json": 'model.layers=[{"dense":{"width":2}},"relu","dense"]\nmodel.name=layers\n',
+        "layers_none": "model.layers=none\nmodel.name=mlp\nmodel.width=1\n",
+        "layers_open": "model.layers=[flatten, dense: {\n",
+        "layers_two": "model.layers=[dense]\nmodel.name=lenet5\nmodel.norm_epsilon=0.1\n",
+        "layers_deep": "model.layers=" + "[" * 3000 + "\n",
+        "layers_held": "model.layers=" + "[residual: " * 2000 + "\n",
+        "layers_controls": "model.layers=[d\x01, \x7f: \x1b[0m]\n",
     }
     for name, text in texts.items():
         put("options", name, text.encode())

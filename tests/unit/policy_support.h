@@ -67,7 +67,7 @@ static const char base_recipe[] = "model: {name: mlp}\n"
 
 static inline cull_status try_recipe(const struct world *w, const char *changes, cull_recipe **out)
 {
-    char        train[128], test[128], words[512];
+    char        train[128], test[128], words[1024];
     cull_option option[24] = {{"data.name", train}, {"data.test", test}};
     size_t      count = 2;
 

@@ -308,7 +308,8 @@ static void a_difference_is_named_by_its_key(void **state)
 
 static void every_recipe_in_the_tree_is_right(void **state)
 {
-    static const char *const names[] = {"lenet-fashion", "lenet-mnist", "resnet20-cifar10",
+    static const char *const names[] = {"lenet-fashion",    "own-fashion",
+                                        "lenet-mnist",      "resnet20-cifar10",
                                         "resnet18-cifar10", "wrn-16-4-cifar100"};
 
     (void)state;

@@ -633,11 +633,8 @@ static void a_run_that_selects_killed_anywhere_goes_on_bit_for_bit(void **state)
     }
 }
 
-static void a_run_stopped_twice_goes_on_bit_for_bit_with_running_averages(void **state)
+static void check_stopped_twice(const struct world *w, const char *changes)
 {
-    const struct world *w = *state;
-    const char *changes = "model.name=resnet20 optim.name=adamw train.batch=20 train.backend=cpu "
-                          "train.checkpoint_steps=0 augment.crop=0 optim.lr=0.001";
     struct outcome whole = train_well(w, &(struct script){.changes = changes, .out = "whole"});
     struct outcome part =
         train_well(w, &(struct script){.changes = changes, .out = "stopped", .stop_at = 2});
@@ -651,6 +648,22 @@ static void a_run_stopped_twice_goes_on_bit_for_bit_with_running_averages(void *
     part = train_well(w, &(struct script){.changes = changes, .out = "stopped", .resume = true});
     assert_int_equal(CULL_RUN_EPOCHS, part.result.end);
     assert_same_run(w, "whole", "stopped", &whole.result);
+}
+
+static void a_run_stopped_twice_goes_on_bit_for_bit_with_running_averages(void **state)
+{
+    check_stopped_twice(*state, "model.name=resnet20 optim.name=adamw train.batch=20 "
+                                "train.backend=cpu train.checkpoint_steps=0 augment.crop=0 "
+                                "optim.lr=0.001");
+}
+
+static void a_run_of_listed_layers_goes_on_bit_for_bit(void **state)
+{
+    check_stopped_twice(
+        *state, "model.name=layers optim.name=adam optim.lr=0.01 select.strategy=sb "
+                "score.pass=reuse model.layers=[{\"conv\":{\"channels\":4,\"kernel\":3}},"
+                "\"batchnorm\",{\"residual\":[\"relu\",{\"dropout\":0.3}]},{\"concat\":[[],"
+                "[\"gelu\",\"groupnorm\":2]]},\"flatten\",{\"dense\":9},\"relu\",\"dense\"]");
 }
 
 static void a_finished_run_is_not_run_again(void **state)
@@ -874,6 +887,7 @@ int main(void)
         TEST(a_run_killed_after_any_step_goes_on_bit_for_bit),
         TEST(a_run_that_selects_killed_anywhere_goes_on_bit_for_bit),
         TEST(a_run_stopped_twice_goes_on_bit_for_bit_with_running_averages),
+        TEST(a_run_of_listed_layers_goes_on_bit_for_bit),
         TEST(a_finished_run_is_not_run_again),
         TEST(a_folder_with_a_run_is_refused_without_resume),
         TEST(another_recipe_is_refused_and_the_key_named),

@@ -22,8 +22,9 @@ static const struct {
 };
 
 static const char *const types[] = {
-    [CULL_OPTION_INT] = "int",   [CULL_OPTION_REAL] = "real", [CULL_OPTION_CHOICE] = "choice",
-    [CULL_OPTION_BOOL] = "bool", [CULL_OPTION_TEXT] = "text", [CULL_OPTION_LIST] = "list",
+    [CULL_OPTION_INT] = "int",       [CULL_OPTION_REAL] = "real", [CULL_OPTION_CHOICE] = "choice",
+    [CULL_OPTION_BOOL] = "bool",     [CULL_OPTION_TEXT] = "text", [CULL_OPTION_LIST] = "list",
+    [CULL_OPTION_LAYERS] = "layers",
 };
 
 static bool is_number(const cull_option_spec *option)

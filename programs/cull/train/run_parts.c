@@ -8,15 +8,25 @@
 
 enum { MOST_TEXT = 256, MOST_FOLDER = 1200 };
 
+/* How many brackets a word leaves open, less those it closes. */
+static int brackets(const char *word)
+{
+    int open = 0;
+
+    for (; *word; word++) open += (*word == '[') - (*word == ']');
+    return open;
+}
+
 /* Copies words[*i]; and, where a shell cut a list as [60, 120] at its blanks, the rest of it, of
  * which *i becomes the last. */
 static void take_word(char *const *words, size_t count, size_t *i, char *to)
 {
     const char *equals = strchr(words[*i], '=');
     size_t      last = *i;
+    int         open = brackets(words[*i]);
 
     if (equals && equals[1] == '[')
-        while (last < count && !strchr(words[last], ']')) last++;
+        while (open > 0 && ++last < count) open += brackets(words[last]);
     if (last == count) last = *i; /* it is never closed, and refused as it stands */
     to = stpcpy(to, words[*i]);
     while (*i < last) {

@@ -20,7 +20,8 @@ TRAITS = {_abi.CULL_TAKES_STALE: "takes stale", _abi.CULL_TAKES_REMEMBERED: "tak
 RUNS = {_abi.CULL_RUNS_STEP: "step", _abi.CULL_RUNS_EPOCH: "epoch", _abi.CULL_RUNS_PERIOD: "period",
         _abi.CULL_RUNS_ONCE: "once"}
 TYPES = {_abi.CULL_OPTION_INT: "int", _abi.CULL_OPTION_REAL: "real", _abi.CULL_OPTION_CHOICE: "choice",
-         _abi.CULL_OPTION_BOOL: "bool", _abi.CULL_OPTION_TEXT: "text", _abi.CULL_OPTION_LIST: "list"}
+         _abi.CULL_OPTION_BOOL: "bool", _abi.CULL_OPTION_TEXT: "text", _abi.CULL_OPTION_LIST: "list",
+         _abi.CULL_OPTION_LAYERS: "layers"}
 
 
 @functools.lru_cache(maxsize=None)

@@ -49,18 +49,21 @@ static cull_status check_count(const cull_comparison *c, const char *key, double
 
 static cull_status check_recipe(const cull_comparison *c)
 {
-    cull_status  status = CULL_OK;
-    char         path[CULL_DATA_PATH];
-    cull_recipe *there = NULL, *mine = NULL;
-    const char  *key = NULL;
+    cull_status           status = CULL_OK;
+    char                  path[CULL_DATA_PATH];
+    cull_recipe          *there = NULL, *mine = NULL;
+    const char           *key = NULL;
+    cull_recipe_differing by;
 
     TRY(cull_base_join(c->folder, "recipe.yaml", path));
     TRY(cull_recipe_open(path, NULL, 0, &there));
     TRY(cull_arm_recipe(&c->base, NULL, 0, &mine));
     key = cull_recipe_difference(there, mine);
-    if (key)
+    if (key) {
+        TRY(cull_recipe_differ_by(there, mine, key, &by));
         FAIL_ABOUT(CULL_DIFFERS, key, "%s: the comparison there has %s=%s, this one %s", c->folder,
-                   key, cull_recipe_value(there, key), cull_recipe_value(mine, key));
+                   by.what, by.a, by.b);
+    }
 done:
     cull_recipe_close(there);
     cull_recipe_close(mine);

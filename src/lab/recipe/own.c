@@ -10,14 +10,13 @@
 #include "train/folder/weights.h"
 #include "train/network/network.h"
 
-/* Give a key another value, as if the recipe had been opened with it. */
-static cull_status change(cull_recipe *recipe, const char *key, const char *value)
+/* Give keys other values, as if the recipe had been opened with them. */
+static cull_status change(cull_recipe *recipe, const cull_option *changes, size_t count)
 {
     cull_status status = CULL_OK;
-    cull_option pair = {key, value};
     cull_recipe old = *recipe, *new = NULL;
 
-    TRY(cull_recipe_parse("recipe", recipe->text, strlen(recipe->text), &pair, 1, &new));
+    TRY(cull_recipe_parse("recipe", recipe->text, strlen(recipe->text), changes, count, &new));
     *recipe = *new;
     *new = old;
     recipe->model = old.model;
@@ -34,11 +33,12 @@ cull_status cull_recipe_set_model(cull_recipe *recipe, const cull_model *model)
     cull_status status = CULL_OK;
     cull_model *copy = NULL;
     char        name[64];
+    cull_option changes[] = {{"model.name", name}, {"model.layers", "none"}};
 
     if (!model || !model->classes) FAIL(CULL_BAD_ARGUMENT, "the model is not finished");
     TRY(cull_nn_model_copy(model, &copy));
     (void)snprintf(name, sizeof name, CULL_TRAIN_OWN "%s", model->name);
-    TRY(change(recipe, "model.name", name));
+    TRY(change(recipe, changes, 2));
     cull_nn_model_destroy(recipe->model);
     recipe->model = copy;
     recipe->setup.own_model = copy;
@@ -80,7 +80,7 @@ cull_status cull_recipe_set_data(cull_recipe *recipe, cull_data_role role, const
     hash[1] = hash_of(y);
     (void)snprintf(name, sizeof name, CULL_TRAIN_OWN "%016" PRIx64,
                    cull_base_hash(hash, sizeof hash));
-    TRY(change(recipe, test ? "data.test" : "data.name", name));
+    TRY(change(recipe, &(cull_option){test ? "data.test" : "data.name", name}, 1));
     recipe->setup.own_data[role] = (cull_own_data){*x, *y};
 done:
     cull_data_close(set);

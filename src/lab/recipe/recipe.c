@@ -9,6 +9,8 @@
 #include "base/bytes.h"
 
 #define STRATEGY "select.strategy"
+#define NAME     "model.name"
+#define LAYERS   CULL_LIST_KEY
 
 /* Changes go through the same checks, then take the place of what the file says. */
 static cull_status merge(cull_recipe_pairs *file, const cull_recipe_pairs *changes,
@@ -18,7 +20,7 @@ static cull_status merge(cull_recipe_pairs *file, const cull_recipe_pairs *chang
     cull_option *all = NULL;
     size_t       n = 0;
 
-    TRY(cull_base_alloc(file->count + changes->count, sizeof *all, "a recipe", &all));
+    TRY(cull_base_alloc(file->count + changes->count + 1, sizeof *all, "a recipe", &all));
     for (size_t i = 0; i < changes->count; i++)
         all[n++] = (cull_option){changes->pair[i].key, changes->pair[i].value};
     for (size_t i = 0; i < file->count; i++) {
@@ -78,10 +80,16 @@ static void strip_list(const char *value, char *out)
 /* "[1, 2]", as the file says it, and "1,2" are the same list on a command line. */
 static cull_status take_change(cull_recipe_pairs *changes, const cull_option *change)
 {
-    cull_status status = CULL_OK;
-    const char *value = change->value;
-    char       *list = NULL;
+    cull_status     status = CULL_OK;
+    const char     *value = change->value;
+    char           *list = NULL;
+    cull_layer_list layers = {0};
 
+    if (cull_recipe_is_layers(change->key)) {
+        TRY(cull_recipe_layers_parse("command line", value, &layers));
+        TRY(cull_recipe_layers_add(changes, "command line", change->key, &layers));
+        goto done;
+    }
     if (is_list(change)) {
         TRY(cull_base_alloc(strlen(value) + 1, 1, "a recipe", &list));
         strip_list(value, list);
@@ -90,7 +98,15 @@ static cull_status take_change(cull_recipe_pairs *changes, const cull_option *ch
     TRY(cull_recipe_add(changes, "command line", change->key, value, strlen(value)));
 done:
     cull_base_free(list);
+    cull_nn_list_clear(&layers);
     return status;
+}
+
+static bool is_given(const cull_recipe_pairs *pairs, const char *key)
+{
+    for (size_t i = 0; i < pairs->count; i++)
+        if (strcmp(pairs->pair[i].key, key) == 0) return true;
+    return false;
 }
 
 static const char *where_given(const cull_recipe_pairs *pairs, const char *about)
@@ -113,6 +129,39 @@ static cull_status blame(const char *name, const cull_recipe_pairs *file,
     if (!where) where = where_given(file, about);
     return cull_fail_about(status, cull_last_subject(), "%s: %s", where ? where : name,
                            cull_last_error());
+}
+
+static cull_option *find(cull_option *all, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(all[i].key, key) == 0) return &all[i];
+    return NULL;
+}
+
+/* A list of layers is the model, whose name then says so; another network cannot be asked for
+ * beside it. The default, which nobody may have meant, gives way, but not where it is said later.
+ */
+static cull_status name_layers(const cull_recipe_pairs *changes, cull_option *all, size_t *count)
+{
+    cull_option *layers = find(all, *count, LAYERS), *name = find(all, *count, NAME);
+    cull_status  status = CULL_OK;
+    bool listed = layers && strcmp(layers->value, cull_recipe_option(LAYERS)->fallback) != 0;
+    bool usual = name && strcmp(name->value, cull_recipe_option(NAME)->fallback) == 0;
+    bool same = name && strcmp(name->value, CULL_TRAIN_LAYERS) == 0;
+
+    if (same && !listed)
+        FAIL_ABOUT(CULL_BAD_OPTION, NAME,
+                   NAME "=" CULL_TRAIN_LAYERS ": " LAYERS " lists the layers, and there are none");
+    if (!listed) goto done;
+    if (name && !same && (!usual || (is_given(changes, NAME) && !is_given(changes, LAYERS))))
+        FAIL_ABOUT(CULL_BAD_OPTION, NAME,
+                   NAME "=%.40s and " LAYERS " are two networks: leave one out, as by " LAYERS
+                        "=none or " NAME "=" CULL_TRAIN_LAYERS,
+                   name->value);
+    if (!name) name = &all[(*count)++];
+    *name = (cull_option){NAME, CULL_TRAIN_LAYERS};
+done:
+    return status;
 }
 
 /* Plain where YAML reads back the same text, else in quotes. */
@@ -161,8 +210,13 @@ static cull_status put_key(cull_writer *out, const cull_recipe *recipe,
 
     TRY(put_text(out, "  "));
     TRY(put_text(out, strchr(spec->key, '.') + 1));
-    TRY(put_text(out, ": "));
-    TRY(put_value(out, spec, value));
+    TRY(put_text(out, ":"));
+    if (spec->type == CULL_OPTION_LAYERS && recipe->layers) {
+        TRY(cull_recipe_layers_print(recipe->layers, out));
+    } else {
+        TRY(put_text(out, " "));
+        TRY(put_value(out, spec, value));
+    }
     TRY(put_text(out, "\n"));
 done:
     return status;
@@ -202,6 +256,18 @@ static const char *strategy_of(const cull_option *all, size_t count)
     return cull_recipe_option(STRATEGY)->fallback;
 }
 
+static cull_status open_layers(cull_recipe *recipe, const char *name)
+{
+    cull_status status = CULL_OK;
+    const char *text = cull_value_text(recipe->values, LAYERS);
+
+    if (strcmp(text, cull_recipe_option(LAYERS)->fallback) == 0) goto done;
+    TRY(cull_base_alloc(1, sizeof *recipe->layers, "layers", &recipe->layers));
+    TRY(cull_recipe_layers_parse(name, text, recipe->layers));
+done:
+    return status;
+}
+
 static cull_status make_setup(cull_recipe *recipe, const char *name, const cull_option *all,
                               size_t count)
 {
@@ -209,7 +275,8 @@ static cull_status make_setup(cull_recipe *recipe, const char *name, const cull_
     cull_status        status = CULL_OK;
 
     TRY(cull_values_create(name, &tables, all, count, &recipe->values));
-    TRY(cull_recipe_fill(recipe->values, &recipe->setup));
+    TRY(open_layers(recipe, name));
+    TRY(cull_recipe_fill(recipe->values, recipe->layers, &recipe->setup));
     cull_recipe_select_fill(&recipe->select, recipe->values);
     recipe->setup.select = recipe->select.option;
     recipe->setup.selects = recipe->select.count;
@@ -230,6 +297,7 @@ cull_status cull_recipe_parse(const char *name, const void *yaml, size_t bytes,
     TRY(cull_recipe_place(name, &file));
     for (size_t i = 0; i < count; i++) TRY(take_change(&changed, &changes[i]));
     TRY(merge(&file, &changed, &all, &n));
+    TRY(blame(name, &file, &changed, NAME, name_layers(&changed, all, &n)));
     TRY(cull_base_alloc(1, sizeof *recipe, "a recipe", &recipe));
     status = cull_recipe_select_open(strategy_of(all, n), &recipe->select);
     TRY(blame(name, &file, &changed, STRATEGY, status));
@@ -268,6 +336,8 @@ void cull_recipe_close(cull_recipe *recipe)
     cull_values_destroy(recipe->values);
     cull_recipe_select_close(&recipe->select);
     cull_nn_model_destroy(recipe->model);
+    if (recipe->layers) cull_nn_list_clear(recipe->layers);
+    cull_base_free(recipe->layers);
     cull_base_free(recipe->text);
     cull_base_free(recipe);
 }

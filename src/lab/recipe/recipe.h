@@ -9,6 +9,7 @@
 #define CULL_LAB_RECIPE_H
 
 #include "base/options.h"
+#include "nn/layer_list.h"
 #include "train/train.h"
 
 enum { CULL_RECIPE_KEY = 64 };
@@ -28,7 +29,8 @@ struct cull_recipe {
     cull_values       *values;
     char              *text; /* resolved, as YAML */
     cull_train_setup   setup;
-    cull_model        *model; /* a program's own; NULL: none */
+    cull_model        *model;  /* a program's own; NULL: none */
+    cull_layer_list   *layers; /* of model.layers; NULL: none */
 };
 
 /* own.c: compare the recipe's own model with the one that a run wrote down, or write it down; does
@@ -88,15 +90,39 @@ const char *cull_recipe_whole(const cull_option_spec *spec, const char *value,
  * path; whether a file still holds the same is for those to tell who read it. */
 bool cull_recipe_same_place(const cull_option_spec *spec, const char *a, const char *b);
 
+/* recipe_layers.c: is the value of this key a list of layers? */
+bool cull_recipe_is_layers(const char *key);
+/* Layers from the list that the events are at the start of, to its end; or from a
+ * text, `where` beginning the sentences: "none", or a list in YAML. *out is zeros, and ended with
+ * cull_nn_list_clear(), also after a failure. CULL_BAD_OPTION names the layer by its place. */
+typedef struct cull_recipe_events cull_recipe_events;
+cull_status cull_recipe_layers_take(cull_recipe_events *events, cull_layer_list *out);
+cull_status cull_recipe_layers_parse(const char *where, const char *text, cull_layer_list *out);
+/* Add them as a value, in one form; none: "none". */
+cull_status cull_recipe_layers_add(cull_recipe_pairs *pairs, const char *where, const char *key,
+                                   const cull_layer_list *list);
+/* A line for each. */
+cull_status cull_recipe_layers_print(const cull_layer_list *list, cull_writer *out);
+
 /* As cull_recipe_open, from bytes; yaml NULL: none. `name` is the path of the recipe. */
 cull_status cull_recipe_parse(const char *name, const void *yaml, size_t bytes,
                               const cull_option *changes, size_t count, cull_recipe **out);
 
-/* recipe_setup.c: what the values mean; texts stay the values'. CULL_BAD_OPTION names the key
- * of values that contradict each other. */
-cull_status cull_recipe_fill(const cull_values *values, cull_train_setup *out);
+/* recipe_setup.c: what the values mean; texts stay the values', layers (NULL: none) the caller's.
+ * CULL_BAD_OPTION names the key of values that contradict each other. */
+cull_status cull_recipe_fill(const cull_values *values, const cull_layer_list *layers,
+                             cull_train_setup *out);
 
 /* The first key by which two recipes differ, or NULL. */
 const char *cull_recipe_difference(const cull_recipe *a, const cull_recipe *b);
+
+/* recipe_differing.c: how they differ by it, for a sentence: of layers the first that is another.
+ */
+typedef struct cull_recipe_differing {
+    char what[CULL_RECIPE_KEY]; /* the key, or "model.layers[2]" */
+    char a[160], b[160];        /* values, cut where they are long */
+} cull_recipe_differing;
+cull_status cull_recipe_differ_by(const cull_recipe *a, const cull_recipe *b, const char *key,
+                                  cull_recipe_differing *out);
 
 #endif

@@ -186,6 +186,31 @@ done:
     return status;
 }
 
+static bool has_norms(const cull_layer_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->layer[i].kind && cull_nn_list_option(list->layer[i].kind, "epsilon")) return true;
+    return false;
+}
+
+static cull_status check_layers(const cull_train_setup *s)
+{
+    static const char         itself[] = "model.layers is a network of its own, and says it there";
+    const cull_model_options *o = &s->model_options;
+    cull_status               status = CULL_OK;
+
+    if (o->dropout > 0) FAIL_OPTION("model.dropout", "%s", itself);
+    if (o->imagenet_stem) FAIL_OPTION("model.stem", "%s", itself);
+    if (o->mlp_width != CULL_MLP_WIDTH) FAIL_OPTION("model.width", "%s", itself);
+    if (o->mlp_depth != CULL_MLP_DEPTH) FAIL_OPTION("model.depth", "%s", itself);
+    if (o->norm_epsilon != CULL_NORM_EPSILON && !has_norms(s->layers))
+        FAIL_OPTION("model.norm_epsilon", "model.layers has no norms");
+    if (o->norm_momentum != CULL_NORM_MOMENTUM && !has_norms(s->layers))
+        FAIL_OPTION("model.norm_momentum", "model.layers has no norms");
+done:
+    return status;
+}
+
 /* Settings that the model has not would otherwise pass in silence. */
 static cull_status check_settings(const cull_train_setup *s)
 {
@@ -193,6 +218,7 @@ static cull_status check_settings(const cull_train_setup *s)
     cull_status               status = CULL_OK;
     char                      key[CULL_RECIPE_KEY];
 
+    if (s->layers) return check_layers(s);
     if (!cull_train_is_own(s->model)) {
         status = cull_nn_model_check_options(s->model, o);
         (void)snprintf(key, sizeof key, "model.%.40s", cull_last_subject());
@@ -215,7 +241,8 @@ static cull_status check_model(const cull_train_setup *s, const char *name, cons
     cull_model        *model = NULL;
     cull_status        status = CULL_OK;
 
-    if (name == s->model && cull_train_is_own(name)) return CULL_OK; /* a trainer asks for it */
+    if (name == s->model && (s->layers || cull_train_is_own(name)))
+        return CULL_OK; /* a trainer asks for it */
     cull_nn_model_fit_options(name, &options);
     options.channels = 3;
     options.height = options.width = 32;
@@ -228,10 +255,11 @@ static cull_status check_model(const cull_train_setup *s, const char *name, cons
     return status == CULL_NO_MEMORY ? status : CULL_OK;
 }
 
-cull_status cull_recipe_fill(const cull_values *v, cull_train_setup *out)
+cull_status cull_recipe_fill(const cull_values *v, const cull_layer_list *layers,
+                             cull_train_setup *out)
 {
     cull_status      status = CULL_OK;
-    cull_train_setup s = {0};
+    cull_train_setup s = {.layers = layers};
 
     s.seed = (uint64_t)cull_value_int(v, "train.seed");
     s.init = text_or_none(v, "train.init");

@@ -59,6 +59,9 @@ const cull_option_spec cull_recipe_table[] = {
     {"model.name", CULL_OPTION_TEXT, "lenet5", 0, 0, "model",
      "mlp, lenet5, resnet20, resnet56, resnet18, resnet34, resnet50, wrn-D-K, densenet-bc-D-K, "
      "mobilenetv1 or mobilenetv2"},
+    {"model.layers", CULL_OPTION_LAYERS, "none", 0, 0, NULL,
+     "a network of one's own in place of a named one, layer by layer, as docs/recipes.md says; "
+     "model.name is then `layers`"},
     {"model.width", CULL_OPTION_INT, "256", 1, 1048576, NULL, "units of each hidden layer of mlp"},
     {"model.depth", CULL_OPTION_INT, "2", 1, 1000, NULL, "how many hidden layers mlp has"},
     {"model.dropout", CULL_OPTION_REAL, "0", 0, 0.95, NULL,

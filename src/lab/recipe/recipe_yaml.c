@@ -3,22 +3,20 @@
  * of them.
  *
  * Anchors, aliases, tags and second documents are refused: a recipe says what it says where it
- * says it. A key inside a mapping is joined with the mapping's own by a dot.
+ * says it. A key inside a mapping is joined with the mapping's own by a dot. Layers are the one
+ * value that is more than these (recipe_layers.c).
  */
 #include <stdio.h>
 #include <string.h>
-#include <yaml.h>
 
 #include "base/alloc.h"
 #include "lab/recipe/recipe.h"
+#include "lab/recipe/recipe_events.h"
 
 enum { MOST_KEY = CULL_RECIPE_KEY, MOST_BYTES = 1 << 20, MOST_DEPTH = 8 };
 
 struct scan {
-    const char        *name;
-    yaml_parser_t      parser;
-    yaml_event_t       event;
-    bool               held; /* the event is to be deleted */
+    cull_recipe_events events;
     cull_recipe_pairs *pairs;
 };
 
@@ -101,40 +99,12 @@ void cull_recipe_pairs_clear(cull_recipe_pairs *pairs)
 
 static unsigned long line_of(const struct scan *s)
 {
-    return (unsigned long)s->event.start_mark.line + 1;
+    return cull_recipe_events_line(&s->events);
 }
 
-static bool has_anchor_or_tag(const yaml_event_t *e)
-{
-    switch (e->type) {
-    case YAML_SCALAR_EVENT: return e->data.scalar.anchor || e->data.scalar.tag;
-    case YAML_MAPPING_START_EVENT: return e->data.mapping_start.anchor || e->data.mapping_start.tag;
-    case YAML_SEQUENCE_START_EVENT:
-        return e->data.sequence_start.anchor || e->data.sequence_start.tag;
-    default: return false;
-    }
-}
-
-/* The next event; what recipes have no use for is refused here. */
 static cull_status next_event(struct scan *s)
 {
-    cull_status status = CULL_OK;
-
-    if (s->held) yaml_event_delete(&s->event);
-    s->held = false;
-    if (!yaml_parser_parse(&s->parser, &s->event)) {
-        if (s->parser.error == YAML_MEMORY_ERROR) FAIL(CULL_NO_MEMORY, "no memory for a recipe");
-        FAIL(CULL_BAD_OPTION, "%s:%lu: not YAML: %s", s->name,
-             (unsigned long)s->parser.problem_mark.line + 1,
-             s->parser.problem ? s->parser.problem : "unreadable");
-    }
-    s->held = true;
-    if (s->event.type == YAML_ALIAS_EVENT)
-        FAIL(CULL_BAD_OPTION, "%s:%lu: aliases are not for recipes", s->name, line_of(s));
-    if (has_anchor_or_tag(&s->event))
-        FAIL(CULL_BAD_OPTION, "%s:%lu: anchors and tags are not for recipes", s->name, line_of(s));
-done:
-    return status;
+    return cull_recipe_events_next(&s->events);
 }
 
 /* A quoted number or bool is a text, and so of the wrong type; so is nothing at all. */
@@ -142,15 +112,20 @@ static cull_status take_scalar(struct scan *s, const char *key, const char *wher
 {
     cull_status             status = CULL_OK;
     const cull_option_spec *spec = cull_recipe_option(key);
-    const char             *value = (const char *)s->event.data.scalar.value;
-    size_t                  length = s->event.data.scalar.length;
-    bool                    plain = s->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    const char             *value = (const char *)s->events.event.data.scalar.value;
+    size_t                  length = s->events.event.data.scalar.length;
+    bool                    plain = s->events.event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 
-    if (spec && plain && (length == 0 || strcmp(value, "~") == 0 || strcmp(value, "null") == 0))
+    if (spec && cull_recipe_events_nothing(&s->events))
         FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s has no value", where, key);
+    if (spec && spec->type == CULL_OPTION_LAYERS && strcmp(value, spec->fallback) != 0)
+        FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s takes a list of layers, as [flatten, dense]",
+                   where, key);
     if (spec && spec->type == CULL_OPTION_LIST)
         FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s takes a list, as [1, 2]", where, key);
-    if (spec && !plain && spec->type != CULL_OPTION_TEXT && spec->type != CULL_OPTION_CHOICE)
+    if (spec && !plain &&
+        (spec->type == CULL_OPTION_INT || spec->type == CULL_OPTION_REAL ||
+         spec->type == CULL_OPTION_BOOL))
         FAIL_ABOUT(CULL_BAD_OPTION, key,
                    "%s: %s=\"%.40s\" is a text in quotes, not a number or a truth value", where,
                    key, value);
@@ -171,18 +146,19 @@ static cull_status take_list(struct scan *s, const char *key, const char *where)
     if (spec && spec->type != CULL_OPTION_LIST)
         FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s takes one value, not a list", where, key);
     TRY(next_event(s));
-    while (s->event.type != YAML_SEQUENCE_END_EVENT) {
+    while (s->events.event.type != YAML_SEQUENCE_END_EVENT) {
         size_t length = 0;
 
-        if (s->event.type != YAML_SCALAR_EVENT)
+        if (s->events.event.type != YAML_SCALAR_EVENT)
             FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s is a list of more than values", where, key);
-        length = s->event.data.scalar.length;
-        if (at + length + 2 > sizeof text || memchr(s->event.data.scalar.value, ',', length) ||
-            memchr(s->event.data.scalar.value, '\0', length))
+        length = s->events.event.data.scalar.length;
+        if (at + length + 2 > sizeof text ||
+            memchr(s->events.event.data.scalar.value, ',', length) ||
+            memchr(s->events.event.data.scalar.value, '\0', length))
             FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s is too long a list or holds no numbers", where,
                        key);
         if (at) text[at++] = ',';
-        memcpy(text + at, s->event.data.scalar.value, length);
+        memcpy(text + at, s->events.event.data.scalar.value, length);
         at += length;
         if (length == 0) text[at++] = ','; /* an empty item is no number, and said to be none */
         TRY(next_event(s));
@@ -192,21 +168,33 @@ done:
     return status;
 }
 
+static cull_status take_layers(struct scan *s, const char *key, const char *where)
+{
+    cull_status     status = CULL_OK;
+    cull_layer_list list = {0};
+
+    TRY(cull_recipe_layers_take(&s->events, &list));
+    TRY(cull_recipe_layers_add(s->pairs, where, key, &list));
+done:
+    cull_nn_list_clear(&list);
+    return status;
+}
+
 static cull_status join_key(struct scan *s, const char *prefix, char out[MOST_KEY])
 {
     cull_status status = CULL_OK;
     const char *word = NULL;
     int         length = 0;
 
-    if (s->event.type != YAML_SCALAR_EVENT)
-        FAIL(CULL_BAD_OPTION, "%s:%lu: a key is a plain word", s->name, line_of(s));
-    word = (const char *)s->event.data.scalar.value;
-    if (strlen(word) != s->event.data.scalar.length || word[0] == '\0')
-        FAIL(CULL_BAD_OPTION, "%s:%lu: a key is a plain word", s->name, line_of(s));
+    if (s->events.event.type != YAML_SCALAR_EVENT)
+        FAIL(CULL_BAD_OPTION, "%s:%lu: a key is a plain word", s->events.name, line_of(s));
+    word = (const char *)s->events.event.data.scalar.value;
+    if (strlen(word) != s->events.event.data.scalar.length || word[0] == '\0')
+        FAIL(CULL_BAD_OPTION, "%s:%lu: a key is a plain word", s->events.name, line_of(s));
     length = snprintf(out, MOST_KEY, "%s%s%s", prefix, prefix[0] ? "." : "", word);
     if (length < 0 || length >= MOST_KEY)
-        FAIL_ABOUT(CULL_UNKNOWN_OPTION, out, "%s:%lu: no option is called '%.40s...'", s->name,
-                   line_of(s), out);
+        FAIL_ABOUT(CULL_UNKNOWN_OPTION, out, "%s:%lu: no option is called '%.40s...'",
+                   s->events.name, line_of(s), out);
 done:
     return status;
 }
@@ -215,20 +203,23 @@ done:
 static cull_status take_mapping(struct scan *s, const char *prefix, int depth)
 {
     cull_status status = CULL_OK;
-    char        key[MOST_KEY] = "", where[256] = "";
+    char        key[MOST_KEY] = "", where[CULL_RECIPE_WHERE] = "";
 
-    if (depth > MOST_DEPTH) FAIL(CULL_BAD_OPTION, "%s:%lu: mappings too deep", s->name, line_of(s));
+    if (depth > MOST_DEPTH)
+        FAIL(CULL_BAD_OPTION, "%s:%lu: mappings too deep", s->events.name, line_of(s));
     TRY(next_event(s));
-    while (s->event.type != YAML_MAPPING_END_EVENT) {
+    while (s->events.event.type != YAML_MAPPING_END_EVENT) {
         TRY(join_key(s, prefix, key));
-        (void)snprintf(where, sizeof where, "%.200s:%lu", s->name, line_of(s));
+        cull_recipe_events_where(&s->events, line_of(s), where);
         TRY(next_event(s));
-        if (s->event.type == YAML_MAPPING_START_EVENT) {
+        if (s->events.event.type == YAML_MAPPING_START_EVENT) {
             if (cull_recipe_option(key))
-                FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s takes one value", where, key);
+                FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s takes %s", where, key,
+                           cull_recipe_is_layers(key) ? "a list of layers, each after a dash"
+                                                      : "one value");
             TRY(take_mapping(s, key, depth + 1));
-        } else if (s->event.type == YAML_SEQUENCE_START_EVENT) {
-            TRY(take_list(s, key, where));
+        } else if (s->events.event.type == YAML_SEQUENCE_START_EVENT) {
+            TRY(cull_recipe_is_layers(key) ? take_layers(s, key, where) : take_list(s, key, where));
         } else {
             TRY(take_scalar(s, key, where));
         }
@@ -242,30 +233,27 @@ cull_status cull_recipe_scan(const char *name, const void *yaml, size_t bytes,
                              cull_recipe_pairs *out)
 {
     cull_status status = CULL_OK;
-    struct scan s = {.name = name, .pairs = out};
+    struct scan s = {.pairs = out};
 
     if (bytes > MOST_BYTES)
         return cull_fail(CULL_BAD_OPTION, "%s: %zu bytes are no recipe", name, bytes);
-    if (!yaml_parser_initialize(&s.parser))
-        return cull_fail(CULL_NO_MEMORY, "no memory for a recipe");
-    yaml_parser_set_input_string(&s.parser, yaml, bytes);
+    TRY(cull_recipe_events_open(name, true, yaml, bytes, &s.events));
     TRY(next_event(&s)); /* the stream's start */
     TRY(next_event(&s));
-    if (s.event.type == YAML_STREAM_END_EVENT) goto done; /* nothing but defaults */
+    if (s.events.event.type == YAML_STREAM_END_EVENT) goto done; /* nothing but defaults */
     TRY(next_event(&s));
-    if (s.event.type == YAML_SCALAR_EVENT && s.event.data.scalar.length == 0) {
+    if (s.events.event.type == YAML_SCALAR_EVENT && s.events.event.data.scalar.length == 0) {
         TRY(next_event(&s)); /* a document of comments */
     } else {
-        if (s.event.type != YAML_MAPPING_START_EVENT)
+        if (s.events.event.type != YAML_MAPPING_START_EVENT)
             FAIL(CULL_BAD_OPTION, "%s:%lu: a recipe is keys with values", name, line_of(&s));
         TRY(take_mapping(&s, "", 0));
         TRY(next_event(&s));
     }
     TRY(next_event(&s));
-    if (s.event.type != YAML_STREAM_END_EVENT)
+    if (s.events.event.type != YAML_STREAM_END_EVENT)
         FAIL(CULL_BAD_OPTION, "%s:%lu: a second document", name, line_of(&s));
 done:
-    if (s.held) yaml_event_delete(&s.event);
-    yaml_parser_delete(&s.parser);
+    cull_recipe_events_close(&s.events);
     return status;
 }

@@ -49,6 +49,7 @@ static cull_status look(const cull_recipe *recipe, const cull_run_options *optio
     char                     path[CULL_DATA_PATH];
     cull_recipe             *old = NULL;
     const char              *key = NULL;
+    cull_recipe_differing    by;
 
     *there = false;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -61,9 +62,11 @@ static cull_status look(const cull_recipe *recipe, const cull_run_options *optio
     TRY(cull_base_join(options->folder, "recipe.yaml", path));
     TRY(cull_recipe_open(path, NULL, 0, &old));
     key = cull_recipe_difference(old, recipe);
-    if (key)
-        FAIL_ABOUT(CULL_DIFFERS, key, "%s: the run has %s=%s, the recipe %s", options->folder, key,
-                   cull_recipe_value(old, key), cull_recipe_value(recipe, key));
+    if (key) {
+        TRY(cull_recipe_differ_by(old, recipe, key, &by));
+        FAIL_ABOUT(CULL_DIFFERS, key, "%s: the run has %s=%s, the recipe %s", options->folder,
+                   by.what, by.a, by.b);
+    }
     TRY(cull_base_join(options->folder, "model.txt", path));
     TRY(cull_recipe_match_model(recipe, path));
 done:
