@@ -1048,6 +1048,9 @@ typedef struct cull_examples {
     cull_tensor     label; /* (count) int32, int64 or uint8                                  */
     const uint32_t *place; /* [count] place in the pool; NULL: 0 .. count-1                  */
     uint64_t        step, epoch;
+    cull_tensor     target; /* in place of labels, (count, outputs), or (count) of one output:
+                               float32 or float64 with model.loss=squared-error; with
+                               binary-cross-entropy int32, int64 or uint8, each 0 or 1       */
 } cull_examples;
 
 /*

@@ -19,16 +19,16 @@ static cull_status score(void *context, const cull_batch *batch)
     cull_signals seen = {0};
 
     TRY(cull_learner_plan(w->learner, CULL_PLAN_SCORE, batch->count, &plan));
-    TRY(cull_nn_score(plan, batch, CULL_STATS_RUNNING,
-                      CULL_SIGNAL_LOSS | CULL_SIGNAL_P | CULL_SIGNAL_LABEL, &seen));
+    TRY(cull_nn_score(plan, batch, CULL_STATS_RUNNING, CULL_SIGNAL_LOSS | CULL_SIGNAL_P, &seen));
     TRY(cull_kit_run(&w->kit, CULL_OP_SUMMARY, 0,
                      &(cull_op_args){.summary = {.rows = seen.count,
                                                  .classes = w->learner->model->classes,
                                                  .loss = seen.loss.data,
                                                  .p = seen.p.data,
                                                  .dtype = seen.p.dtype,
-                                                 .label = seen.label.data,
+                                                 .target = cull_nn_plan_target(plan),
                                                  .place = seen.place,
+                                                 .of = cull_nn_plan_loss(plan),
                                                  .add = true,
                                                  .out = w->sums}}));
 done:

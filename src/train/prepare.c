@@ -298,7 +298,7 @@ static cull_status make_learning(cull_trainer *t)
     TRY(cull_train_expect(s, t->selector, &t->learner, &t->scorer, schedule->steps_per_epoch,
                           &t->expected));
     TRY(cull_rows_make(t->backend, t->expected.learns, cull_resident_row(&t->sets.train_at),
-                       &t->feed.rows));
+                       cull_resident_target(&t->sets.train_at), &t->feed.rows));
     if (!cull_backend_on_host(t->backend)) { /* decisions wait for nothing: the step tells */
         cull_sel_trouble(t->selector, t->learner.trouble);
         cull_sel_moment(t->selector, t->learner.now);

@@ -202,8 +202,8 @@ static inline bool start(struct trace *t, const char *backend)
     assert_ok(cull_nn_model_by_name(t->model, &options, &t->net));
     assert_ok(cull_nn_params_create(t->backend, t->net, t->dtype, &t->params));
     set_parameters(t);
-    status = cull_nn_plan_create(t->net, t->params, t->backend, CULL_PLAN_LEARN, t->examples, 0,
-                                 &t->plan);
+    status = cull_nn_plan_create(t->net, t->params, t->backend, CULL_PLAN_LEARN, t->examples,
+                                 (cull_loss){0}, &t->plan);
     if (status == CULL_UNSUPPORTED) return false;
     assert_ok(status);
     make_room(t);
@@ -225,7 +225,7 @@ static inline void finish(struct trace *t)
 /* One pass forward and backward over the examples of a step, into host; the mean loss. */
 static inline double learn(struct trace *t, int step)
 {
-    cull_batch   batch = {.count = t->examples, .inputs = t->there[0], .label = t->there[1]};
+    cull_batch   batch = {.count = t->examples, .inputs = t->there[0], .target = t->there[1]};
     cull_signals seen;
     double       each[MOST_EXAMPLES], loss = 0;
 

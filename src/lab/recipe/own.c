@@ -142,7 +142,7 @@ static cull_network_setup setup_of(const cull_train_setup *s)
     return (cull_network_setup){.dtype = CULL_F32,
                                 .optim = s->optim,
                                 .decay_all = s->decay_all,
-                                .smoothing = s->smoothing,
+                                .loss = s->loss,
                                 .seed = s->seed,
                                 .backend = s->backend,
                                 .threads = s->threads};

@@ -69,7 +69,7 @@ static void fill_model(const cull_values *v, cull_train_setup *s)
     s->model_options.mlp_width = cull_value_int(v, "model.width");
     s->model_options.mlp_depth = cull_value_int(v, "model.depth");
     s->model_options.activation = CULL_RELU;
-    s->smoothing = cull_value_real(v, "model.smoothing");
+    s->loss = (cull_loss){.smoothing = cull_value_real(v, "model.smoothing")};
     s->optim = (cull_optim_options){.rule = rule_of(v),
                                     .momentum = cull_value_real(v, "optim.momentum"),
                                     .nesterov = cull_value_bool(v, "optim.nesterov"),

@@ -66,7 +66,7 @@ static cull_status predict(cull_network *n, const cull_tensor *x, size_t from, s
     TRY(cull_tray_room(&n->tray, count));
     for (size_t i = 0; i < count; i++) {
         TRY(cull_network_take(n, x, form, from + i, i));
-        n->tray.here.label[i] = 0;
+        for (size_t k = 0; k < n->model->classes; k++) cull_tray_aim(&n->tray, i, k, 0);
         n->tray.here.weight[i] = 1;
         n->tray.here.place[i] = (uint32_t)i;
     }
