@@ -36,6 +36,13 @@ static cull_status take_label(const cull_network *n, const cull_examples *e, siz
     return CULL_OK;
 }
 
+/* A number as it is learned. */
+static double scaled(const cull_card *card, size_t k, double number)
+{
+    if (!card->target_mean) return number;
+    return (number - card->target_mean[k]) / card->target_deviation[k];
+}
+
 cull_status cull_network_take_target(const cull_network *n, const cull_examples *e, size_t from,
                                      size_t to)
 {
@@ -53,7 +60,7 @@ cull_status cull_network_take_target(const cull_network *n, const cull_examples 
                  from, number, k);
         if (!isfinite(number))
             FAIL(CULL_NOT_FINITE, "target: number %zu of example %zu is not finite", k, from);
-        cull_tray_aim(&n->tray, to, k, number);
+        cull_tray_aim(&n->tray, to, k, scaled(&n->card, k, number));
     }
 done:
     return status;
