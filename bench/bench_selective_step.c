@@ -69,7 +69,8 @@ static void clear(struct work *w)
 
 static cull_status make_plan(struct work *w, cull_plan_mode mode, size_t batch, cull_plan **out)
 {
-    return cull_nn_plan_create(w->net.model, w->net.params, w->net.backend, mode, batch, 0, out);
+    return cull_nn_plan_create(w->net.model, w->net.params, w->net.backend, mode, batch,
+                               (cull_loss){0}, out);
 }
 
 static cull_status make(struct work *w)
@@ -98,7 +99,7 @@ done:
 static cull_batch whole_batch(const struct work *w)
 {
     return (cull_batch){
-        .count = BATCH, .inputs = w->net.inputs, .label = w->net.label, .step = w->step};
+        .count = BATCH, .inputs = w->net.inputs, .target = w->net.label, .step = w->step};
 }
 
 static cull_status optimize(struct work *w)
@@ -145,7 +146,7 @@ static cull_status learn_gathered(struct work *w, int share, cull_signals *train
 {
     cull_batch batch = {.count = counts[share],
                         .inputs = w->gathered,
-                        .label = w->gathered_label,
+                        .target = w->gathered_label,
                         .weight = w->subset.weight,
                         .place = w->subset.place,
                         .step = w->step};

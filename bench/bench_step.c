@@ -40,9 +40,9 @@ static cull_status make(struct work *w, const char *name, size_t batch, unsigned
     struct bench_network *net = &w->net;
 
     TRY(bench_network_make(name, batch, threads, net));
-    TRY(cull_nn_plan_create(net->model, net->params, net->backend, CULL_PLAN_LEARN, batch, 0,
-                            &w->plan));
-    w->batch = (cull_batch){.count = batch, .inputs = net->inputs, .label = net->label};
+    TRY(cull_nn_plan_create(net->model, net->params, net->backend, CULL_PLAN_LEARN, batch,
+                            (cull_loss){0}, &w->plan));
+    w->batch = (cull_batch){.count = batch, .inputs = net->inputs, .target = net->label};
 done:
     return status;
 }

@@ -1028,10 +1028,10 @@ typedef struct cull_network cull_network;
  *
  * model     finished; copied.
  * backend   borrowed, outlives the network; NULL: "cpu" on all cores, for float64 "ref".
- * options   `count` pairs, with the keys and defaults of recipes: train.seed, model.smoothing
- *           and optim.*, except optim.lr, which every step is given; and dtype, float32 or
- *           float64: weights, passes, gradients and steps are all in it. CULL_BAD_OPTION names
- *           one that is wrong.
+ * options   `count` pairs, with the keys and defaults of recipes: train.seed, model.loss,
+ *           model.smoothing and optim.*, except optim.lr, which every step is given; and dtype,
+ *           float32 or float64: weights, passes, gradients and steps are all in it.
+ *           CULL_BAD_OPTION names one that is wrong.
  *
  * CULL_UNSUPPORTED when the backend has no networks of this dtype; "cpu" has none in float64.
  */
@@ -1049,6 +1049,9 @@ typedef struct cull_examples {
     cull_tensor     label; /* (count) int32, int64 or uint8                                  */
     const uint32_t *place; /* [count] place in the pool; NULL: 0 .. count-1                  */
     uint64_t        step, epoch;
+    cull_tensor     target; /* in place of labels, (count, outputs), or (count) of one output:
+                               float32 or float64 with model.loss=squared-error; with
+                               binary-cross-entropy int32, int64 or uint8, each 0 or 1       */
 } cull_examples;
 
 /*
@@ -1147,8 +1150,10 @@ CULL_API cull_status cull_network_gradient(const cull_network *network, const ch
  * Run the network on examples without labels, any number of them, by BatchNorm's running averages.
  *
  * inputs         as in cull_examples.
- * logits         [count * classes], the caller's; NULL: not wanted.
- * probabilities  their softmax, the same.
+ * logits         [count * classes], the caller's; NULL: not wanted. With model.loss=squared-error
+ *                the numbers themselves, as the data counts them.
+ * probabilities  their softmax, the same; with binary-cross-entropy each label's own.
+ * CULL_BAD_ARGUMENT where there are none, with squared-error.
  */
 CULL_API cull_status cull_network_predict(cull_network *network, const cull_tensor *inputs,
                                           float *logits, float *probabilities);
@@ -1267,8 +1272,9 @@ typedef struct cull_run_news {
     double      seconds, trained;           /* so far: time, and examples               */
     const char *watched;                    /* "validation" or "test": what best, target
                                                and the two figures below are about      */
-    double accuracy, watched_loss;          /* latest; NaN: not evaluated yet           */
-    bool   best;                            /* at the end of an epoch: the best so far  */
+    double      accuracy, watched_loss;     /* latest; NaN: not evaluated yet           */
+    bool        best;                       /* at the end of an epoch: the best so far  */
+    const char *metric;                     /* what `accuracy` is, as cull_evaluation has it */
 } cull_run_news;
 
 /* What a run is about to do, and at what cost: shares of what training on everything would take,
@@ -1316,6 +1322,7 @@ typedef struct cull_run_result {
     double       seconds;         /* of training and evaluating, all sittings        */
     uint64_t     scored, trained; /* examples                                        */
     char         weights[64], best_weights[64]; /* files in the folder                   */
+    const char  *metric; /* what accuracy, best and test are, as cull_evaluation has it */
 } cull_run_result;
 
 /*
@@ -1351,9 +1358,15 @@ CULL_API cull_status cull_run_read(const char *folder, cull_run_record *out);
 typedef struct cull_evaluation {
     size_t size; /* sizeof, or 0 */
     size_t count;
-    double accuracy, loss; /* the share of examples classified right, and their mean loss */
-    double seconds;
+    double accuracy, loss; /* the share of examples classified right, or what `metric` says,
+                              and their mean loss                                         */
+    double      seconds;
+    const char *metric; /* by the recipe's loss: "accuracy", "r2" or "map"; of each 1 is
+                            perfect, and higher is better                                 */
 } cull_evaluation;
+
+/* A metric as people write it: "R²" of "r2". NULL: there is none of this key. */
+CULL_API const char *cull_metric_name(const char *metric);
 
 /*
  * Evaluate weights on a set of a recipe: "test", "validation" or "train" (as it is trained on,
@@ -1442,9 +1455,10 @@ typedef struct cull_compare_options {
     uint64_t           seeds;      /* 1, 2, ...                                              */
     unsigned           threads;    /* of a run                                               */
     unsigned           jobs;       /* runs at once                                           */
-    double             margin;     /* points of accuracy that count as no difference         */
-    bool               anyway;     /* also what cannot save anything                         */
-    const char        *command;    /* that would repeat it, for the record; NULL: not known  */
+    double             margin;     /* points of what runs are judged by (accuracy, R², mAP: by
+                                      the recipe's loss) that count as no difference         */
+    bool        anyway;            /* also what cannot save anything                         */
+    const char *command;           /* that would repeat it, for the record; NULL: not known  */
 } cull_compare_options;
 
 /* Everything is checked; texts are copied. CULL_BAD_OPTION names what is wrong, as do the finer
@@ -1541,7 +1555,7 @@ typedef struct cull_compare_arm {
     bool        pareto;  /* nobody is as cheap and as good, and better at one of the two   */
     size_t      runs;
     double      cost, counted;   /* shares of full training's: time by the table, counted work */
-    double      mean, sd;        /* test accuracy, percent                               */
+    double      mean, sd;        /* test accuracy, or what the metric is, percent        */
     double      best, low, high; /* the maxima of the runs: their mean, least, largest   */
     double      difference;      /* points above uniform choice with the same budget     */
     double      wilcoxon;        /* p of the signed-rank test on that                    */
@@ -1565,6 +1579,8 @@ typedef struct cull_compare_outlook {
     double      seconds, bytes; /* that the runs will take                               */
     double      waited;         /* share of the time that others had while it was measured */
     const char *advice;         /* what to do, in a few sentences; "": not judged          */
+    const char *metric;         /* what means and differences are of, as cull_evaluation has it;
+                                   "": there is no plan yet                              */
 } cull_compare_outlook;
 
 CULL_API bool cull_comparison_outlook(const cull_comparison *comparison, cull_compare_outlook *out);

@@ -189,10 +189,31 @@ typedef struct cull_resize {
     bool   channels_last, to_channels_last; /* (n, h, w, c); else (n, c, h, w) */
 } cull_resize;
 
+/* ---- of losses ---- */
+
+/* What outputs x are held against their target t by, example by example; W outputs. */
+typedef enum cull_loss_kind {
+    CULL_LOSS_CROSS_ENTROPY, /* log sum exp x - x_t; t is a class, int32                      */
+    CULL_LOSS_SQUARED,       /* 1/W sum (x - t)^2; t is W numbers of the values' type         */
+    CULL_LOSS_BINARY         /* 1/W sum log(1 + exp x) - t x; t is W of 0 or 1, uint8         */
+} cull_loss_kind;
+
+typedef struct cull_loss {
+    cull_loss_kind kind;
+    double         smoothing; /* of cross-entropy's labels */
+} cull_loss;
+
+/* Bytes of an example's target, of a network of so many outputs that computes in dtype. */
+static inline size_t cull_loss_target(cull_loss_kind kind, size_t outputs, cull_dtype dtype)
+{
+    if (kind == CULL_LOSS_CROSS_ENTROPY) return sizeof(int32_t);
+    return kind == CULL_LOSS_BINARY ? outputs : outputs * cull_dtype_size(dtype);
+}
+
 /* ---- of summary ---- */
 typedef struct cull_seen {
     double   loss;           /* the sum                                      */
-    uint64_t count, correct; /* examples; 0 correct where nobody asked       */
+    uint64_t count, correct; /* examples; 0 correct where nobody asked, or targets are no class */
 } cull_seen;
 
 /* Of chance: a weight too small for a double would leave the draw to row order; it is this times
@@ -311,12 +332,13 @@ typedef struct cull_op_args {
             bool            constants;
             const void     *from_p; /* of all that were scored                            */
             const double   *from_loss;
-            const int32_t  *from_label;
+            const void     *from_target; /* rows of `target_bytes`                        */
             const uint32_t *from_place;
             void           *p;
             void           *gradient;     /* of the logits: w_i p_i / rows                    */
             double         *loss, *share; /* share: weights in BatchNorm's backward, 0: none */
-            int32_t        *label;
+            void           *target;
+            size_t          target_bytes;
             uint32_t       *place;
         } kept;
         struct {
@@ -335,11 +357,11 @@ typedef struct cull_op_args {
         struct {
             size_t              rows, classes;
             const double       *loss;
-            const void         *p; /* softmax less target, of dtype; NULL: nothing is counted */
+            const void         *p; /* of dtype; NULL: nothing is counted             */
             cull_dtype          dtype;
-            const int32_t      *label;
+            const void         *target;
             const uint32_t     *place;
-            double              smoothing;
+            cull_loss           of;  /* what p and target are of                      */
             bool                add; /* to what is there                             */
             cull_seen          *out;
             const cull_moment  *now;      /* out + slot is written then; or NULL         */

@@ -2,7 +2,7 @@
  * backend/kept.c - rows that are gone back through, gathered from those that were scored.
  *
  *     gather    to[i] = from[index[i]]
- *     kept      loss, label, place and p of row index[i]; dlogits_i = w_i p_i / rows
+ *     kept      loss, target, place and p of row index[i]; dlogits_i = w_i p_i / rows
  */
 #include <string.h>
 
@@ -58,9 +58,11 @@ static cull_status kept(cull_op *op, const cull_op_args *args)
     (void)op;
     for (size_t i = 0; i < rows; i++) {
         size_t from = args->kept.index[i], source = from * classes, at = i * classes;
+        size_t bytes = args->kept.target_bytes;
         double scale = args->kept.chosen[i] / (double)rows;
 
-        args->kept.label[i] = args->kept.from_label[from];
+        memcpy((char *)args->kept.target + i * bytes,
+               (const char *)args->kept.from_target + from * bytes, bytes);
         args->kept.place[i] = args->kept.from_place[from];
         args->kept.loss[i] = args->kept.from_loss[from];
         args->kept.share[i] = args->kept.constants ? 0 : args->kept.chosen[i];

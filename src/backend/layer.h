@@ -25,7 +25,8 @@
  *     concat     channels of x, then of x2
  *     shortcut   every stride-th pixel, zero channels on both sides: y[c + (C' - C)/2] = x[c]
  *     dropout    y = x mask / (1 - p), the mask drawn from (key, step, place, element)
- *     loss       softmax cross-entropy with label smoothing and per-example weights
+ *     loss       one of cull_loss_kind, with per-example weights; p is the gradient of an example's
+ *                own loss
  *     convert    the same values in another layout
  */
 #ifndef CULL_BACKEND_LAYER_H
@@ -77,7 +78,7 @@ typedef struct cull_layer_desc {
     bool            fused_relu;     /* batchnorm                                 */
     bool            fused_add;      /* batchnorm with fused_relu: x2 is added first */
     double          probability;    /* dropout                                   */
-    double          smoothing;      /* loss                                      */
+    cull_loss       loss;           /* loss                                      */
     bool            learn;          /* backward will be run too                  */
     bool            input_gradient; /* and dx is wanted                          */
     bool            int8;           /* conv: x is never negative and 8 bits will do */
@@ -112,11 +113,11 @@ typedef struct cull_layer_args {
     const cull_moment *now;   /* its step in place of that one; NULL: none                 */
     const uint32_t    *place; /* [n] dropout                                                */
 
-    const int32_t *label;  /* loss: [n]                                                  */
-    const double  *weight; /* loss: [n], NULL: 1                                         */
-    double         scale;  /* loss: dx_i = scale weight_i (softmax - target)             */
-    double        *loss;   /* loss: [n] per example, unweighted                          */
-    void          *p;      /* loss: (n, classes) softmax - target, unweighted; or NULL   */
+    const void   *target; /* loss: [n] rows of cull_loss_target() bytes                 */
+    const double *weight; /* loss: [n], NULL: 1                                         */
+    double        scale;  /* loss: dx_i = scale weight_i p_i                            */
+    double       *loss;   /* loss: [n] per example, unweighted                          */
+    void         *p;      /* loss: (n, outputs) its gradient, unweighted; or NULL       */
 } cull_layer_args;
 
 /* The step that a mask is drawn from. */
@@ -162,8 +163,9 @@ struct cull_layer_table {
 cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc,
                               cull_layer_op **out);
 void        cull_layer_destroy(cull_layer_op *op); /* NULL is fine */
-/* For the loss on the host: CULL_BAD_ARGUMENT names the first label beyond the classes. */
-cull_status cull_layer_check_labels(const cull_layer_desc *desc, const cull_layer_args *args);
+/* For the loss on the host: CULL_BAD_ARGUMENT names the first example with a label beyond the
+ * classes, or one that is neither 0 nor 1. */
+cull_status cull_layer_check_targets(const cull_layer_desc *desc, const cull_layer_args *args);
 bool        cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv);
 int64_t     cull_layer_block(cull_backend *backend, int64_t c, int64_t common);
 bool        cull_layer_fuses(const cull_backend *backend);

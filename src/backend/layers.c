@@ -32,16 +32,45 @@ done:
     return status;
 }
 
-cull_status cull_layer_check_labels(const cull_layer_desc *desc, const cull_layer_args *args)
+static uint32_t place_of(const cull_layer_args *args, int64_t i)
 {
-    int64_t classes = cull_image_row(&desc->x);
+    return args->place ? args->place[i] : (uint32_t)i;
+}
+
+static cull_status check_classes(const cull_layer_desc *desc, const cull_layer_args *args)
+{
+    const int32_t *label = args->target;
+    int64_t        classes = cull_image_row(&desc->x);
 
     for (int64_t i = 0; i < desc->x.n; i++)
-        if (args->label[i] < 0 || args->label[i] >= classes)
+        if (label[i] < 0 || label[i] >= classes)
             return cull_fail(CULL_BAD_ARGUMENT,
                              "example %lld (place %u) has label %d, the model knows 0 to %lld",
-                             (long long)i, args->place ? args->place[i] : (uint32_t)i,
-                             args->label[i], (long long)classes - 1);
+                             (long long)i, place_of(args, i), label[i], (long long)classes - 1);
+    return CULL_OK;
+}
+
+static cull_status check_truths(const cull_layer_desc *desc, const cull_layer_args *args)
+{
+    const uint8_t *truth = args->target;
+    int64_t        outputs = cull_image_row(&desc->x);
+
+    for (int64_t i = 0; i < desc->x.n * outputs; i++)
+        if (truth[i] > 1)
+            return cull_fail(CULL_BAD_ARGUMENT,
+                             "example %lld (place %u) has %d for label %lld; 0 and 1 are possible",
+                             (long long)(i / outputs), place_of(args, i / outputs), truth[i],
+                             (long long)(i % outputs));
+    return CULL_OK;
+}
+
+cull_status cull_layer_check_targets(const cull_layer_desc *desc, const cull_layer_args *args)
+{
+    switch (desc->loss.kind) {
+    case CULL_LOSS_CROSS_ENTROPY: return check_classes(desc, args);
+    case CULL_LOSS_BINARY: return check_truths(desc, args);
+    case CULL_LOSS_SQUARED: break;
+    }
     return CULL_OK;
 }
 

@@ -32,10 +32,10 @@ CHOICE(choice_f64, double)
 static size_t count_correct(const cull_op_args *args)
 {
     size_t correct = 0, classes = args->summary.classes;
-    double share = 1 - args->summary.smoothing;
+    double share = 1 - args->summary.of.smoothing;
 
-    for (size_t i = 0; args->summary.p && i < args->summary.rows; i++) {
-        size_t label = (size_t)args->summary.label[i];
+    for (size_t i = 0; i < args->summary.rows; i++) {
+        size_t label = (size_t)((const int32_t *)args->summary.target)[i];
 
         correct += label == (args->summary.dtype == CULL_F32
                                  ? choice_f32((const float *)args->summary.p + i * classes, classes,
@@ -61,7 +61,8 @@ static cull_status summary(cull_op *op, const cull_op_args *args)
     }
     out->loss = sum;
     out->count += args->summary.rows;
-    out->correct += count_correct(args);
+    if (args->summary.p && args->summary.of.kind == CULL_LOSS_CROSS_ENTROPY)
+        out->correct += count_correct(args);
     if (args->summary.became)
         args->summary.outcomes[out - args->summary.out] = *args->summary.became;
     if (trouble && !trouble->what && !isfinite(sum))

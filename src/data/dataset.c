@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "data/reader.h"
+#include "data/targets.h"
 
 enum { MOST_REMARKS = 32, ROOM = 512 };
 
@@ -37,12 +38,9 @@ int32_t *cull_data_labels(const cull_dataset *set)
 
 cull_status cull_data_check_labels(const cull_dataset *set)
 {
-    static const char *const names[] = {
-        [CULL_TARGET_CLASSES] = "several classes", [CULL_TARGET_REAL] = "real numbers"};
-
     if (set->target.kind == CULL_TARGET_CLASS) return CULL_OK;
     return cull_fail(CULL_UNSUPPORTED, "%s: an example's target is %s; one class is known here",
-                     set->name, names[set->target.kind]);
+                     set->name, cull_data_target_name(set->target.kind));
 }
 
 cull_status cull_data_create(const char *name, cull_dataset **out)
@@ -302,16 +300,19 @@ cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train)
     cull_status    status = CULL_OK;
     const int32_t *labels = cull_data_labels(set);
 
-    TRY(cull_data_check_labels(set));
-    TRY(cull_data_check_labels(train));
+    if (set->target.kind != train->target.kind || set->target.width != train->target.width)
+        FAIL(CULL_BAD_ARGUMENT, "%s: a target is %s (%zu), but trained on %s (%zu)", set->name,
+             cull_data_target_name(set->target.kind), set->target.width,
+             cull_data_target_name(train->target.kind), train->target.width);
     if (set->dtype != train->dtype || set->channels != train->channels ||
         set->height != train->height || set->width != train->width)
         FAIL(CULL_BAD_ARGUMENT, "%s: %s %zu x %zu x %zu, but trained on %s %zu x %zu x %zu",
              set->name, cull_dtype_name(set->dtype), set->channels, set->height, set->width,
              cull_dtype_name(train->dtype), train->channels, train->height, train->width);
     TRY(check_features(set, train));
-    if (set->class_names.count && train->class_names.count) TRY(rename_classes(set, train));
-    for (size_t i = 0; i < set->count; i++)
+    if (labels && set->class_names.count && train->class_names.count)
+        TRY(rename_classes(set, train));
+    for (size_t i = 0; labels && i < set->count; i++)
         if ((size_t)labels[i] >= train->classes)
             FAIL(CULL_BAD_ARGUMENT, "%s: example %zu is of class %d; %zu classes were trained on",
                  set->name, i, labels[i], train->classes);

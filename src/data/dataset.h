@@ -96,7 +96,7 @@ cull_status cull_data_take(const cull_data_request *how, const cull_tensor *x, c
 
 /* Normalise `set` as `train` is, and number and count classes as there: for test and validation
  * sets. Where both name their classes, the names tell which is which. CULL_BAD_ARGUMENT when
- * shapes, types or the features' names differ, or a class is none of train's. */
+ * shapes, types, kinds of targets or the features' names differ, or a class is none of train's. */
 cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train);
 
 /* Measure mean and deviation over all inputs. Images are counted exactly, features summed

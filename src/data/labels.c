@@ -58,14 +58,14 @@ cull_status cull_data_labels_copy(const char *path, const cull_tensor *y, int64_
 
     for (size_t i = 0; i < (size_t)y->shape[0]; i++) {
         double label = cull_tensor_get(y, i);
-        if (!(label >= (double)base && label <= (double)(base + most - 1)))
-            FAIL(CULL_BAD_FILE, "%s: label %.15g of example %zu; %lld to %lld are labels", path,
-                 label, i, (long long)base, (long long)(base + most - 1));
-        if (label != floor(label))
+        if (!isnan(label) && label != floor(label))
             FAIL(CULL_BAD_FILE,
                  "%s: label %.15g of example %zu is no whole number; real numbers are learned with "
                  "model.loss=squared-error",
                  path, label, i);
+        if (!(label >= (double)base && label <= (double)(base + most - 1)))
+            FAIL(CULL_BAD_FILE, "%s: label %.15g of example %zu; %lld to %lld are labels", path,
+                 label, i, (long long)base, (long long)(base + most - 1));
         labels[i] = (int32_t)((int64_t)label - base);
         if (labels[i] > *top) *top = labels[i];
     }

@@ -1,4 +1,5 @@
-/* data/split.c - the stratified split: so many of each class, which ones by the seed. */
+/* data/split.c - the stratified split: so many of each class, which ones by the seed; of targets
+ * that are no classes, so many of all. */
 #include "data/split.h"
 
 #include <math.h>
@@ -45,11 +46,11 @@ cull_status cull_data_split(cull_dataset *train, double fraction, uint64_t seed,
         FAIL(CULL_BAD_ARGUMENT, "%s: a validation split of %g leaves none of %zu to train on",
              train->name, fraction, count);
     TRY(cull_data_strata_init(&strata, train));
-    TRY(cull_base_alloc(train->classes, sizeof *share, "a split", &share));
+    TRY(cull_base_alloc(strata.classes, sizeof *share, "a split", &share));
     TRY(cull_base_alloc(count, sizeof *scratch, "a split", &scratch));
     TRY(cull_base_alloc(count, sizeof *chosen, "a split", &chosen));
     TRY(cull_base_alloc(count, sizeof *taken, "a split", &taken));
-    cull_budget_split(total, strata.size, train->classes, share);
+    cull_budget_split(total, strata.size, strata.classes, share);
     take_shares(&strata, share, cull_key_make(seed, "validation"), scratch, chosen, taken);
     total = list_places(taken, count, 1, chosen);
     TRY(cull_data_gather(train, chosen, total, validation));

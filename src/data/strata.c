@@ -11,19 +11,19 @@ cull_status cull_data_strata_init(cull_data_strata *strata, const cull_dataset *
     size_t         at = 0;
     const int32_t *labels = cull_data_labels(set);
 
-    TRY(cull_data_check_labels(set));
-    strata->classes = set->classes;
-    TRY(cull_base_alloc(set->classes, sizeof *strata->size, "sorting by class", &strata->size));
-    TRY(cull_base_alloc(set->classes, sizeof *strata->start, "sorting by class", &strata->start));
+    strata->classes = labels ? set->classes : 1;
+    TRY(cull_base_alloc(strata->classes, sizeof *strata->size, "sorting by class", &strata->size));
+    TRY(cull_base_alloc(strata->classes, sizeof *strata->start, "sorting by class",
+                        &strata->start));
     TRY(cull_base_alloc(set->count, sizeof *strata->member, "sorting by class", &strata->member));
-    for (size_t i = 0; i < set->count; i++) strata->size[labels[i]]++;
-    for (size_t c = 0; c < set->classes; c++) {
+    for (size_t i = 0; i < set->count; i++) strata->size[labels ? labels[i] : 0]++;
+    for (size_t c = 0; c < strata->classes; c++) {
         strata->start[c] = at;
         at += strata->size[c];
         strata->size[c] = 0;
     }
     for (size_t i = 0; i < set->count; i++) {
-        size_t c = (size_t)labels[i];
+        size_t c = labels ? (size_t)labels[i] : 0;
         strata->member[strata->start[c] + strata->size[c]++] = (uint32_t)i;
     }
 done:

@@ -1,4 +1,4 @@
-/* data/strata.h - the places of a set, class by class. */
+/* data/strata.h - the places of a set, class by class; where targets are no classes, all as one. */
 #ifndef CULL_DATA_STRATA_H
 #define CULL_DATA_STRATA_H
 

@@ -159,8 +159,7 @@ const char *cull_nn_lone_norm(const cull_model *model);
 cull_status cull_nn_check_statistics(const cull_model *model, size_t batch);
 
 cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cull_backend *backend,
-                                cull_plan_mode mode, size_t batch, double smoothing,
-                                cull_plan **out);
+                                cull_plan_mode mode, size_t batch, cull_loss loss, cull_plan **out);
 void        cull_nn_plan_destroy(cull_plan *plan);
 
 /*
@@ -173,9 +172,9 @@ typedef struct cull_batch {
     size_t             count;
     const void        *inputs; /* (count, C, H, W) or (count, H, W, C) as cull_nn_plan_input says */
     const void        *more[CULL_MODEL_INPUTS - 1]; /* further inputs of a model that has them    */
-    const int32_t     *label;
-    const double      *weight; /* NULL: 1 */
-    const uint32_t    *place;  /* NULL: 0 .. count-1 */
+    const void        *target;                      /* as the plan's loss has them */
+    const double      *weight;                      /* NULL: 1 */
+    const uint32_t    *place;                       /* NULL: 0 .. count-1 */
     uint64_t           step, epoch;
     const cull_moment *now; /* the same where a recorded step reads them; NULL: they are fixed */
     cull_key           key; /* of dropout         */
@@ -192,7 +191,7 @@ cull_image cull_nn_model_input(const cull_model *model, cull_backend *backend);
 cull_image cull_nn_plan_input(const cull_plan *plan);
 
 /* Forward. *signals (loss, H, P, label, place) borrow the plan's memory, and the batch's, until the
- * plan's next run. */
+ * plan's next run. There are labels where targets are classes. */
 cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,
                           unsigned wanted, cull_signals *signals);
 /* Forward and backward: gradients of (1/count) sum w loss into params->gradient. */
@@ -208,6 +207,9 @@ void cull_nn_plan_constants(cull_plan *plan);
 
 /* (batch, classes) of the latest forward pass, on the backend, until the plan's next run. */
 const void *cull_nn_plan_logits(const cull_plan *plan);
+/* Targets of the latest run, the batch's or gathered, and the loss they are of. */
+const void *cull_nn_plan_target(const cull_plan *plan);
+cull_loss   cull_nn_plan_loss(const cull_plan *plan);
 
 /* Implementation name of every operation: i = 0, 1, ... until NULL. For tests. */
 const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i);

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-static cull_status make_operations(cull_plan *plan, double smoothing)
+static cull_status make_operations(cull_plan *plan)
 {
     cull_status     status = CULL_OK;
     cull_image      logits = plan->value[plan->model->last_dense].image;
@@ -13,7 +13,7 @@ static cull_status make_operations(cull_plan *plan, double smoothing)
                             .dtype = plan->values_in,
                             .x = logits,
                             .y = logits,
-                            .smoothing = smoothing,
+                            .loss = plan->loss_of,
                             .learn = cull_plan_learns(plan->mode)};
 
     for (int s = 0; s < plan->steps; s++) {
@@ -58,8 +58,7 @@ cull_status cull_nn_check_statistics(const cull_model *model, size_t batch)
 }
 
 cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cull_backend *backend,
-                                cull_plan_mode mode, size_t batch, double smoothing,
-                                cull_plan **out)
+                                cull_plan_mode mode, size_t batch, cull_loss loss, cull_plan **out)
 {
     cull_status status = CULL_OK;
     cull_plan  *plan = NULL;
@@ -76,10 +75,12 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
     plan->mode = mode;
     plan->batch = batch;
     plan->values_in = plan->stats_in = params->dtype;
+    plan->loss_of = loss;
+    plan->target_bytes = cull_loss_target(loss.kind, model->classes, plan->values_in);
     TRY(cull_plan_make_steps(plan));
     if (mode == CULL_PLAN_LEARN || mode == CULL_PLAN_SCORE_AND_KEEP)
         TRY(cull_nn_check_statistics(plan->model, plan->batch));
-    TRY(make_operations(plan, smoothing));
+    TRY(make_operations(plan));
     TRY(cull_plan_make_memory(plan));
     *out = plan;
     plan = NULL;
@@ -114,6 +115,16 @@ const void *cull_nn_plan_logits(const cull_plan *plan)
     return plan->value[plan->value[plan->model->last_dense].home].data;
 }
 
+const void *cull_nn_plan_target(const cull_plan *plan)
+{
+    return plan->target;
+}
+
+cull_loss cull_nn_plan_loss(const cull_plan *plan)
+{
+    return plan->loss_of;
+}
+
 const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i)
 {
     return i < (size_t)plan->steps ? plan->step[i].op->implementation : NULL;
@@ -141,7 +152,7 @@ static cull_status take_batch(cull_plan *plan, const cull_batch *batch)
     if (batch->count != plan->batch)
         FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples is given %zu", plan->batch, batch->count);
     plan->runs++;
-    plan->label = batch->label;
+    plan->target = batch->target;
     plan->place = batch->place ? batch->place : plan->order;
     plan->run_step = batch->step;
     plan->run_epoch = batch->epoch;
@@ -159,7 +170,7 @@ static cull_status forward(cull_plan *plan, const cull_batch *batch, cull_statis
     cull_value     *logits = cull_plan_home(plan, plan->model->last_dense);
     cull_layer_args loss = {.x = logits->data,
                             .dx = plan->mode == CULL_PLAN_LEARN ? logits->gradient : NULL,
-                            .label = plan->label,
+                            .target = plan->target,
                             .place = plan->place,
                             .weight = batch->weight,
                             .scale = 1 / (double)plan->batch,
@@ -219,8 +230,8 @@ static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *o
                           .device = cull_backend_device(plan->backend)};
     if (wanted & CULL_SIGNAL_LOSS)
         out->loss = lying_on(plan, cull_vector(plan->loss, CULL_F64, plan->batch));
-    if (wanted & CULL_SIGNAL_LABEL)
-        out->label = lying_on(plan, cull_vector(plan->label, CULL_I32, plan->batch));
+    if (wanted & CULL_SIGNAL_LABEL && plan->loss_of.kind == CULL_LOSS_CROSS_ENTROPY)
+        out->label = lying_on(plan, cull_vector(plan->target, CULL_I32, plan->batch));
     if (wanted & CULL_SIGNAL_P)
         out->p = lying_on(plan, cull_matrix(plan->p, dtype, plan->batch, model->classes));
     if (wanted & CULL_SIGNAL_H)
@@ -305,7 +316,7 @@ done:
 /* dlogits_i = w_i p_i / m, from the p that was kept. */
 static cull_status kept_loss(cull_plan *plan, const cull_plan *kept, const cull_subset *subset)
 {
-    plan->label = plan->own_label;
+    plan->target = plan->own_target;
     plan->place = plan->own_place;
     return cull_kit_run(
         &plan->kit, CULL_OP_KEPT, 0,
@@ -318,13 +329,14 @@ static cull_status kept_loss(cull_plan *plan, const cull_plan *kept, const cull_
                      .constants = plan->constants,
                      .from_p = kept->p,
                      .from_loss = kept->loss,
-                     .from_label = kept->label,
+                     .from_target = kept->target,
+                     .target_bytes = plan->target_bytes,
                      .from_place = kept->place,
                      .p = plan->p,
                      .gradient = cull_plan_home(plan, plan->model->last_dense)->gradient,
                      .loss = plan->loss,
                      .share = plan->share,
-                     .label = plan->own_label,
+                     .target = plan->own_target,
                      .place = plan->own_place}});
 }
 
@@ -335,7 +347,7 @@ cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subs
 
     if (plan->mode != CULL_PLAN_LEARN_FROM_KEPT || kept->mode != CULL_PLAN_SCORE_AND_KEEP ||
         plan->model != kept->model || plan->params != kept->params ||
-        plan->backend != kept->backend)
+        plan->backend != kept->backend || plan->loss_of.kind != kept->loss_of.kind)
         FAIL(CULL_BAD_ARGUMENT, "learning from kept rows takes two plans of one model and backend");
     if (subset->count != plan->batch)
         FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples is given %zu", plan->batch, subset->count);

@@ -42,20 +42,22 @@ struct cull_plan {
     int            values, steps;
     cull_value    *value; /* one a node, by the node's number */
     cull_step     *step;
+    cull_loss      loss_of;
+    size_t         target_bytes; /* of an example */
     cull_layer_op *loss_op;
 
     /* memory of the backend; learn-from-kept: operations too */
     cull_kit  kit;
     char     *arena;
-    double   *loss;      /* [batch]                                                           */
-    void     *p;         /* [batch * classes]                                                 */
-    uint32_t *order;     /* [batch] 0 .. batch-1, the places of a batch that names none       */
-    double   *share;     /* [batch] learn-from-kept: a row's weight in BatchNorm's backward   */
-    int32_t  *own_label; /* [batch] learn-from-kept: gathered, as the places                 */
+    double   *loss;       /* [batch]                                                           */
+    void     *p;          /* [batch * classes]                                                 */
+    uint32_t *order;      /* [batch] 0 .. batch-1, the places of a batch that names none       */
+    double   *share;      /* [batch] learn-from-kept: a row's weight in BatchNorm's backward   */
+    void     *own_target; /* [batch] learn-from-kept: gathered, as the places                */
     uint32_t *own_place;
 
     /* of the latest run */
-    const int32_t     *label;
+    const void        *target;
     const uint32_t    *place;
     const cull_moment *now;
     bool               constants; /* shares are 0                            */

@@ -231,7 +231,7 @@ static cull_status make_arrays(cull_plan *plan)
     TRY(cull_backend_upload(plan->backend, plan->order, order, n * sizeof *order));
     if (plan->mode != CULL_PLAN_LEARN_FROM_KEPT) goto done;
     TRY(cull_kit_allocate(kit, n, sizeof *plan->share, "a plan", &plan->share));
-    TRY(cull_kit_allocate(kit, n, sizeof *plan->own_label, "a plan", &plan->own_label));
+    TRY(cull_kit_allocate(kit, n, plan->target_bytes, "a plan", &plan->own_target));
     TRY(cull_kit_allocate(kit, n, sizeof *plan->own_place, "a plan", &plan->own_place));
 done:
     cull_base_free(order);

@@ -16,6 +16,8 @@
 #define MEAN   "cull.mean"
 #define SPREAD "cull.deviation"
 #define NAMES  "cull.classes"
+#define MIDDLE "cull.target_mean"
+#define WIDTH  "cull.target_deviation"
 
 static const char *const targets[] = {
     [CULL_TARGET_CLASS] = "class", [CULL_TARGET_CLASSES] = "classes", [CULL_TARGET_REAL] = "real"};
@@ -54,6 +56,10 @@ void cull_card_put(cull_json *json, const cull_card *card)
     cull_json_text(json, COUNT, text);
     put_array(json, MEAN, card->mean, NULL, card->channels);
     put_array(json, SPREAD, card->deviation, NULL, card->channels);
+    if (card->target_mean) {
+        put_array(json, MIDDLE, card->target_mean, NULL, card->outputs);
+        put_array(json, WIDTH, card->target_deviation, NULL, card->outputs);
+    }
     if (card->class_names.count)
         put_array(json, NAMES, NULL, &card->class_names, card->class_names.count);
 }
@@ -87,6 +93,21 @@ static cull_status take_numbers(const char *path, const json_t *metadata, const 
     }
 done:
     json_decref(array);
+    return status;
+}
+
+/* Means and deviations, which are above 0. */
+static cull_status take_constants(const char *path, const json_t *metadata, const char *mean_key,
+                                  const char *deviation_key, size_t count, double **mean,
+                                  double **deviation)
+{
+    cull_status status = CULL_OK;
+
+    TRY(take_numbers(path, metadata, mean_key, count, mean));
+    TRY(take_numbers(path, metadata, deviation_key, count, deviation));
+    for (size_t i = 0; i < count; i++)
+        if ((*deviation)[i] <= 0) TRY(complain(path, deviation_key));
+done:
     return status;
 }
 
@@ -152,10 +173,10 @@ cull_status cull_card_take(const char *path, const json_t *metadata, cull_card *
 
     if (!json_object_get(metadata, SHAPE)) goto done;
     TRY(take_sizes(path, metadata, &card));
-    TRY(take_numbers(path, metadata, MEAN, card.channels, &card.mean));
-    TRY(take_numbers(path, metadata, SPREAD, card.channels, &card.deviation));
-    for (size_t c = 0; c < card.channels; c++)
-        if (card.deviation[c] <= 0) TRY(complain(path, SPREAD));
+    TRY(take_constants(path, metadata, MEAN, SPREAD, card.channels, &card.mean, &card.deviation));
+    if (json_object_get(metadata, MIDDLE))
+        TRY(take_constants(path, metadata, MIDDLE, WIDTH, card.outputs, &card.target_mean,
+                           &card.target_deviation));
     TRY(take_names(path, metadata, card.outputs, &card.class_names));
     *out = card;
     card = (cull_card){0};
@@ -164,18 +185,28 @@ done:
     return status;
 }
 
+static cull_status copy_numbers(const double *from, size_t count, double **out)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_base_alloc(count, sizeof **out, "normalisation", out));
+    memcpy(*out, from, count * sizeof **out);
+done:
+    return status;
+}
+
 cull_status cull_card_copy(const cull_card *card, cull_card *out)
 {
     cull_status status = CULL_OK;
-    size_t      bytes = card->channels * sizeof *card->mean;
 
     *out = *card;
-    out->mean = out->deviation = NULL;
+    out->mean = out->deviation = out->target_mean = out->target_deviation = NULL;
     out->class_names = (cull_texts){0};
-    TRY(cull_base_alloc(bytes, 1, "normalisation", &out->mean));
-    TRY(cull_base_alloc(bytes, 1, "normalisation", &out->deviation));
-    memcpy(out->mean, card->mean, bytes);
-    memcpy(out->deviation, card->deviation, bytes);
+    TRY(copy_numbers(card->mean, card->channels, &out->mean));
+    TRY(copy_numbers(card->deviation, card->channels, &out->deviation));
+    if (card->target_mean) TRY(copy_numbers(card->target_mean, card->outputs, &out->target_mean));
+    if (card->target_mean)
+        TRY(copy_numbers(card->target_deviation, card->outputs, &out->target_deviation));
     TRY(cull_texts_copy(&out->class_names, &card->class_names));
 done:
     if (status != CULL_OK) cull_card_clear(out);
@@ -186,6 +217,8 @@ void cull_card_clear(cull_card *card)
 {
     cull_base_free(card->mean);
     cull_base_free(card->deviation);
+    cull_base_free(card->target_mean);
+    cull_base_free(card->target_deviation);
     cull_texts_clear(&card->class_names);
     *card = (cull_card){0};
 }

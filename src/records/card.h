@@ -17,9 +17,11 @@ typedef struct cull_card {
     size_t           channels, height, width; /* of an input; channels 0: nothing is said    */
     cull_dtype       dtype;                   /* CULL_U8: images; CULL_F32: features         */
     cull_target_kind target;
-    size_t           outputs;          /* classes, or numbers that are told           */
-    double          *mean, *deviation; /* [channels], as a data set has them          */
-    cull_texts       class_names;      /* of all outputs, or none                     */
+    size_t           outputs;               /* classes, or numbers that are told           */
+    double          *mean, *deviation;      /* [channels], as a data set has them          */
+    double *target_mean, *target_deviation; /* [outputs] of real targets, which are learned less
+                                               the one, over the other; NULL: as they are      */
+    cull_texts class_names;                 /* of all outputs, or none                     */
 } cull_card;
 
 /* Members of a JSON object that is open. Nothing where there are more than CULL_CARD_MOST. */

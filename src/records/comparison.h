@@ -21,7 +21,7 @@ enum { CULL_RECORDS_FACTORS = 4, CULL_RECORDS_VERSUS = 16, CULL_COST_SIZES = 512
 
 /* ---- arms ---- */
 
-/* One run; accuracies in percent. */
+/* One run; accuracies, or what the metric is, in percent. */
 typedef struct cull_records_compared {
     double      seed;
     const char *folder, *status, *why;
@@ -148,6 +148,7 @@ typedef struct cull_records_comparison {
     } machine;
     double             threads, jobs, margin, classes;
     double             test;   /* examples that results are taken from */
+    const char        *metric; /* key of what arms and runs are judged by; "": accuracy */
     cull_option       *recipe; /* [pairs] */
     size_t             pairs;
     size_t             seeds; /* 1, 2, ... */

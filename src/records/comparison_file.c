@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "records/comparison_fields.h"
+#include "records/yardstick.h"
 
 enum { VERSION = 1, MOST_ARMS = 512, MOST_RUNS = 1000, MOST_TIMES = 4096 };
 
@@ -24,7 +25,9 @@ static const cull_records_field head[] = {
     CULL_OBJECT("machine", OPEN), M(TEXT, cpu), M(COUNT, cores), M(TEXT, backend),
     M(TEXT, version), CULL_OBJECT(NULL, CLOSE), C(COUNT, threads), C(COUNT, jobs),
 };
-static const cull_records_field rules[] = {C(NUMBER, margin), C(COUNT, classes), C(COUNT, test)};
+static const cull_records_field rules[] = {
+    C(NUMBER, margin), C(TEXT, metric), C(COUNT, classes), C(COUNT, test),
+};
 static const cull_records_field step[] = {C(NUMBER, full_step)};
 static const cull_records_field times[] = {
     CULL_FIELD(cull_records_time, "what", TEXT, what),
@@ -120,12 +123,25 @@ void cull_records_put_who(cull_json *json, const cull_records_arm *arm)
     put_pairs(json, "options", arm->option, arm->options);
 }
 
-static void put_arm(cull_json *json, const cull_records_arm *arm)
+enum { RUN_FIELDS = sizeof run / sizeof *run };
+
+static void name_run(const char *key, cull_records_field out[RUN_FIELDS])
 {
+    const cull_yardstick *measure = cull_yardstick_find(key);
+
+    if (!measure) measure = &cull_yardstick_accuracy;
+    cull_records_name(run, RUN_FIELDS, measure->key, out);
+}
+
+static void put_arm(cull_json *json, const char *metric, const cull_records_arm *arm)
+{
+    cull_records_field named[RUN_FIELDS];
+
+    name_run(metric, named);
     cull_json_open(json, NULL, '{');
     cull_records_put_who(json, arm);
     cull_records_put(json, CULL_FIELDS(figures), arm);
-    cull_records_put_list(json, "runs", CULL_FIELDS(run), arm->run, arm->runs, sizeof *arm->run);
+    cull_records_put_list(json, "runs", CULL_FIELDS(named), arm->run, arm->runs, sizeof *arm->run);
     if (arm->verdict[0]) {
         cull_records_put(json, CULL_FIELDS(judged), arm);
         cull_records_put_controls(json, arm);
@@ -152,13 +168,14 @@ cull_status cull_records_comparison_put(const cull_records_comparison *c, cull_j
     for (size_t seed = 1; seed <= c->seeds; seed++) cull_json_count(json, NULL, seed);
     cull_json_close(json, ']');
     cull_records_put(json, CULL_FIELDS(rules), c);
+    cull_json_text(json, "better", cull_yardstick_way(cull_yardstick_find(c->metric)));
     cull_json_open(json, "costs", '{');
     cull_records_put(json, CULL_FIELDS(step), c);
     cull_records_put_list(json, "rows", CULL_FIELDS(times), c->time, c->times, sizeof *c->time);
     cull_json_close(json, '}');
     cull_records_put(json, CULL_FIELDS(verdict), c);
     cull_json_open(json, "arms", '[');
-    for (size_t i = 0; i < c->arms; i++) put_arm(json, &c->arm[i]);
+    for (size_t i = 0; i < c->arms; i++) put_arm(json, c->metric, &c->arm[i]);
     cull_json_close(json, ']');
     cull_records_put_problems(json, &c->problems);
     return cull_records_end(json);
@@ -203,11 +220,13 @@ done:
     return status;
 }
 
-static cull_status take_arm(const json_t *from, cull_records_arm *arm)
+static cull_status take_arm(const json_t *from, const char *metric, cull_records_arm *arm)
 {
-    cull_status   status = CULL_OK;
-    const json_t *to_error = json_object_get(from, "to_error");
+    cull_status        status = CULL_OK;
+    const json_t      *to_error = json_object_get(from, "to_error");
+    cull_records_field named[RUN_FIELDS];
 
+    name_run(metric, named);
     cull_records_take(from, CULL_FIELDS(who), arm);
     TRY(take_pairs(json_object_get(from, "options"), &arm->option, &arm->options));
     cull_records_take(from, CULL_FIELDS(figures), arm);
@@ -217,7 +236,7 @@ static cull_status take_arm(const json_t *from, cull_records_arm *arm)
         arm->factor[i] = cull_records_number(json_array_get(to_error, i), "factor");
         arm->to_error[i] = cull_records_number(json_array_get(to_error, i), "cost");
     }
-    TRY(cull_records_take_list(json_object_get(from, "runs"), CULL_FIELDS(run), sizeof *arm->run,
+    TRY(cull_records_take_list(json_object_get(from, "runs"), CULL_FIELDS(named), sizeof *arm->run,
                                MOST_RUNS, &arm->run, &arm->runs));
     TRY(cull_records_take_list(json_object_get(from, "versus"), CULL_FIELDS(versus),
                                sizeof *arm->versus, CULL_RECORDS_VERSUS, &arm->versus,
@@ -244,7 +263,7 @@ static cull_status take_arms(const char *name, const json_t *arms, cull_records_
         const json_t     *from = json_array_get(arms, out->arms);
         cull_records_arm *arm = &out->arm[out->arms++];
 
-        TRY(take_arm(from, arm));
+        TRY(take_arm(from, out->metric, arm));
         if (strcmp(arm->role, "arm") == 0 && !json_is_object(json_object_get(from, "options")))
             TRY(cull_records_say(&out->problems,
                                  "%s: %.80s says nothing of its options, as older comparisons do; "

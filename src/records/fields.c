@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "records/phase.h"
+#include "records/yardstick.h"
 
 /* Nothing that is measured is larger; and what is smaller stays finite in sums and products. */
 #define MOST_NUMBER 1e30
@@ -106,6 +107,14 @@ void cull_records_put(cull_json *json, const cull_records_field *fields, size_t 
         else if (known)
             put_field(json, &fields[i], (const char *)from + fields[i].at);
     }
+}
+
+void cull_records_name(const cull_records_field *fields, size_t count, const char *key,
+                       cull_records_field *out)
+{
+    memcpy(out, fields, count * sizeof *out);
+    for (size_t i = 0; i < count; i++)
+        if (out[i].key && strcmp(out[i].key, cull_yardstick_accuracy.key) == 0) out[i].key = key;
 }
 
 void cull_records_put_list(cull_json *json, const char *key, const cull_records_field *fields,

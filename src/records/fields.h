@@ -50,6 +50,10 @@ typedef struct cull_records_field {
 
 void cull_records_put(cull_json *json, const cull_records_field *fields, size_t count,
                       const void *from);
+/* A copy of a list, in which `key` stands where "accuracy" did: what runs are judged by is told
+ * under its own name. */
+void cull_records_name(const cull_records_field *fields, size_t count, const char *key,
+                       cull_records_field *out);
 /* object NULL, or none: nothing is known. */
 void cull_records_take(const json_t *object, const cull_records_field *fields, size_t count,
                        void *out);

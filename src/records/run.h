@@ -14,6 +14,7 @@
 #include "records/json.h"
 #include "records/log.h"
 #include "records/phase.h"
+#include "records/yardstick.h"
 
 struct json_t;
 
@@ -55,6 +56,7 @@ typedef struct cull_records_info {
         bool        augment, pipelined;
     } score;
     const char       *watched;
+    const char       *metric; /* key of what the next but two are of; "": accuracy */
     double            step, epoch, accuracy, best, best_epoch, test;
     cull_records_work work;
     const char       *no_energy; /* why joules are not known */
@@ -89,7 +91,8 @@ typedef enum cull_records_set {
 typedef struct cull_records_line {
     cull_records_event event;
     cull_records_set   set; /* evaluate */
-    double             step, epoch, loss, accuracy, rate;
+    double             step, epoch, loss, rate;
+    double             accuracy;          /* or what the run's metric is */
     double             met, kept;         /* of the step; of an epoch, for TensorBoard alone:
                                              the pool, and what was trained of it            */
     double            seconds_evaluation; /* evaluate */
@@ -99,12 +102,14 @@ typedef struct cull_records_line {
 
 /* The two logs of a run that is being trained. */
 typedef struct cull_records_logs {
-    cull_records_log metrics, events;
-    cull_json        json;
+    cull_records_log      metrics, events;
+    cull_json             json;
+    const cull_yardstick *measure;
 } cull_records_logs;
 
 /* Open both and cut them to the bytes that a checkpoint knows of; 0: they begin. */
-cull_status cull_records_logs_open(cull_records_logs *logs, const char *folder, uint64_t metrics,
+cull_status cull_records_logs_open(cull_records_logs *logs, const char *folder,
+                                   const cull_yardstick *measure, uint64_t metrics,
                                    uint64_t scalars);
 /* Both are on the disk; *metrics and *scalars are their lengths. */
 cull_status cull_records_logs_sync(cull_records_logs *logs, uint64_t *metrics, uint64_t *scalars);

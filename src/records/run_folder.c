@@ -24,15 +24,12 @@ void cull_records_run_doubt(cull_records_run *run, const char *why)
     (void)snprintf(run->why, sizeof run->why, "%s", why);
 }
 
-static bool is_share(double value)
-{
-    return value >= 0 && value <= 1;
-}
-
 static bool has_outcome(const cull_records_info *info)
 {
-    return is_share(info->test) && is_share(info->best) && info->work.scored >= 0 &&
-           info->work.trained > 0 && info->work.thirds > 0;
+    const cull_yardstick *metric = cull_yardstick_find(info->metric);
+
+    return cull_yardstick_can_be(metric, info->test) && cull_yardstick_can_be(metric, info->best) &&
+           info->work.scored >= 0 && info->work.trained > 0 && info->work.thirds > 0;
 }
 
 /* By run.json alone. */
@@ -47,6 +44,8 @@ static void judge_info(cull_records_run *run)
         cull_records_run_doubt(run, "run.json has no status; skipped");
     else if (state > CULL_RECORDS_FAILED)
         cull_records_run_doubt(run, "run.json has a status that is not known here; skipped");
+    else if (!cull_yardstick_find(run->info.metric))
+        cull_records_run_doubt(run, "run.json has a metric that is not known here; skipped");
     else if (state == CULL_RECORDS_FAILED)
         (void)snprintf(run->why, sizeof run->why, "%s",
                        run->info.why[0] ? run->info.why : "failed");

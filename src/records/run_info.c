@@ -22,7 +22,7 @@ static const cull_records_field fields[] = {
     CULL_OBJECT("score", OPEN), IN(score, TEXT, pass), IN(score, TEXT, norm),
     IN(score, TEXT, precision), IN(score, NUMBER, scale), IN(score, BOOL, augment),
     IN(score, BOOL, pipelined), IN(score, TEXT, proxy), END,
-    F(TEXT, watched), F(COUNT, step), F(COUNT, epoch), F(NUMBER, accuracy), F(NUMBER, best),
+    F(TEXT, watched), F(TEXT, metric), F(COUNT, step), F(COUNT, epoch), F(NUMBER, accuracy), F(NUMBER, best),
     F(COUNT, best_epoch), F(NUMBER, test), IN(work, COUNT, scored), IN(work, COUNT, trained),
     IN(work, COUNT, thirds), IN(work, COUNT, proxy_thirds), IN(work, COUNT, subsets),
     IN(work, COUNT, subsets_filled), IN(work, COUNT, subsets_short),
@@ -36,14 +36,28 @@ static const cull_records_field fields[] = {
 };
 // clang-format on
 
+enum { COUNT = sizeof fields / sizeof *fields };
+
+static void name_fields(const char *key, cull_records_field out[COUNT])
+{
+    const cull_yardstick *measure = cull_yardstick_find(key);
+
+    if (!measure) measure = &cull_yardstick_accuracy;
+    cull_records_name(fields, COUNT, measure->key, out);
+}
+
 cull_status cull_records_info_write(const char *folder, const cull_records_info *info)
 {
     cull_status status = CULL_OK;
     char        path[CULL_DATA_PATH];
     cull_json   json = {0};
 
+    cull_records_field named[COUNT];
+
+    name_fields(info->metric, named);
     cull_json_open(&json, NULL, '{');
-    cull_records_put(&json, CULL_FIELDS(fields), info);
+    cull_records_put(&json, CULL_FIELDS(named), info);
+    cull_json_text(&json, "better", cull_yardstick_way(cull_yardstick_find(info->metric)));
     cull_json_close(&json, '}');
     cull_json_line(&json);
     TRY(json.status);
@@ -56,7 +70,10 @@ done:
 
 void cull_records_info_take(const json_t *root, cull_records_info *out)
 {
-    cull_records_take(root, CULL_FIELDS(fields), out);
+    cull_records_field named[COUNT];
+
+    name_fields(cull_records_word(root, "metric"), named);
+    cull_records_take(root, CULL_FIELDS(named), out);
     out->work.cost = out->work.thirds / 3;
 }
 

@@ -15,7 +15,7 @@
 #include "records/run.h"
 #include "records/tensorboard.h"
 
-enum { MOST_LOOKS = 100000 };
+enum { MOST_LOOKS = 100000, MOST_FIELDS = 8 };
 
 // clang-format off
 #define F(kind, name)    CULL_FIELD(cull_records_line, #name, kind, name)
@@ -62,12 +62,14 @@ static double wall_time(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-cull_status cull_records_logs_open(cull_records_logs *logs, const char *folder, uint64_t metrics,
+cull_status cull_records_logs_open(cull_records_logs *logs, const char *folder,
+                                   const cull_yardstick *measure, uint64_t metrics,
                                    uint64_t scalars)
 {
     cull_status   status = CULL_OK;
     unsigned char begin[CULL_TENSORBOARD_RECORD];
 
+    logs->measure = measure;
     TRY(cull_records_log_open(&logs->metrics, folder, "metrics.jsonl", metrics));
     TRY(cull_records_log_open(&logs->events, folder, CULL_TENSORBOARD_FILE, scalars));
     if (scalars == 0)
@@ -96,14 +98,25 @@ void cull_records_logs_close(cull_records_logs *logs)
     cull_json_clear(&logs->json);
 }
 
-static void put_line(cull_json *json, const cull_records_line *line)
+/* What an event tells. */
+static size_t fields_of(cull_records_event event, const cull_yardstick *measure,
+                        cull_records_field out[MOST_FIELDS])
 {
+    cull_records_name(events[event].fields, events[event].count, measure->key, out);
+    return events[event].count;
+}
+
+static void put_line(cull_json *json, const cull_yardstick *measure, const cull_records_line *line)
+{
+    cull_records_field fields[MOST_FIELDS];
+    size_t             count = fields_of(line->event, measure, fields);
+
     cull_json_reset(json);
     cull_json_open(json, NULL, '{');
     cull_json_text(json, "kind", events[line->event].name);
     cull_records_put(json, CULL_FIELDS(when), line);
     if (line->event == CULL_RECORDS_EVALUATE) cull_json_text(json, "set", sets[line->set]);
-    cull_records_put(json, events[line->event].fields, events[line->event].count, line);
+    cull_records_put(json, fields, count, line);
     cull_records_put(json, CULL_FIELDS(so_far), line);
     if (line->event != CULL_RECORDS_STEP) cull_records_put(json, CULL_FIELDS(by_phase), line);
     if (line->event == CULL_RECORDS_EVALUATE) cull_records_put(json, CULL_FIELDS(of_looking), line);
@@ -164,8 +177,8 @@ static cull_status add_scalars(cull_records_logs *logs, const cull_records_line 
     TRY(scalar(logs, line, group, "loss", line->loss));
     if (step)
         TRY(scalar(logs, line, group, "rate", line->rate));
-    else
-        TRY(scalar(logs, line, group, "accuracy", line->accuracy));
+    else if (!isnan(line->accuracy)) /* an epoch may not know it */
+        TRY(scalar(logs, line, group, logs->measure->key, line->accuracy));
     if (line->event != CULL_RECORDS_EPOCH) goto done;
     TRY(add_cost(logs, line));
     TRY(add_subsets(logs, line));
@@ -177,7 +190,7 @@ cull_status cull_records_logs_add(cull_records_logs *logs, const cull_records_li
 {
     cull_status status = CULL_OK;
 
-    put_line(&logs->json, line);
+    put_line(&logs->json, logs->measure, line);
     TRY(cull_records_log_line(&logs->metrics, &logs->json));
     TRY(add_scalars(logs, line));
 done:
@@ -187,8 +200,9 @@ done:
 /* ---- reading ---- */
 
 /* False: it is about something else. */
-static bool take_line(const json_t *from, cull_records_line *out)
+static bool take_line(const json_t *from, const cull_yardstick *measure, cull_records_line *out)
 {
+    cull_records_field fields[MOST_FIELDS];
     const char *kind = cull_records_word(from, "kind"), *set = cull_records_word(from, "set");
     int         event = 0, of = 0;
 
@@ -199,7 +213,7 @@ static bool take_line(const json_t *from, cull_records_line *out)
     *out = (cull_records_line){.event = (cull_records_event)event, .accuracy = NAN, .loss = NAN};
     out->set = event == CULL_RECORDS_EVALUATE ? (cull_records_set)of : CULL_RECORDS_TRAIN;
     cull_records_take(from, CULL_FIELDS(when), out);
-    cull_records_take(from, events[event].fields, events[event].count, out);
+    cull_records_take(from, fields, fields_of((cull_records_event)event, measure, fields), out);
     cull_records_take(from, CULL_FIELDS(so_far), out);
     cull_records_take(from, CULL_FIELDS(by_phase), out);
     cull_records_take(from, CULL_FIELDS(of_looking), out);
@@ -207,10 +221,11 @@ static bool take_line(const json_t *from, cull_records_line *out)
     return true;
 }
 
-static bool tells_result(const cull_records_line *look)
+static bool tells_result(const cull_records_line *look, const cull_yardstick *measure)
 {
     if (look->event == CULL_RECORDS_EVALUATE)
-        return look->accuracy >= 0 && look->accuracy <= 1 && look->step >= 0 && look->step < 9e15;
+        return cull_yardstick_can_be(measure, look->accuracy) && look->step >= 0 &&
+               look->step < 9e15;
     return !isnan(look->epoch) && !(isnan(look->accuracy) && isnan(look->loss));
 }
 
@@ -245,13 +260,24 @@ done:
     return status;
 }
 
+/* Whose name the line has a value under. */
+static const cull_yardstick *judged_by(const json_t *line)
+{
+    const cull_yardstick *measure = NULL;
+
+    for (size_t i = 0; (measure = cull_yardstick_at(i)); i++)
+        if (json_object_get(line, measure->key)) return measure;
+    return &cull_yardstick_accuracy;
+}
+
 static cull_status add_line(const json_t *from, size_t number, cull_records_curves *out)
 {
-    cull_records_line line = {0};
+    cull_records_line     line = {0};
+    const cull_yardstick *measure = judged_by(from);
 
-    if (!take_line(from, &line) || line.event == CULL_RECORDS_STEP) return CULL_OK;
+    if (!take_line(from, measure, &line) || line.event == CULL_RECORDS_STEP) return CULL_OK;
     remember_work(&line.so_far, &out->latest);
-    if (tells_result(&line)) return add_look(&out->of[line.set], &line);
+    if (tells_result(&line, measure)) return add_look(&out->of[line.set], &line);
     if (line.event == CULL_RECORDS_EVALUATE && !out->broken) {
         out->broken = number;
         out->lacks = true;

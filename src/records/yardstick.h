@@ -1,9 +1,13 @@
 /*
- * records/yardstick.h - what runs are judged by, as pages and sentences speak of it.
+ * records/yardstick.h - what runs are judged by, as pages and sentences speak of it: one for each
+ * loss.
+ *
+ *     cross-entropy          accuracy   share of the examples classified right
+ *     squared-error          R²         1 - squared error / variance of the targets
+ *     binary-cross-entropy   mAP        mean over the labels of their average precision
  *
  * Whoever shows a result takes its words, its unit and its direction from here. Values are those
- * of comparison.json (accuracies in percent); run.json and metrics.jsonl hold them divided by
- * `scale`.
+ * of comparison.json (in percent); run.json and metrics.jsonl hold them divided by `scale`.
  */
 #ifndef CULL_RECORDS_YARDSTICK_H
 #define CULL_RECORDS_YARDSTICK_H
@@ -20,9 +24,23 @@ typedef struct cull_yardstick {
     int         digits; /* behind the point                                           */
     bool        lower;  /* is better                                                  */
     bool        counts; /* a share of the test examples, so that it comes in steps    */
+
+    const char *key;     /* what a run's files and TensorBoard's tags call it          */
+    const char *what;    /* one line for whoever does not know it                      */
+    bool        bounded; /* by 0 from below                                            */
 } cull_yardstick;
 
-extern const cull_yardstick cull_yardstick_accuracy;
+extern const cull_yardstick cull_yardstick_accuracy, cull_yardstick_r2, cull_yardstick_map;
+
+/* i = 0, 1, ... until NULL. */
+const cull_yardstick *cull_yardstick_at(size_t i);
+/* By its key; "": accuracy, which older files do not name. NULL: not known here. */
+const cull_yardstick *cull_yardstick_find(const char *key);
+/* "higher" or "lower": which is better. */
+const char *cull_yardstick_way(const cull_yardstick *measure);
+
+/* Can this be a run's value? */
+bool cull_yardstick_can_be(const cull_yardstick *measure, double value);
 
 /* How much better a is than b, in points: below 0 it is worse. */
 double cull_yardstick_gain(const cull_yardstick *measure, double a, double b);

@@ -6,9 +6,24 @@
 
 #include "report/figure.h"
 
-const cull_yardstick *cull_rep_yardstick(void)
+/* Of runs that are judged by different things. */
+static const cull_yardstick several = {
+    .name = "result", .unit = "%", .points = "points", .error = "error", .scale = 100, .digits = 2};
+
+const cull_yardstick *cull_rep_yardstick(const char *metric)
 {
-    return &cull_yardstick_accuracy;
+    const cull_yardstick *by = cull_yardstick_find(metric);
+
+    return by ? by : &cull_yardstick_accuracy;
+}
+
+const cull_yardstick *cull_rep_yardstick_of(const cull_rep_single *runs, size_t count)
+{
+    const cull_yardstick *by = count ? cull_rep_yardstick(runs[0].run.record.info.metric) : NULL;
+
+    for (size_t i = 1; i < count; i++)
+        if (cull_rep_yardstick(runs[i].run.record.info.metric) != by) return &several;
+    return by ? by : &cull_yardstick_accuracy;
 }
 
 /* "test accuracy (%)" */

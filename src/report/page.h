@@ -122,6 +122,8 @@ cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single 
                                      size_t count);
 cull_status cull_rep_draw_run_picks(cull_rep_page *page, const cull_rep_single *runs, size_t count);
 
+/* measured.c: what all of these runs are judged by; a result without a key where they differ. */
+const cull_yardstick *cull_rep_yardstick_of(const cull_rep_single *runs, size_t count);
 /* measured.c: what is measured, for axes ("test accuracy (%)"), columns ("Accuracy %") and as a
  * value
  * ("80.37 %"); and a mark in a figure: "sb 0.1: 80.37 % at 44 % of the cost". */

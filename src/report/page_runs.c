@@ -13,7 +13,7 @@ static void put_outcome(cull_rep_page *page, const cull_rep_single *s)
 {
     cull_rep_text           *html = &page->html;
     const cull_records_info *info = &s->run.record.info;
-    const cull_yardstick    *by = cull_rep_yardstick();
+    const cull_yardstick    *by = cull_rep_yardstick(info->metric);
     bool                     ended = isfinite(info->test);
     char                     value[CULL_REP_NAME];
 
@@ -55,12 +55,12 @@ static double test_of(const cull_rep_single *s)
 /* Of several runs, the one that did best on the test set. */
 static void put_highest(cull_rep_page *page, const cull_rep_single *runs, size_t count)
 {
-    const cull_yardstick  *by = cull_rep_yardstick();
+    const cull_yardstick  *by = cull_rep_yardstick_of(runs, count);
     const cull_rep_single *best = NULL;
     cull_rep_text         *html = &page->html;
     char                   value[CULL_REP_NAME];
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; by->key && i < count; i++)
         if (isfinite(test_of(&runs[i])) &&
             (!best || cull_yardstick_gain(by, test_of(&runs[i]), test_of(best)) > 0))
             best = &runs[i];
@@ -70,7 +70,11 @@ static void put_highest(cull_rep_page *page, const cull_rep_single *runs, size_t
         cull_rep_print(html, "Of %zu runs, the best test %s is %s, of ", count, by->name, value);
         cull_rep_escape(html, best->folder, CULL_REP_NAME);
     } else {
-        cull_rep_print(html, "%zu runs, none with a test %s yet", count, by->name);
+        cull_rep_print(html,
+                       by->key ? "%zu runs, none with a test %s yet"
+                               : "%zu runs, each with a %s of its own kind: what they are judged "
+                                 "by differs",
+                       count, by->name);
     }
     cull_rep_put(html, ".</p>\n<p class=\"sure\"><b>How sure:</b> runs side by side show how each "
                        "went, not which strategy pays: for that, cull compare.</p>\n");

@@ -194,24 +194,24 @@ done:
     return status;
 }
 
-static double value_of(const cull_records_line *look, bool loss)
+/* by NULL: the loss. */
+static double value_of(const cull_records_line *look, const cull_yardstick *by)
 {
     if (isnan(look->epoch)) return NAN;
-    return loss ? look->loss : cull_rep_yardstick()->scale * look->accuracy;
+    return by ? by->scale * look->accuracy : look->loss;
 }
 
 static void plot_curve(cull_rep_figure *f, const cull_records_curve *curve, const char *name,
-                       int turn, bool loss)
+                       int turn, const cull_yardstick *by)
 {
     cull_rep_style style = {.colour = 2 + turn % 6, .marker = (turn + 1 + turn / 6) % 6};
     size_t         rows = 0, row = 0, drawn = 0;
 
-    for (size_t i = 0; i < curve->count; i++)
-        rows += isfinite(value_of(&curve->look[i], loss)) != 0;
+    for (size_t i = 0; i < curve->count; i++) rows += isfinite(value_of(&curve->look[i], by)) != 0;
     if (rows == 0) return;
     cull_rep_figure_rows(f);
     for (size_t i = 0; i < curve->count; i++) {
-        double y = value_of(&curve->look[i], loss);
+        double y = value_of(&curve->look[i], by);
         if (!isfinite(y) || (row++ % cull_rep_figure_stride(rows) && row < rows)) continue;
         cull_rep_print(&f->script, "%.9g %.9g\n", curve->look[i].epoch, y);
         drawn++;
@@ -236,7 +236,7 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
 {
     static const char *const sets[] = {"training", "validation", "test"};
 
-    const cull_yardstick *by = cull_rep_yardstick();
+    const cull_yardstick *by = cull_rep_yardstick_of(runs, count);
     char                  axis[CULL_REP_NAME], name[CULL_REP_NAME], what[160], caption[320];
     cull_rep_figure       f = {0};
 
@@ -248,9 +248,9 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
                       : "set xrange [0:*] noextend\nset offsets 0, graph .03, graph .05, graph "
                         ".05\n");
     for (int s = 0; count == 1 && s < CULL_RECORDS_SETS; s++)
-        plot_curve(&f, &runs[0].run.record.curves.of[s], sets[s], s, loss);
+        plot_curve(&f, &runs[0].run.record.curves.of[s], sets[s], s, loss ? NULL : by);
     for (size_t i = 0; count > 1 && i < count && i < MOST_LINES; i++) {
-        plot_curve(&f, shown(&runs[i].run), runs[i].folder, (int)i, loss);
+        plot_curve(&f, shown(&runs[i].run), runs[i].folder, (int)i, loss ? NULL : by);
     }
     (void)snprintf(name, sizeof name, "%s", loss ? "loss" : by->name);
     name[0] = (char)toupper((unsigned char)name[0]);

@@ -101,7 +101,7 @@ cull_status cull_rep_comparison_dress(const char *name, cull_rep_comparison *out
     }
     cull_rep_name_series(out);
     cull_rep_styles(out);
-    out->by = cull_rep_yardstick();
+    out->by = cull_rep_yardstick(out->is.metric);
     TRY(weigh_all(out));
 done:
     return status;

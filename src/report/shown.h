@@ -94,8 +94,8 @@ bool cull_rep_is_of_batches(const cull_rep_arm *arm); /* the former */
  * options as well where arms of that strategy differ in them. */
 void cull_rep_name_series(cull_rep_comparison *comparison);
 
-/* measured.c: what results are of. */
-const cull_yardstick *cull_rep_yardstick(void);
+/* measured.c: what results are of, by the key that a file has; accuracy where it is not known. */
+const cull_yardstick *cull_rep_yardstick(const char *metric);
 
 /* Colours and markers: uniform and full have their own, other series in the order they come. */
 void cull_rep_styles(cull_rep_comparison *comparison);

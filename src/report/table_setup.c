@@ -81,7 +81,7 @@ done:
 
 void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count)
 {
-    const cull_yardstick *by = cull_rep_yardstick();
+    const cull_yardstick *by = cull_rep_yardstick_of(runs, count);
     char                  result[CULL_REP_NAME];
     cull_rep_column       columns[] = {
               {"Run", "its folder", true},

@@ -5,16 +5,19 @@
 #define CULL_TRAIN_BOOKS_H
 
 #include "train/folder/run_state.h"
+#include "train/judged.h"
 #include "train/learner.h"
 #include "train/tally.h"
 
 typedef struct cull_books {
-    cull_meter  meter;
-    cull_laps   laps[CULL_KEEP_SUBSET + 1]; /* of steps that are not recorded, by action */
-    cull_energy energy;
-    cull_tally  tally;
-    double      loss;    /* mean of the latest training batch that is known of */
-    bool        proxied; /* a proxy scores, so that its work is told           */
+    cull_meter     meter;
+    cull_laps      laps[CULL_KEEP_SUBSET + 1]; /* of steps that are not recorded, by action */
+    cull_energy    energy;
+    cull_tally     tally;
+    double         loss;     /* mean of the latest training batch that is known of */
+    bool           proxied;  /* a proxy scores, so that its work is told           */
+    cull_loss_kind of;       /* the loss                                           */
+    double         variance; /* of the training set's targets, where it is of those */
 
     cull_records_logs logs;
 } cull_books;

@@ -88,7 +88,7 @@ cull_status cull_feed_take(cull_feed *feed, const cull_sel_step *step,
     a->from += batch.count;
     TRY(fill_loader(feed, *course, &step->needs));
     out->inputs = batch.inputs.data;
-    out->label = batch.labels;
+    out->target = batch.target.data;
     out->place = batch.places;
 done:
     return status;
@@ -96,7 +96,7 @@ done:
 
 /* ---- elsewhere ---- */
 
-/* The walk's places and weights go there; inputs and labels are made there. */
+/* The walk's places and weights go there; inputs and targets are made there. */
 cull_status cull_feed_send(cull_feed *feed, const cull_sel_step *step,
                            const cull_sel_course *course)
 {
@@ -106,7 +106,8 @@ cull_status cull_feed_send(cull_feed *feed, const cull_sel_step *step,
     size_t           n = step->count, at = course->at;
 
     if (cull_backend_on_host(feed->backend)) return CULL_OK;
-    TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident), met));
+    TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident),
+                       cull_resident_target(feed->resident), met));
     TRY(cull_backend_upload(feed->backend, met->place, w->place + at, n * sizeof *met->place));
     if (w->weighs)
         TRY(cull_backend_upload(feed->backend, met->weight, w->weight + at,
@@ -131,9 +132,9 @@ static cull_status bring_there(cull_feed *feed, const cull_sel_step *step, bool 
                                           .now = out->now,
                                           .augmented = augments(feed->setup, &step->needs)},
                            met->inputs));
-    TRY(cull_resident_labels(feed->resident, met->place, n, met->label));
+    TRY(cull_resident_targets(feed->resident, met->place, n, met->target));
     out->inputs = met->inputs;
-    out->label = met->label;
+    out->target = met->target;
 done:
     return status;
 }
@@ -186,10 +187,11 @@ cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_tra
     cull_rows  *rows = &feed->rows;
     size_t      n = to - from;
 
-    TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident), rows));
+    TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident),
+                       cull_resident_target(feed->resident), rows));
     TRY(cull_backend_copy(feed->backend, rows->place, subset->place + from,
                           n * sizeof *rows->place));
-    TRY(cull_resident_labels(feed->resident, rows->place, n, rows->label));
+    TRY(cull_resident_targets(feed->resident, rows->place, n, rows->target));
     TRY(cull_resident_make(feed->resident,
                            &(cull_wanted){.place = rows->place,
                                           .count = n,
@@ -200,7 +202,7 @@ cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_tra
                            rows->inputs));
     *out = (cull_batch){.count = n,
                         .inputs = rows->inputs,
-                        .label = rows->label,
+                        .target = rows->target,
                         .weight = subset->weight + from,
                         .place = rows->place,
                         .step = met->step,

@@ -59,9 +59,10 @@ void cull_learner_close(cull_learner *l)
 
 cull_status cull_learner_plan(cull_learner *l, cull_plan_mode mode, size_t batch, cull_plan **out)
 {
-    double smoothing = mode == CULL_PLAN_SCORE ? 0 : l->setup->smoothing;
+    cull_loss loss = l->setup->loss;
 
-    return cull_plans_get(&l->plans, mode, batch, smoothing, out);
+    if (mode == CULL_PLAN_SCORE) loss.smoothing = 0;
+    return cull_plans_get(&l->plans, mode, batch, loss, out);
 }
 
 cull_status cull_learner_enter(cull_learner *l, uint64_t step, uint64_t epoch, double rate)
@@ -73,7 +74,8 @@ cull_status cull_learner_enter(cull_learner *l, uint64_t step, uint64_t epoch, d
 }
 
 /* The sums of the batch whose gradient is there; then new weights, unless something is wrong. */
-static cull_status step(cull_learner *l, const cull_signals *seen, cull_meter *meter)
+static cull_status step(cull_learner *l, const cull_plan *plan, const cull_signals *seen,
+                        cull_meter *meter)
 {
     cull_status  status = CULL_OK;
     cull_op_args args = {.summary = {.rows = seen->count,
@@ -81,9 +83,9 @@ static cull_status step(cull_learner *l, const cull_signals *seen, cull_meter *m
                                      .loss = seen->loss.data,
                                      .p = seen->p.data,
                                      .dtype = seen->p.dtype,
-                                     .label = seen->label.data,
+                                     .target = cull_nn_plan_target(plan),
                                      .place = seen->place,
-                                     .smoothing = l->setup->smoothing,
+                                     .of = l->setup->loss,
                                      .out = l->ring,
                                      .now = l->now,
                                      .trouble = l->trouble,
@@ -108,7 +110,7 @@ cull_status cull_learner_learn(cull_learner *l, const cull_batch *batch, cull_me
 
     TRY(cull_learner_plan(l, CULL_PLAN_LEARN, batch->count, &plan));
     TRY(cull_nn_learn(plan, batch, &out->signals));
-    TRY(step(l, &out->signals, meter));
+    TRY(step(l, plan, &out->signals, meter));
     out->weight = batch->weight;
     out->thirds = 3;
 done:
@@ -123,7 +125,7 @@ cull_status cull_learner_learn_kept(cull_learner *l, cull_plan *kept, const cull
 
     TRY(cull_learner_plan(l, CULL_PLAN_LEARN_FROM_KEPT, subset->count, &plan));
     TRY(cull_nn_learn_kept(plan, kept, subset, &out->signals));
-    TRY(step(l, &out->signals, meter));
+    TRY(step(l, plan, &out->signals, meter));
     out->weight = subset->weight;
     out->thirds = 2;
 done:

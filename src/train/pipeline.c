@@ -55,6 +55,8 @@ cull_status cull_pipeline_open(const cull_train_setup *setup, const cull_learner
     pthread_cond_init(&p->changed, NULL);
     p->setup = setup;
     p->width = width;
+    p->target_bytes =
+        cull_loss_target(setup->loss.kind, learner->model->classes, learner->params->dtype);
     TRY(cull_backend_open(setup->backend, setup->threads, &p->backend));
     TRY(cull_nn_params_create(p->backend, learner->model, learner->params->dtype, &p->params));
     p->plans = (cull_plans){.model = learner->model, .params = p->params, .backend = p->backend};
@@ -82,7 +84,7 @@ void cull_pipeline_close(cull_pipeline *p)
     pthread_mutex_destroy(&p->lock);
     for (int i = 0; i < 2; i++) {
         cull_base_free_aligned(p->inputs[i]);
-        cull_base_free(p->label[i]);
+        cull_base_free(p->target[i]);
         cull_base_free(p->place[i]);
     }
     cull_signal_room_clear(&p->signals);
@@ -104,7 +106,7 @@ static cull_status make_room(cull_pipeline *p, size_t count)
         p->inputs[i] = NULL;
         TRY(cull_base_alloc_aligned(count, p->width * sizeof *p->inputs[i], "candidates",
                                     &p->inputs[i]));
-        TRY(cull_base_grow(count, sizeof *p->label[i], "candidates", &p->label[i]));
+        TRY(cull_base_grow(count, p->target_bytes, "candidates", &p->target[i]));
         TRY(cull_base_grow(count, sizeof *p->place[i], "candidates", &p->place[i]));
     }
     p->room = count;
@@ -115,14 +117,14 @@ done:
 static void copy_batch(cull_pipeline *p, int to, const cull_batch *batch)
 {
     memcpy(p->inputs[to], batch->inputs, batch->count * p->width * sizeof *p->inputs[to]);
-    memcpy(p->label[to], batch->label, batch->count * sizeof *p->label[to]);
+    memcpy(p->target[to], batch->target, batch->count * p->target_bytes);
     memcpy(p->place[to], batch->place, batch->count * sizeof *p->place[to]);
 }
 
 static void view(const cull_pipeline *p, int which, cull_batch *out)
 {
     out->inputs = p->inputs[which];
-    out->label = p->label[which];
+    out->target = p->target[which];
     out->place = p->place[which];
 }
 
@@ -161,6 +163,13 @@ done:
     return status;
 }
 
+static cull_status make_signals(cull_pipeline *p)
+{
+    return cull_signal_room_make(
+        p->backend, p->plans.model, p->setup->loss.kind == CULL_LOSS_CROSS_ENTROPY,
+        (unsigned)p->pending.signals, (size_t)p->pending.count, &p->signals);
+}
+
 /* What the thread found, copied, so that it can go on. */
 static cull_status fetch(cull_pipeline *p)
 {
@@ -168,9 +177,8 @@ static cull_status fetch(cull_pipeline *p)
 
     wait_idle(p);
     if (p->status) FAIL(p->status, "%s", p->sentence);
-    TRY(cull_signal_room_make(p->backend, p->plans.model, (unsigned)p->pending.signals,
-                              (size_t)p->pending.count, &p->signals));
-    TRY(cull_signal_room_put(&p->signals, p->plan, &p->seen, p->batch.label));
+    TRY(make_signals(p));
+    TRY(cull_signal_room_put(&p->signals, p->plan, &p->seen));
     p->fetched = true;
 done:
     return status;
@@ -202,8 +210,8 @@ cull_status cull_pipeline_ahead(cull_pipeline *p, const cull_pending *next, bool
     wait_idle(p);
     copy_batch(p, !p->current, &batch);
     view(p, !p->current, &batch);
-    TRY(cull_plans_get(&p->plans, cull_score_mode(&p->setup->score), batch.count,
-                       p->setup->smoothing, &p->plan));
+    TRY(cull_plans_get(&p->plans, cull_score_mode(&p->setup->score), batch.count, p->setup->loss,
+                       &p->plan));
     TRY(cull_nn_params_copy(p->params, params));
     p->batch = batch;
     p->statistics = p->setup->score.running || running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
@@ -239,8 +247,7 @@ cull_status cull_pipeline_restore(cull_pipeline *p, size_t pool, cull_reader *in
     if (p->pending.count < 1 || p->pending.count > pool || p->pending.signals > 63)
         FAIL(CULL_BAD_STATE, "saved signals of %llu candidates, the pool has %zu",
              (unsigned long long)p->pending.count, pool);
-    TRY(cull_signal_room_make(p->backend, p->plans.model, (unsigned)p->pending.signals,
-                              (size_t)p->pending.count, &p->signals));
+    TRY(make_signals(p));
     TRY(cull_signal_room_restore(&p->signals, in));
     p->fetched = true;
     p->loaded = false;

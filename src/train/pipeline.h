@@ -32,7 +32,8 @@ typedef struct cull_pipeline {
     /* candidates of this step and of the next */
     size_t    room;
     float    *inputs[2];
-    int32_t  *label[2];
+    void     *target[2];
+    size_t    target_bytes; /* of an example */
     uint32_t *place[2];
     int       current;
     bool      loaded; /* the next ones are there */

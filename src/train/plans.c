@@ -1,12 +1,13 @@
 /* train/plans.c - a small cache of plans. */
 #include "train/plans.h"
 
-static size_t find(const cull_plans *p, cull_plan_mode mode, size_t batch, double smoothing)
+static size_t find(const cull_plans *p, cull_plan_mode mode, size_t batch, cull_loss loss)
 {
     size_t i = 0;
 
-    while (i < p->count && (p->entry[i].mode != mode || p->entry[i].batch != batch ||
-                            p->entry[i].smoothing != smoothing))
+    while (i < p->count &&
+           (p->entry[i].mode != mode || p->entry[i].batch != batch ||
+            p->entry[i].loss.kind != loss.kind || p->entry[i].loss.smoothing != loss.smoothing))
         i++;
     return i;
 }
@@ -24,23 +25,23 @@ static size_t make_room(cull_plans *p)
     return oldest;
 }
 
-cull_status cull_plans_get(cull_plans *p, cull_plan_mode mode, size_t batch, double smoothing,
+cull_status cull_plans_get(cull_plans *p, cull_plan_mode mode, size_t batch, cull_loss loss,
                            cull_plan **out)
 {
     cull_status status = CULL_OK;
-    size_t      i = find(p, mode, batch, smoothing);
+    size_t      i = find(p, mode, batch, loss);
 
     if (i == p->count) {
         i = make_room(p);
         /* Until it is made, nothing is to be found here. */
         p->entry[i].batch = 0;
         p->entry[i].used = 0;
-        TRY(cull_nn_plan_create(p->model, p->params, p->backend, mode, batch, smoothing,
+        TRY(cull_nn_plan_create(p->model, p->params, p->backend, mode, batch, loss,
                                 &p->entry[i].plan));
         if (p->constants) cull_nn_plan_constants(p->entry[i].plan);
         p->entry[i].mode = mode;
         p->entry[i].batch = batch;
-        p->entry[i].smoothing = smoothing;
+        p->entry[i].loss = loss;
     }
     p->entry[i].used = ++p->clock;
     *out = p->entry[i].plan;

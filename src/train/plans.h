@@ -24,14 +24,14 @@ typedef struct cull_plans {
     struct {
         cull_plan_mode mode;
         size_t         batch;
-        double         smoothing;
+        cull_loss      loss;
         uint64_t       used;
         cull_plan     *plan;
     } entry[CULL_NETWORK_PLANS];
 } cull_plans;
 
 /* Valid until as many others were asked for as are kept, less one. */
-cull_status cull_plans_get(cull_plans *plans, cull_plan_mode mode, size_t batch, double smoothing,
+cull_status cull_plans_get(cull_plans *plans, cull_plan_mode mode, size_t batch, cull_loss loss,
                            cull_plan **out);
 void        cull_plans_clear(cull_plans *plans);
 

@@ -71,6 +71,24 @@ static cull_status take_own(const cull_train_setup *s, const char *name, cull_da
     return cull_data_take(&how, &s->own_data[role].x, &s->own_data[role].y, out);
 }
 
+/* Are an example's targets what the loss is of, and is there something to be learned? Real ones are
+ * then as they are learned. */
+static cull_status fit_targets(const cull_train_setup *s, cull_dataset *set, const char *which,
+                               const cull_target_scale *scale)
+{
+    cull_status      status = CULL_OK;
+    cull_target_kind kind = cull_train_target(s->loss.kind);
+
+    if (set->target.kind != kind)
+        FAIL_OPTION("model.loss", "it is of %s, and the target of an example of %s is %s",
+                    cull_data_target_name(kind), set->name,
+                    cull_data_target_name(set->target.kind));
+    TRY(cull_train_check_judged(s->loss.kind, set, which));
+    cull_target_scale_apply(scale, set);
+done:
+    return status;
+}
+
 static cull_status open_data(const cull_train_setup *s, cull_train_sets *t)
 {
     cull_status status = CULL_OK;
@@ -85,6 +103,7 @@ static cull_status open_data(const cull_train_setup *s, cull_train_sets *t)
         TRY(open_set(s, s->test, CULL_DATA_TRAIN, t->train, &t->test));
     else
         TRY(open_set(s, s->data, CULL_DATA_TEST, NULL, &t->test));
+    TRY(cull_target_scale_measure(t->train, &t->scale));
     if (s->validation > 0) TRY(cull_data_split(t->train, s->validation, s->seed, &t->validation));
     if (s->subset > 0 && s->subset < 1) {
         TRY(take_subset(t->train, "training", s));
@@ -92,24 +111,31 @@ static cull_status open_data(const cull_train_setup *s, cull_train_sets *t)
     }
     TRY(cull_data_adopt(t->test, t->train));
     if (corrupts(&s->corruption)) TRY(cull_data_corrupt(&t->train, &s->corruption, &t->corruption));
+    TRY(fit_targets(s, t->train, "training", &t->scale));
+    if (t->validation) TRY(fit_targets(s, t->validation, "validation", &t->scale));
+    TRY(fit_targets(s, t->test, "test", &t->scale));
 done:
     return status;
 }
 
-/* A model of the program's own must read these examples and know their classes. */
+/* A model of the program's own must read these examples and put out what is learned of them. */
 static cull_status take_model(const cull_model *own, const char *data, const cull_card *card,
                               cull_model **out)
 {
     cull_status status = CULL_OK;
+    bool        classes = card->target == CULL_TARGET_CLASS;
 
     if ((size_t)own->input.c != card->channels || (size_t)own->input.h != card->height ||
         (size_t)own->input.w != card->width)
         FAIL(CULL_BAD_ARGUMENT, "%s takes inputs of %lldx%lldx%lld, %s has %zux%zux%zu", own->name,
              (long long)own->input.c, (long long)own->input.h, (long long)own->input.w, data,
              card->channels, card->height, card->width);
-    if (own->classes < card->outputs)
+    if (classes && own->classes < card->outputs)
         FAIL(CULL_BAD_ARGUMENT, "%s tells %zu classes apart, %s has %zu", own->name, own->classes,
              data, card->outputs);
+    if (!classes && own->classes != card->outputs)
+        FAIL(CULL_BAD_ARGUMENT, "%s has %zu outputs, targets of %s have %zu numbers", own->name,
+             own->classes, data, card->outputs);
     TRY(cull_nn_model_copy(own, out));
 done:
     return status;
@@ -145,27 +171,31 @@ cull_status cull_train_model(const cull_train_setup *setup, const char *data, co
 }
 
 /* Borrowed: the set outlives it. */
-static cull_card card_of(const cull_dataset *set)
+static cull_card card_of(const cull_dataset *set, const cull_target_scale *scale)
 {
+    bool classes = set->target.kind == CULL_TARGET_CLASS;
+
     return (cull_card){.channels = set->channels,
                        .height = set->height,
                        .width = set->width,
                        .dtype = set->dtype,
                        .target = set->target.kind,
-                       .outputs = set->classes,
+                       .outputs = classes ? set->classes : set->target.width,
+                       .target_mean = scale->mean,
+                       .target_deviation = scale->deviation,
                        .mean = set->mean,
                        .deviation = set->deviation,
                        .class_names = set->class_names};
 }
 
-static cull_status make_model(const cull_train_setup *setup, const cull_dataset *set,
+static cull_status make_model(const cull_train_setup *setup, const cull_train_sets *sets,
                               cull_backend *backend, cull_learner *out)
 {
     cull_status status = CULL_OK;
     cull_model *model = NULL;
-    cull_card   card = card_of(set);
+    cull_card   card = card_of(sets->train, &sets->scale);
 
-    TRY(cull_train_model(setup, set->name, &card, &model));
+    TRY(cull_train_model(setup, sets->train->name, &card, &model));
     TRY(cull_learner_open(setup, model, backend, out));
     out->card = card;
 done:
@@ -195,6 +225,7 @@ static void close_data(cull_train_sets *sets)
     cull_resident_close(&sets->validation_at);
     cull_resident_close(&sets->test_at);
     cull_data_record_clear(&sets->corruption);
+    cull_target_scale_clear(&sets->scale);
     cull_data_close(sets->train);
     cull_data_close(sets->validation);
     cull_data_close(sets->test);
@@ -264,6 +295,28 @@ done:
     return status;
 }
 
+/* Where targets are no classes, nobody can go by them. */
+static cull_status check_classes(const cull_train_setup *s, const cull_selector *selector)
+{
+    cull_status status = CULL_OK;
+    cull_needs  reads = {0};
+    const char *key = "select.strategy";
+
+    if (s->loss.kind == CULL_LOSS_CROSS_ENTROPY) return CULL_OK;
+    TRY(cull_selector_reads(selector, &reads));
+    if (!((reads.signals | reads.target | reads.observe) & CULL_SIGNAL_LABEL)) goto done;
+    for (size_t i = 0; i < s->selects; i++)
+        if (strcmp(s->select[i].key, "scope") == 0) key = "select.scope";
+    FAIL_ABOUT(CULL_BAD_OPTION, key,
+               "%s: %s goes by the class of each example, and with this model.loss a target is "
+               "%s%s",
+               key, cull_selector_name(selector),
+               cull_data_target_name(cull_train_target(s->loss.kind)),
+               strcmp(key, "select.scope") == 0 ? "; choose another scope" : "");
+done:
+    return status;
+}
+
 /* A reading that will never be made would be waited for in vain. */
 static cull_status check_moments(const cull_train_setup *s, double length)
 {
@@ -292,14 +345,17 @@ static cull_status make_learning(cull_trainer *t)
     TRY(cull_feed_open(s, &t->sets.train_at, t->sets.form, &t->feed));
     TRY(cull_tally_create(t->backend, pool, &t->books.tally));
     TRY(make_selector(s, pool, t->backend, &t->expected, &t->selector));
+    TRY(check_classes(s, t->selector));
     TRY(check_moments(s, t->expected.length));
+    t->books.of = s->loss.kind;
+    t->books.variance = cull_train_variance(s->loss.kind, t->sets.train);
     TRY(cull_learner_begin(&t->learner));
     schedule->steps_per_epoch = cull_data_order_batches(&t->feed.order);
     TRY(cull_scorer_open(s, &t->learner, &t->sets.train_at, validation, t->sets.form, &t->scorer));
     TRY(cull_train_expect(s, t->selector, &t->learner, &t->scorer, schedule->steps_per_epoch,
                           &t->expected));
     TRY(cull_rows_make(t->backend, t->expected.learns, cull_resident_row(&t->sets.train_at),
-                       &t->feed.rows));
+                       cull_resident_target(&t->sets.train_at), &t->feed.rows));
     if (!cull_backend_on_host(t->backend)) { /* decisions wait for nothing: the step tells */
         cull_sel_trouble(t->selector, t->learner.trouble);
         cull_sel_moment(t->selector, t->learner.now);
@@ -327,7 +383,7 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     if (setup->score.int8 && !cull_layer_int8(t->backend))
         FAIL_OPTION("score.precision", "backend %s has no int8", setup->backend);
     TRY(open_data(setup, &t->sets));
-    TRY(make_model(setup, t->sets.train, t->backend, &t->learner));
+    TRY(make_model(setup, &t->sets, t->backend, &t->learner));
     TRY(place_data(setup, &t->learner, &t->sets));
     if (learns) TRY(make_learning(t));
     *out = t;

@@ -22,16 +22,16 @@ static cull_status place_all(cull_resident *r)
     const cull_dataset *set = r->set;
     cull_status         status = CULL_OK;
     const void         *raw = cull_data_base(set), *row = set->origin;
-    const void *label = set->target.data, *mean = r->desc.mean, *deviation = r->desc.deviation;
+    const void *target = set->target.data, *mean = r->desc.mean, *deviation = r->desc.deviation;
 
     TRY(place(r, &raw, (raw ? set->rows->count : 0) * cull_data_row_bytes(set)));
     TRY(place(r, &row, set->count * sizeof *set->origin));
-    TRY(place(r, &label, set->count * cull_data_target_bytes(set)));
+    TRY(place(r, &target, set->count * cull_data_target_bytes(set)));
     TRY(place(r, &mean, set->channels * sizeof *set->mean));
     TRY(place(r, &deviation, set->channels * sizeof *set->deviation));
     r->raw = raw;
     r->row = row;
-    r->label = label;
+    r->target = target;
     r->desc.mean = mean;
     r->desc.deviation = deviation;
 done:
@@ -118,14 +118,14 @@ done:
     return status;
 }
 
-cull_status cull_resident_labels(cull_resident *r, const uint32_t *place, size_t count,
-                                 int32_t *label)
+cull_status cull_resident_targets(cull_resident *r, const uint32_t *place, size_t count,
+                                  void *target)
 {
     return cull_kit_run(&r->kit, CULL_OP_GATHER, 0,
-                        &(cull_op_args){.gather = {.from = r->label,
-                                                   .to = label,
+                        &(cull_op_args){.gather = {.from = r->target,
+                                                   .to = target,
                                                    .index = place,
                                                    .rows = count,
                                                    .held = r->set->count,
-                                                   .bytes = sizeof *label}});
+                                                   .bytes = cull_resident_target(r)}});
 }

@@ -1,7 +1,7 @@
 /*
  * train/resident.h - a data set where a backend reads it.
  *
- * On the host that is the set's own memory; elsewhere its stored rows, labels and constants are
+ * On the host that is the set's own memory; elsewhere its stored rows, targets and constants are
  * copied there once, as they are. A set without a base has its rows read when they are asked for,
  * and brought packed.
  */
@@ -17,7 +17,7 @@ typedef struct cull_resident {
     cull_augment_desc   desc;
     const void         *raw; /* NULL: rows are brought packed              */
     const uint32_t     *row;
-    const int32_t      *label;
+    const void         *target;
     cull_kit            kit; /* of what was copied there, augment and gather       */
     void               *packed, *packed_there; /* [room] rows, here and there      */
     size_t              room, room_there;
@@ -34,6 +34,12 @@ static inline size_t cull_resident_row(const cull_resident *resident)
     return cull_data_row(resident->set) * cull_dtype_size(resident->desc.to);
 }
 
+/* Bytes of its target. */
+static inline size_t cull_resident_target(const cull_resident *resident)
+{
+    return cull_data_target_bytes(resident->set);
+}
+
 /* Which examples are to be made; every array lies on the backend. */
 typedef struct cull_wanted {
     const uint32_t    *place; /* [count] */
@@ -44,9 +50,9 @@ typedef struct cull_wanted {
     const uint32_t    *index;     /* [count] which of those; CULL_NO_ROW: none of them */
 } cull_wanted;
 
-/* Their inputs, one behind the other; and their labels. */
+/* Their inputs, one behind the other; and their targets. */
 cull_status cull_resident_make(cull_resident *resident, const cull_wanted *wanted, void *inputs);
-cull_status cull_resident_labels(cull_resident *resident, const uint32_t *place, size_t count,
-                                 int32_t *label);
+cull_status cull_resident_targets(cull_resident *resident, const uint32_t *place, size_t count,
+                                  void *target);
 
 #endif

@@ -236,7 +236,7 @@ cull_status cull_scorer_learn(cull_scorer *s, const cull_batch *batch, cull_mete
     cull_signals trained = {0};
 
     if (!s->params) return CULL_OK;
-    TRY(cull_plans_get(s->plans, CULL_PLAN_LEARN, own.count, s->setup->smoothing, &plan));
+    TRY(cull_plans_get(s->plans, CULL_PLAN_LEARN, own.count, s->setup->loss, &plan));
     TRY(cull_scorer_inputs(s, plan, own.count, &own.inputs));
     TRY(cull_nn_learn(plan, &own, &trained));
     TRY(cull_optim_update(s->optim, own.now, s->params->value, s->params->gradient, s->trouble));

@@ -12,6 +12,12 @@
 #include "train/scorer.h"
 #include "train/sweep.h"
 
+/* Only classes are labels to a selector. */
+static bool has_labels(const cull_scorer *s)
+{
+    return s->setup->loss.kind == CULL_LOSS_CROSS_ENTROPY;
+}
+
 static cull_statistics statistics_of(const cull_scorer *s, bool running)
 {
     return s->setup->score.running || running ? CULL_STATS_RUNNING : CULL_STATS_BATCH;
@@ -25,7 +31,7 @@ static cull_status forward(cull_scorer *s, const cull_needs *needs, cull_batch b
     cull_plan              *plan = NULL;
 
     batch.weight = NULL;
-    TRY(cull_plans_get(s->plans, cull_score_mode(score), batch.count, s->setup->smoothing, &plan));
+    TRY(cull_plans_get(s->plans, cull_score_mode(score), batch.count, s->setup->loss, &plan));
     TRY(cull_scorer_inputs(s, plan, batch.count, &batch.inputs));
     TRY(cull_nn_score(plan, &batch,
                       score->reuse ? CULL_STATS_UPDATE : statistics_of(s, needs->running),
@@ -50,7 +56,7 @@ static cull_status look_up(cull_scorer *s, const cull_needs *needs, const cull_b
 
     if (needs->signals & CULL_SIGNAL_LABEL) {
         TRY(cull_kit_grow(&s->kit, count, sizeof *s->label, "signals", &s->label_room, &s->label));
-        TRY(cull_resident_labels(s->pool, batch->place, count, s->label));
+        TRY(cull_resident_targets(s->pool, batch->place, count, s->label));
         out->label = cull_vector(s->label, CULL_I32, count);
         out->label.device = device;
     }
@@ -74,10 +80,10 @@ static cull_status add(cull_scorer *s, cull_batch in, cull_statistics statistics
     cull_plan     *plan = NULL;
     cull_signals   seen = {0};
 
-    TRY(cull_plans_get(s->plans, mode, in.count, s->setup->smoothing, &plan));
+    TRY(cull_plans_get(s->plans, mode, in.count, s->setup->loss, &plan));
     TRY(cull_scorer_inputs(s, plan, in.count, &in.inputs));
     TRY(cull_nn_score(plan, &in, statistics, room->wanted | CULL_SIGNAL_LOSS, &seen));
-    TRY(cull_signal_room_put(room, plan, &seen, in.label));
+    TRY(cull_signal_room_put(room, plan, &seen));
 done:
     return status;
 }
@@ -91,10 +97,12 @@ static cull_status open_aim(cull_scorer *s, unsigned wanted, size_t count)
     const cull_dataset *set = s->validation->set;
 
     if (aim->rows.inputs) return CULL_OK;
-    TRY(cull_signal_room_make(s->backend, s->plans->model, wanted, count, &aim->signals));
+    TRY(cull_signal_room_make(s->backend, s->plans->model, has_labels(s), wanted, count,
+                              &aim->signals));
     TRY(cull_base_alloc(count, sizeof *aim->place, "a target", &aim->place));
     TRY(cull_base_alloc(set->count, sizeof *aim->scratch, "a target", &aim->scratch));
-    TRY(cull_rows_make(s->backend, count, cull_resident_row(s->validation), &aim->rows));
+    TRY(cull_rows_make(s->backend, count, cull_resident_row(s->validation),
+                       cull_resident_target(s->validation), &aim->rows));
 done:
     return status;
 }
@@ -133,14 +141,14 @@ static cull_status score_target(cull_scorer *s, const cull_batch *batch, cull_me
     cull_rows  *rows = &aim->rows;
     size_t      count = target_count(s);
 
-    TRY(cull_resident_labels(s->validation, rows->place, count, rows->label));
+    TRY(cull_resident_targets(s->validation, rows->place, count, rows->target));
     TRY(cull_resident_make(s->validation, &(cull_wanted){.place = rows->place, .count = count},
                            rows->inputs));
     aim->signals.at = 0;
     TRY(add(s,
             (cull_batch){.count = count,
                          .inputs = rows->inputs,
-                         .label = rows->label,
+                         .target = rows->target,
                          .place = rows->place,
                          .step = batch->step,
                          .epoch = batch->epoch},
@@ -205,7 +213,8 @@ static cull_status score_set(cull_scorer *s, cull_resident *resident, unsigned w
                             .batch = s->setup->evaluate_batch,
                             .workers = s->setup->workers};
 
-    TRY(cull_signal_room_make(s->backend, s->plans->model, wanted, resident->set->count, room));
+    TRY(cull_signal_room_make(s->backend, s->plans->model, has_labels(s), wanted,
+                              resident->set->count, room));
     TRY(cull_sweep_run(&sweep, add_batch, &filling));
 done:
     return status;
@@ -222,12 +231,12 @@ cull_status cull_scorer_score_pool(cull_scorer *s, const cull_needs *needs,
     if (needs->signals & CULL_SIGNAL_FORWARD)
         TRY(score_set(s, s->pool, needs->signals, meter, pool));
     if (needs->target) TRY(score_set(s, s->validation, needs->target, meter, aim));
-    *out = (cull_signals){.count = count,
-                          .step = progress->step,
-                          .epoch = progress->epoch,
-                          .label = cull_vector(s->pool->label, CULL_I32, count),
-                          .device = device};
-    out->label.device = device;
+    *out = (cull_signals){
+        .count = count, .step = progress->step, .epoch = progress->epoch, .device = device};
+    if (has_labels(s)) {
+        out->label = cull_vector(s->pool->target, CULL_I32, count);
+        out->label.device = device;
+    }
     cull_signal_room_view(pool, out);
     cull_signal_room_target(aim, &out->target);
     if (s->irreducible) {

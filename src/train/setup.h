@@ -62,7 +62,7 @@ typedef struct cull_train_setup {
     cull_own_data      own_data[2]; /* by cull_data_role; absent where data says no "own/"      */
     const char        *model;
     cull_model_options model_options; /* shape and classes are the data's */
-    double             smoothing;
+    cull_loss          loss;
 
     cull_optim_options optim;
     bool               decay_all; /* false: biases and norms are not decayed               */

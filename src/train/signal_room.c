@@ -7,8 +7,8 @@ void cull_signal_room_clear(cull_signal_room *s)
     *s = (cull_signal_room){0};
 }
 
-cull_status cull_signal_room_make(cull_backend *backend, const cull_model *m, unsigned wanted,
-                                  size_t count, cull_signal_room *s)
+cull_status cull_signal_room_make(cull_backend *backend, const cull_model *m, bool labels,
+                                  unsigned wanted, size_t count, cull_signal_room *s)
 {
     cull_status status = CULL_OK;
 
@@ -21,7 +21,7 @@ cull_status cull_signal_room_make(cull_backend *backend, const cull_model *m, un
     s->classes = m->classes;
     s->width = (size_t)cull_image_row(&m->node[m->node[m->last_dense].input[0]].desc.y);
     s->row[CULL_ROOM_LOSS] = sizeof(double);
-    s->row[CULL_ROOM_LABEL] = sizeof(int32_t);
+    if (labels) s->row[CULL_ROOM_LABEL] = sizeof(int32_t);
     if (wanted & CULL_SIGNAL_H) s->row[CULL_ROOM_H] = s->width * sizeof(float);
     if (wanted & CULL_SIGNAL_P) s->row[CULL_ROOM_P] = s->classes * sizeof(float);
     if (wanted & CULL_SIGNAL_LOGITS) s->row[CULL_ROOM_LOGITS] = s->classes * sizeof(float);
@@ -34,11 +34,11 @@ done:
 
 /* Rows of a plan's are dense. */
 cull_status cull_signal_room_put(cull_signal_room *s, const cull_plan *plan,
-                                 const cull_signals *seen, const int32_t *label)
+                                 const cull_signals *seen)
 {
     cull_status status = CULL_OK;
-    const void *from[CULL_ROOMS] = {seen->loss.data, label, seen->h.data, seen->p.data,
-                                    cull_nn_plan_logits(plan)};
+    const void *from[CULL_ROOMS] = {seen->loss.data, cull_nn_plan_target(plan), seen->h.data,
+                                    seen->p.data, cull_nn_plan_logits(plan)};
 
     for (int i = 0; i < CULL_ROOMS; i++)
         if (s->row[i])

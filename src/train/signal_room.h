@@ -14,14 +14,15 @@ typedef struct cull_signal_room {
     void    *array[CULL_ROOMS];
 } cull_signal_room;
 
-/* Room for signals of `count` examples; kept where it fits already. Ends with clear. */
-cull_status cull_signal_room_make(cull_backend *backend, const cull_model *model, unsigned wanted,
-                                  size_t count, cull_signal_room *signals);
+/* Room for signals of `count` examples, with their labels where their targets are any; kept where
+ * it fits already. Ends with clear. */
+cull_status cull_signal_room_make(cull_backend *backend, const cull_model *model, bool labels,
+                                  unsigned wanted, size_t count, cull_signal_room *signals);
 void        cull_signal_room_clear(cull_signal_room *signals);
 
 /* The signals of a batch behind those that are there. */
 cull_status cull_signal_room_put(cull_signal_room *signals, const cull_plan *plan,
-                                 const cull_signals *seen, const int32_t *label);
+                                 const cull_signals *seen);
 /* All of them as a selector reads them, or as its target. */
 void cull_signal_room_view(const cull_signal_room *signals, cull_signals *out);
 void cull_signal_room_target(const cull_signal_room *signals, cull_target *out);

@@ -42,7 +42,7 @@ static cull_status sweep_here(const cull_sweep *s, size_t batch, uint32_t *place
         TRY(cull_data_loader_take(loader, &next));
         TRY(see(context, &(cull_batch){.count = next.count,
                                        .inputs = next.inputs.data,
-                                       .label = next.labels,
+                                       .target = next.target.data,
                                        .place = next.places}));
         at += next.count;
     }
@@ -59,17 +59,17 @@ static cull_status sweep_there(const cull_sweep *s, size_t batch, uint32_t *plac
     cull_rows      rows = {0};
     size_t         all = r->set->count, count = 0;
 
-    TRY(cull_rows_make(r->backend, batch, cull_resident_row(r), &rows));
+    TRY(cull_rows_make(r->backend, batch, cull_resident_row(r), cull_resident_target(r), &rows));
     for (size_t at = 0; at < all; at += count) {
         count = all - at < batch ? all - at : batch;
         for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(at + i);
         TRY(cull_backend_upload(r->backend, rows.place, places, count * sizeof *places));
-        TRY(cull_resident_labels(r, rows.place, count, rows.label));
+        TRY(cull_resident_targets(r, rows.place, count, rows.target));
         TRY(cull_resident_make(r, &(cull_wanted){.place = rows.place, .count = count},
                                rows.inputs));
         TRY(see(context, &(cull_batch){.count = count,
                                        .inputs = rows.inputs,
-                                       .label = rows.label,
+                                       .target = rows.target,
                                        .place = rows.place}));
     }
 done:

@@ -142,25 +142,26 @@ done:
 
 cull_status cull_tally_write(const cull_tally *t, const cull_dataset *set, const char *path)
 {
-    cull_status status = CULL_OK;
-    cull_writer bytes = {0};
-    size_t      n = t->pool;
-    const char *at = NULL;
+    cull_status    status = CULL_OK;
+    cull_writer    bytes = {0};
+    size_t         n = t->pool, count = 0;
+    const char    *at = NULL;
+    const int32_t *labels = cull_data_labels(set);
+    cull_array     all[6];
 
     /* All that is saved lies behind the number of examples. */
     TRY(cull_tally_save(t, &bytes));
     at = (const char *)bytes.data + sizeof(uint64_t);
-    TRY(cull_arrays_write(
-        path,
-        (cull_array[]){
-            {"count", cull_vector(at, CULL_I32, n)},
-            {"weight", cull_vector(at + n * sizeof *t->count, CULL_F64, n)},
-            {"loss", cull_vector(at + n * (sizeof *t->count + sizeof *t->weight), CULL_F32, n)},
-            {"first", cull_vector(at + n * (sizeof *t->count + sizeof *t->weight + sizeof *t->loss),
-                                  CULL_I32, n)},
-            {"label", cull_vector(cull_data_labels(set), CULL_I32, n)},
-            {"origin", cull_vector(set->origin, CULL_I32, n)}},
-        6));
+    all[count++] = (cull_array){"count", cull_vector(at, CULL_I32, n)};
+    at += n * sizeof *t->count;
+    all[count++] = (cull_array){"weight", cull_vector(at, CULL_F64, n)};
+    at += n * sizeof *t->weight;
+    all[count++] = (cull_array){"loss", cull_vector(at, CULL_F32, n)};
+    at += n * sizeof *t->loss;
+    all[count++] = (cull_array){"first", cull_vector(at, CULL_I32, n)};
+    if (labels) all[count++] = (cull_array){"label", cull_vector(labels, CULL_I32, n)};
+    all[count++] = (cull_array){"origin", cull_vector(set->origin, CULL_I32, n)};
+    TRY(cull_arrays_write(path, all, count));
 done:
     cull_writer_clear(&bytes);
     return status;

@@ -19,6 +19,7 @@
 #ifndef CULL_TRAIN_TRAIN_H
 #define CULL_TRAIN_TRAIN_H
 
+#include "data/targets.h"
 #include "records/run.h"
 #include "train/books.h"
 #include "train/recorder.h"
@@ -26,10 +27,11 @@
 
 /* The sets of a run, and where the backend reads them. */
 typedef struct cull_train_sets {
-    cull_dataset    *train, *validation, *test; /* validation NULL: none */
-    cull_data_record corruption;
-    cull_data_form   form; /* of what networks read */
-    cull_resident    train_at, validation_at, test_at;
+    cull_dataset     *train, *validation, *test; /* validation NULL: none */
+    cull_data_record  corruption;
+    cull_target_scale scale; /* of real targets, which are learned by it; else zeros */
+    cull_data_form    form;  /* of what networks read */
+    cull_resident     train_at, validation_at, test_at;
 } cull_train_sets;
 
 /* What the selector is expected to ask for, over the whole run. */

@@ -52,7 +52,8 @@ static void tell(cull_trainer *t, bool epoch_end, bool best)
                           .watched = cull_trainer_watched(t),
                           .accuracy = t->progress.accuracy,
                           .watched_loss = t->progress.watched,
-                          .best = best};
+                          .best = best,
+                          .metric = cull_train_yardstick(t->setup->loss.kind)->key};
 
     if (epoch_end) {
         news.epoch++;
@@ -264,7 +265,8 @@ static void fill_result(const cull_trainer *t, bool resumed, bool stop, cull_run
                              .test_loss = p->test_loss,
                              .seconds = cull_meter_seconds(&t->books.meter),
                              .scored = t->books.meter.scored,
-                             .trained = t->books.meter.trained};
+                             .trained = t->books.meter.trained,
+                             .metric = cull_train_yardstick(t->setup->loss.kind)->key};
     memcpy(out->weights, p->weights, sizeof out->weights);
     memcpy(out->best_weights, p->best_weights, sizeof out->best_weights);
 }

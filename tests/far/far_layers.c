@@ -17,8 +17,8 @@ static cull_status check(const struct far *far, const cull_layer_args *a)
 {
     cull_status       status = CULL_OK;
     const void *const arrays[] = {
-        a->x,  a->x2,  a->y,  a->w,  a->b,   a->state, a->stats, a->running, a->row_weight, a->dy,
-        a->dx, a->dx2, a->dw, a->db, a->now, a->place, a->label, a->weight,  a->loss,       a->p};
+        a->x,  a->x2,  a->y,  a->w,  a->b,   a->state, a->stats,  a->running, a->row_weight, a->dy,
+        a->dx, a->dx2, a->dw, a->db, a->now, a->place, a->target, a->weight,  a->loss,       a->p};
 
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         TRY(far_check_array(far, arrays[i], "a layer"));

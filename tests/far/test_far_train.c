@@ -136,6 +136,13 @@ static void runs_leave_what_they_leave_on_ref(void **state)
         "select.strategy=craig select.keep=0.3 select.period=1 train.drop_short=true",
         "select.strategy=glister select.keep=0.3 select.period=1 data.validation=0.2",
         "select.strategy=adaptive-random select.keep=0.3 select.period=1",
+        "model.loss=squared-error data.validation=0.3",
+        "model.loss=squared-error select.strategy=sb select.keep=0.3 score.pass=reuse",
+        "model.loss=squared-error select.strategy=grad-match select.scope=all select.period=1",
+        "model.loss=binary-cross-entropy data.duplicates=2",
+        ("model.loss=binary-cross-entropy select.strategy=gradmatch select.keep=0.3 "
+         "score.pass=reuse model.name=lenet5"),
+        "model.loss=binary-cross-entropy select.strategy=sb+remembered select.keep=0.3",
     };
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) compare_runs(*state, kinds[k]);
@@ -179,6 +186,9 @@ static void recorded_steps_are_what_running_them_gives(void **state)
         {"select.strategy=sb-stream select.history=40", false},
         {"select.strategy=kath18 select.keep=0.5", false},
         {"select.strategy=sb select.keep=0.4 select.every=2", true},
+        {"model.loss=squared-error select.strategy=gradmatch select.keep=0.4", true},
+        {"model.loss=binary-cross-entropy select.strategy=sb select.keep=0.4 score.pass=reuse",
+         true},
     };
     const struct world *w = *state;
 

@@ -64,6 +64,8 @@ static inline const char *suffix_of(int part)
 struct trace {
     const char   *model, *prefix; /* prefix: "", or "SEED:" */
     bool          gelu;
+    cull_loss     loss;
+    bool          weighs; /* examples have weights, and targets of the loss */
     int64_t       channels, extent;
     size_t        examples;
     cull_dtype    dtype;
@@ -72,9 +74,10 @@ struct trace {
     cull_params  *params;
     cull_params   host; /* values, averages and gradient as they are, where they can be read */
     cull_plan    *plan;
-    void         *velocity, *inputs; /* inputs in the plan's layout */
-    int32_t       label[MOST_EXAMPLES];
-    void         *there[2]; /* inputs and labels, where the backend reads them */
+    void         *velocity, *inputs;               /* inputs in the plan's layout */
+    double        target[MOST_EXAMPLES * CLASSES]; /* or what the loss has       */
+    double        weight[MOST_EXAMPLES];
+    void         *there[3]; /* inputs, targets and weights, where the backend reads them */
 };
 
 static inline double get(const void *block, cull_dtype dtype, size_t i)
@@ -144,6 +147,29 @@ static inline void set_parameters(struct trace *t)
     assert_ok(cull_nn_params_return(t->params, &t->host));
 }
 
+/* Row e of what the loss is of; the formulas of tools/make_golden_loss.py. */
+static inline void set_target(struct trace *t, const char *step, size_t e)
+{
+    uint64_t label = hash_name(t->prefix, step, "labels");
+    uint64_t numbered = hash_name(t->prefix, step, "numbers");
+    uint64_t truth = hash_name(t->prefix, step, "truths");
+
+    t->weight[e] = 1 + even(hash_name(t->prefix, step, "weights"), e);
+    for (size_t i = e * CLASSES; i < (e + 1) * CLASSES; i++) {
+        if (t->loss.kind == CULL_LOSS_CROSS_ENTROPY)
+            ((int32_t *)t->target)[e] = (int32_t)((number(label, e) >> 32) % CLASSES);
+        else if (t->loss.kind == CULL_LOSS_BINARY)
+            ((uint8_t *)t->target)[i] = (uint8_t)(number(truth, i) >> 63);
+        else
+            put(t->target, t->dtype, i, (double)(float)even(numbered, i));
+    }
+}
+
+static inline size_t target_bytes(const struct trace *t)
+{
+    return t->examples * cull_loss_target(t->loss.kind, CLASSES, t->dtype);
+}
+
 /* Every step, counted from 1, has examples of its own. */
 static inline void set_batch(struct trace *t, int step)
 {
@@ -151,13 +177,12 @@ static inline void set_batch(struct trace *t, int step)
     size_t     row = (size_t)cull_image_row(&image), area = (size_t)(image.h * image.w);
     size_t     block = (size_t)image.block;
     char       number_of[16];
-    uint64_t   input = 0, label = 0;
+    uint64_t   input = 0;
 
     (void)snprintf(number_of, sizeof number_of, "%d:", step);
     input = hash_name(t->prefix, number_of, "inputs");
-    label = hash_name(t->prefix, number_of, "labels");
     for (size_t e = 0; e < t->examples; e++) {
-        t->label[e] = (int32_t)((number(label, e) >> 32) % CLASSES);
+        set_target(t, number_of, e);
         for (size_t i = 0; i < row; i++) {
             size_t channel = i / (area * block) * block + i % block, pixel = i / block % area;
             put(t->inputs, t->dtype, e * row + i,
@@ -183,8 +208,9 @@ static inline void make_room(struct trace *t)
     assert_non_null(t->velocity);
     assert_non_null(t->inputs);
     assert_ok(cull_backend_allocate(t->backend, numbers(t), size, "a test", &t->there[0]));
+    assert_ok(cull_backend_allocate(t->backend, target_bytes(t), 1, "a test", &t->there[1]));
     assert_ok(
-        cull_backend_allocate(t->backend, t->examples, sizeof *t->label, "a test", &t->there[1]));
+        cull_backend_allocate(t->backend, t->examples, sizeof *t->weight, "a test", &t->there[2]));
 }
 
 /* Needs the first two lines of the struct and dtype. False where the backend has no layers. */
@@ -202,8 +228,8 @@ static inline bool start(struct trace *t, const char *backend)
     assert_ok(cull_nn_model_by_name(t->model, &options, &t->net));
     assert_ok(cull_nn_params_create(t->backend, t->net, t->dtype, &t->params));
     set_parameters(t);
-    status = cull_nn_plan_create(t->net, t->params, t->backend, CULL_PLAN_LEARN, t->examples, 0,
-                                 &t->plan);
+    status = cull_nn_plan_create(t->net, t->params, t->backend, CULL_PLAN_LEARN, t->examples,
+                                 t->loss, &t->plan);
     if (status == CULL_UNSUPPORTED) return false;
     assert_ok(status);
     make_room(t);
@@ -215,29 +241,44 @@ static inline void finish(struct trace *t)
     free(t->velocity);
     free(t->inputs);
     forget(t);
-    for (int i = 0; i < 2; i++) cull_backend_release(t->backend, t->there[i]);
+    for (int i = 0; i < 3; i++) cull_backend_release(t->backend, t->there[i]);
     cull_nn_plan_destroy(t->plan);
     cull_nn_params_destroy(t->params);
     cull_nn_model_destroy(t->net);
     cull_backend_close(t->backend);
 }
 
-/* One pass forward and backward over the examples of a step, into host; the mean loss. */
-static inline double learn(struct trace *t, int step)
+/* One pass forward and backward over the examples of a step, into host: losses and P. */
+static inline void learn_step(struct trace *t, int step, double each[MOST_EXAMPLES],
+                              double p[MOST_EXAMPLES * CLASSES])
 {
-    cull_batch   batch = {.count = t->examples, .inputs = t->there[0], .label = t->there[1]};
+    cull_batch   batch = {.count = t->examples,
+                          .inputs = t->there[0],
+                          .target = t->there[1],
+                          .weight = t->weighs ? t->there[2] : NULL};
+    size_t       size = cull_dtype_size(t->dtype), outputs = t->examples * CLASSES;
+    double       native[MOST_EXAMPLES * CLASSES];
     cull_signals seen;
-    double       each[MOST_EXAMPLES], loss = 0;
 
     set_batch(t, step);
-    assert_ok(cull_backend_upload(t->backend, t->there[0], t->inputs,
-                                  numbers(t) * cull_dtype_size(t->dtype)));
+    assert_ok(cull_backend_upload(t->backend, t->there[0], t->inputs, numbers(t) * size));
+    assert_ok(cull_backend_upload(t->backend, t->there[1], t->target, target_bytes(t)));
     assert_ok(
-        cull_backend_upload(t->backend, t->there[1], t->label, t->examples * sizeof *t->label));
+        cull_backend_upload(t->backend, t->there[2], t->weight, t->examples * sizeof *t->weight));
     assert_ok(cull_nn_learn(t->plan, &batch, &seen));
     assert_ok(cull_backend_download(t->backend, each, seen.loss.data, t->examples * sizeof *each));
-    for (size_t e = 0; e < t->examples; e++) loss += each[e] / (double)t->examples;
+    assert_ok(cull_backend_download(t->backend, native, seen.p.data, outputs * size));
+    for (size_t i = 0; i < outputs; i++) p[i] = get(native, t->dtype, i);
     look(t);
+}
+
+/* The same; the mean loss. */
+static inline double learn(struct trace *t, int step)
+{
+    double each[MOST_EXAMPLES], p[MOST_EXAMPLES * CLASSES], loss = 0;
+
+    learn_step(t, step, each, p);
+    for (size_t e = 0; e < t->examples; e++) loss += each[e] / (double)t->examples;
     return loss;
 }
 

@@ -44,7 +44,8 @@ struct layer_case {
 #define SHORTCUT(N, C, H, W, OUT, S)                                                                \
     .d = {.kind = CULL_LAYER_SHORTCUT, .x = {N, C, H, W, 1}, .y.c = OUT, .stride = {S, S}}
 #define DROPOUT(N, C, H, W, P) .d = {.kind = CULL_LAYER_DROPOUT, .x = {N, C, H, W, 1}, .probability = P}
-#define LOSS(N, CLASSES, S) .d = {.kind = CULL_LAYER_LOSS, .x = {N, CLASSES, 1, 1, 1}, .smoothing = S}
+#define LOSS(N, CLASSES, S) .d = {.kind = CULL_LAYER_LOSS, .x = {N, CLASSES, 1, 1, 1}, .loss.smoothing = S}
+#define OTHER_LOSS(KIND, N, OUTPUTS) .d = {.kind = CULL_LAYER_LOSS, .x = {N, OUTPUTS, 1, 1, 1}, .loss.kind = CULL_LOSS_##KIND}
 #define CONVERT(N, C, H, W, OUT) .d = {.kind = CULL_LAYER_CONVERT, .x = {N, C, H, W, 1}, .y.c = OUT}
 
 static const struct layer_case layer_cases[] = {
@@ -172,6 +173,12 @@ static const struct layer_case layer_cases[] = {
     {"loss of 10 classes, smoothed", LOSS(5, 10, 0.1)},
     {"loss of 17 classes, weighted", LOSS(2, 17, 0), .weighted = true},
     {"loss of 1000 classes, smoothed, weighted", LOSS(1, 1000, 0.2), .weighted = true},
+    {"squared error of one output", OTHER_LOSS(SQUARED, 5, 1)},
+    {"squared error of 7 outputs", OTHER_LOSS(SQUARED, 5, 7)},
+    {"squared error of 17 outputs, weighted", OTHER_LOSS(SQUARED, 2, 17), .weighted = true},
+    {"binary loss of one label", OTHER_LOSS(BINARY, 5, 1)},
+    {"binary loss of 7 labels", OTHER_LOSS(BINARY, 5, 7)},
+    {"binary loss of 17 labels, weighted", OTHER_LOSS(BINARY, 2, 17), .weighted = true},
 
     {"convert", CONVERT(2, 16, 3, 5, 16)},
     {"convert of 5", CONVERT(2, 5, 3, 4, 5)},

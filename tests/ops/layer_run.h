@@ -26,11 +26,15 @@ struct layer_data {
     double *t[TENSORS];
 };
 
-/* What a layer is told and tells of each row. */
+/* What a layer is told and tells of each row; targets as the loss reads them. */
+enum { MOST_TARGETS = 35 };
 struct layer_rows {
     double   losses[MOST_ROWS], weight[MOST_ROWS];
+    double   number[MOST_TARGETS];
+    float    number32[MOST_TARGETS];
     int32_t  label[MOST_ROWS];
     uint32_t place[MOST_ROWS];
+    uint8_t  truth[MOST_TARGETS];
 };
 
 struct layer_run {
@@ -158,6 +162,26 @@ static inline void layer_download(struct layer_run *r)
     assert_ok(cull_backend_download(r->backend, &r->rows, r->rows_there, sizeof r->rows));
 }
 
+static inline const void *target_of(const cull_layer_desc *d, const struct layer_rows *rows)
+{
+    if (d->loss.kind == CULL_LOSS_CROSS_ENTROPY) return rows->label;
+    if (d->loss.kind == CULL_LOSS_BINARY) return rows->truth;
+    return d->dtype == CULL_F32 ? (const void *)rows->number32 : rows->number;
+}
+
+static inline void fill_rows(const cull_layer_desc *d, struct layer_rows *rows)
+{
+    for (int i = 0; i < MOST_ROWS; i++) {
+        rows->weight[i] = 0.25 + 0.5 * i;
+        rows->place[i] = (uint32_t)(100 + 3 * i);
+        rows->label[i] = (int32_t)(7 * i % d->x.c);
+    }
+    for (int i = 0; i < MOST_TARGETS; i++) {
+        rows->number[i] = rows->number32[i] = (float)random_normal(77, (uint64_t)i);
+        rows->truth[i] = i % 3 == 1;
+    }
+}
+
 static inline void set_arguments(struct layer_run *r)
 {
     cull_layer_args   *a = &r->args;
@@ -182,7 +206,7 @@ static inline void set_arguments(struct layer_run *r)
                            .key = cull_key_make(3, "layers"),
                            .step = 5,
                            .place = rows->place,
-                           .label = rows->label,
+                           .target = target_of(&r->d, rows),
                            .weight = r->t->weighted ? rows->weight : NULL,
                            .scale = 1 / (double)r->d.x.n,
                            .loss = rows->losses,
@@ -191,11 +215,7 @@ static inline void set_arguments(struct layer_run *r)
         a->x2 = there[X2];
         a->dx2 = there[DX2];
     }
-    for (int i = 0; i < MOST_ROWS; i++) {
-        r->rows.weight[i] = 0.25 + 0.5 * i;
-        r->rows.place[i] = (uint32_t)(100 + 3 * i);
-        r->rows.label[i] = (int32_t)(7 * i % r->d.x.c);
-    }
+    fill_rows(&r->d, &r->rows);
 }
 
 static inline void allocate_arrays(struct layer_run *r)

@@ -131,13 +131,13 @@ static inline cull_status on_kept(struct on *on, cull_op_args *args)
     TRY(on_in(on, rows * sizeof(double), &args->kept.chosen));
     TRY(on_in(on, held * bytes, &args->kept.from_p));
     TRY(on_in(on, held * sizeof(double), &args->kept.from_loss));
-    TRY(on_in(on, held * sizeof(int32_t), &args->kept.from_label));
+    TRY(on_in(on, held * args->kept.target_bytes, &args->kept.from_target));
     TRY(on_in(on, held * sizeof(uint32_t), &args->kept.from_place));
     TRY(on_out(on, rows * bytes, &args->kept.p));
     TRY(on_out(on, rows * bytes, &args->kept.gradient));
     TRY(on_out(on, rows * sizeof(double), &args->kept.loss));
     TRY(on_out(on, rows * sizeof(double), &args->kept.share));
-    TRY(on_out(on, rows * sizeof(int32_t), &args->kept.label));
+    TRY(on_out(on, rows * args->kept.target_bytes, &args->kept.target));
     TRY(on_out(on, rows * sizeof(uint32_t), &args->kept.place));
 done:
     return status;
@@ -169,7 +169,10 @@ static inline cull_status on_summary(struct on *on, cull_op_args *args)
     TRY(on_in(on, rows * sizeof(double), &args->summary.loss));
     TRY(on_in(on, rows * args->summary.classes * cull_dtype_size(args->summary.dtype),
               &args->summary.p));
-    TRY(on_in(on, rows * sizeof(int32_t), &args->summary.label));
+    TRY(on_in(
+        on,
+        rows * cull_loss_target(args->summary.of.kind, args->summary.classes, args->summary.dtype),
+        &args->summary.target));
     TRY(on_in(on, rows * sizeof(uint32_t), &args->summary.place));
     TRY(on_out(on, sizeof(cull_seen), &args->summary.out));
     TRY(on_in(on, sizeof(cull_moment), &args->summary.now));

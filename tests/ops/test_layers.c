@@ -21,7 +21,7 @@
 #define MOVED_ERROR   0.0  /* nothing is computed                                        */
 #define SUMMED_ERROR  2e-7 /* two terms, or the few of a window                          */
 #define GELU_ERROR    1e-6 /* erf by another formula                                     */
-#define SOFTMAX_ERROR 1e-6 /* exponentials and one sum                                   */
+#define LOSS_ERROR    1e-6 /* exponentials and one sum                                   */
 #define PRODUCT_ERROR 1e-6 /* sums of up to 150 products, in any order                   */
 #define NORM_ERROR    2e-6 /* a sum, a centred sum of squares, a root                    */
 #define GROUPED_ERROR 4e-6 /* the same over as few as 9 numbers: rstd amplifies rounding */
@@ -37,7 +37,7 @@ static double tolerance(const cull_layer_desc *d, const struct layer_case *t)
     case CULL_LAYER_GROUPNORM:
     case CULL_LAYER_LAYERNORM: return GROUPED_ERROR;
     case CULL_LAYER_ACTIVATE: return d->activation == CULL_GELU ? GELU_ERROR : SUMMED_ERROR;
-    case CULL_LAYER_LOSS: return SOFTMAX_ERROR;
+    case CULL_LAYER_LOSS: return LOSS_ERROR;
     case CULL_LAYER_CONCAT:
     case CULL_LAYER_SHORTCUT:
     case CULL_LAYER_CONVERT: return adds ? SUMMED_ERROR : MOVED_ERROR;
@@ -176,6 +176,54 @@ static void float_is_double_rounded(void **state)
         layer_data_clear(&in);
         layer_data_clear(&out);
         layer_data_clear(&out32);
+    }
+}
+
+/* ---- losses ---- */
+
+/* Logits so large that an exponential overflows, or that 1 - sigmoid rounds to zero. */
+static void binary_losses_neither_overflow_nor_lose_a_tail(void **state)
+{
+    static const struct layer_case wide = {"", OTHER_LOSS(BINARY, 2, 3)};
+    static const double x[] = {1000, -1000, 60, 1000, 60, -60}; /* truths are 0 1 0, 0 1 0 */
+    static const double loss[] = {2060. / 3, 1000. / 3};
+    cull_layer_desc     d = complete_case(&wide, CULL_F64);
+    struct layer_data   in = layer_data_make(&d), out = layer_data_make(&d);
+    struct layer_run    run;
+
+    memcpy(in.t[X], x, sizeof x);
+    assert_ok(layer_open(*state, &wide, &d, &run));
+    layer_forward(&run, &in, &out);
+    for (int i = 0; i < 2; i++) assert_true(fabs(out.t[LOSSES][i] - loss[i]) <= 1e-15 * loss[i]);
+    assert_true(out.t[P][0] == 1. / 3 && out.t[P][1] == -1. / 3 && out.t[P][2] > 0.333);
+    assert_true(fabs(out.t[P][4] + exp(-60.) / 3) < 1e-12 * exp(-60.));
+    assert_true(fabs(out.t[P][5] - exp(-60.) / 3) < 1e-12 * exp(-60.));
+    layer_close(&run);
+    layer_data_clear(&in);
+    layer_data_clear(&out);
+}
+
+static void a_target_that_cannot_be_is_named(void **state)
+{
+    static const struct layer_case cases[] = {{"", LOSS(5, 3, 0)}, {"", OTHER_LOSS(BINARY, 5, 3)}};
+    static const char *const       why[] = {
+              "example 2 (place 106) has label 3, the model knows 0 to 2",
+              "example 4 (place 112) has 2 for label 1; 0 and 1 are possible"};
+
+    for (int k = 0; k < 4; k++) {
+        const struct layer_case *t = &cases[k % 2];
+        cull_layer_desc          d = complete_case(t, CULL_F32);
+        cull_backend            *cpu = NULL;
+        struct layer_run         run;
+
+        assert_ok(cull_backend_open("cpu", 1, &cpu));
+        assert_ok(layer_open(k < 2 ? *state : cpu, t, &d, &run));
+        run.rows.label[2] = 3;
+        run.rows.truth[13] = 2;
+        layer_upload(&run);
+        assert_fails(CULL_BAD_ARGUMENT, why[k % 2], run.op->class->forward(run.op, &run.args));
+        layer_close(&run);
+        cull_backend_close(cpu);
     }
 }
 
@@ -418,6 +466,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(gradients_match_finite_differences),
         cmocka_unit_test(kept_rows_follow_the_rule_of_reuse),
         cmocka_unit_test(float_is_double_rounded),
+        cmocka_unit_test(binary_losses_neither_overflow_nor_lose_a_tail),
+        cmocka_unit_test(a_target_that_cannot_be_is_named),
         cmocka_unit_test(other_backends_agree_with_ref),
         cmocka_unit_test(far_equals_ref_to_the_last_bit),
         cmocka_unit_test(threads_change_nothing),

@@ -14,7 +14,8 @@ enum { COUNT = 2 * CULL_OPTIM_CHUNK + 1234, CHUNKS = 3, STEPS = 3 };
 /* All that the operations on rows read and write, so that it can be compared as one. */
 struct rows {
     uint32_t    index[ROWS], place[ROWS], from_place[HELD];
-    int32_t     label[ROWS], from_label[HELD], count[PLACES], first[PLACES];
+    int32_t     count[PLACES], first[PLACES];
+    double      target[ROWS * CLASSES], from_target[HELD * CLASSES]; /* or what a loss has */
     double      chosen[ROWS], from_loss[HELD], loss[ROWS], share[ROWS], weights[PLACES];
     double      from_p[HELD * CLASSES], p[ROWS * CLASSES], gradient[ROWS * CLASSES]; /* or floats */
     float       latest[PLACES];
@@ -32,7 +33,20 @@ static void set(double *x, size_t i, cull_dtype dtype, double value)
         x[i] = value;
 }
 
-static struct rows *make_rows(cull_dtype dtype)
+/* A class, a truth for each output, or a number for each. */
+static void set_target(struct rows *r, size_t i, cull_loss_kind loss, cull_dtype dtype)
+{
+    for (size_t k = 0; k < CLASSES; k++) {
+        if (loss == CULL_LOSS_CROSS_ENTROPY)
+            ((int32_t *)r->from_target)[i] = (int32_t)(i % CLASSES);
+        else if (loss == CULL_LOSS_BINARY)
+            ((uint8_t *)r->from_target)[i * CLASSES + k] = k == i % CLASSES || k == i % 3;
+        else
+            set(r->from_target, i * CLASSES + k, dtype, random_uniform(5, i * CLASSES + k));
+    }
+}
+
+static struct rows *make_rows(cull_dtype dtype, cull_loss_kind loss)
 {
     struct rows *r = calloc(1, sizeof *r);
 
@@ -40,7 +54,7 @@ static struct rows *make_rows(cull_dtype dtype)
     r->became = (cull_outcome){.count = ROWS, .picked = 2, .flags = CULL_SUBSET_FILLED};
     for (size_t i = 0; i < HELD; i++) {
         r->from_place[i] = (uint32_t)(i * 13 % PLACES);
-        r->from_label[i] = (int32_t)(i % CLASSES);
+        set_target(r, i, loss, dtype);
         r->from_loss[i] = 3 * random_uniform(1, i);
         for (size_t k = 0; k < CLASSES; k++)
             set(r->from_p, i * CLASSES + k, dtype,
@@ -54,7 +68,7 @@ static struct rows *make_rows(cull_dtype dtype)
     return r;
 }
 
-static cull_op_args kept_args(struct rows *r, cull_dtype dtype, bool constants)
+static cull_op_args kept_args(struct rows *r, cull_dtype dtype, cull_loss_kind loss, bool constants)
 {
     return (cull_op_args){.kept = {.rows = ROWS,
                                    .classes = CLASSES,
@@ -64,26 +78,27 @@ static cull_op_args kept_args(struct rows *r, cull_dtype dtype, bool constants)
                                    .constants = constants,
                                    .from_p = r->from_p,
                                    .from_loss = r->from_loss,
-                                   .from_label = r->from_label,
+                                   .from_target = r->from_target,
+                                   .target_bytes = cull_loss_target(loss, CLASSES, dtype),
                                    .from_place = r->from_place,
                                    .p = r->p,
                                    .gradient = r->gradient,
                                    .loss = r->loss,
                                    .share = r->share,
-                                   .label = r->label,
+                                   .target = r->target,
                                    .place = r->place}};
 }
 
-static cull_op_args summary_args(struct rows *r, cull_dtype dtype, bool add)
+static cull_op_args summary_args(struct rows *r, cull_dtype dtype, cull_loss_kind loss, bool add)
 {
     return (cull_op_args){.summary = {.rows = ROWS,
                                       .classes = CLASSES,
                                       .loss = r->loss,
                                       .p = add ? NULL : r->p,
                                       .dtype = dtype,
-                                      .label = r->label,
+                                      .target = r->target,
                                       .place = r->place,
-                                      .smoothing = 0.1,
+                                      .of = {loss, loss ? 0 : 0.1},
                                       .add = add,
                                       .out = &r->seen,
                                       .now = &r->now,
@@ -106,11 +121,13 @@ static cull_op_args tally_args(struct rows *r, bool weighted)
 }
 
 /* One step's rows, as training has them: kept, gathered, summed up, counted. */
-static struct rows *run_rows(cull_backend *backend, cull_dtype dtype, bool constants)
+static struct rows *run_rows(cull_backend *backend, cull_dtype dtype, cull_loss_kind loss,
+                             bool constants)
 {
-    struct rows *r = make_rows(dtype);
-    cull_op_args kept = kept_args(r, dtype, constants), tally = tally_args(r, constants);
-    cull_op_args summary = summary_args(r, dtype, false), more = summary_args(r, dtype, true);
+    struct rows *r = make_rows(dtype, loss);
+    cull_op_args kept = kept_args(r, dtype, loss, constants), tally = tally_args(r, constants);
+    cull_op_args summary = summary_args(r, dtype, loss, false);
+    cull_op_args more = summary_args(r, dtype, loss, true);
     size_t       bytes = CLASSES * cull_dtype_size(dtype);
     cull_op_args gather = {.gather = {.from = r->from_p,
                                       .to = r->gradient,
@@ -136,14 +153,18 @@ static struct rows *run_rows(cull_backend *backend, cull_dtype dtype, bool const
 static void rows_are_the_same_on_every_backend(void **state)
 {
     (void)state;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 12; k++) {
         cull_dtype          dtype = k & 1 ? CULL_F64 : CULL_F32;
-        struct rows        *want = run_rows(ref, dtype, k & 2);
+        cull_loss_kind      loss = (cull_loss_kind)(k / 4);
+        struct rows        *want = run_rows(ref, dtype, loss, k & 2);
         cull_backend *const others[] = {one, three, far};
 
-        assert_true(want->seen.correct > 0 && want->seen.correct < ROWS);
+        if (loss == CULL_LOSS_CROSS_ENTROPY)
+            assert_true(want->seen.correct > 0 && want->seen.correct < ROWS);
+        else
+            assert_int_equal(0, want->seen.correct);
         for (size_t i = 0; i < 3; i++) {
-            struct rows *got = run_rows(others[i], dtype, k & 2);
+            struct rows *got = run_rows(others[i], dtype, loss, k & 2);
 
             assert_memory_equal(want, got, sizeof *got);
             free(got);
@@ -174,8 +195,8 @@ static void a_loss_that_is_not_finite_is_written_down_with_its_place(void **stat
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        struct rows *r = run_rows(backends[i], CULL_F32, false);
-        cull_op_args args = summary_args(r, CULL_F32, false);
+        struct rows *r = run_rows(backends[i], CULL_F32, CULL_LOSS_CROSS_ENTROPY, false);
+        cull_op_args args = summary_args(r, CULL_F32, CULL_LOSS_CROSS_ENTROPY, false);
 
         r->loss[6] = NAN;
         r->loss[9] = INFINITY;

@@ -21,7 +21,10 @@ struct net {
     cull_params  *params;
     double       *inputs; /* (BATCH, C, H, W) */
     void         *native; /* the same as the plan's type and layout want it */
+    cull_loss     loss;
     int32_t       label[BATCH];
+    uint8_t       truth[BATCH * CLASSES];
+    double        number[BATCH * CLASSES]; /* or floats */
     uint32_t      place[BATCH];
     double        weight[BATCH];
     cull_batch    batch;
@@ -30,6 +33,22 @@ struct net {
 static inline double get(const void *block, cull_dtype dtype, size_t i)
 {
     return dtype == CULL_F32 ? (double)((const float *)block)[i] : ((const double *)block)[i];
+}
+
+/* The same examples under another loss. */
+static inline struct net *aim(struct net *n, cull_loss_kind loss)
+{
+    n->loss = (cull_loss){.kind = loss};
+    for (size_t i = 0; i < (size_t)BATCH * CLASSES; i++) {
+        n->truth[i] = i % 3 == 1;
+        if (n->params->dtype == CULL_F32)
+            ((float *)n->number)[i] = (float)random_normal(90, i);
+        else
+            n->number[i] = (double)(float)random_normal(90, i);
+    }
+    if (loss == CULL_LOSS_SQUARED) n->batch.target = n->number;
+    if (loss == CULL_LOSS_BINARY) n->batch.target = n->truth;
+    return n;
 }
 
 /* Takes the model over. */
@@ -45,6 +64,7 @@ static inline struct net *net_of(cull_model *model, const char *backend, cull_dt
     cull_nn_params_init(n->params, model, 7);
     n->inputs = normals_f64(11, BATCH * row);
     n->native = calloc(BATCH * row, sizeof(double));
+    n->loss.smoothing = SMOOTHING;
     for (size_t i = 0; i < BATCH * row; i++) n->inputs[i] = (double)(float)n->inputs[i];
     for (int i = 0; i < BATCH; i++) {
         n->label[i] = i % CLASSES;
@@ -53,7 +73,7 @@ static inline struct net *net_of(cull_model *model, const char *backend, cull_dt
     }
     n->batch = (cull_batch){.count = BATCH,
                             .inputs = n->native,
-                            .label = n->label,
+                            .target = n->label,
                             .weight = n->weight,
                             .place = n->place,
                             .step = 3,
@@ -114,7 +134,7 @@ static inline cull_plan *plan_of(struct net *n, cull_plan_mode mode, size_t batc
 {
     cull_plan *plan = NULL;
 
-    assert_ok(cull_nn_plan_create(n->model, n->params, n->backend, mode, batch, SMOOTHING, &plan));
+    assert_ok(cull_nn_plan_create(n->model, n->params, n->backend, mode, batch, n->loss, &plan));
     lay_inputs(n, plan);
     return plan;
 }

@@ -1,4 +1,5 @@
-/* tests/unit/policy_support.h - a small set on disk, and runs on it by "key=value key=value". */
+/* tests/unit/policy_support.h - small sets on disk, of targets for each loss, and runs on them by
+ * "key=value key=value". */
 #ifndef CULL_TESTS_POLICY_SUPPORT_H
 #define CULL_TESTS_POLICY_SUPPORT_H
 
@@ -13,6 +14,31 @@ struct world {
     char folder[64];
 };
 
+/* The same images with targets of their own: two numbers, and four labels that hold or not. */
+static inline void write_others(const struct world *w, const char *name, const cull_dataset *set)
+{
+    char       path[64];
+    float      number[COUNT][2];
+    uint8_t    truth[COUNT][4];
+    cull_array arrays[] = {
+        {"x", cull_images(cull_data_base(set), CULL_U8, COUNT, 1, SIDE, SIDE)},
+        {"y", cull_matrix(number, CULL_F32, COUNT, 2)},
+    };
+
+    for (size_t i = 0; i < COUNT; i++) {
+        int32_t label = cull_data_labels(set)[i];
+
+        number[i][0] = 100 + 20 * (float)label + (float)random_uniform(5, i);
+        number[i][1] = label == 1 ? -3 : 1;
+        for (int k = 0; k < 4; k++) truth[i][k] = k < 3 ? label == k : label > 0;
+    }
+    (void)snprintf(path, sizeof path, "real-%s", name);
+    assert_ok(cull_arrays_write(path_in(w->folder, path), arrays, 2));
+    arrays[1].tensor = cull_matrix(truth, CULL_U8, COUNT, 4);
+    (void)snprintf(path, sizeof path, "several-%s", name);
+    assert_ok(cull_arrays_write(path_in(w->folder, path), arrays, 2));
+}
+
 static inline void write_set(const struct world *w, const char *name, uint64_t seed)
 {
     cull_dataset *set = random_set(CULL_U8, COUNT, CLASSES, 1, SIDE, SIDE);
@@ -24,6 +50,7 @@ static inline void write_set(const struct world *w, const char *name, uint64_t s
                 set))[i * SIDE * SIDE + (size_t)cull_data_labels(set)[i] * SIDE + x] =
                 (uint8_t)(200 + 50 * random_uniform(seed, i));
     assert_ok(cull_data_write(set, path_in(w->folder, name)));
+    write_others(w, name, set);
     cull_data_close(set);
 }
 
@@ -68,11 +95,14 @@ static const char base_recipe[] = "model: {name: mlp}\n"
 static inline cull_status try_recipe(const struct world *w, const char *changes, cull_recipe **out)
 {
     char        train[128], test[128], words[1024];
+    const char *kind = strstr(changes, "squared-error")          ? "real-"
+                       : strstr(changes, "binary-cross-entropy") ? "several-"
+                                                                 : "";
     cull_option option[24] = {{"data.name", train}, {"data.test", test}};
     size_t      count = 2;
 
-    (void)snprintf(train, sizeof train, "%s/train.npz", w->folder);
-    (void)snprintf(test, sizeof test, "%s/test.npz", w->folder);
+    (void)snprintf(train, sizeof train, "%s/%strain.npz", w->folder, kind);
+    (void)snprintf(test, sizeof test, "%s/%stest.npz", w->folder, kind);
     (void)snprintf(words, sizeof words, "%s", changes);
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
         char *equals = strchr(word, '=');

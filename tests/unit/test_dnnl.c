@@ -181,13 +181,14 @@ static void check_plan(cull_backend *backend, const cull_model *model, size_t ba
     cull_plan   *plan = NULL;
     float       *inputs = normals_f32(5, batch * (size_t)cull_image_row(&model->input));
     int32_t      label[SMALL_BATCH] = {0};
-    cull_batch   examples = {.count = batch, .inputs = inputs, .label = label};
+    cull_batch   examples = {.count = batch, .inputs = inputs, .target = label};
     cull_signals seen;
     const char  *name = NULL;
 
     assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
     cull_nn_params_init(params, model, 7);
-    assert_ok(cull_nn_plan_create(model, params, backend, CULL_PLAN_LEARN, batch, 0, &plan));
+    assert_ok(
+        cull_nn_plan_create(model, params, backend, CULL_PLAN_LEARN, batch, (cull_loss){0}, &plan));
     for (size_t i = 0; (name = cull_nn_plan_implementation(plan, i)); i++)
         if (strstr(name, "ref"))
             fail_msg("%lld to %lld channels in %lld groups, %lld pixels: step %zu is %s",
@@ -232,7 +233,8 @@ static void inputs_of_any_number_of_channels_come_in_layouts_that_batches_have(v
 
         assert_ok(cull_nn_model_by_name("resnet20", &options, &model));
         assert_ok(cull_nn_params_create(plain_backend(), model, CULL_F32, &params));
-        assert_ok(cull_nn_plan_create(model, params, backend, CULL_PLAN_SCORE, 2, 0, &plan));
+        assert_ok(
+            cull_nn_plan_create(model, params, backend, CULL_PLAN_SCORE, 2, (cull_loss){0}, &plan));
         image = cull_nn_plan_input(plan);
         if (image.block != 1 && image.block != image.c)
             fail_msg("%d channels come in blocks of %d", (int)c, (int)image.block);
@@ -260,8 +262,8 @@ static void start(struct run *r, const char *name, unsigned threads)
     r->model = make_model(name);
     assert_ok(cull_nn_params_create(plain_backend(), r->model, CULL_F32, &r->params));
     cull_nn_params_init(r->params, r->model, 7);
-    assert_ok(cull_nn_plan_create(r->model, r->params, r->backend, CULL_PLAN_LEARN, SMALL_BATCH, 0,
-                                  &r->plan));
+    assert_ok(cull_nn_plan_create(r->model, r->params, r->backend, CULL_PLAN_LEARN, SMALL_BATCH,
+                                  (cull_loss){0}, &r->plan));
     count = SMALL_BATCH * (size_t)cull_image_row(&r->model->input);
     r->inputs = normals_f32(3, count);
     for (int i = 0; i < SMALL_BATCH; i++) r->label[i] = i;
@@ -269,7 +271,7 @@ static void start(struct run *r, const char *name, unsigned threads)
 
 static void learn(struct run *r)
 {
-    cull_batch   batch = {.count = SMALL_BATCH, .inputs = r->inputs, .label = r->label};
+    cull_batch   batch = {.count = SMALL_BATCH, .inputs = r->inputs, .target = r->label};
     cull_signals signals = {0};
     float       *value = r->params->value, *gradient = r->params->gradient;
 
@@ -365,7 +367,8 @@ static void every_failing_allocation_is_survived(void **state)
         cull_plan *plan = NULL;
 
         fail_nth_alloc(n);
-        status = cull_nn_plan_create(model, params, backend, CULL_PLAN_LEARN, 2, 0, &plan);
+        status =
+            cull_nn_plan_create(model, params, backend, CULL_PLAN_LEARN, 2, (cull_loss){0}, &plan);
         fail_nth_alloc(0);
         assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
         assert_true((status == CULL_OK) == (plan != NULL));

@@ -133,7 +133,7 @@ static struct result run_work(struct work *w, cull_backend *backend, cull_dtype 
     cull_subset                 subset = {.count = w->kept, .index = w->index, .weight = w->weight};
     cull_batch                  batch = {.count = (size_t)w->graph.batch,
                                          .inputs = inputs,
-                                         .label = w->label,
+                                         .target = w->label,
                                          .weight = w->weight,
                                          .place = w->place,
                                          .step = 3,
@@ -144,7 +144,8 @@ static struct result run_work(struct work *w, cull_backend *backend, cull_dtype 
         put(params->value, dtype, i, shaken(w->value[i], w->graph.seed + 100, run, i));
     for (int i = 0; i < 3; i++)
         assert_ok(cull_nn_plan_create(w->graph.model, params, backend, modes[i],
-                                      i < 2 ? batch.count : w->kept, 0.1, &plan[i]));
+                                      i < 2 ? batch.count : w->kept, (cull_loss){.smoothing = 0.1},
+                                      &plan[i]));
     lay_inputs(w, plan[0], dtype, run, inputs);
     assert_ok(cull_nn_learn(plan[0], &batch, &seen));
     for (size_t i = 0; i < batch.count; i++) result.loss[i] = cull_tensor_get(&seen.loss, i);

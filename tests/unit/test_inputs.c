@@ -37,13 +37,14 @@ static void train(const char *name, int inputs, const float *const x[3], double 
     cull_plan    *plan = NULL;
     cull_optim   *optim = NULL;
     int32_t       label[ROWS] = {0, 1, 2, 0, 1, 2};
-    cull_batch    batch = {.count = ROWS, .inputs = x[0], .more = {x[1], x[2]}, .label = label};
+    cull_batch    batch = {.count = ROWS, .inputs = x[0], .more = {x[1], x[2]}, .target = label};
 
     assert_ok(cull_backend_open(name, 1, &backend));
     assert_ok(cull_nn_params_create(backend, m, CULL_F32, &params));
     assert_ok(cull_nn_params_init(params, m, 1));
     same_start(params);
-    assert_ok(cull_nn_plan_create(m, params, backend, CULL_PLAN_LEARN, ROWS, 0, &plan));
+    assert_ok(
+        cull_nn_plan_create(m, params, backend, CULL_PLAN_LEARN, ROWS, (cull_loss){0}, &plan));
     assert_int_equal(1, cull_nn_plan_input(plan).block); /* so that the test's arrays fit */
     assert_ok(cull_optim_create(&(cull_optim_options){.rule = CULL_OPTIM_SGD}, CULL_F32,
                                 params->count, backend, &optim));
@@ -104,7 +105,7 @@ static const void *read_by(cull_trainer *t, cull_plan_mode mode, size_t count)
 {
     cull_plan *plan = NULL;
 
-    assert_ok(cull_plans_get(&t->learner.plans, mode, count, t->setup->smoothing, &plan));
+    assert_ok(cull_plans_get(&t->learner.plans, mode, count, t->setup->loss, &plan));
     return plan->value[0].data;
 }
 

@@ -210,8 +210,8 @@ static void open_net(struct net *n, const char *name, size_t batch, unsigned thr
     cull_nn_params_init(n->params, n->model, 7);
     for (int i = 0; i < 2; i++)
         assert_ok(cull_nn_plan_create(n->model, n->params, n->backend,
-                                      i ? CULL_PLAN_SCORE_INT8 : CULL_PLAN_SCORE, batch, 0,
-                                      &n->plan[i]));
+                                      i ? CULL_PLAN_SCORE_INT8 : CULL_PLAN_SCORE, batch,
+                                      (cull_loss){0}, &n->plan[i]));
     row = (size_t)cull_image_row(&n->model->input);
     n->inputs = normals_f32(11, batch * row);
     for (size_t i = 0; i < batch; i++) {
@@ -236,7 +236,7 @@ static void close_net(struct net *n)
 
 static cull_batch batch_of(const struct net *n)
 {
-    return (cull_batch){.count = n->batch, .inputs = n->inputs, .label = n->label};
+    return (cull_batch){.count = n->batch, .inputs = n->inputs, .target = n->label};
 }
 
 static void score(struct net *n, int which, cull_signals *signals)
@@ -254,8 +254,8 @@ static void learn(struct net *n, int steps)
     float       *value = n->params->value, *gradient = n->params->gradient;
 
     if (!n->learn)
-        assert_ok(cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_LEARN, n->batch, 0,
-                                      &n->learn));
+        assert_ok(cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_LEARN, n->batch,
+                                      (cull_loss){0}, &n->learn));
     for (int s = 0; s < steps; s++) {
         assert_ok(cull_nn_learn(n->learn, &batch, &trained));
         for (size_t i = 0; i < n->params->count; i++) value[i] -= 0.05F * gradient[i];
@@ -386,8 +386,8 @@ static void plans_in_8_bits_survive_failing_allocations(void **state)
         cull_plan *plan = NULL;
 
         fail_nth_alloc(nth);
-        status =
-            cull_nn_plan_create(n.model, n.params, n.backend, CULL_PLAN_SCORE_INT8, 9, 0, &plan);
+        status = cull_nn_plan_create(n.model, n.params, n.backend, CULL_PLAN_SCORE_INT8, 9,
+                                     (cull_loss){0}, &plan);
         if (alloc_has_failed())
             assert_int_equal(CULL_NO_MEMORY, status);
         else

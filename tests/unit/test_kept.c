@@ -49,19 +49,20 @@ static double *separate_gradient(struct net *n)
     cull_plan   *plan = plan_of(n, CULL_PLAN_LEARN, KEPT);
     size_t       row = (size_t)cull_image_row(&n->model->input);
     double      *inputs = malloc(KEPT * row * sizeof *inputs);
-    int32_t      label[KEPT];
+    size_t       bytes = cull_loss_target(n->loss.kind, CLASSES, n->params->dtype);
+    double       target[KEPT * CLASSES];
     uint32_t     place[KEPT];
     cull_batch   batch = n->batch;
     cull_signals seen;
 
     batch.count = KEPT;
     batch.inputs = inputs;
-    batch.label = label;
+    batch.target = target;
     batch.place = place;
     batch.weight = weights;
     for (size_t i = 0; i < KEPT; i++) {
         memcpy(inputs + i * row, n->inputs + rows[i] * row, row * sizeof *inputs);
-        label[i] = n->label[rows[i]];
+        memcpy((char *)target + i * bytes, (const char *)n->batch.target + rows[i] * bytes, bytes);
         place[i] = n->place[rows[i]];
     }
     assert_ok(cull_nn_learn(plan, &batch, &seen));
@@ -113,6 +114,8 @@ static void without_batchnorm_kept_rows_are_a_separate_pass(void **state)
     (void)state;
     check_exact(make("mlp", 1, 16, 0), "mlp");
     check_exact(make("lenet5", 1, 16, 0), "lenet5");
+    check_exact(aim(make("lenet5", 1, 16, 0), CULL_LOSS_SQUARED), "squared error");
+    check_exact(aim(make("lenet5", 1, 16, 0), CULL_LOSS_BINARY), "binary");
     check_exact(net_of(make_mixed(), "ref", CULL_F64), "group norm, layer norm, dropout");
 }
 

@@ -206,7 +206,7 @@ static void momentum_and_epsilon_reach_the_averages_and_what_is_predicted(void *
     cull_backend      *backend = NULL;
     cull_signals       signals = {0};
     int32_t            label[4] = {0};
-    cull_batch         batch = {.count = 4, .inputs = inputs, .label = label};
+    cull_batch         batch = {.count = 4, .inputs = inputs, .target = label};
     float             *running = NULL;
     int                x = 0;
 
@@ -220,12 +220,12 @@ static void momentum_and_epsilon_reach_the_averages_and_what_is_predicted(void *
     running = p->running;
     running[0] = 2;
     running[1] = 6;
-    assert_ok(cull_nn_plan_create(m, p, backend, CULL_PLAN_LEARN, 4, 0, &plan));
+    assert_ok(cull_nn_plan_create(m, p, backend, CULL_PLAN_LEARN, 4, (cull_loss){0}, &plan));
     assert_ok(cull_nn_learn(plan, &batch, &signals));
     assert_true(fabs(2.5 - (double)running[0]) < 1e-6);        /* 2 + .25 (4 - 2)     */
     assert_true(fabs(6 + 1. / 6 - (double)running[1]) < 1e-6); /* 6 + .25 (20/3 - 6) */
     cull_nn_plan_destroy(plan);
-    assert_ok(cull_nn_plan_create(m, p, backend, CULL_PLAN_SCORE, 4, 0, &plan));
+    assert_ok(cull_nn_plan_create(m, p, backend, CULL_PLAN_SCORE, 4, (cull_loss){0}, &plan));
     assert_ok(cull_nn_score(plan, &batch, CULL_STATS_RUNNING, CULL_SIGNAL_H, &signals));
     for (size_t i = 0; i < 4; i++) {
         double h = (double)((const float *)signals.h.data)[i];

@@ -68,7 +68,7 @@ static void wrong_names_and_shapes_are_refused(void **state)
     assert_fails(CULL_BAD_OPTION, "6n+4", cull_nn_model_by_name("wrn-16-4x", &options, &model));
     options.height = options.width = 4;
     assert_fails(CULL_BAD_ARGUMENT, "of", cull_nn_model_by_name("lenet5", &options, &model));
-    options.classes = 1;
+    options.classes = 0;
     assert_fails(CULL_BAD_OPTION, "classes", cull_nn_model_by_name("mlp", &options, &model));
     assert_null(model);
 }

@@ -17,13 +17,13 @@ static double weighted_loss(cull_plan *plan, const struct net *n)
 }
 
 /* Directional derivatives along random directions over all parameters at once. */
-static void check_gradient(const char *name, int64_t channels, int64_t extent, double dropout)
+/* Ends the network. */
+static void check_gradient_of(struct net *n, const char *name)
 {
-    struct net *n = make(name, channels, extent, dropout);
-    cull_plan  *plan = plan_of(n, CULL_PLAN_LEARN, BATCH);
-    double     *value = n->params->value, *gradient = n->params->gradient;
-    size_t      count = n->params->count;
-    double     *start = malloc(count * sizeof *start), *g = malloc(count * sizeof *g);
+    cull_plan *plan = plan_of(n, CULL_PLAN_LEARN, BATCH);
+    double    *value = n->params->value, *gradient = n->params->gradient;
+    size_t     count = n->params->count;
+    double    *start = malloc(count * sizeof *start), *g = malloc(count * sizeof *g);
 
     (void)weighted_loss(plan, n);
     memcpy(start, value, count * sizeof *start);
@@ -56,6 +56,11 @@ static void check_gradient(const char *name, int64_t channels, int64_t extent, d
     drop(n);
 }
 
+static void check_gradient(const char *name, int64_t channels, int64_t extent, double dropout)
+{
+    check_gradient_of(make(name, channels, extent, dropout), name);
+}
+
 static void gradients_match_finite_differences(void **state)
 {
     (void)state;
@@ -65,6 +70,46 @@ static void gradients_match_finite_differences(void **state)
     check_gradient("wrn-10-1", 3, 8, 0.3);
     check_gradient("densenet-bc-10-4", 3, 8, 0);
     check_gradient("mobilenetv2", 3, 8, 0);
+    check_gradient_of(aim(make("mlp", 2, 5, 0), CULL_LOSS_SQUARED), "squared error");
+    check_gradient_of(aim(make("wrn-10-1", 3, 8, 0.3), CULL_LOSS_SQUARED), "squared error");
+    check_gradient_of(aim(make("mlp", 2, 5, 0), CULL_LOSS_BINARY), "binary");
+    check_gradient_of(aim(make("wrn-10-1", 3, 8, 0.3), CULL_LOSS_BINARY), "binary");
+}
+
+/* What selectors work with: the last layer's gradient is the mean of w p (x) [h; 1]. */
+static void check_factors(cull_loss_kind loss)
+{
+    struct net      *n = aim(make("mlp", 2, 5, 0), loss);
+    cull_plan       *plan = plan_of(n, CULL_PLAN_LEARN, BATCH);
+    const cull_node *last = &n->model->node[n->model->last_dense];
+    const double    *gradient = (const double *)n->params->gradient;
+    cull_signals     seen;
+
+    assert_ok(cull_nn_learn(plan, &n->batch, &seen));
+    assert_true((seen.label.data != NULL) == (loss == CULL_LOSS_CROSS_ENTROPY));
+    for (size_t k = 0; k < CLASSES; k++) {
+        size_t width = (size_t)seen.h.shape[1];
+
+        for (size_t j = 0; j <= width; j++) {
+            double sum = 0, found = j < width ? gradient[last->param_at[0] + k * width + j]
+                                              : gradient[last->param_at[1] + k];
+
+            for (size_t i = 0; i < BATCH; i++)
+                sum += n->weight[i] / BATCH * ((const double *)seen.p.data)[i * CLASSES + k] *
+                       (j < width ? ((const double *)seen.h.data)[i * width + j] : 1);
+            assert_true(fabs(sum - found) <= 1e-13);
+        }
+    }
+    cull_nn_plan_destroy(plan);
+    drop(n);
+}
+
+static void h_and_p_factorise_the_last_gradient_of_every_loss(void **state)
+{
+    (void)state;
+    check_factors(CULL_LOSS_CROSS_ENTROPY);
+    check_factors(CULL_LOSS_SQUARED);
+    check_factors(CULL_LOSS_BINARY);
 }
 
 static void scoring_leaves_running_averages_alone(void **state)
@@ -208,12 +253,12 @@ static void statistics_of_one_value_a_channel_are_refused(void **state)
         double       weight = 1;
         cull_subset  one = {.count = 1, .index = &row, .weight = &weight};
 
-        assert_fails(
-            CULL_BAD_ARGUMENT, "norm",
-            cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_LEARN, 1, 0, &plan));
+        assert_fails(CULL_BAD_ARGUMENT, "norm",
+                     cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_LEARN, 1,
+                                         (cull_loss){0}, &plan));
         assert_fails(CULL_BAD_ARGUMENT, "at least 2 examples",
                      cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_SCORE_AND_KEEP,
-                                         1, 0, &plan));
+                                         1, (cull_loss){0}, &plan));
         assert_null(plan);
 
         plan = plan_of(n, CULL_PLAN_SCORE, 1);
@@ -245,7 +290,8 @@ static void planning_survives_every_allocation_failure(void **state)
         cull_plan *plan = NULL;
 
         fail_nth_alloc(k);
-        status = cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_LEARN, 2, 0, &plan);
+        status = cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_LEARN, 2,
+                                     (cull_loss){0}, &plan);
         fail_nth_alloc(0);
         assert_true(status == CULL_OK || (status == CULL_NO_MEMORY && !plan));
         cull_nn_plan_destroy(plan);
@@ -257,6 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_match_finite_differences),
+        cmocka_unit_test(h_and_p_factorise_the_last_gradient_of_every_loss),
         cmocka_unit_test(scoring_leaves_running_averages_alone),
         cmocka_unit_test(wrong_batches_are_refused),
         cmocka_unit_test(a_node_that_leads_nowhere_is_refused),

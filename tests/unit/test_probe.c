@@ -45,7 +45,7 @@ static struct ground *make(const char *name, cull_dtype dtype, size_t pool)
     struct ground     *g = calloc(1, sizeof *g);
     cull_model_options options = {
         .channels = 1, .height = SIDE, .width = SIDE, .classes = CLASSES, .activation = CULL_GELU};
-    cull_probe_ground ground = {.batch = BATCH, .smoothing = SMOOTHING, .seed = 3};
+    cull_probe_ground ground = {.batch = BATCH, .loss.smoothing = SMOOTHING, .seed = 3};
 
     assert_non_null(g);
     assert_ok(cull_backend_open("ref", 1, &g->backend));
@@ -112,10 +112,10 @@ static void gradient_of(struct ground *g, uint32_t place, double *out)
     cull_plan   *plan = NULL;
     cull_signals trained = {0};
     double      *inputs = inputs_of(g->set, &place, 1);
-    cull_batch   batch = {.count = 1, .inputs = inputs, .label = &cull_data_labels(g->set)[place]};
+    cull_batch   batch = {.count = 1, .inputs = inputs, .target = &cull_data_labels(g->set)[place]};
 
-    assert_ok(
-        cull_nn_plan_create(g->model, g->params, g->backend, CULL_PLAN_LEARN, 1, SMOOTHING, &plan));
+    assert_ok(cull_nn_plan_create(g->model, g->params, g->backend, CULL_PLAN_LEARN, 1,
+                                  (cull_loss){.smoothing = SMOOTHING}, &plan));
     assert_ok(cull_nn_learn(plan, &batch, &trained));
     memcpy(out, g->params->gradient, g->params->count * sizeof *out);
     cull_nn_plan_destroy(plan);
@@ -172,7 +172,7 @@ static double loss_of(struct ground *g, cull_plan *plan, const uint32_t *rows, s
         label[i] = cull_data_labels(g->set)[place[i]];
     }
     inputs = inputs_of(g->set, place, count);
-    assert_ok(cull_nn_score(plan, &(cull_batch){.count = count, .inputs = inputs, .label = label},
+    assert_ok(cull_nn_score(plan, &(cull_batch){.count = count, .inputs = inputs, .target = label},
                             CULL_STATS_BATCH, CULL_SIGNAL_LOSS, &signals));
     for (size_t i = 0; i < count; i++) sum += weight[i] * cull_tensor_get(&signals.loss, i);
     free(inputs);
@@ -201,7 +201,7 @@ static void with_norm_both_gradients_are_slopes_of_the_loss(void **state)
             weight[whole ? subset.index[i] : i] = subset.weight[i] / (double)subset.count;
         assert_ok(cull_prober_part(&g->prober, &subset, way));
         assert_ok(cull_nn_plan_create(g->model, g->params, g->backend, CULL_PLAN_SCORE, rows,
-                                      SMOOTHING, &plan));
+                                      (cull_loss){.smoothing = SMOOTHING}, &plan));
         for (size_t at = 11; at < g->params->count; at += g->params->count / 9) {
             double kept = value[at], up = 0, down = 0;
 

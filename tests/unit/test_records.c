@@ -56,6 +56,18 @@ static const struct damage {
     {"{\"status\":\"finished\"," OUTCOME,
      "{}\n{\"kind\":\"evaluate\",\"set\":\"test\",\"accuracy\":0.5}\n", "corrupt",
      "metrics.jsonl line 2 lacks its result; skipped", NULL},
+    /* metrics */
+    {"{\"status\":\"finished\",\"metric\":\"r2\",\"test\":-0.5,\"best\":-0.2,\"scored\":0,"
+     "\"trained\":1,\"thirds\":3}",
+     "{\"kind\":\"evaluate\",\"set\":\"test\",\"step\":1,\"r2\":-0.5}\n", "finished", "", NULL},
+    {"{\"status\":\"finished\",\"metric\":\"map\",\"test\":-0.5,\"best\":-0.2,\"scored\":0,"
+     "\"trained\":1,\"thirds\":3}",
+     LOOK, "corrupt", "run.json lacks its outcome; skipped", NULL},
+    {"{\"status\":\"finished\",\"metric\":\"bleu\"," OUTCOME, LOOK, "corrupt",
+     "run.json has a metric that is not known here; skipped", NULL},
+    {"{\"status\":\"finished\",\"metric\":\"r2\"," OUTCOME,
+     "{\"kind\":\"evaluate\",\"set\":\"test\",\"step\":1,\"r2\":1.5}\n", "corrupt",
+     "metrics.jsonl line 1 lacks its result; skipped", NULL},
     /* not at its end: what is broken is cut off when it goes on */
     {"{\"status\":\"running\"}", NULL, "running", "", NULL},
     {"{\"status\":\"running\"}", LOOK "{\"kind\":\"evalu", "running", "", NULL},
@@ -304,25 +316,31 @@ static void assert_same_work(const cull_records_work *a, const cull_records_work
     assert_memory_equal(a->seconds_by, b->seconds_by, sizeof a->seconds_by);
 }
 
-static void a_run_is_read_as_it_was_written(void **state)
+/* `figure` is one that the metric may have. */
+static void check_written_run(const char *folder, const cull_yardstick *metric, double figure)
 {
     cull_records_logs logs = {0};
     cull_records_run  run = {0};
     cull_records_info info = {0};
-    cull_records_line line = {.step = 3, .rate = .1, .loss = .25, .accuracy = 1. / 3, .best = true};
+    cull_records_line line = {.step = 3, .rate = .1, .loss = .25, .accuracy = figure, .best = true};
+    char              path[CULL_DATA_PATH];
+    void             *text = NULL;
+    size_t            bytes = 0;
     uint64_t          metrics = 0, events = 0;
     cull_status       status = CULL_NO_MEMORY;
 
     cull_records_info_take(NULL, &info);
     info.status = "finished";
+    info.metric = metric->key;
+    info.accuracy = figure;
     info.test = 2. / 3;
     info.best = .75;
     info.data.name = "a \"set\"";
     info.no_energy = "not available here: no counter";
     info.weights = "w";
     info.work = some_work(9);
-    assert_ok(cull_records_info_write(*state, &info));
-    assert_ok(cull_records_logs_open(&logs, *state, 0, 0));
+    assert_ok(cull_records_info_write(folder, &info));
+    assert_ok(cull_records_logs_open(&logs, folder, metric, 0, 0));
     for (int i = 0; i < 9;
          i++) { /* every event; the second look at a step is the one that counts */
         line.event = (cull_records_event)(i % 3);
@@ -337,7 +355,7 @@ static void a_run_is_read_as_it_was_written(void **state)
     for (size_t n = 1; status != CULL_OK; n++) {
         cull_records_run_clear(&run);
         fail_nth_alloc(n);
-        status = cull_records_run_read(*state, &run);
+        status = cull_records_run_read(folder, &run);
         fail_nth_alloc(0);
         assert_true(status == CULL_OK || status == CULL_NO_MEMORY);
     }
@@ -350,11 +368,28 @@ static void a_run_is_read_as_it_was_written(void **state)
     assert_int_equal(1, run.curves.of[CULL_RECORDS_TEST].count);
     assert_int_equal(1, run.curves.of[CULL_RECORDS_VALIDATION].count);
     assert_true(run.curves.of[CULL_RECORDS_TEST].look->epoch == 6);
-    assert_true(run.curves.of[CULL_RECORDS_TEST].look->accuracy == 1. / 3);
+    assert_true(run.curves.of[CULL_RECORDS_TEST].look->accuracy == figure);
+    assert_true(run.info.accuracy == figure);
+    assert_string_equal(metric->key, run.info.metric);
     assert_true(run.curves.of[CULL_RECORDS_TEST].look->best);
     assert_same_work(&line.so_far, &run.curves.of[CULL_RECORDS_VALIDATION].look->so_far);
     assert_true(run.curves.latest.subsets == 36);
     cull_records_run_clear(&run);
+    /* no other metric's name is in the lines */
+    (void)snprintf(path, sizeof path, "%s/metrics.jsonl", folder);
+    assert_ok(cull_file_read(path, &text, &bytes));
+    ((char *)text)[bytes - 1] = '\0'; /* the last line's end */
+    for (size_t k = 0; cull_yardstick_at(k); k++)
+        assert_true((strstr(text, cull_yardstick_at(k)->key) != NULL) ==
+                    (cull_yardstick_at(k) == metric));
+    cull_bytes_release(text);
+}
+
+static void a_run_is_read_as_it_was_written(void **state)
+{
+    check_written_run(*state, &cull_yardstick_accuracy, 1. / 3);
+    check_written_run(*state, &cull_yardstick_r2, -7.25);
+    check_written_run(*state, &cull_yardstick_map, 0.125);
 }
 
 int main(void)

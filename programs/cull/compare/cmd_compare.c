@@ -81,7 +81,7 @@ static int read_margin(const char *text, double *out)
     if (!text) return END_WELL;
     *out = strtod(text, &end);
     if (end == text || *end || !(*out >= 0) || *out > 100)
-        return complain(END_USAGE, "Give points of accuracy, as --margin 0.5.",
+        return complain(END_USAGE, "Give points of accuracy (or R², mAP), as --margin 0.5.",
                         "--margin: '%s' is no number from 0 to 100", text);
     return END_WELL;
 }

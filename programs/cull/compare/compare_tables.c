@@ -160,6 +160,9 @@ int compare_print_result(const cull_comparison *c)
     for (size_t i = 0; cull_comparison_arm(c, i, &arm); i++) print_arm(&arm);
     (void)puts("\ncost: share of full training's time; diff: points over uniform choice with the\n"
                "same budget; +n: about n more seeds needed");
+    if (strcmp(all.metric, "accuracy") != 0)
+        (void)printf("mean: test %s in percent, of which higher is better\n",
+                     cull_metric_name(all.metric));
     print_dear(c);
     print_problems(c);
     (void)putchar('\n');

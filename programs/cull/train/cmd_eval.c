@@ -13,10 +13,10 @@ struct arguments {
 static const command self = {
     .name = "eval",
     .usage = "usage: cull eval CHECKPOINT [key=value ...] [--set test|validation|train]\n\n"
-             "Classifies a set with saved weights and prints accuracy and mean loss. CHECKPOINT\n"
-             "is a run's folder, of which the latest weights are taken (--best: the best), or a\n"
-             ".safetensors file. The recipe is recipe.yaml of that folder, or --recipe;\n"
-             "key=value changes it.\n\n",
+             "Predicts a set with saved weights and prints accuracy (R², mAP: what the recipe's\n"
+             "loss is measured by) and mean loss. CHECKPOINT is a run's folder, of which the\n"
+             "latest weights are taken (--best: the best), or a .safetensors file. The recipe is\n"
+             "recipe.yaml of that folder, or --recipe; key=value changes it.\n\n",
     .missing = "no checkpoint is given",
     .give = "Give a run's folder or a .safetensors file.",
 };
@@ -24,12 +24,12 @@ static const command self = {
 static int say(const struct arguments *a, const cull_evaluation *e)
 {
     if (a->json)
-        return print_json(json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "weights", a->found.weights,
-                                    "set", a->set, "count", (json_int_t)e->count, "accuracy",
-                                    json_number(e->accuracy), "loss", json_number(e->loss),
-                                    "seconds", json_number(e->seconds)));
-    (void)printf("%s accuracy %.2f %%, loss %.4f over %zu examples, %.1f s\n", a->set,
-                 100 * e->accuracy, e->loss, e->count, e->seconds);
+        return print_json(json_pack(
+            "{s:s, s:s, s:I, s:s, s:o, s:o, s:o}", "weights", a->found.weights, "set", a->set,
+            "count", (json_int_t)e->count, "metric", e->metric, e->metric, json_number(e->accuracy),
+            "loss", json_number(e->loss), "seconds", json_number(e->seconds)));
+    (void)printf("%s %s %.2f %%, loss %.4f over %zu examples, %.1f s\n", a->set,
+                 cull_metric_name(e->metric), 100 * e->accuracy, e->loss, e->count, e->seconds);
     return end_output(END_WELL);
 }
 

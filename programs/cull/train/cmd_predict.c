@@ -29,6 +29,7 @@ struct kept {
     int32_t *class;
     float *probability, *output;
     size_t count, outputs;
+    bool   classes; /* one each: else outputs are all there is to tell */
 };
 
 struct telling {
@@ -93,6 +94,7 @@ static bool keep(struct kept *k, const cull_predicted *p, bool all)
     size_t count = k->count + p->count;
 
     k->outputs = p->outputs;
+    k->classes = p->target == CULL_TARGET_CLASS;
     if (!grow(&k->class, count * sizeof *k->class) ||
         !grow(&k->probability, count * sizeof *k->probability) ||
         (all && !grow(&k->output, count * p->outputs * sizeof *k->output)))
@@ -130,7 +132,9 @@ static int write_arrays(const struct kept *k, const char *path)
                             {"probability", cull_vector(k->probability, CULL_F32, k->count)},
                             {"output", cull_matrix(k->output, CULL_F32, k->count, k->outputs)}};
 
-    if (cull_arrays_write(path, arrays, k->output ? 3 : 2) == CULL_OK) return END_WELL;
+    size_t first = k->classes ? 0 : 2, count = k->output ? 3 : 2;
+
+    if (cull_arrays_write(path, arrays + first, count - first) == CULL_OK) return END_WELL;
     return complain_last(END_FAILED, "Check the path, its permissions and the space left.");
 }
 

@@ -104,26 +104,29 @@ static const char *end_name(cull_run_end end)
 static int say_json(const struct arguments *a, const cull_run_result *r, json_t *outlook)
 {
     return print_json(json_pack(
-        "{s:s, s:s, s:b, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s, s:s, s:o, s:o, s:o, s:o, s:o, "
+        "{s:s, s:s, s:b, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:o, "
+        "s:o, "
         "s:o, s:o*}",
         "folder", a->folder, "end", end_name(r->end), "resumed", r->resumed, "step",
         (json_int_t)r->step, "epoch", (json_int_t)r->epoch, "parameters", (json_int_t)r->parameters,
         "watched", r->watched, "best_epoch", (json_int_t)r->best_epoch, "scored",
         (json_int_t)r->scored, "trained", (json_int_t)r->trained, "weights", r->weights,
-        "best_weights", r->best_weights, "accuracy", json_number(r->accuracy), "loss",
-        json_number(r->loss), "best", json_number(r->best), "test", json_number(r->test),
+        "best_weights", r->best_weights, "metric", r->metric, r->metric, json_number(r->accuracy),
+        "loss", json_number(r->loss), "best", json_number(r->best), "test", json_number(r->test),
         "test_loss", json_number(r->test_loss), "seconds", json_number(r->seconds), "outlook",
         outlook));
 }
 
 static int say_result(const struct arguments *a, const cull_run_result *r, json_t *outlook)
 {
+    const char *name = cull_metric_name(r->metric);
+
     if (a->json) return say_json(a, r, json_incref(outlook));
-    (void)printf(
-        "%s after %llu epoch%s: test accuracy %.2f %%, best %s accuracy %.2f %% after epoch "
-        "%llu, %.1f s\nrun folder: %s\n",
-        end_name(r->end), (unsigned long long)r->epoch, r->epoch == 1 ? "" : "s", 100 * r->test,
-        r->watched, 100 * r->best, (unsigned long long)r->best_epoch, r->seconds, a->folder);
+    (void)printf("%s after %llu epoch%s: test %s %.2f %%, best %s %s %.2f %% after epoch "
+                 "%llu, %.1f s\nrun folder: %s\n",
+                 end_name(r->end), (unsigned long long)r->epoch, r->epoch == 1 ? "" : "s", name,
+                 100 * r->test, r->watched, name, 100 * r->best, (unsigned long long)r->best_epoch,
+                 r->seconds, a->folder);
     return end_output(END_WELL);
 }
 

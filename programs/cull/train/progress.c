@@ -178,8 +178,8 @@ void progress_tell(void *context, const cull_run_news *n)
     else
         (void)printf("nothing trained"); /* a stream is still collecting */
     if (isfinite(n->accuracy))
-        (void)printf(", %s accuracy %.2f %%%s", n->watched, 100 * n->accuracy,
-                     n->best ? " (best)" : "");
+        (void)printf(", %s %s %.2f %%%s", n->watched, cull_metric_name(n->metric),
+                     100 * n->accuracy, n->best ? " (best)" : "");
     (void)printf(", %.1f s\n", n->seconds);
     (void)fflush(stdout);
     note(p, NULL, true);

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 
 /* The tensors of cull_layer_args that hold elements of the operation's dtype. */
-enum { X, X2, Y, W, B, STATS, RUNNING, DY, DX, DX2, DW, DB, P, TENSORS };
+enum { X, X2, Y, W, B, STATS, RUNNING, DY, DX, DX2, DW, DB, P, TARGET, TENSORS };
 
 struct ref_op {
     cull_layer_op        base;
@@ -53,6 +53,8 @@ static void set_sizes(struct ref_op *op, const cull_layer_desc *desc)
     op->count[STATS] = sizes.stats;
     op->count[RUNNING] = sizes.running;
     op->count[P] = sizes.x;
+    if (desc->kind == CULL_LAYER_LOSS && desc->loss.kind == CULL_LOSS_SQUARED)
+        op->count[TARGET] = sizes.x;
     op->base.stats = sizes.stats;
     op->base.stats_by_row = op->rule->stats_by_row;
     op->base.state_row = op->rule->state_row * (size_t)cull_image_row(&desc->y);
@@ -119,6 +121,7 @@ static void widen_all(struct ref_op *op, const cull_layer_args *args, cull_layer
     wide->dw = widen(op, DW, args->dw);
     wide->db = widen(op, DB, args->db);
     wide->p = widen(op, P, args->p);
+    if (op->count[TARGET]) wide->target = widen(op, TARGET, args->target);
 }
 
 static void run_forward(const struct ref_op *op, const cull_layer_args *args)
@@ -143,7 +146,7 @@ static cull_status forward(cull_layer_op *base, const cull_layer_args *args)
     cull_layer_args wide;
     cull_status     status = CULL_OK;
 
-    if (base->desc.kind == CULL_LAYER_LOSS) TRY(cull_layer_check_labels(&base->desc, args));
+    if (base->desc.kind == CULL_LAYER_LOSS) TRY(cull_layer_check_targets(&base->desc, args));
     if (base->desc.dtype == CULL_F64) {
         run_forward(op, args);
         return CULL_OK;

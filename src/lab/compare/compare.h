@@ -87,6 +87,12 @@ static inline cull_compared *cull_compared_at(const cull_comparison *c, size_t a
     return &c->run[arm * c->seeds + (seed - 1)];
 }
 
+/* What its runs are judged by: that of full training's loss. */
+static inline const cull_yardstick *cull_compare_yardstick(const cull_comparison *c)
+{
+    return cull_train_yardstick(c->arms.arm[0].recipe->setup.loss.kind);
+}
+
 /* compare_plan.c */
 void        cull_compare_clear_unmeasured(cull_comparison *c);
 void        cull_compare_drop_runs(cull_comparison *c);

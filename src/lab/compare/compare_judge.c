@@ -25,7 +25,7 @@ static void read_early_stop(const cull_comparison *c, size_t arm, uint64_t seed)
     if (!cull_compared_finished(full)) return;
     for (size_t i = 0; i < test->count; i++) {
         if (test->look[i].step > step + 1) break;
-        out->best = fmax(isnan(out->best) ? 0 : out->best, test->look[i].accuracy);
+        out->best = fmax(out->best, test->look[i].accuracy);
         if (fabs(test->look[i].step - step) <= 1) out->accuracy = test->look[i].accuracy;
     }
     out->record.info.work.trained = full->record.info.work.trained * c->arms.arm[arm].share;
@@ -179,7 +179,8 @@ static void compare_with(const cull_comparison *c, size_t arm, size_t control,
         if (cull_compared_finished(a) && cull_compared_finished(b))
             values[pairs++] = 100 * (a->accuracy - b->accuracy);
     }
-    test = cull_stat_test(values, pairs, 100. / (double)c->costs.test);
+    test = cull_stat_test(values, pairs,
+                          cull_yardstick_step(cull_compare_yardstick(c), (double)c->costs.test));
     cull_stat_interval(&test, .95, &v->low, &v->high);
     v->pairs = (double)test.n;
     v->difference = test.mean;
@@ -215,6 +216,17 @@ static void give_verdict(cull_comparison *c, size_t arm, double holm, cull_verdi
         .name = j->name, .kind = verdict->kind, .difference = test.mean, .cost = j->cost};
 }
 
+/* Points are of accuracy unless something else is said. */
+static void name_points(cull_comparison *c)
+{
+    const cull_yardstick *measure = cull_compare_yardstick(c);
+    size_t                length = strlen(c->verdict);
+
+    if (measure != &cull_yardstick_accuracy)
+        (void)snprintf(c->verdict + length, sizeof c->verdict - length, " Points are of test %s.",
+                       measure->name);
+}
+
 /* Holm over the arms' primary comparisons, then a verdict each and one on all. */
 static void give_verdicts(cull_comparison *c)
 {
@@ -234,6 +246,7 @@ static void give_verdicts(cull_comparison *c)
     for (size_t k = 0; k < count; k++) give_verdict(c, who[k], p[k], &arms[k]);
     cull_verdict_all(arms, count, count ? fewest : 0, c->margin, cull_compare_all_finished(c),
                      c->verdict);
+    name_points(c);
 }
 
 static void mark_frontier(cull_comparison *c)

@@ -120,6 +120,7 @@ cull_status cull_compare_make_value(cull_comparison *c)
                                       .margin = c->margin,
                                       .classes = (double)c->costs.classes,
                                       .test = (double)c->costs.test,
+                                      .metric = cull_compare_yardstick(c)->key,
                                       .seeds = (size_t)c->seeds};
     TRY(cull_base_alloc(rows + c->arms.count * c->seeds, sizeof *v->text, "a result", &v->text));
     TRY(cull_base_alloc(rows, sizeof *v->is.time, "step times", &v->is.time));
@@ -267,7 +268,7 @@ static void advise(cull_comparison *c)
 {
     cull_advice advice;
 
-    cull_advise(&c->value.is, &cull_yardstick_accuracy, &advice);
+    cull_advise(&c->value.is, cull_compare_yardstick(c), &advice);
     (void)snprintf(c->advice, sizeof c->advice, "%s%s%s", advice.what, advice.more[0] ? " " : "",
                    advice.more);
 }
@@ -323,7 +324,8 @@ const char *cull_comparison_problem(const cull_comparison *c, size_t i)
 
 bool cull_comparison_outlook(const cull_comparison *c, cull_compare_outlook *out)
 {
-    cull_compare_outlook all = {.title = c->title, .verdict = c->verdict, .advice = c->advice};
+    cull_compare_outlook all = {
+        .title = c->title, .verdict = c->verdict, .advice = c->advice, .metric = ""};
 
     if (c->planned) {
         for (size_t i = 0; i < c->value.is.arms; i++)
@@ -333,6 +335,7 @@ bool cull_comparison_outlook(const cull_comparison *c, cull_compare_outlook *out
         all.seconds = cull_compare_seconds(c);
         all.bytes = cull_compare_bytes(c);
         all.waited = c->costs.waited;
+        all.metric = cull_compare_yardstick(c)->key;
     }
     cull_sized_give(out, &all, sizeof all);
     return c->planned;

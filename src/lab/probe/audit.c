@@ -34,6 +34,8 @@ static cull_status prepare(cull_audit_work *w, const cull_recipe *recipe,
     const char *name = options->set ? options->set : "train";
     cull_status status = CULL_OK;
 
+    if (recipe->setup.loss.kind != CULL_LOSS_CROSS_ENTROPY)
+        FAIL_OPTION("model.loss", "an audit looks for wrong classes, of cross-entropy alone");
     TRY(cull_trainer_create(&recipe->setup, false, &w->t));
     if (strcmp(name, "train") == 0) w->at = &w->t->sets.train_at;
     if (strcmp(name, "validation") == 0) w->at = &w->t->sets.validation_at;

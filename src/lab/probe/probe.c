@@ -162,7 +162,7 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe)
                                  .set = w->t->sets.train,
                                  .augment = s->augments ? &s->augment : NULL,
                                  .batch = s->batch,
-                                 .smoothing = s->smoothing,
+                                 .loss = s->loss,
                                  .seed = s->seed};
     TRY(cull_prober_init(&w->prober, &ground));
     w->result.parameters = w->t->learner.params->count;

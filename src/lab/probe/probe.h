@@ -31,7 +31,7 @@ typedef struct cull_probe_ground {
     const cull_dataset      *set;
     const cull_data_augment *augment; /* NULL: none */
     size_t                   batch;
-    double                   smoothing;
+    cull_loss                loss;
     uint64_t                 seed;
 } cull_probe_ground;
 

@@ -21,7 +21,11 @@ static cull_status make_room(cull_prober *p)
     size_t                   batch = g->batch, count = g->params->count;
     size_t                   size = cull_dtype_size(g->params->dtype);
 
-    p->tray = (cull_tray){.backend = g->backend, .row = cull_data_row(g->set) * size};
+    p->tray = (cull_tray){.backend = g->backend,
+                          .row = cull_data_row(g->set) * size,
+                          .loss = g->loss.kind,
+                          .outputs = g->model->classes,
+                          .dtype = g->params->dtype};
     p->seen = (cull_sel_load){.home = g->backend, .work = cull_backend_host(g->backend)};
     TRY(cull_tray_room(&p->tray, batch));
     TRY(cull_base_alloc(batch, sizeof *p->weight, "a probe", &p->weight));
@@ -100,12 +104,12 @@ static cull_status bring(cull_prober *p, cull_plan_mode mode, const uint32_t *ro
     cull_status              status = CULL_OK;
     cull_data_form           form = {0};
 
-    TRY(cull_plans_get(&p->plans, mode, count, g->smoothing, plan));
+    TRY(cull_plans_get(&p->plans, mode, count, g->loss, plan));
     TRY(cull_plan_form(*plan, &form));
     form.dtype = g->params->dtype;
     for (size_t i = 0; i < count; i++) {
         here->place[i] = p->places[rows[i]];
-        here->label[i] = cull_data_labels(g->set)[here->place[i]];
+        cull_tray_aim_at(&p->tray, i, g->set, here->place[i]);
         if (weight) here->weight[i] = weight[i];
     }
     TRY(cull_data_transform(g->set, g->augment, form, p->epoch, here->place, count, here->inputs));

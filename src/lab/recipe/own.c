@@ -142,7 +142,7 @@ static cull_network_setup setup_of(const cull_train_setup *s)
     return (cull_network_setup){.dtype = CULL_F32,
                                 .optim = s->optim,
                                 .decay_all = s->decay_all,
-                                .smoothing = s->smoothing,
+                                .loss = s->loss,
                                 .seed = s->seed,
                                 .backend = s->backend,
                                 .threads = s->threads};
@@ -151,6 +151,7 @@ static cull_network_setup setup_of(const cull_train_setup *s)
 static bool is_recipes(const char *key)
 {
     return strcmp(key, "train.seed") == 0 || strcmp(key, "model.smoothing") == 0 ||
+           strcmp(key, "model.loss") == 0 ||
            (strncmp(key, "optim.", 6) == 0 && strcmp(key, "optim.lr") != 0);
 }
 

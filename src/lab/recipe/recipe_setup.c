@@ -59,6 +59,30 @@ static cull_optim_rule rule_of(const cull_values *v)
     return cull_value_is(v, "optim.name", "adam") ? CULL_OPTIM_ADAM : CULL_OPTIM_ADAMW;
 }
 
+static cull_loss_kind loss_of(const cull_values *v)
+{
+    if (cull_value_is(v, "model.loss", "squared-error")) return CULL_LOSS_SQUARED;
+    if (cull_value_is(v, "model.loss", "binary-cross-entropy")) return CULL_LOSS_BINARY;
+    return CULL_LOSS_CROSS_ENTROPY;
+}
+
+/* What is said of classes has no meaning where targets are none. */
+static cull_status check_loss(const cull_train_setup *s)
+{
+    cull_status status = CULL_OK;
+
+    if (s->loss.kind == CULL_LOSS_CROSS_ENTROPY) return CULL_OK;
+    if (s->loss.smoothing > 0)
+        FAIL_OPTION("model.smoothing", "smooths the labels of model.loss=cross-entropy alone");
+    if (s->corruption.imbalance > 0)
+        FAIL_OPTION("data.imbalance", "cuts classes, which only model.loss=cross-entropy has");
+    if (s->corruption.label_noise > 0)
+        FAIL_OPTION("data.label_noise", "makes wrong classes, which only model.loss=cross-entropy "
+                                        "has");
+done:
+    return status;
+}
+
 static void fill_model(const cull_values *v, cull_train_setup *s)
 {
     s->model = cull_value_text(v, "model.name");
@@ -69,7 +93,8 @@ static void fill_model(const cull_values *v, cull_train_setup *s)
     s->model_options.mlp_width = cull_value_int(v, "model.width");
     s->model_options.mlp_depth = cull_value_int(v, "model.depth");
     s->model_options.activation = CULL_RELU;
-    s->smoothing = cull_value_real(v, "model.smoothing");
+    s->loss = (cull_loss){loss_of(v), cull_value_real(v, "model.smoothing")};
+    s->files.target = cull_train_target(s->loss.kind);
     s->optim = (cull_optim_options){.rule = rule_of(v),
                                     .momentum = cull_value_real(v, "optim.momentum"),
                                     .nesterov = cull_value_bool(v, "optim.nesterov"),
@@ -285,6 +310,7 @@ cull_status cull_recipe_fill(const cull_values *v, const cull_layer_list *layers
         FAIL_OPTION("optim.nesterov", "needs optim.momentum above 0");
     TRY(check_model(&s, s.model, "model.name"));
     TRY(check_settings(&s));
+    TRY(check_loss(&s));
     TRY(fill_score(v, &s));
     if (s.score.proxy) TRY(check_model(&s, s.score.proxy, "score.proxy"));
     *out = s;

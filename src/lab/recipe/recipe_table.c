@@ -74,7 +74,12 @@ const cull_option_spec cull_recipe_table[] = {
      "what norms add to a variance before its root is taken"},
     {"model.norm_momentum", CULL_OPTION_REAL, "0.1", 1e-9, 1, NULL,
      "share of the new in BatchNorm's running averages, as PyTorch has it"},
-    {"model.smoothing", CULL_OPTION_REAL, "0", 0, 0.9, NULL, "label smoothing of the loss"},
+    {"model.loss", CULL_OPTION_CHOICE, "cross-entropy", 0, 0,
+     "cross-entropy|squared-error|binary-cross-entropy",
+     "of one class an example; of numbers, the mean of their squared errors; of several labels that "
+     "each hold or not, the mean of theirs"},
+    {"model.smoothing", CULL_OPTION_REAL, "0", 0, 0.9, NULL,
+     "label smoothing, of cross-entropy alone"},
 
     {"optim.name", CULL_OPTION_CHOICE, "sgd", 0, 0, "sgd|adam|adamw", "the rule, as PyTorch has it"},
     {"optim.lr", CULL_OPTION_REAL, "0.05", 1e-12, 1e3, NULL, "the highest learning rate"},
@@ -158,7 +163,8 @@ const cull_option_spec cull_recipe_table[] = {
     {"train.log", CULL_OPTION_INT, "100", 0, WHOLE, NULL,
      "steps between lines in metrics.jsonl; 0: only epochs and evaluations"},
     {"train.target", CULL_OPTION_REAL, "0", 0, 1, NULL,
-     "stop when this accuracy is reached on the watched set; 0: never"},
+     "stop when this accuracy (R², mAP: what model.loss is measured by) is reached on the watched set; "
+     "0: never"},
     {"train.seconds", CULL_OPTION_REAL, "0", 0, 1e9, NULL,
      "stop after so much time, that of evaluations not counted; 0: never. The result then depends on "
      "the machine's speed"},

@@ -36,11 +36,14 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe, size_t rou
     for (size_t i = 0; i < PARTS; i++)
         TRY(cull_base_alloc(rounds, sizeof(double), "a benchmark", &w->seconds[i]));
     w->tray = (cull_tray){.backend = w->t->backend,
-                          .row = cull_data_row(w->t->sets.train) * sizeof(float)};
+                          .row = cull_data_row(w->t->sets.train) * sizeof(float),
+                          .loss = s->loss.kind,
+                          .outputs = w->t->learner.model->classes,
+                          .dtype = CULL_F32};
     TRY(cull_tray_room(&w->tray, s->batch));
     for (size_t i = 0; i < s->batch; i++) {
         w->tray.here.place[i] = (uint32_t)i;
-        w->tray.here.label[i] = cull_data_labels(w->t->sets.train)[i];
+        cull_tray_aim_at(&w->tray, i, w->t->sets.train, i);
     }
 done:
     return status;

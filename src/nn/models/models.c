@@ -169,7 +169,7 @@ cull_status cull_nn_model_by_name(const char *name, const cull_model_options *op
     if (!found) FAIL_ABOUT(CULL_UNKNOWN_MODEL, name, "no model is called '%.40s'", name);
     TRY(take_size(found, name, &o));
     TRY(cull_nn_model_check_options(name, &o));
-    if (o.classes < 2) FAIL(CULL_BAD_OPTION, "%s: %zu classes", name, o.classes);
+    if (o.classes < 1) FAIL(CULL_BAD_OPTION, "%s: %zu classes", name, o.classes);
     TRY(cull_nn_model_create(name, o.channels, o.height, o.width, &model));
     model->epsilon = o.norm_epsilon;
     model->momentum = o.norm_momentum;

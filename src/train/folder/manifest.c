@@ -86,6 +86,7 @@ cull_status cull_train_manifest(const cull_trainer *t, const char *run_status, c
                               .model = t->learner.model->name,
                               .parameters = (double)t->learner.params->count,
                               .watched = cull_trainer_watched(t),
+                              .metric = cull_train_yardstick(t->setup->loss.kind)->key,
                               .no_energy = no_energy};
 
     (void)uname(&system);

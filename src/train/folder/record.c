@@ -6,7 +6,8 @@
 
 cull_status cull_books_open_logs(cull_books *b, const char *folder, const cull_progress *at)
 {
-    return cull_records_logs_open(&b->logs, folder, at->metrics, at->events);
+    return cull_records_logs_open(&b->logs, folder, cull_train_yardstick(b->of), at->metrics,
+                                  at->events);
 }
 
 cull_status cull_books_sync_logs(cull_books *b, cull_progress *at)
@@ -37,15 +38,15 @@ cull_status cull_books_log_step(cull_books *b, const cull_progress *at, size_t m
 
 cull_status cull_books_log_epoch(cull_books *b, const cull_progress *at)
 {
-    double            seen = (double)at->seen;
+    cull_seen         sums = {at->loss, at->seen, at->correct};
     cull_records_line line = {0};
 
     cull_meter_settle(&b->meter);
     line = line_of(b, at, CULL_RECORDS_EPOCH, (double)at->epoch + 1);
-    line.loss = at->loss / seen;
-    line.accuracy = (double)at->correct / seen;
+    line.loss = at->loss / (double)at->seen;
+    line.accuracy = cull_train_judged(b->of, &sums, b->variance);
     line.met = (double)b->tally.pool;
-    line.kept = seen;
+    line.kept = (double)at->seen;
     return cull_records_logs_add(&b->logs, &line);
 }
 

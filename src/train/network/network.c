@@ -116,7 +116,7 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
     TRY(check_dtype(n->backend, setup->dtype));
     n->optim_options = setup->optim;
     n->decay_all = setup->decay_all;
-    n->smoothing = setup->smoothing;
+    n->loss = setup->loss;
     n->key = cull_key_make(setup->seed, "dropout");
     TRY(take_card(n, setup->card, (size_t)model->input.c));
     TRY(cull_base_alloc((size_t)cull_image_row(&model->input), sizeof *n->row, "a network",
@@ -125,7 +125,10 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
     TRY(make_params(n, setup));
     n->tray =
         (cull_tray){.backend = n->backend,
-                    .row = (size_t)cull_image_row(&model->input) * cull_dtype_size(setup->dtype)};
+                    .row = (size_t)cull_image_row(&model->input) * cull_dtype_size(setup->dtype),
+                    .loss = setup->loss.kind,
+                    .outputs = model->classes,
+                    .dtype = setup->dtype};
     if (!cull_backend_on_host(n->backend))
         n->placed = (cull_subset){.device = cull_backend_device(n->backend), .backend = n->backend};
     n->plans =
@@ -159,7 +162,7 @@ void cull_network_destroy(cull_network *n)
 
 cull_status cull_network_plan(cull_network *n, cull_plan_mode mode, size_t batch, cull_plan **out)
 {
-    return cull_plans_get(&n->plans, mode, batch, n->smoothing, out);
+    return cull_plans_get(&n->plans, mode, batch, n->loss, out);
 }
 
 static cull_status check_examples(const cull_network *n, const cull_examples *examples)
@@ -167,21 +170,9 @@ static cull_status check_examples(const cull_network *n, const cull_examples *ex
     cull_status status = CULL_OK;
 
     TRY(cull_network_check(n, &examples->inputs));
-    TRY(cull_tensor_check(&examples->label, "label", 1, (size_t)examples->inputs.shape[0], true));
+    TRY(cull_network_check_targets(n, examples));
 done:
     return status;
-}
-
-static cull_status take_label(const cull_network *n, const cull_examples *e, size_t from,
-                              int32_t *out)
-{
-    double label = cull_tensor_get(&e->label, from);
-
-    if (!(label >= 0 && label < (double)n->model->classes))
-        return cull_fail(CULL_BAD_ARGUMENT, "example %zu has label %.0f, %s knows 0 to %zu", from,
-                         label, n->model->name, n->model->classes - 1);
-    *out = (int32_t)label;
-    return CULL_OK;
 }
 
 /* Plans come and go; the network itself counts for what it lends. */
@@ -206,7 +197,7 @@ static cull_status take_batch(cull_network *n, const cull_plan *plan, const cull
         size_t from = subset ? subset->index[i] : i;
 
         TRY(cull_network_take(n, &e->inputs, form, from, i));
-        TRY(take_label(n, e, from, &rows->label[i]));
+        TRY(cull_network_take_target(n, e, from, i));
         rows->weight[i] = subset ? subset->weight[i] : 1;
         rows->place[i] = e->place ? e->place[from] : (uint32_t)from;
     }

@@ -18,7 +18,7 @@ struct cull_network {
     cull_optim_options optim_options;
     bool               decay_all;
     cull_optim        *optim;
-    double             smoothing;
+    cull_loss          loss;
     cull_key           key;
     cull_plans         plans;
     cull_card          card; /* its own; where nothing is known, of mean 0 and deviation 1    */
@@ -43,7 +43,7 @@ typedef struct cull_network_setup {
     cull_dtype         dtype;
     cull_optim_options optim;
     bool               decay_all;
-    double             smoothing;
+    cull_loss          loss;
     uint64_t           seed;
     const char        *backend; /* opened for the network where none is lent */
     unsigned           threads;
@@ -75,6 +75,12 @@ cull_status cull_network_form(const cull_network *network, const cull_plan *plan
 /* Example `from` of x, in this form, into place `to` of the tray. */
 cull_status cull_network_take(cull_network *network, const cull_tensor *x, cull_data_form form,
                               size_t from, size_t to);
+
+/* ---- network_targets.c ---- */
+cull_status cull_network_check_targets(const cull_network *network, const cull_examples *examples);
+/* The target of example `from` into place `to` of the tray. */
+cull_status cull_network_take_target(const cull_network *network, const cull_examples *examples,
+                                     size_t from, size_t to);
 
 /* ---- network_subset.c ---- */
 /* Is it to be learned of `count` examples? *out is the subset where the host reads it. */

@@ -1,7 +1,9 @@
 /*
  * train/network/network_predict.c - what a network makes of examples without labels.
  *
- *     p_k = exp(z_k - max z) / sum_j exp(z_j - max z)
+ *     one class            p_k = exp(z_k - max z) / sum_j exp(z_j - max z)
+ *     several              p_k = 1 / (1 + exp -z_k)
+ *     real numbers         z_k deviation_k + mean_k, in place of z: as the data counts them
  */
 #include <math.h>
 
@@ -27,6 +29,12 @@ static void soften(const cull_tensor *logits, size_t row, size_t classes, float 
     for (size_t k = 1; k < classes; k++) top = fmax(top, logit(logits, row, k));
     for (size_t k = 0; k < classes; k++) sum += exp(logit(logits, row, k) - top);
     for (size_t k = 0; k < classes; k++) out[k] = (float)(exp(logit(logits, row, k) - top) / sum);
+}
+
+/* What each label of its own is likely to be. */
+static void squash(const cull_tensor *logits, size_t row, size_t labels, float *out)
+{
+    for (size_t k = 0; k < labels; k++) out[k] = (float)(1 / (1 + exp(-logit(logits, row, k))));
 }
 
 /* Logits of the latest pass where the host reads them: where they are, or copied. */
@@ -66,7 +74,7 @@ static cull_status predict(cull_network *n, const cull_tensor *x, size_t from, s
     TRY(cull_tray_room(&n->tray, count));
     for (size_t i = 0; i < count; i++) {
         TRY(cull_network_take(n, x, form, from + i, i));
-        n->tray.here.label[i] = 0;
+        for (size_t k = 0; k < n->model->classes; k++) cull_tray_aim(&n->tray, i, k, 0);
         n->tray.here.weight[i] = 1;
         n->tray.here.place[i] = (uint32_t)i;
     }
@@ -78,11 +86,13 @@ done:
 }
 
 /* Row i of the latest pass as numbers of another type. */
-static void write_row(const cull_tensor *logits, size_t i, cull_dtype dtype, void *out)
+static void write_row(const cull_card *card, const cull_tensor *logits, size_t i, cull_dtype dtype,
+                      void *out)
 {
     for (size_t k = 0; k < (size_t)logits->shape[1]; k++) {
         double number = logit(logits, i, k);
 
+        if (card->target_mean) number = number * card->target_deviation[k] + card->target_mean[k];
         if (dtype == CULL_F32)
             ((float *)out)[k] = (float)number;
         else
@@ -95,7 +105,12 @@ cull_status cull_network_predict(cull_network *n, const cull_tensor *inputs, flo
 {
     cull_status status = CULL_OK;
     size_t      classes = n->model->classes, total = 0, count = 0;
+    bool        many = n->loss.kind == CULL_LOSS_BINARY;
 
+    if (probabilities && n->loss.kind == CULL_LOSS_SQUARED)
+        FAIL(CULL_BAD_ARGUMENT,
+             "a network of model.loss=squared-error tells numbers, which have no "
+             "probabilities");
     TRY(cull_network_check(n, inputs));
     total = (size_t)inputs->shape[0];
     for (size_t at = 0; at < total; at += count) {
@@ -104,8 +119,9 @@ cull_status cull_network_predict(cull_network *n, const cull_tensor *inputs, flo
         count = total - at < PREDICT ? total - at : PREDICT;
         TRY(predict(n, inputs, at, count, CULL_STATS_RUNNING, &seen));
         for (size_t i = 0; i < count; i++) {
-            if (logits) write_row(&seen, i, CULL_F32, logits + (at + i) * classes);
-            if (probabilities) soften(&seen, i, classes, probabilities + (at + i) * classes);
+            if (logits) write_row(&n->card, &seen, i, CULL_F32, logits + (at + i) * classes);
+            if (probabilities)
+                (many ? squash : soften)(&seen, i, classes, probabilities + (at + i) * classes);
         }
     }
 done:
@@ -145,7 +161,7 @@ cull_status cull_network_logits(cull_network *n, const cull_tensor *inputs, bool
         count = total - at < most ? total - at : most;
         TRY(predict(n, inputs, at, count, statistics, &seen));
         for (size_t i = 0; i < count; i++)
-            write_row(&seen, i, out->dtype,
+            write_row(&n->card, &seen, i, out->dtype,
                       (char *)out->data +
                           (at + i) * n->model->classes * cull_dtype_size(out->dtype));
     }
