@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/inspect.h"
 #include "data/reader.h"
 
 enum { MOST_REMARKS = 32, ROOM = 512 };
@@ -45,6 +46,14 @@ cull_status cull_data_check_labels(const cull_dataset *set)
                      set->name, names[set->target.kind]);
 }
 
+cull_status cull_data_say_no_test(const char *path, const char *what)
+{
+    return cull_fail_about(CULL_BAD_FILE, "data.test",
+                           "%s: holds no test set%s; name one with data.test, or let "
+                           "data.split: 0.1 set a tenth of the examples aside",
+                           path, what);
+}
+
 cull_status cull_data_create(const char *name, cull_dataset **out)
 {
     cull_status   status = CULL_OK;
@@ -82,6 +91,7 @@ void cull_data_close(cull_dataset *set)
     cull_texts_clear(&set->remarks);
     cull_texts_clear(&set->feature_names);
     cull_texts_clear(&set->label_names);
+    cull_data_sample_close(set->sample);
     cull_data_rows_release(set->rows);
     cull_base_free(set->target.data);
     cull_base_free(set->origin);
