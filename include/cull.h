@@ -1307,6 +1307,9 @@ typedef struct cull_run_options {
     /* Told before the first step, and once more as soon as steps have shown what they take; not
      * for a run that had ended. Optional. */
     void (*foresee)(void *context, const cull_run_outlook *outlook);
+    /* Told, before the first step, what a person should know of the data: a sentence at a time,
+     * as run.json has them. Optional. */
+    void (*warn)(void *context, const char *warning);
 } cull_run_options;
 
 typedef struct cull_run_result {
@@ -1328,12 +1331,18 @@ typedef struct cull_run_result {
 /*
  * Train as a recipe says.
  *
+ * What the data is probably not meant to be is told to options->warn: labels from 1 on, a class
+ * without examples, one class alone or nearly so, inputs that never change, test examples that are
+ * trained on too. What cannot be meant is refused (CULL_BAD_OPTION about data.test): a test set
+ * that is the training set, or is normalised otherwise.
+ *
  * Everything is checked and read before the folder is touched. A run that ends without
  * failing leaves a checkpoint; so does every epoch. The same recipe on the same machine gives
  * the same weights, bit for bit, also when it was killed and resumed in between.
  *
  * CULL_BAD_OPTION     the recipe cannot be followed
- * CULL_DIFFERS        a resumed run has another recipe; the subject is the key
+ * CULL_DIFFERS        a resumed run has another recipe, or its data has changed; the subject is the
+ *                     key
  * CULL_EXISTS         the folder already holds a run, and resume is false
  * CULL_BUSY           another process is training there
  * CULL_UNKNOWN_SET, CULL_NOT_FOUND   of the data, as cull_data_summarise() has them
@@ -1586,6 +1595,9 @@ typedef struct cull_compare_outlook {
 CULL_API bool cull_comparison_outlook(const cull_comparison *comparison, cull_compare_outlook *out);
 /* Sentences on what is left out, failed or damaged, i = 0, 1, ... until NULL. */
 CULL_API const char *cull_comparison_problem(const cull_comparison *comparison, size_t i);
+/* Sentences on the data, as cull_run_options' warn is told them, i = 0, 1, ... until NULL: from the
+ * beginning, where the data can be read then. */
+CULL_API const char *cull_comparison_warning(const cull_comparison *comparison, size_t i);
 
 /* A comparison as it was judged last, read from its folder. CULL_IO or CULL_BAD_FILE: it holds
  * none, or one of another version. Texts are the record's. */

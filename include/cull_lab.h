@@ -119,6 +119,7 @@ typedef struct cull_probe_options {
     void (*tell)(void *context, size_t done, size_t all); /* in gradient passes; optional   */
     bool (*stop)(void *context); /* asked after each batch; true: sum up what there is. Optional */
     void *context;
+    void (*warn)(void *context, const char *warning); /* as of cull_run_options; optional */
 } cull_probe_options;
 
 /*

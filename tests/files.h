@@ -47,7 +47,6 @@ static inline void *row_of(const cull_dataset *set, size_t place)
     return (char *)cull_data_base(set) + set->origin[place] * cull_data_row_bytes(set);
 }
 
-/* A set of random pixels (or, as float32, normals) and labels i % classes. */
 /* A set by its name or path, as its files have it. */
 static inline cull_status open_set(const char *name, cull_data_role role, const char *root,
                                    cull_dataset **out)
@@ -55,6 +54,7 @@ static inline cull_status open_set(const char *name, cull_data_role role, const 
     return cull_data_open(&(cull_data_request){.name = name, .role = role, .root = root}, out);
 }
 
+/* A set of random pixels (or, as float32, normals) and labels i % classes. */
 static inline cull_dataset *random_set(cull_dtype dtype, size_t count, size_t classes,
                                        size_t channels, size_t height, size_t width)
 {
@@ -75,6 +75,15 @@ static inline cull_dataset *random_set(cull_dtype dtype, size_t count, size_t cl
     set->classes = classes;
     assert_ok(cull_data_measure(set));
     return set;
+}
+
+/* As a file, and all but the last example as another: a test set may not be the training set. */
+static inline void write_both(cull_dataset *set, const char *train, const char *test)
+{
+    assert_ok(cull_data_write(set, train));
+    set->count--;
+    assert_ok(cull_data_write(set, test));
+    set->count++;
 }
 
 /* Everything that a set holds, compared. */

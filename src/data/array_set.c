@@ -11,6 +11,7 @@
 #include "data/array_names.h"
 #include "data/channels.h"
 #include "data/format.h"
+#include "data/inspect.h"
 #include "data/labels.h"
 #include "data/npy.h"
 #include "tensor/tensor.h"
@@ -270,6 +271,7 @@ cull_status cull_data_take(const cull_data_request *how, const cull_tensor *x, c
     }
     TRY(status);
     TRY(cull_data_measure(set));
+    TRY(cull_data_inspect(set));
     *out = set;
     set = NULL;
 done:
@@ -300,8 +302,7 @@ static cull_status read_npy_pair(struct pair *p, const cull_data_request *how, c
     cull_status  status = CULL_OK;
     cull_arrays *labels = NULL;
 
-    if (how->role == CULL_DATA_TEST)
-        FAIL(CULL_BAD_FILE, "%s: holds no test set; name another file for it", p->path);
+    if (how->role == CULL_DATA_TEST) TRY(cull_data_say_no_test(p->path, ""));
     TRY(open_beside(p->path, how->unlabelled, &labels));
     TRY(cull_arrays_get(p->arrays, NULL, &p->x));
     if (labels) TRY(cull_arrays_get(labels, NULL, &p->y));

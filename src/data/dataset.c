@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/inspect.h"
 #include "data/reader.h"
 #include "data/targets.h"
 
@@ -41,6 +42,14 @@ cull_status cull_data_check_labels(const cull_dataset *set)
     if (set->target.kind == CULL_TARGET_CLASS) return CULL_OK;
     return cull_fail(CULL_UNSUPPORTED, "%s: an example's target is %s; one class is known here",
                      set->name, cull_data_target_name(set->target.kind));
+}
+
+cull_status cull_data_say_no_test(const char *path, const char *what)
+{
+    return cull_fail_about(CULL_BAD_FILE, "data.test",
+                           "%s: holds no test set%s; name one with data.test, or let "
+                           "data.split: 0.1 set a tenth of the examples aside",
+                           path, what);
 }
 
 cull_status cull_data_create(const char *name, cull_dataset **out)
@@ -80,6 +89,7 @@ void cull_data_close(cull_dataset *set)
     cull_texts_clear(&set->remarks);
     cull_texts_clear(&set->feature_names);
     cull_texts_clear(&set->label_names);
+    cull_data_sample_close(set->sample);
     cull_data_rows_release(set->rows);
     cull_base_free(set->target.data);
     cull_base_free(set->origin);

@@ -29,6 +29,8 @@ typedef struct cull_data_target {
     void            *data; /* (count, width) */
 } cull_data_target;
 
+typedef struct cull_data_sample cull_data_sample; /* inspect.h */
+
 /*
  * Examples are numbered by their place, 0 .. count-1; selectors, orders and loaders speak of
  * places. Splits, cuts and copies make new places; `origin` says which row of the source an
@@ -62,6 +64,7 @@ typedef struct cull_dataset {
     bool unlabelled; /* no labels were there: targets are zeros, and only to be predicted    */
 
     const struct cull_dataset *like; /* while a test set is read: what was trained on        */
+    cull_data_sample *sample; /* what was looked at as it was opened; NULL: cut out of another */
 } cull_dataset;
 
 /*

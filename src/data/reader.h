@@ -34,6 +34,10 @@ void *cull_data_end(const cull_dataset *set);
 /* The same for a set that has no examples yet and whose rows are made already: it shares them. */
 cull_status cull_data_hold(cull_dataset *set, const char *path, cull_data_rows *rows);
 
+/* CULL_BAD_FILE, about data.test: there is no test set, and what to do. what: "", or behind a blank
+ * and in brackets what would be one. */
+cull_status cull_data_say_no_test(const char *path, const char *what);
+
 /* One part of a set, in an open file or two, read into the set behind what is there; count and
  * classes are set. idx takes images and labels, the others one file. */
 typedef cull_status (*cull_data_parse)(const cull_data_source *file, cull_dataset *into);

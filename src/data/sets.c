@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "data/format.h"
+#include "data/inspect.h"
 
 enum { MOST_FILES = 10, FOLDERS = 2, MOST_CHANNELS = 3 };
 
@@ -302,6 +303,7 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
         TRY(format->read(request, set, &measured));
     if (format && !measured) TRY(cull_data_measure(set));
     set->like = NULL;
+    if (!request->unlabelled) TRY(cull_data_inspect(set));
     *out = set;
     set = NULL;
 done:

@@ -1,4 +1,4 @@
-/* data/split.h - a validation set taken out of a training set, class by class. */
+/* data/split.h - a validation or test set taken out of a training set, class by class. */
 #ifndef CULL_DATA_SPLIT_H
 #define CULL_DATA_SPLIT_H
 
@@ -15,5 +15,9 @@
  */
 cull_status cull_data_split(cull_dataset *train, double fraction, uint64_t seed,
                             cull_dataset **validation);
+
+/* The same for a set that brings no test set. It is the same one for every seed, so that runs are
+ * comparable, and none of its examples is ever trained on. */
+cull_status cull_data_split_test(cull_dataset *train, double fraction, cull_dataset **test);
 
 #endif

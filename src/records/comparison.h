@@ -111,7 +111,7 @@ typedef struct cull_arm_costs {
 typedef struct cull_records_costs {
     double      threads, jobs;
     bool        settled;
-    const char *init;
+    const char *init, *fingerprint, *test_fingerprint;
     cull_costs  table;
     struct cull_records_own {
         const char    *name;
@@ -158,7 +158,8 @@ typedef struct cull_records_comparison {
     cull_records_arm  *arm; /* [arms] the full run first */
     size_t             arms;
     cull_records_list  problems;
-    struct json_t     *root; /* read: owned, the texts */
+    cull_records_texts warnings; /* of the data; all runs have the same */
+    struct json_t     *root;     /* read: owned, the texts */
 } cull_records_comparison;
 
 /* Into json, from its beginning, with a zero behind the text. */

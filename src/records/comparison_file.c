@@ -40,6 +40,7 @@ static const cull_records_field figures[] = {
     CULL_FIELD(cull_records_arm, "measured_saving", NUMBER, measured), A(NUMBER, mean),
     A(NUMBER, sd), CULL_FIELD(cull_records_arm, "best_mean", NUMBER, best),
 };
+static const cull_records_field noticed[] = {C(TEXTS_IF, warnings)};
 static const cull_records_field judged[] = {A(TEXT, verdict)};
 static const cull_records_field frontier[] = {A(BOOL, pareto)};
 static const cull_records_field run[] = {
@@ -178,6 +179,7 @@ cull_status cull_records_comparison_put(const cull_records_comparison *c, cull_j
     for (size_t i = 0; i < c->arms; i++) put_arm(json, c->metric, &c->arm[i]);
     cull_json_close(json, ']');
     cull_records_put_problems(json, &c->problems);
+    cull_records_put(json, CULL_FIELDS(noticed), c);
     return cull_records_end(json);
 }
 
@@ -288,6 +290,7 @@ cull_status cull_records_comparison_decode(const char *name, const void *data, s
     cull_records_take(out->root, CULL_FIELDS(head), out);
     cull_records_take(out->root, CULL_FIELDS(rules), out);
     cull_records_take(out->root, CULL_FIELDS(verdict), out);
+    cull_records_take(out->root, CULL_FIELDS(noticed), out);
     cull_records_take(json_object_get(out->root, "costs"), CULL_FIELDS(step), out);
     out->seeds = json_array_size(json_object_get(out->root, "seeds"));
     TRY(take_pairs(json_object_get(out->root, "recipe"), &out->recipe, &out->pairs));

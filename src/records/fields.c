@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "records/files.h"
 #include "records/phase.h"
 #include "records/yardstick.h"
 
@@ -31,6 +32,7 @@ static bool is_known(cull_records_kind base, const void *value)
     if (base == CULL_FIELD_TEXT) return (*(const char *const *)value)[0] != '\0';
     if (base == CULL_FIELD_BOOL) return *(const bool *)value;
     if (base == CULL_FIELD_SIZE) return *(const size_t *)value != SIZE_MAX;
+    if (base == CULL_FIELD_TEXTS) return ((const cull_records_texts *)value)->count > 0;
     for (size_t i = 0; i < numbers; i++)
         if (!isnan(((const double *)value)[i])) return true;
     return false;
@@ -51,6 +53,13 @@ static void put_phases(cull_json *json, const char *key, bool each, const double
     if (!each) cull_json_close(json, '}');
 }
 
+static void put_texts(cull_json *json, const char *key, const cull_records_texts *texts)
+{
+    cull_json_open(json, key, '[');
+    for (size_t i = 0; i < texts->count; i++) cull_json_text(json, NULL, texts->text[i]);
+    cull_json_close(json, ']');
+}
+
 static void put_field(cull_json *json, const cull_records_field *field, const void *value)
 {
     cull_records_kind base = field->kind & CULL_FIELD_BASE;
@@ -64,6 +73,7 @@ static void put_field(cull_json *json, const cull_records_field *field, const vo
     if (!known && field->kind & CULL_FIELD_IF) return;
     switch (base) {
     case CULL_FIELD_TEXT: cull_json_text(json, key, *(const char *const *)value); break;
+    case CULL_FIELD_TEXTS: put_texts(json, key, value); break;
     case CULL_FIELD_BOOL: cull_json_bool(json, key, *(const bool *)value); break;
     case CULL_FIELD_NUMBER: cull_json_number(json, key, *(const double *)value); break;
     case CULL_FIELD_COUNT:
@@ -159,6 +169,25 @@ static void take_phases(const json_t *object, const char *key, bool each, double
     }
 }
 
+void cull_records_texts_add(cull_records_texts *texts, const char *text)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        if (strcmp(texts->text[i], text) == 0) return;
+    if (texts->count < CULL_RECORDS_TEXTS) texts->text[texts->count++] = text;
+}
+
+static void take_texts(const json_t *array, cull_records_texts *out)
+{
+    size_t        i = 0;
+    const json_t *text = NULL;
+
+    *out = (cull_records_texts){0};
+    json_array_foreach(array, i, text)
+    {
+        if (json_is_string(text)) cull_records_texts_add(out, json_string_value(text));
+    }
+}
+
 static void take_field(const json_t *object, const cull_records_field *field, void *value)
 {
     cull_records_kind base = field->kind & CULL_FIELD_BASE;
@@ -167,6 +196,7 @@ static void take_field(const json_t *object, const cull_records_field *field, vo
 
     switch (base) {
     case CULL_FIELD_TEXT: *(const char **)value = cull_records_word(object, field->key); break;
+    case CULL_FIELD_TEXTS: take_texts(found, value); break;
     case CULL_FIELD_BOOL: *(bool *)value = json_is_true(found); break;
     case CULL_FIELD_SIZE:
         *(size_t *)value = number >= 0 && number <= MOST_COUNT ? (size_t)number : SIZE_MAX;

@@ -23,11 +23,13 @@ typedef enum cull_records_kind {
     CULL_FIELD_EACH,   /* the same as fields "KEY_load", ...; left out where none is known */
     CULL_FIELD_OPEN,   /* the fields up to ...                              */
     CULL_FIELD_CLOSE,  /* ... this one are an object of this key            */
+    CULL_FIELD_TEXTS,  /* cull_records_texts: an array                      */
     CULL_FIELD_BASE = 15,
     CULL_FIELD_IF = 16,   /* left out where it is "", false or not known: also objects */
     CULL_FIELD_NULL = 32, /* null where it is "" or not known                */
     CULL_FIELD_TEXT_IF = CULL_FIELD_TEXT | CULL_FIELD_IF,
     CULL_FIELD_TEXT_NULL = CULL_FIELD_TEXT | CULL_FIELD_NULL,
+    CULL_FIELD_TEXTS_IF = CULL_FIELD_TEXTS | CULL_FIELD_IF,
     CULL_FIELD_BOOL_IF = CULL_FIELD_BOOL | CULL_FIELD_IF,
     CULL_FIELD_PHASES_IF = CULL_FIELD_PHASES | CULL_FIELD_IF,
     CULL_FIELD_PHASES_NULL = CULL_FIELD_PHASES | CULL_FIELD_NULL,

@@ -22,6 +22,16 @@ typedef struct cull_records_list {
     size_t most, unsaid; /* no more are kept (0: all are), and so many were not */
 } cull_records_list;
 
+/* Sentences of somebody else, in their order; what is beyond the room is left out. */
+enum { CULL_RECORDS_TEXTS = 64 };
+typedef struct cull_records_texts {
+    const char *text[CULL_RECORDS_TEXTS];
+    size_t      count;
+} cull_records_texts;
+
+/* One that is there already is not added again. */
+void cull_records_texts_add(cull_records_texts *texts, const char *text);
+
 cull_status cull_records_say(cull_records_list *list, const char *format, ...) CULL_PRINTF(2, 3);
 void        cull_records_list_clear(cull_records_list *list);
 

@@ -64,6 +64,7 @@ void cull_records_plan_clear(cull_records_plan *plan)
 
 static const cull_records_field costs_head[] = {
     C(COUNT, threads), C(COUNT, jobs), C(BOOL, settled), C(TEXT_IF, init),
+    C(TEXT_IF, fingerprint), C(TEXT_IF, test_fingerprint),
 };
 static const cull_records_field table[] = {
     T(SIZE, pool), T(SIZE, validation), T(SIZE, test), T(SIZE, classes), T(SIZE, parameters),

@@ -11,6 +11,7 @@
 #ifndef CULL_RECORDS_RUN_H
 #define CULL_RECORDS_RUN_H
 
+#include "records/files.h"
 #include "records/json.h"
 #include "records/log.h"
 #include "records/phase.h"
@@ -46,10 +47,12 @@ typedef struct cull_records_info {
     struct {
         const char *name;
         double      train, validation, test, classes, dropped, relabelled, wrong, copies;
+        const char *fingerprint, *test_fingerprint; /* of the two sets as they were opened */
     } data;
-    const char *model;
-    double      parameters;
-    const char *strategy, *options;
+    cull_records_texts warnings; /* what a person should know of the data */
+    const char        *model;
+    double             parameters;
+    const char        *strategy, *options;
     struct {
         const char *pass, *norm, *precision, *proxy;
         double      scale;

@@ -1,8 +1,10 @@
 /* train/prepare.c - everything a run needs, opened and checked before its first step. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "data/inspect.h"
 #include "data/split.h"
 #include "data/strata.h"
 #include "train/folder/weights.h"
@@ -30,8 +32,9 @@ static cull_status check_own(const cull_train_setup *s)
                    "data.test=%s: only the program that has these arrays can bring them", s->test);
     if (s->own_model && s->score.scale < 1)
         FAIL_OPTION("score.scale", "a model of a program's own is known at one size only");
-    if (train && !s->test)
-        FAIL_OPTION("data.test", "arrays to train on bring no test set; give one too");
+    if (train && !s->test && !(s->split > 0))
+        FAIL_OPTION("data.test", "arrays to train on bring no test set; give one too, or let "
+                                 "data.split=0.1 set examples aside");
 done:
     return status;
 }
@@ -89,7 +92,64 @@ done:
     return status;
 }
 
-static cull_status open_data(const cull_train_setup *s, cull_train_sets *t)
+/* Who measures with a test set of his own where there is a common one is comparable with nobody. */
+static cull_status check_split(const cull_train_setup *s)
+{
+    cull_status   status = CULL_OK;
+    cull_dataset *theirs = NULL;
+
+    if (s->own_data[CULL_DATA_TRAIN].x.data) goto done;
+    status = open_set(s, s->data, CULL_DATA_TEST, NULL, &theirs);
+    if (status == CULL_OK)
+        FAIL_OPTION("data.split", "%s brings a test set, of %zu examples; leave the split out",
+                    theirs->name, theirs->count);
+    if (status != CULL_NO_MEMORY) status = CULL_OK; /* there is none */
+done:
+    cull_data_close(theirs);
+    return status;
+}
+
+static cull_status split_test(const cull_train_setup *s, cull_train_sets *t)
+{
+    cull_status status = CULL_OK;
+
+    TRY(check_split(s));
+    TRY(cull_data_split_test(t->train, s->split, &t->test));
+    TRY(cull_data_check_overlap(t->test, t->train));
+done:
+    return status;
+}
+
+static cull_status open_test(const cull_train_setup *s, cull_train_sets *t)
+{
+    cull_status status = CULL_OK;
+    bool        own = s->own_data[CULL_DATA_TEST].x.data != NULL;
+
+    if (own)
+        TRY(take_own(s, s->test, CULL_DATA_TEST, &t->test));
+    else if (s->test)
+        TRY(open_set(s, s->test, cull_data_is_known(s->test) ? CULL_DATA_TEST : CULL_DATA_TRAIN,
+                     t->train, &t->test));
+    else
+        TRY(open_set(s, s->data, CULL_DATA_TEST, NULL, &t->test));
+    cull_data_print(t->test, t->print[CULL_DATA_TEST]);
+    TRY(cull_data_check_pair(t->test, t->train, own));
+done:
+    return status;
+}
+
+static cull_status gather_warnings(const cull_texts *remarks, cull_texts *out)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t i = 0; i < remarks->count; i++)
+        if (cull_texts_find(out, remarks->text[i]) == out->count)
+            TRY(cull_texts_add(out, remarks->text[i], strlen(remarks->text[i])));
+done:
+    return status;
+}
+
+cull_status cull_train_open_data(const cull_train_setup *s, cull_train_sets *t)
 {
     cull_status status = CULL_OK;
 
@@ -97,12 +157,10 @@ static cull_status open_data(const cull_train_setup *s, cull_train_sets *t)
         TRY(take_own(s, s->data, CULL_DATA_TRAIN, &t->train));
     else
         TRY(open_set(s, s->data, CULL_DATA_TRAIN, NULL, &t->train));
-    if (s->own_data[CULL_DATA_TEST].x.data)
-        TRY(take_own(s, s->test, CULL_DATA_TEST, &t->test));
-    else if (s->test)
-        TRY(open_set(s, s->test, CULL_DATA_TRAIN, t->train, &t->test));
-    else
-        TRY(open_set(s, s->data, CULL_DATA_TEST, NULL, &t->test));
+    cull_data_print(t->train, t->print[CULL_DATA_TRAIN]);
+    TRY(s->split > 0 ? split_test(s, t) : open_test(s, t));
+    TRY(gather_warnings(&t->train->remarks, &t->warnings));
+    TRY(gather_warnings(&t->test->remarks, &t->warnings));
     TRY(cull_target_scale_measure(t->train, &t->scale));
     if (s->validation > 0) TRY(cull_data_split(t->train, s->validation, s->seed, &t->validation));
     if (s->subset > 0 && s->subset < 1) {
@@ -219,13 +277,14 @@ done:
     return status;
 }
 
-static void close_data(cull_train_sets *sets)
+void cull_train_close_data(cull_train_sets *sets)
 {
     cull_resident_close(&sets->train_at);
     cull_resident_close(&sets->validation_at);
     cull_resident_close(&sets->test_at);
     cull_data_record_clear(&sets->corruption);
     cull_target_scale_clear(&sets->scale);
+    cull_texts_clear(&sets->warnings);
     cull_data_close(sets->train);
     cull_data_close(sets->validation);
     cull_data_close(sets->test);
@@ -382,7 +441,7 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     cull_books_open(t->backend, setup->score.proxy != NULL, &t->books);
     if (setup->score.int8 && !cull_layer_int8(t->backend))
         FAIL_OPTION("score.precision", "backend %s has no int8", setup->backend);
-    TRY(open_data(setup, &t->sets));
+    TRY(cull_train_open_data(setup, &t->sets));
     TRY(make_model(setup, &t->sets, t->backend, &t->learner));
     TRY(place_data(setup, &t->learner, &t->sets));
     if (learns) TRY(make_learning(t));
@@ -404,7 +463,7 @@ void cull_trainer_destroy(cull_trainer *t)
     cull_scorer_close(&t->scorer);
     cull_selector_destroy(t->selector);
     cull_learner_close(&t->learner);
-    close_data(&t->sets);
+    cull_train_close_data(&t->sets);
     cull_backend_close(t->backend);
     cull_base_free(t);
 }

@@ -49,6 +49,7 @@ typedef struct cull_own_data {
 typedef struct cull_train_setup {
     const char          *data, *test; /* test NULL: none given                                   */
     cull_data_request    files;       /* how both are read; name and role are filled in          */
+    double               split;       /* share of the set that becomes the test set; 0: none */
     double               validation;  /* share of the training set split off; 0: none   */
     double               subset;      /* share of the rest that is used; 0 or 1: all    */
     cull_data_corruption corruption;

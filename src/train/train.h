@@ -19,6 +19,7 @@
 #ifndef CULL_TRAIN_TRAIN_H
 #define CULL_TRAIN_TRAIN_H
 
+#include "data/inspect.h"
 #include "data/targets.h"
 #include "records/run.h"
 #include "train/books.h"
@@ -28,6 +29,8 @@
 /* The sets of a run, and where the backend reads them. */
 typedef struct cull_train_sets {
     cull_dataset     *train, *validation, *test; /* validation NULL: none */
+    char              print[2][CULL_DATA_PRINT]; /* as opened, by cull_data_role; "": split off */
+    cull_texts        warnings;                  /* what a person should know of them */
     cull_data_record  corruption;
     cull_target_scale scale; /* of real targets, which are learned by it; else zeros */
     cull_data_form    form;  /* of what networks read */
@@ -77,6 +80,11 @@ struct cull_trainer {
 typedef struct cull_trainer cull_trainer;
 
 /* ---- prepare.c ---- */
+
+/* The sets alone, read, held against each other, split and harmed. Close them also after a failure.
+ */
+cull_status cull_train_open_data(const cull_train_setup *setup, cull_train_sets *sets);
+void        cull_train_close_data(cull_train_sets *sets);
 
 /* setup and the texts in it are borrowed. learns false: only to evaluate. Reads files, writes
  * none. */
@@ -158,6 +166,9 @@ cull_status cull_checkpoint_load(cull_trainer *trainer, bool *found);
 /* run.json: what ran where, and how it ended ("running", "finished", ...). why: NULL, or the
  * sentence of a failure. */
 cull_status cull_train_manifest(const cull_trainer *trainer, const char *status, const char *why);
+/* CULL_DIFFERS when the run that is there was begun on other data than the trainer's, by what
+ * run.json says; one that says nothing of it is believed. */
+cull_status cull_train_check_data(const cull_trainer *trainer);
 /* selection.npz and subset.npz: what was trained. missing: only where they are not there. */
 cull_status cull_train_selection(const cull_trainer *trainer, bool missing);
 /* corruption.npz: which examples were harmed; nothing when none was. */

@@ -15,7 +15,7 @@ static const double      keeps[] = {.25, .5};
 
 /* The same recipe on ref and on far. */
 struct world {
-    char         folder[64], set[128], weights[128];
+    char         folder[64], set[128], test[128], weights[128];
     cull_recipe *recipe[2];
 };
 
@@ -36,7 +36,7 @@ static cull_model *make_model(void)
 
 static cull_recipe *open_recipe(const struct world *w, const char *backend)
 {
-    const cull_option options[] = {{"data.name", w->set},        {"data.test", w->set},
+    const cull_option options[] = {{"data.name", w->set},        {"data.test", w->test},
                                    {"train.batch", "16"},        {"train.backend", backend},
                                    {"data.label_noise", "0.25"}, {"train.evaluate_batch", "40"},
                                    {"train.threads", "1"}};
@@ -76,8 +76,9 @@ static int begin(void **state)
     memcpy(w->folder, FOLDER_TEMPLATE, sizeof FOLDER_TEMPLATE);
     assert_non_null(mkdtemp(w->folder));
     (void)snprintf(w->set, sizeof w->set, "%s/set.npz", w->folder);
+    (void)snprintf(w->test, sizeof w->test, "%s/test.npz", w->folder);
     (void)snprintf(w->weights, sizeof w->weights, "%s/weights.safetensors", w->folder);
-    assert_ok(cull_data_write(set, w->set));
+    write_both(set, w->set, w->test);
     cull_data_close(set);
     w->recipe[0] = open_recipe(w, "ref");
     w->recipe[1] = open_recipe(w, "far");

@@ -22,7 +22,7 @@ static int make_world(void **state)
     assert_non_null(w);
     strcpy(w->folder, FOLDER_TEMPLATE);
     assert_non_null(mkdtemp(w->folder));
-    assert_ok(cull_data_write(set, path_in(w->folder, "set.npz")));
+    write_both(set, path_in(w->folder, "set.npz"), path_in(w->folder, "test.npz"));
     cull_data_close(set);
     *state = w;
     return 0;
@@ -63,7 +63,7 @@ static bool asked_to_stop(void *context)
 /* A run of "key=value" words, in a folder of its own unless it goes on with the last. */
 static cull_status run(struct world *w, const char *words, bool resume)
 {
-    char             yaml[1024], set[128], copy[512], *rest = NULL;
+    char             yaml[1024], copy[512], *rest = NULL;
     cull_option      change[16];
     size_t           count = 0;
     cull_recipe     *recipe = NULL;
@@ -76,11 +76,10 @@ static cull_status run(struct world *w, const char *words, bool resume)
                                 .foresee = foresee};
     cull_status      status = CULL_OK;
 
-    (void)snprintf(set, sizeof set, "%s/set.npz", w->folder);
     (void)snprintf(yaml, sizeof yaml,
-                   "data: {name: %s, test: %s}\nmodel: {name: mlp}\n"
+                   "data: {name: %s/set.npz, test: %s/test.npz}\nmodel: {name: mlp}\n"
                    "train: {batch: %d, threads: 1}\n",
-                   set, set, BATCH);
+                   w->folder, w->folder, BATCH);
     (void)snprintf(copy, sizeof copy, "%s", words);
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         char *equals = strchr(word, '=');

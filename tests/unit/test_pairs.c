@@ -12,25 +12,18 @@ struct world {
     char folder[64], train[128], test[128];
 };
 
-static void write_set(const struct world *w, const char *name)
-{
-    cull_dataset *set = random_set(CULL_U8, COUNT, CLASSES, 1, SIDE, SIDE);
-
-    assert_ok(cull_data_write(set, path_in(w->folder, name)));
-    cull_data_close(set);
-}
-
 static int make_world(void **state)
 {
     struct world *w = calloc(1, sizeof *w);
+    cull_dataset *set = random_set(CULL_U8, COUNT, CLASSES, 1, SIDE, SIDE);
 
     assert_non_null(w);
     strcpy(w->folder, FOLDER_TEMPLATE);
     assert_non_null(mkdtemp(w->folder));
-    write_set(w, "train.npz");
-    write_set(w, "test.npz");
     (void)snprintf(w->train, sizeof w->train, "%s", path_in(w->folder, "train.npz"));
     (void)snprintf(w->test, sizeof w->test, "%s", path_in(w->folder, "test.npz"));
+    write_both(set, w->train, w->test);
+    cull_data_close(set);
     *state = w;
     return 0;
 }

@@ -21,7 +21,7 @@ static int make_world(void **state)
     assert_non_null(getcwd(w->before, sizeof w->before));
     assert_int_equal(0, chdir(w->folder));
     assert_int_equal(0, mkdir("in", 0777));
-    assert_ok(cull_data_write(set, "in/set.npz"));
+    write_both(set, "in/set.npz", "in/test.npz");
     cull_data_close(set);
     *state = w;
     return 0;
@@ -176,7 +176,7 @@ static void a_file_that_was_moved_makes_no_difference(void **state)
     }
 }
 
-static const char tiny[] = "data: {name: set.npz, test: set.npz}\nmodel: {name: mlp}\n"
+static const char tiny[] = "data: {name: set.npz, test: test.npz}\nmodel: {name: mlp}\n"
                            "train: {epochs: 2, batch: 16, threads: 1}\n";
 
 static bool stop_now(void *context)

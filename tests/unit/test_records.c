@@ -339,6 +339,10 @@ static void check_written_run(const char *folder, const cull_yardstick *metric, 
     info.no_energy = "not available here: no counter";
     info.weights = "w";
     info.work = some_work(9);
+    info.data.fingerprint = "6 uint8:1x2x2";
+    cull_records_texts_add(&info.warnings, "first \"said\"");
+    cull_records_texts_add(&info.warnings, "second");
+    cull_records_texts_add(&info.warnings, "second"); /* said once */
     assert_ok(cull_records_info_write(folder, &info));
     assert_ok(cull_records_logs_open(&logs, folder, metric, 0, 0));
     for (int i = 0; i < 9;
@@ -364,6 +368,11 @@ static void check_written_run(const char *folder, const cull_yardstick *metric, 
     assert_string_equal("a \"set\"", run.info.data.name);
     assert_string_equal(info.no_energy, run.info.no_energy);
     assert_same_work(&info.work, &run.info.work);
+    assert_string_equal("6 uint8:1x2x2", run.info.data.fingerprint);
+    assert_string_equal("", run.info.data.test_fingerprint);
+    assert_int_equal(2, run.info.warnings.count);
+    assert_string_equal("first \"said\"", run.info.warnings.text[0]);
+    assert_string_equal("second", run.info.warnings.text[1]);
     assert_int_equal(1, run.curves.of[CULL_RECORDS_TRAIN].count);
     assert_int_equal(1, run.curves.of[CULL_RECORDS_TEST].count);
     assert_int_equal(1, run.curves.of[CULL_RECORDS_VALIDATION].count);
@@ -392,6 +401,33 @@ static void a_run_is_read_as_it_was_written(void **state)
     check_written_run(*state, &cull_yardstick_map, 0.125);
 }
 
+static void old_and_damaged_runs_have_no_warnings_or_fewer(void **state)
+{
+    static const struct {
+        const char *info;
+        size_t      warnings;
+    } cases[] = {{"{\"status\":\"running\"}", 0},
+                 {"{\"status\":\"running\",\"warnings\":\"one\"}", 0},
+                 {"{\"status\":\"running\",\"warnings\":[1,\"one\",null,\"one\",\"two\"]}", 2}};
+    cull_records_texts many = {0};
+    char               name[CULL_RECORDS_TEXTS + 2][8];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_records_run run = {0};
+
+        assert_ok(cull_records_run_decode(cases[i].info, strlen(cases[i].info), NULL, 0, &run));
+        assert_int_equal(cases[i].warnings, run.info.warnings.count);
+        assert_string_equal("", run.info.data.fingerprint);
+        cull_records_run_clear(&run);
+    }
+    for (size_t i = 0; i < CULL_RECORDS_TEXTS + 2; i++) {
+        (void)snprintf(name[i], sizeof name[i], "%zu", i);
+        cull_records_texts_add(&many, name[i]);
+    }
+    assert_int_equal(CULL_RECORDS_TEXTS, many.count);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +436,7 @@ int main(void)
         IN_FOLDER(another_version_is_refused_with_one_sentence),
         IN_FOLDER(a_comparison_is_read_as_it_was_written),
         IN_FOLDER(a_run_is_read_as_it_was_written),
+        cmocka_unit_test(old_and_damaged_runs_have_no_warnings_or_fewer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static int make_world(void **state)
     assert_non_null(w);
     strcpy(w->folder, FOLDER_TEMPLATE);
     assert_non_null(mkdtemp(w->folder));
-    assert_ok(cull_data_write(set, path_in(w->folder, "set.npz")));
+    write_both(set, path_in(w->folder, "set.npz"), path_in(w->folder, "test.npz"));
     cull_data_close(set);
     *state = w;
     return 0;
@@ -55,16 +55,17 @@ static bool stop_now(void *context)
 static void a_used_up_budget_stays_used_up_after_a_kill(void **state)
 {
     struct world    *w = *state;
-    char             set[128];
+    char             set[128], test[128];
     cull_recipe     *recipe = NULL;
     cull_run_result  whole = {0}, resumed = {0};
-    cull_option      changes[] = {{"data.name", set},     {"data.test", set},
+    cull_option      changes[] = {{"data.name", set},     {"data.test", test},
                                   {"model.name", "mlp"},  {"train.batch", "16"},
                                   {"train.threads", "1"}, {"train.checkpoint_steps", "1"},
                                   {"train.cost", "30"},   {"train.epochs", "9"}};
     cull_run_options options = {.folder = path_in(w->folder, "run"), .tell = copy_at_end};
 
     (void)snprintf(set, sizeof set, "%s/set.npz", w->folder);
+    (void)snprintf(test, sizeof test, "%s/test.npz", w->folder);
     options.context = w;
     assert_ok(cull_recipe_open(NULL, changes, sizeof changes / sizeof *changes, &recipe));
     assert_ok(cull_train(recipe, &options, &whole));
@@ -83,17 +84,18 @@ static void a_used_up_budget_stays_used_up_after_a_kill(void **state)
 /* Seconds as a slow machine would have spent them in one phase, before the first step. */
 static cull_run_result run_with(const struct world *w, cull_phase phase, bool resumes)
 {
-    char             set[128];
+    char             set[128], test[128];
     cull_recipe     *recipe = NULL;
     cull_trainer    *t = NULL;
     cull_run_result  result = {0};
-    cull_option      changes[] = {{"data.name", set},          {"data.test", set},
+    cull_option      changes[] = {{"data.name", set},          {"data.test", test},
                                   {"data.validation", "0.2"},  {"model.name", "mlp"},
                                   {"train.batch", "16"},       {"train.threads", "1"},
                                   {"train.seconds", "100000"}, {"train.epochs", "2"}};
     cull_run_options options = {.folder = path_in(w->folder, "timed"), .stop = stop_now};
 
     (void)snprintf(set, sizeof set, "%s/set.npz", w->folder);
+    (void)snprintf(test, sizeof test, "%s/test.npz", w->folder);
     assert_ok(cull_recipe_open(NULL, changes, sizeof changes / sizeof *changes, &recipe));
     if (!resumes) options.stop = NULL;
     (void)mkdir(options.folder, 0777);

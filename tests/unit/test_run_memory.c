@@ -17,8 +17,8 @@ static void write_set(const char *path)
     cull_array    arrays[] = {
            {"x_train", cull_matrix(cull_data_base(set), CULL_U8, COUNT, (size_t)SIDE * SIDE)},
            {"y_train", cull_vector(cull_data_labels(set), CULL_I32, COUNT)},
-           {"x_test", cull_matrix(cull_data_base(set), CULL_U8, COUNT, (size_t)SIDE * SIDE)},
-           {"y_test", cull_vector(cull_data_labels(set), CULL_I32, COUNT)},
+           {"x_test", cull_matrix(cull_data_base(set), CULL_U8, COUNT - 1, (size_t)SIDE * SIDE)},
+           {"y_test", cull_vector(cull_data_labels(set), CULL_I32, COUNT - 1)},
     };
 
     assert_ok(cull_arrays_write(path, arrays, sizeof arrays / sizeof *arrays));

@@ -8,9 +8,9 @@ enum { COUNT = 48, SIDE = 16, CLASSES = 3 };
 static void train(const char *folder, const char *out, const char *threads, const char *workers,
                   cull_run_result *result)
 {
-    char             set[128];
+    char             set[128], test[128];
     cull_recipe     *recipe = NULL;
-    cull_option      changes[] = {{"data.name", set},        {"data.test", set},
+    cull_option      changes[] = {{"data.name", set},        {"data.test", test},
                                   {"data.workers", workers}, {"train.threads", threads},
                                   {"model.name", "lenet5"},  {"augment.crop", "2"},
                                   {"augment.flip", "true"},  {"train.batch", "20"},
@@ -19,6 +19,7 @@ static void train(const char *folder, const char *out, const char *threads, cons
     cull_run_options options = {.folder = path_in(folder, out)};
 
     (void)snprintf(set, sizeof set, "%s/set.npz", folder);
+    (void)snprintf(test, sizeof test, "%s/test.npz", folder);
     assert_ok(cull_recipe_open(NULL, changes, sizeof changes / sizeof *changes, &recipe));
     assert_ok(cull_train(recipe, &options, result));
     cull_recipe_close(recipe);
@@ -32,7 +33,7 @@ static void threads_and_loaders_do_not_race(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(folder));
-    assert_ok(cull_data_write(set, path_in(folder, "set.npz")));
+    write_both(set, path_in(folder, "set.npz"), path_in(folder, "test.npz"));
     cull_data_close(set);
     train(folder, "alone", "1", "0", &alone);
     train(folder, "many", "3", "2", &many);

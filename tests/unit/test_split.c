@@ -88,6 +88,25 @@ static void the_seed_decides(void **state)
     }
 }
 
+static void a_test_set_is_not_the_validation_set_of_any_seed(void **state)
+{
+    cull_dataset *train[3] = {make_set(), make_set(), make_set()}, *side[3] = {0};
+
+    (void)state;
+    assert_ok(cull_data_split_test(train[0], .1, &side[0]));
+    assert_ok(cull_data_split_test(train[1], .1, &side[1]));
+    assert_ok(cull_data_split(train[2], .1, 0, &side[2]));
+    assert_same_set(side[0], side[1]);
+    assert_same_set(train[0], train[1]);
+    assert_memory_not_equal(side[0]->origin, side[2]->origin, 100 * sizeof *side[0]->origin);
+    assert_fails(CULL_BAD_ARGUMENT, "random: a test split of",
+                 cull_data_split_test(train[0], 1, &side[0]));
+    for (size_t i = 0; i < 3; i++) {
+        cull_data_close(side[i]);
+        cull_data_close(train[i]);
+    }
+}
+
 static void impossible_fractions_are_refused(void **state)
 {
     static const double fractions[] = {0, 1, -1, 2, .9999, (double)NAN};
@@ -126,6 +145,7 @@ int main(void)
         cmocka_unit_test(every_example_goes_to_one_side_with_all_it_has),
         cmocka_unit_test(classes_keep_their_proportions_to_one_example),
         cmocka_unit_test(the_seed_decides),
+        cmocka_unit_test(a_test_set_is_not_the_validation_set_of_any_seed),
         cmocka_unit_test(impossible_fractions_are_refused),
         cmocka_unit_test(a_failed_allocation_leaves_the_set_whole),
     };

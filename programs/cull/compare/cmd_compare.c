@@ -119,6 +119,7 @@ static int compare(struct arguments *a, cull_comparison *c)
 {
     cull_status status = CULL_OK;
     unsigned    jobs = (unsigned)a->jobs;
+    const char *warning = NULL;
     int         end = END_WELL;
 
     if (!a->plan) {
@@ -127,6 +128,7 @@ static int compare(struct arguments *a, cull_comparison *c)
             return complain_last(END_USAGE, "Give another --out.");
         if (status != CULL_OK) return complain_compare(status);
     }
+    for (size_t i = 0; (warning = cull_comparison_warning(c, i)); i++) say_warning(NULL, warning);
     compare_listen();
     end = compare_measure(c, jobs, a->json);
     if (end) return end;

@@ -46,7 +46,8 @@ static int probe(struct arguments *a)
                                   .exact = a->exact,
                                   .folder = a->out,
                                   .tell = tell_passes,
-                                  .context = &terminal};
+                                  .context = &terminal,
+                                  .warn = say_warning};
     int                end = take_probe(a->strategies, a->keep, &options);
 
     if (!end) end = open_recipe(a->recipe, &a->change, &recipe);

@@ -168,7 +168,8 @@ static int run(struct arguments *a, const cull_recipe *recipe)
                                 .tell = tell,
                                 .stop = should_stop,
                                 .context = &talk,
-                                .foresee = foresee};
+                                .foresee = foresee,
+                                .warn = say_warning};
     cull_status      status = CULL_OK;
     int              end = END_WELL;
 

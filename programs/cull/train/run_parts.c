@@ -192,7 +192,7 @@ int complain_run(cull_status status)
         {CULL_EXISTS, END_USAGE, "Give --resume to go on with it, or another --out."},
         {CULL_BUSY, END_USAGE, "Wait until it has ended, or give another --out."},
         {CULL_DIFFERS, END_USAGE,
-         "Resume with the recipe it was begun with, or give another --out."},
+         "Resume with the recipe and the data it was begun with, or give another --out."},
         {CULL_NOT_FINITE, END_FAILED,
          "Lower optim.lr, set optim.clip or schedule.warmup, and begin anew; the latest checkpoint "
          "is untouched."},
@@ -244,4 +244,13 @@ int open_recipe(const char *path, const changes *all, cull_recipe **out)
 
     if (path) path = find_recipe(path, room, sizeof room);
     return complain_opening(cull_recipe_open(path, all->option, all->count, out), path);
+}
+
+void say_warning(void *context, const char *warning)
+{
+    size_t length = strlen(warning);
+
+    (void)context;
+    (void)fprintf(stderr, "cull: warning: %s%s\n", warning,
+                  length && strchr(".?!", warning[length - 1]) ? "" : ".");
 }

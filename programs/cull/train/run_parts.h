@@ -37,6 +37,9 @@ int complain_run(cull_status status);
 int complain_opening(cull_status status, const char *path);
 int open_recipe(const char *path, const changes *all, cull_recipe **out);
 
+/* Something to know of the data, on stderr; the context is not looked at. */
+void say_warning(void *context, const char *warning);
+
 /* ---- find_recipe.c ---- */
 
 /* The recipe of this path or name, with or without its ending: here, or where recipes were

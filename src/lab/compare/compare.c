@@ -169,6 +169,7 @@ cull_status cull_comparison_create(const cull_compare_options *options, cull_com
     TRY(cull_arms_open(&c->base, &c->wish, &c->arms));
     if (c->arms.count < 2)
         FAIL(CULL_BAD_OPTION, "strategies: nothing to compare with full training");
+    TRY(cull_compare_look(c));
     TRY(ask_first(c));
     *out = c;
     c = NULL;
@@ -183,6 +184,7 @@ void cull_comparison_destroy(cull_comparison *c)
     cull_compare_clear_unmeasured(c);
     cull_compare_drop_runs(c);
     cull_arms_close(&c->arms);
+    cull_texts_clear(&c->warnings);
     cull_json_clear(&c->plan);
     cull_json_clear(&c->result);
     cull_base_free(c->changes);

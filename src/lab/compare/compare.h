@@ -3,6 +3,7 @@
  * judged.
  *
  *     compare.c         the comparison itself: its options, and what is measured
+ *     compare_data.c    what is to be known of the data, and whether it has changed
  *     compare_plan.c    what will be run, and what that will take
  *     compare_settle.c  costs that only an arm's runs tell
  *     costs_file.c      the table as the values of costs.json, where it is frozen
@@ -70,7 +71,9 @@ struct cull_comparison {
     char folder[CULL_DATA_PATH];
     int  lock;
     char created[32];
-    char init[CULL_COMPARE_HASH]; /* of train.init's file when it began; "": none, or not known */
+    char init[CULL_COMPARE_HASH];   /* of train.init's file when it began; "": none, or not known */
+    char print[2][CULL_DATA_PRINT]; /* of the data, by cull_data_role; likewise */
+    cull_texts warnings;            /* about it */
 
     cull_compared     *run; /* [arms][seeds] */
     char               title[CULL_COMPARE_TITLE];
@@ -92,6 +95,13 @@ static inline const cull_yardstick *cull_compare_yardstick(const cull_comparison
 {
     return cull_train_yardstick(c->arms.arm[0].recipe->setup.loss.kind);
 }
+
+/* compare_data.c: open the data, and see that it is what the comparison was begun on; a run that
+ * was trained on other data is not believed; warnings of all runs into the value. */
+cull_status cull_compare_look(cull_comparison *c);
+cull_status cull_compare_check_data(cull_comparison *c, const cull_records_costs *begun);
+void        cull_compare_doubt_data(const cull_comparison *c, cull_records_run *run);
+cull_status cull_compare_gather_warnings(cull_comparison *c);
 
 /* compare_plan.c */
 void        cull_compare_clear_unmeasured(cull_comparison *c);

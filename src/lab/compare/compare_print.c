@@ -291,6 +291,7 @@ cull_status cull_comparison_judge(cull_comparison *c)
         for (uint64_t seed = 1; seed <= c->seeds; seed++)
             take_run(c, i, seed, &v->is.arm[i].run[seed - 1]);
     advise(c);
+    TRY(cull_compare_gather_warnings(c));
     TRY(cull_records_comparison_put(&v->is, &c->result));
     TRY(cull_base_join(c->folder, "comparison.json", path));
     TRY(cull_file_write(path, c->result.bytes.data, strlen(cull_comparison_text(c))));

@@ -91,6 +91,7 @@ cull_status cull_compare_read_runs(cull_comparison *c)
             TRY(cull_base_join(c->folder, name, path));
             TRY(cull_records_run_read(path, &run->record));
             check_init(c, &run->record);
+            cull_compare_doubt_data(c, &run->record);
             run->accuracy = run->record.info.test;
             run->best = best_of(&run->record);
         }

@@ -12,6 +12,8 @@ cull_status cull_costs_write(const cull_comparison *c, const char *path)
                               .jobs = c->jobs,
                               .settled = c->settled,
                               .init = c->init,
+                              .fingerprint = c->print[CULL_DATA_TRAIN],
+                              .test_fingerprint = c->print[CULL_DATA_TEST],
                               .table = c->costs};
 
     TRY(cull_base_alloc(c->arms.count, sizeof *out.arm, "costs", &out.arm));
@@ -67,6 +69,7 @@ cull_status cull_costs_read(cull_comparison *c, const char *path)
     cull_records_costs from = {0};
 
     TRY(cull_records_costs_read(path, &from));
+    TRY(cull_compare_check_data(c, &from));
     TRY(leave_out(c, &from));
     for (size_t i = 0; i < c->arms.count; i++)
         if (!c->arms.arm[i].uniform && !take_own(&from, &c->arms.arm[i]))

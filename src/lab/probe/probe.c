@@ -152,6 +152,8 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe)
     cull_probe_ground       ground = {0};
 
     TRY(cull_trainer_create(s, false, &w->t));
+    for (size_t i = 0; w->options->warn && i < w->t->sets.warnings.count; i++)
+        w->options->warn(w->options->context, w->t->sets.warnings.text[i]);
     if (w->options->weights)
         TRY(cull_weights_read(w->options->weights, w->t->learner.model, w->t->learner.params));
     else

@@ -35,6 +35,7 @@ static void fill_data(const cull_values *v, cull_train_setup *s)
                                                   ? CULL_MISSING_MEAN
                                                   : CULL_MISSING_REFUSED};
     s->test = text_or_none(v, "data.test");
+    s->split = cull_value_real(v, "data.split");
     s->validation = cull_value_real(v, "data.validation");
     s->subset = cull_value_real(v, "data.subset");
     s->workers = (unsigned)cull_value_int(v, "data.workers");
@@ -304,6 +305,8 @@ cull_status cull_recipe_fill(const cull_values *v, const cull_layer_list *layers
     s.most_cost = cull_value_real(v, "train.cost");
     s.shorten = cull_value_real(v, "train.shorten");
     fill_data(v, &s);
+    if (s.split > 0 && s.test)
+        FAIL_OPTION("data.split", "data.test=%.200s is the test set already", s.test);
     fill_model(v, &s);
     TRY(fill_schedule(v, &s));
     if (s.optim.rule == CULL_OPTIM_SGD && s.optim.nesterov && s.optim.momentum == 0)

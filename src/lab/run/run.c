@@ -94,6 +94,12 @@ done:
     return status;
 }
 
+static void tell_warnings(const cull_run_options *options, const cull_texts *warnings)
+{
+    for (size_t i = 0; options->warn && i < warnings->count; i++)
+        options->warn(options->context, warnings->text[i]);
+}
+
 cull_status cull_train(const cull_recipe *recipe, const cull_run_options *options,
                        cull_run_result *out)
 {
@@ -117,6 +123,7 @@ cull_status cull_train(const cull_recipe *recipe, const cull_run_options *option
     TRY(look(recipe, options, &there)); /* another may have begun while the data was read */
     TRY(note_recipe(recipe, options->folder, there));
     watched = cull_outlook_open(recipe, options, trainer, &outlook);
+    tell_warnings(options, &trainer->sets.warnings);
     TRY(cull_trainer_run(trainer, &watched, out));
     cull_sized_give(given, out, sizeof *out);
 done:

@@ -202,6 +202,7 @@ cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
     *found = false;
     TRY(cull_base_join(t->run.folder, STATE_FILE, path));
     if (access(path, F_OK) != 0 && errno == ENOENT) goto done;
+    TRY(cull_train_check_data(t));
     TRY(cull_file_read(path, &data, &bytes));
     TRY(cull_run_state_decode(path, data, bytes, &state));
     if (state.progress.epoch > t->expected.epochs || state.progress.at > t->sets.train->count)

@@ -24,6 +24,10 @@ static void fill_data(const cull_train_sets *sets, cull_records_info *out)
     out->data.relabelled = (double)harm->relabels;
     out->data.wrong = (double)harm->wrong;
     out->data.copies = (double)harm->copies;
+    out->data.fingerprint = sets->print[CULL_DATA_TRAIN];
+    out->data.test_fingerprint = sets->print[CULL_DATA_TEST];
+    for (size_t i = 0; i < sets->warnings.count; i++)
+        cull_records_texts_add(&out->warnings, sets->warnings.text[i]);
 }
 
 static void fill_selection(const cull_selector *selector, const cull_score_setup *score,
@@ -102,6 +106,35 @@ cull_status cull_train_manifest(const cull_trainer *t, const char *run_status, c
     fill_outcome(&t->progress, &t->books, &info);
     fill_overlap(t->scorer.pipeline, &info);
     return cull_records_info_write(t->run.folder, &info);
+}
+
+/* then: as run.json has it; "": nobody wrote it down. */
+static cull_status check_print(const char *folder, const char *key, const char *name,
+                               const char *then, const char *now)
+{
+    const char *differs = then[0] ? cull_data_print_difference(then, now) : NULL;
+
+    if (!differs) return CULL_OK;
+    return cull_fail_about(CULL_DIFFERS, key,
+                           "%s: the data has changed since the run was begun: %s has %s now",
+                           folder, name, differs);
+}
+
+cull_status cull_train_check_data(const cull_trainer *t)
+{
+    cull_status            status = CULL_OK;
+    const char            *folder = t->run.folder;
+    const cull_train_sets *sets = &t->sets;
+    cull_records_run       run = {0};
+
+    TRY(cull_records_run_read(folder, &run));
+    TRY(check_print(folder, "data.name", sets->train->name, run.info.data.fingerprint,
+                    sets->print[CULL_DATA_TRAIN]));
+    TRY(check_print(folder, "data.test", sets->test->name, run.info.data.test_fingerprint,
+                    sets->print[CULL_DATA_TEST]));
+done:
+    cull_records_run_clear(&run);
+    return status;
 }
 
 cull_status cull_train_selection(const cull_trainer *t, bool missing)
