@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 
-enum { FIRST_ROOM = 1 << 20, FIRST_FIELDS = 64 };
+enum { FIRST_ROOM = 1 << 16, FIRST_FIELDS = 64 };
 
 /* What became of a look for a record. */
 enum look { WHOLE, CUT };
