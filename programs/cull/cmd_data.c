@@ -15,10 +15,10 @@ static const command self = {
              "       cull data info SET [--root DIR] [--json]\n"
              "       cull data convert SET -o FILE.npz [--role train|test] [--root DIR]\n\n"
              "list prints every set that is known by name, and where its files were found, or\n"
-             "from where and how they are to be had;\n"
-             "info reads one and says what is in it; convert writes it as a .npz file that is\n"
-             "read faster. SET is a name that list prints, or a .npz or .npy file. Sets are\n"
-             "looked for below --root or $CULL_DATA; docs/formats.md names their files.\n\n",
+             "from where they are to be had; info reads one and says what is in it; convert\n"
+             "writes it as a .npz file that is read faster. SET is a name that list prints, or a\n"
+             ".npz or .npy file. Sets are looked for below --root or $CULL_DATA; docs/formats.md\n"
+             "names their files.\n\n",
 };
 
 static void print_listing(const cull_data_listing *line)
