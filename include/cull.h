@@ -794,6 +794,7 @@ typedef struct cull_data_listing {
     const char *doc; /* one line */
     bool        train, test;
     char        folder[CULL_DATA_PATH]; /* where they were found; "" when neither was */
+    const char *get; /* what to do to have them: from where, and into which folder of the root */
 } cull_data_listing;
 
 /* The sets known by name, i = 0, 1, ... until false. root: the folder that holds the sets'

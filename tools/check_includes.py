@@ -20,7 +20,7 @@ LIBC = set("""
     assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
     stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar
     wchar wctype dirent dlfcn fcntl libgen pthread sched spawn strings unistd sys/mman sys/resource
-    sys/file sys/ioctl sys/prctl sys/stat sys/time sys/types sys/utsname sys/wait
+    sys/file sys/ioctl sys/prctl sys/stat sys/statvfs sys/time sys/types sys/utsname sys/wait
 """.split())
 
 

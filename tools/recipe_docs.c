@@ -19,7 +19,23 @@ static const char opening[] =
     "line (exit\nstatus 2), before anything runs. Anchors, aliases, tags and second documents are "
     "refused. `key=value`\non the command line replaces what the file says; a list is written "
     "there "
-    "as here,\n`schedule.milestones=[60, 120]`, or `60,120`. Bounds are inclusive.\n";
+    "as here,\n`schedule.milestones=[60, 120]`, or `60,120`. Bounds are inclusive.\n\n"
+    "Paths (of `data.name`, `data.root`, `data.test`, `score.irreducible`, `train.init`, a plug-in "
+    "in\n"
+    "`select.strategy`) are relative to the recipe's file, and where nothing is there to the "
+    "current "
+    "folder;\n"
+    "those of `key=value` are relative to the current folder. A run's own `recipe.yaml` has them "
+    "absolute, so\n"
+    "that `cull train RUN --resume`, `cull eval RUN` and the recipe itself work from anywhere. A "
+    "file that was\n"
+    "moved is named anew once, `cull train RUN data.name=NEW/set.npz --resume`; a run goes on with "
+    "a "
+    "path that\n"
+    "ends in the same name. A recipe that is not here is looked for where `make install` puts "
+    "them; "
+    "`cull\n"
+    "train` alone lists those.\n";
 
 static const char layers[] =
     "\n## A network of one's own\n\n"
@@ -107,7 +123,7 @@ static void print_values(const cull_option_spec *option)
     switch (option->type) {
     case CULL_OPTION_BOOL: fputs("true or false", stdout); return;
     case CULL_OPTION_CHOICE: print_cell(option->words); return;
-    case CULL_OPTION_TEXT: fputs("text", stdout); return;
+    case CULL_OPTION_TEXT: print_cell(option->words ? option->words : "text"); return;
     case CULL_OPTION_LIST: fputs("a list of numbers", stdout); return;
     case CULL_OPTION_LAYERS: fputs("a list of layers, or none", stdout); return;
     case CULL_OPTION_INT: printf("%.17g to %.17g", option->low, option->high); return;

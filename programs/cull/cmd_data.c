@@ -1,4 +1,5 @@
 /* cmd_data.c - cull data: which data sets there are, what is in one, one in another form. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "flags.h"
@@ -13,11 +14,38 @@ static const command self = {
     .usage = "usage: cull data list [--root DIR] [--json]\n"
              "       cull data info SET [--root DIR] [--json]\n"
              "       cull data convert SET -o FILE.npz [--role train|test] [--root DIR]\n\n"
-             "list prints every set that is known by name, and where its files were found;\n"
-             "info reads one and says what is in it; convert writes it as a .npz file that is\n"
-             "read faster. SET is a name that list prints, or a .npz or .npy file. Sets are\n"
-             "looked for below --root or $CULL_DATA; docs/formats.md names their files.\n\n",
+             "list prints every set that is known by name, and where its files were found, or\n"
+             "from where they are to be had; info reads one and says what is in it; convert\n"
+             "writes it as a .npz file that is read faster. SET is a name that list prints, or a\n"
+             ".npz or .npy file. Sets are looked for below --root or $CULL_DATA; docs/formats.md\n"
+             "names their files.\n\n",
 };
+
+static void print_listing(const cull_data_listing *line)
+{
+    (void)printf("%-14s %s\n%-14s ", line->name, line->doc, "");
+    if (line->train && line->test)
+        (void)printf("in %s\n", line->folder);
+    else if (line->folder[0])
+        (void)printf("in %s, without its %s files; to have them:\n%-14s %s\n", line->folder,
+                     line->train ? "test" : "training", "", line->get);
+    else
+        (void)printf("not found; to have it:\n%-14s %s\n", "", line->get);
+}
+
+/* Where those folders are looked for. */
+static void print_root(const char *given)
+{
+    const char *root = given ? given : getenv("CULL_DATA");
+
+    if (root && *root)
+        (void)printf("\nThe folders are looked for in %s (%s).", root,
+                     given ? "--root" : "CULL_DATA");
+    else
+        (void)printf("\nCULL_DATA is not set: export CULL_DATA=DIR, the folder that holds these.");
+    (void)printf(" Data of your own needs\nno name: give its path to cull data info, or as "
+                 "data.name=PATH.\n");
+}
 
 static int list(const struct arguments *a)
 {
@@ -26,14 +54,16 @@ static int list(const struct arguments *a)
 
     for (size_t i = 0; cull_data_list(a->root, i, &line); i++) {
         if (all)
-            (void)json_array_append_new(
-                all, json_pack("{s:s, s:s, s:b, s:b, s:s}", "name", line.name, "doc", line.doc,
-                               "train", line.train, "test", line.test, "folder", line.folder));
+            (void)json_array_append_new(all, json_pack("{s:s, s:s, s:b, s:b, s:s, s:s}", "name",
+                                                       line.name, "doc", line.doc, "train",
+                                                       line.train, "test", line.test, "folder",
+                                                       line.folder, "get", line.get));
         else
-            (void)printf("%-14s %s\n%-14s %s%s\n", line.name, line.doc, "",
-                         line.folder[0] ? "in " : "not found", line.folder[0] ? line.folder : "");
+            print_listing(&line);
     }
-    return a->json ? print_json(all) : end_output(END_WELL);
+    if (a->json) return print_json(all);
+    print_root(a->root);
+    return end_output(END_WELL);
 }
 
 static int complain_data(cull_status status)

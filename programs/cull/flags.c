@@ -7,7 +7,7 @@
 
 #include "pages/pages.h"
 
-enum { MOST_HINT = 160 };
+enum { MOST_HINT = 160, LEAST_COLUMN = 24 };
 
 /* Keys of a recipe are no flags, but are tried as such: --epochs 3. */
 static const char *as_key(const command *self, const char *word, char *out, size_t room)
@@ -123,20 +123,39 @@ static int parse(const command *self, flag *flags, flag *help, int argc, char **
     return GO_ON;
 }
 
-static void print_flag(const flag *f)
+/* "--out DIR" */
+static void name_flag(const flag *f, char *out, size_t room)
+{
+    (void)snprintf(out, room, "%s%s%s", f->name, f->value ? " " : "", f->value ? f->value : "");
+}
+
+static int width_of(const flag *flags)
+{
+    size_t widest = LEAST_COLUMN;
+    char   left[MOST_HINT];
+
+    for (; flags->name; flags++) {
+        name_flag(flags, left, sizeof left);
+        if (strlen(left) > widest) widest = strlen(left);
+    }
+    return (int)widest;
+}
+
+static void print_flag(const flag *f, int width)
 {
     char left[MOST_HINT];
 
-    (void)snprintf(left, sizeof left, "%s%s%s", f->name, f->value ? " " : "",
-                   f->value ? f->value : "");
-    (void)printf("  %-24s %s\n", left, f->doc);
+    name_flag(f, left, sizeof left);
+    (void)printf("  %-*s %s\n", width, left, f->doc);
 }
 
 static int print_help(const command *self, const flag *flags, const flag *help)
 {
+    int width = width_of(flags);
+
     (void)fputs(self->usage, stdout);
-    for (; flags->name; flags++) print_flag(flags);
-    print_flag(help);
+    for (; flags->name; flags++) print_flag(flags, width);
+    print_flag(help, width);
     if (self->more) self->more(stdout);
     if (self->recipe_keys) print_recipe_keys(stdout);
     return end_output(END_WELL);

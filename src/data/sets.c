@@ -36,7 +36,8 @@ static const struct known sets[] = {
      .parse = cull_data_idx_parse,
      .mean = {.1307},
      .deviation = {.3081},
-     .advice = "put the four idx files there, plain or as .gz"},
+     .advice =
+         "get the four .gz files of https://ossci-datasets.s3.amazonaws.com/mnist/ into mnist/"},
     {.name = "fashion-mnist",
      .doc = "clothes, 28x28 grey, 60000 + 10000 of 10 classes",
      .folder = {"fashion-mnist", "FashionMNIST/raw"},
@@ -48,7 +49,9 @@ static const struct known sets[] = {
      .parse = cull_data_idx_parse,
      .mean = {.2860},
      .deviation = {.3530},
-     .advice = "install Debian's dataset-fashion-mnist, or put the four idx files there"},
+     .advice =
+         "apt-get install dataset-fashion-mnist (Debian), or get the four .gz files of "
+         "https://github.com/zalandoresearch/fashion-mnist (data/fashion) into fashion-mnist/"},
     {.name = "cifar10",
      .doc = "photographs, 32x32 colour, 50000 + 10000 of 10 classes",
      .folder = {"cifar-10-batches-bin", "cifar10"},
@@ -58,7 +61,8 @@ static const struct known sets[] = {
      .parse = cull_data_cifar10_parse,
      .mean = {.4914, .4822, .4465},
      .deviation = {.2470, .2435, .2616},
-     .advice = "unpack cifar-10-binary.tar.gz there"},
+     .advice = "unpack https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz, which makes "
+               "cifar-10-batches-bin/"},
     {.name = "cifar100",
      .doc = "photographs, 32x32 colour, 50000 + 10000 of 100 classes",
      .folder = {"cifar-100-binary", "cifar100"},
@@ -66,7 +70,8 @@ static const struct known sets[] = {
      .parse = cull_data_cifar100_parse,
      .mean = {.5071, .4865, .4409},
      .deviation = {.2673, .2564, .2762},
-     .advice = "unpack cifar-100-binary.tar.gz there"},
+     .advice = "unpack https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz, which makes "
+               "cifar-100-binary/"},
     {.name = "svhn",
      .doc = "house numbers, 32x32 colour, 73257 + 26032 of 10 classes",
      .folder = {"svhn", "SVHN"},
@@ -74,7 +79,8 @@ static const struct known sets[] = {
      .parse = cull_data_svhn_parse,
      .mean = {.4377, .4438, .4728},
      .deviation = {.1980, .2010, .1970},
-     .advice = "put SVHN's cropped digits there"},
+     .advice = "get train_32x32.mat and test_32x32.mat of "
+               "http://ufldl.stanford.edu/housenumbers/ into svhn/"},
     {.name = "svhn-extra",
      .doc = "svhn with the 531131 extra images in its training set",
      .folder = {"svhn", "SVHN"},
@@ -82,7 +88,8 @@ static const struct known sets[] = {
      .parse = cull_data_svhn_parse,
      .mean = {.4377, .4438, .4728},
      .deviation = {.1980, .2010, .1970},
-     .advice = "put SVHN's cropped digits there"},
+     .advice = "get train_32x32.mat, extra_32x32.mat and test_32x32.mat of "
+               "http://ufldl.stanford.edu/housenumbers/ into svhn/"},
     {.name = "imagenet32",
      .doc = "ImageNet at 32x32, 1281167 + 50000 of 1000 classes",
      .folder = {"imagenet32"},
@@ -92,7 +99,9 @@ static const struct known sets[] = {
                "train_data_batch_10.npz"},
               {"val_data.npz"}},
      .parse = cull_data_imagenet32_parse,
-     .advice = "put the batches of Imagenet32_train_npz and Imagenet32_val_npz there"},
+     .advice = "unpack Imagenet32_train_npz.zip and Imagenet32_val_npz.zip of "
+               "https://image-net.org/download-images (with an account there) into "
+               "imagenet32/"},
 };
 enum { SETS = sizeof sets / sizeof *sets };
 
@@ -165,8 +174,9 @@ static cull_status say_missing(const struct known *set, cull_data_role role, con
         }
     if (!root && at == 0)
         return cull_fail_about(CULL_NOT_FOUND, set->name,
-                               "%s: no folder to look in; set CULL_DATA to the one that holds %s/",
-                               set->name, set->folder[0]);
+                               "%s: no folder to look in; set CULL_DATA to the one that holds %s/ "
+                               "(%s)",
+                               set->name, set->folder[0], set->advice);
     return cull_fail_about(CULL_NOT_FOUND, set->name, "%s: no %s%s in %s; %s%s", set->name,
                            missing ? missing : set->file[role][0], set->gzip ? " or .gz" : "",
                            tried, set->advice, root ? "" : ", or set CULL_DATA");
@@ -317,7 +327,7 @@ static bool list_set(const char *root, size_t i, cull_data_listing *out)
     struct found found; /* 10 paths */
 
     if (i >= SETS) return false;
-    *out = (cull_data_listing){.name = sets[i].name, .doc = sets[i].doc};
+    *out = (cull_data_listing){.name = sets[i].name, .doc = sets[i].doc, .get = sets[i].advice};
     for (size_t f = 0; f <= FOLDERS && !out->train && !out->test; f++) {
         if (!folder_at(&sets[i], resolve_root(root), f, folder)) continue;
         out->train = find_files(&sets[i], CULL_DATA_TRAIN, folder, &found);

@@ -79,7 +79,7 @@ for root in "$prefix" "$work/stage/usr"; do
     grep -q "^  lenet-fashion.yaml " "$work/listed" || fail "recipes are not listed from $root"
 done
 for file in man/man1/cull.1 man/man1/cull-train.1 man/man5/cull-recipe.5 fish/vendor_completions.d/cull.fish \
-    zsh/site-functions/_cull bash-completion/completions/cull; do
+    zsh/site-functions/_cull bash-completion/completions/cull doc/cull/README.md doc/cull/docs/formats.md; do
     [[ -s $prefix/share/$file ]] || fail "no $file"
 done
 for name in $(env -u LD_LIBRARY_PATH "$prefix/bin/cull" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do

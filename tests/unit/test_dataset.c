@@ -391,7 +391,7 @@ static void a_missing_set_says_what_was_looked_for_where_and_what_to_do(void **s
     assert_int_equal(0, setenv("CULL_DATA", "/nowhere", 1));
     assert_fails(CULL_NOT_FOUND,
                  "cifar10: no data_batch_1.bin in /nowhere/cifar-10-batches-bin, "
-                 "/nowhere/cifar10; unpack cifar-10-binary.tar.gz there",
+                 "/nowhere/cifar10; unpack https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
                  open_set("cifar10", CULL_DATA_TRAIN, NULL, &set));
     assert_fails(CULL_NOT_FOUND, "mnist: no t10k-images-idx3-ubyte or .gz in /elsewhere/mnist, ",
                  open_set("mnist", CULL_DATA_TEST, "/elsewhere", &set));

@@ -51,9 +51,11 @@ static const command self = {
         "uniform choice with the whole budget, full training shortened, full training\n"
         "stopped early. Then says better, worse, no different, or how many more seeds it\n"
         "would take to know. What steps cost is measured first; docs/compare.md has the rest.\n\n"
-        "A strategy is a name of docs/strategies.md, with a modifier and options behind it,\n"
-        "and how it scores: --strategies 'sb,sb remembered,sb score.precision=int8'. What\n"
-        "cannot be, or cannot save anything, is named and left out.\n\n",
+        "A strategy is a name that cull select --list prints, with a modifier and options\n"
+        "behind it, and how it scores: --strategies 'sb,sb remembered,sb score.precision=int8'.\n"
+        "What cannot be, or cannot save anything, is named and left out. The same command with\n"
+        "--resume goes on with what is there, also with more --seeds, and also after the folder\n"
+        "was moved; cull report DIR makes a page of it.\n\n",
     .missing = "no recipe is given",
     .give = "Give the path of one.",
 };

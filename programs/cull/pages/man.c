@@ -150,6 +150,9 @@ static int print_program(void)
              "be had");
     put_flag("OMP_WAIT_POLICY", NULL,
              "passive unless it is set: threads that wait for others give their core away");
+    (void)printf(".SH FILES\n");
+    put_flag("PREFIX/share/cull/recipes", NULL, "recipes that are found by name");
+    put_flag("PREFIX/share/doc/cull", NULL, "README.md and the pages that it names, in docs/");
     put_see_also("cull");
     return END_WELL;
 }

@@ -59,17 +59,19 @@ static bool should_stop(void *context)
 
 static const command self = {
     .name = "train",
-    .usage = "usage: cull train RECIPE.yaml [key=value ...] [--out DIR] [--resume]\n"
-             "       cull train RUN --resume\n\n"
-             "Trains as the recipe says; key=value takes the place of what it says. A recipe that\n"
-             "is not here is looked for where recipes were installed; cull train alone lists\n"
-             "those. Paths in a recipe are relative to its file, those in key=value to the\n"
-             "current folder.\n\n"
-             "The run's folder then holds recipe.yaml (every key), metrics.jsonl, TensorBoard\n"
-             "events, run.json and the checkpoint. Ctrl-C (or SIGTERM) ends the run after its\n"
-             "step, with a checkpoint; the same command with --resume, or cull train RUN --resume\n"
-             "from anywhere, goes on from there, bit for bit, also after a kill. Exit status: 0\n"
-             "trained, 1 failed, 2 a wrong recipe or command, 130 and 143 stopped by a signal.\n\n",
+    .usage =
+        "usage: cull train RECIPE.yaml [key=value ...] [--out DIR] [--resume]\n"
+        "       cull train RUN --resume\n\n"
+        "Trains as the recipe says; key=value takes the place of what it says, as in\n"
+        "cull train lenet-fashion.yaml train.epochs=2 select.strategy=sb select.keep=0.3. A\n"
+        "recipe that is not here is looked for where recipes were installed; cull train alone\n"
+        "lists those. Paths in a recipe are relative to its file, those in key=value to the\n"
+        "current folder. It begins with what it will do and what that costs.\n\n"
+        "The run's folder then holds recipe.yaml (every key), metrics.jsonl, TensorBoard\n"
+        "events, run.json and the checkpoint. Ctrl-C (or SIGTERM) ends the run after its\n"
+        "step, with a checkpoint; the same command with --resume, or cull train RUN --resume\n"
+        "from anywhere, goes on from there, bit for bit, also after a kill. Exit status: 0\n"
+        "trained, 1 failed, 2 a wrong recipe or command, 130 and 143 stopped by a signal.\n\n",
     .recipe_keys = true,
     .missing = "no recipe is given",
     .give = "Give the path of one, or the folder of a run with --resume.",
