@@ -1233,7 +1233,8 @@ CULL_API const char             *cull_recipe_layer_alone(const char *layer);
  *
  * model     finished; copied.
  * x, y      (N, D), (N, H, W), (N, C, H, W) or (N, H, W, C) of any type, uint8 being images, and
- *           (N) labels, whole numbers; both dense, borrowed until the recipe is closed. Channels
+ *           (N) labels, whole numbers, or what the recipe's model.loss is of: (N) or (N, W)
+ *           numbers, or (N, W) of 0 and 1; both dense, borrowed until the recipe is closed. Channels
  *           are on the axis that has 1, 3 or 4 of them, or where data.layout says. Inputs are
  *           normalised by their own mean and deviation, test inputs by those of training.
  *
