@@ -132,9 +132,9 @@ intervals_leave_zero_out_exactly_where_the_adjusted_p_is_below_five_percent(void
 
 static void an_arm_that_was_not_tested_has_no_interval_and_counts_for_none(void **state)
 {
-    static const made_arm all[] = {rows[0], rows[1], rows[1], rows[1]};
-    made_comparison       c;
-    cull_adjusted         a[4];
+    const made_arm  all[] = {rows[0], rows[1], rows[1], rows[1]};
+    made_comparison c;
+    cull_adjusted   a[4];
 
     (void)state;
     make_comparison(all, 4, 3, &c);
