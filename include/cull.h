@@ -853,6 +853,7 @@ typedef struct cull_data_request {
     const char      *label; /* the column or field that is to be learned                     */
     bool unlabelled; /* labels may be missing, and are 0 then: what is read is predicted only */
     cull_data_missing missing;
+    size_t channels; /* of pictures, 1 or 3; 0: 1 where all are grey. Others have what they have */
 } cull_data_request;
 
 /*

@@ -148,6 +148,7 @@ cull_status cull_predict_set(const cull_recipe *recipe, const char *weights,
     SIZED(cull_data_request, data, data_room);
     request = complete(data, &recipe->setup.files);
     TRY(cull_network_open(recipe, weights, &network));
+    if (!request.channels) request.channels = network->card.channels;
     TRY(cull_data_open(&request, &set));
     TRY(predict(network, set, tell, context));
 done:
