@@ -1235,8 +1235,8 @@ CULL_API const char             *cull_recipe_layer_alone(const char *layer);
  * model     finished; copied.
  * x, y      (N, D), (N, H, W), (N, C, H, W) or (N, H, W, C) of any type, uint8 being images, and
  *           (N) labels, whole numbers, or what the recipe's model.loss is of: (N) or (N, W)
- *           numbers, or (N, W) of 0 and 1; both dense, borrowed until the recipe is closed. Channels
- *           are on the axis that has 1, 3 or 4 of them, or where data.layout says. Inputs are
+ *           numbers, or (N, W) of 0 and 1; both dense, borrowed until the recipe is closed.
+ * Channels are on the axis that has 1, 3 or 4 of them, or where data.layout says. Inputs are
  *           normalised by their own mean and deviation, test inputs by those of training.
  *
  * CULL_BAD_ARGUMENT for a model that is not finished, and for arrays that are not as above,
@@ -1290,12 +1290,13 @@ typedef struct cull_run_outlook {
     size_t      classes, channels, height, width; /* features: (D, 1, 1)             */
     const char *model, *strategy;
     uint64_t    parameters, batch, steps, epochs; /* steps: of the whole run, about  */
-    uint64_t    done; /* steps of an earlier sitting                               */
-    double      keep; /* share that is kept where something is chosen; NaN: the rule
-                         decides                                                   */
-    double counted;   /* work, forward 1/3 and backward 2/3 of an example          */
-    double predicted; /* time, by what the first steps took                        */
-    double seconds;   /* of the whole run, evaluations left out, likewise          */
+    uint64_t    done;           /* steps of an earlier sitting                               */
+    double      keep;           /* share that is kept where something is chosen; NaN: the rule
+                                   decides                                                   */
+    double           counted;   /* work, forward 1/3 and backward 2/3 of an example          */
+    double           predicted; /* time, by what the first steps took                        */
+    double           seconds;   /* of the whole run, evaluations left out, likewise          */
+    cull_target_kind target;    /* what `classes` counts: classes, labels or numbers  */
 } cull_run_outlook;
 
 typedef struct cull_run_options {

@@ -4,11 +4,19 @@
 
 #include "train/run_parts.h"
 
+/* What there are so many of to tell. */
+static const char *name_learned(const cull_run_outlook *o)
+{
+    if (o->target == CULL_TARGET_CLASS) return "classes";
+    if (o->target == CULL_TARGET_CLASSES) return o->classes == 1 ? "label" : "labels";
+    return o->classes == 1 ? "number to tell" : "numbers to tell";
+}
+
 static void print_data(const cull_run_outlook *o)
 {
     (void)fprintf(stderr, "data      %s: %zu examples to train, ", o->data, o->train);
     if (o->validation) (void)fprintf(stderr, "%zu to validate, ", o->validation);
-    (void)fprintf(stderr, "%zu to test, %zu classes, ", o->test, o->classes);
+    (void)fprintf(stderr, "%zu to test, %zu %s, ", o->test, o->classes, name_learned(o));
     if (o->height == 1 && o->width == 1)
         (void)fprintf(stderr, "%zu feature%s\n", o->channels, o->channels == 1 ? "" : "s");
     else

@@ -99,6 +99,7 @@ static cull_run_outlook describe(const cull_outlook *o)
         .validation = t->sets.validation ? t->sets.validation->count : 0,
         .test = t->sets.test->count,
         .classes = set->classes,
+        .target = set->target.kind,
         .channels = set->channels,
         .height = set->height,
         .width = set->width,
