@@ -261,8 +261,7 @@ static cull_status read_csv(const cull_data_request *request, cull_dataset *into
     cull_data_source file = {.fd = -1};
 
     (void)measured;
-    if (request->role == CULL_DATA_TEST)
-        FAIL(CULL_BAD_FILE, "%s: holds no test set; name another file for it", request->name);
+    if (request->role == CULL_DATA_TEST) TRY(cull_data_say_no_test(request->name, ""));
     TRY(cull_data_source_open(request->name, &file));
     TRY(cull_data_csv_parse(&file, request, into));
 done:

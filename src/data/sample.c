@@ -36,7 +36,8 @@ static void draw_places(size_t all, cull_data_sample *s)
 
 static double number_at(const void *row, cull_dtype dtype, size_t i)
 {
-    return dtype == CULL_U8 ? ((const uint8_t *)row)[i] : (double)((const float *)row)[i];
+    if (dtype == CULL_U8) return ((const uint8_t *)row)[i];
+    return dtype == CULL_I32 ? ((const int32_t *)row)[i] : (double)((const float *)row)[i];
 }
 
 /* What is seen of one example's channel: mean and deviation. */

@@ -149,29 +149,31 @@ done:
     return status;
 }
 
-cull_status cull_train_open_data(const cull_train_setup *s, cull_train_sets *t)
+cull_status cull_train_open_data(const cull_train_setup *s, cull_train_sets *sets)
 {
     cull_status status = CULL_OK;
 
     if (s->own_data[CULL_DATA_TRAIN].x.data)
-        TRY(take_own(s, s->data, CULL_DATA_TRAIN, &t->train));
+        TRY(take_own(s, s->data, CULL_DATA_TRAIN, &sets->train));
     else
-        TRY(open_set(s, s->data, CULL_DATA_TRAIN, NULL, &t->train));
-    cull_data_print(t->train, t->print[CULL_DATA_TRAIN]);
-    TRY(s->split > 0 ? split_test(s, t) : open_test(s, t));
-    TRY(gather_warnings(&t->train->remarks, &t->warnings));
-    TRY(gather_warnings(&t->test->remarks, &t->warnings));
-    TRY(cull_target_scale_measure(t->train, &t->scale));
-    if (s->validation > 0) TRY(cull_data_split(t->train, s->validation, s->seed, &t->validation));
+        TRY(open_set(s, s->data, CULL_DATA_TRAIN, NULL, &sets->train));
+    cull_data_print(sets->train, sets->print[CULL_DATA_TRAIN]);
+    TRY(s->split > 0 ? split_test(s, sets) : open_test(s, sets));
+    TRY(gather_warnings(&sets->train->remarks, &sets->warnings));
+    TRY(gather_warnings(&sets->test->remarks, &sets->warnings));
+    TRY(cull_target_scale_measure(sets->train, &sets->scale));
+    if (s->validation > 0)
+        TRY(cull_data_split(sets->train, s->validation, s->seed, &sets->validation));
     if (s->subset > 0 && s->subset < 1) {
-        TRY(take_subset(t->train, "training", s));
-        if (t->validation) TRY(take_subset(t->validation, "validation", s));
+        TRY(take_subset(sets->train, "training", s));
+        if (sets->validation) TRY(take_subset(sets->validation, "validation", s));
     }
-    TRY(cull_data_adopt(t->test, t->train));
-    if (corrupts(&s->corruption)) TRY(cull_data_corrupt(&t->train, &s->corruption, &t->corruption));
-    TRY(fit_targets(s, t->train, "training", &t->scale));
-    if (t->validation) TRY(fit_targets(s, t->validation, "validation", &t->scale));
-    TRY(fit_targets(s, t->test, "test", &t->scale));
+    TRY(cull_data_adopt(sets->test, sets->train));
+    if (corrupts(&s->corruption))
+        TRY(cull_data_corrupt(&sets->train, &s->corruption, &sets->corruption));
+    TRY(fit_targets(s, sets->train, "training", &sets->scale));
+    if (sets->validation) TRY(fit_targets(s, sets->validation, "validation", &sets->scale));
+    TRY(fit_targets(s, sets->test, "test", &sets->scale));
 done:
     return status;
 }
