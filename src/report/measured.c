@@ -33,11 +33,18 @@ void cull_rep_axis(const cull_yardstick *by, const char *before, char out[CULL_R
                    by->unit, by->unit[0] ? ")" : "");
 }
 
+/* "accuracy" begins a sentence with "A", "mAP" as it is. */
+void cull_rep_capital(char *words)
+{
+    if (islower((unsigned char)words[0]) && !isupper((unsigned char)words[1]))
+        words[0] = (char)toupper((unsigned char)words[0]);
+}
+
 /* "Accuracy %" */
 void cull_rep_column_name(const cull_yardstick *by, char out[CULL_REP_NAME])
 {
     (void)snprintf(out, CULL_REP_NAME, "%s%s%s", by->name, by->unit[0] ? " " : "", by->unit);
-    out[0] = (char)toupper((unsigned char)out[0]);
+    cull_rep_capital(out);
 }
 
 void cull_rep_value(const cull_yardstick *by, double value, char out[CULL_REP_NAME])

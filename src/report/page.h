@@ -128,6 +128,7 @@ const cull_yardstick *cull_rep_yardstick_of(const cull_rep_single *runs, size_t 
  * value
  * ("80.37 %"); and a mark in a figure: "sb 0.1: 80.37 % at 44 % of the cost". */
 enum { CULL_REP_MARK = 2 * CULL_REP_NAME };
+void cull_rep_capital(char *words);
 void cull_rep_axis(const cull_yardstick *by, const char *before, char out[CULL_REP_NAME]);
 void cull_rep_column_name(const cull_yardstick *by, char out[CULL_REP_NAME]);
 void cull_rep_value(const cull_yardstick *by, double value, char out[CULL_REP_NAME]);

@@ -1,5 +1,4 @@
 /* report/plot_curves.c - figures of what happened in the course of runs. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -253,7 +252,7 @@ static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, s
         plot_curve(&f, shown(&runs[i].run), runs[i].folder, (int)i, loss ? NULL : by);
     }
     (void)snprintf(name, sizeof name, "%s", loss ? "loss" : by->name);
-    name[0] = (char)toupper((unsigned char)name[0]);
+    cull_rep_capital(name);
     (void)snprintf(what, sizeof what, "%s by epoch", name);
     (void)snprintf(caption, sizeof caption, "<b>%s</b>%s", name,
                    count > 1 ? " on the test set (validation where that alone was read)."

@@ -122,11 +122,10 @@ static bool is_of_turn(const cull_rep_comparison *c, const cull_rep_arm *arm, in
 
 void cull_rep_table_choices(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    char            result[CULL_REP_NAME], full[240], uniform[480];
+    char            result[CULL_REP_NAME], is[240], full[240], uniform[480];
     cull_rep_column columns[] = {
         {"Choice", "strategy, share kept and how it scores", true},
-        {result, "on the test set at the end of the run, mean ± standard deviation over seeds",
-         false},
+        {result, is, false},
         {"Cost",
          "time of the run as a share of the full run’s, by the step times measured beforehand",
          false},
@@ -141,6 +140,10 @@ void cull_rep_table_choices(cull_rep_page *page, const cull_rep_comparison *c)
     };
 
     cull_rep_column_name(c->by, result);
+    (void)snprintf(
+        is, sizeof is,
+        "%s; on the test set at the end of the run, mean ± standard deviation over seeds",
+        c->by->what);
     (void)snprintf(full, sizeof full,
                    "what one would give up: %s above full training, mean over pairs of the same "
                    "seed, with its plain 95 %% interval",

@@ -142,9 +142,10 @@ static const cull_choice *find_best(const cull_choices *t, double than, bool str
     return best;
 }
 
-/* A network that fell over during training says the same of everything. */
+/* A network that fell over during training says the same of everything: one class, or the mean. */
 static bool only_guesses(const cull_choices *t)
 {
+    if (!t->by->bounded) return t->full->mean <= 0;
     return t->by->counts && t->c->classes >= 2 &&
            t->full->mean < 1.02 * t->by->scale / t->c->classes;
 }
