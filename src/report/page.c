@@ -233,6 +233,16 @@ void cull_rep_point_to_problems(cull_rep_page *page)
                        count, count == 1 ? "problem" : "problems");
 }
 
+static void put_warnings(cull_rep_page *page, const cull_rep_comparison *c)
+{
+    cull_rep_warnings warnings = {0};
+
+    for (size_t i = 0; i < c->arms; i++)
+        for (size_t j = 0; j < c->arm[i].is->runs; j++) cull_rep_warn(&warnings, &c->arm[i].run[j]);
+    cull_rep_warn_all(&warnings, &c->is.warnings);
+    cull_rep_put_warnings(page, &warnings);
+}
+
 cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparison *c)
 {
     cull_status     status = CULL_OK;
@@ -244,6 +254,7 @@ cull_status cull_rep_put_comparison(cull_rep_page *page, const cull_rep_comparis
     cull_rep_title(page, c->is.title[0] ? c->is.title : "A comparison", c->folder);
     put_headline(page, c);
     put_sureness(page, c);
+    put_warnings(page, c);
     if (page->level == 1) cull_rep_point_to_problems(page);
     cull_rep_table_choices(page, c);
     TRY(put_figures(page, c));

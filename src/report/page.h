@@ -58,6 +58,20 @@ void        cull_rep_put_problems(cull_rep_page *page);
 cull_status cull_rep_gather_problems(cull_rep_page *page, const cull_rep_comparison *comparison);
 void        cull_rep_point_to_problems(cull_rep_page *page);
 
+/* Warnings about the data, each once; texts are borrowed. */
+typedef struct cull_rep_warnings {
+    struct {
+        const char *text;
+        size_t      runs; /* that had it; 0: not known */
+    } of[CULL_RECORDS_TEXTS];
+    size_t count, runs; /* sentences; runs that were asked */
+} cull_rep_warnings;
+
+void cull_rep_warn(cull_rep_warnings *warnings, const cull_rep_run *run);
+void cull_rep_warn_all(cull_rep_warnings *warnings, const cull_records_texts *texts);
+/* A box; nothing where there is no warning. */
+void cull_rep_put_warnings(cull_rep_page *page, const cull_rep_warnings *warnings);
+
 /* Tables of a comparison. */
 void cull_rep_table_choices(cull_rep_page *page, const cull_rep_comparison *c);
 void cull_rep_table_controls(cull_rep_page *page, const cull_rep_comparison *c);

@@ -149,14 +149,17 @@ static void put_setup(cull_rep_page *page, const cull_rep_single *run, bool name
 
 cull_status cull_rep_put_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count)
 {
-    cull_status     status = CULL_OK;
-    cull_rep_probes probes = {0};
+    cull_status       status = CULL_OK;
+    cull_rep_probes   probes = {0};
+    cull_rep_warnings warnings = {0};
 
     cull_rep_title(page, count == 1 ? runs[0].folder : "Runs", NULL);
     if (count == 1)
         put_outcome(page, &runs[0]);
     else
         put_highest(page, runs, count);
+    for (size_t i = 0; i < count; i++) cull_rep_warn(&warnings, &runs[i].run);
+    cull_rep_put_warnings(page, &warnings);
     if (page->level == 1) cull_rep_point_to_problems(page);
     cull_rep_table_runs(page, runs, count);
     cull_rep_put(&page->html, "<div class=\"figures\">\n");

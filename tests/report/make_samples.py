@@ -17,6 +17,7 @@ import numpy as np
 PHASES = ["load", "score", "select", "learn", "optim"]
 HOSTILE = "<script>alert(1)</script><img src=x onerror='alert(2)'>\"&amp;\u202eEOD\nplot 1 `touch x`"
 GAIN = {"random": 0, "sb": -.15, "sb remembered": .75, "gradmatch": -.3, "grad-match": -1.2}
+WARNING = "class 7 has no example in the training set's 10 % that are trained"
 NOISE = {"gradmatch": .7}
 
 
@@ -48,7 +49,7 @@ def joules_of(seconds, watts):
 
 
 def write_run(folder, rng, name, strategy, keep, final, work, seconds, seed, examples=6000,
-              noise=0, points=12, probes=False, audit=False, watts=None):
+              noise=0, points=12, probes=False, audit=False, watts=None, warnings=()):
     os.makedirs(folder, exist_ok=True)
     lines, accuracy = [], 0
     for i in range(points + 1):
@@ -68,7 +69,7 @@ def write_run(folder, rng, name, strategy, keep, final, work, seconds, seed, exa
     with open(os.path.join(folder, "metrics.jsonl"), "w", encoding="utf-8") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
     json_file(os.path.join(folder, "run.json"), dict(
-        status="finished", version="0.1.0", seed=seed, model="lenet5", parameters=61706,
+        warnings=list(warnings), status="finished", version="0.1.0", seed=seed, model="lenet5", parameters=61706,
         machine=dict(system="Linux", release="6.1.0", processor="x86_64", cores=2, backend="cpu avx2 1 thread"),
         data=dict(name="fashion-mnist", train=examples, validation=0, test=10000, classes=10,
                   dropped=0, relabelled=int(noise * examples), wrong=int(noise * examples), copies=0),
@@ -219,7 +220,7 @@ class Comparison:
     def __init__(self, folder, title, seeds, noise=0, watts=None):
         self.folder, self.seeds, self.noise, self.watts, self.arms = folder, seeds, noise, watts, []
         self.rng = random.Random(title)
-        self.title, self.problems = title, []
+        self.title, self.problems, self.warnings = title, [], []
         self.shift = {s: self.rng.gauss(0, .22) for s in seeds}
 
     def arm(self, name, role, strategy, keep, pass_, cost, counted, final, files=True, **extra):
@@ -234,7 +235,7 @@ class Comparison:
                 write_run(os.path.join(self.folder, path), self.rng, name, strategy, keep or 1, accuracy,
                           counted, measured, seed, noise=self.noise,
                           probes=seed == self.seeds[0] and strategy == "gradmatch" and keep == .1,
-                          audit=seed == self.seeds[0] and strategy == "sb" and keep == .1)
+                          audit=seed == self.seeds[0] and strategy == "sb" and keep == .1, warnings=self.warnings)
             runs.append(dict(seed=seed, folder=path, status="finished", why=None, accuracy=accuracy,
                              best=accuracy + .1, scored=0 if pass_ is None else 180000, trained=int(180000 * (keep or 1)),
                              thirds=int(540000 * counted), seconds=measured, joules=joules_of(measured, self.watts)))
@@ -298,14 +299,15 @@ class Comparison:
             costs=dict(full_step=.0081, rows=self.step_times()),
             verdict="Remembered losses are better than uniform sampling at the same cost, by 0.8 points at ρ = 0.1; "
                     "no strategy that pays for a scoring pass is.",
-            arms=self.arms, problems=self.problems)
+            arms=self.arms, problems=self.problems, warnings=self.warnings)
         whole.update(changes)
         json_file(os.path.join(self.folder, "comparison.json"), whole)
 
 
 def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("separate",), rename=lambda s: s,
-         watts=None):
+         watts=None, warnings=()):
     c = Comparison(folder, title, seeds, noise, watts)
+    c.warnings += warnings
     full = c.arm("full", "full", "full", 1.0, None, 1.0, 1.0, 90.6, files)
     controls = {}
 
@@ -350,8 +352,9 @@ def make(folder, title, seeds, strategies, keeps, noise=0, files=True, passes=("
 def write_below(many, begun):
     """Folders with something to show further down, and a comparison that was never judged."""
     make(os.path.join(many, "deep", "er", "compared"), "Deep down", [1, 2], ["sb"], [.3]).write()
-    for name in ("runs/one", "runs/two", ".hidden"):
-        write_run(os.path.join(many, name), random.Random(9), "sb", "sb", .3, 89, .6, seconds_of(.6, .3, "sb"), 5)
+    for name, warnings in (("runs/one", [WARNING, HOSTILE]), ("runs/two", [WARNING]), (".hidden", [])):
+        write_run(os.path.join(many, name), random.Random(9), "sb", "sb", .3, 89, .6, seconds_of(.6, .3, "sb"), 5,
+                  warnings=warnings)
     write_probes(os.path.join(many, "probed"), random.Random(10))
     os.makedirs(os.path.join(many, "empty"))
     write_run(os.path.join(begun, "runs", "sb", "seed-1"), random.Random(9), "sb", "sb", .3, 89, .6, seconds_of(.6, .3, "sb"), 5)
@@ -364,7 +367,8 @@ def samples(out):
           ("full", "unfinished", "corrupt", "one_seed", "many_arms", "long_names", "hostile", "truncated", "run", "empty", "probe", "picks", "nothing", "odd",
            "extreme", "long", "options", "uniform", "stream", "streams", "shorter", "no_full", "many", "begun")}
     usual = list(GAIN)
-    make(at["full"], "LeNet-5 on fashion-mnist, 3 epochs, batch 128", [1, 2, 3, 4, 5, 6], usual, [.1, .3], noise=.1).write()
+    make(at["full"], "LeNet-5 on fashion-mnist, 3 epochs, batch 128", [1, 2, 3, 4, 5, 6], usual, [.1, .3], noise=.1,
+         warnings=[WARNING]).write()
 
     c = make(at["unfinished"], "LeNet-5 on fashion-mnist, half-way", [1, 2, 3], usual, [.1, .3])
     for arm in c.arms[4:]:
@@ -431,7 +435,7 @@ def samples(out):
         for run in arm["runs"]:
             run.update(accuracy=value, seconds={p: value for p in PHASES})
     c.write(margin=-5)
-    c = make(at["shorter"], "Nothing pays", [1, 2, 3, 4, 5, 6], ["sb"], [.3], files=False)
+    c = make(at["shorter"], "Nothing pays", [1, 2, 3, 4, 5, 6], ["sb"], [.3], files=False, warnings=[WARNING])
     for arm in c.arms:
         if arm["role"] == "shortened":
             for run, full in zip(arm["runs"], c.arms[0]["runs"]):

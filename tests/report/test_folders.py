@@ -233,6 +233,10 @@ def check_below(case):
     case.report("many", "-o", "below.html", says="1 comparison, 2 runs, 1 probe, ")
     text, _ = case.page("below.html", "1 comparison, 2 runs, 1 probe<", "many/deep/er/compared", 'href="#part-3"', 'id="part-3"')
     case.expect("many/.hidden" not in text, "a hidden folder is shown")
+    runs = text[text.index('id="part-2"'):]
+    case.expect(runs.count("class 7 has no example") == 1 and "that are trained <small>(all 2 runs)" in runs,
+                "a warning of all runs: %s" % runs[:900])
+    case.expect("touch x` <small>(1 of 2 runs)" in runs, "a warning of one run: %s" % runs[:900])
     case.report("many", "many/runs/one", "-o", "below.html", "--json", says='"runs": 2')
     case.report("many/runs", "-o", "below.html", says="2 runs, ")
     case.report("begun", "-o", "below.html", says="1 problem named")
@@ -249,6 +253,8 @@ def run(cull, folder):
                             "6 seeds", "±0.5 points", '<tr class="advised" role="row"><th scope="row" class="w" role="rowheader">',
                             "sb keep=0.1 separate", "label changed", "Wrong labels", "Example CPU", "lenet5",
                             "Easiest examples", "<code>cull compare recipes", "about 1 more seed<")
+    case.expect(text.count("class 7 has no example") == 1 and text.index("class 7") < text.index("<table") and
+                re.search(r"training set’s 10\u00a0% that are trained <small>\(all \d\d+ runs\)", text), "full: no warning")
     check_intervals(case, text, "full")
     check_tooltips(case, text)
     check_style(case, text)
@@ -273,6 +279,7 @@ def run(cull, folder):
     case.report("one_seed", "-o", "one_seed.html")
     case.page("one_seed.html", "cannot be said yet: one seed decides nothing", "no spread to test against", "–&nbsp;untested<", "Where the energy goes", "Energy J")
     case.report("shorter", "-o", "shorter.html")
+    text, _ = case.page("shorter.html", "<b>About the data:</b>", "10\u00a0% that are trained</li>")
     case.page("shorter.html", "Train in full, but not as long: accuracy stays within 0.5 points of full training’s")
     case.report("no_full", "-o", "no_full.html", says="named at its end")
     case.page("no_full.html", "cannot be said yet: full training has no finished run", "out of memory")
