@@ -13,14 +13,10 @@ const cull_option_spec cull_recipe_table[] = {
     {"data.root", CULL_OPTION_TEXT, "", 0, 0, "folder",
      "the folder that holds the sets' folders; none: $CULL_DATA"},
     {"data.test", CULL_OPTION_TEXT, "", 0, 0, "file",
-<<<<<<< ours
-     "a file with the test set, where it is not part of the set itself"},
+     "a file or folder with the test set, where it is not part of the set itself"},
     {"data.split", CULL_OPTION_REAL, "0", 0, 0.9, NULL,
      "where there is no test set: share of the set, of every class, that becomes one, before all "
      "else and for every seed the same; 0: none"},
-=======
-     "a file or folder with the test set, where it is not part of the set itself"},
->>>>>>> theirs
     {"data.layout", CULL_OPTION_CHOICE, "auto", 0, 0, "auto|nchw|nhwc",
      "where an array of images has its channels; auto: on the axis that has 1, 3 or 4, if only one "
      "does"},
