@@ -1236,8 +1236,8 @@ CULL_API const char             *cull_recipe_layer_alone(const char *layer);
  * x, y      (N, D), (N, H, W), (N, C, H, W) or (N, H, W, C) of any type, uint8 being images, and
  *           (N) labels, whole numbers, or what the recipe's model.loss is of: (N) or (N, W)
  *           numbers, or (N, W) of 0 and 1; both dense, borrowed until the recipe is closed.
- * Channels are on the axis that has 1, 3 or 4 of them, or where data.layout says. Inputs are
- *           normalised by their own mean and deviation, test inputs by those of training.
+ *           Channels are on the axis that has 1, 3 or 4 of them, or where data.layout says. Inputs
+ *           are normalised by their own mean and deviation, test inputs by those of training.
  *
  * CULL_BAD_ARGUMENT for a model that is not finished, and for arrays that are not as above,
  * CULL_BAD_OPTION when data.layout must be said; an unchanged recipe then.
