@@ -13,7 +13,7 @@ enum { MOST_RECIPES = 256, MOST_PATH = 1024 };
 
 /* Seen from the program's folder: where they were installed; in a build's folder, those of the tree
  * around it. */
-static const char *const folders[] = {CULL_INSTALLED_RECIPES, "../recipes"};
+static const char *const folders[] = {CULL_INSTALLED_RECIPES, CULL_TREE_RECIPES};
 
 /* No part of the program's own path is a link, so that ".." may be taken by its word. */
 static bool is_folder(const char *own, const char *path, char *out, size_t room)
