@@ -346,13 +346,6 @@ static cull_status hold(struct pictures **p, cull_dataset *into)
     TRY(cull_data_hold(into, list->root, rows));
     for (size_t i = 0; i < list->count; i++)
         cull_data_labels(into)[i] = (int32_t)list->entry[i].class;
-    for (size_t k = 0, i = 0; k < list->classes.count; k++) {
-        size_t from = i;
-        while (i < list->count && list->entry[i].class == k) i++;
-        if (i == from)
-            TRY(cull_data_remark(into, "%s: class '%.200s' has no picture", list->root,
-                                 list->classes.text[k]));
-    }
     TRY(cull_texts_copy(&into->class_names, &list->classes));
     into->classes = list->classes.count ? list->classes.count : CULL_DATA_FEWEST_CLASSES;
     into->count = list->count;

@@ -105,7 +105,7 @@ static void a_run_is_described_before_its_first_step(void **state)
     assert_string_equal("set.npz mlp full", w->words);
     assert_int_equal(48, o->train);
     assert_int_equal(16, o->validation);
-    assert_int_equal(64, o->test);
+    assert_int_equal(63, o->test);
     assert_int_equal(CLASSES, o->classes);
     assert_true(o->channels == 1 && o->height == SIDE && o->width == SIDE);
     assert_true(o->parameters > 1000);

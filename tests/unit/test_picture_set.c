@@ -255,7 +255,7 @@ static void what_is_no_picture_is_left_out_or_refused(void **state)
     assert_int_equal(3, set->count);
     assert_int_equal(3, set->classes);
     assert_true(remarked(set, "p: 2 files are no pictures and are left out, as a/Thumbs.db"));
-    assert_true(remarked(set, "p: class 'empty' has no picture"));
+    assert_true(remarked(set, "p: class 'empty' has no example"));
     assert_true(remarked(set, "p: 1 pictures lie in no class's folder and are left out"));
     assert_int_equal(3, set->remarks.count);
     cull_data_close(set);
