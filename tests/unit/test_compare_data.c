@@ -153,9 +153,12 @@ static void what_cannot_be_meant_is_refused_at_once(void **state)
     char                 name[200];
     cull_option          own[] = {{"data.name", name}, {"data.test", name}, {"model.name", "mlp"}};
     cull_compare_options o = options("sb");
+    cull_dataset        *set = random_set(CULL_U8, COUNT, 4, 1, SIDE, SIDE);
 
+    /* x and y alone, which may be either set: a file with both gives its test arrays */
     (void)snprintf(name, sizeof name, "%s/set.npz", (const char *)*state);
-    write_set(*state, 1, 40);
+    assert_ok(cull_data_write(set, name));
+    cull_data_close(set);
     o.changes = own;
     o.count = 3;
     assert_fails(CULL_BAD_OPTION, "data.test: set.npz is the training set",
