@@ -176,7 +176,7 @@ static const struct piece *longest(const cull_wordpiece *w, const char *text, si
     size_t              length = 0;
 
     if (from > 0) {
-        memcpy(key, "##", 2);
+        key[0] = key[1] = '#';
         hash = hash_on(hash_on(hash, '#'), '#');
         length = 2;
     }

@@ -27,11 +27,11 @@ cull_status cull_wordpiece_open(const char *path, cull_wordpiece **out);
 /* The same from bytes; `name` begins the sentence. */
 cull_status cull_wordpiece_parse(const char *name, const void *data, size_t bytes,
                                  cull_wordpiece **out);
-void        cull_wordpiece_close(cull_wordpiece *pieces);
+void        cull_wordpiece_close(cull_wordpiece *w);
 
-size_t cull_wordpiece_count(const cull_wordpiece *pieces);
+size_t cull_wordpiece_count(const cull_wordpiece *w);
 /* The number of a piece; -1: there is none. */
-int32_t cull_wordpiece_find(const cull_wordpiece *pieces, const char *piece);
+int32_t cull_wordpiece_find(const cull_wordpiece *w, const char *piece);
 
 /*
  * A text as numbers: [CLS], its pieces, [SEP].
@@ -42,7 +42,7 @@ int32_t cull_wordpiece_find(const cull_wordpiece *pieces, const char *piece);
  *
  * Any number of threads may ask at once.
  */
-cull_status cull_wordpiece_encode(const cull_wordpiece *pieces, const char *text, size_t bytes,
+cull_status cull_wordpiece_encode(const cull_wordpiece *w, const char *text, size_t bytes,
                                   size_t most, int32_t *out, size_t *count, size_t *whole);
 
 #endif
