@@ -5,20 +5,22 @@
 #include "flags.h"
 
 struct arguments {
-    const char *root, *out, *role_name;
+    const char *root, *out, *role_name, *layout, *fit, *label;
+    uint64_t    size;
     bool        json;
 };
 
 static const command self = {
     .name = "data",
-    .usage = "usage: cull data list [--root DIR] [--json]\n"
-             "       cull data info SET [--root DIR] [--json]\n"
-             "       cull data convert SET -o FILE.npz [--role train|test] [--root DIR]\n\n"
-             "list prints every set that is known by name, and where its files were found, or\n"
-             "from where they are to be had; info reads one and says what is in it; convert\n"
-             "writes it as a .npz file that is read faster. SET is a name that list prints, or a\n"
-             ".npz or .npy file. Sets are looked for below --root or $CULL_DATA; docs/formats.md\n"
-             "names their files.\n\n",
+    .usage =
+        "usage: cull data list [--root DIR] [--json]\n"
+        "       cull data info SET [--size PIXELS] [--root DIR] [--json]\n"
+        "       cull data convert SET -o FILE.npz [--role train|test] [--root DIR]\n\n"
+        "list prints every set that is known by name, and where its files were found, or\n"
+        "from where they are to be had; info reads one and says what is in it; convert\n"
+        "writes it as a .npz file that is read faster. SET is a name that list prints, or a\n"
+        "path: a folder of pictures, a .csv table, a .npz or .npy file. Named sets are looked\n"
+        "for below --root or $CULL_DATA; docs/formats.md says what is read.\n\n",
 };
 
 static void print_listing(const cull_data_listing *line)
@@ -97,6 +99,24 @@ static void print_summary(const char *role, const cull_data_summary *s)
     (void)printf("%s\n", s->channels > 4 ? " ..." : "");
 }
 
+static const char *const layouts[] = {
+    [CULL_LAYOUT_TOLD] = "auto", [CULL_LAYOUT_FIRST] = "nchw", [CULL_LAYOUT_LAST] = "nhwc"};
+static const char *const fits[] = {
+    [CULL_FIT_COVER] = "cover", [CULL_FIT_STRETCH] = "stretch", [CULL_FIT_CENTRE] = "centre"};
+
+static cull_data_request request_of(const struct arguments *a, const char *name,
+                                    cull_data_role role)
+{
+    cull_data_request r = {
+        .name = name, .role = role, .root = a->root, .side = (size_t)a->size, .label = a->label};
+
+    for (size_t i = 0; i < 3; i++) {
+        if (a->layout && strcmp(a->layout, layouts[i]) == 0) r.layout = (cull_data_layout)i;
+        if (a->fit && strcmp(a->fit, fits[i]) == 0) r.fit = (cull_data_fit)i;
+    }
+    return r;
+}
+
 /* A file of arrays need not hold a test set; a set known by name has both. */
 static int info(const struct arguments *a, const char *name)
 {
@@ -105,11 +125,13 @@ static int info(const struct arguments *a, const char *name)
 
     for (int role = CULL_DATA_TRAIN; role <= CULL_DATA_TEST; role++) {
         cull_data_summary s = {0};
-        cull_data_request r = {.name = name, .role = (cull_data_role)role, .root = a->root};
+        cull_data_request r = request_of(a, name, (cull_data_role)role);
         cull_status       status = cull_data_summarise(&r, &s);
 
         if (status == CULL_BAD_ARGUMENT && role == CULL_DATA_TEST) break;
-        if (status == CULL_BAD_FILE && role == CULL_DATA_TEST && strchr(name, '.')) break;
+        if (status == CULL_BAD_FILE && role == CULL_DATA_TEST &&
+            (strchr(name, '.') || strcmp(cull_last_subject(), "data.test") == 0))
+            break;
         if (status != CULL_OK) {
             json_decref(all);
             return complain_data(status);
@@ -125,7 +147,7 @@ static int info(const struct arguments *a, const char *name)
 static int convert(const struct arguments *a, const char *name)
 {
     cull_status       status = CULL_OK;
-    cull_data_request r = {.name = name, .root = a->root};
+    cull_data_request r = request_of(a, name, CULL_DATA_TRAIN);
 
     if (!a->out)
         return complain(END_USAGE, "Name the file with -o FILE.npz.", "no output is given");
@@ -137,6 +159,15 @@ static int convert(const struct arguments *a, const char *name)
     if (status == CULL_IO || status == CULL_NOT_FOUND)
         return complain_last(END_FAILED, "Check both paths, their permissions and the space left.");
     return status == CULL_OK ? END_WELL : complain_data(status);
+}
+
+/* A word of a few, by its place among them. */
+static int check_word(const char *name, const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; word && i < count; i++)
+        if (strcmp(word, words[i]) == 0) return END_WELL;
+    if (!word) return END_WELL;
+    return complain(END_USAGE, "See cull data --help.", "%s is not '%s'", name, word);
 }
 
 static int dispatch(const struct arguments *a, char *const *words, size_t count)
@@ -164,10 +195,17 @@ int cmd_data(int argc, char **argv)
                     {"--root", FLAG_TEXT, "DIR", "the folder that holds the sets' folders", &a.root, 0},
                     {"--role", FLAG_TEXT, "train|test", "convert: which of its sets (train)", &a.role_name, 0},
                     {"-o", FLAG_TEXT, "FILE", "convert: where to", &a.out, 0},
+                    {"--size", FLAG_NUMBER, "PIXELS", "pictures as squares, as data.size", &a.size, 0},
+                    {"--fit", FLAG_TEXT, "cover|stretch|centre", "and how, as data.fit", &a.fit, 0},
+                    {"--layout", FLAG_TEXT, "nchw|nhwc", "of arrays of images, as data.layout", &a.layout, 0},
+                    {"--label", FLAG_TEXT, "COLUMN", "of a table, as data.label", &a.label, 0},
                     {"--json", FLAG_SWITCH, NULL, "as JSON", &a.json, 0},
                     {.name = NULL}};
     size_t count = 0;
     int    end = take_line(&self, flags, argc, argv, &count);
 
-    return end == GO_ON ? dispatch(&a, argv, count) : end;
+    if (end != GO_ON) return end;
+    end = check_word("--layout", a.layout, layouts, 3);
+    if (!end) end = check_word("--fit", a.fit, fits, 3);
+    return end ? end : dispatch(&a, argv, count);
 }

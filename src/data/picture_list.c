@@ -262,10 +262,11 @@ static cull_status choose_set(cull_picture_list *list, const cull_texts *names,
     if (!*out) *out = "";
     if (nameless) goto done;
     if (want == CULL_PICTURES_TEST && !test)
-        FAIL(CULL_BAD_FILE,
-             "%s: holds no test set (test/ or val/%s); name another folder for it by data.test, or "
-             "split one off by data.split",
-             root, train ? " beside train/" : ", and train/");
+        FAIL_ABOUT(
+            CULL_BAD_FILE, "data.test",
+            "%s: holds no test set (test/ or val/%s); name another folder for it by data.test, or "
+            "split one off by data.split",
+            root, train ? " beside train/" : ", and train/");
     if (want == CULL_PICTURES_ALONE && train && !test)
         FAIL(CULL_BAD_FILE, "%s: holds a training set, %s/, and no test set (test/ or val/)", root,
              train);

@@ -16,6 +16,8 @@
 #define MEAN   "cull.mean"
 #define SPREAD "cull.deviation"
 #define NAMES  "cull.classes"
+#define INPUTS "cull.features"
+#define LABELS "cull.labels"
 #define MIDDLE "cull.target_mean"
 #define WIDTH  "cull.target_deviation"
 
@@ -62,6 +64,10 @@ void cull_card_put(cull_json *json, const cull_card *card)
     }
     if (card->class_names.count)
         put_array(json, NAMES, NULL, &card->class_names, card->class_names.count);
+    if (card->feature_names.count)
+        put_array(json, INPUTS, NULL, &card->feature_names, card->feature_names.count);
+    if (card->label_names.count)
+        put_array(json, LABELS, NULL, &card->label_names, card->label_names.count);
 }
 
 static cull_status complain(const char *path, const char *key)
@@ -75,7 +81,9 @@ static cull_status parse_array(const char *path, const json_t *metadata, const c
     const char *text = cull_records_word(metadata, key);
 
     *out = json_loads(text, 0, NULL);
-    return json_is_array(*out) && json_array_size(*out) == count ? CULL_OK : complain(path, key);
+    if (json_is_array(*out) && (count == SIZE_MAX || json_array_size(*out) == count))
+        return CULL_OK;
+    return complain(path, key);
 }
 
 static cull_status take_numbers(const char *path, const json_t *metadata, const char *key,
@@ -111,17 +119,19 @@ done:
     return status;
 }
 
-static cull_status take_names(const char *path, const json_t *metadata, size_t count,
-                              cull_texts *out)
+/* count SIZE_MAX: however many there are. */
+static cull_status take_names(const char *path, const json_t *metadata, const char *key,
+                              size_t count, cull_texts *out)
 {
     cull_status status = CULL_OK;
     json_t     *array = NULL;
 
-    if (!json_object_get(metadata, NAMES)) goto done;
-    TRY(parse_array(path, metadata, NAMES, count, &array));
+    if (!json_object_get(metadata, key)) goto done;
+    TRY(parse_array(path, metadata, key, count, &array));
+    count = json_array_size(array);
     for (size_t i = 0; i < count; i++) {
         const char *name = json_string_value(json_array_get(array, i));
-        if (!name) TRY(complain(path, NAMES));
+        if (!name) TRY(complain(path, key));
         TRY(cull_texts_add(out, name, strlen(name)));
     }
 done:
@@ -177,7 +187,9 @@ cull_status cull_card_take(const char *path, const json_t *metadata, cull_card *
     if (json_object_get(metadata, MIDDLE))
         TRY(take_constants(path, metadata, MIDDLE, WIDTH, card.outputs, &card.target_mean,
                            &card.target_deviation));
-    TRY(take_names(path, metadata, card.outputs, &card.class_names));
+    TRY(take_names(path, metadata, NAMES, card.outputs, &card.class_names));
+    TRY(take_names(path, metadata, INPUTS, card.channels, &card.feature_names));
+    TRY(take_names(path, metadata, LABELS, SIZE_MAX, &card.label_names));
     *out = card;
     card = (cull_card){0};
 done:
@@ -201,13 +213,15 @@ cull_status cull_card_copy(const cull_card *card, cull_card *out)
 
     *out = *card;
     out->mean = out->deviation = out->target_mean = out->target_deviation = NULL;
-    out->class_names = (cull_texts){0};
+    out->class_names = out->feature_names = out->label_names = (cull_texts){0};
     TRY(copy_numbers(card->mean, card->channels, &out->mean));
     TRY(copy_numbers(card->deviation, card->channels, &out->deviation));
     if (card->target_mean) TRY(copy_numbers(card->target_mean, card->outputs, &out->target_mean));
     if (card->target_mean)
         TRY(copy_numbers(card->target_deviation, card->outputs, &out->target_deviation));
     TRY(cull_texts_copy(&out->class_names, &card->class_names));
+    TRY(cull_texts_copy(&out->feature_names, &card->feature_names));
+    TRY(cull_texts_copy(&out->label_names, &card->label_names));
 done:
     if (status != CULL_OK) cull_card_clear(out);
     return status;
@@ -220,5 +234,7 @@ void cull_card_clear(cull_card *card)
     cull_base_free(card->target_mean);
     cull_base_free(card->target_deviation);
     cull_texts_clear(&card->class_names);
+    cull_texts_clear(&card->feature_names);
+    cull_texts_clear(&card->label_names);
     *card = (cull_card){0};
 }

@@ -22,6 +22,8 @@ typedef struct cull_card {
     double *target_mean, *target_deviation; /* [outputs] of real targets, which are learned less
                                                the one, over the other; NULL: as they are      */
     cull_texts class_names;                 /* of all outputs, or none                     */
+    cull_texts feature_names;               /* of all channels, where they are a table's   */
+    cull_texts label_names;                 /* of the table's columns that are learned     */
 } cull_card;
 
 /* Members of a JSON object that is open. Nothing where there are more than CULL_CARD_MOST. */

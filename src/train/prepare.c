@@ -245,7 +245,9 @@ static cull_card card_of(const cull_dataset *set, const cull_target_scale *scale
                        .target_deviation = scale->deviation,
                        .mean = set->mean,
                        .deviation = set->deviation,
-                       .class_names = set->class_names};
+                       .class_names = set->class_names,
+                       .feature_names = set->feature_names,
+                       .label_names = set->label_names};
 }
 
 static cull_status make_model(const cull_train_setup *setup, const cull_train_sets *sets,

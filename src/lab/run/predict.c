@@ -136,6 +136,27 @@ static cull_data_request complete(const cull_data_request *asked, const cull_dat
     return r;
 }
 
+/* A table is written in numbers as the one that was trained on was, and pictures have its channels:
+ * for that a set that says what the card says, and holds nothing. */
+static cull_status open_like(const cull_data_request *request, const cull_card *card,
+                             cull_dataset **out)
+{
+    cull_dataset like = {.classes = card->outputs,
+                         .channels = card->channels,
+                         .height = card->height,
+                         .width = card->width,
+                         .dtype = card->dtype,
+                         .target = {.kind = card->target, .width = card->outputs},
+                         .mean = card->mean,
+                         .deviation = card->deviation,
+                         .class_names = card->class_names,
+                         .feature_names = card->feature_names,
+                         .label_names = card->label_names};
+
+    if (!card->feature_names.count && !request->side) return cull_data_open(request, out);
+    return cull_data_open_test(request, &like, out);
+}
+
 cull_status cull_predict_set(const cull_recipe *recipe, const char *weights,
                              const cull_data_request *data,
                              bool (*tell)(void *context, const cull_predicted *some), void *context)
@@ -149,7 +170,7 @@ cull_status cull_predict_set(const cull_recipe *recipe, const char *weights,
     request = complete(data, &recipe->setup.files);
     TRY(cull_network_open(recipe, weights, &network));
     if (!request.channels) request.channels = network->card.channels;
-    TRY(cull_data_open(&request, &set));
+    TRY(open_like(&request, &network->card, &set));
     TRY(predict(network, set, tell, context));
 done:
     cull_data_close(set);
