@@ -831,6 +831,12 @@ typedef enum cull_data_fit {
     CULL_FIT_CENTRE   /* the middle is taken as it is                           */
 } cull_data_fit;
 
+/* What becomes of cells of a table that have no value. */
+typedef enum cull_data_missing {
+    CULL_MISSING_REFUSED, /* none may be there                                           */
+    CULL_MISSING_MEAN     /* the mean of their column's; of categories, none             */
+} cull_data_missing;
+
 /* A set, and how its files are to be read. What is zero, or NULL, is as the files have it; what a
  * format has no use for is refused (CULL_BAD_OPTION; the subject is the recipe's key for it). */
 typedef struct cull_data_request {
@@ -844,6 +850,7 @@ typedef struct cull_data_request {
     cull_data_fit    fit;   /* and how                                                       */
     const char      *label; /* the column or field that is to be learned                     */
     bool unlabelled; /* labels may be missing, and are 0 then: what is read is predicted only */
+    cull_data_missing missing;
 } cull_data_request;
 
 /*

@@ -213,14 +213,6 @@ done:
     return status;
 }
 
-/* What is only predicted has no targets: zeros stand for them. */
-static void leave_labels(cull_target_kind kind, cull_dataset *into)
-{
-    cull_data_aim(into, kind,
-                  kind != CULL_TARGET_CLASS && into->like ? into->like->target.width : 1);
-    into->classes = into->like ? into->like->classes : CULL_DATA_FEWEST_CLASSES;
-}
-
 static cull_status take_pair(struct pair *p, const cull_data_request *how, cull_dataset *into)
 {
     cull_status status = CULL_OK;
@@ -230,7 +222,7 @@ static cull_status take_pair(struct pair *p, const cull_data_request *how, cull_
     if (p->y.data)
         TRY(cull_data_labels_aim(p->path, &p->y, how->target, into));
     else
-        leave_labels(how->target, into);
+        cull_data_labels_leave(how->target, into);
     TRY(take_shape(p, how->layout, into));
     TRY(take_inputs(p, into));
     if (p->y.data)

@@ -242,6 +242,7 @@ cull_status cull_data_gather(const cull_dataset *set, const uint32_t *places, si
     TRY(add_places(new, set->name, count));
     new->rows = cull_data_rows_share(set->rows);
     copy_statistics(new, set);
+    new->unlabelled = set->unlabelled;
     TRY(copy_texts(new, set));
     for (size_t i = 0; i < count; i++) copy_example(set, places[i], new, i);
     new->count = count;
@@ -268,7 +269,9 @@ static cull_status rename_classes(cull_dataset *set, const cull_dataset *train)
     TRY(cull_base_alloc(set->class_names.count, sizeof *there, "names of classes", &there));
     for (size_t k = 0; k < set->class_names.count; k++) {
         const char *name = set->class_names.text[k];
-        there[k] = (uint32_t)cull_texts_find(&train->class_names, name);
+        there[k] = (uint32_t)k; /* where it mostly is */
+        if (k >= train->class_names.count || strcmp(name, train->class_names.text[k]) != 0)
+            there[k] = (uint32_t)cull_texts_find(&train->class_names, name);
         if (there[k] == train->class_names.count)
             FAIL(CULL_BAD_ARGUMENT, "%s: class '%.64s' is none of those trained on", set->name,
                  name);

@@ -59,6 +59,8 @@ typedef struct cull_dataset {
     cull_texts feature_names; /* of every channel                                            */
     cull_texts label_names;   /* of the columns that are learned                             */
 
+    bool unlabelled; /* no labels were there: targets are zeros, and only to be predicted    */
+
     const struct cull_dataset *like; /* while a test set is read: what was trained on        */
 } cull_dataset;
 

@@ -13,7 +13,8 @@ enum {
     CULL_DATA_TAKES_LAYOUT = 1,
     CULL_DATA_TAKES_SIDE = 2, /* and fit */
     CULL_DATA_TAKES_LABEL = 4,
-    CULL_DATA_TAKES_TARGET = 8 /* others than a class */
+    CULL_DATA_TAKES_TARGET = 8, /* others than a class */
+    CULL_DATA_TAKES_MISSING = 16
 };
 
 typedef struct cull_data_format {
@@ -37,5 +38,6 @@ const cull_data_format *cull_data_format_at(size_t i);
 bool cull_data_ends_with(const char *text, const char *ending);
 
 extern const cull_data_format cull_data_arrays_format;
+extern const cull_data_format cull_data_csv_format;
 
 #endif

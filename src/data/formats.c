@@ -3,7 +3,7 @@
 
 #include "data/format.h"
 
-static const cull_data_format *const formats[] = {&cull_data_arrays_format};
+static const cull_data_format *const formats[] = {&cull_data_arrays_format, &cull_data_csv_format};
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 

@@ -7,18 +7,6 @@
 
 enum { UNSIGNED_BYTE = 8, IMAGE_DIMS = 3, CLASSES = 10, SOME = 4096 };
 
-static cull_status open_stream(const cull_data_source *source, cull_data_stream *out)
-{
-    cull_status   status = CULL_OK;
-    unsigned char first[2] = {0};
-
-    *out = cull_data_part(source, 0, source->size);
-    if (source->size >= sizeof first) TRY(cull_data_source_read(source, 0, first, sizeof first));
-    if (first[0] == 0x1f && first[1] == 0x8b) TRY(cull_data_stream_unpack(out, CULL_DATA_GZIP));
-done:
-    return status;
-}
-
 /* Read the header of a file with `dims` dimensions and check the size it promises. */
 static cull_status read_header(cull_data_stream *file, uint32_t dims, uint32_t shape[IMAGE_DIMS])
 {
@@ -82,8 +70,8 @@ cull_status cull_data_idx_parse(const cull_data_source *files, cull_dataset *int
     cull_data_stream file[2] = {{0}};
     uint32_t         shape[IMAGE_DIMS] = {0}, labelled[IMAGE_DIMS] = {0};
 
-    TRY(open_stream(&files[0], &file[0]));
-    TRY(open_stream(&files[1], &file[1]));
+    TRY(cull_data_stream_open(&files[0], &file[0]));
+    TRY(cull_data_stream_open(&files[1], &file[1]));
     TRY(read_header(&file[0], IMAGE_DIMS, shape));
     TRY(read_header(&file[1], 1, labelled));
     if (shape[0] != labelled[0])

@@ -2,10 +2,9 @@
 #include "data/labels.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
+#include "data/categories.h"
 #include "data/reader.h"
 #include "tensor/tensor.h"
 
@@ -40,6 +39,15 @@ cull_status cull_data_labels_aim(const char *path, const cull_tensor *y, cull_ta
     cull_data_aim(into, kind, kind == CULL_TARGET_CLASS ? 1 : width_of(y));
 done:
     return status;
+}
+
+void cull_data_labels_leave(cull_target_kind kind, cull_dataset *into)
+{
+    const cull_dataset *like = into->like;
+
+    cull_data_aim(into, kind, kind != CULL_TARGET_CLASS && like ? like->target.width : 1);
+    into->classes = like ? like->classes : CULL_DATA_FEWEST_CLASSES;
+    into->unlabelled = true;
 }
 
 cull_status cull_data_labels_copy(const char *path, const cull_tensor *y, int64_t base,
@@ -162,35 +170,23 @@ done:
     return status;
 }
 
-struct named {
-    char   *name;
-    int32_t was;
-};
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
 cull_status cull_data_labels_sort(cull_dataset *set)
 {
-    cull_status   status = CULL_OK;
-    size_t        count = set->class_names.count;
-    int32_t      *labels = cull_data_labels(set), *now = NULL;
-    struct named *named = NULL;
+    cull_status     status = CULL_OK;
+    cull_categories met = {.texts = set->class_names}; /* borrowed */
+    size_t          count = met.texts.count;
+    int32_t        *labels = cull_data_labels(set);
+    uint32_t       *place = NULL;
+    char          **sorted = NULL;
 
-    TRY(cull_base_alloc(count, sizeof *now, "names of classes", &now));
-    TRY(cull_base_alloc(count, sizeof *named, "names of classes", &named));
-    for (size_t k = 0; k < count; k++)
-        named[k] = (struct named){set->class_names.text[k], (int32_t)k};
-    if (count) qsort(named, count, sizeof *named, by_name);
-    for (size_t k = 0; k < count; k++) {
-        set->class_names.text[k] = named[k].name;
-        now[named[k].was] = (int32_t)k;
-    }
-    for (size_t i = 0; i < set->count; i++) labels[i] = now[labels[i]];
+    TRY(cull_categories_sort(&met, &place));
+    TRY(cull_base_alloc(count, sizeof *sorted, "names of classes", &sorted));
+    for (size_t k = 0; k < count; k++) sorted[place[k]] = met.texts.text[k];
+    for (size_t i = 0; i < set->count; i++) labels[i] = (int32_t)place[labels[i]];
+    set->class_names.text = sorted;
+    sorted = met.texts.text;
 done:
-    cull_base_free(now);
-    cull_base_free(named);
+    cull_base_free(sorted);
+    cull_base_free(place);
     return status;
 }

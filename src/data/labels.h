@@ -24,6 +24,10 @@ cull_status cull_data_labels_aim(const char *path, const cull_tensor *y, cull_ta
  * room; classes are counted. One-hot rows are remarked on. */
 cull_status cull_data_labels_take(const char *path, const cull_tensor *y, cull_dataset *into);
 
+/* The same for examples without labels, which are only predicted: zeros will stand for targets, of
+ * the form that was trained on. */
+void cull_data_labels_leave(cull_target_kind kind, cull_dataset *into);
+
 /* (N) labels base .. base+most-1 become classes 0 .. most-1 of the examples behind the last;
  * *top, if smaller, becomes the largest. */
 cull_status cull_data_labels_copy(const char *path, const cull_tensor *y, int64_t base,

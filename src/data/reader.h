@@ -44,6 +44,11 @@ cull_status cull_data_cifar100_parse(const cull_data_source *file, cull_dataset 
 cull_status cull_data_svhn_parse(const cull_data_source *source, cull_dataset *into);
 cull_status cull_data_imagenet32_parse(const cull_data_source *file, cull_dataset *into);
 
+/* A table of comma-separated values, request->name aside; a test set is written in numbers as
+ * into->like is. */
+cull_status cull_data_csv_parse(const cull_data_source *file, const cull_data_request *request,
+                                cull_dataset *into);
+
 /* All parts of a set, of `each` files, 1 or 2. */
 cull_status cull_data_read(const char *const *paths, size_t count, size_t each,
                            cull_data_parse parse, cull_dataset *into);

@@ -267,6 +267,8 @@ static cull_status check_request(const cull_data_request *r, unsigned takes)
         FAIL_OPTION("data.fit", "%s holds no pictures to be scaled", r->name);
     if (r->label && !(takes & CULL_DATA_TAKES_LABEL))
         FAIL_OPTION("data.label", "%s has no columns to choose from", r->name);
+    if (r->missing != CULL_MISSING_REFUSED && !(takes & CULL_DATA_TAKES_MISSING))
+        FAIL_OPTION("data.missing", "%s is no table with cells that may be missing", r->name);
     if (r->target != CULL_TARGET_CLASS && !(takes & CULL_DATA_TAKES_TARGET))
         FAIL_OPTION("model.loss", "%s has a class for each example, and this loss wants others",
                     r->name);

@@ -45,6 +45,18 @@ done:
     return status;
 }
 
+cull_status cull_data_stream_open(const cull_data_source *source, cull_data_stream *out)
+{
+    cull_status   status = CULL_OK;
+    unsigned char first[2] = {0};
+
+    *out = cull_data_part(source, 0, source->size);
+    if (source->size >= sizeof first) TRY(cull_data_source_read(source, 0, first, sizeof first));
+    if (first[0] == 0x1f && first[1] == 0x8b) TRY(cull_data_stream_unpack(out, CULL_DATA_GZIP));
+done:
+    return status;
+}
+
 void cull_data_stream_end(cull_data_stream *s)
 {
     if (s->packed) (void)inflateEnd(&s->z);
@@ -122,6 +134,27 @@ cull_status cull_data_stream_read(cull_data_stream *s, void *dst, size_t bytes)
     }
     s->left -= bytes;
     if (s->summed) s->crc = (uint32_t)crc32_z(s->crc, dst, bytes);
+done:
+    return status;
+}
+
+cull_status cull_data_stream_some(cull_data_stream *s, void *dst, size_t room, size_t *got)
+{
+    cull_status status = CULL_OK;
+
+    *got = 0;
+    if (!s->packed) {
+        *got = s->left < room ? (size_t)s->left : room;
+        TRY(cull_data_stream_read(s, dst, *got));
+    }
+    while (s->packed && !s->ended && *got < room) {
+        size_t more = room - *got < UINT_MAX ? room - *got : UINT_MAX;
+        s->z.next_out = (unsigned char *)dst + *got;
+        s->z.avail_out = (uInt)more;
+        TRY(inflate_some(s));
+        *got += more - s->z.avail_out;
+    }
+    if (*got == 0) TRY(cull_data_stream_finish(s));
 done:
     return status;
 }

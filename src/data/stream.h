@@ -35,6 +35,12 @@ cull_data_stream cull_data_part(const cull_data_source *source, uint64_t at, uin
 cull_status cull_data_stream_unpack(cull_data_stream *stream, cull_data_packing packing);
 void        cull_data_stream_end(cull_data_stream *stream);
 
+/* All of a source, unpacked where it begins as a gzip file does; ended as above. */
+cull_status cull_data_stream_open(const cull_data_source *source, cull_data_stream *out);
+
+/* Up to `room` next bytes of content whose length is not known; none: it has ended well. */
+cull_status cull_data_stream_some(cull_data_stream *stream, void *dst, size_t room, size_t *got);
+
 /* The next `bytes` of the content; CULL_BAD_FILE when it ends before. */
 cull_status cull_data_stream_read(cull_data_stream *stream, void *dst, size_t bytes);
 

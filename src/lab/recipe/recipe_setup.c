@@ -30,7 +30,10 @@ static void fill_data(const cull_values *v, cull_train_setup *s)
                                    .layout = layout_of(v),
                                    .side = (size_t)cull_value_int(v, "data.size"),
                                    .fit = fit_of(v),
-                                   .label = text_or_none(v, "data.label")};
+                                   .label = text_or_none(v, "data.label"),
+                                   .missing = cull_value_is(v, "data.missing", "mean")
+                                                  ? CULL_MISSING_MEAN
+                                                  : CULL_MISSING_REFUSED};
     s->test = text_or_none(v, "data.test");
     s->validation = cull_value_real(v, "data.validation");
     s->subset = cull_value_real(v, "data.subset");

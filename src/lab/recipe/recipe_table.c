@@ -23,7 +23,11 @@ const cull_option_spec cull_recipe_table[] = {
      "and how: the shorter side is scaled to data.size and the middle taken, both sides are scaled "
      "to it, or the middle is taken as it is"},
     {"data.label", CULL_OPTION_TEXT, "", 0, 0, NULL,
-     "the column of a table that is to be learned; none: the one called label, or the last"},
+     "the column of a table that is to be learned, or several with commas between; none: the one called label, "
+     "class, target or y, or the last"},
+    {"data.missing", CULL_OPTION_CHOICE, "refuse", 0, 0, "refuse|mean",
+     "what becomes of a table's cells that are empty, NA, NaN, null or ?: none may be there, or they "
+     "are the mean of their column, and of no category"},
     {"data.validation", CULL_OPTION_REAL, "0", 0, 0.9, NULL,
      "share of the training set to split off and watch, the test set being read beside it; 0: the "
      "test set is watched"},
