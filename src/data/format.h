@@ -37,5 +37,6 @@ const cull_data_format *cull_data_format_at(size_t i);
 bool cull_data_ends_with(const char *text, const char *ending);
 
 extern const cull_data_format cull_data_arrays_format;
+extern const cull_data_format cull_data_pictures_format;
 
 #endif
