@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "data/picture.h"
 
-enum { SIGNATURE = 8 };
+enum { SIGNATURE = 8, MOST_PIXEL = 8 /* bytes */, SLACK = 1 << 16 };
 
 struct reader {
     png_structp              png;
@@ -33,11 +33,14 @@ static bool png_begins(const unsigned char *data, size_t size)
 
 /* ---- what libpng calls ---- */
 
+/* libpng believes what a chunk claims to hold: more than the file has, or than a row takes, is not
+ * for anything. */
 static png_voidp on_allocate(png_structp png, png_alloc_size_t bytes)
 {
     struct reader *r = png_get_mem_ptr(png);
     void          *data = NULL;
 
+    if (bytes > SLACK + r->file->size + MOST_PIXEL * r->head.width) return NULL;
     if (cull_base_grow(bytes, 1, "reading a picture", &data)) r->starved = true;
     return data;
 }

@@ -613,7 +613,7 @@ static void a_header_that_claims_too_much_is_not_believed(void **state)
     struct jpeg_form            form = {
                    .width = W, .height = H, .from = JCS_RGB, .stored = JCS_YCbCr, .quality = 90};
     uint8_t     pixels[3 * PIXELS], out[3 * 64];
-    struct made m[3] = {{0}};
+    struct made m[4] = {{0}};
     unsigned    crc = 0;
 
     (void)state;
@@ -629,9 +629,11 @@ static void a_header_that_claims_too_much_is_not_believed(void **state)
     m[2] = make_webp(pixels, W, H, 3);
     memset(m[2].data + 21, 0xff, 3); /* 14 bits each of width and height, less one */
     m[2].data[24] |= 0x0f;
+    m[3] = make_plain_png(pixels, W, H, 3);
+    memcpy(m[3].data + 33, "\x7e\0\0\0zTXt", 8); /* one of its chunks has two GiB */
     cull_allocator_set(&noting);
-    for (int i = 0; i < 3; i++) {
-        assert_fails(CULL_BAD_FILE, "pixels; at most 2^26 are read",
+    for (int i = 0; i < 4; i++) {
+        assert_fails(CULL_BAD_FILE, i < 3 ? "pixels; at most 2^26 are read" : "made: a damaged PNG",
                      make(&m[i], square(8, CULL_FIT_COVER), out));
         drop(&m[i]);
     }
