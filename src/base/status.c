@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/texts.h"
+
 #define STRING(x)                         #x
 #define VERSION_TEXT(major, minor, patch) STRING(major) "." STRING(minor) "." STRING(patch)
 
@@ -47,13 +49,15 @@ const char *cull_last_subject(void)
     return last_subject;
 }
 
-/* By way of another array: arguments may point into the sentence before. */
+/* By way of another array: arguments may point into the sentence before. Names of files may hold
+ * anything, which no terminal and no record shall meet. */
 CULL_PRINTF(2, 0) static void keep(const char *subject, const char *format, va_list args)
 {
-    char sentence[sizeof last_error], about[sizeof last_subject];
+    char sentence[sizeof last_error] = "", about[sizeof last_subject];
 
     (void)vsnprintf(sentence, sizeof sentence, format, args);
     (void)snprintf(about, sizeof about, "%s", subject);
+    cull_text_tame(sentence);
     memcpy(last_error, sentence, sizeof sentence);
     memcpy(last_subject, about, sizeof about);
 }

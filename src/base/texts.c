@@ -102,3 +102,15 @@ const char *cull_text_show(const char *text, size_t length, char out[CULL_TEXT_S
     memcpy(out + at, i < length ? "..." : "", i < length ? 4 : 1);
     return out;
 }
+
+void cull_text_tame(char *text)
+{
+    size_t left = strlen(text), bytes = 0;
+
+    for (; left; text += bytes, left -= bytes) {
+        bytes = measure_character((unsigned char *)text, left);
+        if (bytes && !is_control((unsigned char *)text, bytes)) continue;
+        *text = '?';
+        bytes = 1;
+    }
+}

@@ -44,4 +44,7 @@ enum { CULL_TEXT_SHOWN = 44 };
  * printed character of ASCII or part of UTF-8 as '?'. Returns out. */
 const char *cull_text_show(const char *text, size_t length, char out[CULL_TEXT_SHOWN]);
 
+/* The same in place and whole, byte by byte: for sentences that hold the names of files. */
+void cull_text_tame(char *text);
+
 #endif

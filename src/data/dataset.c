@@ -62,13 +62,14 @@ done:
 
 cull_status cull_data_remark(cull_dataset *set, const char *format, ...)
 {
-    char    text[ROOM];
+    char    text[ROOM] = "";
     va_list list;
     int     length = 0;
 
     va_start(list, format);
     length = vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    cull_text_tame(text);
     if (length < 0 || set->remarks.count == MOST_REMARKS ||
         cull_texts_find(&set->remarks, text) < set->remarks.count)
         return CULL_OK;

@@ -7,41 +7,62 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "data/dataset.h"
+#include "data/reader.h"
 
 /* A deviation below this part of the mean is rounding, not change. */
 static const double constant = 1e-10;
 
-/* Whole numbers, so that no order of adding could change the result. */
-static cull_status measure_images(cull_dataset *set, void *buffer)
+void cull_data_add_image(const cull_dataset *set, const uint8_t *row, uint64_t *sum,
+                         uint64_t *square)
 {
-    cull_status status = CULL_OK;
-    uint64_t   *sum = NULL, *square = NULL;
-    const void *row = NULL;
-    size_t      area = set->height * set->width;
-    double      n = (double)set->count * (double)area;
+    size_t area = set->height * set->width;
 
-    TRY(cull_base_alloc(set->channels, sizeof *sum, "measuring a data set", &sum));
-    TRY(cull_base_alloc(set->channels, sizeof *square, "measuring a data set", &square));
-    for (size_t i = 0; i < set->count; i++) {
-        TRY(cull_data_row_at(set, i, buffer, &row));
-        for (size_t c = 0; c < set->channels; c++) {
-            const uint8_t *next = (const uint8_t *)row + c * area;
-            uint64_t       some = 0, squares = 0;
-            for (size_t j = 0; j < area; j++) {
-                some += next[j];
-                squares += (unsigned)next[j] * next[j];
-            }
-            sum[c] += some;
-            square[c] += squares;
+    for (size_t c = 0; c < set->channels; c++) {
+        const uint8_t *next = row + c * area;
+        uint64_t       some = 0, squares = 0;
+        for (size_t j = 0; j < area; j++) {
+            some += next[j];
+            squares += (unsigned)next[j] * next[j];
         }
+        sum[c] += some;
+        square[c] += squares;
     }
+}
+
+/* A channel that never changes is divided by 1. */
+static void settle(cull_dataset *set)
+{
+    for (size_t c = 0; c < set->channels; c++)
+        if (set->deviation[c] <= constant * fabs(set->mean[c])) set->deviation[c] = 1;
+    set->published = false;
+}
+
+void cull_data_settle_images(cull_dataset *set, const uint64_t *sum, const uint64_t *square)
+{
+    double n = (double)set->count * (double)(set->height * set->width);
+
     for (size_t c = 0; c < set->channels; c++) {
         double mean = (double)sum[c] / n;
         double variance = (double)square[c] / n - mean * mean;
         set->mean[c] = mean / 255;
         set->deviation[c] = variance > 0 ? sqrt(variance) / 255 : 0;
     }
+    settle(set);
+}
+
+static cull_status measure_images(cull_dataset *set, void *buffer)
+{
+    cull_status status = CULL_OK;
+    uint64_t   *sum = NULL, *square = NULL;
+    const void *row = NULL;
+
+    TRY(cull_base_alloc(set->channels, sizeof *sum, "measuring a data set", &sum));
+    TRY(cull_base_alloc(set->channels, sizeof *square, "measuring a data set", &square));
+    for (size_t i = 0; i < set->count; i++) {
+        TRY(cull_data_row_at(set, i, buffer, &row));
+        cull_data_add_image(set, row, sum, square);
+    }
+    cull_data_settle_images(set, sum, square);
 done:
     cull_base_free(square);
     cull_base_free(sum);
@@ -78,6 +99,7 @@ static cull_status measure_features(cull_dataset *set, void *buffer)
     for (size_t c = 0; c < set->channels; c++) set->mean[c] /= n;
     TRY(sum_features(set, buffer, set->mean, set->deviation));
     for (size_t c = 0; c < set->channels; c++) set->deviation[c] = sqrt(set->deviation[c] / n);
+    settle(set);
 done:
     return status;
 }
@@ -90,9 +112,6 @@ cull_status cull_data_measure(cull_dataset *set)
     if (!cull_data_base(set))
         TRY(cull_base_alloc(1, cull_data_row_bytes(set), "measuring a data set", &buffer));
     TRY(set->dtype == CULL_U8 ? measure_images(set, buffer) : measure_features(set, buffer));
-    for (size_t c = 0; c < set->channels; c++)
-        if (set->deviation[c] <= constant * fabs(set->mean[c])) set->deviation[c] = 1;
-    set->published = false;
 done:
     cull_base_free(buffer);
     return status;

@@ -34,6 +34,12 @@ void *cull_data_end(const cull_dataset *set);
 /* The same for a set that has no examples yet and whose rows are made already: it shares them. */
 cull_status cull_data_hold(cull_dataset *set, const char *path, cull_data_rows *rows);
 
+/* What cull_data_measure() counts of images, for who goes through all of them anyway: whole numbers
+ * for each channel, so that no order of adding changes the result; then what follows from them. */
+void cull_data_add_image(const cull_dataset *set, const uint8_t *row, uint64_t *sum,
+                         uint64_t *square);
+void cull_data_settle_images(cull_dataset *set, const uint64_t *sum, const uint64_t *square);
+
 /* One part of a set, in an open file or two, read into the set behind what is there; count and
  * classes are set. idx takes images and labels, the others one file. */
 typedef cull_status (*cull_data_parse)(const cull_data_source *file, cull_dataset *into);
@@ -67,5 +73,10 @@ bool cull_data_arrays_mapped(const cull_arrays *arrays, const cull_tensor *array
  * in the arrays that were opened, which the set's rows then own. */
 cull_status cull_data_array_set_read(const cull_data_request *request, uint64_t map_from,
                                      cull_dataset *into);
+
+/* A folder of pictures. threads: who reads, 0: as many as there are cores. A set of at most
+ * `most_bytes` is decoded here; of a larger one each picture is when it is asked for. */
+cull_status cull_data_pictures_read(const cull_data_request *request, unsigned threads,
+                                    uint64_t most_bytes, cull_dataset *into, bool *measured);
 
 #endif

@@ -6,7 +6,8 @@
 A case file holds cases apart by blank lines. A case is a comment that says what it shows, then
 
     run: COMMAND      bash, in a fresh folder with the arrays of fixtures() in it; more lines
-                      go on in the same shell; $PYTHON is a Python with numpy
+                      go on in the same shell; $PYTHON is a Python with numpy, $PICTURES the
+                      command that makes pictures (make_pictures.py)
     exit: N           its exit status (0)
     stdout: REGEX     found in standard output (any number of these)
     stderr: REGEX     found in standard error
@@ -37,6 +38,7 @@ except ImportError:
     print("skipped: numpy is not there")
     sys.exit(77)
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 M, V, D, C = 40, 12, 6, 3
 
 
@@ -177,7 +179,8 @@ def problems(case, cull, strategy):
         fixtures(folder)
         place = Place(folder)
         env = dict(os.environ, PATH=os.path.dirname(cull) + ":" + os.environ["PATH"], S=strategy,
-                   SIGNALS=signals(strategy), PYTHON=sys.executable, LC_ALL="C")
+                   SIGNALS=signals(strategy), PYTHON=sys.executable, LC_ALL="C",
+                   PICTURES="%s %s/make_pictures.py" % (sys.executable, HERE))
         done = subprocess.run(["bash", "-c", "\n".join(case["run"])], cwd=folder, env=env,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
         out, err = done.stdout.decode(), done.stderr.decode()

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/splitmix.h"
 #include "support.h"
 
 enum { LARGEST = 512, CASES = 1000, REF_LARGEST = 48 };
@@ -22,15 +23,6 @@ struct golden {
     float    k32[LARGEST * LARGEST];
     int16_t  g[LARGEST * 2 * LARGEST], y[2 * LARGEST];
 };
-
-static uint64_t splitmix(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
 
 /* The next line's numbers; 0 at the end of the file. */
 static int read_case(FILE *file, struct golden *x)

@@ -59,12 +59,34 @@ static void what_is_shown_is_short_and_clean(void **state)
     assert_true(cull_text_clean(out, strlen(out)));
 }
 
+static void a_sentence_never_holds_what_a_terminal_would_obey(void **state)
+{
+    static const char *const cases[][2] = {{"", ""},
+                                           {"Größe \xf0\x9f\x90\xb1", "Größe \xf0\x9f\x90\xb1"},
+                                           {"a\nb\tc", "a?b?c"},
+                                           {"\x1b[31mred", "?[31mred"},
+                                           {"\x7f\xc2\x9b", "???"},
+                                           {"latin \xe4", "latin ?"},
+                                           {"cut \xe2\x82", "cut ??"}};
+    char                     text[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        (void)memcpy(text, cases[i][0], strlen(cases[i][0]) + 1);
+        cull_text_tame(text);
+        assert_string_equal(cases[i][1], text);
+        (void)cull_fail(CULL_IO, "%s", cases[i][0]);
+        assert_string_equal(cases[i][1], cull_last_error());
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(capitals_of_ascii_do_not_matter),
         cmocka_unit_test(clean_is_utf8_without_control_characters),
         cmocka_unit_test(what_is_shown_is_short_and_clean),
+        cmocka_unit_test(a_sentence_never_holds_what_a_terminal_would_obey),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,7 @@
+/* fuzz/fuzz_png.c - any bytes as a PNG picture: pixels, or a sentence. */
+#include "fuzz_picture.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_picture(&cull_picture_png, data, size);
+}
