@@ -116,9 +116,7 @@ cull_status cull_data_names_find(const cull_arrays *arrays, const char *path,
     char        held[SHOWN];
 
     if (find_wanted(arrays, wanted, out)) goto done;
-    if (wanted == CULL_DATA_WANTED_TEST)
-        FAIL(CULL_BAD_FILE, "%s: holds no test set (x_test and y_test); name another file for it",
-             path);
+    if (wanted == CULL_DATA_WANTED_TEST) TRY(cull_data_no_test(path));
     if (wanted == CULL_DATA_WANTED_ALONE && find_set(arrays, trained, out))
         FAIL_OPTION("data.test",
                     "%s holds a training set, %.32s and %.32s, and no test set (x_test and y_test, "

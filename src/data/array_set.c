@@ -300,8 +300,7 @@ static cull_status read_npy_pair(struct pair *p, const cull_data_request *how, c
     cull_status  status = CULL_OK;
     cull_arrays *labels = NULL;
 
-    if (how->role == CULL_DATA_TEST)
-        FAIL(CULL_BAD_FILE, "%s: holds no test set; name another file for it", p->path);
+    if (how->role == CULL_DATA_TEST) TRY(cull_data_no_test(p->path));
     TRY(open_beside(p->path, how->unlabelled, &labels));
     TRY(cull_arrays_get(p->arrays, NULL, &p->x));
     if (labels) TRY(cull_arrays_get(labels, NULL, &p->y));
@@ -356,6 +355,16 @@ static cull_status read_npz_pair(struct pair *p, const cull_data_request *reques
     if (p->x.dims == 4) TRY(read_layout(p->arrays, p->path, &how.layout));
     TRY(take_pair(p, &how, into));
 done:
+    return status;
+}
+
+cull_status cull_data_array_set_take(const cull_data_request *request, cull_arrays **arrays,
+                                     cull_dataset *into)
+{
+    struct pair p = {.path = request->name, .arrays = *arrays};
+    cull_status status = read_npz_pair(&p, request, into);
+
+    *arrays = p.arrays;
     return status;
 }
 

@@ -92,6 +92,12 @@ void cull_data_close(cull_dataset *set)
     cull_base_free(set);
 }
 
+cull_status cull_data_no_test(const char *path)
+{
+    return cull_fail_about(CULL_BAD_FILE, "data.test",
+                           "%s: holds no test set; name one with data.test", path);
+}
+
 void cull_data_aim(cull_dataset *set, cull_target_kind kind, size_t width)
 {
     static const cull_dtype dtypes[] = {[CULL_TARGET_CLASS] = CULL_I32,
@@ -206,6 +212,7 @@ static void copy_statistics(cull_dataset *to, const cull_dataset *from)
     memcpy(to->mean, from->mean, from->channels * sizeof *to->mean);
     memcpy(to->deviation, from->deviation, from->channels * sizeof *to->deviation);
     to->published = from->published;
+    to->stored = from->stored;
     to->classes = from->classes;
 }
 
