@@ -2,7 +2,6 @@
  * data/array_set.c - data sets kept as arrays: .npz and .npy of one's own, and ImageNet-32's
  * batches, as docs/formats.md says.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,18 +28,14 @@ static cull_status check_finite(const char *path, const float *x, size_t row, si
 {
     cull_status status = CULL_OK;
 
-    for (size_t i = 0; i < row * count; i++)
-        if (!isfinite(x[i]))
-            FAIL(CULL_BAD_FILE, "%s: number %zu of example %zu is not finite", path, i % row,
-                 i / row);
+    for (size_t i = 0; i < count; i++) TRY(cull_data_check_finite(path, x + i * row, row, i));
 done:
     return status;
 }
 
-static void copy_inputs(const cull_tensor *x, cull_dataset *into)
+void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, void *out)
 {
-    size_t numbers = cull_data_row(into) * (size_t)x->shape[0];
-    float *to = cull_data_end(into);
+    float *to = out;
 
     switch (x->dtype) {
     case CULL_F64:
@@ -155,8 +150,8 @@ static cull_status take_inputs(struct pair *p, cull_dataset *into)
         TRY(keep_inputs(p, into));
     } else {
         TRY(cull_data_extend(into, p->path, count));
-        copy_inputs(&p->x, into);
         at = cull_data_end(into);
+        cull_data_copy_numbers(&p->x, cull_data_row(into) * count, at);
         if (p->turned) TRY(turn_images(into, at, count));
     }
     if (into->dtype == CULL_F32) TRY(check_finite(p->path, at, cull_data_row(into), count));

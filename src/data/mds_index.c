@@ -6,15 +6,16 @@
 #include "base/alloc.h"
 #include "data/json_text.h"
 
-enum { VERSION = 2, MOST_NAME = 1024, MOST_ENCODING = 256 };
+enum { VERSION = 2, MOST_NAME = 1024, MOST_ENCODING = 256, MOST_DIGITS = 10 };
 
+/* The code in a cell is the bits, and 0 for unsigned, 1 for signed, 2 for real numbers. */
 static const struct {
-    const char      *name;
-    cull_mds_element element;
-} elements[] = {{"uint8", CULL_MDS_U8},  {"int8", CULL_MDS_I8},     {"uint16", CULL_MDS_U16},
-                {"int16", CULL_MDS_I16}, {"float16", CULL_MDS_F16}, {"uint32", CULL_MDS_U32},
-                {"int32", CULL_MDS_I32}, {"float32", CULL_MDS_F32}, {"uint64", CULL_MDS_U64},
-                {"int64", CULL_MDS_I64}, {"float64", CULL_MDS_F64}, {"int", CULL_MDS_I64}};
+    const char *name, *descr;
+    unsigned    code;
+} elements[] = {{"uint8", "<u1", 8},  {"int8", "<i1", 9},     {"uint16", "<u2", 16},
+                {"int16", "<i2", 17}, {"float16", "<f2", 18}, {"uint32", "<u4", 32},
+                {"int32", "<i4", 33}, {"float32", "<f4", 34}, {"uint64", "<u8", 64},
+                {"int64", "<i8", 65}, {"float64", "<f8", 66}, {"int", "<i8", 0}};
 enum { ELEMENTS = sizeof elements / sizeof *elements };
 
 static const struct {
@@ -24,11 +25,11 @@ static const struct {
              {"pil", CULL_MDS_RAW},        {"jpeg", CULL_MDS_PICTURE}, {"png", CULL_MDS_PICTURE}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-size_t cull_mds_element_size(unsigned element)
+const cull_npy_form *cull_mds_form(unsigned code)
 {
     for (size_t i = 0; i < ELEMENTS; i++)
-        if (elements[i].element == element) return element / 8;
-    return 0;
+        if (code && elements[i].code == code) return cull_data_npy_form(elements[i].descr, 3);
+    return NULL;
 }
 
 void cull_mds_index_clear(cull_mds_index *index)
@@ -58,12 +59,12 @@ done:
 
 /* ---- columns ---- */
 
-static cull_mds_element element_named(const char *name, size_t length)
+static const cull_npy_form *form_named(const char *name, size_t length)
 {
     for (size_t i = 0; i < ELEMENTS; i++)
         if (strlen(elements[i].name) == length && memcmp(elements[i].name, name, length) == 0)
-            return elements[i].element;
-    return CULL_MDS_NONE;
+            return cull_data_npy_form(elements[i].descr, 3);
+    return NULL;
 }
 
 /* "ndarray", "ndarray:uint8", "ndarray:uint8:3,32,32"; false for anything else. */
@@ -75,14 +76,14 @@ static bool parse_array(const char *text, cull_mds_column *out)
     if (*type == '\0') return true;
     if (*type++ != ':') return false;
     shape = strchr(type, ':');
-    out->element = element_named(type, shape ? (size_t)(shape - type) : strlen(type));
-    if (!out->element) return false;
+    out->form = form_named(type, shape ? (size_t)(shape - type) : strlen(type));
+    if (!out->form) return false;
     while (shape && *shape) {
-        uint64_t length = 0;
-        size_t   digits = strspn(++shape, "0123456789");
+        int64_t length = 0;
+        size_t  digits = strspn(++shape, "0123456789");
 
-        if (digits == 0 || digits > 10 || out->dims == CULL_MDS_DIMS) return false;
-        for (size_t i = 0; i < digits; i++) length = 10 * length + (uint64_t)(shape[i] - '0');
+        if (digits == 0 || digits > MOST_DIGITS || out->dims == CULL_MAX_DIMS) return false;
+        for (size_t i = 0; i < digits; i++) length = 10 * length + (shape[i] - '0');
         if (length == 0) return false;
         out->shape[out->dims++] = length;
         shape += digits;
@@ -101,17 +102,18 @@ static cull_status parse_encoding(const char *file, cull_mds_column *c, uint64_t
         if (strcmp(c->encoding, kinds[i].name) == 0) c->kind = kinds[i].kind;
     if (strncmp(c->encoding, "ndarray", strlen("ndarray")) == 0) {
         if (!parse_array(c->encoding, c))
-            FAIL(CULL_BAD_FILE, "%s: column '%.64s' is encoded as '%.64s', which is no array", file,
+            FAIL(CULL_BAD_FILE,
+                 "%s: column '%.64s' is encoded as '%.64s', which is no array of 1 to 4 axes", file,
                  c->name, c->encoding);
-        if (c->dims) *size = cull_mds_element_size(c->element);
-        for (size_t d = 0; d < c->dims; d++)
-            if (__builtin_mul_overflow(*size, c->shape[d], size) || *size > UINT32_MAX)
+        if (c->dims) *size = c->form->bytes;
+        for (int d = 0; d < c->dims; d++)
+            if (__builtin_mul_overflow(*size, (uint64_t)c->shape[d], size) || *size > UINT32_MAX)
                 FAIL(CULL_BAD_FILE, "%s: cells of column '%.64s' would be beyond 2^32 bytes", file,
                      c->name);
     } else if (c->kind == CULL_MDS_OTHER) {
-        c->element = element_named(c->encoding, strlen(c->encoding));
-        if (c->element) c->kind = CULL_MDS_NUMBER;
-        *size = cull_mds_element_size(c->element);
+        c->form = form_named(c->encoding, strlen(c->encoding));
+        if (c->form) c->kind = CULL_MDS_NUMBER;
+        if (c->form) *size = c->form->bytes;
     }
 done:
     return status;

@@ -3,9 +3,10 @@
 #ifndef CULL_DATA_MDS_INDEX_H
 #define CULL_DATA_MDS_INDEX_H
 
+#include "data/npy_form.h"
 #include "data/source.h"
 
-enum { CULL_MDS_COLUMNS = 64, CULL_MDS_SHARDS = 1 << 16, CULL_MDS_DIMS = 8 };
+enum { CULL_MDS_COLUMNS = 64, CULL_MDS_SHARDS = 1 << 16 };
 
 /* What the bytes of a cell are. */
 typedef enum cull_mds_kind {
@@ -19,32 +20,16 @@ typedef enum cull_mds_kind {
     CULL_MDS_PICTURE /* a compressed picture                                          */
 } cull_mds_kind;
 
-/* Numbers in cells, as NDArray's codes name them: the bits, and 0 unsigned, 1 signed, 2 real. */
-typedef enum cull_mds_element {
-    CULL_MDS_NONE = 0,
-    CULL_MDS_U8 = 8,
-    CULL_MDS_I8 = 9,
-    CULL_MDS_U16 = 16,
-    CULL_MDS_I16 = 17,
-    CULL_MDS_F16 = 18,
-    CULL_MDS_U32 = 32,
-    CULL_MDS_I32 = 33,
-    CULL_MDS_F32 = 34,
-    CULL_MDS_U64 = 64,
-    CULL_MDS_I64 = 65,
-    CULL_MDS_F64 = 66
-} cull_mds_element;
-
-/* Bytes of one; 0 where there is no such type. */
-size_t cull_mds_element_size(unsigned element);
+/* Elements by the code that an array's cell has for them; NULL: there are none of that code. */
+const cull_npy_form *cull_mds_form(unsigned code);
 
 typedef struct cull_mds_column {
-    char            *name, *encoding;
-    cull_mds_kind    kind;
-    cull_mds_element element;              /* of NUMBER; of ARRAY, or NONE: each cell says  */
-    size_t           dims;                 /* of ARRAY; 0: each cell says                   */
-    uint64_t         shape[CULL_MDS_DIMS]; /* [dims]                                        */
-    uint32_t         size;                 /* bytes of a cell; 0: each sample says          */
+    char                *name, *encoding;
+    cull_mds_kind        kind;
+    const cull_npy_form *form;                 /* of NUMBER; of ARRAY, or NULL: each cell says  */
+    int                  dims;                 /* of ARRAY; 0: each cell says                   */
+    int64_t              shape[CULL_MAX_DIMS]; /* [dims]                                        */
+    uint32_t             size;                 /* bytes of a cell; 0: each sample says          */
 } cull_mds_column;
 
 typedef struct cull_mds_shard {

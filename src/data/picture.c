@@ -67,14 +67,23 @@ void cull_data_picture_flatten(uint8_t *pixels, size_t count, size_t channels)
     }
 }
 
+static cull_status find_kind(const cull_picture_file *file, const cull_picture_kind **out)
+{
+    *out = cull_data_picture_kind(file);
+    if (*out) return CULL_OK;
+    if (file->size == 0) return cull_fail(CULL_BAD_FILE, "%s: is empty", file->name);
+    return cull_fail(CULL_BAD_FILE, "%s: neither a JPEG, a PNG nor a WebP picture", file->name);
+}
+
 cull_status cull_data_picture_look(const cull_picture_file *file, cull_picture_head *out)
 {
-    const cull_picture_kind *kind = cull_data_picture_kind(file);
+    cull_status              status = CULL_OK;
+    const cull_picture_kind *kind = NULL;
 
-    if (!kind && file->size == 0) return cull_fail(CULL_BAD_FILE, "%s: is empty", file->name);
-    if (!kind)
-        return cull_fail(CULL_BAD_FILE, "%s: neither a JPEG, a PNG nor a WebP picture", file->name);
-    return kind->look(file, out);
+    TRY(find_kind(file, &kind));
+    TRY(kind->look(file, out));
+done:
+    return status;
 }
 
 void cull_data_picture_upright(const cull_picture_head *head, size_t *width, size_t *height)
@@ -174,18 +183,17 @@ static cull_status put_down(const cull_picture *p, unsigned turn, unsigned shrin
     return cull_data_scale(p->pixels, p->channels, &down, &across, &to);
 }
 
-cull_status cull_data_picture_make(const cull_picture_file *file, const cull_picture_frame *frame,
-                                   uint8_t *out)
+cull_status cull_data_picture_make_as(const cull_picture_kind *kind, const cull_picture_file *file,
+                                      const cull_picture_frame *frame, uint8_t *out)
 {
-    cull_status              status = CULL_OK;
-    const cull_picture_kind *kind = cull_data_picture_kind(file);
-    cull_picture_head        head = {0};
-    cull_picture             picture = {0};
-    cull_scale_axis          axis[2];
-    size_t                   plane = frame->height * frame->width;
-    unsigned                 shrink = 1;
+    cull_status       status = CULL_OK;
+    cull_picture_head head = {0};
+    cull_picture      picture = {0};
+    cull_scale_axis   axis[2];
+    size_t            plane = frame->height * frame->width;
+    unsigned          shrink = 1;
 
-    TRY(cull_data_picture_look(file, &head));
+    TRY(kind->look(file, &head));
     if (!head.grey && frame->channels == 1)
         FAIL(CULL_BAD_FILE, "%s: has colours where a grey picture is wanted", file->name);
     TRY(lay_out(file, &head, frame, axis));
@@ -196,5 +204,17 @@ cull_status cull_data_picture_make(const cull_picture_file *file, const cull_pic
         for (size_t c = 1; c < frame->channels; c++) memcpy(out + c * plane, out, plane);
 done:
     cull_base_free(picture.pixels);
+    return status;
+}
+
+cull_status cull_data_picture_make(const cull_picture_file *file, const cull_picture_frame *frame,
+                                   uint8_t *out)
+{
+    cull_status              status = CULL_OK;
+    const cull_picture_kind *kind = NULL;
+
+    TRY(find_kind(file, &kind));
+    TRY(cull_data_picture_make_as(kind, file, frame, out));
+done:
     return status;
 }

@@ -73,6 +73,10 @@ void cull_data_picture_upright(const cull_picture_head *head, size_t *width, siz
 cull_status cull_data_picture_make(const cull_picture_file *file, const cull_picture_frame *frame,
                                    uint8_t *out);
 
+/* The same of a kind that is known, which need not be one that first bytes tell. */
+cull_status cull_data_picture_make_as(const cull_picture_kind *kind, const cull_picture_file *file,
+                                      const cull_picture_frame *frame, uint8_t *out);
+
 /* ---- for the kinds ---- */
 
 /* The size that a header claims. */

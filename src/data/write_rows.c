@@ -85,6 +85,7 @@ static cull_status pass_on(const struct block *b, const char *rows, const cull_d
         if (b->set->dtype == CULL_F32)
             TRY(cull_data_check_finite(b->set->name, next, row, b->first + i));
     }
+    if (way->memory) memcpy(way->memory + b->first * bytes, rows, b->count * bytes);
     if (way->crc)
         *way->crc = (uint32_t)crc32_z(*way->crc, (const unsigned char *)rows, b->count * bytes);
     if (way->sink) TRY(cull_data_sink_write(way->sink, rows, b->count * bytes));

@@ -1,0 +1,25 @@
+/* data/tar_files.h - the archives that a set lies in: one, or those of a folder. */
+#ifndef CULL_DATA_TAR_FILES_H
+#define CULL_DATA_TAR_FILES_H
+
+#include "base/texts.h"
+#include "data/dataset.h"
+#include "data/source.h"
+
+typedef struct cull_tar_files {
+    cull_data_source *source; /* [count] open */
+    size_t            count;
+    cull_texts        name; /* of each, where this struct keeps them */
+} cull_tar_files;
+
+/* Is this an archive, also one that is packed as a whole and refused, or a folder of some? */
+bool cull_data_tar_fits(const char *path);
+
+/* Open those of the request's set. In a folder, archives that are called test or val are the test
+ * set, and role becomes that of the archives themselves, which is training. Ended with clear, after
+ * a failure too. CULL_BAD_FILE when one is packed, or there are none. */
+cull_status cull_data_tar_files_open(cull_data_request *request, const cull_dataset *into,
+                                     cull_tar_files *out);
+void        cull_data_tar_files_clear(cull_tar_files *files);
+
+#endif
