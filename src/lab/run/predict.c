@@ -136,8 +136,8 @@ static cull_data_request complete(const cull_data_request *asked, const cull_dat
     return r;
 }
 
-/* A table is written in numbers as the one that was trained on was, and pictures have its channels:
- * for that a set that says what the card says, and holds nothing. */
+/* A table is written in numbers as the one that was trained on was: by a set that says what the
+ * card says, and holds nothing. */
 static cull_status open_like(const cull_data_request *request, const cull_card *card,
                              cull_dataset **out)
 {
@@ -153,7 +153,7 @@ static cull_status open_like(const cull_data_request *request, const cull_card *
                          .feature_names = card->feature_names,
                          .label_names = card->label_names};
 
-    if (!card->feature_names.count && !request->side) return cull_data_open(request, out);
+    if (!card->feature_names.count) return cull_data_open(request, out);
     return cull_data_open_test(request, &like, out);
 }
 
