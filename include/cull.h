@@ -114,7 +114,8 @@ extern "C" {
     X(NOT_FOUND, 15, "what was looked for is not on this machine")                                 \
     X(UNSUPPORTED, 20, "this device cannot run this operation")                                    \
     X(BAD_STATE, 21, "saved state does not belong to this object")                                 \
-    X(TOO_LARGE, 22, "the work would exceed the memory limit")
+    X(TOO_LARGE, 22, "the work would exceed the memory limit")                                     \
+    X(DEVICE, 23, "a device failed, or lost what it held")
 
 typedef enum cull_status {
 #define CULL_STATUS_ENUM(name, number, text) CULL_##name = number,
@@ -156,7 +157,15 @@ CULL_API void cull_allocator_set(const cull_allocator *allocator);
 
 /* ---- tensors ------------------------------------------------------------------- */
 
-typedef enum cull_dtype { CULL_F32 = 1, CULL_F64, CULL_I32, CULL_I64, CULL_U8 } cull_dtype;
+/* BF16: the upper half of a float32; networks on a device compute in it. */
+typedef enum cull_dtype {
+    CULL_F32 = 1,
+    CULL_F64,
+    CULL_I32,
+    CULL_I64,
+    CULL_U8,
+    CULL_BF16
+} cull_dtype;
 
 enum { CULL_MAX_DIMS = 4 };
 

@@ -9,8 +9,10 @@
  *
  * so the batch is outermost in every layout and a row of any tensor is one copy. Parameters
  * and their gradients are always in the canonical order given here, whatever the device
- * keeps for itself. Values, parameters and statistics may be of different types; the host's
- * backends have one for all (float32; `ref` also float64).
+ * keeps for itself, but for convolutions where the table says weights_last. Values, parameters and
+ * statistics may be of different types; the host's backends have one for all (float32; `ref` also
+ * float64). On a device values may be bfloat16, with parameters, their gradients and statistics in
+ * float32, and the loss, its p and its gradient too: then the last dense layer's y is float32.
  *
  *     dense      y = x W^T + b             x (n, I) W (O, I) b (O) or none
  *     conv       cross-correlation         W (O, C/groups, KH, KW) b (O) or none; zero padding;
@@ -66,6 +68,9 @@ typedef struct cull_layer_desc {
     cull_layer_kind kind;
     cull_dtype      dtype;                        /* of values                                 */
     cull_dtype      parameters, statistics;       /* of those; 0: as the values                */
+    cull_dtype      output;                       /* dense: of y and dy; 0: as the values      */
+    bool            tf32;       /* products of float32 may be of ten bits of each factor       */
+    bool            repeatable; /* only algorithms that give the same bits every time          */
     cull_image      x, x2, y;                     /* x2: second input of add and concat        */
     bool            bias;                         /* dense, conv                               */
     int64_t         kernel[2], stride[2], pad[2]; /* conv, pool: height, width                 */
@@ -95,6 +100,7 @@ typedef struct cull_layer_args {
     const void *x, *x2; /* inputs                                                        */
     void       *y;      /* output                                                        */
     const void *w, *b;  /* parameters: weight and bias, or gamma and beta                */
+    const void *narrow; /* w in the values' type, where parameters are wider; else NULL  */
     void       *state;  /* what backward needs besides x and y: op's state_row elements a
                            row (rows can be gathered), e.g. the places of maxima          */
     void *stats;        /* [stats] batchnorm: mean (c), rstd (c); group/layer norm: per row */
@@ -156,6 +162,7 @@ struct cull_layer_table {
     bool (*blocks)(cull_backend *backend, const cull_layer_desc *conv); /* NULL: always */
     int64_t (*block)(cull_backend *backend, int64_t c, int64_t common);
     bool fuses; /* plans should fuse batchnorm, add and relu */
+    bool weights_last; /* a convolution's weights are (O, KH, KW, C/groups) in memory here */
     bool int8;  /* convolutions can be asked for in 8 bits   */
 };
 

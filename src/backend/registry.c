@@ -1,66 +1,93 @@
-/* backend/registry.c - opening a backend by name, and keeping operations ready. */
+/* backend/registry.c - which backends there are, and opening one by its name. */
 #include <stdio.h>
 #include <string.h>
 
 #include "backend/backend.h"
+#include "backend/module.h"
 #include "base/alloc.h"
+#include "base/number.h"
 
 /* The one list of backends. libcull_select has no networks, so this file is compiled for it with
- * CULL_WITHOUT_LAYERS; the tests' build adds one of their own. */
+ * CULL_WITHOUT_LAYERS; the tests' builds add some of their own. Those of devices are in shared
+ * objects, which are opened when they are asked for. */
 #define BACKENDS(X) X(cpu) X(ref)
 #ifdef CULL_WITHOUT_LAYERS
 #define LAYERS(name) NULL
+#define MODULE(name) "libcull_" name "_select.so"
 #else
 #define LAYERS(name) &cull_layers_##name
+#define MODULE(name) "libcull_" name ".so"
 #endif
 #ifdef CULL_BACKEND_FAR
-#define MORE(X) X(far)
+#define FAR(X) X(far)
 #else
-#define MORE(X)
+#define FAR(X)
 #endif
+#ifdef CULL_BACKEND_EMU
+#define EMU(X) X(emu)
+#else
+#define EMU(X)
+#endif
+#define BUILT_IN(X) BACKENDS(X) FAR(X) EMU(X)
 
 #define DECLARE(name)                                                                              \
     extern const cull_backend_class cull_backend_##name;                                           \
     extern const cull_layer_table   cull_layers_##name;
-BACKENDS(DECLARE)
-MORE(DECLARE)
+BUILT_IN(DECLARE)
 
-#define ENTRY(name) {&cull_backend_##name, LAYERS(name)},
+#define ENTRY(name) {#name, &cull_backend_##name, LAYERS(name), NULL},
 static const struct entry {
+    const char *name;
     const cull_backend_class *class;
     const cull_layer_table *layers;
-} entries[] = {BACKENDS(ENTRY) MORE(ENTRY)};
+    const char             *module; /* where the two are, if not here */
+} entries[] = {BUILT_IN(ENTRY){"cuda", NULL, NULL, MODULE("cuda")}};
 
 #define NAME(name) "|" #name
-const char cull_backend_names[] = BACKENDS(NAME) MORE(NAME);
+const char cull_backend_names[] = BUILT_IN(NAME) "|cuda";
 
-static const struct entry *find(const char *name)
+/* A name may have the number of a device behind it: cuda:1. */
+static const struct entry *find(const char *name, int32_t *ordinal)
 {
+    size_t length = strcspn(name, ":");
+    double number = 0;
+
+    if (name[length]) {
+        if (!cull_base_read_number(name + length + 1, &number) || number < 0 || number > 255) return NULL;
+        if (number != (double)(int32_t)number) return NULL;
+    }
+    *ordinal = (int32_t)number;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        if (strcmp(entries[i].class->name, name) == 0) return &entries[i];
+        if (strncmp(entries[i].name, name, length) == 0 && !entries[i].name[length])
+            return name[length] && !entries[i].module ? NULL : &entries[i];
     return NULL;
 }
 
 const char *cull_backend_name_at(size_t i)
 {
-    return i < sizeof entries / sizeof *entries ? entries[i].class->name : NULL;
+    return i < sizeof entries / sizeof *entries ? entries[i].name : NULL;
 }
 
 cull_status cull_backend_open(const char *name, unsigned threads, cull_backend **out)
 {
     cull_status         status = CULL_OK;
     cull_backend       *backend = NULL;
-    const struct entry *entry = name ? find(name) : NULL;
+    int32_t             ordinal = 0;
+    const struct entry *entry = name ? find(name, &ordinal) : NULL;
+    cull_module         found = {0};
 
     if (!entry) FAIL(CULL_UNSUPPORTED, "no backend is called '%s'", name ? name : "");
+    found = (cull_module){.class = entry->class, .layers = entry->layers};
+    if (entry->module) TRY(cull_module_open(entry->module, entry->name, &found));
     TRY(cull_base_alloc(1, sizeof *backend, "a backend", &backend));
-    backend->class = entry->class;
-    backend->layers = entry->layers;
+    backend->class = found.class;
+    backend->layers = found.layers;
+    backend->ordinal = ordinal;
     TRY(cull_team_create(threads, &backend->team));
     (void)snprintf(backend->description, sizeof backend->description, "%s, %u thread%s", name,
                    cull_team_size(backend->team), cull_team_size(backend->team) == 1 ? "" : "s");
-    if (entry->class->host) TRY(cull_backend_open(entry->class->host, threads, &backend->host));
-    if (entry->class->open) TRY(entry->class->open(backend));
+    if (found.class->host) TRY(cull_backend_open(found.class->host, threads, &backend->host));
+    if (found.class->open) TRY(found.class->open(backend));
     *out = backend;
     backend = NULL;
 done:
@@ -81,46 +108,4 @@ void cull_backend_close(cull_backend *backend)
 const char *cull_backend_describe(const cull_backend *backend)
 {
     return backend->description;
-}
-
-cull_status cull_op_ready(cull_backend *backend, const cull_op_desc *desc, cull_op **op)
-{
-    cull_status status = CULL_OK;
-    const cull_op_class *class = backend->class->op[desc->kind];
-    cull_op *fresh = NULL;
-
-    if (*op && (*op)->desc.rows >= desc->rows && (*op)->desc.width >= desc->width &&
-        (*op)->desc.classes >= desc->classes && (*op)->desc.picks >= desc->picks)
-        return CULL_OK;
-    if (!class)
-        FAIL(CULL_UNSUPPORTED, "%s has no operation number %d", backend->class->name,
-             (int)desc->kind);
-    TRY(class->create(backend, desc, &fresh));
-    fresh->class = class;
-    fresh->backend = backend;
-    fresh->desc = *desc;
-    cull_op_destroy(*op);
-    *op = fresh;
-done:
-    return status;
-}
-
-void cull_op_destroy(cull_op *op)
-{
-    if (!op) return;
-    atomic_fetch_add(&op->backend->ended, 1);
-    op->class->destroy(op);
-}
-
-cull_op *cull_op_take(cull_backend *backend, cull_op_kind kind)
-{
-    return atomic_exchange(&backend->kept[kind], NULL);
-}
-
-void cull_op_give(cull_backend *backend, cull_op *op)
-{
-    cull_op *none = NULL;
-
-    if (op && !atomic_compare_exchange_strong(&backend->kept[op->desc.kind], &none, op))
-        cull_op_destroy(op);
 }

@@ -42,6 +42,7 @@ size_t cull_dtype_size(cull_dtype dtype)
     case CULL_I32: return 4;
     case CULL_I64: return 8;
     case CULL_U8: return 1;
+    case CULL_BF16: return 2;
     }
     return 0;
 }
@@ -54,8 +55,19 @@ const char *cull_dtype_name(cull_dtype dtype)
     case CULL_I32: return "int32";
     case CULL_I64: return "int64";
     case CULL_U8: return "uint8";
+    case CULL_BF16: return "bfloat16";
     }
     return "unknown";
+}
+
+/* bfloat16 is the upper half of a float32. */
+static double wide(uint16_t bits)
+{
+    uint32_t word = (uint32_t)bits << 16;
+    float    x = 0;
+
+    memcpy(&x, &word, sizeof x);
+    return (double)x;
 }
 
 double cull_tensor_get(const cull_tensor *t, size_t i)
@@ -68,6 +80,7 @@ double cull_tensor_get(const cull_tensor *t, size_t i)
     case CULL_I32: return (double)*(const int32_t *)at;
     case CULL_I64: return (double)*(const int64_t *)at;
     case CULL_U8: return (double)*(const uint8_t *)at;
+    case CULL_BF16: return wide(*(const uint16_t *)at);
     }
     return NAN;
 }

@@ -1,0 +1,16 @@
+/* backend/cuda/layers.c - layer operations on a CUDA device, and the layouts that it likes. */
+#include "backend/cuda/cuda.h"
+
+/* Channels innermost, as the matrix units want them. */
+static int64_t block(cull_backend *backend, int64_t c, int64_t common)
+{
+    (void)backend;
+    (void)common;
+    return c;
+}
+
+const cull_layer_table cull_layers_cuda = {
+    .layer = {0},
+    .block = block,
+    .fuses = true,
+};
