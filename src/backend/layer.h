@@ -66,13 +66,13 @@ typedef enum cull_layer_kind {
 /* What an operation is prepared for. Fields a kind does not name are ignored. */
 typedef struct cull_layer_desc {
     cull_layer_kind kind;
-    cull_dtype      dtype;                        /* of values                                 */
-    cull_dtype      parameters, statistics;       /* of those; 0: as the values                */
-    cull_dtype      output;                       /* dense: of y and dy; 0: as the values      */
+    cull_dtype      dtype;                  /* of values                                 */
+    cull_dtype      parameters, statistics; /* of those; 0: as the values                */
+    cull_dtype      output;                 /* dense: of y and dy; 0: as the values      */
     bool            tf32;       /* products of float32 may be of ten bits of each factor       */
     bool            repeatable; /* only algorithms that give the same bits every time          */
-    cull_image      x, x2, y;                     /* x2: second input of add and concat        */
-    bool            bias;                         /* dense, conv                               */
+    cull_image      x, x2, y;   /* x2: second input of add and concat        */
+    bool            bias;       /* dense, conv                               */
     int64_t         kernel[2], stride[2], pad[2]; /* conv, pool: height, width                 */
     int64_t         dilation[2];                  /* conv; 0 is made 1 by cull_layer_create    */
     int64_t         groups;                       /* conv, groupnorm                           */
@@ -161,9 +161,9 @@ struct cull_layer_table {
     const cull_layer_class *layer[CULL_LAYER_KINDS];
     bool (*blocks)(cull_backend *backend, const cull_layer_desc *conv); /* NULL: always */
     int64_t (*block)(cull_backend *backend, int64_t c, int64_t common);
-    bool fuses; /* plans should fuse batchnorm, add and relu */
+    bool fuses;        /* plans should fuse batchnorm, add and relu */
     bool weights_last; /* a convolution's weights are (O, KH, KW, C/groups) in memory here */
-    bool int8;  /* convolutions can be asked for in 8 bits   */
+    bool int8;         /* convolutions can be asked for in 8 bits   */
 };
 
 /* CULL_UNSUPPORTED when the backend has no networks, or not this dtype. */

@@ -69,8 +69,7 @@ cull_status cull_module_open(const char *file, const char *name, cull_module *ou
     *(void **)&entry = dlsym(handle, CULL_MODULE_SYMBOL);
     if (!entry) FAIL_ABOUT(CULL_UNSUPPORTED, file, "%s holds no backend", file);
     entry(&calls, &offer);
-    if (strcmp(offer.version, cull_version()) != 0 ||
-        memcmp(offer.sizes, sizes, sizeof sizes) != 0)
+    if (strcmp(offer.version, cull_version()) != 0 || memcmp(offer.sizes, sizes, sizeof sizes) != 0)
         FAIL_ABOUT(CULL_UNSUPPORTED, file, "%s was not built with this library", file);
     *out = offer.module;
 done:

@@ -1,10 +1,10 @@
 /*
  * backend/module.h - a backend in a shared object of its own, opened when it is first asked for.
  *
- * So a program that was built with a device's libraries starts where they are not, and libcull_select
- * needs none of them. A module is built from the same tree as the library that opens it and shares
- * its structs, so it belongs to exactly one build: their sizes are compared. Its memory on the host
- * and its sentences go through what the library hands it.
+ * So a program that was built with a device's libraries starts where they are not, and
+ * libcull_select needs none of them. A module is built from the same tree as the library that opens
+ * it and shares its structs, so it belongs to exactly one build: their sizes are compared. Its
+ * memory on the host and its sentences go through what the library hands it.
  */
 #ifndef CULL_BACKEND_MODULE_H
 #define CULL_BACKEND_MODULE_H

@@ -53,7 +53,8 @@ static const struct entry *find(const char *name, int32_t *ordinal)
     double number = 0;
 
     if (name[length]) {
-        if (!cull_base_read_number(name + length + 1, &number) || number < 0 || number > 255) return NULL;
+        if (!cull_base_read_number(name + length + 1, &number) || number < 0 || number > 255)
+            return NULL;
         if (number != (double)(int32_t)number) return NULL;
     }
     *ordinal = (int32_t)number;

@@ -55,8 +55,8 @@ static cull_status find_device(const cull_backend *backend)
         FAIL(CULL_UNSUPPORTED, "no CUDA device can be used: %s", cudaGetErrorString(error));
     }
     if (backend->ordinal >= count)
-        FAIL(CULL_UNSUPPORTED, "there is no CUDA device %d; %d %s here", (int)backend->ordinal, count,
-             count == 1 ? "is" : "are");
+        FAIL(CULL_UNSUPPORTED, "there is no CUDA device %d; %d %s here", (int)backend->ordinal,
+             count, count == 1 ? "is" : "are");
 done:
     return status;
 }

@@ -3,8 +3,9 @@
  *
  * Each kind of operation is a C file, which reads its arguments, and a .cu file with the kernels,
  * which C++ compilers read; between them is a header in both languages (kernels' launchers, extern
- * "C", returning what the launch did). Everything of a backend goes to its one stream, so kernels see
- * what those before them wrote. While a step is recorded nothing may be waited for or allocated.
+ * "C", returning what the launch did). Everything of a backend goes to its one stream, so kernels
+ * see what those before them wrote. While a step is recorded nothing may be waited for or
+ * allocated.
  *
  * The same sources are compiled for the host by the tests, over a small imitation of the runtime
  * (tests/emu/), where their logic is held against `ref` on machines without a GPU.
@@ -21,14 +22,14 @@ enum { CULL_CUDA_HALF = 1 << 20 }; /* bytes of a half of the staging memory: que
 /* What an open device is. */
 typedef struct cull_cuda {
     int          number;
-    int          processors;   /* of which each runs blocks by itself  */
-    size_t       shared_most;  /* bytes of shared memory a block may have */
+    int          processors;  /* of which each runs blocks by itself  */
+    size_t       shared_most; /* bytes of shared memory a block may have */
     cudaStream_t stream;
     bool         recording;
 
     /* Uploads go through pinned memory, half by half, so that nobody waits for them. */
     char       *stage;
-    size_t      staged; /* bytes of it, from the first half on */
+    size_t      staged;  /* bytes of it, from the first half on */
     cudaEvent_t left[2]; /* recorded when a half was filled      */
 
     /* Of the engine's libraries (library.h); ends before the stream does. */

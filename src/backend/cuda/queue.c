@@ -2,8 +2,8 @@
  * backend/cuda/queue.c - memory, order, events and recorded steps: one stream, and its graphs.
  *
  * Uploads go through pinned memory in two halves: bytes are copied there and sent on, and a half is
- * written again when what was in it has left. So the caller's array is free at once and nobody waits,
- * unless more is sent than the halves hold.
+ * written again when what was in it has left. So the caller's array is free at once and nobody
+ * waits, unless more is sent than the halves hold.
  */
 #include <string.h>
 
