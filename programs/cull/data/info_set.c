@@ -18,8 +18,7 @@ int complain_data(cull_status status)
     if (status == CULL_BAD_OPTION)
         return complain_last(END_USAGE, "The flags --size, --fit, --layout and --label stand for "
                                         "data.size, data.fit, data.layout and data.label.");
-    if (status == CULL_BAD_ARGUMENT)
-        return complain_last(END_USAGE, "See cull data list.");
+    if (status == CULL_BAD_ARGUMENT) return complain_last(END_USAGE, "See cull data list.");
     return complain_last(END_FAILED, "docs/formats.md says which files are read, and from where.");
 }
 
