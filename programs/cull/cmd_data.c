@@ -14,8 +14,7 @@ static const command self = {
     .name = "data",
     .usage = "usage: cull data list [--root DIR] [--json]\n"
              "       cull data info SET [--size PIXELS] [--root DIR] [--json]\n"
-             "       cull data convert SET -o DIR [--role train|test] [--root DIR]\n"
-             "       cull data convert SET -o FILE.npz [--role train|test] [--root DIR]\n\n"
+             "       cull data convert SET -o DIR|FILE.npz [--role train|test] [--root DIR]\n\n"
              "list prints every set that is known by name, and where its files were found, or\n"
              "from where they are to be had; info reads one and says what is in it; convert\n"
              "writes it anew: as a folder of arrays, training and test set, which is mapped\n"
