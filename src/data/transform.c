@@ -57,6 +57,8 @@ cull_status cull_data_make(const cull_dataset *set, const cull_augment_desc *des
     size_t      bytes = cull_data_row(set) * cull_dtype_size(desc->to);
     const void *raw = NULL;
 
+    for (size_t i = 0; set->rows->class->ahead && i < count; i++)
+        set->rows->class->ahead(set->rows, set->origin[places[i]]);
     for (size_t i = 0; i < count; i++) {
         TRY(cull_data_row_at(set, places[i], buffer, &raw));
         cull_augment_row(desc, raw, places[i], epoch, augmented, (char *)out + i * bytes);
