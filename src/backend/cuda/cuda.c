@@ -102,7 +102,9 @@ const cull_backend_class cull_backend_cuda = {
     .device = CULL_DEVICE_CUDA,
     .host = "cpu",
     .queue = &cull_cuda_queue,
-    .op = {0},
+    .op = {[CULL_OP_FACILITY] = &cull_cuda_facility,
+           [CULL_OP_GRADIENT] = &cull_cuda_gradient,
+           [CULL_OP_GAIN] = &cull_cuda_gain},
     .open = open_device,
     .close = close_device,
 };
