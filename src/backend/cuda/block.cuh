@@ -4,7 +4,7 @@
 
 #include "backend/cuda/device.cuh"
 
-/* The largest score, and the lowest place that has it; scores not above zero are none. */
+/* The largest score, and the lowest place that has it. */
 struct cull_best {
     double   score;
     uint32_t at;
@@ -12,8 +12,7 @@ struct cull_best {
 
 static __device__ __forceinline__ void cull_best_take(cull_best *best, double score, uint32_t at)
 {
-    if (score > best->score || (score == best->score && score > 0 && at < best->at))
-        *best = {score, at};
+    if (score > best->score || (score == best->score && at < best->at)) *best = {score, at};
 }
 
 static __device__ __forceinline__ cull_best cull_warp_best(cull_best best)

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "backend/cuda/arena.h"
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/gradient.h"
 #include "base/alloc.h"
@@ -16,26 +17,7 @@
 #define DEFAULT_MEMORY ((size_t)1 << 30)
 #define AT_ONCE        ((size_t)4 << 30) /* bytes of a lot, unless one problem needs more */
 
-enum { LOOK_EVERY = 64, BORDER = 64 };
-
-/* A block being laid out; without a base it only counts. */
-struct arena {
-    char  *base;
-    size_t used;
-};
-
-static void *take(struct arena *arena, size_t count, size_t size)
-{
-    void  *piece = arena->base ? arena->base + arena->used : NULL;
-    size_t bytes = 0;
-
-    if (__builtin_mul_overflow(count, size, &bytes) ||
-        __builtin_add_overflow(arena->used, bytes, &bytes) || bytes > SIZE_MAX / 2)
-        arena->used = SIZE_MAX / 2;
-    else
-        arena->used = (bytes + BORDER - 1) / BORDER * BORDER;
-    return piece;
-}
+enum { LOOK_EVERY = 64 };
 
 /* Without ridge no more atoms can be independent than they have numbers. */
 static size_t most_picks(const cull_omp_problem *problem, const cull_omp_options *options)
@@ -47,7 +29,7 @@ static size_t most_picks(const cull_omp_problem *problem, const cull_omp_options
 }
 
 static cull_pool_problem layout(const cull_omp_problem *problem, const cull_omp_options *options,
-                                struct arena *arena)
+                                cull_cuda_arena *arena)
 {
     size_t n = problem->count, most = most_picks(problem, options);
     size_t panels = (n + CULL_POOL_PANEL - 1) / CULL_POOL_PANEL, triangle = most * (most + 1) / 2;
@@ -63,27 +45,27 @@ static cull_pool_problem layout(const cull_omp_problem *problem, const cull_omp_
                            .index = problem->index,
                            .weight = problem->weight};
 
-    x.l = take(arena, panels * CULL_POOL_PANEL, most * sizeof(double));
-    x.pc = problem->column < 0 ? NULL : take(arena, n, sizeof(double));
-    x.t = take(arena, n, sizeof(double));
-    x.diag = take(arena, n, sizeof(double));
-    x.alpha = take(arena, n, sizeof(double));
-    x.d = take(arena, n, sizeof(double));
-    x.x = take(arena, most, sizeof(double));
-    x.c = take(arena, most, sizeof(double));
-    x.w = take(arena, most, sizeof(double));
-    x.e = take(arena, most, sizeof(double));
-    x.factor = take(arena, triangle, sizeof(double));
-    x.gram = take(arena, triangle, sizeof(double));
-    x.best = take(arena, panels, sizeof(double));
-    x.best_at = take(arena, panels, sizeof(uint32_t));
-    x.state_of = take(arena, n, 1);
+    x.l = cull_cuda_take(arena, panels * CULL_POOL_PANEL, most * sizeof(double));
+    x.pc = problem->column < 0 ? NULL : cull_cuda_take(arena, n, sizeof(double));
+    x.t = cull_cuda_take(arena, n, sizeof(double));
+    x.diag = cull_cuda_take(arena, n, sizeof(double));
+    x.alpha = cull_cuda_take(arena, n, sizeof(double));
+    x.d = cull_cuda_take(arena, n, sizeof(double));
+    x.x = cull_cuda_take(arena, most, sizeof(double));
+    x.c = cull_cuda_take(arena, most, sizeof(double));
+    x.w = cull_cuda_take(arena, most, sizeof(double));
+    x.e = cull_cuda_take(arena, most, sizeof(double));
+    x.factor = cull_cuda_take(arena, triangle, sizeof(double));
+    x.gram = cull_cuda_take(arena, triangle, sizeof(double));
+    x.best = cull_cuda_take(arena, panels, sizeof(double));
+    x.best_at = cull_cuda_take(arena, panels, sizeof(uint32_t));
+    x.state_of = cull_cuda_take(arena, n, 1);
     return x;
 }
 
 static size_t bytes_of(const cull_omp_problem *problem, const cull_omp_options *options)
 {
-    struct arena counting = {0};
+    cull_cuda_arena counting = {0};
 
     (void)layout(problem, options, &counting);
     return counting.used;
@@ -119,9 +101,9 @@ static cull_pool_rules rules_of(const cull_omp_options *options)
 /* Problems, one after another in a block of memory, and which blocks of threads are whose. */
 static cull_status lay_out(struct lot *lot, const cull_omp_options *options, size_t bytes)
 {
-    cull_status  status = CULL_OK;
-    struct arena arena = {0};
-    size_t       blocks = 0;
+    cull_status     status = CULL_OK;
+    cull_cuda_arena arena = {0};
+    size_t          blocks = 0;
 
     TRY(cull_base_alloc(lot->count, sizeof *lot->here, "matching pursuit", &lot->here));
     TRY(cull_base_alloc(lot->count, sizeof *lot->became, "matching pursuit", &lot->became));

@@ -45,7 +45,8 @@ __device__ uint32_t top(const choice &a)
             cull_best_take(&best, a.x.best[i], a.x.best_at[i]);
     } else {
         for (uint32_t i = threadIdx.x; i < a.x.n; i += BLOCK)
-            if (!a.aside || !is_noise(a, i)) cull_best_take(&best, score(a, i), i);
+            if (score(a, i) > 0 && !(a.aside && is_noise(a, i)))
+                cull_best_take(&best, score(a, i), i);
     }
     return cull_block_best(best).at;
 }

@@ -54,10 +54,11 @@ __global__ void __launch_bounds__(BLOCK) pass(cull_pool_lot lot)
     l[static_cast<size_t>(done) * CULL_POOL_PANEL] = v;
     if (i < x.n) {
         double alpha = x.alpha[i] - x.state->c * v;
+        double score = lot.rules.absolute ? fabs(alpha) : alpha;
 
         x.alpha[i] = alpha;
         x.d[i] -= v * v;
-        cull_best_take(&best, lot.rules.absolute ? fabs(alpha) : alpha, i);
+        if (score > 0) best = {score, i};
     }
     best = cull_warp_best(best);
     if (lane) return;

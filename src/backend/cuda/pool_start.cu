@@ -51,10 +51,10 @@ __device__ void score_panels(const cull_pool_problem &x, bool absolute)
 {
     for (uint32_t panel = threadIdx.x / CULL_WARP; panel < x.panels; panel += WIDE / CULL_WARP) {
         uint32_t  i = panel * CULL_POOL_PANEL + threadIdx.x % CULL_WARP;
-        double    alpha = i < x.n ? x.alpha[i] : 0;
+        double    alpha = i < x.n ? x.alpha[i] : 0, score = absolute ? fabs(alpha) : alpha;
         cull_best best = {0, CULL_POOL_NONE};
 
-        cull_best_take(&best, absolute ? fabs(alpha) : alpha, i);
+        if (score > 0) best = {score, i};
         best = cull_warp_best(best);
         if (threadIdx.x % CULL_WARP) continue;
         x.best[panel] = best.score;
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(WIDE) begin(cull_pool_lot lot)
     bool     nothing = zero == 0 && !(b2 > 0), ended = nothing || broken < CULL_POOL_NONE;
     uint32_t stop = nothing ? CULL_OMP_ZERO_TARGET : CULL_OMP_BUDGET;
     *x.state = {ridge, b2, scale2, b2, 1, 0, 0, 0, CULL_POOL_NONE, static_cast<uint32_t>(broken),
-                stop,  ended, NAN};
+                stop, ended, NAN};
     if (ended) atomicAdd(lot.ended, 1u);
 }
 
