@@ -13,4 +13,5 @@ const cull_layer_table cull_layers_cuda = {
     .layer = {0},
     .block = block,
     .fuses = true,
+    .mixes = true,
 };
