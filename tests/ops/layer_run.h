@@ -3,6 +3,8 @@
  * going in and coming out as doubles in NCHW. The backend's arrays are uploaded before a pass and
  * downloaded behind it.
  *
+ * On a device values may be bfloat16, with parameters and statistics in float32.
+ *
  * What backward may not read (see `keeps` of nn/nn.h) is overwritten with NaN between the two
  * passes, and so is every gradient that is to be overwritten.
  */
@@ -42,9 +44,10 @@ struct layer_run {
     const struct layer_case *t;
     cull_layer_desc          d;
     cull_layer_op           *op;
-    size_t                   count[TENSORS], bytes[TENSORS], size;
+    size_t                   count[TENSORS], bytes[TENSORS];
+    cull_dtype               type[TENSORS];
     void                    *native[TENSORS], *there[TENSORS]; /* here, and on the backend */
-    void                    *state;                            /* there alone              */
+    void                    *state, *narrow;                   /* there alone              */
     struct layer_rows        rows, *rows_there;
     cull_layer_args          args;
 };
@@ -94,28 +97,64 @@ static inline size_t layer_place(const cull_image *image, size_t i)
     return ((n * (c / block) + channel / block) * area + pixel) * block + channel % block;
 }
 
+static inline cull_dtype type_of(const cull_layer_desc *d, int tensor)
+{
+    bool own = image_of(d, tensor) || tensor >= P;
+
+    return own || d->dtype != CULL_BF16 ? d->dtype : CULL_F32;
+}
+
+static inline uint16_t to_bf16(double value)
+{
+    float    x = (float)value;
+    uint32_t word = 0;
+
+    memcpy(&word, &x, sizeof word);
+    if (isnan(x)) return (uint16_t)(word >> 16 | 0x40);
+    return (uint16_t)((word + 0x7fff + (word >> 16 & 1)) >> 16);
+}
+
+static inline double from_bf16(uint16_t bits)
+{
+    uint32_t word = (uint32_t)bits << 16;
+    float    x = 0;
+
+    memcpy(&x, &word, sizeof x);
+    return (double)x;
+}
+
+static inline void put_element(cull_dtype type, void *data, size_t at, double value)
+{
+    if (type == CULL_BF16)
+        ((uint16_t *)data)[at] = to_bf16(value);
+    else if (type == CULL_F32)
+        ((float *)data)[at] = (float)value;
+    else
+        ((double *)data)[at] = value;
+}
+
+static inline double get_element(cull_dtype type, const void *data, size_t at)
+{
+    if (type == CULL_BF16) return from_bf16(((const uint16_t *)data)[at]);
+    return type == CULL_F32 ? (double)((const float *)data)[at] : ((const double *)data)[at];
+}
+
 static inline void layer_put(struct layer_run *r, int tensor, const double *values)
 {
     const cull_image *image = image_of(&r->d, tensor);
 
-    for (size_t i = 0; i < r->count[tensor]; i++) {
-        size_t at = image ? layer_place(image, i) : i;
-        if (r->d.dtype == CULL_F32)
-            ((float *)r->native[tensor])[at] = (float)values[i];
-        else
-            ((double *)r->native[tensor])[at] = values[i];
-    }
+    for (size_t i = 0; i < r->count[tensor]; i++)
+        put_element(r->type[tensor], r->native[tensor], image ? layer_place(image, i) : i,
+                    values[i]);
 }
 
 static inline void layer_get(const struct layer_run *r, int tensor, double *values)
 {
     const cull_image *image = image_of(&r->d, tensor);
 
-    for (size_t i = 0; i < r->count[tensor]; i++) {
-        size_t at = image ? layer_place(image, i) : i;
-        values[i] = r->d.dtype == CULL_F32 ? (double)((const float *)r->native[tensor])[at]
-                                           : ((const double *)r->native[tensor])[at];
-    }
+    for (size_t i = 0; i < r->count[tensor]; i++)
+        values[i] =
+            get_element(r->type[tensor], r->native[tensor], image ? layer_place(image, i) : i);
 }
 
 static inline void layer_data_clear(struct layer_data *data)
@@ -144,12 +183,26 @@ static inline void layer_close(struct layer_run *r)
         cull_backend_release(r->backend, r->there[i]);
     }
     cull_backend_release(r->backend, r->state);
+    cull_backend_release(r->backend, r->narrow);
     cull_backend_release(r->backend, r->rows_there);
     memset(r, 0, sizeof *r);
 }
 
+/* Parameters in the values' type, of layers that multiply by them. */
+static inline void upload_narrow(struct layer_run *r)
+{
+    uint16_t *narrow = calloc(r->count[W] + 1, sizeof *narrow);
+
+    assert_non_null(narrow);
+    for (size_t i = 0; i < r->count[W]; i++)
+        narrow[i] = to_bf16(get_element(r->type[W], r->native[W], i));
+    assert_ok(cull_backend_upload(r->backend, r->narrow, narrow, r->count[W] * sizeof *narrow));
+    free(narrow);
+}
+
 static inline void layer_upload(struct layer_run *r)
 {
+    if (r->narrow) upload_narrow(r);
     for (int i = 0; i < TENSORS; i++)
         assert_ok(cull_backend_upload(r->backend, r->there[i], r->native[i], r->bytes[i]));
     assert_ok(cull_backend_upload(r->backend, r->rows_there, &r->rows, sizeof r->rows));
@@ -192,6 +245,7 @@ static inline void set_arguments(struct layer_run *r)
                            .y = there[Y],
                            .w = there[W],
                            .b = there[B],
+                           .narrow = r->narrow,
                            .state = r->state,
                            .stats = there[STATS],
                            .running = there[RUNNING],
@@ -224,10 +278,14 @@ static inline void allocate_arrays(struct layer_run *r)
         size_t count = r->count[i] > r->op->stats || i != STATS ? r->count[i] : r->op->stats;
 
         if (!count) continue; /* elements of an absent tensor are absent too */
-        r->bytes[i] = count * r->size;
-        r->native[i] = calloc(count, r->size);
-        assert_ok(cull_backend_allocate(r->backend, count, r->size, "a tensor", &r->there[i]));
+        size_t size = cull_dtype_size(r->type[i]);
+        r->bytes[i] = count * size;
+        r->native[i] = calloc(count, size);
+        assert_ok(cull_backend_allocate(r->backend, count, size, "a tensor", &r->there[i]));
     }
+    if (r->type[W] != r->d.dtype && r->count[W])
+        assert_ok(cull_backend_allocate(r->backend, r->count[W], cull_dtype_size(r->d.dtype),
+                                        "narrow weights", &r->narrow));
     if (r->op->state_row)
         assert_ok(cull_backend_allocate(r->backend, (size_t)r->d.x.n, r->op->state_row, "a state",
                                         &r->state));
@@ -244,9 +302,10 @@ static inline cull_status layer_open(cull_backend *backend, const struct layer_c
     r->backend = backend;
     r->t = t;
     r->d = *d;
-    r->size = cull_dtype_size(d->dtype);
+    for (int i = 0; i < TENSORS; i++) r->type[i] = type_of(d, i);
+    r->d.parameters = r->d.statistics = r->type[W];
     count_tensors(d, r->count);
-    status = cull_layer_create(backend, d, &r->op);
+    status = cull_layer_create(backend, &r->d, &r->op);
     if (status != CULL_OK) return status;
     allocate_arrays(r);
     set_arguments(r);
@@ -266,7 +325,7 @@ static inline unsigned may_read(const cull_layer_desc *d)
 
 static inline void spoil(struct layer_run *r, int tensor)
 {
-    if (r->native[tensor]) memset(r->native[tensor], 0xff, r->count[tensor] * r->size);
+    if (r->native[tensor]) memset(r->native[tensor], 0xff, r->bytes[tensor]);
 }
 
 /* What a float32 plan would have kept between the passes. */
