@@ -22,4 +22,5 @@ const cull_layer_table cull_layers_cuda = {
               [CULL_LAYER_CONVERT] = &cull_cuda_convert},
     .block = block,
     .fuses = true,
+    .mixes = true,
 };
