@@ -112,6 +112,7 @@ extern "C" {
     X(BUSY, 13, "another process is at work there")                                                \
     X(DIFFERS, 14, "what is there was begun with other options")                                   \
     X(NOT_FOUND, 15, "what was looked for is not on this machine")                                 \
+    X(STOPPED, 16, "the caller asked to stop")                                                     \
     X(UNSUPPORTED, 20, "this device cannot run this operation")                                    \
     X(BAD_STATE, 21, "saved state does not belong to this object")                                 \
     X(TOO_LARGE, 22, "the work would exceed the memory limit")                                     \
@@ -819,7 +820,15 @@ typedef struct cull_data_summary {
     bool       published; /* normalised by known constants, not by measured ones        */
     double     mean[4], deviation[4]; /* of the first channels, what inputs are normalised with */
     size_t     fewest, most;          /* examples of the smallest and the largest class */
+    bool       stored; /* the constants came with the files, from when those were made   */
+
+    /* NULL, or lists that end with NULL; the summary's own. */
+    char **class_names; /* of every class, where the files name them     */
+    char **remarks;     /* what a person should know of the files        */
 } cull_data_summary;
+
+/* Release what a summary holds; zeros are fine. */
+CULL_API void cull_data_summary_clear(cull_data_summary *summary);
 
 /* What is to be learned of an example. */
 typedef enum cull_target_kind {
@@ -865,14 +874,47 @@ typedef struct cull_data_request {
     size_t channels; /* of pictures, 1 or 3; 0: 1 where all are grey. Others have what they have */
 } cull_data_request;
 
+/* How far a conversion is. */
+typedef struct cull_data_progress {
+    size_t         size;  /* sizeof, or 0 */
+    cull_data_role role;  /* what is being written ...      */
+    uint64_t       done;  /* ... of which so many are done, */
+    uint64_t       count; /* of so many examples            */
+} cull_data_progress;
+
+typedef struct cull_data_conversion {
+    size_t   size;     /* sizeof, or 0 */
+    bool     one_role; /* of both sets, which a folder is given, the request's alone */
+    unsigned threads;  /* that decode; 0: as many as there are cores                 */
+    bool (*tell)(void *context, const cull_data_progress *progress); /* often; false: stop.
+                                                                        Optional     */
+    void *context;
+} cull_data_conversion;
+
 /*
- * Read a set and say what is in it, or write it as a .npz file that is read faster.
+ * Read a set and say what is in it; a test set's mean and deviation are its own here, while
+ * training normalises it as the training set. What the summary holds ends with
+ * cull_data_summary_clear().
  *
  * CULL_UNKNOWN_SET for an unknown name, CULL_NOT_FOUND when its files are nowhere, CULL_IO when a
- * path's is not there, CULL_BAD_FILE when one does not follow its format.
+ * path's is not there, CULL_BAD_FILE when one does not follow its format; about "data.test" when
+ * the test set is asked for and there is none.
  */
 CULL_API cull_status cull_data_summarise(const cull_data_request *request, cull_data_summary *out);
-CULL_API cull_status cull_data_convert(const cull_data_request *request, const char *path);
+
+/*
+ * Write a set anew, an example at a time, so that it may be larger than memory.
+ *
+ * path      ends in .npz: a file of the request's role. Else a folder, which must hold nothing yet
+ *           and is given both sets where there are both: arrays that are mapped when they are used,
+ *           and set.json with the constants, which are measured on the way (docs/formats.md).
+ *           Nothing half-made is left behind.
+ * options   NULL: as zeros.
+ *
+ * As above; CULL_EXISTS when the folder holds something, about it; CULL_STOPPED.
+ */
+CULL_API cull_status cull_data_convert(const cull_data_request *request, const char *path,
+                                       const cull_data_conversion *options);
 
 /* ---- models -------------------------------------------------------------------------- */
 

@@ -439,7 +439,8 @@ extern const cull_op_class cull_host_check, cull_host_score, cull_host_draw, cul
 cull_status cull_host_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);
 void        cull_host_destroy(cull_op *op);
 
-/* The names of all backends, i = 0, 1, ... until NULL; and in one, a bar before each. */
+/* The names of all backends, i = 0, 1, ... until NULL; and as an option's words, `auto` first,
+ * which is for others to choose. */
 const char       *cull_backend_name_at(size_t i);
 extern const char cull_backend_names[];
 

@@ -44,7 +44,7 @@ static const struct entry {
 } entries[] = {BUILT_IN(ENTRY){"cuda", NULL, NULL, MODULE("cuda")}};
 
 #define NAME(name) "|" #name
-const char cull_backend_names[] = BUILT_IN(NAME) "|cuda";
+const char cull_backend_names[] = "auto" BUILT_IN(NAME) "|cuda[:n]";
 
 /* A name may have the number of a device behind it: cuda:1. */
 static const struct entry *find(const char *name, int32_t *ordinal)

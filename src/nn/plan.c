@@ -10,7 +10,8 @@ static cull_status make_operations(cull_plan *plan)
     cull_status     status = CULL_OK;
     cull_image      logits = plan->value[plan->model->last_dense].image;
     cull_layer_desc loss = {.kind = CULL_LAYER_LOSS,
-                            .dtype = plan->values_in,
+                            .dtype = plan->wide,
+                            .repeatable = plan->params->arithmetic.repeatable,
                             .x = logits,
                             .y = logits,
                             .loss = plan->loss_of,
@@ -70,15 +71,17 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
         FAIL(CULL_BAD_ARGUMENT, "%s: the model is not finished", model->name);
     if (mode == CULL_PLAN_SCORE_INT8 && !cull_layer_int8(backend))
         FAIL(CULL_UNSUPPORTED, "networks on the %s backend have no int8", backend->class->name);
+    if (mode == CULL_PLAN_SCORE_BF16) TRY(cull_nn_params_narrow(params));
     TRY(cull_base_alloc(1, sizeof *plan, "a plan", &plan));
     plan->model = model;
     plan->params = params;
     plan->backend = plan->kit.backend = backend;
     plan->mode = mode;
     plan->batch = batch;
-    plan->values_in = plan->stats_in = params->dtype;
+    plan->values_in = cull_nn_plan_values(params, mode);
+    plan->wide = params->dtype;
     plan->loss_of = loss;
-    plan->target_bytes = cull_loss_target(loss.kind, model->classes, plan->values_in);
+    plan->target_bytes = cull_loss_target(loss.kind, model->classes, plan->wide);
     TRY(cull_plan_make_steps(plan));
     if (mode == CULL_PLAN_LEARN || mode == CULL_PLAN_SCORE_AND_KEEP)
         TRY(cull_nn_check_statistics(plan->model, plan->batch));
@@ -103,9 +106,20 @@ void cull_nn_plan_destroy(cull_plan *plan)
     cull_base_free(plan);
 }
 
+cull_dtype cull_nn_plan_values(const cull_params *params, cull_plan_mode mode)
+{
+    if (mode == CULL_PLAN_SCORE_BF16) return CULL_BF16;
+    return params->arithmetic.values ? params->arithmetic.values : params->dtype;
+}
+
 cull_image cull_nn_plan_input(const cull_plan *plan)
 {
     return plan->value[0].image;
+}
+
+cull_dtype cull_nn_plan_dtype(const cull_plan *plan)
+{
+    return plan->values_in;
 }
 
 void cull_nn_plan_constants(cull_plan *plan)
@@ -222,7 +236,6 @@ static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *o
 {
     const cull_model *model = plan->model;
     const cull_value *h = &plan->value[model->node[model->last_dense].input[0]];
-    cull_dtype        dtype = plan->values_in;
 
     *out = (cull_signals){.count = plan->batch,
                           .place = plan->place,
@@ -236,10 +249,10 @@ static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *o
     if (wanted & CULL_SIGNAL_LABEL && plan->loss_of.kind == CULL_LOSS_CROSS_ENTROPY)
         out->label = lying_on(plan, cull_vector(plan->target, CULL_I32, plan->batch));
     if (wanted & CULL_SIGNAL_P)
-        out->p = lying_on(plan, cull_matrix(plan->p, dtype, plan->batch, model->classes));
+        out->p = lying_on(plan, cull_matrix(plan->p, plan->wide, plan->batch, model->classes));
     if (wanted & CULL_SIGNAL_H)
-        out->h = lying_on(
-            plan, cull_matrix(plan->value[h->home].data, dtype, plan->batch, (size_t)h->image.c));
+        out->h = lying_on(plan, cull_matrix(plan->value[h->home].data, plan->values_in, plan->batch,
+                                            (size_t)h->image.c));
 }
 
 cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,
@@ -317,7 +330,7 @@ static cull_status kept_loss(cull_plan *plan, const cull_plan *kept, const cull_
         &(cull_op_args){
             .kept = {.rows = plan->batch,
                      .classes = plan->model->classes,
-                     .dtype = plan->values_in,
+                     .dtype = plan->wide,
                      .index = subset->index,
                      .chosen = subset->weight,
                      .constants = plan->constants,

@@ -108,6 +108,7 @@ cull_status cull_resident_make(cull_resident *r, const cull_wanted *wanted, void
                                      .held = wanted->held,
                                      .index = wanted->index}};
 
+    if (wanted->to) args.augment.desc.to = wanted->to;
     if (!r->raw) {
         TRY(pack(r, wanted->place, wanted->count));
         args.augment.call.raw = r->packed_there;

@@ -28,7 +28,7 @@ cull_status cull_resident_open(const cull_dataset *set, const cull_data_augment 
                                cull_data_form form, cull_backend *backend, cull_resident *out);
 void        cull_resident_close(cull_resident *resident);
 
-/* Bytes of an example's inputs as a network reads them. */
+/* Bytes of an example's inputs as the network that is trained reads them. */
 static inline size_t cull_resident_row(const cull_resident *resident)
 {
     return cull_data_row(resident->set) * cull_dtype_size(resident->desc.to);
@@ -46,6 +46,7 @@ typedef struct cull_wanted {
     size_t             count;
     const cull_moment *now;       /* epoch                                             */
     bool               augmented; /* else only normalised                              */
+    cull_dtype         to;        /* what they become; 0: as the set is described      */
     const void        *held;      /* rows that are there already; NULL: none           */
     const uint32_t    *index;     /* [count] which of those; CULL_NO_ROW: none of them */
 } cull_wanted;

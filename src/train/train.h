@@ -23,6 +23,7 @@
 #include "data/targets.h"
 #include "records/run.h"
 #include "train/books.h"
+#include "train/machine.h"
 #include "train/recorder.h"
 #include "train/scorer.h"
 
@@ -62,6 +63,7 @@ struct cull_trainer {
     const cull_train_setup *setup;
     cull_run_options        run;
     cull_backend           *backend;
+    char                    why[CULL_MACHINE_WHY]; /* it was chosen; "": it was asked for */
     cull_train_sets         sets;
     cull_selector          *selector;
     cull_feed               feed;

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/exact.h"
+
 enum { N = 40, POOL = 70, LARGE = 9000 };
 
 static cull_backend *backend_at(size_t i)
@@ -243,7 +245,8 @@ static void chances_are_powers_or_what_stands_for_them(void **state)
         for (size_t i = 0; i < rows; i++) {
             double own = pool ? standing[where[i]] : percentile[i];
 
-            expected[i] = pow(own, beta) > 1e-290 ? pow(own, beta) : 1e-290 * own;
+            expected[i] = cull_exact_pow(own, beta);
+            if (expected[i] <= 1e-290) expected[i] = 1e-290 * own;
             if (trims && standing[where[i]] > 0.7 + 1e-12 && !fresh[where[i]]) expected[i] = 0.125;
         }
         EACH(backend)
@@ -271,7 +274,8 @@ static void chances_of_one_operation_do_not_mix(void **state)
 
         make_percentiles(rows, percentile);
         assert_ok(cull_op_run(op, &args));
-        for (size_t i = 0; i < rows; i++) assert_true(weight[i] == pow(percentile[i], beta));
+        for (size_t i = 0; i < rows; i++)
+            assert_true(weight[i] == cull_exact_pow(percentile[i], beta));
     }
     cull_op_destroy(op);
 }
