@@ -9,14 +9,27 @@
 
 #include "ops/on_args.h"
 
-/* ref is right; cpu comes near it, with one thread as with three; far equals ref (tests/far). */
-static cull_backend *ref, *one, *three, *far;
+#include <stdlib.h>
+
+/* ref is right; cpu comes near it, with one thread as with three; far equals ref (tests/far);
+ * device is what CULL_TEST_ON names, else the CUDA backend's sources on the host (tests/emu), or
+ * NULL where these are not built. */
+static cull_backend *ref, *one, *three, *far, *device;
+
+static inline cull_status open_device(void)
+{
+    const char *name = getenv("CULL_TEST_ON");
+    cull_status status = cull_backend_open(name ? name : "emu", 1, &device);
+
+    return name ? status : CULL_OK;
+}
 
 static inline int open_backends(void **state)
 {
     (void)state;
     return cull_backend_open("ref", 1, &ref) || cull_backend_open("cpu", 1, &one) ||
-           cull_backend_open("cpu", 3, &three) || cull_backend_open("far", 2, &far);
+           cull_backend_open("cpu", 3, &three) || cull_backend_open("far", 2, &far) ||
+           open_device();
 }
 
 static inline int close_backends(void **state)
@@ -26,6 +39,7 @@ static inline int close_backends(void **state)
     cull_backend_close(one);
     cull_backend_close(three);
     cull_backend_close(far);
+    cull_backend_close(device);
     return 0;
 }
 

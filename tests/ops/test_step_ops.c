@@ -1,7 +1,7 @@
 /*
  * tests/ops/test_step_ops.c - the operations that learn and keep books (gather, kept, update,
  * summary, tally) on every backend: what comes out, and behind it what it was made of, is the same
- * to the last bit.
+ * to the last bit; but a device adds the squares of gradients in an order of its own.
  */
 #include "ops/on_backend.h"
 
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 enum { HELD = 50, ROWS = 20, CLASSES = 7, PLACES = 64 };
-enum { COUNT = 2 * CULL_OPTIM_CHUNK + 1234, CHUNKS = 3, STEPS = 3 };
+enum { COUNT = 2 * CULL_OPTIM_CHUNK + 1234, CHUNKS = 3, STEPS = 3, RANGES = 7 };
+enum { OTHERS = 4 }; /* than ref; the last may be missing */
 
 /* All that the operations on rows read and write, so that it can be compared as one. */
 struct rows {
@@ -157,13 +158,13 @@ static void rows_are_the_same_on_every_backend(void **state)
         cull_dtype          dtype = k & 1 ? CULL_F64 : CULL_F32;
         cull_loss_kind      loss = (cull_loss_kind)(k / 4);
         struct rows        *want = run_rows(ref, dtype, loss, k & 2);
-        cull_backend *const others[] = {one, three, far};
+        cull_backend *const others[] = {one, three, far, device};
 
         if (loss == CULL_LOSS_CROSS_ENTROPY)
             assert_true(want->seen.correct > 0 && want->seen.correct < ROWS);
         else
             assert_int_equal(0, want->seen.correct);
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < OTHERS && others[i]; i++) {
             struct rows *got = run_rows(others[i], dtype, loss, k & 2);
 
             assert_memory_equal(want, got, sizeof *got);
@@ -189,12 +190,176 @@ static void a_row_that_is_not_there_is_told(void **state)
     }
 }
 
-static void a_loss_that_is_not_finite_is_written_down_with_its_place(void **state)
+/* Nobody can be told when it is found there. */
+static void a_row_that_is_not_there_is_zeros_on_a_device(void **state)
 {
-    cull_backend *const backends[] = {ref, three, far};
+    uint32_t     index[] = {3, 4, CULL_NO_ROW};
+    float        from[4] = {1, 2, 3, 4}, to[3] = {9, 9, 9};
+    cull_op_args args = {.gather = {from, to, index, 3, 4, sizeof *from}};
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    if (!device) skip();
+    assert_ok(on_run(device, CULL_OP_GATHER, 3, 1, &args));
+    assert_true(to[0] == 4 && to[1] == 0 && to[2] == 0);
+}
+
+/* Arrays of one gather_all: how wide a row is, and how far from a border it begins. */
+static const struct {
+    size_t bytes, from, to;
+} arrays[] = {{4, 0, 0},    {64, 0, 0},   {64, 4, 0},  {30, 0, 2},     {7, 1, 3},
+              {24, 8, 16},  {0, 0, 0},    {1, 0, 0},   {40000, 0, 0},  {16384, 16, 16},
+              {1000, 4, 8}, {2048, 0, 8}, {16, 16, 0}, {99999, 0, 13}, {1 << 20, 0, 0}};
+enum { ARRAYS = sizeof arrays / sizeof *arrays, TIMES = 7, TAKEN = 11, OF = 17 };
+
+/* The rows of array a as they should be, and room for them before and behind which stays zeros. */
+static void check_taken(const unsigned char *from, const unsigned char *to, size_t a,
+                        const uint32_t *index)
+{
+    size_t bytes = arrays[a].bytes, ahead = arrays[a].to;
+
+    for (size_t i = 0; i < ahead; i++) assert_int_equal(0, to[i]);
+    for (size_t i = 0; i < TAKEN; i++)
+        assert_memory_equal(from + arrays[a].from + index[i] * bytes, to + ahead + i * bytes,
+                            bytes);
+    for (size_t i = 0; i < 16; i++) assert_int_equal(0, to[ahead + TAKEN * bytes + i]);
+}
+
+/* Every array TIMES over, which is more than any device takes at once. */
+static void gather_all_on(cull_backend *backend)
+{
+    static const uint32_t index[TAKEN] = {16, 0, 3, 3, 9, 12, 1, 15, 16, 7, 2};
+    unsigned char        *from = calloc(OF + 1, 1 << 20), *to = malloc((OF + 1) << 20);
+    unsigned char        *from_there = NULL, *to_there[ARRAYS * TIMES] = {0};
+    uint32_t             *index_there = NULL;
+    cull_gathered         list[ARRAYS * TIMES];
+    cull_kit              kit = {.backend = backend};
+
+    for (size_t i = 0; i < (size_t)(OF + 1) << 20; i++) from[i] = (unsigned char)(i * 31 + i / 255);
+    assert_ok(cull_kit_allocate(&kit, OF + 1, 1 << 20, "a test", &from_there));
+    assert_ok(cull_backend_upload(backend, from_there, from, (size_t)(OF + 1) << 20));
+    assert_ok(cull_kit_allocate(&kit, TAKEN, sizeof *index, "a test", &index_there));
+    assert_ok(cull_backend_upload(backend, index_there, index, sizeof index));
+    for (size_t k = 0; k < (size_t)ARRAYS * TIMES; k++) {
+        size_t a = k % ARRAYS, bytes = k < ARRAYS || arrays[a].bytes < 99 ? arrays[a].bytes : 12;
+
+        assert_ok(cull_kit_allocate(&kit, TAKEN * bytes + 32, 1, "a test", &to_there[k]));
+        list[k] = (cull_gathered){from_there + arrays[a].from, to_there[k] + arrays[a].to, bytes};
+    }
+    assert_ok(cull_kit_run(&kit, CULL_OP_GATHER_ALL, 0,
+                           &(cull_op_args){.gather_all = {.list = list,
+                                                          .count = ARRAYS * TIMES,
+                                                          .index = index_there,
+                                                          .rows = TAKEN,
+                                                          .held = OF}}));
+    for (size_t k = 0; k < (size_t)ARRAYS * TIMES; k++) {
+        size_t a = k % ARRAYS;
+
+        assert_ok(cull_backend_download(backend, to, to_there[k], TAKEN * list[k].bytes + 32));
+        if (list[k].bytes == arrays[a].bytes) check_taken(from, to, a, index);
+    }
+    cull_kit_clear(&kit);
+    free(from);
+    free(to);
+}
+
+static void rows_of_any_size_and_border_are_gathered_at_once(void **state)
+{
+    cull_backend *const backends[] = {ref, three, far, device};
+
+    (void)state;
+    for (size_t i = 0; i < 4 && backends[i]; i++) gather_all_on(backends[i]);
+}
+
+/* The same place more than once, as when drawn with replacement. */
+static void rows_of_one_place_are_counted_in_their_order(void **state)
+{
+    enum { MANY = 3000, FEW = 5 };
+    struct {
+        int32_t count[FEW], first[FEW];
+        double  weights[FEW];
+        float   latest[FEW];
+    } want = {.first = {-1, -1, 2, -1, -1}}, got;
+    uint32_t   *place = calloc(MANY, sizeof *place);
+    double     *loss = calloc(MANY, sizeof *loss), *weight = calloc(MANY, sizeof *weight);
+    cull_moment now = {.epoch = 7};
+
+    (void)state;
+    got = want;
+    for (size_t i = 0; i < MANY; i++) {
+        place[i] = (uint32_t)(FEW * random_uniform(21, i));
+        loss[i] = random_uniform(22, i);
+        weight[i] = random_uniform(23, i);
+        want.count[place[i]]++;
+        want.weights[place[i]] += weight[i];
+        want.latest[place[i]] = (float)loss[i];
+    }
+    for (size_t p = 0; p < FEW; p++) want.first[p] = p == 2 ? 2 : 7;
+    cull_op_args args = {.tally = {.rows = MANY,
+                                   .place = place,
+                                   .loss = loss,
+                                   .weight = weight,
+                                   .now = &now,
+                                   .count = got.count,
+                                   .first = got.first,
+                                   .weights = got.weights,
+                                   .latest = got.latest}};
+    assert_ok(on_run(device ? device : far, CULL_OP_TALLY, MANY, 1, &args));
+    assert_memory_equal(&want, &got, sizeof want);
+    free(place);
+    free(loss);
+    free(weight);
+}
+
+/* More rows and classes than one round of anything; of equal outputs the first is the choice. */
+static void a_summary_of_many_rows_is_the_same_on_every_backend(void **state)
+{
+    enum { MANY = 5003, WIDE = 13 };
+    double             *loss = calloc(MANY, sizeof *loss);
+    float              *p = calloc((size_t)MANY * WIDE, sizeof *p);
+    int32_t            *label = calloc(MANY, sizeof *label);
+    uint32_t           *place = calloc(MANY, sizeof *place);
+    cull_seen           want = {0};
+    cull_backend *const backends[] = {ref, three, far, device};
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        loss[i] = 3 * random_uniform(24, i);
+        label[i] = (int32_t)(i % WIDE);
+        for (size_t k = 0; k < WIDE; k++)
+            p[i * WIDE + k] = (float)(int)(4 * random_uniform(25, i * WIDE + k)) / 4 -
+                              (k == i % WIDE ? 1.f : 0.f);
+    }
+    p[7 * WIDE + 7] = NAN;
+    for (size_t i = 0; i < 4 && backends[i]; i++) {
+        cull_seen    got = {.loss = 0.1, .count = 3, .correct = 2};
+        cull_op_args args = {.summary = {.rows = MANY,
+                                         .classes = WIDE,
+                                         .loss = loss,
+                                         .p = p,
+                                         .dtype = CULL_F32,
+                                         .target = label,
+                                         .place = place,
+                                         .add = true,
+                                         .out = &got}};
+
+        assert_ok(on_run(backends[i], CULL_OP_SUMMARY, MANY, 2, &args));
+        if (i == 0) want = got;
+        assert_memory_equal(&want, &got, sizeof want);
+        assert_true(got.correct > 100 && got.correct < MANY);
+        assert_int_equal(3 + 2 * MANY, got.count);
+    }
+    free(loss);
+    free(p);
+    free(label);
+    free(place);
+}
+
+static void a_loss_that_is_not_finite_is_written_down_with_its_place(void **state)
+{
+    cull_backend *const backends[] = {ref, three, far, device};
+
+    (void)state;
+    for (size_t i = 0; i < 4 && backends[i]; i++) {
         struct rows *r = run_rows(backends[i], CULL_F32, CULL_LOSS_CROSS_ENTROPY, false);
         cull_op_args args = summary_args(r, CULL_F32, CULL_LOSS_CROSS_ENTROPY, false);
 
@@ -216,8 +381,9 @@ static void a_loss_that_is_not_finite_is_written_down_with_its_place(void **stat
 
 struct block {
     double           value[COUNT], gradient[COUNT], buffer[2][COUNT]; /* or floats */
+    uint16_t         narrow[COUNT];
     double           partial[CHUNKS], norm;
-    cull_optim_range range[3];
+    cull_optim_range range[RANGES];
     cull_moment      now;
     cull_trouble     trouble;
 };
@@ -243,11 +409,11 @@ enum { RULES = sizeof rules / sizeof *rules };
 
 static struct block *make_block(cull_dtype dtype, double decay)
 {
+    static const uint64_t at[RANGES] = {
+        0, 1000, 1001, 1003, CULL_OPTIM_CHUNK + 7, CULL_OPTIM_CHUNK + 7, COUNT - 1};
     struct block *b = calloc(1, sizeof *b);
 
-    b->range[0] = (cull_optim_range){0, decay};
-    b->range[1] = (cull_optim_range){1000, 0};
-    b->range[2] = (cull_optim_range){CULL_OPTIM_CHUNK + 7, decay};
+    for (size_t r = 0; r < RANGES; r++) b->range[r] = (cull_optim_range){at[r], r % 2 ? 0 : decay};
     for (size_t i = 0; i < COUNT; i++) {
         set(b->value, i, dtype, random_normal(4, i));
         set(b->gradient, i, dtype, random_normal(5, i));
@@ -255,8 +421,8 @@ static struct block *make_block(cull_dtype dtype, double decay)
     return b;
 }
 
-static void update(cull_backend *backend, struct block *b, cull_dtype dtype,
-                   const cull_optim_options *rule)
+static cull_status run_update(cull_backend *backend, struct block *b, cull_dtype dtype,
+                              const cull_optim_options *rule, cull_trouble *trouble)
 {
     bool         second = rule->rule != CULL_OPTIM_SGD, first = second || rule->momentum > 0;
     cull_op_args args = {
@@ -265,15 +431,22 @@ static void update(cull_backend *backend, struct block *b, cull_dtype dtype,
                    .count = COUNT,
                    .value = b->value,
                    .gradient = b->gradient,
+                   .narrow = b->narrow,
                    .buffer = {first ? b->buffer[0] : NULL, second ? b->buffer[1] : NULL},
                    .range = b->range,
-                   .ranges = 3,
+                   .ranges = RANGES,
                    .partial = b->partial,
                    .norm = &b->norm,
                    .now = &b->now,
-                   .trouble = &b->trouble}};
+                   .trouble = trouble}};
 
-    assert_ok(on_run(backend, CULL_OP_UPDATE, 1, 1, &args));
+    return on_run(backend, CULL_OP_UPDATE, 1, 1, &args);
+}
+
+static void update(cull_backend *backend, struct block *b, cull_dtype dtype,
+                   const cull_optim_options *rule)
+{
+    assert_ok(run_update(backend, b, dtype, rule, &b->trouble));
 }
 
 static struct block *run_updates(cull_backend *backend, cull_dtype dtype,
@@ -289,6 +462,30 @@ static struct block *run_updates(cull_backend *backend, cull_dtype dtype,
     return b;
 }
 
+static double get(const double *x, size_t i, cull_dtype dtype)
+{
+    return dtype == CULL_F32 ? (double)((const float *)x)[i] : x[i];
+}
+
+/* A norm that differs in its last bits may make a factor another float, and no more. */
+static void check_clipped(const struct block *want, struct block *got, cull_dtype dtype)
+{
+    const double near = dtype == CULL_F32 ? 1e-6 : 1e-13;
+
+    for (size_t c = 0; c < CHUNKS; c++)
+        assert_true(fabs(want->partial[c] - got->partial[c]) <= 1e-13 * want->partial[c]);
+    assert_true(fabs(want->norm - got->norm) <= 1e-13 * want->norm);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(fabs(get(want->value, i, dtype) - get(got->value, i, dtype)) <= near);
+        assert_true(fabs(get(want->gradient, i, dtype) - get(got->gradient, i, dtype)) <= near);
+        for (size_t k = 0; k < 2; k++)
+            assert_true(fabs(get(want->buffer[k], i, dtype) - get(got->buffer[k], i, dtype)) <=
+                        near);
+        assert_int_equal(cull_bf16_of((float)get(got->value, i, dtype)), got->narrow[i]);
+    }
+    assert_memory_equal(&want->trouble, &got->trouble, sizeof want->trouble);
+}
+
 static void updates_are_the_same_on_every_backend(void **state)
 {
     (void)state;
@@ -296,13 +493,16 @@ static void updates_are_the_same_on_every_backend(void **state)
         cull_dtype          dtype = k % 2 ? CULL_F64 : CULL_F32;
         struct block       *want = run_updates(ref, dtype, &rules[k / 2]);
         struct block       *start = make_block(dtype, rules[k / 2].weight_decay);
-        cull_backend *const others[] = {one, three, far};
+        cull_backend *const others[] = {one, three, far, device};
 
         assert_memory_not_equal(want->value, start->value, sizeof want->value);
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < OTHERS && others[i]; i++) {
             struct block *got = run_updates(others[i], dtype, &rules[k / 2]);
 
-            assert_memory_equal(want, got, sizeof *got);
+            if (others[i] == device && rules[k / 2].clip > 0)
+                check_clipped(want, got, dtype);
+            else
+                assert_memory_equal(want, got, sizeof *got);
             free(got);
         }
         free(want);
@@ -312,10 +512,10 @@ static void updates_are_the_same_on_every_backend(void **state)
 
 static void no_broken_step_reaches_the_weights(void **state)
 {
-    cull_backend *const backends[] = {ref, three, far};
+    cull_backend *const backends[] = {ref, three, far, device};
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4 && backends[i]; i++) {
         struct block *b = make_block(CULL_F32, 0), *start = make_block(CULL_F32, 0);
 
         b->now = (cull_moment){.step = 9, .updates = 9, .rate = 1};
@@ -337,14 +537,38 @@ static void no_broken_step_reaches_the_weights(void **state)
     }
 }
 
+static void without_an_error_word_a_broken_norm_fails_the_call(void **state)
+{
+    cull_backend *const backends[] = {ref, three, far, device};
+
+    (void)state;
+    for (size_t i = 0; i < 4 && backends[i]; i++) {
+        struct block *b = make_block(CULL_F64, 0), *start = make_block(CULL_F64, 0);
+
+        b->now = (cull_moment){.step = 1, .updates = 1, .rate = 1};
+        b->gradient[3] = INFINITY;
+        assert_fails(CULL_NOT_FINITE, "no longer finite",
+                     run_update(backends[i], b, CULL_F64, &rules[1], NULL));
+        assert_memory_equal(start->value, b->value, sizeof b->value);
+        (void)cull_backend_wait(backends[i]);
+        free(b);
+        free(start);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_same_on_every_backend),
         cmocka_unit_test(a_row_that_is_not_there_is_told),
+        cmocka_unit_test(a_row_that_is_not_there_is_zeros_on_a_device),
+        cmocka_unit_test(rows_of_any_size_and_border_are_gathered_at_once),
+        cmocka_unit_test(rows_of_one_place_are_counted_in_their_order),
+        cmocka_unit_test(a_summary_of_many_rows_is_the_same_on_every_backend),
         cmocka_unit_test(a_loss_that_is_not_finite_is_written_down_with_its_place),
         cmocka_unit_test(updates_are_the_same_on_every_backend),
         cmocka_unit_test(no_broken_step_reaches_the_weights),
+        cmocka_unit_test(without_an_error_word_a_broken_norm_fails_the_call),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);
 }
