@@ -2,6 +2,8 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/nn_layer.h"
 
+extern const cull_layer_class cull_cuda_dropout, cull_cuda_loss;
+
 /* Channels innermost, as the matrix units want them. */
 static int64_t block(cull_backend *backend, int64_t c, int64_t common)
 {
@@ -19,7 +21,9 @@ const cull_layer_table cull_layers_cuda = {
               [CULL_LAYER_ADD] = &cull_cuda_add,
               [CULL_LAYER_CONCAT] = &cull_cuda_concat,
               [CULL_LAYER_SHORTCUT] = &cull_cuda_shortcut,
-              [CULL_LAYER_CONVERT] = &cull_cuda_convert},
+              [CULL_LAYER_CONVERT] = &cull_cuda_convert,
+              [CULL_LAYER_DROPOUT] = &cull_cuda_dropout,
+              [CULL_LAYER_LOSS] = &cull_cuda_loss},
     .block = block,
     .fuses = true,
     .mixes = true,
