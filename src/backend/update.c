@@ -242,6 +242,8 @@ static cull_status update(cull_op *op, const cull_op_args *args)
     size_t chunks = (args->update.count + CULL_OPTIM_CHUNK - 1) / CULL_OPTIM_CHUNK;
     bool   broken = false;
 
+    if (args->update.narrow)
+        FAIL(CULL_UNSUPPORTED, "weights are kept in bfloat16 too on devices alone");
     if (args->update.trouble && args->update.trouble->what) goto done;
     if (o->clip > 0) TRY(clip(op, &job, chunks, &broken));
     if (!broken) cull_team_run(op->backend->team, chunks, update_chunk, &job);

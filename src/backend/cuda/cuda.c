@@ -102,7 +102,17 @@ const cull_backend_class cull_backend_cuda = {
     .device = CULL_DEVICE_CUDA,
     .host = "cpu",
     .queue = &cull_cuda_queue,
-    .op = {0},
+    .op =
+        {
+            [CULL_OP_AUGMENT] = &cull_cuda_augment,
+            [CULL_OP_RESIZE] = &cull_cuda_resize,
+            [CULL_OP_GATHER] = &cull_cuda_gather,
+            [CULL_OP_GATHER_ALL] = &cull_cuda_gather_all,
+            [CULL_OP_KEPT] = &cull_cuda_kept,
+            [CULL_OP_UPDATE] = &cull_cuda_update,
+            [CULL_OP_SUMMARY] = &cull_cuda_summary,
+            [CULL_OP_TALLY] = &cull_cuda_tally,
+        },
     .open = open_device,
     .close = close_device,
 };

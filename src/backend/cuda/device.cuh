@@ -38,7 +38,7 @@ static inline cudaError_t cull_cuda_launch_together(void (*kernel)(Parameters...
                                                     cudaStream_t stream, Arguments... arguments)
 {
     cudaLaunchConfig_t    config = {};
-    cudaLaunchAttribute_t together = {};
+    cudaLaunchAttribute together = {};
 
     together.id = cudaLaunchAttributeCooperative;
     together.val.cooperative = 1;
