@@ -104,6 +104,9 @@ const cull_backend_class cull_backend_cuda = {
     .queue = &cull_cuda_queue,
     .op =
         {
+            [CULL_OP_RANK] = &cull_cuda_rank,
+            [CULL_OP_KEYS] = &cull_cuda_keys,
+            [CULL_OP_TOP] = &cull_cuda_top,
             [CULL_OP_AUGMENT] = &cull_cuda_augment,
             [CULL_OP_RESIZE] = &cull_cuda_resize,
             [CULL_OP_GATHER] = &cull_cuda_gather,
@@ -112,6 +115,13 @@ const cull_backend_class cull_backend_cuda = {
             [CULL_OP_UPDATE] = &cull_cuda_update,
             [CULL_OP_SUMMARY] = &cull_cuda_summary,
             [CULL_OP_TALLY] = &cull_cuda_tally,
+            [CULL_OP_CHECK] = &cull_cuda_check_op,
+            [CULL_OP_SCORE] = &cull_cuda_score,
+            [CULL_OP_CHANCE] = &cull_cuda_chance,
+            [CULL_OP_DRAW] = &cull_cuda_draw,
+            [CULL_OP_SETTLE] = &cull_cuda_settle,
+            [CULL_OP_RECORD] = &cull_cuda_record,
+            [CULL_OP_RECALL] = &cull_cuda_recall,
         },
     .open = open_device,
     .close = close_device,
