@@ -396,8 +396,9 @@ typedef struct cull_backend_class {
                            NULL: this one does                                 */
     const cull_queue_class *queue;
     const cull_op_class    *op[CULL_OP_KINDS];
-    cull_status (*open)(cull_backend *backend); /* optional */
-    void (*close)(cull_backend *backend);       /* optional */
+    cull_status (*open)(cull_backend *backend);                          /* optional */
+    void (*close)(cull_backend *backend);                                /* optional */
+    cull_status (*look)(cull_backend *backend, cull_backend_facts *out); /* optional; *out zeros */
 } cull_backend_class;
 
 /* Several threads may use a backend on the host at once: after open only team and kept change, and

@@ -142,6 +142,11 @@ cull_loss cull_nn_plan_loss(const cull_plan *plan)
     return plan->loss_of;
 }
 
+size_t cull_nn_plan_bytes(const cull_plan *plan)
+{
+    return plan->bytes;
+}
+
 const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i)
 {
     return i < (size_t)plan->steps ? plan->step[i].op->implementation : NULL;

@@ -49,6 +49,7 @@ struct cull_plan {
     /* memory of the backend; learn-from-kept: operations too */
     cull_kit  kit;
     char     *arena;
+    size_t    bytes;      /* of the arena and what is of one entry an example                  */
     double   *loss;       /* [batch]                                                           */
     void     *p;          /* [batch * classes] wide                                            */
     uint32_t *order;      /* [batch] 0 .. batch-1, the places of a batch that names none       */

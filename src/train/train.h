@@ -25,6 +25,7 @@
 #include "train/books.h"
 #include "train/machine.h"
 #include "train/recorder.h"
+#include "train/room.h"
 #include "train/scorer.h"
 
 /* The sets of a run, and where the backend reads them. */
@@ -164,6 +165,9 @@ cull_status cull_checkpoint_save(cull_trainer *trainer);
 cull_status cull_checkpoint_load(cull_trainer *trainer, bool *found);
 
 /* ---- manifest.c ---- */
+
+/* What the network computes in, as train.precision has it. */
+const char *cull_train_computes_in(const cull_trainer *trainer);
 
 /* run.json: what ran where, and how it ended ("running", "finished", ...). why: NULL, or the
  * sentence of a failure. */

@@ -19,4 +19,5 @@ const cull_layer_table cull_layers_cuda = {
         },
     .block = block,
     .fuses = true,
+    .mixes = true,
 };
