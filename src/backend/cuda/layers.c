@@ -31,4 +31,5 @@ const cull_layer_table cull_layers_cuda = {
     .fuses = true,
     .weights_last = true,
     .mixes = true,
+    .weights_last = true,
 };
