@@ -7,7 +7,7 @@
  */
 #include "backend/cuda/augment.h"
 #include "backend/cuda/pack.cuh"
-#include "backend/cuda/philox.cuh"
+#include "base/philox.h"
 
 enum { THREADS = 128, TABLE = 512 }; /* channels whose scale and shift are kept */
 
@@ -25,20 +25,21 @@ static __device__ __forceinline__ uint32_t below(uint32_t word, uint32_t bound)
 
 static __device__ __forceinline__ draw draw_for(const cull_cuda_batch &a, uint32_t place)
 {
-    draw     d = {};
-    uint64_t epoch = a.now ? a.now->epoch : a.epoch;
-    uint32_t low = static_cast<uint32_t>(epoch), high = static_cast<uint32_t>(epoch >> 32);
-    uint32_t half = a.cutout / 2;
+    draw           d = {};
+    const uint64_t epoch = a.now ? a.now->epoch : a.epoch;
+    const uint32_t counter[4] = {place, 0, static_cast<uint32_t>(epoch),
+                                 static_cast<uint32_t>(epoch >> 32)};
+    uint32_t       word[4], half = a.cutout / 2;
 
     if (!a.augmented) return d;
-    cull_words word = cull_cuda_philox(a.move, place, 0, low, high);
-    d.top = below(word.at[0], 2 * a.pad + 1);
-    d.left = below(word.at[1], 2 * a.pad + 1);
-    d.mirrored = a.flip && word.at[2] >> 31;
+    cull_philox(a.move, counter, word);
+    d.top = below(word[0], 2 * a.pad + 1);
+    d.left = below(word[1], 2 * a.pad + 1);
+    d.mirrored = a.flip && word[2] >> 31;
     d.moved = d.mirrored || d.top != a.pad || d.left != a.pad;
     if (!a.cutout) return d;
-    word = cull_cuda_philox(a.hole, place, 0, low, high);
-    uint32_t y = below(word.at[0], a.height), x = below(word.at[1], a.width);
+    cull_philox(a.hole, counter, word);
+    uint32_t y = below(word[0], a.height), x = below(word[1], a.width);
     d.y0 = y > half ? y - half : 0;
     d.x0 = x > half ? x - half : 0;
     d.y1 = y + a.cutout - half < a.height ? y + a.cutout - half : a.height;

@@ -8,7 +8,8 @@
  * the pixel is one or the channels are outside.
  */
 #include "backend/cuda/nn_dropout.h"
-#include "backend/cuda/philox.cuh"
+#include "backend/cuda/device.cuh"
+#include "base/philox.h"
 
 enum { THREADS = 256, GROUP = 4 };
 
@@ -54,9 +55,11 @@ static __global__ void __launch_bounds__(THREADS)
     if (n >= d.rows) return;
     const T   *in = static_cast<const T *>(d.in) + n * row;
     T         *out = static_cast<T *>(d.out) + n * row;
-    cull_words word = cull_cuda_philox(d.key, g, d.place ? d.place[n] : static_cast<uint32_t>(n),
-                                       static_cast<uint32_t>(step),
-                                       static_cast<uint32_t>(step >> 32));
+    const uint32_t counter[4] = {g, d.place ? d.place[n] : static_cast<uint32_t>(n),
+                                 static_cast<uint32_t>(step), static_cast<uint32_t>(step >> 32)};
+    uint32_t       word[4];
+
+    cull_philox(d.key, counter, word);
 
 #pragma unroll
     for (int k = 0; k < GROUP; k++) {
@@ -65,7 +68,7 @@ static __global__ void __launch_bounds__(THREADS)
         if (e >= row) break;
         uint32_t c = e / d.area, i = e % d.area;
         size_t   at = (c / d.block * d.area + i) * d.block + c % d.block;
-        bool     kept = word.at[k] >= d.threshold;
+        bool     kept = word[k] >= d.threshold;
 
         put(out, at, kept ? d.scale * static_cast<double>(cull_load(in, at)) : 0., d.accumulate);
     }

@@ -11,6 +11,11 @@
 enum { THREADS = 256, TILE = 1024, MOST_BLOCKS = 128 };
 enum { TEAM = 8, ROWS = THREADS / TEAM }; /* lanes that look at one row's classes */
 
+static __device__ __forceinline__ unsigned tile_of(size_t left)
+{
+    return left < TILE ? static_cast<unsigned>(left) : static_cast<unsigned>(TILE);
+}
+
 /* Threads bring a tile of losses, one of them adds it: what it costs is the additions' latency. */
 static __device__ void sum_losses(const cull_cuda_summing &s, const cull_seen *out, double *tile)
 {
@@ -18,7 +23,7 @@ static __device__ void sum_losses(const cull_cuda_summing &s, const cull_seen *o
     size_t first = 0;
 
     for (size_t base = 0; base < s.rows; base += TILE) {
-        unsigned some = static_cast<unsigned>(s.rows - base < TILE ? s.rows - base : TILE);
+        unsigned some = tile_of(s.rows - base);
 
         for (unsigned k = threadIdx.x; k < some; k += THREADS) tile[k] = s.loss[base + k];
         __syncthreads();
@@ -151,7 +156,7 @@ static __device__ unsigned rows_of(const cull_cuda_tallying &t, size_t i, uint32
     unsigned found = 0, before = 0;
 
     for (size_t base = 0; base < t.rows; base += TILE) {
-        unsigned some = static_cast<unsigned>(t.rows - base < TILE ? t.rows - base : TILE);
+        unsigned some = tile_of(t.rows - base);
 
         for (unsigned k = threadIdx.x; k < some; k += THREADS) tile[k] = t.place[base + k];
         __syncthreads();

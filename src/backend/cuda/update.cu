@@ -3,9 +3,8 @@
  *
  * Each thread takes 16 bytes of weights at a time, with what belongs to them; all that is the same
  * for all weights (Adam's powers, the norm's sum over chunks) is worked out once a block, by every
- * block alike. SGD's numbers are the host's to the bit. Adam's powers may differ from it in the
- * last bits of a double, and so may the norm, whose squares are added in another order, always the
- * same.
+ * block alike. All numbers are the host's to the bit but for the norm, whose squares are added in
+ * another order, always the same: it may differ in the last bits of a double.
  *
  * Nothing is touched while the error word says something; a norm that is not finite writes it.
  */
@@ -13,6 +12,7 @@
 
 #include "backend/cuda/pack.cuh"
 #include "backend/cuda/update.h"
+#include "base/exact.h"
 
 enum { THREADS = 256, BLOCKS = 4 }; /* blocks that a processor runs at once */
 enum { PLAIN, MOMENTUM, NESTEROV, ADAMW, ADAM };
@@ -86,8 +86,8 @@ static __device__ void find_factors(const cull_cuda_weights &w, double *room, fa
     f.root = 1;
     if (w.rule.rule == CULL_OPTIM_SGD) return;
     if (threadIdx.x == 0) {
-        room[0] = f.rate / (1 - pow(w.rule.beta1, t));
-        room[1] = sqrt(1 - pow(w.rule.beta2, t));
+        room[0] = f.rate / (1 - cull_exact_pow(w.rule.beta1, t));
+        room[1] = sqrt(1 - cull_exact_pow(w.rule.beta2, t));
     }
     __syncthreads();
     f.rate = room[0];
