@@ -112,6 +112,7 @@ extern "C" {
     X(BUSY, 13, "another process is at work there")                                                \
     X(DIFFERS, 14, "what is there was begun with other options")                                   \
     X(NOT_FOUND, 15, "what was looked for is not on this machine")                                 \
+    X(STOPPED, 16, "the caller asked to stop")                                                     \
     X(UNSUPPORTED, 20, "this device cannot run this operation")                                    \
     X(BAD_STATE, 21, "saved state does not belong to this object")                                 \
     X(TOO_LARGE, 22, "the work would exceed the memory limit")                                     \
@@ -207,7 +208,7 @@ CULL_API const char *cull_dtype_name(cull_dtype dtype); /* "float32" */
  *           dimension must be dense. Nothing is read of the memory itself, nor is it waited for.
  *
  * Returns CULL_UNSUPPORTED for more than CULL_MAX_DIMS dimensions, or a type other than the
- * five above (one lane).
+ * six above (one lane).
  */
 CULL_API cull_status cull_tensor_from_dlpack(const void *dltensor, cull_tensor *out);
 
@@ -246,15 +247,28 @@ CULL_API cull_status cull_file_read(const char *path, void **data, size_t *bytes
 
 /* ---- backend ------------------------------------------------------------------- */
 
-/* Where the arithmetic runs: "cpu" (fast) or "ref" (plain loops, the definition of
- * right). Owns its threads, which work for one caller at a time; whoever calls meanwhile,
- * from a thread of his own, works alone and gets the same. Closed when nobody uses it. */
+/* Where the arithmetic runs: "cpu" (fast), "ref" (plain loops, the definition of right), or
+ * "cuda", a device, whose number may stand behind a colon. Owns its threads, which work for one
+ * caller at a time; whoever calls meanwhile, from a thread of his own, works alone and gets the
+ * same; one on a device has one caller at a time. Closed when nobody uses it. */
 typedef struct cull_backend cull_backend;
 
-/* threads 0: as many as there are cores. CULL_UNSUPPORTED for an unknown name. */
+/* threads 0: as many as there are cores. CULL_UNSUPPORTED for an unknown name, and where there is
+ * no such device, or what it needs is not installed: the sentence says what. */
 CULL_API cull_status cull_backend_open(const char *name, unsigned threads, cull_backend **out);
 CULL_API void        cull_backend_close(cull_backend *backend);
 CULL_API const char *cull_backend_describe(const cull_backend *backend); /* "cpu avx2 2 threads" */
+
+/* What a backend's device has. Zeros and empty texts for the processor's. */
+typedef struct cull_backend_facts {
+    size_t size;        /* sizeof, or 0                                                    */
+    size_t free, total; /* bytes of its memory; `free` with what this process has and does
+                           not use                                                         */
+    char versions[112]; /* "driver 13.0, runtime 13.0, cuDNN 9.14.0"                       */
+    char bus[16];       /* its address, "0000:1b:00.0"                                     */
+} cull_backend_facts;
+
+CULL_API cull_status cull_backend_look(cull_backend *backend, cull_backend_facts *out);
 
 /* ---- signals: what the forward pass saw ---------------------------------------- */
 
@@ -277,8 +291,8 @@ typedef struct cull_target {
 } cull_target;
 
 /* Borrowed for the length of a call; absent arrays have data == NULL. Floats may be
- * float32 or float64, labels int32, int64 or uint8, rows strided. All of them lie on one device:
- * the host, or that of the selector's backend. */
+ * float32, float64 or bfloat16, labels int32, int64 or uint8, rows strided. All of them lie on one
+ * device: the host, or that of the selector's backend. */
 typedef struct cull_signals {
     size_t          size;       /* sizeof, or 0 */
     size_t          count;      /* examples: M of a batch, or N of the pool           */
@@ -819,7 +833,15 @@ typedef struct cull_data_summary {
     bool       published; /* normalised by known constants, not by measured ones        */
     double     mean[4], deviation[4]; /* of the first channels, what inputs are normalised with */
     size_t     fewest, most;          /* examples of the smallest and the largest class */
+    bool       stored; /* the constants came with the files, from when those were made   */
+
+    /* NULL, or lists that end with NULL; the summary's own. */
+    char **class_names; /* of every class, where the files name them     */
+    char **remarks;     /* what a person should know of the files        */
 } cull_data_summary;
+
+/* Release what a summary holds; zeros are fine. */
+CULL_API void cull_data_summary_clear(cull_data_summary *summary);
 
 /* What is to be learned of an example. */
 typedef enum cull_target_kind {
@@ -865,14 +887,47 @@ typedef struct cull_data_request {
     size_t channels; /* of pictures, 1 or 3; 0: 1 where all are grey. Others have what they have */
 } cull_data_request;
 
+/* How far a conversion is. */
+typedef struct cull_data_progress {
+    size_t         size;  /* sizeof, or 0 */
+    cull_data_role role;  /* what is being written ...      */
+    uint64_t       done;  /* ... of which so many are done, */
+    uint64_t       count; /* of so many examples            */
+} cull_data_progress;
+
+typedef struct cull_data_conversion {
+    size_t   size;     /* sizeof, or 0 */
+    bool     one_role; /* of both sets, which a folder is given, the request's alone */
+    unsigned threads;  /* that decode; 0: as many as there are cores                 */
+    bool (*tell)(void *context, const cull_data_progress *progress); /* often; false: stop.
+                                                                        Optional     */
+    void *context;
+} cull_data_conversion;
+
 /*
- * Read a set and say what is in it, or write it as a .npz file that is read faster.
+ * Read a set and say what is in it; a test set's mean and deviation are its own here, while
+ * training normalises it as the training set. What the summary holds ends with
+ * cull_data_summary_clear().
  *
  * CULL_UNKNOWN_SET for an unknown name, CULL_NOT_FOUND when its files are nowhere, CULL_IO when a
- * path's is not there, CULL_BAD_FILE when one does not follow its format.
+ * path's is not there, CULL_BAD_FILE when one does not follow its format; about "data.test" when
+ * the test set is asked for and there is none.
  */
 CULL_API cull_status cull_data_summarise(const cull_data_request *request, cull_data_summary *out);
-CULL_API cull_status cull_data_convert(const cull_data_request *request, const char *path);
+
+/*
+ * Write a set anew, an example at a time, so that it may be larger than memory.
+ *
+ * path      ends in .npz: a file of the request's role. Else a folder, which must hold nothing yet
+ *           and is given both sets where there are both: arrays that are mapped when they are used,
+ *           and set.json with the constants, which are measured on the way (docs/formats.md).
+ *           Nothing half-made is left behind.
+ * options   NULL: as zeros.
+ *
+ * As above; CULL_EXISTS when the folder holds something, about it; CULL_STOPPED.
+ */
+CULL_API cull_status cull_data_convert(const cull_data_request *request, const char *path,
+                                       const cull_data_conversion *options);
 
 /* ---- models -------------------------------------------------------------------------- */
 
@@ -1306,6 +1361,13 @@ typedef struct cull_run_outlook {
     double           predicted; /* time, by what the first steps took                        */
     double           seconds;   /* of the whole run, evaluations left out, likewise          */
     cull_target_kind target;    /* what `classes` counts: classes, labels or numbers  */
+    const char      *backend;   /* what the run computes on, as cull_backend_describe() has it  */
+    const char      *chosen;    /* why train.backend=auto chose it; "": it was asked for        */
+    const char      *precision; /* as train.precision has it                                    */
+
+    /* Bytes of a device's memory that the run takes before its first step, and what is left of how
+     * much; zeros where it is the host's. */
+    size_t device_data, device_parameters, device_plans, device_free, device_total;
 } cull_run_outlook;
 
 typedef struct cull_run_options {

@@ -1,6 +1,6 @@
 # The fuzz corpora, replayed with any compiler; with CULL_FUZZ the libFuzzer programs as well.
 add_custom_target(fuzzers)
-foreach(target npy npz array_set csv select restore idx cifar svhn jpeg png webp recipe options safetensors
+foreach(target npy npz array_set array_folder csv select restore idx cifar svhn jpeg png webp recipe options safetensors
         state report wordpiece)
   add_executable(replay_${target} fuzz/fuzz_${target}.c fuzz/replay.c)
   target_link_libraries(replay_${target} PRIVATE cull_flags cull_static)
@@ -36,6 +36,7 @@ set_tests_properties(cli_compare cli_train PROPERTIES COST 300)
 
 # Where a run touches its files, its test may kill it or let the disk be full.
 target_link_options(test_trainer PRIVATE -Wl,--wrap=write,--wrap=fsync,--wrap=rename,--wrap=unlink)
+target_link_options(test_convert PRIVATE -Wl,--wrap=write,--wrap=fsync)
 
 # The guard of the benchmarks, by made-up readings.
 add_test(NAME bench_quiet COMMAND /usr/bin/python3

@@ -8,7 +8,7 @@
 set -euo pipefail
 
 declare -A packages=(
-    [build]="gcc libc6-dev make cmake ninja-build pkgconf zlib1g-dev libjpeg-dev libpng-dev libwebp-dev libyaml-dev libjansson-dev libcmocka-dev libmatio-dev libdnnl-dev libutf8proc-dev"
+    [build]="gcc libc6-dev make cmake ninja-build pkgconf zlib1g-dev libzstd-dev libjpeg-dev libpng-dev libwebp-dev libyaml-dev libjansson-dev libcmocka-dev libmatio-dev libdnnl-dev libutf8proc-dev"
     [check]="locales dataset-fashion-mnist g++ clang clang-format clang-tidy binutils python3 python3-numpy python3-venv python3-torch gnuplot-nox chromium zsh fish groff-base"
     [bench]="python3 python3-numpy python3-sklearn python3-torch"
     [demo]="dataset-fashion-mnist gnuplot-nox"

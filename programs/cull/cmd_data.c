@@ -2,25 +2,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flags.h"
+#include "data/data_parts.h"
 
-struct arguments {
-    const char *root, *out, *role_name, *layout, *fit, *label;
+/* Flags that become parts of a request. */
+struct words {
+    const char *layout, *fit;
     uint64_t    size;
-    bool        json;
 };
 
 static const command self = {
     .name = "data",
-    .usage =
-        "usage: cull data list [--root DIR] [--json]\n"
-        "       cull data info SET [--size PIXELS] [--root DIR] [--json]\n"
-        "       cull data convert SET -o FILE.npz [--role train|test] [--root DIR]\n\n"
-        "list prints every set that is known by name, and where its files were found, or\n"
-        "from where they are to be had; info reads one and says what is in it; convert\n"
-        "writes it as a .npz file that is read faster. SET is a name that list prints, or a\n"
-        "path: a folder of pictures, a .csv table, a .npz or .npy file. Named sets are looked\n"
-        "for below --root or $CULL_DATA; docs/formats.md says what is read.\n\n",
+    .usage = "usage: cull data list [--root DIR] [--json]\n"
+             "       cull data info SET [--size PIXELS] [--root DIR] [--json]\n"
+             "       cull data convert SET -o DIR|FILE.npz [--role train|test] [--root DIR]\n\n"
+             "list prints every set that is known by name, and where its files were found, or\n"
+             "from where they are to be had; info reads one and says what is in it; convert\n"
+             "writes it anew: as a folder of arrays, training and test set, which is mapped\n"
+             "when it is used and so may be larger than memory, or as a .npz file of one of\n"
+             "them. SET is a name that list prints, or a path: a folder of pictures or of\n"
+             "arrays, a .csv table, a .npz or .npy file. Named sets are looked for below --root\n"
+             "or $CULL_DATA; docs/formats.md says what is read.\n\n",
 };
 
 static void print_listing(const cull_data_listing *line)
@@ -49,12 +50,12 @@ static void print_root(const char *given)
                  "data.name=PATH.\n");
 }
 
-static int list(const struct arguments *a)
+static int list(const data_arguments *a)
 {
     cull_data_listing line = {0};
     json_t           *all = a->json ? json_array() : NULL;
 
-    for (size_t i = 0; cull_data_list(a->root, i, &line); i++) {
+    for (size_t i = 0; cull_data_list(a->request.root, i, &line); i++) {
         if (all)
             (void)json_array_append_new(all, json_pack("{s:s, s:s, s:b, s:b, s:s, s:s}", "name",
                                                        line.name, "doc", line.doc, "train",
@@ -64,121 +65,60 @@ static int list(const struct arguments *a)
             print_listing(&line);
     }
     if (a->json) return print_json(all);
-    print_root(a->root);
+    print_root(a->request.root);
     return end_output(END_WELL);
 }
 
-static int complain_data(cull_status status)
+/* A word of the recipe's key for it, as its place among the key's words: the enumerations of cull.h
+ * are in that order. */
+static int take_word(const char *flag_name, const char *key, const char *word, int *out)
 {
-    if (status == CULL_UNKNOWN_SET) return complain_set();
-    if (status == CULL_BAD_ARGUMENT) return complain_last(END_USAGE, "See cull data list.");
-    return complain_last(END_FAILED, "docs/formats.md says which files are read, and from where.");
-}
+    const cull_option_spec *spec = cull_recipe_option(key);
+    const char             *next = spec->words;
+    size_t                  length = word ? strlen(word) : 0;
 
-static json_t *summary_json(const char *role, const cull_data_summary *s)
-{
-    size_t told = s->channels < 4 ? s->channels : 4;
-
-    return json_pack("{s:s, s:I, s:I, s:[I,I,I], s:s, s:b, s:I, s:I, s:o, s:o}", "role", role,
-                     "count", (json_int_t)s->count, "classes", (json_int_t)s->classes, "shape",
-                     (json_int_t)s->channels, (json_int_t)s->height, (json_int_t)s->width, "dtype",
-                     cull_dtype_name(s->dtype), "published", s->published, "fewest",
-                     (json_int_t)s->fewest, "most", (json_int_t)s->most, "mean",
-                     json_numbers(s->mean, told), "deviation", json_numbers(s->deviation, told));
-}
-
-static void print_summary(const char *role, const cull_data_summary *s)
-{
-    (void)printf("%-5s %zu examples of %zu classes (%zu to %zu each), %zux%zux%zu %s\n", role,
-                 s->count, s->classes, s->fewest, s->most, s->channels, s->height, s->width,
-                 cull_dtype_name(s->dtype));
-    (void)printf("      normalised by %s mean", s->published ? "the published" : "its own");
-    for (size_t c = 0; c < s->channels && c < 4; c++) (void)printf(" %.4f", s->mean[c]);
-    (void)printf(", deviation");
-    for (size_t c = 0; c < s->channels && c < 4; c++) (void)printf(" %.4f", s->deviation[c]);
-    (void)printf("%s\n", s->channels > 4 ? " ..." : "");
-}
-
-static const char *const layouts[] = {
-    [CULL_LAYOUT_TOLD] = "auto", [CULL_LAYOUT_FIRST] = "nchw", [CULL_LAYOUT_LAST] = "nhwc"};
-static const char *const fits[] = {
-    [CULL_FIT_COVER] = "cover", [CULL_FIT_STRETCH] = "stretch", [CULL_FIT_CENTRE] = "centre"};
-
-static cull_data_request request_of(const struct arguments *a, const char *name,
-                                    cull_data_role role)
-{
-    cull_data_request r = {
-        .name = name, .role = role, .root = a->root, .side = (size_t)a->size, .label = a->label};
-
-    for (size_t i = 0; i < 3; i++) {
-        if (a->layout && strcmp(a->layout, layouts[i]) == 0) r.layout = (cull_data_layout)i;
-        if (a->fit && strcmp(a->fit, fits[i]) == 0) r.fit = (cull_data_fit)i;
-    }
-    return r;
-}
-
-/* A file of arrays need not hold a test set; a set known by name has both. */
-static int info(const struct arguments *a, const char *name)
-{
-    static const char *const roles[] = {"train", "test"};
-    json_t                  *all = a->json ? json_array() : NULL;
-
-    for (int role = CULL_DATA_TRAIN; role <= CULL_DATA_TEST; role++) {
-        cull_data_summary s = {0};
-        cull_data_request r = request_of(a, name, (cull_data_role)role);
-        cull_status       status = cull_data_summarise(&r, &s);
-
-        if (status == CULL_BAD_ARGUMENT && role == CULL_DATA_TEST) break;
-        if (status == CULL_BAD_FILE && role == CULL_DATA_TEST &&
-            (strchr(name, '.') || strcmp(cull_last_subject(), "data.test") == 0))
-            break;
-        if (status != CULL_OK) {
-            json_decref(all);
-            return complain_data(status);
+    for (int i = 0; word && next; i++) {
+        size_t one = strcspn(next, "|");
+        if (one == length && strncmp(next, word, one) == 0) {
+            *out = i;
+            return END_WELL;
         }
-        if (all)
-            (void)json_array_append_new(all, summary_json(roles[role], &s));
-        else
-            print_summary(roles[role], &s);
+        next = next[one] ? next + one + 1 : NULL;
     }
-    return a->json ? print_json(all) : end_output(END_WELL);
-}
-
-static int convert(const struct arguments *a, const char *name)
-{
-    cull_status       status = CULL_OK;
-    cull_data_request r = request_of(a, name, CULL_DATA_TRAIN);
-
-    if (!a->out)
-        return complain(END_USAGE, "Name the file with -o FILE.npz.", "no output is given");
-    if (strcmp(a->role_name, "test") != 0 && strcmp(a->role_name, "train") != 0)
-        return complain(END_USAGE, "See cull data --help.", "--role is train or test, not '%s'",
-                        a->role_name);
-    if (strcmp(a->role_name, "test") == 0) r.role = CULL_DATA_TEST;
-    status = cull_data_convert(&r, a->out);
-    if (status == CULL_IO || status == CULL_NOT_FOUND)
-        return complain_last(END_FAILED, "Check both paths, their permissions and the space left.");
-    return status == CULL_OK ? END_WELL : complain_data(status);
-}
-
-/* A word of a few, by its place among them. */
-static int check_word(const char *name, const char *word, const char *const *words, size_t count)
-{
-    for (size_t i = 0; word && i < count; i++)
-        if (strcmp(word, words[i]) == 0) return END_WELL;
     if (!word) return END_WELL;
-    return complain(END_USAGE, "See cull data --help.", "%s is not '%s'", name, word);
+    return complain(END_USAGE, "See cull data --help.", "%s is one of %s, not '%s'", flag_name,
+                    spec->words, word);
 }
 
-static int dispatch(const struct arguments *a, char *const *words, size_t count)
+static int take_request(const struct words *w, cull_data_request *r)
+{
+    const cull_option_spec *size = cull_recipe_option("data.size");
+    int                     layout = 0, fit = 0, end = END_WELL;
+
+    end = take_word("--layout", "data.layout", w->layout, &layout);
+    if (end == END_WELL) end = take_word("--fit", "data.fit", w->fit, &fit);
+    if (end != END_WELL) return end;
+    if ((double)w->size > size->high)
+        return complain(END_USAGE, "See cull data --help.", "--size is %.0f at most, not %llu",
+                        size->high, (unsigned long long)w->size);
+    r->layout = (cull_data_layout)layout;
+    r->fit = (cull_data_fit)fit;
+    r->side = (size_t)w->size;
+    return END_WELL;
+}
+
+static int dispatch(data_arguments *a, const struct words *w, char *const *words, size_t count)
 {
     static const char        see[] = "See cull data --help.";
     static const char *const known[] = {"list", "info", "convert"};
     search                   s = {.wrong = count ? words[0] : ""};
+    int                      end = take_request(w, &a->request);
 
+    if (end != END_WELL) return end;
+    if (count == 2) a->request.name = words[1];
     if (count == 1 && strcmp(words[0], "list") == 0) return list(a);
-    if (count == 2 && strcmp(words[0], "info") == 0) return info(a, words[1]);
-    if (count == 2 && strcmp(words[0], "convert") == 0) return convert(a, words[1]);
+    if (count == 2 && strcmp(words[0], "info") == 0) return tell_of_set(a);
+    if (count == 2 && strcmp(words[0], "convert") == 0) return convert_set(a);
     if (count == 0) return complain(END_USAGE, see, "say list, info or convert");
     if (count == 1 && (strcmp(words[0], "info") == 0 || strcmp(words[0], "convert") == 0))
         return complain(END_USAGE, see, "%s what? No data set is given", words[0]);
@@ -190,22 +130,20 @@ static int dispatch(const struct arguments *a, char *const *words, size_t count)
 
 int cmd_data(int argc, char **argv)
 {
-    struct arguments a = {.role_name = "train"};
-    flag             flags[] = {
-                    {"--root", FLAG_TEXT, "DIR", "the folder that holds the sets' folders", &a.root, 0},
-                    {"--role", FLAG_TEXT, "train|test", "convert: which of its sets (train)", &a.role_name, 0},
-                    {"-o", FLAG_TEXT, "FILE", "convert: where to", &a.out, 0},
-                    {"--size", FLAG_NUMBER, "PIXELS", "pictures as squares, as data.size", &a.size, 0},
-                    {"--fit", FLAG_TEXT, "cover|stretch|centre", "and how, as data.fit", &a.fit, 0},
-                    {"--layout", FLAG_TEXT, "nchw|nhwc", "of arrays of images, as data.layout", &a.layout, 0},
-                    {"--label", FLAG_TEXT, "COLUMN", "of a table, as data.label", &a.label, 0},
-                    {"--json", FLAG_SWITCH, NULL, "as JSON", &a.json, 0},
-                    {.name = NULL}};
+    data_arguments a = {0};
+    struct words   w = {0};
+    flag           flags[] = {
+                  {"--root", FLAG_TEXT, "DIR", "the folder that holds the sets' folders", &a.request.root, 0},
+                  {"--layout", FLAG_TEXT, "WORD", "of an array of images: auto, nchw or nhwc", &w.layout, 0},
+                  {"--size", FLAG_NUMBER, "N", "pictures become squares of so many pixels", &w.size, 0},
+                  {"--fit", FLAG_TEXT, "WORD", "and how: cover, stretch or centre", &w.fit, 0},
+                  {"--label", FLAG_TEXT, "NAME", "the column to be learned", &a.request.label, 0},
+                  {"--role", FLAG_TEXT, "NAME", "convert: train or test alone", &a.role, 0},
+                  {"-o", FLAG_TEXT, "PATH", "convert: where to", &a.out, 0},
+                  {"--json", FLAG_SWITCH, NULL, "as JSON", &a.json, 0},
+                  {.name = NULL}};
     size_t count = 0;
     int    end = take_line(&self, flags, argc, argv, &count);
 
-    if (end != GO_ON) return end;
-    end = check_word("--layout", a.layout, layouts, 3);
-    if (!end) end = check_word("--fit", a.fit, fits, 3);
-    return end ? end : dispatch(&a, argv, count);
+    return end == GO_ON ? dispatch(&a, &w, argv, count) : end;
 }

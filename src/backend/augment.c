@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "tensor/tensor.h"
 
 /* What is done to one example; a window of the padded image begins at (top, left). */
 struct draw {
@@ -104,12 +105,33 @@ DEFINE_CONVERT(image_to_f64, uint8_t, double, double, (double)src[i] * scale + s
 DEFINE_CONVERT(feature_to_f32, float, float, double, ((double)src[i] - mean) / deviation)
 DEFINE_CONVERT(feature_to_f64, float, double, double, ((double)src[i] - mean) / deviation)
 
+/* By way of float32, a few at a time. */
+static void to_bf16(const cull_augment_desc *a, size_t c, const char *src, size_t count,
+                    size_t step, uint16_t *dst)
+{
+    float  some[64];
+    size_t size = cull_dtype_size(a->from), most = sizeof some / sizeof *some;
+
+    for (size_t at = 0, now = 0; at < count; at += now) {
+        now = count - at < most ? count - at : most;
+        if (a->from == CULL_U8)
+            image_to_f32((const void *)(src + at * size), now, 1, a->mean[c], a->deviation[c],
+                         some);
+        else
+            feature_to_f32((const void *)(src + at * size), now, 1, a->mean[c], a->deviation[c],
+                           some);
+        for (size_t i = 0; i < now; i++) dst[(at + i) * step] = cull_bf16_of(some[i]);
+    }
+}
+
 static void convert(const cull_augment_desc *a, size_t c, const void *src, size_t count,
                     size_t step, void *dst)
 {
     double mean = a->mean[c], deviation = a->deviation[c];
 
-    if (a->from == CULL_U8 && a->to == CULL_F32)
+    if (a->to == CULL_BF16)
+        to_bf16(a, c, src, count, step, dst);
+    else if (a->from == CULL_U8 && a->to == CULL_F32)
         image_to_f32(src, count, step, mean, deviation, dst);
     else if (a->from == CULL_U8)
         image_to_f64(src, count, step, mean, deviation, dst);
@@ -129,7 +151,9 @@ static void convert_flat(const cull_augment_desc *a, const void *src, void *dst)
     for (size_t c = 0; c < a->channels; c++) {
         double x = bytes ? image[c] / 255. : (double)feature[c];
         double y = (x - a->mean[c]) / a->deviation[c];
-        if (a->to == CULL_F32)
+        if (a->to == CULL_BF16)
+            ((uint16_t *)dst)[c] = cull_bf16_of((float)y);
+        else if (a->to == CULL_F32)
             ((float *)dst)[c] = (float)y;
         else
             ((double *)dst)[c] = y;
@@ -172,7 +196,7 @@ static void write_still(const cull_augment_desc *a, const char *src, char *dst)
                 dst + (a->channels_last ? c : c * area) * size);
 }
 
-/* All zero bits are the number 0 in both types. */
+/* All zero bits are the number 0 in every type. */
 static void cut_out(const cull_augment_desc *a, const struct draw *d, char *dst)
 {
     size_t size = cull_dtype_size(a->to), planes = a->channels_last ? 1 : a->channels;

@@ -164,6 +164,7 @@ struct cull_layer_table {
     bool fuses;        /* plans should fuse batchnorm, add and relu */
     bool weights_last; /* a convolution's weights are (O, KH, KW, C/groups) in memory here */
     bool int8;         /* convolutions can be asked for in 8 bits   */
+    bool mixes;        /* values can be bfloat16 over float32 parameters, products TF32 */
 };
 
 /* CULL_UNSUPPORTED when the backend has no networks, or not this dtype. */
@@ -177,5 +178,7 @@ bool        cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv
 int64_t     cull_layer_block(cull_backend *backend, int64_t c, int64_t common);
 bool        cull_layer_fuses(const cull_backend *backend);
 bool        cull_layer_int8(const cull_backend *backend);
+bool        cull_layer_mixes(const cull_backend *backend);
+bool        cull_layer_weights_last(const cull_backend *backend);
 
 #endif

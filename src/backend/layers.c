@@ -93,6 +93,18 @@ bool cull_layer_int8(const cull_backend *backend)
     return table && table->int8;
 }
 
+bool cull_layer_mixes(const cull_backend *backend)
+{
+    const cull_layer_table *table = backend->layers;
+    return table && table->mixes;
+}
+
+bool cull_layer_weights_last(const cull_backend *backend)
+{
+    const cull_layer_table *table = backend->layers;
+    return table && table->weights_last;
+}
+
 bool cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv)
 {
     const cull_layer_table *table = backend->layers;

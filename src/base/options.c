@@ -43,14 +43,29 @@ const cull_option_spec *cull_base_option_at(const cull_option_tables *tables, si
     return NULL;
 }
 
+/* A word that ends so may have a colon and a whole number behind it. */
+#define NUMBERED "[:n]"
+
+static bool matches(const char *word, size_t length, const char *text)
+{
+    size_t tail = sizeof NUMBERED - 1, digits = 0;
+
+    if (length > tail && memcmp(word + length - tail, NUMBERED, tail) == 0) {
+        length -= tail;
+        if (strncmp(text, word, length) == 0 && text[length] == ':') {
+            digits = strspn(text + length + 1, "0123456789");
+            return digits > 0 && digits <= 3 && !text[length + 1 + digits];
+        }
+    }
+    return strlen(text) == length && memcmp(word, text, length) == 0;
+}
+
 /* Is `text` one of the words of "a|b|c"? */
 static bool is_word(const char *words, const char *text)
 {
-    size_t length = strlen(text);
-
     for (const char *at = words; at && *at;) {
         size_t word = strcspn(at, "|");
-        if (word == length && memcmp(at, text, word) == 0) return true;
+        if (matches(at, word, text)) return true;
         at += word + (at[word] == '|');
     }
     return false;

@@ -361,6 +361,16 @@ done:
     return status;
 }
 
+cull_status cull_data_array_set_take(const cull_data_request *request, cull_arrays **arrays,
+                                     cull_dataset *into)
+{
+    struct pair p = {.path = request->name, .arrays = *arrays};
+    cull_status status = read_npz_pair(&p, request, into);
+
+    *arrays = p.arrays;
+    return status;
+}
+
 cull_status cull_data_array_set_read(const cull_data_request *request, uint64_t map_from,
                                      cull_dataset *into)
 {

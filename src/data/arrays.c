@@ -1,20 +1,28 @@
 /* data/arrays.c - the public door to arrays on disk: .npy and .npz alike, read on demand. */
+#include <dirent.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
+#include "base/texts.h"
+#include "data/format.h"
 #include "data/npy.h"
 #include "data/npz.h"
 #include "data/reader.h"
 #include "data/sink.h"
 
-enum { MOST_SHOWN = 200 };
+enum { MOST_SHOWN = 200, MOST_FILES = CULL_DATA_ZIP_MEMBERS, SUFFIX = 4 };
 
 /* One array: where it is, and, once it was asked for, what it is. */
 struct entry {
     char                   *name;
     const cull_data_member *member; /* NULL: the whole file */
+    char                   *path;   /* of a file of its own, where a folder is open */
+    cull_data_source        source;
     cull_tensor             view;
 };
 
@@ -88,14 +96,72 @@ done:
     return status;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of a folder's .npy files, sorted, so that the order does not depend on the disk. */
+static cull_status list_files(const char *path, cull_texts *names)
+{
+    cull_status          status = CULL_OK;
+    DIR                 *folder = opendir(path);
+    const struct dirent *file = NULL;
+
+    if (!folder) FAIL(CULL_IO, "%s: cannot open: %s", path, strerror(errno));
+    while ((file = readdir(folder))) {
+        if (file->d_name[0] == '.' || !cull_data_ends_with(file->d_name, ".npy")) continue;
+        if (names->count == MOST_FILES)
+            FAIL(CULL_BAD_FILE, "%s: more than %d arrays", path, MOST_FILES);
+        TRY(cull_texts_add(names, file->d_name, strlen(file->d_name)));
+    }
+    if (names->count) qsort(names->text, names->count, sizeof *names->text, by_name);
+done:
+    if (folder) (void)closedir(folder);
+    return status;
+}
+
+cull_status cull_data_arrays_folder(const char *path, cull_arrays **out)
+{
+    cull_status  status = CULL_OK;
+    cull_arrays *a = NULL;
+    cull_texts   names = {0};
+    char         file[CULL_DATA_PATH];
+
+    TRY(cull_base_alloc(1, sizeof *a, "the arrays of a folder", &a));
+    a->source.fd = -1;
+    TRY(copy_text(path, strlen(path), &a->path));
+    TRY(list_files(path, &names));
+    TRY(cull_base_alloc(names.count, sizeof *a->entry, "the arrays of a folder", &a->entry));
+    for (; a->count < names.count; a->count++) a->entry[a->count].source.fd = -1;
+    for (size_t i = 0; i < a->count; i++) {
+        struct entry *entry = &a->entry[i];
+        TRY(cull_base_join(path, names.text[i], file));
+        TRY(copy_text(file, strlen(file), &entry->path));
+        TRY(copy_text(names.text[i], strlen(names.text[i]) - SUFFIX, &entry->name));
+    }
+    *out = a;
+    a = NULL;
+done:
+    cull_texts_clear(&names);
+    cull_arrays_close(a);
+    return status;
+}
+
+static void close_entry(const cull_arrays *arrays, struct entry *entry)
+{
+    if (!cull_data_source_holds(&arrays->source, entry->view.data) &&
+        !cull_data_source_holds(&entry->source, entry->view.data))
+        cull_base_free_aligned(entry->view.data);
+    if (entry->path) cull_data_source_close(&entry->source);
+    cull_base_free(entry->path);
+    cull_base_free(entry->name);
+}
+
 void cull_arrays_close(cull_arrays *arrays)
 {
     if (!arrays) return;
-    for (size_t i = 0; i < arrays->count; i++) {
-        if (!cull_data_source_holds(&arrays->source, arrays->entry[i].view.data))
-            cull_base_free_aligned(arrays->entry[i].view.data);
-        cull_base_free(arrays->entry[i].name);
-    }
+    for (size_t i = 0; i < arrays->count; i++) close_entry(arrays, &arrays->entry[i]);
     cull_base_free(arrays->entry);
     cull_data_zip_close(&arrays->zip);
     cull_data_source_close(&arrays->source);
@@ -124,10 +190,26 @@ static cull_status not_found(const cull_arrays *a, const char *name)
                      shown);
 }
 
+static cull_status read_file(struct entry *entry)
+{
+    cull_status      status = CULL_OK;
+    cull_data_stream whole = {0};
+
+    if (!entry->source.name) {
+        TRY(cull_data_source_open(entry->path, &entry->source));
+        cull_data_source_map(&entry->source);
+    }
+    whole = cull_data_part(&entry->source, 0, entry->source.size);
+    TRY(cull_data_npy_read(&whole, &entry->view));
+done:
+    return status;
+}
+
 static cull_status read_array(const cull_arrays *a, struct entry *entry)
 {
     cull_data_stream whole = cull_data_part(&a->source, 0, a->source.size);
 
+    if (entry->path) return read_file(entry);
     if (entry->member) return cull_data_npz_read(&a->zip, entry->member, &entry->view);
     return cull_data_npy_read(&whole, &entry->view);
 }
@@ -150,6 +232,8 @@ done:
 
 bool cull_data_arrays_mapped(const cull_arrays *arrays, const cull_tensor *array)
 {
+    for (size_t i = 0; i < arrays->count; i++)
+        if (cull_data_source_holds(&arrays->entry[i].source, array->data)) return true;
     return cull_data_source_holds(&arrays->source, array->data);
 }
 
@@ -166,10 +250,19 @@ static void append(char *out, size_t room, const char *format, ...)
 
 static cull_status look_at(const cull_arrays *a, const struct entry *entry, cull_tensor *out)
 {
+    cull_status      status = CULL_OK;
+    cull_data_source opened = {.fd = -1};
     cull_data_stream whole = cull_data_part(&a->source, 0, a->source.size);
 
     if (entry->member) return cull_data_npz_look(&a->zip, entry->member, out);
-    return cull_data_npy_look(&whole, out);
+    if (entry->path) {
+        TRY(cull_data_source_open(entry->path, &opened));
+        whole = cull_data_part(&opened, 0, opened.size);
+    }
+    TRY(cull_data_npy_look(&whole, out));
+done:
+    cull_data_source_close(&opened);
+    return status;
 }
 
 void cull_data_arrays_describe(const cull_arrays *a, char *out, size_t room)

@@ -214,6 +214,7 @@ static void copy_statistics(cull_dataset *to, const cull_dataset *from)
     memcpy(to->mean, from->mean, from->channels * sizeof *to->mean);
     memcpy(to->deviation, from->deviation, from->channels * sizeof *to->deviation);
     to->published = from->published;
+    to->stored = from->stored;
     to->classes = from->classes;
 }
 

@@ -53,6 +53,7 @@ typedef struct cull_dataset {
     double *mean;      /* [channels] */
     double *deviation; /* [channels] > 0; 1 for a channel that never changes */
     bool    published; /* the constants are the known ones, not measured here */
+    bool    stored;    /* they came with the files, measured when those were made */
 
     cull_texts class_names; /* of every class, where the files name them; else none          */
     cull_texts remarks;     /* what a person should know of the files, a sentence each       */
@@ -90,6 +91,11 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
 
 /* Is this the name of one of these sets? A path is none. */
 bool cull_data_is_known(const char *name);
+
+/* Either (train NULL: the first), but inputs that would have to be measured are not yet: *measured
+ * tells. */
+cull_status cull_data_open_plain(const cull_data_request *request, const cull_dataset *train,
+                                 bool *measured, cull_dataset **out);
 
 /* A new set from a copy of a program's own arrays, dense: x as in a .npz file of a set, y its
  * labels; `how` has a name for them, layout and target. CULL_BAD_ARGUMENT, beginning with the name,

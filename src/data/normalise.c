@@ -34,7 +34,7 @@ static void settle(cull_dataset *set)
 {
     for (size_t c = 0; c < set->channels; c++)
         if (set->deviation[c] <= constant * fabs(set->mean[c])) set->deviation[c] = 1;
-    set->published = false;
+    set->published = set->stored = false;
 }
 
 void cull_data_settle_images(cull_dataset *set, const uint64_t *sum, const uint64_t *square)
@@ -69,7 +69,17 @@ done:
     return status;
 }
 
-/* sum_c += x, or with a mean (x - mean_c)^2, over all examples in order. */
+cull_status cull_data_check_finite(const char *name, const float *x, size_t numbers, size_t example)
+{
+    for (size_t i = 0; i < numbers; i++)
+        if (!isfinite(x[i]))
+            return cull_fail(CULL_BAD_FILE, "%s: number %zu of example %zu is not finite", name, i,
+                             example);
+    return CULL_OK;
+}
+
+/* sum_c += x, or with a mean (x - mean_c)^2, over all examples in order. What lies in memory was
+ * looked at when it came there. */
 static cull_status sum_features(const cull_dataset *set, void *buffer, const double *mean,
                                 double *sum)
 {
@@ -80,6 +90,7 @@ static cull_status sum_features(const cull_dataset *set, void *buffer, const dou
     memset(sum, 0, set->channels * sizeof *sum);
     for (size_t i = 0; i < set->count; i++) {
         TRY(cull_data_row_at(set, i, buffer, &row));
+        if (!mean && buffer) TRY(cull_data_check_finite(set->name, row, cull_data_row(set), i));
         for (size_t c = 0; c < set->channels; c++)
             for (size_t j = 0; j < area; j++) {
                 double x = (double)((const float *)row)[c * area + j];

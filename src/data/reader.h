@@ -44,6 +44,10 @@ void cull_data_add_image(const cull_dataset *set, const uint8_t *row, uint64_t *
                          uint64_t *square);
 void cull_data_settle_images(cull_dataset *set, const uint64_t *sum, const uint64_t *square);
 
+/* The numbers of one example; CULL_BAD_FILE, beginning with `name`, names one that is not. */
+cull_status cull_data_check_finite(const char *name, const float *x, size_t numbers,
+                                   size_t example);
+
 /* One part of a set, in an open file or two, read into the set behind what is there; count and
  * classes are set. idx takes images and labels, the others one file. */
 typedef cull_status (*cull_data_parse)(const cull_data_source *file, cull_dataset *into);
@@ -73,6 +77,9 @@ void cull_data_arrays_describe(const cull_arrays *arrays, char *out, size_t room
 /* Does an array of the file lie in its mapping? */
 bool cull_data_arrays_mapped(const cull_arrays *arrays, const cull_tensor *array);
 
+/* The .npy files of a folder as arrays of one file, by their names less the ending; all mapped. */
+cull_status cull_data_arrays_folder(const char *path, cull_arrays **out);
+
 /* A .npz or .npy set, told by its first bytes; classes are counted. Inputs of bytes or float32 stay
  * in the arrays that were opened, which the set's rows then own. */
 cull_status cull_data_array_set_read(const cull_data_request *request, uint64_t map_from,
@@ -82,5 +89,9 @@ cull_status cull_data_array_set_read(const cull_data_request *request, uint64_t 
  * `most_bytes` is decoded here; of a larger one each picture is when it is asked for. */
 cull_status cull_data_pictures_read(const cull_data_request *request, unsigned threads,
                                     uint64_t most_bytes, cull_dataset *into, bool *measured);
+
+/* The same of named arrays that are open, which may be taken over: *arrays is NULL then. */
+cull_status cull_data_array_set_take(const cull_data_request *request, cull_arrays **arrays,
+                                     cull_dataset *into);
 
 #endif

@@ -22,6 +22,9 @@ typedef struct cull_data_rows_class {
 
     /* What a row is called in its source (a picture's path), borrowed. NULL: rows have numbers. */
     const char *(*name)(const cull_data_rows *rows, uint32_t row);
+
+    /* A row is wanted soon: begin to bring it. NULL: nothing is gained by knowing. */
+    void (*ahead)(const cull_data_rows *rows, uint32_t row);
 } cull_data_rows_class;
 
 struct cull_data_rows {

@@ -208,7 +208,7 @@ done:
 }
 
 static cull_status open_known(const struct known *known, cull_data_role role, const char *root,
-                              cull_dataset *into)
+                              cull_dataset *into, bool *measured)
 {
     cull_status   status = CULL_OK;
     struct found *found = NULL;
@@ -225,10 +225,8 @@ static cull_status open_known(const struct known *known, cull_data_role role, co
     if (!there) TRY(say_missing(known, role, root, missing));
     for (size_t i = 0; i < found->count; i++) paths[i] = found->path[i];
     TRY(cull_data_read(paths, found->count, known->each ? known->each : 1, known->parse, into));
-    if (known->deviation[0] > 0)
-        normalise_as_published(known, into);
-    else
-        TRY(cull_data_measure(into));
+    *measured = known->deviation[0] > 0;
+    if (*measured) normalise_as_published(known, into);
 done:
     cull_base_free(found);
     return status;
@@ -287,31 +285,40 @@ done:
     return status;
 }
 
-cull_status cull_data_open(const cull_data_request *request, cull_dataset **out)
+/* The last part of a path, or all of a name. */
+static cull_status create_set(const char *path, cull_dataset **out)
 {
-    return cull_data_open_test(request, NULL, out);
+    cull_status status = CULL_OK;
+    size_t      length = strlen(path), first = 0;
+    char        name[CULL_DATA_NAME];
+
+    while (length > 1 && path[length - 1] == '/') length--;
+    for (size_t i = 0; i + 1 < length; i++)
+        if (path[i] == '/') first = i + 1;
+    (void)snprintf(name, sizeof name, "%.*s", (int)(length - first), path + first);
+    TRY(cull_data_create(name, out));
+done:
+    return status;
 }
 
-cull_status cull_data_open_test(const cull_data_request *request, const cull_dataset *train,
-                                cull_dataset **out)
+cull_status cull_data_open_plain(const cull_data_request *request, const cull_dataset *train,
+                                 bool *measured, cull_dataset **out)
 {
     cull_status             status = CULL_OK;
     const struct known     *known = find_known(request->name);
     const cull_data_format *format = NULL;
     cull_dataset           *set = NULL;
-    const char             *slash = strrchr(request->name, '/');
-    bool                    measured = false;
 
+    *measured = false;
     if (!known) format = cull_data_format_of(request->name);
     if (!known && !format) TRY(say_unknown(request->name));
     TRY(check_request(request, format ? format->takes : 0));
-    TRY(cull_data_create(slash && slash[1] ? slash + 1 : request->name, &set));
+    TRY(create_set(request->name, &set));
     set->like = train;
     if (known)
-        TRY(open_known(known, request->role, resolve_root(request->root), set));
+        TRY(open_known(known, request->role, resolve_root(request->root), set, measured));
     else
-        TRY(format->read(request, set, &measured));
-    if (format && !measured) TRY(cull_data_measure(set));
+        TRY(format->read(request, set, measured));
     set->like = NULL;
     if (!request->unlabelled) TRY(cull_data_inspect(set));
     *out = set;
@@ -319,6 +326,27 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
 done:
     cull_data_close(set);
     return status;
+}
+
+cull_status cull_data_open_test(const cull_data_request *request, const cull_dataset *train,
+                                cull_dataset **out)
+{
+    cull_status   status = CULL_OK;
+    cull_dataset *set = NULL;
+    bool          measured = false;
+
+    TRY(cull_data_open_plain(request, train, &measured, &set));
+    if (!measured) TRY(cull_data_measure(set));
+    *out = set;
+    set = NULL;
+done:
+    cull_data_close(set);
+    return status;
+}
+
+cull_status cull_data_open(const cull_data_request *request, cull_dataset **out)
+{
+    return cull_data_open_test(request, NULL, out);
 }
 
 static bool list_set(const char *root, size_t i, cull_data_listing *out)

@@ -101,6 +101,23 @@ done:
     return status;
 }
 
+cull_status cull_data_sink_patch(cull_data_sink *sink, uint64_t at, const void *data, size_t bytes)
+{
+    cull_status          status = CULL_OK;
+    const unsigned char *next = data;
+
+    while (bytes > 0) {
+        ssize_t put = pwrite(sink->fd, next, bytes, (off_t)at);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) FAIL(CULL_IO, "%s: cannot write: %s", sink->path, strerror(errno));
+        next += put;
+        at += (uint64_t)put;
+        bytes -= (size_t)put;
+    }
+done:
+    return status;
+}
+
 /* The rename itself lies in the folder. Some file systems cannot sync one: not a failure. */
 static void sync_folder(const char *temporary)
 {

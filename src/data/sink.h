@@ -15,6 +15,9 @@ typedef struct cull_data_sink {
 cull_status cull_data_sink_open(const char *path, cull_data_sink *out);
 cull_status cull_data_sink_write(cull_data_sink *sink, const void *data, size_t bytes);
 
+/* Write over what was written at `at`. Not for devices and pipes. */
+cull_status cull_data_sink_patch(cull_data_sink *sink, uint64_t at, const void *data, size_t bytes);
+
 /* Sync and rename: from here on the file is there. */
 cull_status cull_data_sink_commit(cull_data_sink *sink);
 

@@ -82,6 +82,24 @@ void cull_data_source_map(cull_data_source *source)
     source->memory = source->map = map;
 }
 
+bool cull_data_source_scatter(const cull_data_source *source)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+    if (!source->map || pages < 1 || page < 1) return false;
+    if (source->size / (uint64_t)page < (uint64_t)pages / 2) return false;
+    return posix_madvise(source->map, (size_t)source->size, POSIX_MADV_RANDOM) == 0;
+}
+
+void cull_data_source_ahead(const cull_data_source *source, const void *data, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE),
+           at = (size_t)((const char *)data - (char *)source->map);
+    size_t first = at / page * page;
+
+    (void)posix_madvise((char *)source->map + first, at + bytes - first, POSIX_MADV_WILLNEED);
+}
+
 bool cull_data_source_holds(const cull_data_source *source, const void *data)
 {
     uintptr_t map = (uintptr_t)source->map, at = (uintptr_t)data;

@@ -22,6 +22,13 @@ void        cull_data_source_close(cull_data_source *source);
  * Whoever shortens or rewrites the file in place then changes, or takes away, what is read. */
 void cull_data_source_map(cull_data_source *source);
 
+/* Rows of a mapped file are wanted one here, one there: what lies around them is not read along.
+ * False, and nothing is changed, where memory will hold most of it before long. */
+bool cull_data_source_scatter(const cull_data_source *source);
+
+/* Bytes of a mapped file are wanted soon: begin to bring them. */
+void cull_data_source_ahead(const cull_data_source *source, const void *data, size_t bytes);
+
 /* Does this lie in the mapped file? */
 bool cull_data_source_holds(const cull_data_source *source, const void *data);
 

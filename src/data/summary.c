@@ -1,12 +1,51 @@
-/* data/summary.c - data sets as the public API has them: what is in one, and one in another form.
- */
+/* data/summary.c - what is in a data set, as the public API has it. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/sized.h"
-#include "data/channels.h"
 #include "data/dataset.h"
 #include "data/strata.h"
+
+/* Of the summary's own: a list that ends with NULL, or NULL for none. */
+static cull_status copy_list(const cull_texts *from, char ***out)
+{
+    cull_status status = CULL_OK;
+    cull_texts  copy = {0};
+
+    if (!from->count) goto done;
+    TRY(cull_texts_copy(&copy, from));
+    TRY(cull_base_grow(copy.count + 1, sizeof *copy.text, "a summary", &copy.text));
+    copy.text[copy.count] = NULL;
+    *out = copy.text;
+    copy = (cull_texts){0};
+done:
+    cull_texts_clear(&copy);
+    return status;
+}
+
+static void clear_list(char **list)
+{
+    for (char **next = list; next && *next; next++) cull_base_free(*next);
+    cull_base_free(list);
+}
+
+/* Where no class is an example's, there are none to be counted. */
+static cull_status count_classes(const cull_dataset *set, cull_data_summary *out)
+{
+    cull_status      status = CULL_OK;
+    cull_data_strata strata = {0};
+
+    if (!cull_data_labels(set)) goto done;
+    TRY(cull_data_strata_init(&strata, set));
+    out->fewest = set->count;
+    for (size_t k = 0; k < strata.classes; k++) {
+        if (strata.size[k] < out->fewest) out->fewest = strata.size[k];
+        if (strata.size[k] > out->most) out->most = strata.size[k];
+    }
+done:
+    cull_data_strata_clear(&strata);
+    return status;
+}
 
 enum { CHANNELS = sizeof(((cull_data_summary *)0)->mean) / sizeof(double) };
 
@@ -14,94 +53,42 @@ cull_status cull_data_summarise(const cull_data_request *request, cull_data_summ
 {
     cull_status       status = CULL_OK;
     cull_dataset     *set = NULL;
-    cull_data_strata  strata = {0};
     cull_data_request request_room;
-    cull_data_summary room, *given = out;
+    cull_data_summary room, made = {0};
 
     SIZED(cull_data_request, request, request_room);
-    SIZED_RESULT(cull_data_summary, out, room);
+    if (out->size) TRY(cull_sized_read("cull_data_summary", out, sizeof room, &room));
     TRY(cull_data_open(request, &set));
-    TRY(cull_data_strata_init(&strata, set));
-    *out = (cull_data_summary){.count = set->count,
+    made = (cull_data_summary){.count = set->count,
                                .classes = set->classes,
                                .channels = set->channels,
                                .height = set->height,
                                .width = set->width,
                                .dtype = set->dtype,
                                .published = set->published,
-                               .fewest = set->count};
-    memcpy(out->name, set->name, sizeof out->name);
+                               .stored = set->stored};
+    memcpy(made.name, set->name, sizeof made.name);
     for (size_t c = 0; c < set->channels && c < CHANNELS; c++) {
-        out->mean[c] = set->mean[c];
-        out->deviation[c] = set->deviation[c];
+        made.mean[c] = set->mean[c];
+        made.deviation[c] = set->deviation[c];
     }
-    for (size_t k = 0; k < strata.classes; k++) {
-        if (strata.size[k] < out->fewest) out->fewest = strata.size[k];
-        if (strata.size[k] > out->most) out->most = strata.size[k];
+    TRY(count_classes(set, &made));
+    if (!out->size || out->size >= sizeof made) { /* a shorter struct could not end the lists */
+        TRY(copy_list(&set->class_names, &made.class_names));
+        TRY(copy_list(&set->remarks, &made.remarks));
     }
-    cull_sized_give(given, out, sizeof *out);
+    cull_sized_give(out, &made, sizeof made);
+    made = (cull_data_summary){0};
 done:
-    cull_data_strata_clear(&strata);
+    cull_data_summary_clear(&made);
     cull_data_close(set);
     return status;
 }
 
-/* The examples one behind the other: where they lie so already, or a copy that is the caller's. */
-static cull_status line_up(const cull_dataset *set, void **copy, const void **out)
+void cull_data_summary_clear(cull_data_summary *summary)
 {
-    cull_status status = CULL_OK;
-    size_t      bytes = cull_data_row_bytes(set), in_order = 0;
-    const void *row = NULL;
-
-    while (in_order < set->count && set->origin[in_order] == in_order) in_order++;
-    *out = cull_data_base(set);
-    if (*out && in_order == set->count) goto done;
-    TRY(cull_base_alloc(set->count, bytes, "the inputs of a data set", copy));
-    for (size_t i = 0; i < set->count; i++) {
-        char *to = (char *)*copy + i * bytes;
-        TRY(cull_data_row_at(set, i, to, &row));
-        if (row != to) memcpy(to, row, bytes);
-    }
-    *out = *copy;
-done:
-    return status;
-}
-
-cull_status cull_data_write(const cull_dataset *set, const char *path)
-{
-    cull_status status = CULL_OK;
-    size_t      row = cull_data_row(set);
-    void       *copy = NULL;
-    const void *inputs = NULL;
-    size_t      count = 2;
-    cull_array  arrays[] = {{.name = "x"},
-                            {"y", cull_vector(set->target.data, CULL_I32, set->count)},
-                            {"layout", cull_vector("nchw", CULL_U8, 4)}};
-
-    TRY(cull_data_check_labels(set));
-    TRY(line_up(set, &copy, &inputs));
-    arrays[0].tensor = cull_matrix(inputs, set->dtype, set->count, row);
-    if (set->height * set->width > 1) {
-        arrays[0].tensor =
-            cull_images(inputs, set->dtype, set->count, set->channels, set->height, set->width);
-        if (cull_data_channels_tell(arrays[0].tensor.shape) != CULL_LAYOUT_FIRST) count++;
-    }
-    TRY(cull_arrays_write(path, arrays, count));
-done:
-    cull_base_free(copy);
-    return status;
-}
-
-cull_status cull_data_convert(const cull_data_request *request, const char *path)
-{
-    cull_status       status = CULL_OK;
-    cull_dataset     *set = NULL;
-    cull_data_request room;
-
-    SIZED(cull_data_request, request, room);
-    TRY(cull_data_open(request, &set));
-    TRY(cull_data_write(set, path));
-done:
-    cull_data_close(set);
-    return status;
+    if (!summary || (summary->size && summary->size < sizeof *summary)) return;
+    clear_list(summary->class_names);
+    clear_list(summary->remarks);
+    summary->class_names = summary->remarks = NULL;
 }

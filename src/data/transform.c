@@ -9,8 +9,8 @@ cull_status cull_data_augment_check(const cull_data_augment *augment, cull_data_
     cull_status status = CULL_OK;
     bool        flat = set->height * set->width == 1;
 
-    if (form.dtype != CULL_F32 && form.dtype != CULL_F64)
-        FAIL(CULL_BAD_ARGUMENT, "examples are handed over as float32 or float64");
+    if (form.dtype != CULL_F32 && form.dtype != CULL_F64 && form.dtype != CULL_BF16)
+        FAIL(CULL_BAD_ARGUMENT, "examples are handed over as float32, float64 or bfloat16");
     if (!augment) goto done;
     if (flat && (augment->pad || augment->flip || augment->cutout))
         FAIL(CULL_BAD_ARGUMENT, "%s: %s needs images, and these are features", set->name,
@@ -57,6 +57,8 @@ cull_status cull_data_make(const cull_dataset *set, const cull_augment_desc *des
     size_t      bytes = cull_data_row(set) * cull_dtype_size(desc->to);
     const void *raw = NULL;
 
+    for (size_t i = 0; set->rows->class->ahead && i < count; i++)
+        set->rows->class->ahead(set->rows, set->origin[places[i]]);
     for (size_t i = 0; i < count; i++) {
         TRY(cull_data_row_at(set, places[i], buffer, &raw));
         cull_augment_row(desc, raw, places[i], epoch, augmented, (char *)out + i * bytes);

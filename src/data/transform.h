@@ -17,7 +17,7 @@ typedef struct cull_data_augment {
 
 /* How examples are handed over: float32 or float64; (N, C, H, W) or (N, H, W, C). */
 typedef struct cull_data_form {
-    cull_dtype dtype; /* CULL_F32 or CULL_F64 */
+    cull_dtype dtype; /* CULL_F32, CULL_F64 or CULL_BF16 */
     bool       channels_last;
 } cull_data_form;
 

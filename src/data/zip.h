@@ -31,6 +31,9 @@ void        cull_data_zip_close(cull_data_zip *zip);
 /* Writing: begin a stored member, whose `size` bytes the caller then writes to the sink;
  * after the last member, the directory. header and start are filled in. */
 cull_status cull_data_zip_begin_member(cull_data_sink *sink, cull_data_member *member);
+
+/* A member's checksum, where it was not known when it began. Not for devices and pipes. */
+cull_status cull_data_zip_patch_crc(cull_data_sink *sink, const cull_data_member *member);
 cull_status cull_data_zip_finish(cull_data_sink *sink, const cull_data_member *members,
                                  size_t count);
 

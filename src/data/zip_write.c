@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "data/zip.h"
 
-enum { VERSION = 45, UTF8 = 1 << 11, DATE = 1 << 5 | 1, MOST_FIXED = 64 };
+enum { VERSION = 45, UTF8 = 1 << 11, DATE = 1 << 5 | 1, MOST_FIXED = 64, CRC_AT = 14 };
 
 /* The fields of a record, one after the other. */
 struct record {
@@ -64,6 +64,14 @@ cull_status cull_data_zip_begin_member(cull_data_sink *sink, cull_data_member *m
     member->start = sink->at;
 done:
     return status;
+}
+
+cull_status cull_data_zip_patch_crc(cull_data_sink *sink, const cull_data_member *member)
+{
+    struct record r = {0};
+
+    put(&r, member->crc, 4);
+    return cull_data_sink_patch(sink, member->header + CRC_AT, r.bytes, r.size);
 }
 
 cull_status cull_data_zip_finish(cull_data_sink *sink, const cull_data_member *members,

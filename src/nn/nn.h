@@ -9,6 +9,7 @@
  *     score             forward only: losses, H, P; keeps nothing
  *     score-int8        the same, its convolutions in 8 bits where inputs are never negative and
  *                       the backend gains by it; all else as it was
+ *     score-bf16        the same with values in bfloat16, whatever training computes in
  *     learn             forward and backward
  *     score-and-keep    forward at M, keeping what backward will need
  *     learn-from-kept   backward at m through rows gathered from a score-and-keep plan
@@ -115,32 +116,63 @@ cull_status cull_nn_model_check_options(const char *name, const cull_model_optio
 void        cull_nn_model_fit_options(const char *name, cull_model_options *options);
 const char *cull_nn_model_name_at(size_t i); /* every name, NULL at the end */
 
-/* ---- parameters (params.c) ---- */
+/* ---- parameters (params.c, params_host.c) ---- */
 
-/* Three blocks of a backend's memory. */
+/* How networks compute with their parameters. */
+typedef struct cull_arithmetic {
+    cull_dtype values;     /* CULL_BF16: values between layers are; 0: as the parameters          */
+    bool       tf32;       /* products of float32 may be of ten bits of each factor               */
+    bool       repeatable; /* only algorithms that give the same bits every time                  */
+} cull_arithmetic;
+
+/* Where a convolution's weight lies, which is in an order of the backend's own. */
+typedef struct cull_turned {
+    size_t at, outputs, channels, taps; /* (outputs, taps, channels) there; else channels first */
+} cull_turned;
+
+/* Blocks of a backend's memory. */
 typedef struct cull_params {
-    cull_backend *backend;
-    cull_dtype    dtype;
-    size_t        count; /* of values and of gradients */
-    void         *value, *gradient;
-    size_t        running_count;
-    void         *running; /* BatchNorm's averages: per node mean (c), variance (c) */
+    cull_backend   *backend;
+    cull_dtype      dtype;
+    cull_arithmetic arithmetic;
+    size_t          count; /* of values and of gradients */
+    void           *value, *gradient;
+    void           *narrow; /* [count] values in bfloat16, where plans read them; else NULL */
+    size_t          running_count;
+    void           *running; /* BatchNorm's averages: per node mean (c), variance (c) */
+    size_t          turns;
+    cull_turned    *turned; /* [turns] weights of another order than the host's */
 } cull_params;
 
 cull_status cull_nn_params_create(cull_backend *backend, const cull_model *model, cull_dtype dtype,
                                   cull_params **out);
 void        cull_nn_params_destroy(cull_params *params);
+/* Plans over the parameters compute like this from now on; before the first of them is made.
+ * CULL_UNSUPPORTED where the backend cannot. */
+cull_status cull_nn_params_compute(cull_params *params, cull_arithmetic arithmetic);
+/* Also plans of another arithmetic than the training's: the narrow copy is kept from now on. */
+cull_status cull_nn_params_narrow(cull_params *params);
 /* Start values from the seed, node by node. */
 cull_status cull_nn_params_init(cull_params *params, const cull_model *model, uint64_t seed);
 
-/* Values and averages where the host can read and write them: themselves, or copies, which go back
- * by return. Whatever borrow left, also by failing, ends with drop. The gradient is not among them.
- */
+/* Values and averages where the host can read and write them, weights in the order of layer.h:
+ * themselves, or copies, which go back by return. Whatever borrow left, also by failing, ends with
+ * drop. The gradient is not among them. */
 cull_status cull_nn_params_borrow(const cull_params *params, cull_params *host);
 cull_status cull_nn_params_return(cull_params *params, const cull_params *host);
 void        cull_nn_params_drop(const cull_params *params, cull_params *host);
 /* Values and averages of another network of the same model, wherever they lie. */
 cull_status cull_nn_params_copy(cull_params *to, const cull_params *from);
+
+/* Another block of the backend's that lies as the values do (a gradient, an optimizer's momenta):
+ * to the host and back, in the host's order. */
+cull_status cull_nn_params_download(const cull_params *params, const void *block, void *host);
+cull_status cull_nn_params_upload(const cull_params *params, void *block, const void *host);
+/* Is the order of such a block the host's own? */
+static inline bool cull_nn_params_straight(const cull_params *params)
+{
+    return params->turns == 0;
+}
 
 /* ---- plans (plan.c, plan_steps.c, plan_memory.c) ---- */
 typedef enum cull_plan_mode {
@@ -148,7 +180,8 @@ typedef enum cull_plan_mode {
     CULL_PLAN_LEARN,
     CULL_PLAN_SCORE_AND_KEEP,
     CULL_PLAN_LEARN_FROM_KEPT,
-    CULL_PLAN_SCORE_INT8 /* CULL_UNSUPPORTED where the backend cannot */
+    CULL_PLAN_SCORE_INT8, /* CULL_UNSUPPORTED where the backend cannot, as the next */
+    CULL_PLAN_SCORE_BF16
 } cull_plan_mode;
 
 typedef struct cull_plan cull_plan;
@@ -187,8 +220,11 @@ int64_t cull_nn_plan_common(const cull_model *model, cull_backend *backend);
 
 /* The layout in which a plan of this model reads its inputs there; n = 0. */
 cull_image cull_nn_model_input(const cull_model *model, cull_backend *backend);
-/* The layout in which the plan reads a batch's inputs. */
+/* What a plan of this mode computes in: its inputs and H; all else is as the parameters are. */
+cull_dtype cull_nn_plan_values(const cull_params *params, cull_plan_mode mode);
+/* The layout in which the plan reads a batch's inputs, and their type. */
 cull_image cull_nn_plan_input(const cull_plan *plan);
+cull_dtype cull_nn_plan_dtype(const cull_plan *plan);
 
 /* Forward. *signals (loss, H, P, label, place) borrow the plan's memory, and the batch's, until the
  * plan's next run. There are labels where targets are classes. */
@@ -210,6 +246,8 @@ const void *cull_nn_plan_logits(const cull_plan *plan);
 /* Targets of the latest run, the batch's or gathered, and the loss they are of. */
 const void *cull_nn_plan_target(const cull_plan *plan);
 cull_loss   cull_nn_plan_loss(const cull_plan *plan);
+/* Of activations and gradients; what operations keep of their own is not counted. */
+size_t cull_nn_plan_bytes(const cull_plan *plan);
 
 /* Implementation name of every operation: i = 0, 1, ... until NULL. For tests. */
 const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i);

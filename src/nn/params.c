@@ -13,6 +13,30 @@
 
 #define TWO_PI 6.28318530717958647693
 
+/* Weights that the backend has in an order of its own; of one channel or one tap there is but one.
+ */
+static cull_status list_turned(const cull_model *model, cull_params *params)
+{
+    cull_status status = CULL_OK;
+
+    if (!cull_layer_weights_last(params->backend)) return CULL_OK;
+    TRY(cull_base_alloc((size_t)model->nodes, sizeof *params->turned, "parameters",
+                        &params->turned));
+    for (int n = 1; n < model->nodes; n++) {
+        const cull_node       *node = &model->node[n];
+        const cull_layer_desc *d = &node->desc;
+        cull_turned            one = {.at = node->param_at[0]};
+
+        if (d->kind != CULL_LAYER_CONV || node->params < 1) continue;
+        one.outputs = (size_t)d->y.c;
+        one.channels = (size_t)(d->x.c / d->groups);
+        one.taps = (size_t)(d->kernel[0] * d->kernel[1]);
+        if (one.channels > 1 && one.taps > 1) params->turned[params->turns++] = one;
+    }
+done:
+    return status;
+}
+
 cull_status cull_nn_params_create(cull_backend *backend, const cull_model *model, cull_dtype dtype,
                                   cull_params **out)
 {
@@ -27,6 +51,7 @@ cull_status cull_nn_params_create(cull_backend *backend, const cull_model *model
     params->dtype = dtype;
     params->count = model->param_count;
     params->running_count = model->running_count;
+    TRY(list_turned(model, params));
     TRY(cull_backend_allocate(backend, params->count, size, "parameters", &params->value));
     TRY(cull_backend_allocate(backend, params->count, size, "gradients", &params->gradient));
     TRY(cull_backend_allocate(backend, params->running_count, size, "averages", &params->running));
@@ -43,6 +68,8 @@ void cull_nn_params_destroy(cull_params *params)
     cull_backend_release(params->backend, params->value);
     cull_backend_release(params->backend, params->gradient);
     cull_backend_release(params->backend, params->running);
+    cull_backend_release(params->backend, params->narrow);
+    cull_base_free(params->turned);
     cull_base_free(params);
 }
 
@@ -125,63 +152,5 @@ cull_status cull_nn_params_init(cull_params *params, const cull_model *model, ui
     TRY(cull_nn_params_return(params, &host));
 done:
     cull_nn_params_drop(params, &host);
-    return status;
-}
-
-/* ---- on the host ---- */
-
-cull_status cull_nn_params_borrow(const cull_params *params, cull_params *host)
-{
-    cull_status status = CULL_OK;
-    size_t      size = cull_dtype_size(params->dtype);
-
-    *host = *params;
-    if (cull_backend_on_host(params->backend)) return CULL_OK;
-    host->value = host->running = host->gradient = NULL;
-    TRY(cull_base_alloc_aligned(params->count, size, "parameters", &host->value));
-    TRY(cull_base_alloc_aligned(params->running_count, size, "averages", &host->running));
-    TRY(cull_backend_download(params->backend, host->value, params->value, params->count * size));
-    TRY(cull_backend_download(params->backend, host->running, params->running,
-                              params->running_count * size));
-done:
-    return status;
-}
-
-cull_status cull_nn_params_return(cull_params *params, const cull_params *host)
-{
-    cull_status status = CULL_OK;
-    size_t      size = cull_dtype_size(params->dtype);
-
-    if (host->value == params->value) return CULL_OK;
-    TRY(cull_backend_upload(params->backend, params->value, host->value, params->count * size));
-    TRY(cull_backend_upload(params->backend, params->running, host->running,
-                            params->running_count * size));
-done:
-    return status;
-}
-
-void cull_nn_params_drop(const cull_params *params, cull_params *host)
-{
-    if (host->value != params->value) cull_base_free_aligned(host->value);
-    if (host->running != params->running) cull_base_free_aligned(host->running);
-    *host = (cull_params){0};
-}
-
-cull_status cull_nn_params_copy(cull_params *to, const cull_params *from)
-{
-    cull_status status = CULL_OK;
-    size_t      size = cull_dtype_size(from->dtype);
-    cull_params host = {0};
-
-    if (to->backend == from->backend) {
-        TRY(cull_backend_copy(to->backend, to->value, from->value, from->count * size));
-        TRY(cull_backend_copy(to->backend, to->running, from->running, from->running_count * size));
-        goto done;
-    }
-    TRY(cull_nn_params_borrow(from, &host));
-    TRY(cull_backend_upload(to->backend, to->value, host.value, from->count * size));
-    TRY(cull_backend_upload(to->backend, to->running, host.running, from->running_count * size));
-done:
-    cull_nn_params_drop(from, &host);
     return status;
 }

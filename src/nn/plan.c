@@ -10,7 +10,8 @@ static cull_status make_operations(cull_plan *plan)
     cull_status     status = CULL_OK;
     cull_image      logits = plan->value[plan->model->last_dense].image;
     cull_layer_desc loss = {.kind = CULL_LAYER_LOSS,
-                            .dtype = plan->values_in,
+                            .dtype = plan->wide,
+                            .repeatable = plan->params->arithmetic.repeatable,
                             .x = logits,
                             .y = logits,
                             .loss = plan->loss_of,
@@ -27,8 +28,10 @@ static cull_status make_operations(cull_plan *plan)
     }
     TRY(cull_layer_create(plan->backend, &loss, &plan->loss_op));
     if (plan->mode != CULL_PLAN_LEARN_FROM_KEPT) goto done;
-    TRY(cull_kit_ready(&plan->kit, CULL_OP_GATHER, 0));
+    TRY(cull_kit_ready(&plan->kit, CULL_OP_GATHER_ALL, 0));
     TRY(cull_kit_ready(&plan->kit, CULL_OP_KEPT, 0));
+    TRY(cull_base_alloc((size_t)plan->values + 2 * (size_t)plan->steps, sizeof *plan->gathered,
+                        "a plan", &plan->gathered));
 done:
     return status;
 }
@@ -68,15 +71,17 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
         FAIL(CULL_BAD_ARGUMENT, "%s: the model is not finished", model->name);
     if (mode == CULL_PLAN_SCORE_INT8 && !cull_layer_int8(backend))
         FAIL(CULL_UNSUPPORTED, "networks on the %s backend have no int8", backend->class->name);
+    if (mode == CULL_PLAN_SCORE_BF16) TRY(cull_nn_params_narrow(params));
     TRY(cull_base_alloc(1, sizeof *plan, "a plan", &plan));
     plan->model = model;
     plan->params = params;
     plan->backend = plan->kit.backend = backend;
     plan->mode = mode;
     plan->batch = batch;
-    plan->values_in = plan->stats_in = params->dtype;
+    plan->values_in = cull_nn_plan_values(params, mode);
+    plan->wide = params->dtype;
     plan->loss_of = loss;
-    plan->target_bytes = cull_loss_target(loss.kind, model->classes, plan->values_in);
+    plan->target_bytes = cull_loss_target(loss.kind, model->classes, plan->wide);
     TRY(cull_plan_make_steps(plan));
     if (mode == CULL_PLAN_LEARN || mode == CULL_PLAN_SCORE_AND_KEEP)
         TRY(cull_nn_check_statistics(plan->model, plan->batch));
@@ -95,14 +100,26 @@ void cull_nn_plan_destroy(cull_plan *plan)
     for (int s = 0; s < plan->steps; s++) cull_layer_destroy(plan->step[s].op);
     cull_layer_destroy(plan->loss_op);
     cull_kit_clear(&plan->kit);
+    cull_base_free(plan->gathered);
     cull_base_free(plan->value);
     cull_base_free(plan->step);
     cull_base_free(plan);
 }
 
+cull_dtype cull_nn_plan_values(const cull_params *params, cull_plan_mode mode)
+{
+    if (mode == CULL_PLAN_SCORE_BF16) return CULL_BF16;
+    return params->arithmetic.values ? params->arithmetic.values : params->dtype;
+}
+
 cull_image cull_nn_plan_input(const cull_plan *plan)
 {
     return plan->value[0].image;
+}
+
+cull_dtype cull_nn_plan_dtype(const cull_plan *plan)
+{
+    return plan->values_in;
 }
 
 void cull_nn_plan_constants(cull_plan *plan)
@@ -123,6 +140,11 @@ const void *cull_nn_plan_target(const cull_plan *plan)
 cull_loss cull_nn_plan_loss(const cull_plan *plan)
 {
     return plan->loss_of;
+}
+
+size_t cull_nn_plan_bytes(const cull_plan *plan)
+{
+    return plan->bytes;
 }
 
 const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i)
@@ -219,7 +241,6 @@ static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *o
 {
     const cull_model *model = plan->model;
     const cull_value *h = &plan->value[model->node[model->last_dense].input[0]];
-    cull_dtype        dtype = plan->values_in;
 
     *out = (cull_signals){.count = plan->batch,
                           .place = plan->place,
@@ -233,10 +254,10 @@ static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *o
     if (wanted & CULL_SIGNAL_LABEL && plan->loss_of.kind == CULL_LOSS_CROSS_ENTROPY)
         out->label = lying_on(plan, cull_vector(plan->target, CULL_I32, plan->batch));
     if (wanted & CULL_SIGNAL_P)
-        out->p = lying_on(plan, cull_matrix(plan->p, dtype, plan->batch, model->classes));
+        out->p = lying_on(plan, cull_matrix(plan->p, plan->wide, plan->batch, model->classes));
     if (wanted & CULL_SIGNAL_H)
-        out->h = lying_on(
-            plan, cull_matrix(plan->value[h->home].data, dtype, plan->batch, (size_t)h->image.c));
+        out->h = lying_on(plan, cull_matrix(plan->value[h->home].data, plan->values_in, plan->batch,
+                                            (size_t)h->image.c));
 }
 
 cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,
@@ -268,49 +289,40 @@ done:
     return status;
 }
 
-static cull_status gather_rows(cull_plan *plan, const void *from, size_t held, size_t bytes,
-                               const uint32_t *index, void *to)
-{
-    cull_op_args args = {.gather = {.from = from,
-                                    .to = to,
-                                    .index = index,
-                                    .rows = plan->batch,
-                                    .held = held,
-                                    .bytes = bytes}};
-
-    return cull_kit_run(&plan->kit, CULL_OP_GATHER, 0, &args);
-}
-
-/* Rows of everything backward reads, from the plan that scored. */
+/* Rows of everything backward reads, from the plan that scored. What is one for the whole batch is
+ * read where it lies: the kept plan does not run before this has gone back. */
 static cull_status gather(cull_plan *plan, const cull_plan *kept, const uint32_t *index)
 {
-    cull_status status = CULL_OK;
+    cull_gathered *list = plan->gathered;
+    size_t         count = 0;
 
     for (int v = 0; v < plan->values; v++) {
         size_t row = (size_t)cull_image_row(&plan->value[v].image) * plan->value[v].size;
 
         if (plan->value[v].home != v || !plan->value[v].kept) continue;
-        TRY(gather_rows(plan, kept->value[v].data, kept->batch, row, index, plan->value[v].data));
+        list[count++] = (cull_gathered){kept->value[v].data, plan->value[v].data, row};
     }
     for (int s = 0; s < plan->steps; s++) {
         cull_step       *to = &plan->step[s];
         const cull_step *from = &kept->step[s];
         size_t           state = to->op->state_row, stats = to->stats_bytes / plan->batch;
 
-        if (state)
-            TRY(gather_rows(plan, from->args.state, kept->batch, state, index, to->args.state));
+        if (state) list[count++] = (cull_gathered){from->args.state, to->args.state, state};
         if (to->op->stats_by_row)
-            TRY(gather_rows(plan, from->args.stats, kept->batch, stats, index, to->args.stats));
-        else if (to->stats_bytes)
-            TRY(cull_backend_copy(plan->backend, to->args.stats, from->args.stats,
-                                  to->stats_bytes));
+            list[count++] = (cull_gathered){from->args.stats, to->args.stats, stats};
+        else
+            to->args.stats = from->args.stats;
         to->args.key = from->args.key;
         to->args.step = from->args.step;
         to->args.now = from->args.now;
         to->args.place = plan->own_place;
     }
-done:
-    return status;
+    return cull_kit_run(&plan->kit, CULL_OP_GATHER_ALL, 0,
+                        &(cull_op_args){.gather_all = {.list = list,
+                                                       .count = count,
+                                                       .index = index,
+                                                       .rows = plan->batch,
+                                                       .held = kept->batch}});
 }
 
 /* dlogits_i = w_i p_i / m, from the p that was kept. */
@@ -323,7 +335,7 @@ static cull_status kept_loss(cull_plan *plan, const cull_plan *kept, const cull_
         &(cull_op_args){
             .kept = {.rows = plan->batch,
                      .classes = plan->model->classes,
-                     .dtype = plan->values_in,
+                     .dtype = plan->wide,
                      .index = subset->index,
                      .chosen = subset->weight,
                      .constants = plan->constants,

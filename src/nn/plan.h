@@ -37,7 +37,7 @@ struct cull_plan {
     cull_params      *params;
     cull_backend     *backend;
     cull_plan_mode    mode;
-    cull_dtype     values_in, stats_in; /* what values and statistics are; parameters say theirs */
+    cull_dtype     values_in, wide; /* what values are, and parameters, statistics and the loss */
     size_t         batch;
     int            values, steps;
     cull_value    *value; /* one a node, by the node's number */
@@ -49,12 +49,15 @@ struct cull_plan {
     /* memory of the backend; learn-from-kept: operations too */
     cull_kit  kit;
     char     *arena;
+    size_t    bytes;      /* of the arena and what is of one entry an example                  */
     double   *loss;       /* [batch]                                                           */
-    void     *p;          /* [batch * classes]                                                 */
+    void     *p;          /* [batch * classes] wide                                            */
     uint32_t *order;      /* [batch] 0 .. batch-1, the places of a batch that names none       */
     double   *share;      /* [batch] learn-from-kept: a row's weight in BatchNorm's backward   */
     void     *own_target; /* [batch] learn-from-kept: gathered, as the places                */
     uint32_t *own_place;
+
+    cull_gathered *gathered; /* [values + 2 steps] learn-from-kept: what rows are taken of */
 
     /* of the latest run */
     const void        *target;
@@ -79,7 +82,7 @@ static inline bool cull_plan_forwards(cull_plan_mode mode)
 /* Does the plan only score? */
 static inline bool cull_plan_scores(cull_plan_mode mode)
 {
-    return mode == CULL_PLAN_SCORE || mode == CULL_PLAN_SCORE_INT8;
+    return mode == CULL_PLAN_SCORE || mode == CULL_PLAN_SCORE_INT8 || mode == CULL_PLAN_SCORE_BF16;
 }
 
 /* Does the plan keep what backward reads? */

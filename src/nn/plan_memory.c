@@ -159,7 +159,7 @@ static void list_buffers(cull_plan *plan, struct layout *layout)
     for (int s = 0; s < plan->steps; s++) {
         cull_step *step = &plan->step[s];
 
-        step->stats_bytes = step->op->stats * cull_dtype_size(plan->stats_in);
+        step->stats_bytes = step->op->stats * cull_dtype_size(plan->wide);
         stats[s].bytes = step->stats_bytes;
         stats[s].home2 = &step->args.stats;
         state[s].bytes = step->op->state_row * plan->batch;
@@ -199,6 +199,8 @@ static void set_arguments(cull_plan *plan)
         if (step->node->params > 0) {
             a->w = values + at[0] * size;
             a->dw = gradients + at[0] * size;
+            if (plan->values_in == CULL_BF16)
+                a->narrow = (char *)plan->params->narrow + at[0] * cull_dtype_size(CULL_BF16);
         }
         if (step->node->params > 1) {
             a->b = values + at[1] * size;
@@ -220,7 +222,7 @@ static cull_status make_arrays(cull_plan *plan)
 {
     cull_status status = CULL_OK;
     cull_kit   *kit = &plan->kit;
-    size_t      n = plan->batch, size = cull_dtype_size(plan->values_in);
+    size_t      n = plan->batch, size = cull_dtype_size(plan->wide);
     uint32_t   *order = NULL;
 
     TRY(cull_kit_allocate(kit, n, sizeof *plan->loss, "a plan", &plan->loss));
@@ -249,6 +251,7 @@ cull_status cull_plan_make_memory(cull_plan *plan)
     list_buffers(plan, &layout);
     TRY(place(&layout, &total));
     TRY(cull_kit_allocate(&plan->kit, total, 1, "a plan's activations", &plan->arena));
+    plan->bytes = total + plan->batch * plan->model->classes * cull_dtype_size(plan->wide);
     for (size_t i = 0; i < layout.count; i++) {
         struct buffer *b = &layout.buffer[i];
         if (b->last < b->first || b->bytes == 0) continue;

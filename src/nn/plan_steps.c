@@ -63,6 +63,7 @@ static void set_layouts(cull_plan *plan)
         plan->value[i].home = i;
         plan->value[i].size = cull_dtype_size(node->dtype ? node->dtype : plan->values_in);
     }
+    plan->value[plan->model->last_dense].size = cull_dtype_size(plan->wide);
 }
 
 static int count_users(const cull_model *model, int value, int *user)
@@ -141,8 +142,10 @@ static void add_step(cull_plan *plan, const cull_node *node, int out, int added)
         }
     }
     step->desc.dtype = plan->values_in;
-    step->desc.parameters = plan->params->dtype;
-    step->desc.statistics = plan->stats_in;
+    step->desc.parameters = step->desc.statistics = plan->wide;
+    if (out == plan->model->last_dense) step->desc.output = plan->wide; /* the loss reads it */
+    step->desc.tf32 = plan->params->arithmetic.tf32;
+    step->desc.repeatable = plan->params->arithmetic.repeatable;
     step->desc.x = plan->value[step->in[0]].image;
     if (step->inputs > 1) step->desc.x2 = plan->value[step->in[1]].image;
     step->desc.y = plan->value[out].image;

@@ -117,11 +117,13 @@ cull_status cull_optim_update(cull_optim *optim, const cull_moment *now, void *v
                               void *gradient, cull_trouble *trouble)
 {
     cull_status  status = CULL_OK;
+    void *const *narrow = optim->weights.narrow;
     cull_op_args args = {.update = {.rule = optim->options,
                                     .dtype = optim->dtype,
                                     .count = optim->count,
                                     .value = value,
                                     .gradient = gradient,
+                                    .narrow = narrow ? *narrow : NULL,
                                     .buffer = {optim->buffer[0], optim->buffer[1]},
                                     .range = optim->placed,
                                     .ranges = optim->ranges,
@@ -151,6 +153,39 @@ done:
     return status;
 }
 
+/* Saved buffers are in the host's order, so that any backend goes on with them. */
+static cull_status save_buffer(const cull_optim *optim, const void *buffer, size_t bytes,
+                               cull_writer *writer)
+{
+    cull_status               status = CULL_OK;
+    const cull_optim_weights *w = &optim->weights;
+    void                     *copy = NULL;
+
+    if (!w->download) return cull_backend_save(optim->backend, buffer, bytes, writer);
+    TRY(cull_base_alloc(bytes, 1, "a saved state", &copy));
+    TRY(w->download(w->context, buffer, copy));
+    TRY(cull_write(writer, copy, bytes));
+done:
+    cull_base_free(copy);
+    return status;
+}
+
+static cull_status restore_buffer(const cull_optim *optim, void *buffer, size_t bytes,
+                                  cull_reader *reader)
+{
+    cull_status               status = CULL_OK;
+    const cull_optim_weights *w = &optim->weights;
+    void                     *copy = NULL;
+
+    if (!w->upload) return cull_backend_restore(optim->backend, buffer, bytes, reader);
+    TRY(cull_base_alloc(bytes, 1, "a saved state", &copy));
+    TRY(cull_read(reader, copy, bytes));
+    TRY(w->upload(w->context, buffer, copy));
+done:
+    cull_base_free(copy);
+    return status;
+}
+
 cull_status cull_optim_save(const cull_optim *optim, cull_writer *writer)
 {
     cull_status status = CULL_OK;
@@ -160,7 +195,7 @@ cull_status cull_optim_save(const cull_optim *optim, cull_writer *writer)
 
     TRY(cull_write(writer, head, sizeof head));
     for (size_t i = 0; i < head[1]; i++)
-        TRY(cull_backend_save(optim->backend, optim->buffer[i], optim->count * size, writer));
+        TRY(save_buffer(optim, optim->buffer[i], optim->count * size, writer));
 done:
     return status;
 }
@@ -177,7 +212,7 @@ cull_status cull_optim_restore(cull_optim *optim, cull_reader *reader)
     if (buffers * optim->count * size > reader->size - reader->at)
         FAIL(CULL_BAD_STATE, "saved state lacks the optimizer's buffers");
     for (size_t i = 0; i < buffers; i++)
-        TRY(cull_backend_restore(optim->backend, optim->buffer[i], optim->count * size, reader));
+        TRY(restore_buffer(optim, optim->buffer[i], optim->count * size, reader));
     optim->steps = head[3];
 done:
     return status;

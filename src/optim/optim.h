@@ -9,13 +9,23 @@
 
 #include "backend/backend.h"
 
+/* How a block that lies as the weights do crosses between the host and the backend, and where they
+ * are kept in bfloat16 too. */
+typedef struct cull_optim_weights {
+    const void *context;
+    cull_status (*download)(const void *context, const void *block, void *host);
+    cull_status (*upload)(const void *context, void *block, const void *host);
+    void *const *narrow; /* of the context; what it points at may be NULL */
+} cull_optim_weights;
+
 typedef struct cull_optim {
     cull_optim_options options;
     cull_dtype         dtype;
     size_t             count;
-    cull_backend      *backend;                    /* borrowed; all arrays but range are its own */
-    cull_kit           kit;                        /* of those, and the update */
-    uint64_t           steps;                      /* done so far                        */
+    cull_backend      *backend; /* borrowed; all arrays but range are its own */
+    cull_kit           kit;     /* of those, and the update */
+    cull_optim_weights weights; /* zeros: blocks cross as they lie, narrow: none */
+    uint64_t           steps;   /* done so far                        */
     void              *buffer[CULL_OPTIM_BUFFERS]; /* [count] each; NULL: the rule has none */
     cull_optim_range  *range;                      /* [ranges] ascending, the first at 0 */
     size_t             ranges, room, placed_room;

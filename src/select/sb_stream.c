@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/exact.h"
 #include "select/select.h"
 
 struct stream {
@@ -98,7 +99,7 @@ static size_t toss(struct stream *s, const cull_self *self, const cull_signals *
 
         if (!is_unseen(signals, i)) {
             double u = cull_key_uniform(key, signals->step, cull_sel_place(signals, i));
-            keep = keep || u < pow(*percentile, s->beta);
+            keep = keep || u < cull_exact_pow(*percentile, s->beta);
             percentile++;
         }
         if (keep) s->kept[kept++] = (uint32_t)i;

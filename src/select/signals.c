@@ -76,6 +76,7 @@ static cull_status check_shape(const cull_signals *signals, const cull_sel_array
 
     if (cull_tensor_present(t)) TRY(cull_device_check(t->device, signals->device, a->name));
     view.device = (cull_device){0};
+    if (view.dtype == CULL_BF16 && !a->integral) view.dtype = CULL_F32; /* signals may be either */
     TRY(cull_tensor_check(&view, a->name, a->dims, cull_sel_array_rows(signals, a), a->integral));
     if (a->wide_as && t->shape[1] != as->shape[1])
         FAIL(CULL_BAD_ARGUMENT, "%s %s %lld columns, %s has %lld", a->name,

@@ -1,7 +1,7 @@
 /* tensor/dlpack.c - borrowing a DLPack tensor. The layout is the one DLPack fixes. */
 #include "tensor/tensor.h"
 
-enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2 };
+enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4 };
 
 struct dl_tensor {
     void       *data;
@@ -20,11 +20,8 @@ static cull_status dtype_of(const struct dl_tensor *dl, cull_dtype *out)
     static const struct {
         uint8_t    code, bits;
         cull_dtype dtype;
-    } known[] = {{DL_FLOAT, 32, CULL_F32},
-                 {DL_FLOAT, 64, CULL_F64},
-                 {DL_INT, 32, CULL_I32},
-                 {DL_INT, 64, CULL_I64},
-                 {DL_UINT, 8, CULL_U8}};
+    } known[] = {{DL_FLOAT, 32, CULL_F32}, {DL_FLOAT, 64, CULL_F64}, {DL_INT, 32, CULL_I32},
+                 {DL_INT, 64, CULL_I64},   {DL_UINT, 8, CULL_U8},    {DL_BFLOAT, 16, CULL_BF16}};
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (dl->dtype.lanes == 1 && known[i].code == dl->dtype.code &&

@@ -61,13 +61,22 @@ const char *cull_dtype_name(cull_dtype dtype)
 }
 
 /* bfloat16 is the upper half of a float32. */
-static double wide(uint16_t bits)
+float cull_bf16_wide(uint16_t bits)
 {
     uint32_t word = (uint32_t)bits << 16;
     float    x = 0;
 
     memcpy(&x, &word, sizeof x);
-    return (double)x;
+    return x;
+}
+
+uint16_t cull_bf16_of(float x)
+{
+    uint32_t word = 0;
+
+    memcpy(&word, &x, sizeof word);
+    if ((word & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(word >> 16 | 0x40u);
+    return (uint16_t)((word + 0x7fffu + (word >> 16 & 1u)) >> 16);
 }
 
 double cull_tensor_get(const cull_tensor *t, size_t i)
@@ -80,7 +89,7 @@ double cull_tensor_get(const cull_tensor *t, size_t i)
     case CULL_I32: return (double)*(const int32_t *)at;
     case CULL_I64: return (double)*(const int64_t *)at;
     case CULL_U8: return (double)*(const uint8_t *)at;
-    case CULL_BF16: return wide(*(const uint16_t *)at);
+    case CULL_BF16: return (double)cull_bf16_wide(*(const uint16_t *)at);
     }
     return NAN;
 }
@@ -108,7 +117,7 @@ cull_status cull_tensor_check(const cull_tensor *t, const char *name, int dims, 
         FAIL(CULL_BAD_ARGUMENT, "%s has %lld rows, %zu expected", name, (long long)t->shape[0],
              rows);
     if (integral ? cull_dtype_size(t->dtype) == 0 || cull_tensor_is_float(t)
-                 : !cull_tensor_is_float(t))
+                 : t->dtype != CULL_F32 && t->dtype != CULL_F64)
         FAIL(CULL_BAD_ARGUMENT, "%s is %s, %s expected", name, cull_dtype_name(t->dtype),
              integral ? "an integer type" : "float32 or float64");
     if (dims == 2 && (t->shape[1] < 1 || t->stride[1] != 1 || t->stride[0] < t->shape[1]))
@@ -133,6 +142,15 @@ static bool are_finite(const char *x, cull_dtype dtype, size_t count)
             broken32 |= (uint32_t)((bits & exponent) == exponent);
         }
         return broken32 == 0;
+    }
+    if (dtype == CULL_BF16) {
+        const uint16_t exponent = 0x7f80u;
+        for (size_t j = 0; j < count; j++) {
+            uint16_t bits;
+            memcpy(&bits, x + j * sizeof bits, sizeof bits);
+            broken |= (uint64_t)((bits & exponent) == exponent);
+        }
+        return broken == 0;
     }
     for (size_t j = 0; j < count; j++) {
         const uint64_t exponent = 0x7ff0000000000000u;

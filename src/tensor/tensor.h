@@ -11,8 +11,12 @@ static inline bool cull_tensor_present(const cull_tensor *t)
 
 static inline bool cull_tensor_is_float(const cull_tensor *t)
 {
-    return t->dtype == CULL_F32 || t->dtype == CULL_F64;
+    return t->dtype == CULL_F32 || t->dtype == CULL_F64 || t->dtype == CULL_BF16;
 }
+
+/* The nearest bfloat16, ties to even, as its bits; and back. What is no number stays none. */
+uint16_t cull_bf16_of(float x);
+float    cull_bf16_wide(uint16_t bits);
 
 enum { CULL_DEVICE_NAME = 32 };
 
@@ -37,15 +41,15 @@ static inline cull_tensor cull_tensor_line(const cull_tensor *t, size_t i)
     return cull_vector(cull_tensor_row(t, i), t->dtype, (size_t)t->shape[1]);
 }
 
-/* Element i of a vector as a double; any dtype. */
+/* Element i of a vector as a double, whatever its type. */
 double cull_tensor_get(const cull_tensor *t, size_t i);
 
 /* `count` elements of a vector, from the first, into out. */
 void cull_tensor_to_double(const cull_tensor *t, size_t count, double *out);
 
 /*
- * Check that a view is what a caller promised: on the host, `dims` dimensions, `rows` rows, a float
- * (or, for `integral`, an integer) type, a dense last dimension, at least one column.
+ * Check that a view is what a caller promised: on the host, `dims` dimensions, `rows` rows, float32
+ * or float64 (or, for `integral`, an integer type), a dense last dimension, at least one column.
  * `name` begins the sentence. Absent is an error too.
  */
 cull_status cull_tensor_check(const cull_tensor *t, const char *name, int dims, size_t rows,

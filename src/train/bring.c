@@ -17,9 +17,18 @@ static bool augments(const cull_train_setup *setup, const cull_needs *needs)
     return setup->augments && !(needs->action == CULL_SELECT_BATCH && setup->score.clean);
 }
 
+/* Candidates may be scored in another type than they are trained in. */
+static cull_dtype type_of(const cull_feed *feed, const cull_needs *needs)
+{
+    bool scored = needs->action == CULL_SELECT_BATCH && cull_feed_loads(needs);
+
+    return scored && feed->setup->score.bf16 ? CULL_BF16 : feed->form.dtype;
+}
+
 bool cull_feed_as_trained(const cull_feed *feed, const cull_needs *needs)
 {
-    return augments(feed->setup, needs) == feed->setup->augments;
+    return augments(feed->setup, needs) == feed->setup->augments &&
+           type_of(feed, needs) == feed->form.dtype;
 }
 
 /* ---- on the host ---- */
@@ -130,7 +139,8 @@ static cull_status bring_there(cull_feed *feed, const cull_sel_step *step, bool 
                            &(cull_wanted){.place = met->place,
                                           .count = n,
                                           .now = out->now,
-                                          .augmented = augments(feed->setup, &step->needs)},
+                                          .augmented = augments(feed->setup, &step->needs),
+                                          .to = type_of(feed, &step->needs)},
                            met->inputs));
     TRY(cull_resident_targets(feed->resident, met->place, n, met->target));
     out->inputs = met->inputs;

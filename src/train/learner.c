@@ -1,7 +1,8 @@
 /* train/learner.c - gradients, new weights, and what is known of both when it is asked for. */
 #include "train/learner.h"
 
-#include "train/network/network.h"
+#include "train/machine.h"
+#include "train/rule.h"
 
 cull_status cull_learner_open(const cull_train_setup *setup, cull_model *model,
                               cull_backend *backend, cull_learner *out)
@@ -12,6 +13,7 @@ cull_status cull_learner_open(const cull_train_setup *setup, cull_model *model,
     out->backend = out->kit.backend = backend;
     out->model = model;
     TRY(cull_nn_params_create(backend, model, CULL_F32, &out->params));
+    TRY(cull_nn_params_compute(out->params, cull_machine_arithmetic(setup, backend)));
     TRY(cull_nn_params_init(out->params, model, setup->seed));
     out->plans = (cull_plans){.model = model,
                               .params = out->params,
@@ -24,12 +26,7 @@ done:
 cull_status cull_learner_optim(const cull_train_setup *setup, const cull_model *model,
                                const cull_params *params, cull_optim **out)
 {
-    cull_status status = CULL_OK;
-
-    TRY(cull_optim_create(&setup->optim, params->dtype, params->count, params->backend, out));
-    if (!setup->decay_all) TRY(cull_train_exempt(model, *out));
-done:
-    return status;
+    return cull_train_rule(&setup->optim, setup->decay_all, model, params, out);
 }
 
 cull_status cull_learner_begin(cull_learner *l)

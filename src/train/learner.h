@@ -49,7 +49,7 @@ void        cull_learner_close(cull_learner *learner);
 /* An optimizer, and what is needed to step with it. */
 cull_status cull_learner_begin(cull_learner *learner);
 
-/* An optimizer as the setup says; *out is the caller's, also after a failure. */
+/* An optimizer as the setup says. */
 cull_status cull_learner_optim(const cull_train_setup *setup, const cull_model *model,
                                const cull_params *params, cull_optim **out);
 

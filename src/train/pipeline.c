@@ -57,7 +57,7 @@ cull_status cull_pipeline_open(const cull_train_setup *setup, const cull_learner
     p->width = width;
     p->target_bytes =
         cull_loss_target(setup->loss.kind, learner->model->classes, learner->params->dtype);
-    TRY(cull_backend_open(setup->backend, setup->threads, &p->backend));
+    TRY(cull_backend_open(learner->backend->class->name, setup->threads, &p->backend));
     TRY(cull_nn_params_create(p->backend, learner->model, learner->params->dtype, &p->params));
     p->plans = (cull_plans){.model = learner->model, .params = p->params, .backend = p->backend};
     if (pthread_create(&p->thread, NULL, work, p) != 0)
@@ -166,7 +166,7 @@ done:
 static cull_status make_signals(cull_pipeline *p)
 {
     return cull_signal_room_make(
-        p->backend, p->plans.model, p->setup->loss.kind == CULL_LOSS_CROSS_ENTROPY,
+        p->backend, p->plans.model, p->setup->loss.kind == CULL_LOSS_CROSS_ENTROPY, CULL_F32,
         (unsigned)p->pending.signals, (size_t)p->pending.count, &p->signals);
 }
 

@@ -49,25 +49,35 @@ done:
     return status;
 }
 
+size_t cull_plans_bytes(const cull_plans *p)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        if (p->entry[i].plan) bytes += cull_nn_plan_bytes(p->entry[i].plan);
+    return bytes;
+}
+
 void cull_plans_clear(cull_plans *p)
 {
     for (size_t i = 0; i < p->count; i++) cull_nn_plan_destroy(p->entry[i].plan);
     *p = (cull_plans){0};
 }
 
-static cull_status form_of(cull_image image, cull_data_form *out)
+static cull_status form_of(cull_image image, cull_dtype dtype, cull_data_form *out)
 {
-    *out = (cull_data_form){.dtype = CULL_F32, .channels_last = image.block == image.c};
+    *out = (cull_data_form){.dtype = dtype, .channels_last = image.block == image.c};
     if (image.block == 1 || image.block == image.c) return CULL_OK;
     return cull_fail(CULL_UNSUPPORTED, "inputs in blocks of %lld channels", (long long)image.block);
 }
 
 cull_status cull_plan_form(const cull_plan *plan, cull_data_form *out)
 {
-    return form_of(cull_nn_plan_input(plan), out);
+    return form_of(cull_nn_plan_input(plan), cull_nn_plan_dtype(plan), out);
 }
 
-cull_status cull_model_form(const cull_model *model, cull_backend *backend, cull_data_form *out)
+cull_status cull_model_form(const cull_model *model, const cull_params *params, cull_data_form *out)
 {
-    return form_of(cull_nn_model_input(model, backend), out);
+    return form_of(cull_nn_model_input(model, params->backend),
+                   cull_nn_plan_values(params, CULL_PLAN_LEARN), out);
 }

@@ -8,6 +8,7 @@
 #include "data/split.h"
 #include "data/strata.h"
 #include "train/folder/weights.h"
+#include "train/machine.h"
 #include "train/train.h"
 
 static bool corrupts(const cull_data_corruption *c)
@@ -250,16 +251,18 @@ static cull_card card_of(const cull_dataset *set, const cull_target_scale *scale
                        .label_names = set->label_names};
 }
 
-static cull_status make_model(const cull_train_setup *setup, const cull_train_sets *sets,
-                              cull_backend *backend, cull_learner *out)
+static cull_status make_model(const cull_train_setup *setup, cull_trainer *t)
 {
     cull_status status = CULL_OK;
     cull_model *model = NULL;
-    cull_card   card = card_of(sets->train, &sets->scale);
+    cull_card   card = card_of(t->sets.train, &t->sets.scale);
 
-    TRY(cull_train_model(setup, sets->train->name, &card, &model));
-    TRY(cull_learner_open(setup, model, backend, out));
-    out->card = card;
+    TRY(cull_train_model(setup, t->sets.train->name, &card, &model));
+    status = cull_machine_fit(setup, model, &t->backend, t->why);
+    if (status != CULL_OK) cull_nn_model_destroy(model);
+    TRY(status);
+    TRY(cull_learner_open(setup, model, t->backend, &t->learner));
+    t->learner.card = card;
 done:
     return status;
 }
@@ -272,7 +275,7 @@ static cull_status place_data(const cull_train_setup *setup, const cull_learner 
     const cull_data_augment *augment = setup->augments ? &setup->augment : NULL;
     cull_backend            *b = learner->backend;
 
-    TRY(cull_model_form(learner->model, b, &sets->form));
+    TRY(cull_model_form(learner->model, learner->params, &sets->form));
     TRY(cull_resident_open(sets->train, augment, sets->form, b, &sets->train_at));
     if (sets->validation)
         TRY(cull_resident_open(sets->validation, NULL, sets->form, b, &sets->validation_at));
@@ -394,6 +397,15 @@ static cull_status check_moments(const cull_train_setup *s, double length)
         length < (double)s->epochs ? ": the strategy or train.shorten makes them fewer" : "");
 }
 
+/* The plan that evaluates, so that what a run takes of a device is there before its first step. */
+static cull_status make_evaluation(cull_trainer *t)
+{
+    size_t     most = t->setup->evaluate_batch, count = t->sets.test->count;
+    cull_plan *plan = NULL;
+
+    return cull_learner_plan(&t->learner, CULL_PLAN_SCORE, most < count ? most : count, &plan);
+}
+
 static cull_status make_learning(cull_trainer *t)
 {
     const cull_train_setup *s = t->setup;
@@ -425,6 +437,7 @@ static cull_status make_learning(cull_trainer *t)
     }
     cull_sel_subset_aim(&t->chosen, t->backend);
     TRY(cull_subset_resize(&t->chosen, t->expected.candidates));
+    if (!cull_backend_on_host(t->backend)) TRY(make_evaluation(t));
     TRY(make_schedule(s, &t->expected, pool, schedule));
 done:
     return status;
@@ -440,18 +453,19 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     t->progress.best = t->progress.accuracy = t->progress.watched = NAN;
     t->progress.test = t->progress.test_loss = NAN;
     TRY(check_own(setup));
-    TRY(cull_backend_open(setup->backend, setup->threads, &t->backend));
+    TRY(cull_machine_open(setup, &t->backend, t->why));
+    if (learns || !t->why[0]) TRY(cull_machine_check(setup, t->backend, t->why));
+    TRY(cull_train_open_data(setup, &t->sets));
+    TRY(make_model(setup, t));
     t->recorder.backend = t->backend;
     cull_books_open(t->backend, setup->score.proxy != NULL, &t->books);
-    if (setup->score.int8 && !cull_layer_int8(t->backend))
-        FAIL_OPTION("score.precision", "backend %s has no int8", setup->backend);
-    TRY(cull_train_open_data(setup, &t->sets));
-    TRY(make_model(setup, &t->sets, t->backend, &t->learner));
+    TRY(cull_train_check_room(t));
     TRY(place_data(setup, &t->learner, &t->sets));
     if (learns) TRY(make_learning(t));
     *out = t;
     t = NULL;
 done:
+    if (t) status = cull_train_blame_room(t, status);
     cull_trainer_destroy(t);
     return status;
 }

@@ -12,6 +12,7 @@ static cull_status place(cull_resident *r, const void **array, size_t bytes)
     if (!*array || cull_backend_on_host(r->backend)) return CULL_OK;
     TRY(cull_kit_allocate(&r->kit, bytes, 1, "a data set", &there));
     TRY(cull_backend_upload(r->backend, there, *array, bytes));
+    r->bytes += bytes;
     *array = there;
 done:
     return status;
@@ -108,6 +109,7 @@ cull_status cull_resident_make(cull_resident *r, const cull_wanted *wanted, void
                                      .held = wanted->held,
                                      .index = wanted->index}};
 
+    if (wanted->to) args.augment.desc.to = wanted->to;
     if (!r->raw) {
         TRY(pack(r, wanted->place, wanted->count));
         args.augment.call.raw = r->packed_there;

@@ -21,6 +21,7 @@ typedef struct cull_resident {
     cull_kit            kit; /* of what was copied there, augment and gather       */
     void               *packed, *packed_there; /* [room] rows, here and there      */
     size_t              room, room_there;
+    size_t              bytes; /* copied there */
 } cull_resident;
 
 /* Into a zeroed struct, which close ends, also after a failure. */
@@ -28,7 +29,7 @@ cull_status cull_resident_open(const cull_dataset *set, const cull_data_augment 
                                cull_data_form form, cull_backend *backend, cull_resident *out);
 void        cull_resident_close(cull_resident *resident);
 
-/* Bytes of an example's inputs as a network reads them. */
+/* Bytes of an example's inputs as the network that is trained reads them. */
 static inline size_t cull_resident_row(const cull_resident *resident)
 {
     return cull_data_row(resident->set) * cull_dtype_size(resident->desc.to);
@@ -46,6 +47,7 @@ typedef struct cull_wanted {
     size_t             count;
     const cull_moment *now;       /* epoch                                             */
     bool               augmented; /* else only normalised                              */
+    cull_dtype         to;        /* what they become; 0: as the set is described      */
     const void        *held;      /* rows that are there already; NULL: none           */
     const uint32_t    *index;     /* [count] which of those; CULL_NO_ROW: none of them */
 } cull_wanted;

@@ -61,6 +61,7 @@ static cull_status make_proxy(cull_scorer *s, const cull_learner *learner)
 
     TRY(make_model(s, learner->model, s->setup->score.proxy, "score.proxy"));
     TRY(cull_nn_params_create(s->backend, s->model, CULL_F32, &s->params));
+    TRY(cull_nn_params_compute(s->params, learner->params->arithmetic));
     TRY(cull_nn_params_init(s->params, s->model, s->setup->seed));
     TRY(cull_learner_optim(s->setup, s->model, s->params, &s->optim));
     s->own = (cull_plans){.model = s->model, .params = s->params, .backend = s->backend};
@@ -126,7 +127,8 @@ cull_status cull_scorer_open(const cull_train_setup *setup, cull_learner *learne
     if (setup->score.irreducible) TRY(read_irreducible(s));
     if (!setup->score.pipelined) goto done;
     if (!cull_backend_on_host(s->backend))
-        FAIL_OPTION("score.pipelined", "backend %s scores in order with all else", setup->backend);
+        FAIL_OPTION("score.pipelined", "backend %s scores in order with all else",
+                    s->backend->class->name);
     TRY(cull_pipeline_open(setup, learner, cull_data_row(pool->set), &s->pipeline));
 done:
     return status;
@@ -161,29 +163,34 @@ void cull_scorer_close(cull_scorer *s)
 /* What was scored ahead; weights, averages and momenta of a proxy. */
 cull_status cull_scorer_save(const cull_scorer *s, cull_writer *out)
 {
-    cull_status        status = CULL_OK;
-    const cull_params *p = s->params;
+    cull_status status = CULL_OK;
+    cull_params host = {0};
 
     if (s->pipeline) TRY(cull_pipeline_save(s->pipeline, out));
-    if (!p) goto done;
-    TRY(cull_backend_save(s->backend, p->value, p->count * sizeof(float), out));
-    TRY(cull_backend_save(s->backend, p->running, p->running_count * sizeof(float), out));
+    if (!s->params) return CULL_OK;
+    TRY(cull_nn_params_borrow(s->params, &host));
+    TRY(cull_write(out, host.value, host.count * sizeof(float)));
+    TRY(cull_write(out, host.running, host.running_count * sizeof(float)));
     TRY(cull_optim_save(s->optim, out));
 done:
+    if (s->params) cull_nn_params_drop(s->params, &host);
     return status;
 }
 
 cull_status cull_scorer_restore(cull_scorer *s, cull_reader *in)
 {
-    cull_status  status = CULL_OK;
-    cull_params *p = s->params;
+    cull_status status = CULL_OK;
+    cull_params host = {0};
 
     if (s->pipeline) TRY(cull_pipeline_restore(s->pipeline, s->pool->set->count, in));
-    if (!p) goto done;
-    TRY(cull_backend_restore(s->backend, p->value, p->count * sizeof(float), in));
-    TRY(cull_backend_restore(s->backend, p->running, p->running_count * sizeof(float), in));
+    if (!s->params) return CULL_OK;
+    TRY(cull_nn_params_borrow(s->params, &host));
+    TRY(cull_read(in, host.value, host.count * sizeof(float)));
+    TRY(cull_read(in, host.running, host.running_count * sizeof(float)));
+    TRY(cull_nn_params_return(s->params, &host));
     TRY(cull_optim_restore(s->optim, in));
 done:
+    if (s->params) cull_nn_params_drop(s->params, &host);
     return status;
 }
 

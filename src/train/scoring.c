@@ -71,16 +71,28 @@ done:
     return status;
 }
 
+/* Passes whose rows nobody goes back through. */
+static cull_plan_mode mode_of(const cull_scorer *s)
+{
+    cull_plan_mode mode = cull_score_mode(&s->setup->score);
+
+    return mode == CULL_PLAN_SCORE_AND_KEEP ? CULL_PLAN_SCORE : mode;
+}
+
+static cull_dtype scored_in(const cull_scorer *s)
+{
+    return cull_nn_plan_values(s->plans->params, mode_of(s));
+}
+
 /* Score a batch and put its signals behind the others. */
 static cull_status add(cull_scorer *s, cull_batch in, cull_statistics statistics,
                        cull_signal_room *room)
 {
-    cull_status    status = CULL_OK;
-    cull_plan_mode mode = s->setup->score.int8 ? CULL_PLAN_SCORE_INT8 : CULL_PLAN_SCORE;
-    cull_plan     *plan = NULL;
-    cull_signals   seen = {0};
+    cull_status  status = CULL_OK;
+    cull_plan   *plan = NULL;
+    cull_signals seen = {0};
 
-    TRY(cull_plans_get(s->plans, mode, in.count, s->setup->loss, &plan));
+    TRY(cull_plans_get(s->plans, mode_of(s), in.count, s->setup->loss, &plan));
     TRY(cull_scorer_inputs(s, plan, in.count, &in.inputs));
     TRY(cull_nn_score(plan, &in, statistics, room->wanted | CULL_SIGNAL_LOSS, &seen));
     TRY(cull_signal_room_put(room, plan, &seen));
@@ -97,8 +109,8 @@ static cull_status open_aim(cull_scorer *s, unsigned wanted, size_t count)
     const cull_dataset *set = s->validation->set;
 
     if (aim->rows.inputs) return CULL_OK;
-    TRY(cull_signal_room_make(s->backend, s->plans->model, has_labels(s), wanted, count,
-                              &aim->signals));
+    TRY(cull_signal_room_make(s->backend, s->plans->model, has_labels(s), scored_in(s), wanted,
+                              count, &aim->signals));
     TRY(cull_base_alloc(count, sizeof *aim->place, "a target", &aim->place));
     TRY(cull_base_alloc(set->count, sizeof *aim->scratch, "a target", &aim->scratch));
     TRY(cull_rows_make(s->backend, count, cull_resident_row(s->validation),
@@ -142,7 +154,8 @@ static cull_status score_target(cull_scorer *s, const cull_batch *batch, cull_me
     size_t      count = target_count(s);
 
     TRY(cull_resident_targets(s->validation, rows->place, count, rows->target));
-    TRY(cull_resident_make(s->validation, &(cull_wanted){.place = rows->place, .count = count},
+    TRY(cull_resident_make(s->validation,
+                           &(cull_wanted){.place = rows->place, .count = count, .to = scored_in(s)},
                            rows->inputs));
     aim->signals.at = 0;
     TRY(add(s,
@@ -213,7 +226,8 @@ static cull_status score_set(cull_scorer *s, cull_resident *resident, unsigned w
                             .batch = s->setup->evaluate_batch,
                             .workers = s->setup->workers};
 
-    TRY(cull_signal_room_make(s->backend, s->plans->model, has_labels(s), wanted,
+    sweep.form.dtype = scored_in(s);
+    TRY(cull_signal_room_make(s->backend, s->plans->model, has_labels(s), scored_in(s), wanted,
                               resident->set->count, room));
     TRY(cull_sweep_run(&sweep, add_batch, &filling));
 done:

@@ -17,6 +17,7 @@ typedef struct cull_score_setup {
     bool        constants;   /* reuse: statistics do not go backward               */
     bool        running;     /* by BatchNorm's averages                            */
     bool        int8;        /* convolutions in 8 bits where they gain by it       */
+    bool        bf16;        /* values in bfloat16                                 */
     bool        clean;       /* without augmentation                               */
     double      scale;       /* of height and width; 1: as they are                */
     bool        pipelined;   /* ahead, by weights one step old                     */
@@ -27,6 +28,7 @@ typedef struct cull_score_setup {
 static inline cull_plan_mode cull_score_mode(const cull_score_setup *score)
 {
     if (score->reuse) return CULL_PLAN_SCORE_AND_KEEP;
+    if (score->bf16) return CULL_PLAN_SCORE_BF16;
     return score->int8 ? CULL_PLAN_SCORE_INT8 : CULL_PLAN_SCORE;
 }
 
@@ -72,6 +74,7 @@ typedef struct cull_train_setup {
 
     bool count_trained; /* the schedule goes by examples trained, not met    */
 
+    cull_arithmetic    arithmetic;
     const char        *strategy, *backend;
     const cull_option *select; /* [selects] the strategy's options */
     size_t             selects;

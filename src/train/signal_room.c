@@ -8,21 +8,22 @@ void cull_signal_room_clear(cull_signal_room *s)
 }
 
 cull_status cull_signal_room_make(cull_backend *backend, const cull_model *m, bool labels,
-                                  unsigned wanted, size_t count, cull_signal_room *s)
+                                  cull_dtype h, unsigned wanted, size_t count, cull_signal_room *s)
 {
     cull_status status = CULL_OK;
 
     s->at = 0;
-    if (s->array[0] && s->wanted == wanted && s->count == count) return CULL_OK;
+    if (s->array[0] && s->wanted == wanted && s->count == count && s->h == h) return CULL_OK;
     cull_signal_room_clear(s);
     s->kit.backend = backend;
     s->wanted = wanted;
     s->count = count;
+    s->h = h;
     s->classes = m->classes;
     s->width = (size_t)cull_image_row(&m->node[m->node[m->last_dense].input[0]].desc.y);
     s->row[CULL_ROOM_LOSS] = sizeof(double);
     if (labels) s->row[CULL_ROOM_LABEL] = sizeof(int32_t);
-    if (wanted & CULL_SIGNAL_H) s->row[CULL_ROOM_H] = s->width * sizeof(float);
+    if (wanted & CULL_SIGNAL_H) s->row[CULL_ROOM_H] = s->width * cull_dtype_size(h);
     if (wanted & CULL_SIGNAL_P) s->row[CULL_ROOM_P] = s->classes * sizeof(float);
     if (wanted & CULL_SIGNAL_LOGITS) s->row[CULL_ROOM_LOGITS] = s->classes * sizeof(float);
     for (int i = 0; i < CULL_ROOMS; i++)
@@ -57,7 +58,8 @@ static cull_tensor here(const cull_signal_room *s, cull_tensor tensor)
 
 static cull_tensor rows_of(const cull_signal_room *s, int which, size_t width)
 {
-    return here(s, cull_matrix(s->array[which], CULL_F32, s->count, width));
+    return here(
+        s, cull_matrix(s->array[which], which == CULL_ROOM_H ? s->h : CULL_F32, s->count, width));
 }
 
 void cull_signal_room_view(const cull_signal_room *s, cull_signals *out)

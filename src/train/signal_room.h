@@ -7,17 +7,19 @@
 enum { CULL_ROOM_LOSS, CULL_ROOM_LABEL, CULL_ROOM_H, CULL_ROOM_P, CULL_ROOM_LOGITS, CULL_ROOMS };
 
 typedef struct cull_signal_room {
-    cull_kit kit; /* of the arrays */
-    unsigned wanted;
-    size_t   count, at, width, classes; /* examples, those there, D, C          */
-    size_t   row[CULL_ROOMS];           /* bytes of an example; 0: not wanted   */
-    void    *array[CULL_ROOMS];
+    cull_kit   kit; /* of the arrays */
+    unsigned   wanted;
+    size_t     count, at, width, classes; /* examples, those there, D, C          */
+    cull_dtype h;                         /* H's type; P's is float32             */
+    size_t     row[CULL_ROOMS];           /* bytes of an example; 0: not wanted   */
+    void      *array[CULL_ROOMS];
 } cull_signal_room;
 
-/* Room for signals of `count` examples, with their labels where their targets are any; kept where
- * it fits already. Ends with clear. */
+/* Room for signals of `count` examples, with their labels where their targets are any, H of type
+ * `h`; kept where it fits already. Ends with clear. */
 cull_status cull_signal_room_make(cull_backend *backend, const cull_model *model, bool labels,
-                                  unsigned wanted, size_t count, cull_signal_room *signals);
+                                  cull_dtype h, unsigned wanted, size_t count,
+                                  cull_signal_room *signals);
 void        cull_signal_room_clear(cull_signal_room *signals);
 
 /* The signals of a batch behind those that are there. */

@@ -65,8 +65,9 @@ static cull_status sweep_there(const cull_sweep *s, size_t batch, uint32_t *plac
         for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(at + i);
         TRY(cull_backend_upload(r->backend, rows.place, places, count * sizeof *places));
         TRY(cull_resident_targets(r, rows.place, count, rows.target));
-        TRY(cull_resident_make(r, &(cull_wanted){.place = rows.place, .count = count},
-                               rows.inputs));
+        TRY(cull_resident_make(
+            r, &(cull_wanted){.place = rows.place, .count = count, .to = s->form.dtype},
+            rows.inputs));
         TRY(see(context, &(cull_batch){.count = count,
                                        .inputs = rows.inputs,
                                        .target = rows.target,

@@ -23,7 +23,9 @@
 #include "data/targets.h"
 #include "records/run.h"
 #include "train/books.h"
+#include "train/machine.h"
 #include "train/recorder.h"
+#include "train/room.h"
 #include "train/scorer.h"
 
 /* The sets of a run, and where the backend reads them. */
@@ -62,6 +64,7 @@ struct cull_trainer {
     const cull_train_setup *setup;
     cull_run_options        run;
     cull_backend           *backend;
+    char                    why[CULL_MACHINE_WHY]; /* it was chosen; "": it was asked for */
     cull_train_sets         sets;
     cull_selector          *selector;
     cull_feed               feed;
@@ -162,6 +165,9 @@ cull_status cull_checkpoint_save(cull_trainer *trainer);
 cull_status cull_checkpoint_load(cull_trainer *trainer, bool *found);
 
 /* ---- manifest.c ---- */
+
+/* What the network computes in, as train.precision has it. */
+const char *cull_train_computes_in(const cull_trainer *trainer);
 
 /* run.json: what ran where, and how it ended ("running", "finished", ...). why: NULL, or the
  * sentence of a failure. */

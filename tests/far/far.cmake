@@ -1,17 +1,26 @@
-# The backend `far` (far.c says what it is), and the tests and the program that have it.
+# The backend `far` (far.c says what it is), and the tests and the program that have it, and `emu`
+# where that is (emu.cmake).
 add_library(far OBJECT far/far.c far/far_layers.c far/far_log.c far/far_memory.c far/far_ops.c
   far/far_queue.c ${PROJECT_SOURCE_DIR}/src/backend/registry.c)
 target_link_libraries(far PRIVATE cull_flags)
 target_compile_definitions(far PRIVATE CULL_BACKEND_FAR _DEFAULT_SOURCE)
+if(emu_is_here)
+  target_compile_definitions(far PRIVATE CULL_BACKEND_EMU)
+endif()
 
-# A program with it. Its list of backends is there before the library's, which is then not taken.
+# A program with both. Its list of backends is there before the library's, which is then not taken.
 function(cull_with_far)
   foreach(name ${ARGN})
-    target_sources(${name} PRIVATE $<TARGET_OBJECTS:far>)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:far> ${emu_objects})
   endforeach()
 endfunction()
+if(emu_is_here)
+  cull_with_far(test_emu test_emu_queue)
+  target_include_directories(test_emu PRIVATE emu/include)
+  target_include_directories(test_emu_queue PRIVATE emu/include)
+endif()
 cull_with_far(test_far test_far_memory test_far_models test_far_network test_far_probe test_far_recorder
-  test_far_select test_far_train test_optim test_ops test_gain test_refit test_step_ops test_layers test_choose test_match)
+  test_far_select test_far_train test_optim test_ops test_gain test_refit test_step_ops test_batches test_gather test_loss_dropout test_layers test_layers_nan test_choose test_match)
 
 # `cull` with it, of the same objects.
 add_executable(cull_far $<TARGET_OBJECTS:program>)

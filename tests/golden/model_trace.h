@@ -120,7 +120,7 @@ static inline void look(struct trace *t)
     if (t->host.gradient) return;
     t->host.gradient = malloc(bytes);
     assert_non_null(t->host.gradient);
-    assert_ok(cull_backend_download(t->backend, t->host.gradient, t->params->gradient, bytes));
+    assert_ok(cull_nn_params_download(t->params, t->params->gradient, t->host.gradient));
 }
 
 static inline void set_parameters(struct trace *t)

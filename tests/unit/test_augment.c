@@ -300,7 +300,7 @@ static void what_cannot_be_done_is_refused(void **state)
                  cull_data_augment_check(&a, forms[0], features));
     a.cutout = SIZE_MAX;
     assert_fails(CULL_BAD_ARGUMENT, "is the most", cull_data_augment_check(&a, forms[0], images));
-    assert_fails(CULL_BAD_ARGUMENT, "float32 or float64",
+    assert_fails(CULL_BAD_ARGUMENT, "float32, float64 or bfloat16",
                  cull_data_augment_check(NULL, (cull_data_form){CULL_U8, false}, images));
     assert_ok(cull_data_augment_check(NULL, forms[3], features));
     cull_data_close(images);

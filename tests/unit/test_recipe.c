@@ -373,16 +373,18 @@ static void backends_are_those_that_are_registered(void **state)
 {
     const cull_option_spec *spec = cull_recipe_option("train.backend");
     const char             *name = NULL;
-    char                    words[128] = "";
+    char                    words[128] = "auto";
 
     (void)state;
     for (size_t i = 0; (name = cull_backend_name_at(i)); i++) {
+        bool          device = strcmp(name, "cuda") == 0;
         cull_backend *backend = NULL;
 
+        strcat(strcat(words, "|"), name);
+        if (device) strcat(words, "[:n]");
+        if (device) continue; /* not every machine has one */
         assert_ok(cull_backend_open(name, 1, &backend));
         cull_backend_close(backend);
-        if (i) strcat(words, "|");
-        strcat(words, name);
     }
     assert_string_equal(words, spec->words);
     assert_null(cull_recipe_option("train.backends"));

@@ -3,6 +3,7 @@
 #include "data/rows.h"
 
 #include "base/rng.h"
+#include "counted.h"
 #include "data/corrupt.h"
 #include "data/loader.h"
 #include "data/order.h"
@@ -13,45 +14,6 @@
 enum { COUNT = 600, CLASSES = 7, C = 2, H = 3, W = 5, ROW = C * H * W };
 
 static char folder[] = FOLDER_TEMPLATE;
-
-/* ---- counted memory ---- */
-
-static size_t allocated;
-
-static void *counted_allocate(void *context, size_t bytes)
-{
-    (void)context;
-    allocated += bytes;
-    return malloc(bytes);
-}
-
-static void *counted_reallocate(void *context, void *data, size_t bytes)
-{
-    (void)context;
-    allocated += bytes;
-    return realloc(data, bytes);
-}
-
-static void counted_release(void *context, void *data)
-{
-    (void)context;
-    free(data);
-}
-
-static void begin_counting(void)
-{
-    static const cull_allocator counted = {counted_allocate, counted_reallocate, counted_release,
-                                           NULL};
-
-    allocated = 0;
-    cull_allocator_set(&counted);
-}
-
-static size_t end_counting(void)
-{
-    cull_allocator_set(NULL);
-    return allocated;
-}
 
 /* ---- a set that is copied at every turn, as the definition of what the real ones hold ---- */
 

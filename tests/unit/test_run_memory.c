@@ -139,7 +139,7 @@ static void a_set_is_summarised_or_it_is_said_that_memory_ran_out(void **state)
 
 static cull_status convert(const struct world *w)
 {
-    cull_status status = cull_data_convert(&(cull_data_request){.name = w->set}, w->written);
+    cull_status status = cull_data_convert(&(cull_data_request){.name = w->set}, w->written, NULL);
 
     /* Whole, or not there at all. */
     assert_true((status == CULL_OK) == (access(w->written, F_OK) == 0));

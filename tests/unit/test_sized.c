@@ -307,6 +307,17 @@ static cull_status request(void *s)
     return cull_data_summarise(s, &summary);
 }
 
+static cull_status convert(void *s)
+{
+    const char *path = path_in(with.folder, "written.npz");
+    cull_status status = CULL_OK;
+
+    status =
+        cull_data_convert(&(cull_data_request){.name = path_in(with.folder, "train.npz")}, path, s);
+    (void)unlink(path);
+    return status;
+}
+
 static bool is_summed_up(const void *s)
 {
     return ((const cull_data_summary *)s)->count == COUNT;
@@ -577,6 +588,7 @@ static const struct sized {
     {CASE(cull_data_listing, train), fill_nothing, list, is_named, NULL},
     {CASE(cull_data_request, target), fill_request, request, NULL, NULL},
     {CASE(cull_data_summary, fewest), fill_nothing, summarise, is_summed_up, NULL},
+    {CASE(cull_data_conversion, tell), fill_nothing, convert, NULL, NULL},
     {CASE(cull_dense, init), fill_dense, dense, NULL, NULL},
     {CASE(cull_conv, init), fill_conv, conv, NULL, NULL},
     {CASE(cull_pool, width), fill_pool, pool, NULL, NULL},

@@ -77,7 +77,7 @@ static void offer_words(const asking *a, const char *words)
         size_t length = strcspn(words, "|");
         char   word[USAGE_WORD];
 
-        (void)snprintf(word, sizeof word, "%.*s", (int)length, words);
+        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(words, "|["), words);
         offer(a, word, "");
         words += length + (words[length] == '|');
     }

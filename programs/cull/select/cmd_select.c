@@ -227,8 +227,9 @@ static int run(const select_arguments *a)
                        "the %s file has places in a pool of unknown size",
                        a->observe ? "--observe" : "--signals");
     if (!end) {
-        status =
-            cull_backend_open(a->backend ? a->backend : "cpu", (unsigned)a->threads, &r.backend);
+        bool chosen = a->backend && strcmp(a->backend, "auto") != 0;
+
+        status = cull_backend_open(chosen ? a->backend : "cpu", (unsigned)a->threads, &r.backend);
         if (status != CULL_OK)
             end = status == CULL_UNSUPPORTED ? complain_backend() : complain_status(status);
     }

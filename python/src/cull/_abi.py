@@ -5,8 +5,8 @@ types. Those that take a varying number of arguments are left out.
 """
 from __future__ import annotations
 
-from ctypes import (CDLL, POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint,
-                    c_uint32, c_uint64, c_void_p)
+from ctypes import (CDLL, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t,
+                    c_uint, c_uint32, c_uint64, c_void_p)
 
 CULL_OK = 0
 CULL_NO_MEMORY = 1
@@ -24,9 +24,11 @@ CULL_EXISTS = 12
 CULL_BUSY = 13
 CULL_DIFFERS = 14
 CULL_NOT_FOUND = 15
+CULL_STOPPED = 16
 CULL_UNSUPPORTED = 20
 CULL_BAD_STATE = 21
 CULL_TOO_LARGE = 22
+CULL_DEVICE = 23
 CULL_VERSION_MAJOR = 0
 CULL_VERSION_MINOR = 1
 CULL_VERSION_PATCH = 0
@@ -36,6 +38,7 @@ CULL_F64 = 2
 CULL_I32 = 3
 CULL_I64 = 4
 CULL_U8 = 5
+CULL_BF16 = 6
 CULL_MAX_DIMS = 4
 CULL_DEVICE_HOST = 0
 CULL_DEVICE_CUDA = 2
@@ -87,7 +90,8 @@ CULL_GREEDY_STOCHASTIC = 2
 
 STATUS_NAMES = {0: "OK", 1: "NO_MEMORY", 2: "BAD_ARGUMENT", 3: "BAD_OPTION", 4: "NOT_FINITE", 5: "UNKNOWN_OPTION",
         6: "UNKNOWN_STRATEGY", 7: "UNKNOWN_MODEL", 8: "UNKNOWN_SET", 9: "NO_SAVING", 10: "BAD_FILE", 11: "IO",
-        12: "EXISTS", 13: "BUSY", 14: "DIFFERS", 15: "NOT_FOUND", 20: "UNSUPPORTED", 21: "BAD_STATE", 22: "TOO_LARGE"}
+        12: "EXISTS", 13: "BUSY", 14: "DIFFERS", 15: "NOT_FOUND", 16: "STOPPED", 20: "UNSUPPORTED", 21: "BAD_STATE",
+        22: "TOO_LARGE", 23: "DEVICE"}
 
 
 class cull_allocator(Structure):
@@ -114,6 +118,16 @@ class cull_tensor(Structure):
         ("shape", c_int64 * 4),
         ("stride", c_int64 * 4),
         ("device", cull_device),
+    ]
+
+
+class cull_backend_facts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("free", c_size_t),
+        ("total", c_size_t),
+        ("versions", c_char * 112),
+        ("bus", c_char * 16),
     ]
 
 
@@ -369,6 +383,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "cull_backend_open": (c_int, [c_char_p, c_uint, POINTER(c_void_p)]),
     "cull_backend_close": (None, [c_void_p]),
     "cull_backend_describe": (c_char_p, [c_void_p]),
+    "cull_backend_look": (c_int, [c_void_p, POINTER(cull_backend_facts)]),
     "cull_subset_clear": (None, [POINTER(cull_subset)]),
     "cull_subset_resize": (c_int, [POINTER(cull_subset), c_size_t]),
     "cull_selector_create": (c_int, [c_char_p, POINTER(cull_option), c_size_t, POINTER(cull_setting),

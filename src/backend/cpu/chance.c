@@ -4,10 +4,9 @@
  * Percentiles of rows among themselves are whole multiples of 1 / 2 rows, and mostly as many rows
  * come with the same beta as before: each power is taken once and looked up.
  */
-#include <math.h>
-
 #include "backend/cpu/cpu.h"
 #include "base/alloc.h"
+#include "base/exact.h"
 
 enum { MOST_POWERS = 1 << 13 };
 
@@ -45,7 +44,7 @@ done:
 /* A power too small for a double keeps its rank. */
 static double power(double percentile, double beta)
 {
-    double weight = pow(percentile, beta);
+    double weight = cull_exact_pow(percentile, beta);
 
     return weight > CULL_CHANCE_LEAST ? weight : CULL_CHANCE_LEAST * percentile;
 }

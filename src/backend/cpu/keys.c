@@ -2,23 +2,26 @@
 #include <math.h>
 
 #include "backend/cpu/cpu.h"
+#include "base/philox.h"
 
 enum { BLOCK = 1024 };
 
+/* In loops of one thing each: the logarithms go through vectors. */
 static void draw_block(void *context, size_t task, unsigned worker)
 {
     const cull_op_args *args = context;
-    size_t              end = (task + 1) * BLOCK;
+    const uint32_t     *place = args->keys.place;
+    const double       *weight = args->keys.weight;
+    size_t              first = task * BLOCK, end = first + BLOCK;
+    double             *out = args->keys.out;
 
     (void)worker;
     if (end > args->keys.rows) end = args->keys.rows;
-    for (size_t i = task * BLOCK; i < end; i++) {
-        uint64_t place = args->keys.place ? args->keys.place[i] : i;
-        double   weight = args->keys.weight ? args->keys.weight[i] : 1;
-        double   u = cull_key_uniform(args->keys.key, args->keys.step, place);
-
-        args->keys.out[i] = weight > 0 ? -log(u) / weight : INFINITY;
-    }
+    for (size_t i = first; i < end; i++)
+        out[i] = cull_philox_uniform(args->keys.key, args->keys.step, place ? place[i] : i);
+    for (size_t i = first; i < end; i++) out[i] = -cull_exact_log_plain(out[i], 0);
+    for (size_t i = first; weight && i < end; i++)
+        out[i] = weight[i] > 0 ? out[i] / weight[i] : INFINITY;
 }
 
 static cull_status run(cull_op *op, const cull_op_args *args)

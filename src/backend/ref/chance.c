@@ -1,7 +1,6 @@
 /* backend/ref/chance.c - weights that rows are drawn by: percentile ^ beta, or what is trimmed. */
-#include <math.h>
-
 #include "backend/ref/ref.h"
+#include "base/exact.h"
 
 static cull_status run(cull_op *op, const cull_op_args *args)
 {
@@ -12,7 +11,7 @@ static cull_status run(cull_op *op, const cull_op_args *args)
         double own = args->chance.percentile ? args->chance.percentile[i]
                      : stands                ? args->chance.standing[place]
                                              : 1;
-        double weight = pow(own, args->chance.beta);
+        double weight = cull_exact_pow(own, args->chance.beta);
 
         if (!(weight > CULL_CHANCE_LEAST)) weight = CULL_CHANCE_LEAST * own;
         if (args->chance.trim > 0 && stands && !args->chance.fresh[place] &&

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "backend/ref/ref.h"
+#include "base/exact.h"
 
 static cull_status run(cull_op *op, const cull_op_args *args)
 {
@@ -11,7 +12,7 @@ static cull_status run(cull_op *op, const cull_op_args *args)
         double   weight = args->keys.weight ? args->keys.weight[i] : 1;
         double   u = cull_key_uniform(args->keys.key, args->keys.step, place);
 
-        args->keys.out[i] = weight > 0 ? -log(u) / weight : INFINITY;
+        args->keys.out[i] = weight > 0 ? -cull_exact_log(u) / weight : INFINITY;
     }
     return CULL_OK;
 }

@@ -106,7 +106,6 @@ static cull_status bring(cull_prober *p, cull_plan_mode mode, const uint32_t *ro
 
     TRY(cull_plans_get(&p->plans, mode, count, g->loss, plan));
     TRY(cull_plan_form(*plan, &form));
-    form.dtype = g->params->dtype;
     for (size_t i = 0; i < count; i++) {
         here->place[i] = p->places[rows[i]];
         cull_tray_aim_at(&p->tray, i, g->set, here->place[i]);

@@ -137,20 +137,23 @@ done:
     return status;
 }
 
+/* Networks outside of runs are the processor's, unless a device is asked for. */
 static cull_network_setup setup_of(const cull_train_setup *s)
 {
     return (cull_network_setup){.dtype = CULL_F32,
+                                .arithmetic = s->arithmetic,
                                 .optim = s->optim,
                                 .decay_all = s->decay_all,
                                 .loss = s->loss,
                                 .seed = s->seed,
-                                .backend = s->backend,
+                                .backend = strcmp(s->backend, "auto") ? s->backend : "cpu",
                                 .threads = s->threads};
 }
 
 static bool is_recipes(const char *key)
 {
-    return strcmp(key, "train.seed") == 0 || strcmp(key, "model.smoothing") == 0 ||
+    return strcmp(key, "train.seed") == 0 || strcmp(key, "train.precision") == 0 ||
+           strcmp(key, "train.deterministic") == 0 || strcmp(key, "model.smoothing") == 0 ||
            strcmp(key, "model.loss") == 0 ||
            (strncmp(key, "optim.", 6) == 0 && strcmp(key, "optim.lr") != 0);
 }

@@ -160,7 +160,7 @@ static cull_status check_reuse(const cull_train_setup *s)
 
     if (s->score.running)
         FAIL_OPTION("score.norm", "score.pass=reuse trains by the batch's statistics");
-    if (s->score.int8)
+    if (s->score.int8 || s->score.bf16)
         FAIL_OPTION("score.precision", "score.pass=reuse trains what it scores, in full");
     if (s->score.scale < 1)
         FAIL_OPTION("score.scale", "score.pass=reuse trains what it scores, at full size");
@@ -182,6 +182,7 @@ static cull_status fill_score(const cull_values *v, cull_train_setup *s)
         .constants = cull_value_is(v, "reuse.batchnorm", "constants"),
         .running = cull_value_is(v, "score.norm", "running"),
         .int8 = cull_value_is(v, "score.precision", "int8"),
+        .bf16 = cull_value_is(v, "score.precision", "bf16"),
         .clean = !cull_value_bool(v, "score.augment"),
         .scale = cull_value_real(v, "score.scale"),
         .pipelined = cull_value_bool(v, "score.pipelined"),
@@ -195,6 +196,8 @@ static cull_status fill_score(const cull_values *v, cull_train_setup *s)
         FAIL_OPTION("score.pipelined", "a proxy is trained every step, so it cannot lag");
     if (s->score.pipelined && s->score.scale < 1)
         FAIL_OPTION("score.pipelined", "scores images as they are, score.scale=1");
+    if (s->score.scale < 1 && (s->score.bf16 || s->arithmetic.values))
+        FAIL_OPTION("score.scale", "smaller images are made in float32 alone");
     if (s->score.scale < 1 && s->score.proxy)
         FAIL_OPTION("score.scale", "a proxy reads images as they are");
     s->moments = cull_values_list(v, "train.evaluate_at", s->moment, CULL_TRAIN_MOMENTS);
@@ -281,6 +284,14 @@ static cull_status check_model(const cull_train_setup *s, const char *name, cons
     return status == CULL_NO_MEMORY ? status : CULL_OK;
 }
 
+static cull_arithmetic arithmetic_of(const cull_values *v)
+{
+    return (cull_arithmetic){.values =
+                                 cull_value_is(v, "train.precision", "bfloat16") ? CULL_BF16 : 0,
+                             .tf32 = cull_value_is(v, "train.precision", "tf32"),
+                             .repeatable = cull_value_bool(v, "train.deterministic")};
+}
+
 cull_status cull_recipe_fill(const cull_values *v, const cull_layer_list *layers,
                              cull_train_setup *out)
 {
@@ -295,6 +306,7 @@ cull_status cull_recipe_fill(const cull_values *v, const cull_layer_list *layers
     s.drop_short = cull_value_bool(v, "train.drop_short");
     s.strategy = cull_value_text(v, "select.strategy");
     s.backend = cull_value_text(v, "train.backend");
+    s.arithmetic = arithmetic_of(v);
     s.threads = (unsigned)cull_value_int(v, "train.threads");
     s.log_every = (uint64_t)cull_value_int(v, "train.log");
     s.evaluate_every = (uint64_t)cull_value_int(v, "train.evaluate");

@@ -128,8 +128,9 @@ const cull_option_spec cull_recipe_table[] = {
      "run the kept examples forward again, or go backward through the scoring pass itself"},
     {"score.norm", CULL_OPTION_CHOICE, "batch", 0, 0, "batch|running",
      "BatchNorm while scoring a batch: by the batch, or by its averages (over the pool always so)"},
-    {"score.precision", CULL_OPTION_CHOICE, "same", 0, 0, "same|int8",
-     "of scoring: as of training, or convolutions in 8 bits where that is faster"},
+    {"score.precision", CULL_OPTION_CHOICE, "same", 0, 0, "same|int8|bf16",
+     "of scoring: as of training, or convolutions in 8 bits where that is faster (on the processor), "
+     "or values in bfloat16 (on a device)"},
     {"score.scale", CULL_OPTION_REAL, "1", 0.05, 1, NULL,
      "images are scored at this share of their height and width, by bilinear interpolation"},
     {"score.augment", CULL_OPTION_BOOL, "true", 0, 0, NULL,
@@ -154,8 +155,16 @@ const cull_option_spec cull_recipe_table[] = {
      "no others; none: drawn from the seed. A resumed run does not read it again once it "
      "has a checkpoint"},
     {"train.seed", CULL_OPTION_INT, "1", 0, WHOLE, NULL, "of all randomness"},
-    {"train.backend", CULL_OPTION_CHOICE, "cpu", 0, 0, cull_backend_names + 1,
-     "fast, or plain loops that define what is right"},
+    {"train.backend", CULL_OPTION_CHOICE, "auto", 0, 0, cull_backend_names,
+     "where runs compute: on the first CUDA device, or one by its number; on the processor; or by "
+     "plain loops that define what is right. auto: on a device, where there is one and it can, else "
+     "on the processor; networks outside of runs always there"},
+    {"train.precision", CULL_OPTION_CHOICE, "float32", 0, 0, "float32|tf32|bfloat16",
+     "what networks compute in on a device: float32, with products of ten bits of each factor, or "
+     "with values of bfloat16 between the layers; parameters, sums and losses are float32 always"},
+    {"train.deterministic", CULL_OPTION_BOOL, "false", 0, 0, NULL,
+     "use only algorithms that give the same bits every time, where a device has faster ones; the "
+     "processor always does"},
     {"train.threads", CULL_OPTION_INT, "0", 0, 1024, NULL,
      "0: one per core; never changes the result"},
     {"train.evaluate", CULL_OPTION_INT, "1", 1, 1e6, NULL, "epochs between evaluations"},

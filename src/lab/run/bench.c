@@ -36,7 +36,7 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe, size_t rou
     for (size_t i = 0; i < PARTS; i++)
         TRY(cull_base_alloc(rounds, sizeof(double), "a benchmark", &w->seconds[i]));
     w->tray = (cull_tray){.backend = w->t->backend,
-                          .row = cull_data_row(w->t->sets.train) * sizeof(float),
+                          .row = cull_resident_row(&w->t->sets.train_at),
                           .loss = s->loss.kind,
                           .outputs = w->t->learner.model->classes,
                           .dtype = CULL_F32};

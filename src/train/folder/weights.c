@@ -47,6 +47,18 @@ static void set_strides(cull_tensor *t)
         t->stride[d] = d + 1 < t->dims ? t->stride[d + 1] * t->shape[d + 1] : 1;
 }
 
+/* Of a convolution's weight that lies with its channels last. */
+static void turn_strides(const cull_params *params, cull_tensor *t)
+{
+    for (size_t i = 0; i < params->turns; i++) {
+        if (t->data != element(params->value, params->dtype, params->turned[i].at)) continue;
+        t->stride[1] = 1;
+        t->stride[3] = t->shape[1];
+        t->stride[2] = t->shape[3] * t->stride[3];
+        t->stride[0] = t->shape[2] * t->stride[2];
+    }
+}
+
 cull_status cull_weights_list(const cull_model *model, const cull_params *params,
                               cull_safetensor **out, size_t *count)
 {
@@ -76,6 +88,7 @@ cull_status cull_weights_list(const cull_model *model, const cull_params *params
     }
     *count = (size_t)(next - list);
     for (size_t i = 0; i < *count; i++) set_strides(&list[i].tensor);
+    for (size_t i = 0; i < *count; i++) turn_strides(params, &list[i].tensor);
     *out = list;
 done:
     return status;

@@ -6,7 +6,8 @@
 #include "records/safetensors.h"
 
 /* Names are the layer's with ".weight", ".bias", ".running_mean", ".running_var" behind, shapes as
- * PyTorch's. *out is a new array of views into params, released with cull_base_free(). */
+ * PyTorch's, strides as they lie. *out is a new array of views into params, released with
+ * cull_base_free(). */
 cull_status cull_weights_list(const cull_model *model, const cull_params *params,
                               cull_safetensor **out, size_t *count);
 

@@ -8,38 +8,14 @@
 #include "base/sized.h"
 #include "tensor/tensor.h"
 #include "train/folder/weights.h"
+#include "train/rule.h"
 
 static const unsigned everything =
     CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P | CULL_SIGNAL_H;
 
-cull_status cull_train_exempt(const cull_model *model, cull_optim *optim)
-{
-    cull_status status = CULL_OK;
-
-    for (int n = 1; n < model->nodes; n++) {
-        const cull_node *node = &model->node[n];
-        bool weighs = node->desc.kind == CULL_LAYER_DENSE || node->desc.kind == CULL_LAYER_CONV;
-
-        for (int i = weighs ? 1 : 0; i < node->params; i++)
-            TRY(cull_optim_exempt(optim, node->param_at[i], node->param_count[i]));
-    }
-done:
-    return status;
-}
-
 cull_status cull_network_optim(const cull_network *n, cull_optim **out)
 {
-    cull_status status = CULL_OK;
-    cull_optim *optim = NULL;
-
-    TRY(cull_optim_create(&n->optim_options, n->params->dtype, n->params->count, n->backend,
-                          &optim));
-    if (!n->decay_all) TRY(cull_train_exempt(n->model, optim));
-    *out = optim;
-    optim = NULL;
-done:
-    cull_optim_destroy(optim);
-    return status;
+    return cull_train_rule(&n->optim_options, n->decay_all, n->model, n->params, out);
 }
 
 /* Is there arithmetic of this type at all? A plan would find out, but only with the first batch. */
@@ -75,9 +51,13 @@ done:
 
 static cull_status make_params(cull_network *n, const cull_network_setup *setup)
 {
-    cull_status status = CULL_OK;
+    cull_status     status = CULL_OK;
+    cull_arithmetic arithmetic = setup->arithmetic;
 
     TRY(cull_nn_params_create(n->backend, n->model, setup->dtype, &n->params));
+    /* what a recipe's run computed in, as far as this backend goes */
+    if (!cull_layer_mixes(n->backend)) arithmetic = (cull_arithmetic){0};
+    TRY(cull_nn_params_compute(n->params, arithmetic));
     TRY(cull_nn_params_init(n->params, n->model, setup->seed));
     TRY(cull_kit_allocate(&n->kit, n->params->running_count, cull_dtype_size(setup->dtype),
                           "a network", &n->running));
@@ -123,12 +103,12 @@ cull_status cull_network_make(const cull_model *model, cull_backend *backend,
                         &n->row));
     TRY(cull_nn_model_copy(model, &n->model));
     TRY(make_params(n, setup));
-    n->tray =
-        (cull_tray){.backend = n->backend,
-                    .row = (size_t)cull_image_row(&model->input) * cull_dtype_size(setup->dtype),
-                    .loss = setup->loss.kind,
-                    .outputs = model->classes,
-                    .dtype = setup->dtype};
+    n->tray = (cull_tray){.backend = n->backend,
+                          .row = (size_t)cull_image_row(&model->input) *
+                                 cull_dtype_size(cull_nn_plan_values(n->params, CULL_PLAN_LEARN)),
+                          .loss = setup->loss.kind,
+                          .outputs = model->classes,
+                          .dtype = setup->dtype};
     if (!cull_backend_on_host(n->backend))
         n->placed = (cull_subset){.device = cull_backend_device(n->backend), .backend = n->backend};
     n->plans =
@@ -191,7 +171,7 @@ static cull_status take_batch(cull_network *n, const cull_plan *plan, const cull
     cull_data_form   form = {0};
     size_t           count = subset ? subset->count : (size_t)e->inputs.shape[0];
 
-    TRY(cull_network_form(n, plan, &form));
+    TRY(cull_plan_form(plan, &form));
     TRY(cull_tray_room(&n->tray, count));
     for (size_t i = 0; i < count; i++) {
         size_t from = subset ? subset->index[i] : i;

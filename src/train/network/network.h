@@ -40,7 +40,8 @@ struct cull_network {
 };
 
 typedef struct cull_network_setup {
-    cull_dtype         dtype;
+    cull_dtype         dtype;      /* of parameters                                    */
+    cull_arithmetic    arithmetic; /* and how it computes with them                    */
     cull_optim_options optim;
     bool               decay_all;
     cull_loss          loss;
@@ -70,8 +71,6 @@ static inline void cull_network_pass(cull_network *network)
 
 /* ---- network_inputs.c ---- */
 cull_status cull_network_check(const cull_network *network, const cull_tensor *x);
-cull_status cull_network_form(const cull_network *network, const cull_plan *plan,
-                              cull_data_form *out);
 /* Example `from` of x, in this form, into place `to` of the tray. */
 cull_status cull_network_take(cull_network *network, const cull_tensor *x, cull_data_form form,
                               size_t from, size_t to);
@@ -89,8 +88,5 @@ cull_status cull_network_read_subset(cull_network *network, const cull_subset *s
 /* The same where the backend reads it; NULL: all of `count`. */
 cull_status cull_network_place_subset(cull_network *network, const cull_subset *subset,
                                       size_t count, cull_subset *out);
-
-/* Leave norms and biases out of weight decay. */
-cull_status cull_train_exempt(const cull_model *model, cull_optim *optim);
 
 #endif

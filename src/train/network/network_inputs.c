@@ -90,12 +90,3 @@ cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_f
 done:
     return status;
 }
-
-cull_status cull_network_form(const cull_network *n, const cull_plan *plan, cull_data_form *out)
-{
-    cull_image image = cull_nn_plan_input(plan);
-
-    *out = (cull_data_form){.dtype = n->params->dtype, .channels_last = image.block == image.c};
-    if (image.block == 1 || image.block == image.c) return CULL_OK;
-    return cull_fail(CULL_UNSUPPORTED, "inputs in blocks of %lld channels", (long long)image.block);
-}

@@ -70,7 +70,7 @@ static cull_status predict(cull_network *n, const cull_tensor *x, size_t from, s
 
     cull_network_pass(n);
     TRY(cull_network_plan(n, CULL_PLAN_SCORE, count, &plan));
-    TRY(cull_network_form(n, plan, &form));
+    TRY(cull_plan_form(plan, &form));
     TRY(cull_tray_room(&n->tray, count));
     for (size_t i = 0; i < count; i++) {
         TRY(cull_network_take(n, x, form, from + i, i));

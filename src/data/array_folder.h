@@ -1,0 +1,13 @@
+/* data/array_folder.h - sets of arrays in a folder that set.json describes. */
+#ifndef CULL_DATA_ARRAY_FOLDER_H
+#define CULL_DATA_ARRAY_FOLDER_H
+
+#include "data/folder.h"
+#include "data/reader.h"
+
+/* Map the arrays of a role into an empty set; mean and deviation are set.json's. Named as a test
+ * set of its own, a folder gives its test set if it has one. */
+cull_status cull_data_array_folder_read(const cull_data_folder *folder, cull_data_role role,
+                                        cull_dataset *into);
+
+#endif

@@ -1,0 +1,72 @@
+/* tests/emu/emu.h - what tests plan and count, and what the imitation's files share. */
+#ifndef CULL_TESTS_EMU_EMU_H
+#define CULL_TESTS_EMU_EMU_H
+
+#include "cuda_runtime_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- for tests ---- */
+
+/* The nth cudaMalloc from now on (1: the next) and all behind it fail; 0: none. */
+void emu_fail_malloc(size_t nth);
+/* From the nth call of the runtime on the device is lost: everything says cudaErrorIllegalAddress
+ * and nothing is done. 0: it is well again. */
+void emu_lose_device(size_t nth);
+/* So many so far, in this process. */
+size_t emu_calls(void);
+size_t emu_mallocs(void);
+size_t emu_launches(void); /* of kernels, done   */
+size_t emu_replays(void);  /* of graphs, asked for */
+
+/* ---- inside ---- */
+
+/* A thing to be done: at the head of what it needs, from malloc. */
+struct emu_work {
+    void (*run)(struct emu_work *work);
+    void (*ask)(struct emu_work *work); /* when it is asked for; or NULL */
+    size_t holders;                     /* lists that it is in           */
+};
+
+struct emu_index {
+    unsigned x, y, z;
+};
+
+/* A kernel and its arguments, which `call` knows. */
+struct emu_kernel {
+    struct emu_work work;
+    const char     *name;
+    const void     *function;
+    void (*call)(struct emu_kernel *kernel);
+    struct emu_index grid, block;
+    size_t           shared;
+    int              together; /* all blocks are alive at once */
+};
+
+/* Takes what came from malloc, also where it fails. */
+cudaError_t emu_launch(struct emu_kernel *kernel, cudaStream_t stream);
+
+/* The threads of a kernel (emu_run.c). */
+void *emu_asked_shared(void);
+void  emu_meet(void);
+struct emu_agreed {
+    int any, all, count;
+};
+struct emu_agreed emu_barrier(const char *what, int predicate);
+struct emu_lanes {
+    uint64_t value[32];
+    unsigned present; /* lanes that came */
+};
+/* What each lane of the warp gave; good until the lane's next exchange. */
+const struct emu_lanes *emu_exchange(const char *what, unsigned mask, uint64_t value);
+unsigned                emu_lane(void);
+/* Ends the process, saying which kernel's thread did this. */
+void emu_kernel_insist(int holds, const char *what);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
