@@ -19,7 +19,7 @@ if(emu_is_here)
   target_include_directories(test_emu PRIVATE emu/include)
 endif()
 cull_with_far(test_far test_far_memory test_far_models test_far_network test_far_probe test_far_recorder
-  test_far_select test_far_train test_optim test_ops test_gain test_refit test_step_ops test_layers test_choose test_match)
+  test_far_select test_far_train test_optim test_ops test_gain test_refit test_step_ops test_layers test_choose test_match test_pool)
 
 # `cull` with it, of the same objects.
 add_executable(cull_far $<TARGET_OBJECTS:program>)
