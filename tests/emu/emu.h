@@ -35,10 +35,10 @@ struct emu_index {
 
 /* A kernel and its arguments, which `call` knows. */
 struct emu_kernel {
-    struct emu_work  work;
-    const char      *name;
-    const void      *function;
-    void           (*call)(struct emu_kernel *kernel);
+    struct emu_work work;
+    const char     *name;
+    const void     *function;
+    void (*call)(struct emu_kernel *kernel);
     struct emu_index grid, block;
     size_t           shared;
     int              together; /* all blocks are alive at once */

@@ -86,7 +86,10 @@ static const struct {
     cudaError_t error;
     const char *name, *sentence;
 } errors[] = {
-#define ERROR(name, sentence) {name, #name, sentence}
+#define ERROR(name, sentence)                                                                      \
+    {                                                                                              \
+        name, #name, sentence                                                                      \
+    }
     ERROR(cudaSuccess, "no error"),
     ERROR(cudaErrorInvalidValue, "invalid argument"),
     ERROR(cudaErrorMemoryAllocation, "out of memory"),
@@ -102,8 +105,7 @@ static const struct {
     ERROR(cudaErrorStreamCaptureInvalidated,
           "operation failed due to a previous error during capture"),
     ERROR(cudaErrorStreamCaptureUnmatched, "capture was not initiated in this stream"),
-    ERROR(cudaErrorStreamCaptureUnjoined,
-          "capturing stream has unjoined work"),
+    ERROR(cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work"),
     ERROR(cudaErrorStreamCaptureImplicit,
           "operation would make the legacy stream depend on a capturing blocking stream"),
     ERROR(cudaErrorCapturedEvent, "operation not permitted on an event last recorded in a "

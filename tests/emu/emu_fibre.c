@@ -1,8 +1,8 @@
 /*
  * tests/emu/emu_fibre.c - functions that can be left in the middle: a stack each, and a switch.
  *
- * A stack that has become free is the next fibre's, so functions that end without a pause share one.
- * Behind the end of each lies a page that nobody may touch.
+ * A stack that has become free is the next fibre's, so functions that end without a pause share
+ * one. Behind the end of each lies a page that nobody may touch.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -48,7 +48,7 @@ struct emu_fibre {
 
 static struct emu_fibre *running, *unused;
 /* Who called emu_fibre_go. */
-static struct emu_fibre  caller;
+static struct emu_fibre caller;
 #ifdef SANITIZED
 static const void *caller_bottom;
 static size_t      caller_size;

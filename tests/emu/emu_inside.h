@@ -85,7 +85,7 @@ void emu_run_kernel(struct emu_work *work);
 
 /* ---- emu_fibre.c ---- */
 struct emu_fibre;
-struct emu_fibre *emu_fibre_start(void (*run)(void)); /* not running yet */
+struct emu_fibre *emu_fibre_start(void (*run)(void));    /* not running yet */
 void              emu_fibre_go(struct emu_fibre *fibre); /* until it pauses or ends */
 void              emu_fibre_pause(void);
 /* Inside of run, last. */

@@ -17,7 +17,7 @@ static struct pinned {
     struct pinned *next;
     char          *data;
     size_t         bytes;
-} *pinned;
+} * pinned;
 
 void emu_fail_malloc(size_t nth)
 {
@@ -152,8 +152,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 {
     *attributes = (struct cudaPointerAttributes){.device = -1, .hostPointer = (void *)data};
     if (on_device(data, 1))
-        *attributes = (struct cudaPointerAttributes){
-            .type = cudaMemoryTypeDevice, .devicePointer = (void *)data};
+        *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeDevice,
+                                                     .devicePointer = (void *)data};
     else if (find_pinned(data, 1))
         *attributes = (struct cudaPointerAttributes){
             .type = cudaMemoryTypeHost, .devicePointer = (void *)data, .hostPointer = (void *)data};

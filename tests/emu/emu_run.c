@@ -47,7 +47,7 @@ struct block {
 
 static struct {
     struct emu_kernel *kernel;
-    struct block      *block;  /* of the thread that runs */
+    struct block      *block; /* of the thread that runs */
     struct warp       *warp;
     struct thread     *thread;
     struct meeting     grid;
@@ -277,8 +277,8 @@ static void begin_block(struct block *block, size_t number)
     /* more would take longer than the kernels */
     if (bytes && (number < 4 || bytes <= 4096)) memset(__start_emu_shared, POISON, bytes);
     for (size_t i = 0; i < now.threads; i++) {
-        block->thread[i] = (struct thread){.index = index_of(i, now.kernel->block),
-                                           .lane = (unsigned)(i % WARP)};
+        block->thread[i] =
+            (struct thread){.index = index_of(i, now.kernel->block), .lane = (unsigned)(i % WARP)};
         if (i % WARP == 0) block->warp[i / WARP].meeting = (struct meeting){0};
         block->warp[i / WARP].meeting.expected++;
     }

@@ -196,7 +196,7 @@ static void launches_that_cannot_be_fail(void **state)
 
 static void nothing_is_done_before_somebody_waits(void **state)
 {
-    int  here = 5, *there = take(sizeof here), *pinned = NULL;
+    int         here = 5, *there = take(sizeof here), *pinned = NULL;
     cudaEvent_t before = NULL, after = NULL;
     float       milliseconds = -1;
 

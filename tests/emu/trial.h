@@ -10,7 +10,8 @@ extern "C" {
 
 /* y = the sum of x[n], by shuffles and a barrier. */
 cudaError_t trial_sum(cudaStream_t stream, const double *x, size_t n, double *y);
-/* out[lane][...]: what each lane has of every shuffle, vote and reduction; 64 threads, 16 a thread. */
+/* out[lane][...]: what each lane has of every shuffle, vote and reduction; 64 threads, 16 a thread.
+ */
 enum { TRIAL_WARP = 16 };
 cudaError_t trial_warp(cudaStream_t stream, long long *out);
 /* any, all and count of a barrier of 96 threads, of which those from `stay` on leave before it. */
