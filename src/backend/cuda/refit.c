@@ -66,11 +66,13 @@ void cull_cuda_refit_room(cull_cuda_refit_call *x, uint32_t blocks, double *room
 
 /* ---- who ---- */
 
+/* Of those that meet: two or more. */
 static uint32_t blocks_for(const cull_cuda *cuda, size_t n)
 {
     size_t blocks = (n + ROWS_WORTH_A_BLOCK - 1) / ROWS_WORTH_A_BLOCK;
 
-    return (uint32_t)(blocks < (size_t)cuda->processors ? blocks : (size_t)cuda->processors);
+    if (blocks > (size_t)cuda->processors) blocks = (size_t)cuda->processors;
+    return blocks > 2 ? (uint32_t)blocks : 2;
 }
 
 /* A sweep for each of n atoms. */
