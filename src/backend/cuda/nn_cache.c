@@ -160,7 +160,7 @@ static void write_way(char line[LINE], const char *about, const char *problem,
                       const cull_nn_way *way)
 {
     const cull_choice *choice = &way->choice;
-    int at = snprintf(line, LINE, "%s, %s\t%s %d", about, problem,
+    int                at = snprintf(line, LINE, "%s, %s\t%s %d", about, problem,
                       way->kind == CULL_WAY_OWN ? "own" : "library", way->number);
 
     if (way->kind == CULL_WAY_LIBRARY) {

@@ -4,8 +4,8 @@
  *     x (n, h, w, c)    y (n, p, q, o)    w (o, kernel, kernel, c/groups)    b (o)
  *
  * Each direction is computed in the way that won its contest (nn_state.h): a kernel of our own, or
- * an engine of cuDNN. An engine may leave dw in bfloat16, which is widened then; and where it cannot
- * add to dx, dx is left in scratch memory and added.
+ * an engine of cuDNN. An engine may leave dw in bfloat16, which is widened then; and where it
+ * cannot add to dx, dx is left in scratch memory and added.
  */
 #include "backend/cuda/nn_conv.h"
 
@@ -14,9 +14,9 @@
 #include "backend/cuda/nn_rows.h"
 #include "base/alloc.h"
 
-enum { OWN_PLAIN, OWN_DEPTH };          /* kernels of our own                          */
-enum { AS_IT_IS, NARROW };              /* a plan's dw: float32, or bfloat16           */
-enum { STREAMS = 160, ENGINES = 8 };    /* weights of an output of a stem; tried at most */
+enum { OWN_PLAIN, OWN_DEPTH };       /* kernels of our own                          */
+enum { AS_IT_IS, NARROW };           /* a plan's dw: float32, or bfloat16           */
+enum { STREAMS = 160, ENGINES = 8 }; /* weights of an output of a stem; tried at most */
 enum { DEPTH_ROOM = 32768, NAMES = 160 };
 
 struct conv {
@@ -35,7 +35,8 @@ cull_status cull_conv_check_types(const cull_layer_desc *d)
     bool one = (d->dtype == CULL_F32 || d->dtype == CULL_F64) && d->parameters == d->dtype;
 
     if (one || (d->dtype == CULL_BF16 && d->parameters == CULL_F32)) return CULL_OK;
-    return cull_fail(CULL_UNSUPPORTED, "layers on CUDA devices know no %s values over %s parameters",
+    return cull_fail(CULL_UNSUPPORTED,
+                     "layers on CUDA devices know no %s values over %s parameters",
                      cull_dtype_name(d->dtype), cull_dtype_name(d->parameters));
 }
 
@@ -93,7 +94,12 @@ static bool library_knows(const struct conv *op)
     return cull_nn_library(op->nn) && op->types.values != CULL_F64;
 }
 
-/* ---- scratch memory: a plan's own, then what stands beside it ---- */
+/*
+ * ---- scratch memory ----
+ *
+ * A plan's own, weights that had to be moved to a border, and a result that has to be widened or
+ * added; or a kernel's own; and last the parts of a bias's sums.
+ */
 static size_t result_bytes(const struct conv *op, cull_direction direction)
 {
     size_t size = cull_dtype_size(op->types.values);
@@ -106,13 +112,11 @@ static size_t sum_rows(const struct conv *op)
     return cull_conv_y(&op->shape) / (size_t)op->shape.o;
 }
 
-/* Behind it: weights that had to be moved to a border. */
 static size_t own_bytes(const struct conv *op, cull_direction direction, const cull_nn_way *way)
 {
     if (direction != CULL_WEIGHTS || way->kind != CULL_WAY_OWN) return 0;
-    return way->number == OWN_DEPTH
-               ? cull_depth_room(&op->shape, op->types.values, op->processors)
-               : cull_plain_room(&op->shape, op->types, op->processors);
+    return way->number == OWN_DEPTH ? cull_depth_room(&op->shape, op->types.values, op->processors)
+                                    : cull_plain_room(&op->shape, op->types, op->processors);
 }
 
 static size_t way_bytes(const struct conv *op, cull_direction direction, const cull_nn_way *way)
@@ -133,7 +137,6 @@ static size_t way_bytes(const struct conv *op, cull_direction direction, const c
     return bytes;
 }
 
-/* Where the parts of a plan's scratch are: weights, then the result, then sums of a bias. */
 struct places {
     char *weights, *result;
 };
@@ -264,13 +267,13 @@ static cull_status run_weights(const struct conv *op, const cull_nn_way *way, cu
                                const cull_layer_args *args, void *room)
 {
     cull_status status = CULL_OK;
-    size_t      outs = (size_t)op->shape.o;
-    size_t      behind = way_bytes(op, CULL_WEIGHTS, way) - cull_rows_sum_room(sum_rows(op), outs);
+    size_t      outs = (size_t)op->shape.o, rows = sum_rows(op);
+    char       *end = (char *)room + way_bytes(op, CULL_WEIGHTS, way);
 
     TRY(run_dw(op, way, stream, args, room));
     if (op->base.desc.bias)
-        CUDA(cull_rows_sum(stream, op->types.values, sum_rows(op), outs, args->dy, args->db,
-                           (char *)room + behind));
+        CUDA(cull_rows_sum(stream, op->types.values, rows, outs, args->dy, args->db,
+                           end - cull_rows_sum_room(rows, outs)));
 done:
     return status;
 }
@@ -299,7 +302,7 @@ static cull_conv_problem problem_of(const struct conv *op, cull_direction direct
 
 static cull_status open_arrays(void *context, cull_kit *kit)
 {
-    cull_status      status = CULL_OK;
+    cull_status       status = CULL_OK;
     struct contender *c = context;
     struct conv      *op = c->op;
     cull_dtype        dtype = op->types.values;
@@ -316,15 +319,8 @@ static cull_status open_arrays(void *context, cull_kit *kit)
     CUDA(cull_rows_noise(c->stream, dtype, x_count, x));
     CUDA(cull_rows_noise(c->stream, dtype, y_count, y));
     CUDA(cull_rows_noise(c->stream, dtype, w, narrow));
-    c->args = (cull_layer_args){.x = x,
-                                .y = y,
-                                .dx = x,
-                                .dy = y,
-                                .w = narrow,
-                                .narrow = narrow,
-                                .b = b,
-                                .dw = dw,
-                                .db = b};
+    c->args = (cull_layer_args){
+        .x = x, .y = y, .dx = x, .dy = y, .w = narrow, .narrow = narrow, .b = b, .dw = dw, .db = b};
 done:
     return status;
 }
@@ -333,17 +329,15 @@ done:
 static cull_status check_adding(struct contender *c, cull_nn_way *way)
 {
     enum { LOOKED_AT = 4096 };
-    static const char zero[LOOKED_AT];
-    cull_status       status = CULL_OK;
-    struct conv      *op = c->op;
-    cull_backend     *backend = op->base.backend;
-    size_t            size = cull_dtype_size(op->types.values);
-    size_t            bytes = cull_conv_x(&op->shape) * size, dy = cull_conv_y(&op->shape) * size;
-    char              before[LOOKED_AT], after[LOOKED_AT];
-    void             *room = NULL;
-    bool              same = true;
+    cull_status   status = CULL_OK;
+    struct conv  *op = c->op;
+    cull_backend *backend = op->base.backend;
+    size_t        size = cull_dtype_size(op->types.values);
+    size_t        bytes = cull_conv_x(&op->shape) * size, dy = cull_conv_y(&op->shape) * size;
+    char          before[LOOKED_AT], after[LOOKED_AT];
+    void         *room = NULL;
+    bool          same = true;
 
-    (void)zero;
     if (bytes > LOOKED_AT) bytes = LOOKED_AT;
     TRY(cull_backend_allocate(backend, cull_plan_room(way->adding) + 1, 1, "scratch", &room));
     TRY(cull_backend_fill(backend, (void *)(uintptr_t)c->args.dy, 0, dy));
@@ -359,10 +353,10 @@ static cull_status check_adding(struct contender *c, cull_nn_way *way)
     }
 done:
     if (status == CULL_OK)
-        status = cull_cuda_check(cull_rows_noise(c->stream, op->types.values,
-                                                 cull_conv_y(&op->shape),
-                                                 (void *)(uintptr_t)c->args.dy),
-                                 "cull_rows_noise");
+        status =
+            cull_cuda_check(cull_rows_noise(c->stream, op->types.values, cull_conv_y(&op->shape),
+                                            (void *)(uintptr_t)c->args.dy),
+                            "cull_rows_noise");
     cull_backend_release(backend, room);
     return status;
 }
@@ -462,11 +456,11 @@ done:
 
 static cull_status choose(struct conv *op, cull_direction direction)
 {
-    cull_status       status = CULL_OK;
-    struct contender  contender = {.op = op, .direction = direction};
-    cull_nn_contest  *contest = NULL;
+    cull_status        status = CULL_OK;
+    struct contender   contender = {.op = op, .direction = direction};
+    cull_nn_contest   *contest = NULL;
     const cull_nn_way *known = NULL;
-    cull_cuda        *cuda = NULL;
+    cull_cuda         *cuda = NULL;
 
     TRY(cull_cuda_enter(op->base.backend, &cuda));
     contender.stream = cuda->stream;
@@ -521,13 +515,11 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     if (desc->learn) TRY(choose(op, CULL_WEIGHTS));
     (void)snprintf(op->names, sizeof op->names, "%s", name_of(&op->way[CULL_FORWARD]));
     if (desc->learn)
-        (void)snprintf(op->names, sizeof op->names, "%s; %s; %s%s",
-                       name_of(&op->way[CULL_FORWARD]),
-                       desc->input_gradient ? name_of(&op->way[CULL_DATA]) : "none",
-                       name_of(&op->way[CULL_WEIGHTS]),
-                       op->way[CULL_WEIGHTS].plan && op->way[CULL_WEIGHTS].number == NARROW
-                           ? ", narrow"
-                           : "");
+        (void)snprintf(
+            op->names, sizeof op->names, "%s; %s; %s%s", name_of(&op->way[CULL_FORWARD]),
+            desc->input_gradient ? name_of(&op->way[CULL_DATA]) : "none",
+            name_of(&op->way[CULL_WEIGHTS]),
+            op->way[CULL_WEIGHTS].plan && op->way[CULL_WEIGHTS].number == NARROW ? ", narrow" : "");
     op->base.implementation = op->names;
     *out = &op->base;
     op = NULL;

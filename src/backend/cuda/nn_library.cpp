@@ -1,4 +1,7 @@
 /* backend/cuda/nn_library.cpp - cuDNN and cuBLASLt opened, and what they say of failures. */
+#include <cublasLt.h>
+#include <cudnn.h>
+
 #include "backend/cuda/nn_library.hpp"
 
 #include <cstdio>

@@ -89,4 +89,9 @@ cull_status cull_plan_product(const cull_plan *plan, cudaStream_t stream, const 
 }
 #endif
 
+/* The emulator of the tests has no libraries, and so no choices and no plans. */
+#ifdef CULL_EMU
+#include "backend/cuda/nn_library_none.h"
+#endif
+
 #endif

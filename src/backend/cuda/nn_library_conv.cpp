@@ -5,6 +5,8 @@
  * Tensors have four dimensions (n, c, h, w) and strides of NHWC; the filter is (o, c/groups, r, s)
  * with c innermost, and says by its c how many groups there are.
  */
+#include <cudnn.h>
+
 #include "backend/cuda/nn_library.hpp"
 
 #include <cstdio>

@@ -2,6 +2,8 @@
  * backend/cuda/nn_library_product.cpp - products of matrices by cuBLASLt, column by column as it
  * has them: D = A B [+ D] [+ bias].
  */
+#include <cublasLt.h>
+
 #include "backend/cuda/nn_library.hpp"
 
 #include <cstdio>

@@ -9,13 +9,6 @@
 #include "backend/cuda/nn_cache.h"
 #include "base/alloc.h"
 
-/* The emulator has neither cuDNN nor cuBLASLt: every problem is then for our own kernels. */
-#ifdef CULL_EMU
-#define NO_LIBRARIES true
-#else
-#define NO_LIBRARIES false
-#endif
-
 enum { FIRST_ROOM = 32 };
 
 struct known {
@@ -66,10 +59,8 @@ static cull_status make_state(cull_backend *backend, cull_nn **out)
     nn->backend = backend;
     nn->says = is_set("CULL_CUDA_SAY");
     nn->compiled = is_set("CULL_CUDA_COMPILED");
-    if (!NO_LIBRARIES) {
-        TRY(cull_library_open(backend->ordinal, &nn->library));
-        TRY(cull_nn_cache_open(cull_library_about(nn->library), &nn->cache));
-    }
+    TRY(cull_library_open(backend->ordinal, &nn->library));
+    if (nn->library) TRY(cull_nn_cache_open(cull_library_about(nn->library), &nn->cache));
     *out = nn;
     nn = NULL;
 done:
