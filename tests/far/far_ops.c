@@ -73,6 +73,8 @@ static const struct pointer pointers[CULL_OP_KINDS][MOST] = {
                           ONE(facility.options, facility_options)},
     [CULL_OP_GRADIENT] = {ONE(gradient.h, tensor), ONE(gradient.p, tensor), ARRAY(gradient.row),
                           ARRAY(gradient.b)},
+    [CULL_OP_CANCEL] = {ONE(cancel.h, tensor), ONE(cancel.p, tensor), ARRAY(cancel.row),
+                        ARRAY(cancel.b), ARRAY(cancel.trouble)},
     [CULL_OP_GATHER] = {ARRAY(gather.from), ARRAY(gather.to), ARRAY(gather.index)},
     [CULL_OP_KEPT] = {ARRAY(kept.index), ARRAY(kept.chosen), ARRAY(kept.from_p),
                       ARRAY(kept.from_loss), ARRAY(kept.from_target), ARRAY(kept.from_place),

@@ -104,7 +104,8 @@ const cull_backend_class cull_backend_cuda = {
     .queue = &cull_cuda_queue,
     .op = {[CULL_OP_FACILITY] = &cull_cuda_facility,
            [CULL_OP_GRADIENT] = &cull_cuda_gradient,
-           [CULL_OP_GAIN] = &cull_cuda_gain},
+           [CULL_OP_GAIN] = &cull_cuda_gain,
+           [CULL_OP_CANCEL] = &cull_cuda_cancel},
     .open = open_device,
     .close = close_device,
 };
