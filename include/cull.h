@@ -208,7 +208,7 @@ CULL_API const char *cull_dtype_name(cull_dtype dtype); /* "float32" */
  *           dimension must be dense. Nothing is read of the memory itself, nor is it waited for.
  *
  * Returns CULL_UNSUPPORTED for more than CULL_MAX_DIMS dimensions, or a type other than the
- * five above (one lane).
+ * six above (one lane).
  */
 CULL_API cull_status cull_tensor_from_dlpack(const void *dltensor, cull_tensor *out);
 
@@ -247,15 +247,28 @@ CULL_API cull_status cull_file_read(const char *path, void **data, size_t *bytes
 
 /* ---- backend ------------------------------------------------------------------- */
 
-/* Where the arithmetic runs: "cpu" (fast) or "ref" (plain loops, the definition of
- * right). Owns its threads, which work for one caller at a time; whoever calls meanwhile,
- * from a thread of his own, works alone and gets the same. Closed when nobody uses it. */
+/* Where the arithmetic runs: "cpu" (fast), "ref" (plain loops, the definition of right), or
+ * "cuda", a device, whose number may stand behind a colon. Owns its threads, which work for one
+ * caller at a time; whoever calls meanwhile, from a thread of his own, works alone and gets the
+ * same; one on a device has one caller at a time. Closed when nobody uses it. */
 typedef struct cull_backend cull_backend;
 
-/* threads 0: as many as there are cores. CULL_UNSUPPORTED for an unknown name. */
+/* threads 0: as many as there are cores. CULL_UNSUPPORTED for an unknown name, and where there is
+ * no such device, or what it needs is not installed: the sentence says what. */
 CULL_API cull_status cull_backend_open(const char *name, unsigned threads, cull_backend **out);
 CULL_API void        cull_backend_close(cull_backend *backend);
 CULL_API const char *cull_backend_describe(const cull_backend *backend); /* "cpu avx2 2 threads" */
+
+/* What a backend's device has. Zeros and empty texts for the processor's. */
+typedef struct cull_backend_facts {
+    size_t size;        /* sizeof, or 0                                                    */
+    size_t free, total; /* bytes of its memory; `free` with what this process has and does
+                           not use                                                         */
+    char versions[112]; /* "driver 13.0, runtime 13.0, cuDNN 9.14.0"                       */
+    char bus[16];       /* its address, "0000:1b:00.0"                                     */
+} cull_backend_facts;
+
+CULL_API cull_status cull_backend_look(cull_backend *backend, cull_backend_facts *out);
 
 /* ---- signals: what the forward pass saw ---------------------------------------- */
 
@@ -278,8 +291,8 @@ typedef struct cull_target {
 } cull_target;
 
 /* Borrowed for the length of a call; absent arrays have data == NULL. Floats may be
- * float32 or float64, labels int32, int64 or uint8, rows strided. All of them lie on one device:
- * the host, or that of the selector's backend. */
+ * float32, float64 or bfloat16, labels int32, int64 or uint8, rows strided. All of them lie on one
+ * device: the host, or that of the selector's backend. */
 typedef struct cull_signals {
     size_t          size;       /* sizeof, or 0 */
     size_t          count;      /* examples: M of a batch, or N of the pool           */
@@ -1348,6 +1361,13 @@ typedef struct cull_run_outlook {
     double           predicted; /* time, by what the first steps took                        */
     double           seconds;   /* of the whole run, evaluations left out, likewise          */
     cull_target_kind target;    /* what `classes` counts: classes, labels or numbers  */
+    const char      *backend;   /* what the run computes on, as cull_backend_describe() has it  */
+    const char      *chosen;    /* why train.backend=auto chose it; "": it was asked for        */
+    const char      *precision; /* as train.precision has it                                    */
+
+    /* Bytes of a device's memory that the run takes before its first step, and what is left of how
+     * much; zeros where it is the host's. */
+    size_t device_data, device_parameters, device_plans, device_free, device_total;
 } cull_run_outlook;
 
 typedef struct cull_run_options {

@@ -29,8 +29,8 @@ types. Those that take a varying number of arguments are left out.
 """
 from __future__ import annotations
 
-from ctypes import (CDLL, POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint,
-                    c_uint32, c_uint64, c_void_p)
+from ctypes import (CDLL, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t,
+                    c_uint, c_uint32, c_uint64, c_void_p)
 '''
 
 

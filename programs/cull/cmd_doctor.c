@@ -48,14 +48,15 @@ static json_t *findings_json(const findings *f)
 }
 
 static int print_all_json(const char *device, const char *dnnl, const char *data,
-                          const bool *passed, const findings *f)
+                          const bool *passed, const doctor_devices *devices, const findings *f)
 {
-    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:s, s:s, s:b, s:s, s:o, s:o}", "version",
-                          cull_version(), "compiler", COMPILER, "backend", device, "onednn", dnnl,
-                          "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "usable",
-                          json_number(doctor_cores()), "zlib", zlibVersion(), "jansson",
+    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:s}",
+                          "version", cull_version(), "compiler", COMPILER, "backend", device,
+                          "onednn", dnnl, "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN),
+                          "usable", json_number(doctor_cores()), "zlib", zlibVersion(), "jansson",
                           jansson_version_str(), "gnuplot", doctor_finds("gnuplot"), "data", data,
-                          "memory_gib", json_number(memory_gib()), "findings", findings_json(f));
+                          "memory_gib", json_number(memory_gib()), "findings", findings_json(f),
+                          "devices", doctor_devices_json(devices), "no_device", devices->why);
 
     for (size_t i = 0; o && doctor_test_at(i); i++)
         (void)json_object_set_new(o, doctor_test_at(i)->name, json_boolean(passed[i]));
@@ -63,13 +64,14 @@ static int print_all_json(const char *device, const char *dnnl, const char *data
 }
 
 static int print_all(const char *device, const char *dnnl, const char *data, const bool *passed,
-                     const findings *f)
+                     const doctor_devices *devices, const findings *f)
 {
     (void)printf("cull      %s\ncompiler  %s\nbackend   %s\noneDNN    %s\ncores     %ld\n"
                  "memory    %.1f GiB\nzlib      %s\njansson   %s\ngnuplot   %s\ndata      %s\n",
                  cull_version(), COMPILER, device, dnnl[0] ? dnnl : "linked into the program",
                  sysconf(_SC_NPROCESSORS_ONLN), memory_gib(), zlibVersion(), jansson_version_str(),
                  doctor_finds("gnuplot") ? "found" : "not found", data[0] ? data : "none found");
+    doctor_devices_print(devices);
     for (size_t i = 0; doctor_test_at(i); i++)
         (void)printf("%-9s %s\n", doctor_test_at(i)->name, passed[i] ? "ok" : "WRONG");
     if (f->count == 0) (void)printf("\nAll is as it should be.\n");
@@ -84,15 +86,18 @@ static int report(cull_backend *backend, bool json)
     const char *device = cull_backend_describe(backend);
     char        data[MOST_PATH], dnnl[MOST_PATH];
     bool        passed[MOST_TESTS] = {0};
-    findings    found;
     int         end = END_WELL;
+
+    static doctor_devices devices;
+    static findings       found;
 
     list_data(data, sizeof data);
     doctor_dnnl(dnnl, sizeof dnnl);
-    doctor_look(&found);
+    doctor_devices_find(&devices);
+    doctor_look(&devices, &found);
     for (size_t i = 0; doctor_test_at(i); i++) passed[i] = doctor_test_at(i)->passes(backend);
-    end = json ? print_all_json(device, dnnl, data, passed, &found)
-               : print_all(device, dnnl, data, passed, &found);
+    end = json ? print_all_json(device, dnnl, data, passed, &devices, &found)
+               : print_all(device, dnnl, data, passed, &devices, &found);
     for (size_t i = 0; !end && doctor_test_at(i); i++)
         if (!passed[i])
             end = complain(END_FAILED,
@@ -103,12 +108,14 @@ static int report(cull_backend *backend, bool json)
 
 static const command self = {
     .name = "doctor",
-    .usage = "usage: cull doctor [--json]\n\n"
-             "Prints versions, compiler, backend, cores and memory and which data sets are found,\n"
-             "solves small problems whose answers are known, and says of everything that is not\n"
-             "as it should be (programs and sets that are missing, cores that may not be used,\n"
-             "variables that slow threads down, little space) what to do about it. Exit status 1\n"
-             "when an answer is wrong.\n\n",
+    .usage =
+        "usage: cull doctor [--json]\n\n"
+        "Prints versions, compiler, backend, cores and memory, which data sets are found, and\n"
+        "the devices that there are, or why there is none;\n"
+        "solves small problems whose answers are known, and says of everything that is not\n"
+        "as it should be (programs and sets that are missing, cores that may not be used,\n"
+        "variables that slow threads down, little space) what to do about it. Exit status 1\n"
+        "when an answer is wrong.\n\n",
 };
 
 int cmd_doctor(int argc, char **argv)

@@ -185,9 +185,11 @@ static void look_at_space(findings *f)
              "%.1f GB of memory are little", ram / 1e9);
 }
 
-void doctor_look(findings *out)
+void doctor_look(const doctor_devices *devices, findings *out)
 {
     *out = (findings){0};
+    if (devices->known && !devices->count)
+        find(out, devices->fix, "there is a device, and it cannot be used: %.240s", devices->why);
     if (!doctor_finds("gnuplot"))
         find(out, "apt-get install gnuplot-nox",
              "gnuplot is not found, so that pages have no figures");

@@ -13,6 +13,26 @@ typedef struct doctor_test {
 
 const doctor_test *doctor_test_at(size_t i); /* i = 0, 1, ... until NULL */
 
+/* ---- doctor_device.c: what computes beside the processor ---- */
+
+enum { MOST_DEVICES = 16 };
+
+typedef struct doctor_device {
+    char   name[64], versions[112];
+    double free, total; /* bytes */
+} doctor_device;
+
+typedef struct doctor_devices {
+    bool          known; /* the system has one, whether it can be used or not */
+    size_t        count;
+    doctor_device at[MOST_DEVICES];
+    char          why[512], fix[256]; /* there is none, and what to do about it */
+} doctor_devices;
+
+void    doctor_devices_find(doctor_devices *out);
+json_t *doctor_devices_json(const doctor_devices *devices);
+void    doctor_devices_print(const doctor_devices *devices);
+
 /* ---- doctor_findings.c: what is not as it should be ---- */
 
 enum { MOST_FINDINGS = 16, MOST_FINDING = 320 };
@@ -26,7 +46,7 @@ typedef struct findings {
     finding at[MOST_FINDINGS];
 } findings;
 
-void doctor_look(findings *out);
+void doctor_look(const doctor_devices *devices, findings *out);
 
 /* The program of this name on the PATH. */
 bool doctor_finds(const char *program);

@@ -55,6 +55,7 @@ int complain_status(cull_status status)
         {CULL_BAD_STATE, END_FAILED,
          "Give the strategy, options, --pool, --batch, --epochs, --steps and --seed it was saved "
          "with, or remove the file to start anew."},
+        {CULL_DEVICE, END_FAILED, "See cull doctor; --backend cpu needs no device."},
         {CULL_BAD_ARGUMENT, END_FAILED,
          "See cull select --help for the shape and type of each array."},
         {CULL_OK, END_FAILED, NULL}};

@@ -6,6 +6,7 @@
 #include "backend/module.h"
 #include "base/alloc.h"
 #include "base/number.h"
+#include "base/sized.h"
 
 /* The one list of backends. libcull_select has no networks, so this file is compiled for it with
  * CULL_WITHOUT_LAYERS; the tests' builds add some of their own. Those of devices are in shared
@@ -104,6 +105,18 @@ void cull_backend_close(cull_backend *backend)
     cull_backend_close(backend->host);
     cull_team_destroy(backend->team);
     cull_base_free(backend);
+}
+
+cull_status cull_backend_look(cull_backend *backend, cull_backend_facts *out)
+{
+    cull_status        status = CULL_OK;
+    cull_backend_facts facts = {0}, room, *given = out;
+
+    SIZED_RESULT(cull_backend_facts, out, room);
+    if (backend->class->look) TRY(backend->class->look(backend, &facts));
+    cull_sized_give(given, &facts, sizeof facts);
+done:
+    return status;
 }
 
 const char *cull_backend_describe(const cull_backend *backend)

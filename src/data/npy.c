@@ -17,8 +17,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied a
 
 enum { MAGIC = 6, PREFIX = 10, MOST_TEXT = 1 << 16, BORDER = 64, SOME = 1024 };
 
-static const char *const codes[] = {
-    [CULL_F32] = "f4", [CULL_F64] = "f8", [CULL_I32] = "i4", [CULL_I64] = "i8", [CULL_U8] = "u1"};
+static const char *const codes[] = {[CULL_F32] = "f4", [CULL_F64] = "f8", [CULL_I32] = "i4",
+                                    [CULL_I64] = "i8", [CULL_U8] = "u1",  [CULL_BF16] = NULL};
 
 static const char     magic[] = "\x93NUMPY";
 static const uint64_t most_bytes = (uint64_t)1 << 62;
@@ -377,6 +377,8 @@ cull_status cull_data_npy_bytes(const cull_tensor *tensor, const char *name, uin
 
     if (!tensor->data || cull_dtype_size(tensor->dtype) == 0)
         FAIL(CULL_BAD_ARGUMENT, "%s: no data, or of an unknown type", name);
+    if (!codes[tensor->dtype])
+        FAIL(CULL_UNSUPPORTED, "%s: files have no %s", name, cull_dtype_name(tensor->dtype));
     TRY(cull_device_check(tensor->device, (cull_device){0}, name));
     if (tensor->dims < 1 || tensor->dims > CULL_MAX_DIMS)
         FAIL(CULL_BAD_ARGUMENT, "%s: %d dimensions; 1 to %d can be written", name, tensor->dims,

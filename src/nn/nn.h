@@ -246,6 +246,8 @@ const void *cull_nn_plan_logits(const cull_plan *plan);
 /* Targets of the latest run, the batch's or gathered, and the loss they are of. */
 const void *cull_nn_plan_target(const cull_plan *plan);
 cull_loss   cull_nn_plan_loss(const cull_plan *plan);
+/* Of activations and gradients; what operations keep of their own is not counted. */
+size_t cull_nn_plan_bytes(const cull_plan *plan);
 
 /* Implementation name of every operation: i = 0, 1, ... until NULL. For tests. */
 const char *cull_nn_plan_implementation(const cull_plan *plan, size_t i);

@@ -49,12 +49,15 @@ struct cull_plan {
     /* memory of the backend; learn-from-kept: operations too */
     cull_kit  kit;
     char     *arena;
+    size_t    bytes;      /* of the arena and what is of one entry an example                  */
     double   *loss;       /* [batch]                                                           */
     void     *p;          /* [batch * classes] wide                                            */
     uint32_t *order;      /* [batch] 0 .. batch-1, the places of a batch that names none       */
     double   *share;      /* [batch] learn-from-kept: a row's weight in BatchNorm's backward   */
     void     *own_target; /* [batch] learn-from-kept: gathered, as the places                */
     uint32_t *own_place;
+
+    cull_gathered *gathered; /* [values + 2 steps] learn-from-kept: what rows are taken of */
 
     /* of the latest run */
     const void        *target;

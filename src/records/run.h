@@ -42,7 +42,10 @@ typedef struct cull_records_info {
     } init;
     struct {
         const char *system, *release, *processor, *backend;
+        const char *chosen;    /* why train.backend=auto chose it; "": it was asked for */
+        const char *precision; /* of train.precision                                    */
         double      cores;
+        double      planned; /* bytes of a device that the run takes before its first step; NaN */
     } machine;
     struct {
         const char *name;

@@ -49,6 +49,15 @@ done:
     return status;
 }
 
+size_t cull_plans_bytes(const cull_plans *p)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        if (p->entry[i].plan) bytes += cull_nn_plan_bytes(p->entry[i].plan);
+    return bytes;
+}
+
 void cull_plans_clear(cull_plans *p)
 {
     for (size_t i = 0; i < p->count; i++) cull_nn_plan_destroy(p->entry[i].plan);

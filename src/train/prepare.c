@@ -397,6 +397,15 @@ static cull_status check_moments(const cull_train_setup *s, double length)
         length < (double)s->epochs ? ": the strategy or train.shorten makes them fewer" : "");
 }
 
+/* The plan that evaluates, so that what a run takes of a device is there before its first step. */
+static cull_status make_evaluation(cull_trainer *t)
+{
+    size_t     most = cull_train_evaluate_batch(t->setup, t->backend), count = t->sets.test->count;
+    cull_plan *plan = NULL;
+
+    return cull_learner_plan(&t->learner, CULL_PLAN_SCORE, most < count ? most : count, &plan);
+}
+
 static cull_status make_learning(cull_trainer *t)
 {
     const cull_train_setup *s = t->setup;
@@ -422,12 +431,15 @@ static cull_status make_learning(cull_trainer *t)
                           &t->expected));
     TRY(cull_rows_make(t->backend, t->expected.learns, cull_resident_row(&t->sets.train_at),
                        cull_resident_target(&t->sets.train_at), &t->feed.rows));
+    t->feed.letter = &t->learner.letter;
+    TRY(cull_train_make_letter(t, t->expected.meets));
     if (!cull_backend_on_host(t->backend)) { /* decisions wait for nothing: the step tells */
         cull_sel_trouble(t->selector, t->learner.trouble);
         cull_sel_moment(t->selector, t->learner.now);
     }
     cull_sel_subset_aim(&t->chosen, t->backend);
     TRY(cull_subset_resize(&t->chosen, t->expected.candidates));
+    if (!cull_backend_on_host(t->backend)) TRY(make_evaluation(t));
     TRY(make_schedule(s, &t->expected, pool, schedule));
 done:
     return status;
@@ -449,11 +461,13 @@ cull_status cull_trainer_create(const cull_train_setup *setup, bool learns, cull
     TRY(make_model(setup, t));
     t->recorder.backend = t->backend;
     cull_books_open(t->backend, setup->score.proxy != NULL, &t->books);
+    TRY(cull_train_check_room(t));
     TRY(place_data(setup, &t->learner, &t->sets));
     if (learns) TRY(make_learning(t));
     *out = t;
     t = NULL;
 done:
+    if (t) status = cull_train_blame_room(t, status);
     cull_trainer_destroy(t);
     return status;
 }

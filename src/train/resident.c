@@ -12,6 +12,7 @@ static cull_status place(cull_resident *r, const void **array, size_t bytes)
     if (!*array || cull_backend_on_host(r->backend)) return CULL_OK;
     TRY(cull_kit_allocate(&r->kit, bytes, 1, "a data set", &there));
     TRY(cull_backend_upload(r->backend, there, *array, bytes));
+    r->bytes += bytes;
     *array = there;
 done:
     return status;

@@ -21,6 +21,7 @@ typedef struct cull_resident {
     cull_kit            kit; /* of what was copied there, augment and gather       */
     void               *packed, *packed_there; /* [room] rows, here and there      */
     size_t              room, room_there;
+    size_t              bytes; /* copied there */
 } cull_resident;
 
 /* Into a zeroed struct, which close ends, also after a failure. */

@@ -42,6 +42,20 @@ static void print_run(const cull_run_outlook *o)
     (void)fputs("\n", stderr);
 }
 
+static void print_machine(const cull_run_outlook *o)
+{
+    (void)fprintf(stderr, "backend   %s, %s", o->backend, o->precision);
+    if (o->chosen[0]) (void)fprintf(stderr, " (train.backend=auto: %s)", o->chosen);
+    (void)fputs("\n", stderr);
+    if (o->device_total)
+        (void)fprintf(stderr,
+                      "memory    %.0f MB of data, %.0f MB of parameters and optimizer, %.0f MB of "
+                      "activations; %.1f of %.1f GB are left\n",
+                      (double)o->device_data / 1e6, (double)o->device_parameters / 1e6,
+                      (double)o->device_plans / 1e6, (double)o->device_free / 1e9,
+                      (double)o->device_total / 1e9);
+}
+
 static void print_counted(const cull_run_outlook *o)
 {
     if (isfinite(o->counted))
@@ -55,6 +69,7 @@ void print_outlook(const cull_run_outlook *o)
 {
     print_data(o);
     print_run(o);
+    print_machine(o);
     print_counted(o);
 }
 
@@ -68,11 +83,20 @@ void print_prediction(const cull_run_outlook *o)
                   100 * o->predicted, time);
 }
 
+/* Bytes of a device; null where memory is the host's. */
+static json_t *device_json(const cull_run_outlook *o)
+{
+    if (!o->device_total) return json_null();
+    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "data", (json_int_t)o->device_data, "parameters",
+                     (json_int_t)o->device_parameters, "activations", (json_int_t)o->device_plans,
+                     "free", (json_int_t)o->device_free, "total", (json_int_t)o->device_total);
+}
+
 json_t *outlook_json(const cull_run_outlook *o)
 {
     return json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:[I,I,I], s:s, s:I, s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:o, "
-        "s:o}",
+        "s:o, s:s, s:s, s:s, s:o}",
         "data", o->data, "train", (json_int_t)o->train, "validation", (json_int_t)o->validation,
         "test", (json_int_t)o->test, "classes", (json_int_t)o->classes, "shape",
         (json_int_t)o->channels, (json_int_t)o->height, (json_int_t)o->width, "model", o->model,
@@ -80,5 +104,6 @@ json_t *outlook_json(const cull_run_outlook *o)
         json_number(o->keep), "batch", (json_int_t)o->batch, "steps", (json_int_t)o->steps,
         "epochs", (json_int_t)o->epochs, "done", (json_int_t)o->done, "counted",
         json_number(o->counted), "predicted", json_number(o->predicted), "seconds",
-        json_number(o->seconds));
+        json_number(o->seconds), "backend", o->backend, "chosen", o->chosen, "precision",
+        o->precision, "memory", device_json(o));
 }

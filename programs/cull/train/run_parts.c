@@ -205,6 +205,9 @@ int complain_run(cull_status status)
         {CULL_BAD_FILE, END_FAILED, "docs/formats.md says what is read."},
         {CULL_BAD_STATE, END_FAILED, "Begin anew in another folder."},
         {CULL_UNSUPPORTED, END_FAILED, "See cull doctor for what this machine can do."},
+        {CULL_DEVICE, END_FAILED,
+         "The latest checkpoint is whole: go on from it with --resume, and see cull doctor where "
+         "the device fails again."},
         {CULL_OK, END_FAILED, NULL}};
     int end = complain_by(remedies, status);
 

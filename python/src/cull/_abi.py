@@ -5,8 +5,8 @@ types. Those that take a varying number of arguments are left out.
 """
 from __future__ import annotations
 
-from ctypes import (CDLL, POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint,
-                    c_uint32, c_uint64, c_void_p)
+from ctypes import (CDLL, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t,
+                    c_uint, c_uint32, c_uint64, c_void_p)
 
 CULL_OK = 0
 CULL_NO_MEMORY = 1
@@ -118,6 +118,16 @@ class cull_tensor(Structure):
         ("shape", c_int64 * 4),
         ("stride", c_int64 * 4),
         ("device", cull_device),
+    ]
+
+
+class cull_backend_facts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("free", c_size_t),
+        ("total", c_size_t),
+        ("versions", c_char * 112),
+        ("bus", c_char * 16),
     ]
 
 
@@ -373,6 +383,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "cull_backend_open": (c_int, [c_char_p, c_uint, POINTER(c_void_p)]),
     "cull_backend_close": (None, [c_void_p]),
     "cull_backend_describe": (c_char_p, [c_void_p]),
+    "cull_backend_look": (c_int, [c_void_p, POINTER(cull_backend_facts)]),
     "cull_subset_clear": (None, [POINTER(cull_subset)]),
     "cull_subset_resize": (c_int, [POINTER(cull_subset), c_size_t]),
     "cull_selector_create": (c_int, [c_char_p, POINTER(cull_option), c_size_t, POINTER(cull_setting),

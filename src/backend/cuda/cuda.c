@@ -1,6 +1,8 @@
 /* backend/cuda/cuda.c - the backend's class, and opening a device. */
+#define _GNU_SOURCE /* RTLD_NOLOAD */
 #include "backend/cuda/cuda.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,15 +99,62 @@ done:
     return status;
 }
 
+/* Of cuDNN, where this process has it open: what selects alone has not. */
+static void add_cudnn(char *out, size_t room)
+{
+    void *library = dlopen("libcudnn.so.9", RTLD_LAZY | RTLD_NOLOAD);
+    size_t (*version)(void) = NULL;
+    size_t number = 0, at = strlen(out);
+
+    if (!library) return;
+    *(void **)&version = dlsym(library, "cudnnGetVersion");
+    if (version) number = version();
+    if (number)
+        (void)snprintf(out + at, room - at, ", cuDNN %zu.%zu.%zu", number / 10000,
+                       number / 100 % 100, number % 100);
+    (void)dlclose(library);
+}
+
+static cull_status look(cull_backend *backend, cull_backend_facts *out)
+{
+    cull_status status = CULL_OK;
+    cull_cuda  *cuda = NULL;
+    int         driver = 0, runtime = 0;
+
+    TRY(cull_cuda_enter(backend, &cuda));
+    CUDA(cudaMemGetInfo(&out->free, &out->total));
+    CUDA(cudaDriverGetVersion(&driver));
+    CUDA(cudaRuntimeGetVersion(&runtime));
+    (void)snprintf(out->versions, sizeof out->versions, "driver %d.%d, runtime %d.%d",
+                   driver / 1000, driver / 10 % 100, runtime / 1000, runtime / 10 % 100);
+    add_cudnn(out->versions, sizeof out->versions);
+    (void)snprintf(out->bus, sizeof out->bus, "%s", backend->bus);
+done:
+    return status;
+}
+
 const cull_backend_class cull_backend_cuda = {
     .name = CULL_CUDA_NAME,
     .device = CULL_DEVICE_CUDA,
     .host = "cpu",
     .queue = &cull_cuda_queue,
-    .op = {[CULL_OP_FACILITY] = &cull_cuda_facility,
-           [CULL_OP_GRADIENT] = &cull_cuda_gradient,
-           [CULL_OP_GAIN] = &cull_cuda_gain,
-           [CULL_OP_CANCEL] = &cull_cuda_cancel},
+    .op =
+        {
+            [CULL_OP_GRAM] = &cull_cuda_gram,         [CULL_OP_OMP] = &cull_cuda_omp,
+            [CULL_OP_REFIT] = &cull_cuda_refit,
+            [CULL_OP_RANK] = &cull_cuda_rank,         [CULL_OP_KEYS] = &cull_cuda_keys,
+            [CULL_OP_TOP] = &cull_cuda_top,           [CULL_OP_FACILITY] = &cull_cuda_facility,
+            [CULL_OP_GRADIENT] = &cull_cuda_gradient, [CULL_OP_GAIN] = &cull_cuda_gain,
+            [CULL_OP_AUGMENT] = &cull_cuda_augment,   [CULL_OP_RESIZE] = &cull_cuda_resize,
+            [CULL_OP_GATHER] = &cull_cuda_gather,     [CULL_OP_GATHER_ALL] = &cull_cuda_gather_all,
+            [CULL_OP_KEPT] = &cull_cuda_kept,         [CULL_OP_UPDATE] = &cull_cuda_update,
+            [CULL_OP_SUMMARY] = &cull_cuda_summary,   [CULL_OP_TALLY] = &cull_cuda_tally,
+            [CULL_OP_CHECK] = &cull_cuda_check_op,    [CULL_OP_SCORE] = &cull_cuda_score,
+            [CULL_OP_CHANCE] = &cull_cuda_chance,     [CULL_OP_DRAW] = &cull_cuda_draw,
+            [CULL_OP_SETTLE] = &cull_cuda_settle,     [CULL_OP_RECORD] = &cull_cuda_record,
+            [CULL_OP_RECALL] = &cull_cuda_recall,     [CULL_OP_CANCEL] = &cull_cuda_cancel,
+        },
     .open = open_device,
     .close = close_device,
+    .look = look,
 };

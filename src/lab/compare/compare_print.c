@@ -192,11 +192,14 @@ static void processor_name(char *out, size_t room)
 
 static cull_status name_machine(const cull_comparison *c, cull_compare_value *v)
 {
-    cull_status   status = CULL_OK;
-    cull_backend *backend = NULL;
-    long          cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cull_status      status = CULL_OK;
+    cull_train_setup setup = c->arms.arm[0].recipe->setup;
+    cull_backend    *backend = NULL;
+    char             why[CULL_MACHINE_WHY];
+    long             cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-    TRY(cull_backend_open(c->arms.arm[0].recipe->setup.backend, c->threads, &backend));
+    setup.threads = c->threads;
+    TRY(cull_machine_open(&setup, &backend, why));
     processor_name(v->processor, sizeof v->processor);
     (void)snprintf(v->backend, sizeof v->backend, "%s", cull_backend_describe(backend));
     v->is.machine.cpu = v->processor;

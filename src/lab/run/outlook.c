@@ -91,7 +91,9 @@ static cull_run_outlook describe(const cull_outlook *o)
 {
     const cull_trainer *t = o->trainer;
     const cull_dataset *set = t->sets.train;
+    cull_train_room     room = {0};
 
+    (void)cull_train_measure(t, &room);
     return (cull_run_outlook){
         .size = sizeof(cull_run_outlook),
         .data = set->name,
@@ -114,6 +116,14 @@ static cull_run_outlook describe(const cull_outlook *o)
         .counted = NAN,
         .predicted = NAN,
         .seconds = NAN,
+        .backend = cull_backend_describe(t->backend),
+        .chosen = t->why,
+        .precision = cull_train_computes_in(t),
+        .device_data = room.data,
+        .device_parameters = room.parameters,
+        .device_plans = room.plans,
+        .device_free = room.free,
+        .device_total = room.total,
     };
 }
 

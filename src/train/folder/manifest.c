@@ -11,6 +11,24 @@
 #include "base/path.h"
 #include "train/train.h"
 
+const char *cull_train_computes_in(const cull_trainer *t)
+{
+    cull_arithmetic a = t->learner.params->arithmetic;
+
+    if (a.values == CULL_BF16) return "bfloat16";
+    return a.tf32 ? "tf32" : "float32";
+}
+
+static void fill_machine(const cull_trainer *t, cull_records_info *out)
+{
+    cull_train_room room = {0};
+    bool            known = cull_train_measure(t, &room) == CULL_OK && room.total;
+
+    out->machine.chosen = t->why;
+    out->machine.precision = cull_train_computes_in(t);
+    out->machine.planned = known ? (double)(room.data + room.parameters + room.plans) : NAN;
+}
+
 static void fill_data(const cull_train_sets *sets, cull_records_info *out)
 {
     const cull_data_record *harm = &sets->corruption;
@@ -37,7 +55,7 @@ static void fill_selection(const cull_selector *selector, const cull_score_setup
     out->options = cull_selector_options(selector);
     out->score.pass = score->reuse ? "reuse" : "separate";
     out->score.norm = score->running ? "running" : "batch";
-    out->score.precision = score->int8 ? "int8" : "same";
+    out->score.precision = score->int8 ? "int8" : score->bf16 ? "bf16" : "same";
     out->score.scale = score->scale;
     out->score.augment = !score->clean;
     out->score.pipelined = score->pipelined;
@@ -101,6 +119,7 @@ cull_status cull_train_manifest(const cull_trainer *t, const char *run_status, c
     }
     if (!t->books.meter.energy)
         (void)snprintf(no_energy, sizeof no_energy, "not available here: %s", t->books.energy.why);
+    fill_machine(t, &info);
     fill_data(&t->sets, &info);
     fill_selection(t->selector, &t->setup->score, &info);
     fill_outcome(&t->progress, &t->books, &info);
