@@ -190,9 +190,12 @@ static cull_status run(cull_op *op, const cull_op_args *args)
         if (problem[i].k.data && problem[i].picked < problem[i].budget)
             refit[count++] = describe(problem + i);
     TRY(cull_cuda_refits_run(all, refit, count, args->omp.options->memory));
-    for (size_t i = 0; i < args->omp.count; i++)
-        if (!problem[i].k.data && problem[i].picked < problem[i].budget)
-            TRY(cull_cuda_pool_refit(op->backend, op, problem + i, 1, args->omp.options));
+    for (size_t i = 0, end = 0; i < args->omp.count; i = end) {
+        for (end = i + 1; end < args->omp.count && !problem[i].k.data == !problem[end].k.data;)
+            end++;
+        if (!problem[i].k.data)
+            TRY(cull_cuda_pool_refit(op->backend, op, problem + i, end - i, args->omp.options));
+    }
 done:
     cull_base_free(refit);
     return status;
