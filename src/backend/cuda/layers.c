@@ -31,5 +31,4 @@ const cull_layer_table cull_layers_cuda = {
     .fuses = true,
     .weights_last = true,
     .mixes = true,
-    .weights_last = true,
 };
