@@ -15,12 +15,13 @@ function(cull_with_far)
   endforeach()
 endfunction()
 if(emu_is_here)
-  cull_with_far(test_emu test_emu_queue)
+  cull_with_far(test_emu test_emu_queue test_ways)
   target_include_directories(test_emu PRIVATE emu/include)
   target_include_directories(test_emu_queue PRIVATE emu/include)
+  target_include_directories(test_ways PRIVATE emu/include)
 endif()
 cull_with_far(test_far test_far_memory test_far_models test_far_network test_far_probe test_far_recorder
-  test_far_select test_far_train test_optim test_ops test_gain test_refit test_step_ops test_batches test_gather test_loss_dropout test_layers test_layers_nan test_choose test_match)
+  test_far_select test_far_train test_optim test_ops test_gain test_refit test_step_ops test_batches test_gather test_loss_dropout test_layers test_layers_nan test_products test_choose test_match)
 
 # `cull` with it, of the same objects.
 add_executable(cull_far $<TARGET_OBJECTS:program>)
