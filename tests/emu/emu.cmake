@@ -18,7 +18,7 @@ file(GLOB emu_cxx CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backend/cuda/*.cu
   ${PROJECT_SOURCE_DIR}/src/backend/cuda/*.cpp)
 list(REMOVE_ITEM emu_c ${PROJECT_SOURCE_DIR}/src/backend/cuda/module.c)
 foreach(source ${emu_c} ${emu_cxx})
-  file(STRINGS ${source} needs LIMIT_COUNT 1 REGEX "include [<\"](cudnn|cublas|backend/cuda/library[.]h)")
+  file(STRINGS ${source} needs LIMIT_COUNT 1 REGEX "include [<\"](cudnn|cublas|backend/cuda/nn_library[.]hpp)")
   if(needs)
     list(REMOVE_ITEM emu_c ${source})
     list(REMOVE_ITEM emu_cxx ${source})

@@ -10,7 +10,7 @@
 
 namespace {
 
-enum { BLOCK = 256, NUMBERS = 8 /* of a thread, about */, BLOCKS_OF_PROCESSOR = 4 };
+constexpr unsigned BLOCK = 256, NUMBERS = 8 /* of a thread, about */, BLOCKS_OF_PROCESSOR = 4;
 
 /* Behind all places and rows; and what is added to rows whose numbers are wrong. */
 #define NOTHING UINT64_MAX
@@ -76,7 +76,7 @@ __device__ void tell(const cull_cuda_check_args &a, uint64_t first)
     size_t        row = first % NUMBER;
 
     if (first == NOTHING || t->what != CULL_WRONG_NOTHING) return;
-    t->which = first < NUMBER ? CULL_TROUBLE_PLACE : a.which;
+    t->which = first < NUMBER ? uint64_t{CULL_TROUBLE_PLACE} : a.which;
     t->row = row;
     t->place = a.place ? a.place[row] : row;
     t->step = a.now ? a.now->step : 0;
