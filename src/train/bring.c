@@ -105,22 +105,21 @@ done:
 
 /* ---- elsewhere ---- */
 
-/* The walk's places and weights go there; inputs and targets are made there. */
+/* The walk's places and weights; inputs and targets are made there. */
 cull_status cull_feed_send(cull_feed *feed, const cull_sel_step *step,
                            const cull_sel_course *course)
 {
     cull_status      status = CULL_OK;
     const cull_walk *w = &feed->walk;
-    cull_rows       *met = &feed->met;
+    cull_letter     *l = feed->letter;
     size_t           n = step->count, at = course->at;
 
     if (cull_backend_on_host(feed->backend)) return CULL_OK;
     TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident),
-                       cull_resident_target(feed->resident), met));
-    TRY(cull_backend_upload(feed->backend, met->place, w->place + at, n * sizeof *met->place));
+                       cull_resident_target(feed->resident), &feed->met));
+    cull_letter_write(l, cull_letter_places(l), w->place + at, n * sizeof *w->place);
     if (w->weighs)
-        TRY(cull_backend_upload(feed->backend, met->weight, w->weight + at,
-                                n * sizeof *met->weight));
+        cull_letter_write(l, cull_letter_weights(l), w->weight + at, n * sizeof *w->weight);
 done:
     return status;
 }
@@ -132,17 +131,17 @@ static cull_status bring_there(cull_feed *feed, const cull_sel_step *step, bool 
     cull_rows  *met = &feed->met;
     size_t      n = step->count;
 
-    out->place = met->place;
-    out->weight = feed->walk.weighs ? met->weight : NULL;
+    out->place = cull_letter_places(feed->letter);
+    out->weight = feed->walk.weighs ? cull_letter_weights(feed->letter) : NULL;
     if (!load) goto done;
     TRY(cull_resident_make(feed->resident,
-                           &(cull_wanted){.place = met->place,
+                           &(cull_wanted){.place = out->place,
                                           .count = n,
                                           .now = out->now,
                                           .augmented = augments(feed->setup, &step->needs),
                                           .to = type_of(feed, &step->needs)},
                            met->inputs));
-    TRY(cull_resident_targets(feed->resident, met->place, n, met->target));
+    TRY(cull_resident_targets(feed->resident, out->place, n, met->target));
     out->inputs = met->inputs;
     out->target = met->target;
 done:

@@ -8,8 +8,6 @@
 
 struct work {
     cull_learner *learner;
-    cull_kit      kit;
-    cull_seen    *sums;
     float *score; /* (count, labels) logits of several labels, on the host; NULL: not needed */
     size_t at;
 };
@@ -23,7 +21,7 @@ static cull_status score(void *context, const cull_batch *batch)
 
     TRY(cull_learner_plan(w->learner, CULL_PLAN_SCORE, batch->count, &plan));
     TRY(cull_nn_score(plan, batch, CULL_STATS_RUNNING, CULL_SIGNAL_LOSS | CULL_SIGNAL_P, &seen));
-    TRY(cull_kit_run(&w->kit, CULL_OP_SUMMARY, 0,
+    TRY(cull_kit_run(&w->learner->judging, CULL_OP_SUMMARY, 0,
                      &(cull_op_args){.summary = {.rows = seen.count,
                                                  .classes = w->learner->model->classes,
                                                  .loss = seen.loss.data,
@@ -33,7 +31,7 @@ static cull_status score(void *context, const cull_batch *batch)
                                                  .place = seen.place,
                                                  .of = cull_nn_plan_loss(plan),
                                                  .add = true,
-                                                 .out = w->sums}}));
+                                                 .out = w->learner->judged}}));
     if (w->score) {
         size_t labels = w->learner->model->classes;
 
@@ -51,20 +49,24 @@ cull_status cull_learner_evaluate(cull_learner *learner, cull_resident *set, cul
     cull_status    status = CULL_OK;
     cull_backend  *b = learner->backend;
     double         start = cull_base_seconds();
-    struct work    w = {.learner = learner, .kit.backend = b};
+    struct work    w = {.learner = learner};
     cull_seen      sums = {0};
     cull_loss_kind kind = learner->setup->loss.kind;
     cull_sweep     sweep = {.resident = set,
                             .form = form,
-                            .batch = learner->setup->evaluate_batch,
-                            .workers = learner->setup->workers};
+                            .batch = cull_train_evaluate_batch(learner->setup, b),
+                            .workers = learner->setup->workers,
+                            .rows = &learner->swept};
 
-    TRY(cull_kit_allocate(&w.kit, 1, sizeof *w.sums, "an evaluation", &w.sums));
+    if (!learner->judged)
+        TRY(cull_kit_allocate(&learner->judging, 1, sizeof *learner->judged, "an evaluation",
+                              &learner->judged));
+    TRY(cull_backend_fill(b, learner->judged, 0, sizeof *learner->judged));
     if (kind == CULL_LOSS_BINARY)
         TRY(cull_base_alloc(set->set->count, learner->model->classes * sizeof *w.score,
                             "an evaluation", &w.score));
     TRY(cull_sweep_run(&sweep, score, &w));
-    TRY(cull_backend_download(b, &sums, w.sums, sizeof sums));
+    TRY(cull_backend_download(b, &sums, learner->judged, sizeof sums));
     if (!isfinite(sums.loss)) FAIL(CULL_NOT_FINITE, "the loss on the %s set is not finite", name);
     *out = (cull_evaluation){
         .count = set->set->count,
@@ -75,6 +77,5 @@ cull_status cull_learner_evaluate(cull_learner *learner, cull_resident *set, cul
     if (w.score) TRY(cull_train_precision(set->set, w.score, &out->accuracy));
 done:
     cull_base_free(w.score);
-    cull_kit_clear(&w.kit);
     return status;
 }

@@ -95,6 +95,7 @@ done:
 
 static void note_sizes(const struct look *t, const cull_needs *needs, size_t size, size_t learns)
 {
+    if (size > t->out->meets) t->out->meets = size;
     if (needs->action != CULL_SELECT_BATCH) return;
     if (size > t->out->candidates) t->out->candidates = size;
     if (learns > t->out->learns) t->out->learns = learns;

@@ -15,6 +15,7 @@
 #include "select/course.h"
 #include "train/batch_rows.h"
 #include "train/folder/run_state.h"
+#include "train/letter.h"
 #include "train/pipeline.h"
 #include "train/resident.h"
 #include "train/setup.h"
@@ -51,8 +52,9 @@ typedef struct cull_feed {
     cull_loader            *loader; /* on the host                                     */
     size_t                  loader_room;
     cull_ahead              ahead;
-    cull_rows               met;  /* elsewhere: candidates                             */
-    cull_rows               rows; /* of a training batch that was put together         */
+    cull_letter            *letter; /* the learner's                                   */
+    cull_rows               met;    /* elsewhere: candidates                             */
+    cull_rows               rows;   /* of a training batch that was put together         */
 } cull_feed;
 
 cull_status cull_feed_open(const cull_train_setup *setup, cull_resident *resident,
@@ -70,7 +72,8 @@ cull_sel_course cull_feed_course(const cull_feed *feed, const cull_selector *sel
 bool cull_feed_loads(const cull_needs *needs);
 bool cull_feed_as_trained(const cull_feed *feed, const cull_needs *needs);
 
-/* Elsewhere than on the host: which candidates these are is sent to where they are made. */
+/* Elsewhere than on the host: which candidates these are is written into the letter, which has room
+ * for them. */
 cull_status cull_feed_send(cull_feed *feed, const cull_sel_step *step,
                            const cull_sel_course *course);
 /* The next candidates, as far as they need be; *out without inputs: places alone. Elsewhere they

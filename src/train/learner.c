@@ -10,7 +10,7 @@ cull_status cull_learner_open(const cull_train_setup *setup, cull_model *model,
     cull_status status = CULL_OK;
 
     out->setup = setup;
-    out->backend = out->kit.backend = backend;
+    out->backend = out->kit.backend = out->letter.backend = out->judging.backend = backend;
     out->model = model;
     TRY(cull_nn_params_create(backend, model, CULL_F32, &out->params));
     TRY(cull_nn_params_compute(out->params, cull_machine_arithmetic(setup, backend)));
@@ -33,9 +33,10 @@ cull_status cull_learner_begin(cull_learner *l)
 {
     cull_status status = CULL_OK;
     cull_kit   *kit = &l->kit;
+    bool        moved = false;
 
     TRY(cull_learner_optim(l->setup, l->model, l->params, &l->optim));
-    TRY(cull_kit_allocate(kit, 1, sizeof *l->now, "a step", &l->now));
+    TRY(cull_learner_room(l, l->setup->batch, 0, &moved));
     TRY(cull_kit_allocate(kit, 1, sizeof *l->trouble, "a step", &l->trouble));
     TRY(cull_kit_allocate(kit, CULL_LEARNER_RING, sizeof *l->ring, "a step", &l->ring));
     TRY(cull_kit_allocate(kit, CULL_LEARNER_RING, sizeof *l->outcome, "a step", &l->outcome));
@@ -47,6 +48,9 @@ done:
 void cull_learner_close(cull_learner *l)
 {
     cull_kit_clear(&l->kit);
+    cull_letter_clear(&l->letter);
+    cull_kit_clear(&l->judging);
+    if (l->backend) cull_rows_clear(l->backend, &l->swept);
     cull_plans_clear(&l->plans);
     cull_optim_destroy(l->optim);
     cull_nn_params_destroy(l->params);
@@ -62,12 +66,23 @@ cull_status cull_learner_plan(cull_learner *l, cull_plan_mode mode, size_t batch
     return cull_plans_get(&l->plans, mode, batch, loss, out);
 }
 
-cull_status cull_learner_enter(cull_learner *l, uint64_t step, uint64_t epoch, double rate)
+cull_status cull_learner_room(cull_learner *l, size_t examples, size_t aims, bool *moved)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_letter_room(&l->letter, examples, aims));
+    *moved = l->now != cull_letter_moment(&l->letter);
+    l->now = cull_letter_moment(&l->letter);
+done:
+    return status;
+}
+
+void cull_learner_enter(cull_learner *l, uint64_t step, uint64_t epoch, double rate)
 {
     l->decision = NULL;
     l->moment = (cull_moment){.step = step, .epoch = epoch, .slot = l->waiting};
     cull_optim_moment(l->optim, rate, &l->moment);
-    return cull_backend_upload(l->backend, l->now, &l->moment, sizeof l->moment);
+    cull_letter_write(&l->letter, l->now, &l->moment, sizeof l->moment);
 }
 
 /* The sums of the batch whose gradient is there; then new weights, unless something is wrong. */

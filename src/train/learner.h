@@ -6,6 +6,8 @@
 #define CULL_TRAIN_LEARNER_H
 
 #include "records/card.h"
+#include "train/batch_rows.h"
+#include "train/letter.h"
 #include "train/meter/meter.h"
 #include "train/plans.h"
 #include "train/setup.h"
@@ -22,17 +24,23 @@ typedef struct cull_learner {
     cull_plans              plans;
     cull_schedule           schedule;
 
-    cull_kit      kit; /* of the four below, and the summary */
-    cull_moment  *now;
+    cull_letter   letter;
+    cull_moment  *now; /* the letter's                       */
+    cull_kit      kit; /* of the three below, and the summary */
     cull_trouble *trouble;
     cull_seen    *ring;    /* [CULL_LEARNER_RING] */
     cull_outcome *outcome; /* [CULL_LEARNER_RING] of the decisions that led to them */
 
-    cull_moment         moment;   /* what `now` holds                                  */
+    cull_moment         moment;   /* what `now` holds when the letter was sent         */
     const cull_outcome *decision; /* that led to the next training batch; NULL: known */
     size_t              waiting;  /* sums in the ring that nobody has read             */
     cull_seen           read[CULL_LEARNER_RING];
     bool                late[CULL_LEARNER_RING]; /* a decision's outcome waits too */
+
+    /* of evaluations, kept from one to the next: an array that ends takes recordings with it */
+    cull_kit   judging;
+    cull_seen *judged;
+    cull_rows  swept;
 } cull_learner;
 
 /* What training saw of a batch. */
@@ -58,8 +66,12 @@ cull_status cull_learner_optim(const cull_train_setup *setup, const cull_model *
 cull_status cull_learner_plan(cull_learner *learner, cull_plan_mode mode, size_t batch,
                               cull_plan **out);
 
-/* A step, or another training batch of one, begins: what the moment block is to say of it. */
-cull_status cull_learner_enter(cull_learner *learner, uint64_t step, uint64_t epoch, double rate);
+/* Room in the letter for a step that meets so many examples, and for so many of a target; told
+ * whether `now` lies elsewhere then. */
+cull_status cull_learner_room(cull_learner *learner, size_t examples, size_t aims, bool *moved);
+/* A step, or another training batch of one, begins: what the moment block is to say of it, once the
+ * letter is sent. */
+void cull_learner_enter(cull_learner *learner, uint64_t step, uint64_t epoch, double rate);
 
 /* Forward, backward and new weights; or backward alone through rows that a scoring pass kept.
  * Nothing is changed where something is wrong: cull_learner_read() tells. */

@@ -84,6 +84,12 @@ cull_arithmetic cull_machine_arithmetic(const cull_train_setup *s, const cull_ba
                                      : (cull_arithmetic){.repeatable = s->arithmetic.repeatable};
 }
 
+size_t cull_train_evaluate_batch(const cull_train_setup *s, const cull_backend *backend)
+{
+    if (s->evaluate_batch) return s->evaluate_batch;
+    return cull_backend_on_host(backend) ? 250 : 1000;
+}
+
 /* The first layer that there is no operation for, by its name; NULL: none. */
 static const char *missing(const cull_model *model, const cull_backend *backend)
 {

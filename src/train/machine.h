@@ -20,6 +20,9 @@ cull_status cull_machine_check(const cull_train_setup *setup, const cull_backend
 /* What networks there are computed in: the setup's, as far as the backend goes. */
 cull_arithmetic cull_machine_arithmetic(const cull_train_setup *setup, const cull_backend *backend);
 
+/* How many examples are evaluated at once there. */
+size_t cull_train_evaluate_batch(const cull_train_setup *setup, const cull_backend *backend);
+
 /* Where auto chose a device that has no operation for a layer of this model, the processor takes
  * its place: *backend. */
 cull_status cull_machine_fit(const cull_train_setup *setup, const cull_model *model,

@@ -400,7 +400,7 @@ static cull_status check_moments(const cull_train_setup *s, double length)
 /* The plan that evaluates, so that what a run takes of a device is there before its first step. */
 static cull_status make_evaluation(cull_trainer *t)
 {
-    size_t     most = t->setup->evaluate_batch, count = t->sets.test->count;
+    size_t     most = cull_train_evaluate_batch(t->setup, t->backend), count = t->sets.test->count;
     cull_plan *plan = NULL;
 
     return cull_learner_plan(&t->learner, CULL_PLAN_SCORE, most < count ? most : count, &plan);
@@ -431,6 +431,8 @@ static cull_status make_learning(cull_trainer *t)
                           &t->expected));
     TRY(cull_rows_make(t->backend, t->expected.learns, cull_resident_row(&t->sets.train_at),
                        cull_resident_target(&t->sets.train_at), &t->feed.rows));
+    t->feed.letter = &t->learner.letter;
+    TRY(cull_train_make_letter(t, t->expected.meets));
     if (!cull_backend_on_host(t->backend)) { /* decisions wait for nothing: the step tells */
         cull_sel_trouble(t->selector, t->learner.trouble);
         cull_sel_moment(t->selector, t->learner.now);

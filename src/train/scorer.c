@@ -116,6 +116,7 @@ cull_status cull_scorer_open(const cull_train_setup *setup, cull_learner *learne
     s->setup = setup;
     s->backend = s->kit.backend = learner->backend;
     s->trouble = learner->trouble;
+    s->letter = &learner->letter;
     s->pool = pool;
     s->validation = validation;
     s->form = form;

@@ -7,6 +7,7 @@
 
 #include "train/feed.h"
 #include "train/learner.h"
+#include "train/machine.h"
 #include "train/pipeline.h"
 #include "train/signal_room.h"
 
@@ -21,6 +22,7 @@ typedef struct cull_scorer {
     const cull_train_setup *setup;
     cull_backend           *backend;
     cull_trouble           *trouble;           /* the learner's error word                    */
+    cull_letter            *letter;            /* and its letter                              */
     cull_resident          *pool, *validation; /* validation NULL: there is none              */
     cull_data_form          form;              /* of the inputs that it is given              */
     cull_plans             *plans;             /* the learner's, or those below               */
@@ -66,8 +68,10 @@ void cull_scorer_forget_aim(cull_scorer *scorer);
 /* So many examples were scored. */
 void cull_scorer_count(const cull_scorer *scorer, size_t examples, cull_meter *meter);
 
-/* Which examples the step's target is made of is sent to where they are made; nothing where there
- * is no target. */
+/* How many examples a step's target has; 0: there is none. */
+size_t cull_scorer_aims(const cull_scorer *scorer);
+/* Which examples the step's target is made of is written into the letter, which has room for them;
+ * nothing where there is no target. */
 cull_status cull_scorer_aim(cull_scorer *scorer, const cull_needs *needs, uint64_t step);
 /* What the selector needs to know of a step's candidates. */
 cull_status cull_scorer_score(cull_scorer *scorer, const cull_needs *needs, const cull_batch *batch,

@@ -121,9 +121,9 @@ done:
 
 /* As many validation examples as a batch has, others every step: the mean gradient of all of them
  * at the current weights would cost more than the step. */
-static size_t target_count(const cull_scorer *s)
+size_t cull_scorer_aims(const cull_scorer *s)
 {
-    size_t count = s->validation->set->count;
+    size_t count = s->validation ? s->validation->set->count : 0;
 
     return count < s->setup->batch ? count : s->setup->batch;
 }
@@ -135,12 +135,12 @@ cull_status cull_scorer_aim(cull_scorer *s, const cull_needs *needs, uint64_t st
     size_t      count = 0;
 
     if (needs->action != CULL_SELECT_BATCH || !needs->target) return CULL_OK;
-    count = target_count(s);
+    count = cull_scorer_aims(s);
     TRY(open_aim(s, needs->target, count));
     cull_data_choose(cull_key_make(s->setup->seed, "target"), step, s->validation->set->count,
                      count, aim->scratch, aim->place);
-    TRY(cull_backend_upload(s->backend, aim->rows.place, aim->place,
-                            count * sizeof *aim->rows.place));
+    cull_letter_write(s->letter, cull_letter_aims(s->letter), aim->place,
+                      count * sizeof *aim->place);
 done:
     return status;
 }
@@ -151,18 +151,19 @@ static cull_status score_target(cull_scorer *s, const cull_batch *batch, cull_me
     cull_status status = CULL_OK;
     cull_aim   *aim = &s->aim;
     cull_rows  *rows = &aim->rows;
-    size_t      count = target_count(s);
+    uint32_t   *place = cull_letter_aims(s->letter);
+    size_t      count = cull_scorer_aims(s);
 
-    TRY(cull_resident_targets(s->validation, rows->place, count, rows->target));
+    TRY(cull_resident_targets(s->validation, place, count, rows->target));
     TRY(cull_resident_make(s->validation,
-                           &(cull_wanted){.place = rows->place, .count = count, .to = scored_in(s)},
+                           &(cull_wanted){.place = place, .count = count, .to = scored_in(s)},
                            rows->inputs));
     aim->signals.at = 0;
     TRY(add(s,
             (cull_batch){.count = count,
                          .inputs = rows->inputs,
                          .target = rows->target,
-                         .place = rows->place,
+                         .place = place,
                          .step = batch->step,
                          .epoch = batch->epoch},
             statistics_of(s, false), &aim->signals));
@@ -223,7 +224,7 @@ static cull_status score_set(cull_scorer *s, cull_resident *resident, unsigned w
     struct filling filling = {s, room, meter};
     cull_sweep     sweep = {.resident = resident,
                             .form = s->form,
-                            .batch = s->setup->evaluate_batch,
+                            .batch = cull_train_evaluate_batch(s->setup, s->backend),
                             .workers = s->setup->workers};
 
     sweep.form.dtype = scored_in(s);

@@ -29,7 +29,29 @@ static cull_status enter(cull_trainer *t)
 
     if (cull_learner_full(&t->learner))
         TRY(cull_books_settle(&t->books, &t->learner, &t->progress));
-    TRY(cull_learner_enter(&t->learner, t->progress.step, t->progress.epoch, cull_train_rate(t)));
+    cull_learner_enter(&t->learner, t->progress.step, t->progress.epoch, cull_train_rate(t));
+done:
+    return status;
+}
+
+/* The same where nothing else is sent before it begins. */
+static cull_status enter_now(cull_trainer *t)
+{
+    cull_status status = CULL_OK;
+
+    TRY(enter(t));
+    TRY(cull_letter_send(&t->learner.letter));
+done:
+    return status;
+}
+
+cull_status cull_train_make_letter(cull_trainer *t, size_t examples)
+{
+    cull_status status = CULL_OK;
+    bool        moved = false;
+
+    TRY(cull_learner_room(&t->learner, examples, cull_scorer_aims(&t->scorer), &moved));
+    if (moved && !cull_backend_on_host(t->backend)) cull_sel_moment(t->selector, t->learner.now);
 done:
     return status;
 }
@@ -42,7 +64,7 @@ static cull_status choose_pool(cull_trainer *t, const cull_needs *needs)
     cull_signals     signals = {0};
     cull_subset      chosen = {0};
 
-    TRY(enter(t));
+    TRY(enter_now(t));
     TRY(cull_meter_begin(&t->books.meter, &t->books.laps[CULL_SELECT_POOL]));
     TRY(cull_scorer_score_pool(&t->scorer, needs, &t->progress, &t->books.meter, &pool, &aim,
                                &signals));
@@ -174,7 +196,7 @@ static cull_status learn_chosen(cull_trainer *t, cull_step_values *v)
     bool        as_trained = cull_feed_as_trained(&t->feed, &v->asked.needs);
 
     for (size_t from = 0, to = 0; from < t->chosen.count; from = to) {
-        if (from > 0) TRY(enter(t));
+        if (from > 0) TRY(enter_now(t));
         TRY(cull_sel_subset_group(&t->chosen, from, &to));
         TRY(cull_feed_gather(&t->feed, &v->batch, as_trained, &t->chosen, from, to, &batch));
         cull_meter_lap(&t->books.meter, CULL_PHASE_LOAD);
@@ -274,9 +296,11 @@ cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
     *v = (cull_step_values){0};
     if (!cull_sel_course_peek(&course, &v->asked)) /* selection */
         FAIL(CULL_BAD_STATE, "a step behind the end of its epoch");
+    TRY(cull_train_make_letter(t, v->asked.count));
     TRY(enter(t));
     TRY(cull_feed_send(&t->feed, &v->asked, &course));
     TRY(cull_scorer_aim(&t->scorer, &v->asked.needs, course.step));
+    TRY(cull_letter_send(&t->learner.letter));
     again = can_be_recorded(t, &course, &v->asked.needs);
     if (again) kind = cull_recorder_find(&t->recorder, &v->asked, weighs);
     if (kind)
@@ -296,7 +320,7 @@ cull_status cull_train_flush(cull_trainer *t, cull_step_values *v)
     *v = (cull_step_values){
         .asked = v->asked,
         .batch = {.step = t->progress.step, .epoch = t->progress.epoch, .now = t->learner.now}};
-    TRY(enter(t));
+    TRY(enter_now(t));
     TRY(cull_meter_begin(&t->books.meter, &t->books.laps[CULL_SELECT_BATCH]));
     TRY(cull_flush(t->selector, &t->chosen));
     TRY(learn_chosen(t, v));

@@ -56,25 +56,25 @@ static cull_status sweep_there(const cull_sweep *s, size_t batch, uint32_t *plac
 {
     cull_status    status = CULL_OK;
     cull_resident *r = s->resident;
-    cull_rows      rows = {0};
+    cull_rows      own = {0}, *rows = s->rows ? s->rows : &own;
     size_t         all = r->set->count, count = 0;
 
-    TRY(cull_rows_make(r->backend, batch, cull_resident_row(r), cull_resident_target(r), &rows));
+    TRY(cull_rows_make(r->backend, batch, cull_resident_row(r), cull_resident_target(r), rows));
     for (size_t at = 0; at < all; at += count) {
         count = all - at < batch ? all - at : batch;
         for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(at + i);
-        TRY(cull_backend_upload(r->backend, rows.place, places, count * sizeof *places));
-        TRY(cull_resident_targets(r, rows.place, count, rows.target));
+        TRY(cull_backend_upload(r->backend, rows->place, places, count * sizeof *places));
+        TRY(cull_resident_targets(r, rows->place, count, rows->target));
         TRY(cull_resident_make(
-            r, &(cull_wanted){.place = rows.place, .count = count, .to = s->form.dtype},
-            rows.inputs));
+            r, &(cull_wanted){.place = rows->place, .count = count, .to = s->form.dtype},
+            rows->inputs));
         TRY(see(context, &(cull_batch){.count = count,
-                                       .inputs = rows.inputs,
-                                       .target = rows.target,
-                                       .place = rows.place}));
+                                       .inputs = rows->inputs,
+                                       .target = rows->target,
+                                       .place = rows->place}));
     }
 done:
-    cull_rows_clear(r->backend, &rows);
+    cull_rows_clear(r->backend, &own);
     return status;
 }
 

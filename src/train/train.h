@@ -47,6 +47,7 @@ typedef struct cull_expectation {
     bool     fixed; /* how many are trained is known beforehand */
     bool     scores, scores_batches;
     bool     single;     /* a training batch may turn out to be of one example */
+    size_t   meets;      /* most that a step meets                   */
     size_t   candidates; /* most that a step chooses from; 0: never  */
     size_t   learns;     /* most that are put together for training  */
 } cull_expectation;
@@ -144,6 +145,8 @@ cull_sel_course cull_train_course(const cull_trainer *trainer);
 cull_position   cull_train_position(const cull_trainer *trainer);
 double          cull_train_rate(const cull_trainer *trainer);
 
+/* Room for a step that meets so many, and what of it others know the address of. */
+cull_status cull_train_make_letter(cull_trainer *trainer, size_t examples);
 cull_status cull_train_step(cull_trainer *trainer, cull_step_values *values);
 /* What the selector still holds when the last epoch is over. *values: the last step's, or what the
  * epoch began with. */

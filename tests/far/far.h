@@ -76,7 +76,8 @@ cull_status far_tell(struct far *far);
 /* ---- far_queue.c, far_ops.c ---- */
 extern const cull_queue_class far_queue;
 extern atomic_size_t          far_replays; /* so many steps were done as recorded */
-extern const cull_op_class    far_op;
+extern atomic_size_t       far_crossings; /* so often something came from the host, or went there */
+extern const cull_op_class far_op;
 
 /* CULL_BAD_ARGUMENT where an address is not NULL and not in an array of the backend's. */
 cull_status far_check_array(const struct far *far, const void *data, const char *where);

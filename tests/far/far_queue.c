@@ -81,12 +81,15 @@ static cull_status do_fill(struct far_work *work)
     return CULL_OK;
 }
 
+atomic_size_t far_crossings;
+
 static cull_status far_upload(cull_backend *backend, void *to, const void *from, size_t bytes)
 {
     cull_status   status = CULL_OK;
     struct far   *far = far_enter(backend);
     struct moved *moved = NULL;
 
+    atomic_fetch_add(&far_crossings, 1);
     far_insist(!far->recording, "an upload inside a recording, which would bring the same again");
     TRY(check(far, to, bytes, "an upload"));
     TRY(far_ask(far, do_upload, sizeof *moved + bytes, &moved));
@@ -103,6 +106,7 @@ static cull_status far_download(cull_backend *backend, void *to, const void *fro
     cull_status status = CULL_OK;
     struct far *far = far_enter(backend);
 
+    atomic_fetch_add(&far_crossings, 1);
     far_settle(far);
     TRY(far_tell(far));
     TRY(check(far, from, bytes, "a download"));

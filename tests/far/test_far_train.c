@@ -149,8 +149,8 @@ static void runs_leave_what_they_leave_on_ref(void **state)
 }
 
 /*
- * With eight steps an epoch the third of a kind and all behind it are done as recorded, until an
- * evaluation ends arrays of its own: what is decided, learned, remembered and counted by them is
+ * With eight steps an epoch the third of a kind and all behind it are done as recorded, but for an
+ * epoch's first: what is decided, learned, remembered and counted by them is
  * what running them gives. Steps that look at the host, or load what no set holds, are never
  * recorded.
  */
@@ -204,6 +204,56 @@ static void recorded_steps_are_what_running_them_gives(void **state)
         compare_runs(w, changes);
         if ((atomic_load(&far_replays) > 4) != kinds[k].recorded)
             fail_msg("%s: %zu steps as recorded", changes, atomic_load(&far_replays));
+    }
+}
+
+/* A recorded step is sent one letter and waited for by nobody; and an evaluation ends nothing that
+ * recordings mean, so that the next epoch goes on with them. */
+static void recorded_steps_are_sent_one_letter(void **state)
+{
+    static const char *const kinds[] = {
+        "",
+        "select.strategy=sb select.keep=0.4",
+        "select.strategy=sb select.keep=0.4 score.pass=reuse",
+        "select.strategy=sb+remembered select.keep=0.4",
+        "select.strategy=gradmatch select.keep=0.4 select.match=validation data.validation=0.3 "
+        "data.subset=0.9",
+        "select.strategy=grad-match select.keep=0.8 select.period=9",
+    };
+    const struct world *w = *state;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char             words[300];
+        cull_recipe     *recipe = NULL;
+        cull_trainer    *t = NULL;
+        cull_evaluation  result = {0};
+        cull_step_values v = {0};
+
+        (void)snprintf(words, sizeof words, "train.backend=far train.batch=4 train.epochs=3 %s",
+                       kinds[k]);
+        recipe = recipe_of(w, words);
+        assert_ok(cull_trainer_create(&recipe->setup, true, &t));
+        for (uint64_t epoch = 0; epoch < 3; epoch++) {
+            assert_ok(cull_train_enter_epoch(t, epoch, &v.asked.needs));
+            cull_meter_start(&t->books.meter);
+            for (int i = 0; i < 6; i++) {
+                /* evaluated twice: what an evaluation needs is there behind the first */
+                bool again = epoch == 0 ? i >= 3 : epoch == 2 && i >= 1;
+
+                atomic_store(&far_replays, 0);
+                atomic_store(&far_crossings, 0);
+                assert_ok(cull_train_step(t, &v));
+                if (!again) continue;
+                if (atomic_load(&far_replays) != 1 || atomic_load(&far_crossings) != 1)
+                    fail_msg("%s: epoch %d, step %d: %zu replays, %zu crossings", kinds[k],
+                             (int)epoch, i, atomic_load(&far_replays), atomic_load(&far_crossings));
+            }
+            assert_ok(cull_books_settle(&t->books, &t->learner, &t->progress));
+            assert_ok(cull_learner_evaluate(&t->learner, &t->sets.test_at, t->sets.form, "test",
+                                            &result));
+        }
+        cull_trainer_destroy(t);
+        cull_recipe_close(recipe);
     }
 }
 
@@ -331,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(runs_leave_what_they_leave_on_ref),
         TEST(recorded_steps_are_what_running_them_gives),
+        TEST(recorded_steps_are_sent_one_letter),
         TEST(phases_are_told_by_marks),
         TEST(phases_of_all_kinds_are_told),
         TEST(a_broken_step_is_told_the_same_and_reaches_no_file),

@@ -175,9 +175,11 @@ static inline cull_step_values score_next(cull_trainer *t)
     cull_step_values v = {0};
 
     assert_true(cull_sel_course_peek(&course, &v.asked));
-    assert_ok(cull_learner_enter(&t->learner, course.step, course.epoch, cull_train_rate(t)));
+    assert_ok(cull_train_make_letter(t, v.asked.count));
+    cull_learner_enter(&t->learner, course.step, course.epoch, cull_train_rate(t));
     assert_ok(cull_feed_send(&t->feed, &v.asked, &course));
     assert_ok(cull_scorer_aim(&t->scorer, &v.asked.needs, course.step));
+    assert_ok(cull_letter_send(&t->learner.letter));
     assert_ok(cull_feed_bring(&t->feed, &v.asked, &course, t->learner.now, ahead, &v.batch));
     if (ahead) cull_scorer_count(&t->scorer, cull_pipeline_wasted(ahead), &t->books.meter);
     assert_ok(cull_scorer_score(&t->scorer, &v.asked.needs, &v.batch, &t->books.meter, &v.scored));

@@ -43,10 +43,19 @@ static size_t bytes_of(const cull_facility_problem *problem)
     return n > SIZE_MAX / sizeof(float) / n ? SIZE_MAX : n * n * sizeof(float);
 }
 
+/* Rows of S to hold at once where not all of them may be; 0: all are held. */
+static size_t slots_of(const cull_facility_problem *problem, const cull_facility_options *options)
+{
+    size_t slots = limit_of(options) / sizeof(float) / problem->count;
+
+    if (bytes_of(problem) <= limit_of(options)) return 0;
+    return slots > 0 ? slots : 1;
+}
+
 static cull_facility_task lay_out(const cull_facility_problem *problem,
                                   const cull_facility_options *options, cull_cuda_arena *arena)
 {
-    size_t             n = problem->count;
+    size_t             n = problem->count, slots = slots_of(problem, options);
     bool               stochastic = options->greedy == CULL_GREEDY_STOCHASTIC;
     cull_facility_task x = {.h = cull_cuda_rows_of(&problem->h),
                             .p = cull_cuda_rows_of(&problem->p),
@@ -57,12 +66,13 @@ static cull_facility_task lay_out(const cull_facility_problem *problem,
                             .index = problem->index,
                             .weight = problem->weight,
                             .near = problem->similarity.data,
-                            .ld = n};
+                            .ld = n,
+                            .slots = (uint32_t)slots};
 
     if (stochastic)
         x.sample = (uint32_t)cull_facility_sample_size(n, problem->budget, options->sample);
     if (bytes_of(problem))
-        x.near = cull_cuda_take(arena, n, n * sizeof *x.near);
+        x.near = cull_cuda_take(arena, slots ? slots : n, n * sizeof *x.near);
     else
         x.ld = x.given.ld;
     x.norm = cull_cuda_take(arena, n, sizeof *x.norm);
@@ -72,6 +82,7 @@ static cull_facility_task lay_out(const cull_facility_problem *problem,
     x.fresh = cull_cuda_take(arena, n, sizeof *x.fresh);
     x.candidate = cull_cuda_take(arena, stochastic ? n : 0, sizeof *x.candidate);
     x.asked = cull_cuda_take(arena, stochastic ? n : 0, sizeof *x.asked);
+    x.list = cull_cuda_take(arena, slots ? n : 0, sizeof *x.list);
     return x;
 }
 
@@ -157,7 +168,10 @@ static cull_status pick_all(struct lot *lot)
 
     CUDA(cull_facility_measure(stream, &lot->on));
     CUDA(cull_facility_begin(stream, &lot->on));
-    for (size_t i = 0; i < lot->most; i++) CUDA(cull_facility_pick(stream, &lot->on));
+    if (lot->here->slots) CUDA(cull_facility_list(stream, &lot->on));
+    for (size_t i = 0; i < lot->most; i++)
+        CUDA(lot->here->slots ? cull_facility_pick_by_rows(stream, &lot->on, lot->here)
+                              : cull_facility_pick(stream, &lot->on));
     CUDA(cull_facility_end(stream, &lot->on));
     TRY(cull_backend_download(lot->kit.backend, lot->became, lot->state,
                               lot->count * sizeof *lot->state));
@@ -198,19 +212,14 @@ static cull_status run(cull_op *op, const cull_op_args *args)
     const cull_facility_options *options = args->facility.options;
     size_t                       count = args->facility.count, limit = limit_of(options);
 
-    for (size_t i = 0; i < count; i++)
-        if (bytes_of(problems + i) > limit)
-            FAIL(CULL_TOO_LARGE,
-                 "facility location %zu: the similarities of %zu atoms take %.0f MiB, and this "
-                 "device holds them all, more than the %.0f MiB allowed",
-                 i, problems[i].count, (double)bytes_of(problems + i) / 0x1p20,
-                 (double)limit / 0x1p20);
     for (size_t first = 0, some = 0; first < count; first += some) {
         size_t bytes = 0;
 
         for (some = 0; first + some < count; some++) {
-            bytes += bytes_of(problems + first + some);
-            if (some > 0 && bytes > limit) break;
+            size_t more = bytes_of(problems + first + some);
+
+            if (some > 0 && (more > limit - bytes || slots_of(problems + first, options))) break;
+            bytes = more < limit ? bytes + more : limit;
         }
         TRY(locate(op->backend, problems + first, some, options));
     }

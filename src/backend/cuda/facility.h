@@ -2,8 +2,9 @@
  * backend/cuda/facility.h - facility location on a device, as backend/facility.h defines it.
  *
  *     facility.c          the problems: sizes, memory, lots
- *     facility_near.cu    S, all of it
+ *     facility_near.cu    S, all of it, or only the largest distance
  *     facility_greedy.cu  picks, weights, value
+ *     facility_rows.cu    picks where S is not held
  *
  * The problems of a lot advance together, pick by pick. A gain is a bound from above later on, as
  * gains never grow: for a pick the atom of the largest bound is looked at again, and then all whose
@@ -26,6 +27,7 @@ typedef struct cull_facility_state {
     int32_t            exponent;   /* P, or S as given, is divided by 2^exponent           */
     uint32_t           picked;
     uint32_t           left;      /* stochastic: candidates                                */
+    uint32_t           listed;    /* atoms of the list                                     */
     double             floor;     /* where every best begins                               */
     double             threshold; /* bounds below it need not be looked at                 */
     double             value;     /* divided by 2^exponent                                 */
@@ -50,6 +52,8 @@ typedef struct cull_facility_task {
     uint32_t            *fresh; /* [n] 1 + the pick that gain was computed for           */
     uint32_t            *candidate, *asked; /* [n] stochastic: the first `left` are not picked; 1 +
                                                the pick that it is looked at for         */
+    uint32_t  slots; /* rows of S that are held; 0: all                         */
+    uint32_t *list;  /* [n] of atoms whose rows are made; where S is not held   */
 } cull_facility_task;
 
 typedef struct cull_facility_lot {
@@ -79,9 +83,13 @@ extern "C" {
 
 /* S and the floor. */
 cudaError_t cull_facility_measure(cudaStream_t stream, const cull_facility_lot *lot);
-/* Before the first pick; the gains a pick needs, and the pick; behind the last. */
+/* Before the first pick; the gains a pick needs, and the pick; behind the last. Where S is not
+ * held, of a lot that is one problem, `here` on the host, after _begin there is a list too. */
 cudaError_t cull_facility_begin(cudaStream_t stream, const cull_facility_lot *lot);
 cudaError_t cull_facility_pick(cudaStream_t stream, const cull_facility_lot *lot);
+cudaError_t cull_facility_list(cudaStream_t stream, const cull_facility_lot *lot);
+cudaError_t cull_facility_pick_by_rows(cudaStream_t stream, const cull_facility_lot *lot,
+                                       const cull_facility_task *here);
 cudaError_t cull_facility_end(cudaStream_t stream, const cull_facility_lot *lot);
 
 #ifdef __cplusplus

@@ -1,18 +1,16 @@
 /*
- * backend/cuda/facility_near.cu - how near atoms are to each other.
+ * backend/cuda/facility_near.cu - how near atoms are to each other: all of S where it is held, and
+ * the largest distance.
  *
- *     K_ij = (p_i . p_j)(h_i . h_j + 1)      S_ij = -(float)sqrt(max(0, K_ii + K_jj - 2 K_ij))
- *
- * Products are in double, each summed along its rows in order wherever the pair lies, so that S is
- * symmetric and duplicates are at distance zero. A block makes a tile of S and its mirror image.
+ * A block makes a tile of S and its mirror image.
  */
 #include "backend/cuda/block.cuh"
-#include "backend/cuda/facility.h"
-#include "backend/cuda/rows.cuh"
+#include "backend/cuda/facility_tile.cuh"
 
 namespace {
 
-enum { TILE = CULL_FACILITY_TILE, BLOCK = 256, SIDE = 16, EACH = 4, DEPTH = 16, LEAST = -1000 };
+enum { TILE = CULL_FACILITY_TILE, BLOCK = CULL_TILE_BLOCK, SIDE = CULL_TILE_SIDE, LEAST = -1000 };
+enum { EACH = CULL_TILE_EACH };
 
 __device__ __forceinline__ unsigned long long bits_of(double x)
 {
@@ -24,11 +22,6 @@ __device__ __forceinline__ double number_of(unsigned long long bits)
     return __longlong_as_double(static_cast<long long>(bits));
 }
 
-__device__ __forceinline__ size_t row_of(const cull_facility_task &x, uint32_t i)
-{
-    return x.row ? x.row[i] : i;
-}
-
 /* ---- the power of two that P, or S as given, is divided by ---- */
 
 __device__ double largest_of(const cull_facility_task &x, const cull_cuda_rows &rows, bool given,
@@ -37,7 +30,7 @@ __device__ double largest_of(const cull_facility_task &x, const cull_cuda_rows &
     double most = 0;
 
     for (uint32_t i = first; i < last; i++) {
-        size_t row = given ? i : row_of(x, i);
+        size_t row = given ? i : cull_facility_row_of(x, i);
         for (uint32_t j = threadIdx.x; j < rows.width; j += BLOCK)
             most = fmax(most, fabs(cull_rows_at(rows, row, j)));
     }
@@ -72,96 +65,50 @@ __global__ void find_exponent(cull_facility_lot lot)
 
 /* ---- tiles ---- */
 
-/* sum[a][b] = the inner product of rows a + 16 .. of one strip and b + 16 .. of another. */
-__device__ void multiply(const cull_facility_task &x, const cull_cuda_rows &rows, double scale,
-                         uint32_t one, uint32_t two, double (*a)[TILE], double (*b)[TILE],
-                         double sum[EACH][EACH])
-{
-    unsigned tx = threadIdx.x % SIDE, ty = threadIdx.x / SIDE;
-
-    for (int i = 0; i < EACH; i++)
-        for (int j = 0; j < EACH; j++) sum[i][j] = 0;
-    for (uint32_t begin = 0; begin < rows.width; begin += DEPTH) {
-        __syncthreads();
-        for (unsigned i = threadIdx.x; i < TILE * DEPTH; i += BLOCK) {
-            unsigned line = i / DEPTH, l = i % DEPTH;
-            bool     inside = begin + l < rows.width;
-
-            a[l][line] = inside && one + line < x.n
-                             ? scale * cull_rows_at(rows, row_of(x, one + line), begin + l)
-                             : 0;
-            b[l][line] = inside && two + line < x.n
-                             ? scale * cull_rows_at(rows, row_of(x, two + line), begin + l)
-                             : 0;
-        }
-        __syncthreads();
-        for (int l = 0; l < DEPTH; l++)
-            for (int i = 0; i < EACH; i++)
-                for (int j = 0; j < EACH; j++)
-                    sum[i][j] += a[l][ty + SIDE * i] * b[l][tx + SIDE * j];
-    }
-}
-
-/* K over a tile. */
-__device__ void make_tile(const cull_facility_task &x, uint32_t one, uint32_t two,
-                          double (*a)[TILE], double (*b)[TILE], double k[EACH][EACH])
-{
-    double hh[EACH][EACH];
-
-    multiply(x, x.h, 1, one, two, a, b, hh);
-    multiply(x, x.p, ldexp(1.0, -x.state->exponent), one, two, a, b, k);
-    for (int i = 0; i < EACH; i++)
-        for (int j = 0; j < EACH; j++) k[i][j] *= hh[i][j] + 1;
-}
-
 __global__ void __launch_bounds__(BLOCK) find_norms(cull_facility_lot lot)
 {
-    __shared__ double         a[DEPTH][TILE], b[DEPTH][TILE];
+    __shared__ cull_tile_side a, b;
     const cull_facility_task &x = lot.task[lot.strip_of[blockIdx.x]];
-    uint32_t                  first = (blockIdx.x - x.first_strip) * TILE;
+    cull_tile_atoms           atoms = {nullptr, (blockIdx.x - x.first_strip) * TILE, x.n};
     double                    k[EACH][EACH];
 
     if (x.given.dtype) return;
-    make_tile(x, first, first, a, b, k);
+    cull_tile_make(x, atoms, atoms, a, b, k);
     for (int i = 0; i < EACH; i++) {
-        uint32_t atom = first + threadIdx.x / SIDE + SIDE * i;
-        if (threadIdx.x / SIDE == threadIdx.x % SIDE && atom < x.n) x.norm[atom] = k[i][i];
+        uint32_t atom = threadIdx.x / SIDE + SIDE * i;
+        if (threadIdx.x / SIDE == threadIdx.x % SIDE && atoms.has(atom))
+            x.norm[atoms.at(atom)] = k[i][i];
     }
-}
-
-__device__ float copied(const cull_facility_task &x, double scale, uint32_t i, uint32_t j)
-{
-    return static_cast<float>(scale * cull_rows_at(x.given, i, j));
 }
 
 __global__ void __launch_bounds__(BLOCK) make_near(cull_facility_lot lot)
 {
-    __shared__ double         a[DEPTH][TILE], b[DEPTH][TILE];
+    __shared__ cull_tile_side a, b;
     const cull_facility_task &x = lot.task[lot.tile_of[blockIdx.x]];
-    uint32_t                  tile = blockIdx.x - x.first_tile, one = 0, two = 0;
+    uint32_t                  tile = blockIdx.x - x.first_tile, one = 0;
     uint32_t                  strips = (x.n + TILE - 1) / TILE;
-    double                    k[EACH][EACH], scale = ldexp(1.0, -x.state->exponent), most = 0;
+    double                    k[EACH][EACH], most = 0;
 
     for (; tile >= strips - one; one++) tile -= strips - one;
-    two = (one + tile) * TILE;
-    one *= TILE;
-    if (!x.given.dtype) make_tile(x, one, two, a, b, k);
+    cull_tile_atoms high = {nullptr, one * TILE, x.n}, wide = {nullptr, (one + tile) * TILE, x.n};
+    if (!x.given.dtype) cull_tile_make(x, high, wide, a, b, k);
     for (int i = 0; i < EACH; i++) {
-        uint32_t row = one + threadIdx.x / SIDE + SIDE * i;
+        uint32_t row = high.first + threadIdx.x / SIDE + SIDE * i;
 
         for (int j = 0; j < EACH; j++) {
-            uint32_t column = two + threadIdx.x % SIDE + SIDE * j;
+            uint32_t column = wide.first + threadIdx.x % SIDE + SIDE * j;
 
             if (row >= x.n || column >= x.n) continue;
             if (x.given.dtype) {
-                x.near[row * x.ld + column] = copied(x, scale, row, column);
-                x.near[column * x.ld + row] = copied(x, scale, column, row);
+                if (x.slots) continue;
+                x.near[row * x.ld + column] = cull_tile_given(x, row, column);
+                x.near[column * x.ld + row] = cull_tile_given(x, column, row);
                 continue;
             }
-            double square = x.norm[row] + x.norm[column] - 2 * k[i][j];
-            float  distance = static_cast<float>(sqrt(square > 0 ? square : 0));
-            x.near[row * x.ld + column] = x.near[column * x.ld + row] = -distance;
+            float distance = cull_tile_distance(x, row, column, k[i][j]);
             most = fmax(most, static_cast<double>(distance));
+            if (!x.slots)
+                x.near[row * x.ld + column] = x.near[column * x.ld + row] = -distance;
         }
     }
     most = cull_block_join<cull_larger>(most);
@@ -185,7 +132,7 @@ cudaError_t cull_facility_measure(cudaStream_t stream, const cull_facility_lot *
     if (error == cudaSuccess)
         error = CULL_LAUNCH(find_exponent, dim3(lot->count), dim3(1), 0, stream, *lot);
     if (error == cudaSuccess) error = CULL_LAUNCH(find_norms, strips, block, 0, stream, *lot);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && lot->tiles)
         error = CULL_LAUNCH(make_near, dim3(lot->tiles), block, 0, stream, *lot);
     if (error == cudaSuccess)
         error = CULL_LAUNCH(find_floor, dim3(lot->count), dim3(1), 0, stream, *lot);

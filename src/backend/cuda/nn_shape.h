@@ -64,8 +64,8 @@ cudaError_t cull_plain_data(cudaStream_t stream, const cull_conv_shape *shape,
                             bool add);
 /* dw is float32 (float64); room is for sums of parts: cull_plain_room(). */
 cudaError_t cull_plain_weights(cudaStream_t stream, const cull_conv_shape *shape,
-                               cull_conv_types types, int processors, const void *x,
-                               const void *dy, void *dw, void *room);
+                               cull_conv_types types, int processors, const void *x, const void *dy,
+                               void *dw, void *room);
 size_t      cull_plain_room(const cull_conv_shape *shape, cull_conv_types types, int processors);
 
 /* ---- one input channel a group (nn_depth.cu), as above ---- */

@@ -233,12 +233,6 @@ static cull_status check(const cull_omp_problem *problems, size_t count,
     cull_status status = CULL_OK;
     size_t      limit = options->memory ? options->memory : DEFAULT_MEMORY;
 
-    if (options->nonnegative)
-        FAIL(CULL_UNSUPPORTED, "this device keeps weights above zero at every pick only where K is "
-                               "given, not made from h and p");
-    if (options->pick == CULL_PICK_SAMPLE)
-        FAIL(CULL_UNSUPPORTED,
-             "this device draws picks only where K is given, not made from h and p");
     for (size_t i = 0; i < count; i++) {
         size_t needed = bytes_of(problems + i, options);
 
@@ -258,8 +252,11 @@ cull_status cull_cuda_pool_pursue(cull_backend *backend, cull_op *op, cull_omp_p
 {
     cull_status status = CULL_OK;
 
-    (void)op;
     for (size_t i = 0; i < count; i++) problems[i].picked = 0;
+    if (options->nonnegative || options->pick == CULL_PICK_SAMPLE) {
+        TRY(cull_pool_pursue_made(backend, op, problems, count, options));
+        return CULL_OK;
+    }
     TRY(check(problems, count, options));
     for (size_t first = 0, some = 0; first < count; first += some) {
         size_t bytes = 0;

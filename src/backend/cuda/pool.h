@@ -2,12 +2,13 @@
  * backend/cuda/pool.h - matching pursuit over pools: problems whose K is made from H and P.
  *
  *     pool.c          the problems: sizes, memory, lots, what is reported
- *     pool_refit.c    weights >= 0 for given atoms: their part of K, for the kernels of refit
+ *     pool_made.c     problems for the operations that take a K, made here
  *     pool_rows.cuh   columns of K: inner products of rows, a warp to 32 atoms
  *     pool_start.cu   t, diag K, |b|^2, the ridge
  *     pool_pass.cu    a pick's column of L, and what it does to all atoms
  *     pool_choose.cu  which atom is next, and when to stop
  *     pool_end.cu     the weights
+ *     pool_gram.cu    K over some atoms, whole
  *
  * All problems of a lot advance together, pick by pick: one kernel chooses an atom of each, the
  * next takes it off all correlations. It is the dual form of backend/cpu/omp_dual.c, by the rules
@@ -83,7 +84,7 @@ typedef struct cull_pool_lot {
     cull_pool_rules          rules;
 } cull_pool_lot;
 
-/* Some atoms of a problem, as refit sees them. */
+/* Some atoms of a problem; index NULL: the first n. */
 typedef struct cull_pool_atoms {
     cull_cuda_rows  h, p;
     const uint32_t *row, *index;
@@ -105,7 +106,7 @@ cudaError_t cull_pool_choose(cudaStream_t stream, const cull_pool_lot *lot);
 cudaError_t cull_pool_pass(cudaStream_t stream, const cull_pool_lot *lot);
 cudaError_t cull_pool_end(cudaStream_t stream, const cull_pool_lot *lot);
 
-/* K (n, n) over the atoms index[n] of a problem, t[n] and, as a list, their rows at[n]. */
+/* K (n, n) over them, t[n], and as a list their rows at[n]. */
 cudaError_t cull_pool_gram(cudaStream_t stream, const cull_pool_atoms *atoms);
 
 #ifdef __cplusplus
@@ -115,13 +116,18 @@ cudaError_t cull_pool_gram(cudaStream_t stream, const cull_pool_atoms *atoms);
 
 /*
  * For the operations of pursuit and refit: problems without an explicit K. They wait for the
- * stream, so they are not for recorded steps; what is reported is in the problems then.
- * CULL_UNSUPPORTED: weights held above zero at every pick, and drawn picks.
+ * stream, so they are not for recorded steps; what is reported is in the problems then. Weights
+ * held above zero at every pick, drawn picks and refits are made problems with a K, for the very
+ * operation that asks.
  */
 cull_status cull_cuda_pool_pursue(cull_backend *backend, cull_op *op, cull_omp_problem *problems,
                                   size_t count, const cull_omp_options *options);
 cull_status cull_cuda_pool_refit(cull_backend *backend, cull_op *op, cull_omp_problem *problems,
                                  size_t count, const cull_omp_options *options);
+
+/* The first of the two, over a K that is made. */
+cull_status cull_pool_pursue_made(cull_backend *backend, cull_op *op, cull_omp_problem *problems,
+                                  size_t count, const cull_omp_options *options);
 #endif
 
 #endif

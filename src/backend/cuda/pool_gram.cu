@@ -11,7 +11,11 @@ __global__ void list_rows(cull_pool_atoms x)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < x.n) x.at[i] = x.row ? x.row[x.index[i]] : x.index[i];
+    uint32_t atom = i;
+
+    if (i >= x.n) return;
+    if (x.index) atom = x.index[i];
+    x.at[i] = x.row ? x.row[atom] : atom;
 }
 
 /* A block has a column, blockIdx.y, at the atoms of four panels. */

@@ -103,7 +103,7 @@ static cull_status score_all(cull_audit_work *w)
     struct sight  s = {.work = w, .signals = {.home = backend, .work = cull_backend_host(backend)}};
     cull_sweep    sweep = {.resident = w->at,
                            .form = w->t->sets.form,
-                           .batch = w->t->setup->evaluate_batch,
+                           .batch = cull_train_evaluate_batch(w->t->setup, w->t->backend),
                            .workers = w->t->setup->workers};
 
     TRY(cull_sweep_run(&sweep, see, &s));

@@ -1,5 +1,5 @@
-/* tests/emu/include/cuda_runtime.h - what kernels, as C++ for the host, find: cuda_runtime_api.h says
- * how far it goes. */
+/* tests/emu/include/cuda_runtime.h - what kernels, as C++ for the host, find: cuda_runtime_api.h
+ * says how far it goes. */
 #ifndef CULL_TESTS_EMU_CUDA_RUNTIME_H
 #define CULL_TESTS_EMU_CUDA_RUNTIME_H
 
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cuda_runtime_api.h"
+#include "emu_atomic.h"
 #include "emu_kernel.h"
 #include "emu_number.h"
 #include "emu_warp.h"
-#include "emu_atomic.h"
 
 #endif

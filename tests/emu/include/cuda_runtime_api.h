@@ -2,16 +2,16 @@
  * tests/emu/include/cuda_runtime_api.h - a small imitation of the CUDA runtime, for the host.
  *
  * Over it the sources of src/backend/cuda, .c and .cu, are compiled for the host as a backend named
- * `emu`, in the tests alone: their logic is held against `ref` on machines without a GPU and without
- * a toolkit. (What calls cuDNN and cuBLAS is left out: emu.cmake says how.) There is one device,
- * with 3 multiprocessors.
+ * `emu`, in the tests alone: their logic is held against `ref` on machines without a GPU and
+ * without a toolkit. (What calls cuDNN and cuBLAS is left out: emu.cmake says how.) There is one
+ * device, with 3 multiprocessors.
  *
  * What is as on a device
  *   - Nothing that goes to a stream is done when it is asked for, but when somebody waits: then all
  *     of it, in the order it was asked for. So what was not copied at the call, or read too early,
  *     shows. Copies from memory that is not pinned take the bytes at the call; copies to it wait.
- *   - Device memory can be touched by kernels and copies alone: the host's access is a SIGSEGV, as is
- *     a kernel's beyond all arrays. What is new or released is 0xff (NaN), and so is what lies
+ *   - Device memory can be touched by kernels and copies alone: the host's access is a SIGSEGV, as
+ * is a kernel's beyond all arrays. What is new or released is 0xff (NaN), and so is what lies
  *     between arrays; who wrote there is caught when the array is freed.
  *   - A stream in capture takes launches, copies, fills and events down; what may not be captured
  *     (memory made or freed, waiting, copies of memory that is not pinned) fails and spoils the
@@ -19,19 +19,19 @@
  *   - A launch with no blocks, too many threads, or more shared memory than was agreed to fails.
  *
  * What kernels find
- *   - The threads of a block are fibres, each run until it waits: at a barrier, a shuffle or a vote.
- *     Blocks run one after the other. Every other launch begins with the last block and thread, so
- *     what counts on an order is found by running it twice. CULL_EMU_ORDER=up or =down fixes it.
- *   - Shared memory is 0xff before each block; who writes behind what was asked for at the launch is
- *     caught. Static shared arrays are one for all blocks, so none in kernels whose blocks meet.
+ *   - The threads of a block are fibres, each run until it waits: at a barrier, a shuffle or a
+ * vote. Blocks run one after the other. Every other launch begins with the last block and thread,
+ * so what counts on an order is found by running it twice. CULL_EMU_ORDER=up or =down fixes it.
+ *   - Shared memory is 0xff before each block; who writes behind what was asked for at the launch
+ * is caught. Static shared arrays are one for all blocks, so none in kernels whose blocks meet.
  *   - A wait that cannot end (threads of a block at different barriers, lanes that miss a shuffle)
  *     ends the process and says who waits where.
  *   - Blocks that meet (cull_cuda_launch_together, cull_cuda_meet) are all alive at once. One block
  *     of a kernel fits on a multiprocessor: three meet.
  *
- * What is not imitated: warps that run in step (lanes are apart between two intrinsics), masks other
- * than all lanes, waiting in a loop for another thread's write, atomics of other scopes, textures,
- * inline assembler, registers, 48 KiB as the limit of static shared memory, time.
+ * What is not imitated: warps that run in step (lanes are apart between two intrinsics), masks
+ * other than all lanes, waiting in a loop for another thread's write, atomics of other scopes,
+ * textures, inline assembler, registers, 48 KiB as the limit of static shared memory, time.
  *
  * A kernel has internal linkage: static, or in a namespace without a name. CULL_EMU is defined.
  * What tests plan and count is in emu.h.

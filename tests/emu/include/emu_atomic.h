@@ -1,5 +1,5 @@
-/* tests/emu/include/emu_atomic.h - atomics: one thread runs at a time, so they are plain. Those that
- * CUDA has for no type are missing here too. */
+/* tests/emu/include/emu_atomic.h - atomics: one thread runs at a time, so they are plain. Those
+ * that CUDA has for no type are missing here too. */
 #ifndef CULL_TESTS_EMU_ATOMIC_H
 #define CULL_TESTS_EMU_ATOMIC_H
 

@@ -15,7 +15,7 @@
 #define __constant__
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
+#define __noinline__    __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 /* Poison between blocks; one section needs kernels of internal linkage. */
@@ -27,7 +27,9 @@ struct uint3 {
 
 struct dim3 {
     unsigned x, y, z;
-    constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+    constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c)
+    {
+    }
 };
 
 extern "C" {
@@ -51,8 +53,8 @@ template <typename... P> struct emu_call {
 
 template <typename... P, typename... A>
 static inline cudaError_t emu_launch_call(const char *name, bool together, void (*kernel)(P...),
-                                          dim3 grid, dim3 block, size_t shared,
-                                          cudaStream_t stream, A... arguments)
+                                          dim3 grid, dim3 block, size_t shared, cudaStream_t stream,
+                                          A... arguments)
 {
     static_assert(sizeof...(P) == sizeof...(A), "a kernel is given all its arguments");
     void          *room = malloc(sizeof(emu_call<P...>));
@@ -136,8 +138,14 @@ static inline void __syncwarp(unsigned mask = 0xffffffffu)
     (void)emu_exchange("__syncwarp", mask, 0);
 }
 
-static inline void __threadfence() {}
-static inline void __threadfence_block() {}
-static inline void __threadfence_system() {}
+static inline void __threadfence()
+{
+}
+static inline void __threadfence_block()
+{
+}
+static inline void __threadfence_system()
+{
+}
 
 #endif
