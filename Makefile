@@ -10,7 +10,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 export UBSAN_OPTIONS = print_stacktrace=1
 export LSAN_OPTIONS = suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
 
-.PHONY: all test check check-long install bench fuzz demo docs format clean help
+.PHONY: all test check check-gpu check-long install bench fuzz demo docs format clean help
 
 all: ## build build/cull, the libraries build/libcull.so and .a, and libcull_select
 	tools/setup.sh build
@@ -49,6 +49,11 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if that is set
 	cmake --install build --prefix $(PREFIX)
 	@echo "$(PREFIX)/bin/cull finds its library and recipes by itself; begin with $(PREFIX)/bin/cull doctor."
 	@echo "Other programs find libcull after ldconfig, as root, or with LD_LIBRARY_PATH=$(PREFIX)/lib."
+
+check-gpu: ## the tests that look at this machine's GPU, skipped where there is none
+	tools/setup.sh build check
+	$(MAKE) --no-print-directory build-release
+	CULL_MODULES=$(CURDIR)/build $(CTEST) build -L gpu
 
 bench: ## run the benchmarks; each prints one JSON line a case
 	tools/setup.sh build bench

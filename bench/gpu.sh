@@ -71,7 +71,7 @@ for part in layers solvers; do
         name=$(basename "$program")
         case $part:$name in
             *:bench_device_step) ;;
-            layers:bench_device_layers | layers:bench_device_norm) say "$name" 40 "$program" cuda ;;
+            layers:bench_device_layers | layers:bench_device_norm | layers:bench_device_ops) say "$name" 40 "$program" cuda ;;
             solvers:bench_device_match | solvers:bench_device_pool) say "$name" 40 "$program" cuda ;;
         esac
     done

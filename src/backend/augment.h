@@ -26,7 +26,7 @@ enum { CULL_AUGMENT_MOST_SIDE = 4096 }; /* pixels: most of height, width, pad an
 typedef struct cull_augment_desc {
     size_t        channels, height, width;
     cull_dtype    from;             /* CULL_U8: images; CULL_F32: features            */
-    cull_dtype    to;               /* CULL_F32 or CULL_F64                           */
+    cull_dtype    to;               /* CULL_F32, CULL_F64 or CULL_BF16                */
     bool          channels_last;    /* out is (H, W, C), else (C, H, W) as the source */
     const double *mean, *deviation; /* [channels] each                                */
     size_t        pad;              /* 0: no crop; with reflect, below height, width  */

@@ -46,7 +46,7 @@
  *     augment   examples as a network reads them, from where they are stored (backend/augment.h);
  *               rows that are made already are copied
  *     resize    images made smaller, or laid out anew
- *     gather    rows of one array, by their numbers, into another
+ *     gather    rows of one array, by their numbers, into another; gather_all: of many
  *     kept      what is kept of an example's loss, for the rows that are gone back through
  *     update    new weights from gradients: SGD or AdamW over one block; not while the error word
  *               says something
@@ -93,6 +93,7 @@ typedef enum cull_op_kind {
     CULL_OP_AUGMENT,
     CULL_OP_RESIZE,
     CULL_OP_GATHER,
+    CULL_OP_GATHER_ALL,
     CULL_OP_KEPT,
     CULL_OP_UPDATE,
     CULL_OP_SUMMARY,
@@ -191,6 +192,12 @@ typedef struct cull_op_args {
             const uint32_t *index;
             size_t          rows, held, bytes;
         } gather;
+        struct {
+            const cull_gathered *list; /* [count] read at the call                           */
+            size_t               count;
+            const uint32_t      *index;
+            size_t               rows, held; /* of each of the list                          */
+        } gather_all;
         struct {
             size_t          rows, classes;
             cull_dtype      dtype;  /* of p and gradient                                  */
@@ -412,13 +419,13 @@ struct cull_backend {
 /* Operations that all backends on the host share (augment.c, resize.c, kept.c, update.c,
  * sums.c).
  */
-extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather, cull_host_kept,
-    cull_host_update, cull_host_summary, cull_host_tally;
+extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather,
+    cull_host_gather_all, cull_host_kept, cull_host_update, cull_host_summary, cull_host_tally;
 #define CULL_HOST_OPS                                                                              \
     [CULL_OP_AUGMENT] = &cull_host_augment, [CULL_OP_RESIZE] = &cull_host_resize,                  \
-    [CULL_OP_GATHER] = &cull_host_gather, [CULL_OP_KEPT] = &cull_host_kept,                        \
-    [CULL_OP_UPDATE] = &cull_host_update, [CULL_OP_SUMMARY] = &cull_host_summary,                  \
-    [CULL_OP_TALLY] = &cull_host_tally, CULL_HOST_CHOICES
+    [CULL_OP_GATHER] = &cull_host_gather, [CULL_OP_GATHER_ALL] = &cull_host_gather_all,            \
+    [CULL_OP_KEPT] = &cull_host_kept, [CULL_OP_UPDATE] = &cull_host_update,                        \
+    [CULL_OP_SUMMARY] = &cull_host_summary, [CULL_OP_TALLY] = &cull_host_tally, CULL_HOST_CHOICES
 
 /* Those of selection (check.c, draw.c, settle.c, ledger.c, match.c). */
 extern const cull_op_class cull_host_check, cull_host_score, cull_host_draw, cull_host_settle,

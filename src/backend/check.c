@@ -58,9 +58,11 @@ static cull_status run(cull_op *op, const cull_op_args *args)
     (void)op;
     if (args->check.pool) check_places(args);
     if (!cull_tensor_present(&args->check.x)) return CULL_OK;
-    row = finite && !args->check.unseen ? cull_tensor_first_not_finite(&args->check.x, row)
-                                        : first_outside(args, &found);
-    if (row < args->check.rows) tell(args, args->check.which, row, found);
+    if (finite && !args->check.unseen && cull_tensor_is_float(&args->check.x))
+        row = cull_tensor_first_not_finite(&args->check.x, row);
+    else
+        row = first_outside(args, &found);
+    if (row < args->check.rows) tell(args, args->check.which, row, finite ? 0 : found);
     return CULL_OK;
 }
 

@@ -1,7 +1,7 @@
 /*
  * backend/kept.c - rows that are gone back through, gathered from those that were scored.
  *
- *     gather    to[i] = from[index[i]]
+ *     gather    to[i] = from[index[i]]; gather_all: of many arrays, by the same numbers
  *     kept      loss, target, place and p of row index[i]; dlogits_i = w_i p_i / rows
  */
 #include <string.h>
@@ -21,22 +21,36 @@ void cull_host_destroy(cull_op *op)
     cull_base_free(op);
 }
 
-static cull_status gather(cull_op *op, const cull_op_args *args)
+static cull_status take(const cull_gathered *array, const uint32_t *index, size_t rows, size_t held)
 {
-    size_t      bytes = args->gather.bytes;
-    char       *to = args->gather.to;
-    const char *from = args->gather.from;
+    size_t bytes = array->bytes;
 
-    (void)op;
-    for (size_t i = 0; i < args->gather.rows; i++) {
-        uint32_t row = args->gather.index[i];
-
-        if (row >= args->gather.held)
-            return cull_fail(CULL_BAD_ARGUMENT, "row %u of %zu is not there", row,
-                             args->gather.held);
-        memcpy(to + i * bytes, from + row * bytes, bytes);
+    for (size_t i = 0; i < rows; i++) {
+        if (index[i] >= held)
+            return cull_fail(CULL_BAD_ARGUMENT, "row %u of %zu is not there", index[i], held);
+        memcpy((char *)array->to + i * bytes, (const char *)array->from + index[i] * bytes, bytes);
     }
     return CULL_OK;
+}
+
+static cull_status gather(cull_op *op, const cull_op_args *args)
+{
+    cull_gathered array = {args->gather.from, args->gather.to, args->gather.bytes};
+
+    (void)op;
+    return take(&array, args->gather.index, args->gather.rows, args->gather.held);
+}
+
+static cull_status gather_all(cull_op *op, const cull_op_args *args)
+{
+    cull_status status = CULL_OK;
+
+    (void)op;
+    for (size_t i = 0; i < args->gather_all.count; i++)
+        TRY(take(&args->gather_all.list[i], args->gather_all.index, args->gather_all.rows,
+                 args->gather_all.held));
+done:
+    return status;
 }
 
 #define KEEP_ROW(name, T)                                                                          \
@@ -77,4 +91,5 @@ static cull_status kept(cull_op *op, const cull_op_args *args)
 }
 
 const cull_op_class cull_host_gather = {cull_host_create, gather, cull_host_destroy};
+const cull_op_class cull_host_gather_all = {cull_host_create, gather_all, cull_host_destroy};
 const cull_op_class cull_host_kept = {cull_host_create, kept, cull_host_destroy};

@@ -25,6 +25,8 @@
 #include <math.h>
 
 #include "backend/backend.h"
+#include "base/exact.h"
+#include "tensor/tensor.h"
 
 enum { LANES = 8 };
 
@@ -189,6 +191,17 @@ static void run_rule(const struct job *job, double decay, size_t from, size_t to
     }
 }
 
+/* The new weights in bfloat16 too. */
+static void narrow(const cull_op_args *args, size_t from, size_t to)
+{
+    uint16_t *small = args->update.narrow;
+
+    for (size_t i = from; i < to; i++)
+        small[i] = cull_bf16_of(args->update.dtype == CULL_F32
+                                    ? ((const float *)args->update.value)[i]
+                                    : (float)((const double *)args->update.value)[i]);
+}
+
 static void update_chunk(void *context, size_t task, unsigned worker)
 {
     const struct job       *job = context;
@@ -203,6 +216,7 @@ static void update_chunk(void *context, size_t task, unsigned worker)
 
         if (begin < stop) run_rule(job, range[r].decay, begin, stop);
     }
+    if (job->args->update.narrow) narrow(job->args, from, end);
 }
 
 /* Is there a gradient to go on with? */
@@ -236,8 +250,8 @@ static cull_status update(cull_op *op, const cull_op_args *args)
     struct job                job = {.args = args,
                                      .adam = {.beta1 = o->beta1,
                                               .beta2 = o->beta2,
-                                              .rate = rate / (1 - pow(o->beta1, t)),
-                                              .root = sqrt(1 - pow(o->beta2, t)),
+                                              .rate = rate / (1 - cull_exact_pow(o->beta1, t)),
+                                              .root = sqrt(1 - cull_exact_pow(o->beta2, t)),
                                               .epsilon = o->epsilon}};
     size_t chunks = (args->update.count + CULL_OPTIM_CHUNK - 1) / CULL_OPTIM_CHUNK;
     bool   broken = false;

@@ -50,6 +50,15 @@ enum {
     CULL_TROUBLE_APART = 1 << 19   /* gradients too large or too far apart to be matched */
 };
 
+/* ---- of gather_all ---- */
+
+/* One of several arrays of which the same rows are taken. */
+typedef struct cull_gathered {
+    const void *from; /* [held] rows of `bytes` each */
+    void       *to;   /* [rows]                      */
+    size_t      bytes;
+} cull_gathered;
+
 /* ---- of update ---- */
 
 /* Saved states know a rule by its number. */

@@ -28,8 +28,10 @@ static cull_status make_operations(cull_plan *plan)
     }
     TRY(cull_layer_create(plan->backend, &loss, &plan->loss_op));
     if (plan->mode != CULL_PLAN_LEARN_FROM_KEPT) goto done;
-    TRY(cull_kit_ready(&plan->kit, CULL_OP_GATHER, 0));
+    TRY(cull_kit_ready(&plan->kit, CULL_OP_GATHER_ALL, 0));
     TRY(cull_kit_ready(&plan->kit, CULL_OP_KEPT, 0));
+    TRY(cull_base_alloc((size_t)plan->values + 2 * (size_t)plan->steps, sizeof *plan->gathered,
+                        "a plan", &plan->gathered));
 done:
     return status;
 }
@@ -98,6 +100,7 @@ void cull_nn_plan_destroy(cull_plan *plan)
     for (int s = 0; s < plan->steps; s++) cull_layer_destroy(plan->step[s].op);
     cull_layer_destroy(plan->loss_op);
     cull_kit_clear(&plan->kit);
+    cull_base_free(plan->gathered);
     cull_base_free(plan->value);
     cull_base_free(plan->step);
     cull_base_free(plan);
@@ -286,49 +289,40 @@ done:
     return status;
 }
 
-static cull_status gather_rows(cull_plan *plan, const void *from, size_t held, size_t bytes,
-                               const uint32_t *index, void *to)
-{
-    cull_op_args args = {.gather = {.from = from,
-                                    .to = to,
-                                    .index = index,
-                                    .rows = plan->batch,
-                                    .held = held,
-                                    .bytes = bytes}};
-
-    return cull_kit_run(&plan->kit, CULL_OP_GATHER, 0, &args);
-}
-
-/* Rows of everything backward reads, from the plan that scored. */
+/* Rows of everything backward reads, from the plan that scored. What is one for the whole batch is
+ * read where it lies: the kept plan does not run before this has gone back. */
 static cull_status gather(cull_plan *plan, const cull_plan *kept, const uint32_t *index)
 {
-    cull_status status = CULL_OK;
+    cull_gathered *list = plan->gathered;
+    size_t         count = 0;
 
     for (int v = 0; v < plan->values; v++) {
         size_t row = (size_t)cull_image_row(&plan->value[v].image) * plan->value[v].size;
 
         if (plan->value[v].home != v || !plan->value[v].kept) continue;
-        TRY(gather_rows(plan, kept->value[v].data, kept->batch, row, index, plan->value[v].data));
+        list[count++] = (cull_gathered){kept->value[v].data, plan->value[v].data, row};
     }
     for (int s = 0; s < plan->steps; s++) {
         cull_step       *to = &plan->step[s];
         const cull_step *from = &kept->step[s];
         size_t           state = to->op->state_row, stats = to->stats_bytes / plan->batch;
 
-        if (state)
-            TRY(gather_rows(plan, from->args.state, kept->batch, state, index, to->args.state));
+        if (state) list[count++] = (cull_gathered){from->args.state, to->args.state, state};
         if (to->op->stats_by_row)
-            TRY(gather_rows(plan, from->args.stats, kept->batch, stats, index, to->args.stats));
-        else if (to->stats_bytes)
-            TRY(cull_backend_copy(plan->backend, to->args.stats, from->args.stats,
-                                  to->stats_bytes));
+            list[count++] = (cull_gathered){from->args.stats, to->args.stats, stats};
+        else
+            to->args.stats = from->args.stats;
         to->args.key = from->args.key;
         to->args.step = from->args.step;
         to->args.now = from->args.now;
         to->args.place = plan->own_place;
     }
-done:
-    return status;
+    return cull_kit_run(&plan->kit, CULL_OP_GATHER_ALL, 0,
+                        &(cull_op_args){.gather_all = {.list = list,
+                                                       .count = count,
+                                                       .index = index,
+                                                       .rows = plan->batch,
+                                                       .held = kept->batch}});
 }
 
 /* dlogits_i = w_i p_i / m, from the p that was kept. */

@@ -57,6 +57,8 @@ struct cull_plan {
     void     *own_target; /* [batch] learn-from-kept: gathered, as the places                */
     uint32_t *own_place;
 
+    cull_gathered *gathered; /* [values + 2 steps] learn-from-kept: what rows are taken of */
+
     /* of the latest run */
     const void        *target;
     const uint32_t    *place;

@@ -18,7 +18,7 @@ file(GLOB emu_cxx CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backend/cuda/*.cu
   ${PROJECT_SOURCE_DIR}/src/backend/cuda/*.cpp)
 list(REMOVE_ITEM emu_c ${PROJECT_SOURCE_DIR}/src/backend/cuda/module.c)
 foreach(source ${emu_c} ${emu_cxx})
-  file(STRINGS ${source} needs LIMIT_COUNT 1 REGEX "include [<\"](cudnn|cublas|backend/cuda/library[.]h)")
+  file(STRINGS ${source} needs LIMIT_COUNT 1 REGEX "include [<\"](cudnn|cublas|backend/cuda/nn_library[.]hpp)")
   if(needs)
     list(REMOVE_ITEM emu_c ${source})
     list(REMOVE_ITEM emu_cxx ${source})
@@ -38,8 +38,8 @@ add_library(emu OBJECT ${emu_c} emu/emu_device.c emu/emu_fibre.c emu/emu_graph.c
 target_link_libraries(emu PRIVATE emu_flags cull_flags)
 add_library(emu_kernels OBJECT ${emu_cxx})
 target_link_libraries(emu_kernels PRIVATE emu_flags)
-target_compile_options(emu_kernels PRIVATE -std=c++17 -Wall -Wextra -Wno-unknown-pragmas
-  -Wno-unused-function -ffp-contract=off -fno-math-errno -fno-exceptions -fno-rtti
+target_compile_options(emu_kernels PRIVATE -std=c++17 -Wall -Wno-unknown-pragmas
+  -Wno-unused-function -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-exceptions -fno-rtti
   $<$<NOT:$<CONFIG:Debug>>:-O2>)
 if(CULL_SANITIZE)
   target_compile_options(emu_kernels PRIVATE -fsanitize=${CULL_SANITIZE} -fno-omit-frame-pointer

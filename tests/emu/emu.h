@@ -26,7 +26,8 @@ size_t emu_replays(void);  /* of graphs, asked for */
 /* A thing to be done: at the head of what it needs, from malloc. */
 struct emu_work {
     void (*run)(struct emu_work *work);
-    size_t holders; /* lists that it is in */
+    void (*ask)(struct emu_work *work); /* when it is asked for; or NULL */
+    size_t holders;                     /* lists that it is in           */
 };
 
 struct emu_index {

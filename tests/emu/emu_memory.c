@@ -191,7 +191,8 @@ static struct moved *make_moved(void (*run)(struct emu_work *), void *to, size_t
     struct moved *m = malloc(sizeof *m + (along ? bytes : 0));
 
     emu_insist(m != NULL, "no memory");
-    *m = (struct moved){.work = {run, 0}, .to = to, .from = along ? m + 1 : from, .bytes = bytes};
+    *m = (struct moved){
+        .work = {run, NULL, 0}, .to = to, .from = along ? m + 1 : from, .bytes = bytes};
     if (along) memcpy(m + 1, from, bytes);
     return m;
 }

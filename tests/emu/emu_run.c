@@ -375,7 +375,7 @@ cudaError_t emu_launch(struct emu_kernel *kernel, cudaStream_t stream)
 {
     cudaError_t error = emu_enter();
 
-    kernel->work = (struct emu_work){emu_run_kernel, 0};
+    kernel->work = (struct emu_work){emu_run_kernel, NULL, 0};
     if (error == cudaSuccess) error = check(kernel);
     if (error == cudaSuccess)
         error = emu_ask(stream, &kernel->work);

@@ -48,6 +48,12 @@ void emu_settle(void)
     settling = false;
 }
 
+static void push(struct emu_work *work)
+{
+    emu_list_add(&asked, work);
+    if (work->ask) work->ask(work);
+}
+
 cudaError_t emu_ask(cudaStream_t stream, struct emu_work *work)
 {
     cudaStream_t s = emu_stream(stream);
@@ -60,7 +66,7 @@ cudaError_t emu_ask(cudaStream_t stream, struct emu_work *work)
         emu_capture_spoil(emu_capture_here());
         error = cudaErrorStreamCaptureImplicit;
     } else {
-        emu_list_add(&asked, work);
+        push(work);
     }
     if (error != cudaSuccess) free(work);
     return error;
@@ -68,7 +74,7 @@ cudaError_t emu_ask(cudaStream_t stream, struct emu_work *work)
 
 void emu_ask_again(const struct emu_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) emu_list_add(&asked, list->work[i]);
+    for (size_t i = 0; i < list->count; i++) push(list->work[i]);
 }
 
 cudaError_t emu_may_wait(void)
@@ -160,6 +166,15 @@ struct marked {
     cudaEvent_t     event;
 };
 
+static void ask_mark(struct emu_work *work)
+{
+    cudaEvent_t event = ((struct marked *)work)->event;
+
+    event->recorded = true;
+    event->passed = false;
+    event->capture = NULL;
+}
+
 static void do_mark(struct emu_work *work)
 {
     cudaEvent_t event = ((struct marked *)work)->event;
@@ -204,10 +219,7 @@ static cudaError_t record(cudaEvent_t event, cudaStream_t stream, unsigned flags
     if (!s->capture && outside) return cudaErrorIllegalState;
     m = malloc(sizeof *m);
     emu_insist(m != NULL, "no memory");
-    *m = (struct marked){{do_mark, 0}, event};
-    event->recorded = true;
-    event->passed = false;
-    event->capture = NULL;
+    *m = (struct marked){{do_mark, ask_mark, 0}, event};
     return emu_ask(stream, &m->work);
 }
 

@@ -15,11 +15,17 @@ function(cull_with_far)
   endforeach()
 endfunction()
 if(emu_is_here)
-  cull_with_far(test_emu)
+  cull_with_far(test_emu test_emu_queue)
   target_include_directories(test_emu PRIVATE emu/include)
+  target_include_directories(test_emu_queue PRIVATE emu/include)
 endif()
-cull_with_far(test_far test_far_memory test_far_models test_far_network test_far_probe test_far_recorder
-  test_far_select test_far_train test_optim test_ops test_gain test_refit test_step_ops test_layers test_choose test_match)
+# All tests of operations and of `far`, and those elsewhere that go through every backend.
+file(GLOB over_backends CONFIGURE_DEPENDS far/test_*.c ops/test_*.c)
+foreach(source ${over_backends})
+  get_filename_component(name ${source} NAME_WE)
+  cull_with_far(${name})
+endforeach()
+cull_with_far(test_optim)
 
 # `cull` with it, of the same objects.
 add_executable(cull_far $<TARGET_OBJECTS:program>)

@@ -61,6 +61,9 @@ static const struct thing facility_problem = {
      AT(cull_facility_problem, index), AT(cull_facility_problem, weight)}};
 static const struct thing facility_options = {.bytes = sizeof(cull_facility_options)};
 
+static const struct thing gathered = {
+    sizeof(cull_gathered), false, {AT(cull_gathered, from), AT(cull_gathered, to)}};
+
 static const struct pointer pointers[CULL_OP_KINDS][MOST] = {
     [CULL_OP_RANK] = {ARRAY(rank.x), ARRAY(rank.percentile)},
     [CULL_OP_KEYS] = {ARRAY(keys.place), ARRAY(keys.weight), ARRAY(keys.out)},
@@ -73,14 +76,22 @@ static const struct pointer pointers[CULL_OP_KINDS][MOST] = {
                           ONE(facility.options, facility_options)},
     [CULL_OP_GRADIENT] = {ONE(gradient.h, tensor), ONE(gradient.p, tensor), ARRAY(gradient.row),
                           ARRAY(gradient.b)},
+    [CULL_OP_AUGMENT] = {ARRAY(augment.desc.mean), ARRAY(augment.desc.deviation),
+                         ARRAY(augment.call.places), ARRAY(augment.call.raw),
+                         ARRAY(augment.call.row), ARRAY(augment.call.out), ARRAY(augment.now),
+                         ARRAY(augment.held), ARRAY(augment.index)},
+    [CULL_OP_RESIZE] = {ARRAY(resize.from), ARRAY(resize.to)},
     [CULL_OP_GATHER] = {ARRAY(gather.from), ARRAY(gather.to), ARRAY(gather.index)},
+    [CULL_OP_GATHER_ALL] = {MANY(gather_all.list, gather_all.count, gathered),
+                            ARRAY(gather_all.index)},
     [CULL_OP_KEPT] = {ARRAY(kept.index), ARRAY(kept.chosen), ARRAY(kept.from_p),
                       ARRAY(kept.from_loss), ARRAY(kept.from_target), ARRAY(kept.from_place),
                       ARRAY(kept.p), ARRAY(kept.gradient), ARRAY(kept.loss), ARRAY(kept.share),
                       ARRAY(kept.target), ARRAY(kept.place)},
-    [CULL_OP_UPDATE] = {ARRAY(update.value), ARRAY(update.gradient), ARRAY(update.buffer[0]),
-                        ARRAY(update.buffer[1]), ARRAY(update.range), ARRAY(update.partial),
-                        ARRAY(update.norm), ARRAY(update.now), ARRAY(update.trouble)},
+    [CULL_OP_UPDATE] = {ARRAY(update.value), ARRAY(update.gradient), ARRAY(update.narrow),
+                        ARRAY(update.buffer[0]), ARRAY(update.buffer[1]), ARRAY(update.range),
+                        ARRAY(update.partial), ARRAY(update.norm), ARRAY(update.now),
+                        ARRAY(update.trouble)},
     [CULL_OP_SUMMARY] = {ARRAY(summary.loss), ARRAY(summary.p), ARRAY(summary.target),
                          ARRAY(summary.place), ARRAY(summary.out), ARRAY(summary.now),
                          ARRAY(summary.trouble), ARRAY(summary.became), ARRAY(summary.outcomes)},

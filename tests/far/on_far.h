@@ -1,4 +1,5 @@
-/* tests/far/on_far.h - what the tests of the backend `far` share. */
+/* tests/far/on_far.h - what the tests of the backend `far` share, some of which `emu` passes too.
+ */
 #ifndef CULL_TESTS_FAR_ON_FAR_H
 #define CULL_TESTS_FAR_ON_FAR_H
 
@@ -14,6 +15,12 @@ enum { N = 100, BYTES = N * sizeof(double) };
 static inline int open_far(void **state)
 {
     return cull_backend_open("far", 2, (cull_backend **)state) != CULL_OK;
+}
+
+/* Of the builds that have it. */
+static inline int open_emu(void **state)
+{
+    return cull_backend_open("emu", 2, (cull_backend **)state) != CULL_OK;
 }
 
 static inline int close_far(void **state)
@@ -47,6 +54,14 @@ static inline void assert_bytes(cull_backend *far, const void *data, int byte, s
     assert_ok(cull_backend_download(far, here, data, bytes));
     for (size_t i = 0; i < bytes; i++) assert_int_equal(byte, here[i]);
     free(here);
+}
+
+/* What holds on any backend whose memory lies elsewhere: on far, and on emu. */
+static inline bool has_emu(void)
+{
+    for (size_t i = 0; cull_backend_name_at(i); i++)
+        if (strcmp(cull_backend_name_at(i), "emu") == 0) return true;
+    return false;
 }
 
 static inline cull_op *ready(cull_backend *far, cull_op_kind kind)

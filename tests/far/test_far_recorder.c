@@ -115,15 +115,20 @@ static void more_kinds_than_are_kept_take_turns(void **state)
     cull_backend_release(far, a);
 }
 
+#define TESTS(open)                                                                                \
+    {                                                                                              \
+        TEST(the_second_of_a_kind_is_recorded_and_done_at_once, open),                             \
+            TEST(whatever_ends_ends_recordings, open),                                             \
+            TEST(a_step_that_fails_is_not_kept_and_nothing_of_it_done, open),                      \
+            TEST(more_kinds_than_are_kept_take_turns, open)                                        \
+    }
+#define TEST(name, open) cmocka_unit_test_setup_teardown(name, open, close_far)
+
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_far, close_far)
-    const struct CMUnitTest tests[] = {
-        TEST(the_second_of_a_kind_is_recorded_and_done_at_once),
-        TEST(whatever_ends_ends_recordings),
-        TEST(a_step_that_fails_is_not_kept_and_nothing_of_it_done),
-        TEST(more_kinds_than_are_kept_take_turns),
-    };
+    const struct CMUnitTest tests[] = TESTS(open_far), emus[] = TESTS(open_emu);
+    int                     failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (has_emu()) failed += cmocka_run_group_tests(emus, NULL, NULL);
+    return failed;
 }

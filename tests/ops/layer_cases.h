@@ -197,7 +197,8 @@ static inline int64_t slide(const cull_layer_desc *d, int k)
     return (extent + 2 * d->pad[k] - (d->kernel[k] - 1) * apart - 1) / d->stride[k] + 1;
 }
 
-/* The whole description: y's extents, and backward wanted. */
+/* The whole description: y's extents, and backward wanted. What is learned is in float32 where
+ * values are bfloat16. */
 static inline cull_layer_desc complete_case(const struct layer_case *t, cull_dtype dtype)
 {
     cull_layer_desc d = t->d;
@@ -217,6 +218,7 @@ static inline cull_layer_desc complete_case(const struct layer_case *t, cull_dty
     if (d.fused_add) d.x2 = d.x;
     d.y = y;
     d.dtype = dtype;
+    if (dtype == CULL_BF16) d.parameters = d.statistics = CULL_F32;
     d.learn = true;
     d.input_gradient = !t->first;
     return d;

@@ -1,7 +1,7 @@
 /*
  * tests/ops/layer_run.h - one layer case run on one backend, in one layout and type, with numbers
- * going in and coming out as doubles in NCHW. The backend's arrays are uploaded before a pass and
- * downloaded behind it.
+ * going in and coming out as doubles in NCHW, weights of convolutions as (O, C/groups, KH, KW). The
+ * backend's arrays are uploaded before a pass and downloaded behind it.
  *
  * What backward may not read (see `keeps` of nn/nn.h) is overwritten with NaN between the two
  * passes, and so is every gradient that is to be overwritten.
@@ -42,8 +42,9 @@ struct layer_run {
     const struct layer_case *t;
     cull_layer_desc          d;
     cull_layer_op           *op;
-    size_t                   count[TENSORS], bytes[TENSORS], size;
+    size_t                   count[TENSORS], bytes[TENSORS];
     void                    *native[TENSORS], *there[TENSORS]; /* here, and on the backend */
+    void                    *narrow, *narrow_there;            /* W in the values' type    */
     void                    *state;                            /* there alone              */
     struct layer_rows        rows, *rows_there;
     cull_layer_args          args;
@@ -85,6 +86,29 @@ static inline const cull_image *image_of(const cull_layer_desc *d, int tensor)
     return tensor == Y || tensor == DY ? &d->y : NULL;
 }
 
+static inline cull_dtype layer_dtype(const cull_layer_desc *d, int tensor)
+{
+    cull_dtype wide = d->dtype;
+
+    switch (tensor) {
+    case W:
+    case B:
+    case DW:
+    case DB: wide = d->parameters; break;
+    case RUNNING:
+    case STATS: wide = d->statistics; break;
+    case Y:
+    case DY: wide = d->output; break;
+    default: break;
+    }
+    return wide ? wide : d->dtype;
+}
+
+static inline size_t layer_size(const cull_layer_desc *d, int tensor)
+{
+    return cull_dtype_size(layer_dtype(d, tensor));
+}
+
 /* Where element i in NCHW lies in this layout. */
 static inline size_t layer_place(const cull_image *image, size_t i)
 {
@@ -94,28 +118,45 @@ static inline size_t layer_place(const cull_image *image, size_t i)
     return ((n * (c / block) + channel / block) * area + pixel) * block + channel % block;
 }
 
-static inline void layer_put(struct layer_run *r, int tensor, const double *values)
+/* Where element i of a tensor lies on the backend. */
+static inline size_t place_on(const struct layer_run *r, int tensor, size_t i)
 {
     const cull_image *image = image_of(&r->d, tensor);
+    size_t            taps = (size_t)(r->d.kernel[0] * r->d.kernel[1]), c = 0;
 
+    if (image) return layer_place(image, i);
+    if ((tensor != W && tensor != DW) || r->d.kind != CULL_LAYER_CONV) return i;
+    if (!r->backend->layers->weights_last) return i;
+    c = (size_t)(r->d.x.c / r->d.groups);
+    return (i / (c * taps) * taps + i % taps) * c + i / taps % c;
+}
+
+static inline void put_number(void *to, size_t at, cull_dtype dtype, double x)
+{
+    if (dtype == CULL_F32)
+        ((float *)to)[at] = (float)x;
+    else if (dtype == CULL_BF16)
+        ((uint16_t *)to)[at] = cull_bf16_of((float)x);
+    else
+        ((double *)to)[at] = x;
+}
+
+static inline void layer_put(struct layer_run *r, int tensor, const double *values)
+{
     for (size_t i = 0; i < r->count[tensor]; i++) {
-        size_t at = image ? layer_place(image, i) : i;
-        if (r->d.dtype == CULL_F32)
-            ((float *)r->native[tensor])[at] = (float)values[i];
-        else
-            ((double *)r->native[tensor])[at] = values[i];
+        size_t at = place_on(r, tensor, i);
+
+        put_number(r->native[tensor], at, layer_dtype(&r->d, tensor), values[i]);
+        if (tensor == W && r->narrow) put_number(r->narrow, at, r->d.dtype, values[i]);
     }
 }
 
 static inline void layer_get(const struct layer_run *r, int tensor, double *values)
 {
-    const cull_image *image = image_of(&r->d, tensor);
+    cull_tensor from = cull_vector(r->native[tensor], layer_dtype(&r->d, tensor), r->count[tensor]);
 
-    for (size_t i = 0; i < r->count[tensor]; i++) {
-        size_t at = image ? layer_place(image, i) : i;
-        values[i] = r->d.dtype == CULL_F32 ? (double)((const float *)r->native[tensor])[at]
-                                           : ((const double *)r->native[tensor])[at];
-    }
+    for (size_t i = 0; i < r->count[tensor]; i++)
+        values[i] = cull_tensor_get(&from, place_on(r, tensor, i));
 }
 
 static inline void layer_data_clear(struct layer_data *data)
@@ -143,6 +184,8 @@ static inline void layer_close(struct layer_run *r)
         free(r->native[i]);
         cull_backend_release(r->backend, r->there[i]);
     }
+    free(r->narrow);
+    cull_backend_release(r->backend, r->narrow_there);
     cull_backend_release(r->backend, r->state);
     cull_backend_release(r->backend, r->rows_there);
     memset(r, 0, sizeof *r);
@@ -152,6 +195,9 @@ static inline void layer_upload(struct layer_run *r)
 {
     for (int i = 0; i < TENSORS; i++)
         assert_ok(cull_backend_upload(r->backend, r->there[i], r->native[i], r->bytes[i]));
+    if (r->narrow)
+        assert_ok(cull_backend_upload(r->backend, r->narrow_there, r->narrow,
+                                      r->count[W] * cull_dtype_size(r->d.dtype)));
     assert_ok(cull_backend_upload(r->backend, r->rows_there, &r->rows, sizeof r->rows));
 }
 
@@ -192,6 +238,7 @@ static inline void set_arguments(struct layer_run *r)
                            .y = there[Y],
                            .w = there[W],
                            .b = there[B],
+                           .narrow = r->narrow_there,
                            .state = r->state,
                            .stats = there[STATS],
                            .running = there[RUNNING],
@@ -224,9 +271,16 @@ static inline void allocate_arrays(struct layer_run *r)
         size_t count = r->count[i] > r->op->stats || i != STATS ? r->count[i] : r->op->stats;
 
         if (!count) continue; /* elements of an absent tensor are absent too */
-        r->bytes[i] = count * r->size;
-        r->native[i] = calloc(count, r->size);
-        assert_ok(cull_backend_allocate(r->backend, count, r->size, "a tensor", &r->there[i]));
+        r->bytes[i] = count * layer_size(&r->d, i);
+        r->native[i] = calloc(1, r->bytes[i]);
+        assert_ok(cull_backend_allocate(r->backend, r->bytes[i], 1, "a tensor", &r->there[i]));
+    }
+    if (r->count[W] && r->d.parameters && r->d.parameters != r->d.dtype) {
+        size_t size = cull_dtype_size(r->d.dtype);
+
+        r->narrow = calloc(r->count[W], size);
+        assert_ok(
+            cull_backend_allocate(r->backend, r->count[W], size, "weights", &r->narrow_there));
     }
     if (r->op->state_row)
         assert_ok(cull_backend_allocate(r->backend, (size_t)r->d.x.n, r->op->state_row, "a state",
@@ -244,7 +298,6 @@ static inline cull_status layer_open(cull_backend *backend, const struct layer_c
     r->backend = backend;
     r->t = t;
     r->d = *d;
-    r->size = cull_dtype_size(d->dtype);
     count_tensors(d, r->count);
     status = cull_layer_create(backend, d, &r->op);
     if (status != CULL_OK) return status;
@@ -266,7 +319,8 @@ static inline unsigned may_read(const cull_layer_desc *d)
 
 static inline void spoil(struct layer_run *r, int tensor)
 {
-    if (r->native[tensor]) memset(r->native[tensor], 0xff, r->count[tensor] * r->size);
+    if (r->native[tensor])
+        memset(r->native[tensor], 0xff, r->count[tensor] * layer_size(&r->d, tensor));
 }
 
 /* What a float32 plan would have kept between the passes. */

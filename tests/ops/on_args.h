@@ -111,6 +111,25 @@ done:
     return status;
 }
 
+static inline cull_status on_gather_all(struct on *on, cull_op_args *args)
+{
+    cull_status status = CULL_OK;
+    size_t      rows = args->gather_all.rows, held = args->gather_all.held;
+
+    assert_true(args->gather_all.count <= ON_ARRAYS);
+    for (size_t i = 0; i < args->gather_all.count; i++) {
+        cull_gathered *x = on->gathered + i;
+
+        *x = args->gather_all.list[i];
+        TRY(on_in(on, held * x->bytes, &x->from));
+        TRY(on_out(on, rows * x->bytes, &x->to));
+    }
+    args->gather_all.list = on->gathered;
+    TRY(on_in(on, rows * sizeof(uint32_t), &args->gather_all.index));
+done:
+    return status;
+}
+
 /* How many there are where these are some of them. */
 static inline size_t on_held(const uint32_t *index, size_t rows)
 {
@@ -119,6 +138,59 @@ static inline size_t on_held(const uint32_t *index, size_t rows)
     for (size_t i = 0; i < rows; i++)
         if (index[i] >= held) held = (size_t)index[i] + 1;
     return held;
+}
+
+/* Of augment: what of the raw rows and of those that are made already is read. */
+static inline size_t on_raw(const cull_augment_call *call)
+{
+    size_t places = on_held(call->places, call->count);
+
+    if (call->packed) return call->count;
+    return call->row ? on_held(call->row, places) : places;
+}
+
+static inline size_t on_made(const uint32_t *index, size_t count)
+{
+    size_t held = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (index[i] != CULL_NO_ROW && index[i] >= held) held = (size_t)index[i] + 1;
+    return held;
+}
+
+static inline cull_status on_augment(struct on *on, cull_op_args *args)
+{
+    cull_status        status = CULL_OK;
+    cull_augment_desc *a = &args->augment.desc;
+    cull_augment_call *call = &args->augment.call;
+    size_t             size = a->channels * a->height * a->width, count = call->count;
+    size_t             bytes = size * cull_dtype_size(a->to);
+    size_t             raw = on_raw(call) * size * cull_dtype_size(a->from);
+    size_t             made = args->augment.held ? on_made(args->augment.index, count) : 0;
+
+    TRY(on_in(on, on_held(call->places, count) * sizeof *call->row, &call->row));
+    TRY(on_in(on, a->channels * sizeof(double), &a->mean));
+    TRY(on_in(on, a->channels * sizeof(double), &a->deviation));
+    TRY(on_in(on, count * sizeof(uint32_t), &call->places));
+    TRY(on_in(on, raw, &call->raw));
+    TRY(on_in(on, sizeof(cull_moment), &args->augment.now));
+    TRY(on_in(on, made * bytes, &args->augment.held));
+    TRY(on_in(on, count * sizeof(uint32_t), &args->augment.index));
+    TRY(on_out(on, count * bytes, &call->out));
+done:
+    return status;
+}
+
+static inline cull_status on_resize(struct on *on, cull_op_args *args)
+{
+    cull_status        status = CULL_OK;
+    const cull_resize *how = &args->resize.how;
+    size_t             each = args->resize.count * how->channels * sizeof(float);
+
+    TRY(on_in(on, each * how->height * how->width, &args->resize.from));
+    TRY(on_out(on, each * how->to_height * how->to_width, &args->resize.to));
+done:
+    return status;
 }
 
 static inline cull_status on_kept(struct on *on, cull_op_args *args)
@@ -151,6 +223,7 @@ static inline cull_status on_update(struct on *on, cull_op_args *args)
 
     TRY(on_out(on, bytes, &args->update.value));
     TRY(on_out(on, bytes, &args->update.gradient));
+    TRY(on_out(on, args->update.count * sizeof(uint16_t), &args->update.narrow));
     for (int i = 0; i < CULL_OPTIM_BUFFERS; i++) TRY(on_out(on, bytes, &args->update.buffer[i]));
     TRY(on_in(on, args->update.ranges * sizeof(cull_optim_range), &args->update.range));
     TRY(on_out(on, chunks * sizeof(double), &args->update.partial));
@@ -225,7 +298,10 @@ static inline cull_status on_args(struct on *on, cull_op_kind kind, cull_op_args
     case CULL_OP_FACILITY: return on_facility(on, args);
     case CULL_OP_GRADIENT: return on_gradient(on, args);
     case CULL_OP_GAIN: return on_gain(on, args);
+    case CULL_OP_AUGMENT: return on_augment(on, args);
+    case CULL_OP_RESIZE: return on_resize(on, args);
     case CULL_OP_GATHER: return on_gather(on, args);
+    case CULL_OP_GATHER_ALL: return on_gather_all(on, args);
     case CULL_OP_KEPT: return on_kept(on, args);
     case CULL_OP_UPDATE: return on_update(on, args);
     case CULL_OP_SUMMARY: return on_summary(on, args);

@@ -23,6 +23,7 @@ struct on {
     cull_target           target;
     cull_omp_problem      omp[ON_THINGS];
     cull_facility_problem facility[ON_THINGS];
+    cull_gathered         gathered[ON_ARRAYS];
 };
 
 /* *pointer, to an array here, becomes that of a copy on the backend. NULL stays. */

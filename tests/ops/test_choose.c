@@ -12,17 +12,6 @@
 
 enum { N = 40, POOL = 70, LARGE = 9000 };
 
-static cull_backend *backend_at(size_t i)
-{
-    cull_backend *all[] = {ref, one, three, far};
-
-    return i < 4 ? all[i] : NULL;
-}
-
-#define EACH(backend)                                                                              \
-    for (size_t each_ = 0; each_ < 4; each_++)                                                     \
-        for (cull_backend *backend = backend_at(each_); backend; backend = NULL)
-
 static const cull_key key = {{3, 9}};
 
 /* ---- check ---- */
@@ -69,7 +58,7 @@ static void check_finds_the_first_number_that_is_none(void **state)
 {
     (void)state;
     make_matrix();
-    EACH(backend)
+    EACH(backend, CULL_OP_CHECK)
     {
         cull_trouble trouble = {0};
         cull_op_args args = check_of(&trouble);
@@ -91,7 +80,7 @@ static void check_finds_the_first_number_that_is_none(void **state)
 static void check_passes_over_the_unseen_and_looks_at_places(void **state)
 {
     (void)state;
-    EACH(backend)
+    EACH(backend, CULL_OP_CHECK)
     {
         cull_trouble trouble = {0};
         cull_op_args args = check_of(&trouble);
@@ -133,7 +122,7 @@ static void check_keeps_labels_within_bounds(void **state)
     i64[9] = INT64_C(1) << 40;
     u8[10] = 6;
     i32[3] = 5; /* the largest there may be */
-    EACH(backend)
+    EACH(backend, CULL_OP_CHECK)
     {
         const cull_tensor x[] = {cull_vector(i32, CULL_I32, N), cull_vector(i64, CULL_I64, N),
                                  cull_vector(u8, CULL_U8, N)};
@@ -186,7 +175,7 @@ static void scores_are_losses_less_what_is_taken_off_and_the_unseen_come_first(v
         if (way & 1) args.score.less.stride[0] = 2;
         if (way & 2) args.score.unseen = unseen;
         if (way & 2) args.score.place = place;
-        EACH(backend)
+        EACH(backend, CULL_OP_SCORE)
         {
             memset(out, 0xff, sizeof out);
             assert_ok(on_run(backend, CULL_OP_SCORE, 0, 1, &args));
@@ -249,7 +238,7 @@ static void chances_are_powers_or_what_stands_for_them(void **state)
             if (expected[i] <= 1e-290) expected[i] = 1e-290 * own;
             if (trims && standing[where[i]] > 0.7 + 1e-12 && !fresh[where[i]]) expected[i] = 0.125;
         }
-        EACH(backend)
+        EACH(backend, CULL_OP_CHANCE)
         {
             memset(weight, 0xff, sizeof weight);
             assert_ok(on_run(backend, CULL_OP_CHANCE, rows, 2, &args));
@@ -305,7 +294,7 @@ static void a_draw_is_the_smallest_keys(void **state)
                    &(cull_op_args){.keys = {N, key, 5, args.draw.place, args.draw.weight, keys}}));
         assert_ok(
             on_run(ref, CULL_OP_TOP, N, 1, &(cull_op_args){.top = {N, m, keys, false, expected}}));
-        EACH(backend)
+        EACH(backend, CULL_OP_DRAW)
         {
             memset(index, 0xff, sizeof index);
             assert_ok(on_run(backend, CULL_OP_DRAW, N, 1, &args));
@@ -322,7 +311,7 @@ static void a_settled_subset_is_in_order_with_its_places(void **state)
 
     (void)state;
     make_matrix();
-    EACH(backend)
+    EACH(backend, CULL_OP_SETTLE)
     {
         uint32_t     index[COUNT], where[COUNT], group[COUNT];
         double       weight[COUNT];
@@ -392,7 +381,8 @@ static void ledgers_predict_by_their_formulas(void **state)
 {
     (void)state;
     make_matrix();
-    for (int predict = CULL_PREDICT_LAST; predict <= CULL_PREDICT_TREND; predict++) EACH(backend)
+    for (int predict = CULL_PREDICT_LAST; predict <= CULL_PREDICT_TREND; predict++)
+        EACH(backend, CULL_OP_RECORD)
         {
             uint8_t      known[POOL] = {0}, unseen[N] = {0}, was[POOL] = {0};
             double       value[POOL] = {0}, slope[POOL] = {0}, loss[N], back[POOL];

@@ -2,8 +2,8 @@
  * tests/ops/test_gain.c - gradient and gain: the other backends against the reference.
  *
  * One table of shapes, both element types, listed and unlisted rows, padded rows. cpu must
- * agree with ref to rounding, and with itself to the last bit whatever the threads; far with ref
- * to the last bit.
+ * and devices must agree with ref to rounding, and cpu with itself to the last bit whatever the
+ * threads; far with ref to the last bit.
  */
 #include "ops/on_backend.h"
 
@@ -93,6 +93,12 @@ static void check_gradient(const struct shape *s, const struct data *data, const
     memset(again, 0xff, size * sizeof *again);
     run(far, CULL_OP_GRADIENT, &args);
     assert_memory_equal(want, again, size * sizeof *again);
+    EACH_DEVICE(backend, CULL_OP_GRADIENT)
+    {
+        memset(again, 0xff, size * sizeof *again);
+        run(backend, CULL_OP_GRADIENT, &args);
+        assert_close(want, again, size, 10 * (double)rows);
+    }
     free(want);
 }
 
@@ -128,6 +134,12 @@ static void check_gain(const struct shape *s, const struct data *data, const uin
     memset(again, 0xff, size * sizeof *again);
     run(far, CULL_OP_GAIN, &args);
     assert_memory_equal(want, again, size * sizeof *again);
+    EACH_DEVICE(backend, CULL_OP_GAIN)
+    {
+        memset(again, 0xff, size * sizeof *again);
+        run(backend, CULL_OP_GAIN, &args);
+        assert_close(want, again, size, 10 * (double)(s->d * s->c + 1));
+    }
     free(want);
     free(b);
 }
@@ -147,9 +159,8 @@ static void gains_equal_the_reference_for_any_threads(void **state)
     }
 }
 
-static void a_rows_gain_does_not_depend_on_its_company(void **state)
+static void check_company(cull_backend *backend)
 {
-    (void)state;
     for (size_t i = 0; i < CASES; i++) {
         const struct shape *s = cases + i;
         struct data         data = make(i, CULL_F32, CULL_F32);
@@ -157,17 +168,24 @@ static void a_rows_gain_does_not_depend_on_its_company(void **state)
         double             *all = malloc(2 * (s->n + 1) * sizeof *all), *some = all + s->n + 1;
         cull_op_args        args = {.gain = {&data.h, &data.p, NULL, s->n, s->c, b, all}};
 
-        run(one, CULL_OP_GAIN, &args);
+        run(backend, CULL_OP_GAIN, &args);
         args.gain.row = data.row;
         args.gain.rows = data.rows;
         args.gain.out = some;
-        run(one, CULL_OP_GAIN, &args);
+        run(backend, CULL_OP_GAIN, &args);
         for (size_t j = 0; j < data.rows; j++)
             assert_memory_equal(some + j, all + data.row[j], sizeof *all);
         free(all);
         free(b);
         drop(&data);
     }
+}
+
+static void a_rows_gain_does_not_depend_on_its_company(void **state)
+{
+    (void)state;
+    check_company(one);
+    EACH_DEVICE(backend, CULL_OP_GAIN) check_company(backend);
 }
 
 static void a_gain_is_the_product_of_two_gradients(void **state)

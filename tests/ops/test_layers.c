@@ -3,8 +3,8 @@
  *
  * On `ref` in double every gradient is checked against central differences of sum(dy y), or of the
  * weighted loss; `ref` in float32 must be those numbers rounded; and every other backend must agree
- * with `ref` in each layout it takes, `far` to the last bit. With --perf the table is timed
- * instead.
+ * with `ref` in each layout it takes, `far` to the last bit, devices with values in bfloat16 too.
+ * With --perf the table is timed instead.
  */
 #include "ops/layer_inputs.h"
 
@@ -26,7 +26,11 @@
 #define NORM_ERROR    2e-6 /* a sum, a centred sum of squares, a root                    */
 #define GROUPED_ERROR 4e-6 /* the same over as few as 9 numbers: rstd amplifies rounding */
 
-static double tolerance(const cull_layer_desc *d, const struct layer_case *t)
+/* With values of 8 bits, which ref is given too: what goes out is rounded, by 2^-9 of itself, and a
+ * gradient of weights or a sum that it is added to may have been rounded on the way. */
+#define BF16_ERROR 0x1p-8
+
+static double tolerance_f32(const cull_layer_desc *d, const struct layer_case *t)
 {
     bool adds = t->accumulate || t->accumulate2;
 
@@ -43,6 +47,14 @@ static double tolerance(const cull_layer_desc *d, const struct layer_case *t)
     case CULL_LAYER_CONVERT: return adds ? SUMMED_ERROR : MOVED_ERROR;
     default: return SUMMED_ERROR;
     }
+}
+
+static double tolerance(const cull_layer_desc *d, const struct layer_case *t, int tensor)
+{
+    bool product = d->kind == CULL_LAYER_DENSE || d->kind == CULL_LAYER_CONV;
+    bool rounds = layer_dtype(d, tensor) == CULL_BF16 || (product && tensor != Y);
+
+    return tolerance_f32(d, t) + (d->dtype == CULL_BF16 && rounds ? BF16_ERROR : 0);
 }
 
 /* ---- finite differences ---- */
@@ -239,22 +251,24 @@ static void compare(const struct layer_case *t, const cull_layer_desc *d, const 
             if (!(fabs(right->t[i][j] - ours->t[i][j]) <= error))
                 error = fabs(right->t[i][j] - ours->t[i][j]);
         }
-        if (!(error <= tolerance(d, t) * largest))
-            fail_msg("%s on %s, blocks %d %d %d: tensor %d off by %.2g of %.2g", t->name, who,
-                     (int)d->x.block, (int)d->x2.block, (int)d->y.block, i, error, largest);
+        if (!(error <= tolerance(d, t, i) * largest))
+            fail_msg("%s on %s, %s, blocks %d %d %d: tensor %d off by %.2g of %.2g", t->name, who,
+                     d->dtype == CULL_BF16 ? "bfloat16" : "float32", (int)d->x.block,
+                     (int)d->x2.block, (int)d->y.block, i, error, largest);
     }
 }
 
 /* A case in one layout; false where the backend declines it. */
-static bool agrees(cull_backend *backend, const struct layer_case *t, int layout,
+static bool agrees(cull_backend *backend, const struct layer_case *t, cull_dtype dtype, int layout,
                    const struct layer_data *in, const struct layer_data *right)
 {
-    cull_layer_desc   d = complete_case(t, CULL_F32);
+    cull_layer_desc   d = complete_case(t, dtype);
     struct layer_data out = layer_data_make(&d);
     struct layer_run  run;
     cull_status       status = CULL_OK;
 
     set_layout(backend, layout, &d);
+    if (d.kind == CULL_LAYER_DENSE && layout == 5) d.output = CULL_F32; /* the last */
     status = layer_open(backend, t, &d, &run);
     if (status != CULL_UNSUPPORTED || must_take(layout, &d)) assert_ok(status);
     if (status == CULL_OK) {
@@ -266,27 +280,32 @@ static bool agrees(cull_backend *backend, const struct layer_case *t, int layout
     return status == CULL_OK;
 }
 
-static void check_backend(cull_backend *ref, cull_backend *backend)
+static void check_backend(cull_backend *ref, cull_backend *backend, cull_dtype dtype)
 {
     int taken[LAYOUTS] = {0};
 
     for (int k = 0; k < LAYER_CASES; k++) {
         const struct layer_case *t = &layer_cases[k];
         cull_layer_desc          d = complete_case(t, CULL_F64);
-        struct layer_data        in = make_input(ref, t), right = layer_data_make(&d);
+        struct layer_data        in, right;
         struct layer_run         run;
 
+        if (!has_layer(backend, d.kind)) continue;
+        if (dtype == CULL_BF16 && d.kind == CULL_LAYER_LOSS) continue; /* which reads float32 */
+        in = make_input_for(ref, t, dtype);
+        right = layer_data_make(&d);
         assert_ok(layer_open(ref, t, &d, &run));
         layer_run(&run, &in, &right, false);
         layer_close(&run);
         for (int layout = 0; layout < LAYOUTS; layout++)
-            taken[layout] += agrees(backend, t, layout, &in, &right);
+            taken[layout] += agrees(backend, t, dtype, layout, &in, &right);
         layer_data_clear(&in);
         layer_data_clear(&right);
     }
-    print_message("%s, of %d cases: NCHW %d, NHWC %d, blocks of 8 %d, of 16 %d, its own %d, %d\n",
-                  backend->class->name, LAYER_CASES, taken[0], taken[1], taken[2], taken[3],
-                  taken[4], taken[5]);
+    print_message("%s, %s, of %d cases: NCHW %d, NHWC %d, blocks of 8 %d, of 16 %d, its own %d, "
+                  "%d\n",
+                  backend->class->name, dtype == CULL_BF16 ? "bfloat16" : "float32", LAYER_CASES,
+                  taken[0], taken[1], taken[2], taken[3], taken[4], taken[5]);
 }
 
 static void other_backends_agree_with_ref(void **state)
@@ -297,7 +316,8 @@ static void other_backends_agree_with_ref(void **state)
         if (!backend)
             print_message("%s: skipped, it has no layers\n", others[i]);
         else
-            check_backend(*state, backend);
+            check_backend(*state, backend, CULL_F32);
+        if (backend && !cull_backend_on_host(backend)) check_backend(*state, backend, CULL_BF16);
         cull_backend_close(backend);
     }
 }
@@ -336,7 +356,8 @@ static void threads_change_nothing(void **state)
         for (size_t i = 0; i < OTHERS; i++) {
             cull_backend *backend = open_other(others[i], 1);
 
-            if (backend) check_threads(&layer_cases[k], others[i], CULL_F32, &in);
+            if (backend && has_layer(backend, layer_cases[k].d.kind))
+                check_threads(&layer_cases[k], others[i], CULL_F32, &in);
             cull_backend_close(backend);
         }
         layer_data_clear(&in);
@@ -368,7 +389,8 @@ static void preparing_survives_every_allocation_failure(void **state)
         cull_backend *backend = open_other(others[i], 1);
 
         for (int k = 0; backend && k < LAYER_CASES; k++)
-            fail_each_allocation(backend, &layer_cases[k]);
+            if (has_layer(backend, layer_cases[k].d.kind))
+                fail_each_allocation(backend, &layer_cases[k]);
         cull_backend_close(backend);
     }
 }
@@ -413,6 +435,7 @@ static double best_of(struct layer_run *run, bool backward)
 {
     double best = INFINITY;
 
+    assert_ok(cull_backend_wait(run->backend));
     for (int round = 0; round < 7; round++) {
         double start = cull_base_seconds();
 
@@ -422,6 +445,7 @@ static double best_of(struct layer_run *run, bool backward)
             else
                 assert_ok(run->op->class->forward(run->op, &run->args));
         }
+        assert_ok(cull_backend_wait(run->backend));
         best = fmin(best, (cull_base_seconds() - start) / 20);
     }
     return best * 1e6;
@@ -454,7 +478,8 @@ static void the_table_is_timed(void **state)
         for (size_t i = 0; i < OTHERS; i++) {
             cull_backend *backend = open_other(others[i], 1);
 
-            if (backend) time_case(*state, others[i], backend, &layer_cases[k]);
+            if (backend && has_layer(backend, layer_cases[k].d.kind))
+                time_case(*state, others[i], backend, &layer_cases[k]);
             cull_backend_close(backend);
         }
     }

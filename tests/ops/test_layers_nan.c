@@ -72,14 +72,14 @@ static void check_all(cull_backend *ref, cull_backend *backend, cull_dtype dtype
     for (int k = 0; k < LAYER_CASES; k++) {
         struct layer_data in = {0};
 
-        if (!compares(&layer_cases[k])) continue;
+        if (!compares(&layer_cases[k]) || !has_layer(backend, layer_cases[k].d.kind)) continue;
         in = make_input(ref, &layer_cases[k]);
         for (int layout = 0; layout < LAYOUTS; layout++)
             checked += check_case(backend, &layer_cases[k], dtype, layout, &in);
         layer_data_clear(&in);
     }
     print_message("%s: %d cases and layouts\n", backend->class->name, checked);
-    assert_true(checked > 0);
+    assert_true(checked > 0 || !has_layer(backend, CULL_LAYER_ACTIVATE));
 }
 
 static void nan_comes_out_of_ref(void **state)
@@ -97,6 +97,7 @@ static void nan_comes_out_of_other_backends(void **state)
             check_all(*state, backend, CULL_F32);
         else
             print_message("%s: skipped, it has no layers\n", others[i]);
+        if (backend && !cull_backend_on_host(backend)) check_all(*state, backend, CULL_BF16);
         cull_backend_close(backend);
     }
 }

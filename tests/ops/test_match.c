@@ -1,8 +1,9 @@
 /*
  * tests/ops/test_match.c - match: a minibatch matched on every backend.
  *
- * cpu picks what ref picks, its weights are ref's to rounding and its own to the last bit whatever
- * the threads; far gives what ref gives. What cannot be matched goes into the error word.
+ * cpu and devices pick what ref picks, their weights are ref's to rounding, and cpu's its own to
+ * the last bit whatever the threads; far gives what ref gives. What cannot be matched goes into the
+ * error word.
  */
 #include "ops/on_backend.h"
 
@@ -111,6 +112,13 @@ static void every_backend_matches_alike(void **state)
         assert_same_picks(&right, &r[1]);
         assert_memory_equal(&r[1], &r[2], sizeof right);
         if (!(way & ACCEPT)) assert_int_equal(budget, right.outcome.count);
+        EACH_DEVICE(backend, CULL_OP_MATCH)
+        {
+            args = match_of(way, weights, budget, &r[0]);
+            assert_ok(on_run(backend, CULL_OP_MATCH, ROWS, 2, &args));
+            assert_same_picks(&right, &r[0]);
+            assert_int_equal(CULL_WRONG_NOTHING, r[0].trouble.what);
+        }
     }
 }
 
@@ -138,6 +146,14 @@ static void what_fills_is_counted_by_the_moment(void **state)
     args.match.now = &other;
     assert_ok(on_run(far, CULL_OP_MATCH, ROWS, 1, &args));
     assert_memory_not_equal(by_step.index, by_other.index, sizeof by_now.index);
+    EACH_DEVICE(backend, CULL_OP_MATCH)
+    {
+        args = match_of(0, CULL_WEIGHTS_MEAN, 20, &by_other);
+        args.match.step = 99;
+        args.match.now = &now;
+        assert_ok(on_run(backend, CULL_OP_MATCH, ROWS, 1, &args));
+        assert_memory_equal(&by_step, &by_other, sizeof by_other);
+    }
 }
 
 /* Finite numbers whose squares are not, in one row. */
@@ -145,19 +161,19 @@ static void gradients_too_large_go_into_the_error_word(void **state)
 {
     static const cull_moment now = {.step = 8};
     static double            h[ROWS * D];
-    cull_backend            *backends[] = {ref, one, far};
 
     (void)state;
     make_data();
     for (size_t i = 0; i < ROWS * D; i++) h[i] = (double)data.h[i];
     h[13 * D] = 1e300;
-    for (size_t b = 0; b < 3; b++) {
+    EACH(backend, CULL_OP_MATCH)
+    {
         struct result r;
         cull_op_args  args = match_of(0, CULL_WEIGHTS_MEAN, 10, &r);
 
         args.match.h = cull_matrix(h, CULL_F64, ROWS, D);
         args.match.now = &now;
-        assert_ok(on_run(backends[b], CULL_OP_MATCH, ROWS, 1, &args));
+        assert_ok(on_run(backend, CULL_OP_MATCH, ROWS, 1, &args));
         assert_int_equal(10, r.outcome.count);
         assert_int_equal(CULL_WRONG_SIGNAL, r.trouble.what);
         assert_int_equal(CULL_TROUBLE_SQUARE, r.trouble.which);
@@ -170,20 +186,19 @@ static void gradients_too_large_go_into_the_error_word(void **state)
 /* After a broken signal nothing is matched, whatever numbers there are. */
 static void after_trouble_nothing_is_matched(void **state)
 {
-    cull_backend *backends[] = {ref, one, far};
-
     (void)state;
     make_data();
     data.p[5] = NAN;
     data.h[9] = INFINITY;
-    for (size_t b = 0; b < 3; b++) {
+    EACH(backend, CULL_OP_MATCH)
+    {
         struct result r, before;
         cull_op_args  args = match_of(0, CULL_WEIGHTS_MEAN, 10, &r);
 
         for (uint32_t i = 0; i < 10; i++) r.index[i] = 3 * i;
         r.trouble = (cull_trouble){.what = CULL_WRONG_SIGNAL, .row = 1};
         before = r;
-        assert_ok(on_run(backends[b], CULL_OP_MATCH, ROWS, 1, &args));
+        assert_ok(on_run(backend, CULL_OP_MATCH, ROWS, 1, &args));
         before.outcome = (cull_outcome){10, 0, 0};
         assert_memory_equal(&before, &r, sizeof r);
     }
@@ -222,6 +237,13 @@ static void a_large_batch_is_matched_without_a_stored_k(void **state)
     assert_memory_equal(weight[0], weight[1], sizeof weight[0]);
     for (size_t i = 0; i < KEPT; i++) sum += weight[0][i];
     assert_true(fabs(sum - KEPT) < 1e-12);
+    EACH_DEVICE(backend, CULL_OP_MATCH)
+    {
+        assert_ok(on_run(backend, CULL_OP_MATCH, LARGE, 1, &args));
+        assert_memory_equal(index[0], index[1], sizeof index[0]);
+        for (size_t i = 0; i < KEPT; i++)
+            assert_true(fabs(weight[1][i] - weight[0][i]) <= tolerance * fmax(1, weight[0][i]));
+    }
     h[40 * WIDE] = 1e300;
     assert_ok(on_run(one, CULL_OP_MATCH, LARGE, 1, &args));
     assert_int_equal(CULL_TROUBLE_SQUARE, trouble.which);

@@ -1,9 +1,10 @@
 /*
  * tests/ops/test_ops.c - every operation of the other backends against the reference.
  *
- * One table of cases; each runs rank, keys, top, gram and facility on `ref`, on `far`, and on `cpu`
- * with one and with three threads. rank, keys and top must agree to the last bit, and so must cpu
- * with itself whatever the threads, and far with ref in everything.
+ * One table of cases; each runs rank, keys, top, gram and facility on `ref`, on `far`, on `cpu`
+ * with one and with three threads, and on the devices that there are. rank, keys and top must agree
+ * to the last bit, and so must cpu with itself whatever the threads, and far with ref in
+ * everything.
  */
 #include "ops/on_backend.h"
 
@@ -77,6 +78,12 @@ static void ranks_equal_the_reference_bit_for_bit(void **state)
         memset(got, 0, s->n * sizeof *got);
         run(far, CULL_OP_RANK, s->n, &(cull_op_args){.rank = {s->n, x, got}});
         assert_memory_equal(want, got, s->n * sizeof *got);
+        EACH_DEVICE(backend, CULL_OP_RANK)
+        {
+            memset(got, 0, s->n * sizeof *got);
+            run(backend, CULL_OP_RANK, s->n + 5, &(cull_op_args){.rank = {s->n, x, got}});
+            assert_memory_equal(want, got, s->n * sizeof *got);
+        }
         free(x);
         free(want);
         free(got);
@@ -107,6 +114,12 @@ static void keys_equal_the_reference_bit_for_bit(void **state)
             memset(got, 0, s->n * sizeof *got);
             run(far, CULL_OP_KEYS, s->n, &args);
             assert_memory_equal(want, got, s->n * sizeof *got);
+            EACH_DEVICE(backend, CULL_OP_KEYS)
+            {
+                memset(got, 0, s->n * sizeof *got);
+                run(backend, CULL_OP_KEYS, s->n, &args);
+                assert_memory_equal(want, got, s->n * sizeof *got);
+            }
         }
         free(w);
         free(want);
@@ -135,6 +148,12 @@ static void the_top_equals_the_reference_with_ties_and_infinities(void **state)
             memset(got, 0xff, m * sizeof *got);
             run(far, CULL_OP_TOP, s->n, &args);
             assert_memory_equal(want, got, m * sizeof *got);
+            EACH_DEVICE(backend, CULL_OP_TOP)
+            {
+                memset(got, 0xff, m * sizeof *got);
+                run(backend, CULL_OP_TOP, s->n + 5, &args);
+                assert_memory_equal(want, got, m * sizeof *got);
+            }
         }
         free(x);
         free(want);
@@ -152,6 +171,24 @@ static void assert_near(double want, double got, double scale, double tolerance)
 /* Rounding of a sum of D + C products: far below it, per unit of sqrt(K_ii K_jj). */
 static const double gram_rounding = 1e-14;
 
+/* K, t and b2 near the reference's, and K symmetric. */
+static void assert_gram(const double *const want[3], const double *const got[3], size_t n)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, want[0][i * n + i]);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            double scale = sqrt(want[0][i * n + i] * want[0][j * n + j]);
+            double x = got[0][i * n + j];
+            assert_near(want[0][i * n + j], x, scale, gram_rounding);
+            assert_true(x == got[0][j * n + i]);
+        }
+        assert_near(want[1][i], got[1][i], largest, gram_rounding);
+    }
+    assert_near(*want[2], *got[2], largest, gram_rounding);
+}
+
 static void compare_gram(const struct shape *s, uint64_t seed, cull_dtype dh, cull_dtype dp)
 {
     cull_tensor  h = matrix(s, seed, dh, s->n, s->d), p = matrix(s, seed + 1, dp, s->n, s->c);
@@ -162,25 +199,15 @@ static void compare_gram(const struct shape *s, uint64_t seed, cull_dtype dh, cu
                            {0}};
     double      *want = calloc(s->n * s->n, 8), *got = calloc(s->n * s->n, 8);
     double      *again = calloc(s->n * s->n, 8), *t = calloc(3 * s->n, 8), b2[3] = {0};
-    double       largest = 0;
     cull_op_args args = {.gram = {&h, &p, s->target ? &target : NULL, want, t, b2}};
+    const double *const right[] = {want, t, b2};
 
     run(ref, CULL_OP_GRAM, s->n, &args);
     args.gram.k = got, args.gram.t = t + s->n, args.gram.b2 = b2 + 1;
     run(one, CULL_OP_GRAM, s->n + 3, &args);
     args.gram.k = again, args.gram.t = t + 2 * s->n, args.gram.b2 = b2 + 2;
     run(three, CULL_OP_GRAM, s->n, &args);
-    for (size_t i = 0; i < s->n; i++) largest = fmax(largest, want[i * s->n + i]);
-    for (size_t i = 0; i < s->n; i++) {
-        for (size_t j = 0; j < s->n; j++) {
-            double scale = sqrt(want[i * s->n + i] * want[j * s->n + j]);
-            double x = got[i * s->n + j];
-            assert_near(want[i * s->n + j], x, scale, gram_rounding);
-            assert_true(x == got[j * s->n + i]);
-        }
-        assert_near(t[i], t[s->n + i], largest, gram_rounding);
-    }
-    assert_near(b2[0], b2[1], largest, gram_rounding);
+    assert_gram(right, (const double *[]){got, t + s->n, b2 + 1}, s->n);
     assert_memory_equal(got, again, s->n * s->n * sizeof *got);
     assert_memory_equal(t + s->n, t + 2 * s->n, s->n * sizeof *t);
     assert_true(b2[1] == b2[2]);
@@ -188,6 +215,13 @@ static void compare_gram(const struct shape *s, uint64_t seed, cull_dtype dh, cu
     assert_memory_equal(want, again, s->n * s->n * sizeof *got);
     assert_memory_equal(t, t + 2 * s->n, s->n * sizeof *t);
     assert_true(b2[0] == b2[2]);
+    EACH_DEVICE(backend, CULL_OP_GRAM)
+    {
+        memset(again, 0xff, s->n * s->n * sizeof *again);
+        memset(t + 2 * s->n, 0xff, s->n * sizeof *t);
+        run(backend, CULL_OP_GRAM, s->n, &args);
+        assert_gram(right, (const double *[]){again, t + 2 * s->n, b2 + 2}, s->n);
+    }
     free(h.data);
     free(p.data);
     free(target.h.data);
@@ -258,6 +292,15 @@ static void facility_picks_equal_the_reference_where_the_gram_matrix_is_exact(vo
             assert_memory_equal(want.index, again.index, problem.budget * sizeof *got.index);
             assert_memory_equal(want.weight, again.weight, problem.budget * sizeof *got.weight);
             assert_true(want.value == again.value);
+            options.memory = 0; /* a device holds every similarity */
+            EACH_DEVICE(backend, CULL_OP_FACILITY)
+            {
+                memset(&again, 0xff, sizeof again);
+                solve(backend, problem, &options, &again);
+                assert_memory_equal(want.index, again.index, problem.budget * sizeof *got.index);
+                assert_memory_equal(want.weight, again.weight, problem.budget * sizeof *got.weight);
+                assert_near(want.value, again.value, want.value, 1e-12);
+            }
         }
         free(h.data);
         free(p.data);
@@ -270,13 +313,15 @@ static void every_operation_survives_failing_allocations(void **state)
                                   CULL_OP_FACILITY};
 
     (void)state;
-    for (size_t k = 0; k < 2 * (sizeof kinds / sizeof *kinds); k++) {
-        for (size_t n = 1;; n++) {
+    for (size_t k = 0; k < 3 * (sizeof kinds / sizeof *kinds); k++) {
+        cull_backend *backends[] = {three, far, device_with(0, kinds[k / 3])};
+
+        for (size_t n = 1; backends[k % 3]; n++) {
             cull_op     *op = NULL;
-            cull_op_desc desc = {.kind = kinds[k / 2], .rows = 1000};
+            cull_op_desc desc = {.kind = kinds[k / 3], .rows = 1000};
 
             fail_nth_alloc(n);
-            cull_status status = cull_op_ready(k % 2 ? far : three, &desc, &op);
+            cull_status status = cull_op_ready(backends[k % 3], &desc, &op);
             cull_op_destroy(op);
             if (!alloc_has_failed()) {
                 assert_ok(status);

@@ -4,8 +4,8 @@
  * Problems of all forms (an explicit K of either type, last layers, one column of them,
  * listed rows), more atoms than numbers a gradient and fewer, with and without ridge. cpu
  * must agree with ref, and with itself to the last bit whatever the threads; also where the
- * target lies outside of what weights >= 0 can reach and most atoms end at zero. far must give
- * what ref gives, of pursuits too.
+ * target lies outside of what weights >= 0 can reach and most atoms end at zero. Devices must agree
+ * with ref as cpu does; far must give what ref gives. Of pursuits too.
  */
 #include "ops/on_backend.h"
 
@@ -139,6 +139,19 @@ static cull_status run_on(cull_backend *backend, cull_omp_problem *problems, siz
                   &(cull_op_args){.omp = {problems, count, &options}});
 }
 
+/* The weights of one case, beside ref's. */
+static void assert_weights(size_t k, const struct work *right, const struct work *w,
+                           const char *who)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < cases[k / FORMS].budget; i++) largest = fmax(largest, right->weight[i]);
+    for (size_t i = 0; i < cases[k / FORMS].budget; i++)
+        if (!(fabs(w->weight[i] - right->weight[i]) <= tolerance * largest))
+            fail_msg("case %zu, form %zu, atom %zu: %g on ref, %g on %s", k / FORMS, k % FORMS, i,
+                     right->weight[i], w->weight[i], who);
+}
+
 static void others_agree_with_ref(void **state)
 {
     size_t changed = 0;
@@ -146,7 +159,6 @@ static void others_agree_with_ref(void **state)
     (void)state;
     for (size_t k = 0; k < (size_t)CASES * FORMS; k++) {
         struct work *w[4];
-        double       largest = 0;
 
         for (size_t i = 0; i < 4; i++) w[i] = make(k / FORMS, k % FORMS);
         assert_ok(run_on(ref, &w[0]->problem, 1, 0));
@@ -155,19 +167,36 @@ static void others_agree_with_ref(void **state)
         assert_ok(run_on(far, &w[3]->problem, 1, 0));
         assert_memory_equal(w[0]->weight, w[3]->weight, sizeof w[0]->weight);
         for (size_t i = 0; i < cases[k / FORMS].budget; i++) {
-            largest = fmax(largest, w[0]->weight[i]);
             assert_true(w[0]->weight[i] >= 0);
             changed += i >= cases[k / FORMS].picked && w[0]->weight[i] > 0;
         }
-        for (size_t i = 0; i < cases[k / FORMS].budget; i++) {
-            if (!(fabs(w[1]->weight[i] - w[0]->weight[i]) <= tolerance * largest))
-                fail_msg("case %zu, form %zu, atom %zu: %g on ref, %g on cpu", k / FORMS, k % FORMS,
-                         i, w[0]->weight[i], w[1]->weight[i]);
+        assert_weights(k, w[0], w[1], "cpu");
+        for (size_t i = 0; i < cases[k / FORMS].budget; i++)
             assert_true(w[1]->weight[i] == w[2]->weight[i]);
+        EACH_DEVICE(backend, CULL_OP_REFIT)
+        {
+            struct work *there = make(k / FORMS, k % FORMS);
+
+            assert_ok(run_on(backend, &there->problem, 1, 0));
+            assert_weights(k, w[0], there, backend->class->name);
+            drop(there);
         }
         for (size_t i = 0; i < 4; i++) drop(w[i]);
     }
     assert_true(changed > 100);
+}
+
+/* What a pursuit on a device comes to: ref's picks, and its weights to rounding. */
+static void assert_pursuit(size_t k, const struct work *right, const struct work *w)
+{
+    assert_int_equal(right->problem.picked, w->problem.picked);
+    assert_int_equal(right->problem.stop, w->problem.stop);
+    assert_true(fabs(right->problem.ridge - w->problem.ridge) <= 1e-12 * right->problem.ridge);
+    assert_memory_equal(right->index, w->index, right->problem.picked * sizeof *w->index);
+    for (size_t i = 0; i < right->problem.picked; i++)
+        if (!(fabs(right->weight[i] - w->weight[i]) <= tolerance * fmax(1, fabs(right->weight[i]))))
+            fail_msg("case %zu, form %zu, pick %zu: weight %g, not %g", k / FORMS, k % FORMS, i,
+                     w->weight[i], right->weight[i]);
 }
 
 static void pursuits_on_far_are_those_on_ref(void **state)
@@ -188,29 +217,44 @@ static void pursuits_on_far_are_those_on_ref(void **state)
         assert_memory_equal(&w[0]->problem.residual, &w[1]->problem.residual, sizeof(double));
         assert_memory_equal(w[0]->index, w[1]->index, sizeof w[0]->index);
         assert_memory_equal(w[0]->weight, w[1]->weight, sizeof w[0]->weight);
+        EACH(backend, CULL_OP_OMP)
+        {
+            struct work *there = make(k / FORMS, k % FORMS);
+
+            assert_ok(on_run(backend, CULL_OP_OMP, ROWS, 1,
+                             &(cull_op_args){.omp = {&there->problem, 1, &options}}));
+            assert_pursuit(k, w[0], there);
+            drop(there);
+        }
         drop(w[0]);
         drop(w[1]);
     }
 }
 
-static void many_problems_give_what_each_gives_alone(void **state)
+static void check_many(cull_backend *by_itself, cull_backend *together)
 {
     cull_omp_problem problems[CASES];
     struct work     *w[CASES], *alone[CASES];
 
-    (void)state;
     for (size_t i = 0; i < CASES; i++) {
         w[i] = make(i, i % FORMS);
         alone[i] = make(i, i % FORMS);
         problems[i] = w[i]->problem;
-        assert_ok(run_on(one, &alone[i]->problem, 1, 0));
+        assert_ok(run_on(by_itself, &alone[i]->problem, 1, 0));
     }
-    assert_ok(run_on(three, problems, CASES, 0));
+    assert_ok(run_on(together, problems, CASES, 0));
     for (size_t i = 0; i < CASES; i++) {
         assert_memory_equal(alone[i]->weight, w[i]->weight, cases[i].budget * sizeof(double));
         drop(w[i]);
         drop(alone[i]);
     }
+}
+
+static void many_problems_give_what_each_gives_alone(void **state)
+{
+    (void)state;
+    check_many(one, three);
+    EACH_DEVICE(backend, CULL_OP_REFIT) check_many(backend, backend);
 }
 
 enum { CONE_WIDTH = 20, CONE_LENGTHS = 3, CONE_ROWS = 5 * (CONE_WIDTH + 1), CONE_SEEDS = 4 };
@@ -289,12 +333,11 @@ static double cone_objective(const struct cone *w)
 }
 
 /* Three to five atoms for each number of a gradient, in the primal form and in the dual. */
-static void a_target_out_of_reach_is_met_as_well_as_by_ref(void **state)
+static void check_cones(cull_backend *backend)
 {
     static const double decades[CONE_LENGTHS] = {0.2, 0.8, 1.5};
     size_t              at_zero = 0;
 
-    (void)state;
     for (size_t k = 0; k < (size_t)CONE_SEEDS * CONE_LENGTHS * 6; k++) {
         size_t       budget = (3 + k % 3) * (CONE_WIDTH + 1);
         double       spread = decades[k / 6 % CONE_LENGTHS], by[2], largest = 0, apart = 0;
@@ -304,11 +347,12 @@ static void a_target_out_of_reach_is_met_as_well_as_by_ref(void **state)
                              make_cone(seed, spread, budget, dual)};
 
         assert_ok(run_on(ref, &w[0]->problem, 1, 0));
-        assert_ok(run_on(one, &w[1]->problem, 1, 0));
+        assert_ok(run_on(backend, &w[1]->problem, 1, 0));
         for (size_t i = 0; i < 2; i++) by[i] = cone_objective(w[i]);
         if (!(by[1] <= by[0] * (1 + 1e-9) + 1e-14))
-            fail_msg("seed %u, %g decades, %zu atoms, %s: %.17g on ref, %.17g on cpu",
-                     (unsigned)seed, spread, budget, dual ? "dual" : "primal", by[0], by[1]);
+            fail_msg("seed %u, %g decades, %zu atoms, %s: %.17g on ref, %.17g on %s",
+                     (unsigned)seed, spread, budget, dual ? "dual" : "primal", by[0], by[1],
+                     backend->class->name);
         for (size_t i = 0; i < budget; i++) {
             double length = sqrt(w[0]->k[i * CONE_ROWS + i]);
 
@@ -322,14 +366,18 @@ static void a_target_out_of_reach_is_met_as_well_as_by_ref(void **state)
     assert_true(at_zero > 1000);
 }
 
-/* Weights that are a fit already stay, to the bit; so does a problem that is complete. */
-static void a_fit_stays_as_it_is(void **state)
+static void a_target_out_of_reach_is_met_as_well_as_by_ref(void **state)
 {
-    cull_backend *const backends[] = {ref, one};
-
     (void)state;
-    for (size_t k = 0; k < 2 * FORMS; k++) {
-        struct work *w = make(3, (enum form)(k / 2));
+    check_cones(one);
+    EACH_DEVICE(backend, CULL_OP_REFIT) check_cones(backend);
+}
+
+/* Weights that are a fit already stay, to the bit; so does a problem that is complete. */
+static void check_fit(cull_backend *backend)
+{
+    for (size_t k = 0; k < FORMS; k++) {
+        struct work *w = make(3, (enum form)k);
         size_t       size = cases[3].c * (cases[3].d + 1);
         double       before[MOST];
 
@@ -346,33 +394,42 @@ static void a_fit_stays_as_it_is(void **state)
         if (w->k) {
             free(w->k);
             free(w->t);
-            make_gram(w, cases + 3, k / 2 == EXPLICIT_F32);
+            make_gram(w, cases + 3, k == EXPLICIT_F32);
             w->problem.k.data = w->k;
             w->problem.t = w->t;
         }
         memcpy(before, w->weight, sizeof before);
-        assert_ok(run_on(backends[k % 2], &w->problem, 1, 0));
-        for (size_t i = 0; i < cases[3].budget && k / 2 != EXPLICIT_F32; i++)
+        assert_ok(run_on(backend, &w->problem, 1, 0));
+        for (size_t i = 0; i < cases[3].budget && k != EXPLICIT_F32; i++)
             assert_true(w->weight[i] == (i < 2 ? before[i] : 0));
+        drop(w);
+    }
+}
+
+static void a_fit_stays_as_it_is(void **state)
+{
+    (void)state;
+    EACH(backend, CULL_OP_REFIT) check_fit(backend);
+}
+
+static void check_zeros(cull_backend *backend)
+{
+    for (size_t k = 0; k < FORMS; k++) {
+        struct work *w = make(4, (enum form)k);
+
+        memset(w->b, 0, cases[4].c * (cases[4].d + 1) * sizeof *w->b);
+        if (w->t) memset(w->t, 0, ROWS * sizeof *w->t);
+        w->problem.picked = 0;
+        assert_ok(run_on(backend, &w->problem, 1, 0));
+        for (size_t i = 0; i < cases[4].budget; i++) assert_true(w->weight[i] == 0);
         drop(w);
     }
 }
 
 static void a_zero_target_gives_zeros(void **state)
 {
-    cull_backend *const backends[] = {ref, one};
-
     (void)state;
-    for (size_t k = 0; k < 2 * FORMS; k++) {
-        struct work *w = make(4, (enum form)(k / 2));
-
-        memset(w->b, 0, cases[4].c * (cases[4].d + 1) * sizeof *w->b);
-        if (w->t) memset(w->t, 0, ROWS * sizeof *w->t);
-        w->problem.picked = 0;
-        assert_ok(run_on(backends[k % 2], &w->problem, 1, 0));
-        for (size_t i = 0; i < cases[4].budget; i++) assert_true(w->weight[i] == 0);
-        drop(w);
-    }
+    EACH(backend, CULL_OP_REFIT) check_zeros(backend);
 }
 
 static void too_little_memory_is_said_and_failing_allocations_are_survived(void **state)

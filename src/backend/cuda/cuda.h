@@ -57,11 +57,16 @@ cull_status cull_cuda_check(cudaError_t error, const char *call);
 
 extern const cull_queue_class cull_cuda_queue;
 
+/* For operations that keep nothing but the common head. */
+cull_status cull_cuda_plain_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);
+void        cull_cuda_plain_destroy(cull_op *op);
+
 /* Operations: one line a file. */
 extern const cull_op_class cull_cuda_rank, cull_cuda_keys, cull_cuda_top, cull_cuda_gram,
     cull_cuda_omp, cull_cuda_facility, cull_cuda_gradient, cull_cuda_gain, cull_cuda_refit,
-    cull_cuda_augment, cull_cuda_resize, cull_cuda_gather, cull_cuda_kept, cull_cuda_update,
-    cull_cuda_summary, cull_cuda_tally, cull_cuda_check_op, cull_cuda_score, cull_cuda_chance,
-    cull_cuda_draw, cull_cuda_settle, cull_cuda_record, cull_cuda_recall, cull_cuda_match;
+    cull_cuda_augment, cull_cuda_resize, cull_cuda_gather, cull_cuda_gather_all, cull_cuda_kept,
+    cull_cuda_update, cull_cuda_summary, cull_cuda_tally, cull_cuda_check_op, cull_cuda_score,
+    cull_cuda_chance, cull_cuda_draw, cull_cuda_settle, cull_cuda_record, cull_cuda_recall,
+    cull_cuda_match;
 
 #endif

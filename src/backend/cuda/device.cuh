@@ -37,8 +37,8 @@ static inline cudaError_t cull_cuda_launch_together(void (*kernel)(Parameters...
                                                     unsigned block, size_t shared,
                                                     cudaStream_t stream, Arguments... arguments)
 {
-    cudaLaunchConfig_t    config = {};
-    cudaLaunchAttribute_t together = {};
+    cudaLaunchConfig_t  config = {};
+    cudaLaunchAttribute together = {};
 
     together.id = cudaLaunchAttributeCooperative;
     together.val.cooperative = 1;

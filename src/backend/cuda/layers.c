@@ -1,5 +1,9 @@
 /* backend/cuda/layers.c - layer operations on a CUDA device, and the layouts that it likes. */
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/nn_conv.h"
+#include "backend/cuda/nn_layer.h"
+
+extern const cull_layer_class cull_cuda_dropout, cull_cuda_loss;
 
 /* Channels innermost, as the matrix units want them. */
 static int64_t block(cull_backend *backend, int64_t c, int64_t common)
@@ -10,8 +14,21 @@ static int64_t block(cull_backend *backend, int64_t c, int64_t common)
 }
 
 const cull_layer_table cull_layers_cuda = {
-    .layer = {0},
+    .layer = {[CULL_LAYER_DENSE] = &cull_cuda_dense,
+              [CULL_LAYER_CONV] = &cull_cuda_conv,
+              [CULL_LAYER_BATCHNORM] = &cull_cuda_batchnorm,
+              [CULL_LAYER_GROUPNORM] = &cull_cuda_groupnorm,
+              [CULL_LAYER_LAYERNORM] = &cull_cuda_layernorm,
+              [CULL_LAYER_ACTIVATE] = &cull_cuda_activate,
+              [CULL_LAYER_POOL] = &cull_cuda_pool,
+              [CULL_LAYER_ADD] = &cull_cuda_add,
+              [CULL_LAYER_CONCAT] = &cull_cuda_concat,
+              [CULL_LAYER_SHORTCUT] = &cull_cuda_shortcut,
+              [CULL_LAYER_CONVERT] = &cull_cuda_convert,
+              [CULL_LAYER_DROPOUT] = &cull_cuda_dropout,
+              [CULL_LAYER_LOSS] = &cull_cuda_loss},
     .block = block,
     .fuses = true,
     .mixes = true,
+    .weights_last = true,
 };

@@ -1,0 +1,135 @@
+/* backend/cuda/nn_contest.c - which of several ways to compute a problem is taken. */
+#include <math.h>
+
+#include "backend/cuda/nn_state.h"
+
+struct trial {
+    cull_nn_contest   *contest;
+    const cull_nn_way *way;
+    void              *room;
+};
+
+static cull_status run_once(void *context)
+{
+    const struct trial *trial = context;
+
+    return trial->contest->run(trial->contest->context, trial->way, trial->room);
+}
+
+static void end_plans(cull_nn_way *way)
+{
+    cull_plan_destroy(way->plan);
+    cull_plan_destroy(way->adding);
+    way->plan = way->adding = NULL;
+}
+
+/* way->seconds: INFINITY where it cannot be run. Its plans are there until end_plans(). */
+static cull_status try_way(cull_nn_contest *contest, cull_kit *kit, size_t *bytes, void **room,
+                           cull_nn_way *way)
+{
+    cull_status  status = CULL_OK;
+    struct trial trial = {contest, way, NULL};
+
+    way->seconds = (double)INFINITY;
+    if (way->kind == CULL_WAY_LIBRARY) {
+        status = contest->prepare(contest->context, way);
+        if (status == CULL_NO_MEMORY) goto done;
+        if (status != CULL_OK) return CULL_OK; /* what cannot be planned is no way */
+    }
+    TRY(cull_kit_grow(kit, contest->room(contest->context, way) + 1, 1, "scratch of convolutions",
+                      bytes, room));
+    trial.room = *room;
+    TRY(cull_nn_time(contest->backend, run_once, &trial, &way->seconds));
+done:
+    return status;
+}
+
+static void say(const cull_nn_contest *contest, const cull_nn_way *way, const char *what)
+{
+    cull_nn_say(contest->nn, "%s: %s %d, %s%s, %.2f us, room %zu %s\n", contest->problem,
+                way->kind == CULL_WAY_OWN ? "own" : "library", way->number,
+                way->plan ? cull_plan_name(way->plan) : "", way->adding ? ", adding" : "",
+                1e6 * way->seconds, contest->room(contest->context, way), what);
+}
+
+/* Where nothing is timed the first that can be run wins. */
+static cull_status find_best(cull_nn_contest *contest, cull_kit *kit, cull_nn_way *best)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = 0;
+    void       *room = NULL;
+
+    *best = (cull_nn_way){.seconds = (double)INFINITY};
+    for (size_t i = 0; i < contest->entries; i++) {
+        cull_nn_way *way = &contest->entry[i];
+
+        status = try_way(contest, kit, &bytes, &room, way);
+        say(contest, way, "");
+        if (status == CULL_OK && way->seconds < best->seconds) {
+            end_plans(best);
+            *best = *way;
+        } else {
+            end_plans(way);
+        }
+        if (status != CULL_OK || (contest->repeatable && isfinite(best->seconds))) break;
+    }
+    if (status != CULL_OK) end_plans(best);
+    return status;
+}
+
+/* What the file says, if that can still be done. */
+static cull_status take_read(cull_nn_contest *contest, cull_kit *kit, cull_nn_way *way)
+{
+    cull_status status = CULL_OK;
+    size_t      bytes = 0;
+    void       *room = NULL;
+
+    TRY(try_way(contest, kit, &bytes, &room, way));
+    say(contest, way, "as the file says");
+done:
+    if (!isfinite(way->seconds)) end_plans(way);
+    return status;
+}
+
+/* Its plans are the state's then, or ended. */
+static cull_status keep(cull_nn_contest *contest, const cull_nn_way *way)
+{
+    cull_status status = cull_nn_keep_plan(contest->nn, way->plan);
+
+    if (status != CULL_OK)
+        cull_plan_destroy(way->adding);
+    else
+        status = cull_nn_keep_plan(contest->nn, way->adding);
+    if (status == CULL_OK) status = cull_nn_learn(contest->nn, contest->problem, way);
+    return status;
+}
+
+cull_status cull_nn_choose(cull_nn_contest *contest, cull_nn_way *out)
+{
+    cull_status        status = CULL_OK;
+    const cull_nn_way *known = cull_nn_known(contest->nn, contest->problem);
+    cull_nn_way        best = {.seconds = (double)INFINITY};
+    cull_kit           kit = {.backend = contest->backend};
+    bool               read = false;
+
+    if (known || (contest->entries == 1 && contest->entry[0].kind == CULL_WAY_OWN)) {
+        *out = known ? *known : contest->entry[0];
+        return CULL_OK;
+    }
+    TRY(contest->open(contest->context, &kit));
+    read = !contest->repeatable && cull_nn_read(contest->nn, contest->problem, &best);
+    best.seconds = (double)INFINITY;
+    if (read) TRY(take_read(contest, &kit, &best));
+    if (!isfinite(best.seconds)) {
+        read = false;
+        TRY(find_best(contest, &kit, &best));
+    }
+    if (!isfinite(best.seconds))
+        FAIL(CULL_UNSUPPORTED, "no way was found to compute %s", contest->problem);
+    if (read || contest->repeatable) best.seconds = 0; /* nothing that the file should be told */
+    TRY(keep(contest, &best));
+    *out = best;
+done:
+    cull_kit_clear(&kit);
+    return status;
+}

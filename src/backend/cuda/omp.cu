@@ -1,0 +1,54 @@
+/* backend/cuda/omp.cu - kernels of matching pursuit: a block to a problem, or all blocks to one. */
+#include "backend/cuda/omp.h"
+
+#include "backend/cuda/omp_bound.cuh"
+#include "backend/cuda/omp_pursue.cuh"
+
+namespace {
+
+__global__ void __launch_bounds__(CULL_OMP_THREADS) pursue_each(const cull_cuda_pursuit *problem)
+{
+    CULL_SHARED(unsigned char, shared);
+    const cull_cuda_pursuit own = problem[blockIdx.x];
+    cull_omp<false>         p;
+
+    cull_omp_open(p, own, shared, NULL);
+    cull_omp_pursue(p);
+    cull_omp_report(p);
+}
+
+__global__ void __launch_bounds__(CULL_OMP_THREADS)
+    pursue_together(const __grid_constant__ cull_cuda_pursuit problem, cull_said *said)
+{
+    CULL_SHARED(unsigned char, shared);
+    cull_omp<true> p;
+
+    cull_omp_open(p, problem, shared, said);
+    cull_omp_pursue(p);
+    cull_omp_report(p);
+}
+
+} // namespace
+
+cudaError_t cull_cuda_omp_prepare(size_t most)
+{
+    cudaError_t error = cudaFuncSetAttribute(
+        pursue_each, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most));
+
+    if (error != cudaSuccess) return error;
+    return cudaFuncSetAttribute(pursue_together, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                static_cast<int>(most));
+}
+
+cudaError_t cull_cuda_omp_each(cudaStream_t stream, const cull_cuda_pursuit *problem,
+                               uint32_t count, size_t bytes)
+{
+    return CULL_LAUNCH(pursue_each, dim3(count), dim3(CULL_OMP_THREADS), bytes, stream, problem);
+}
+
+cudaError_t cull_cuda_omp_together(cudaStream_t stream, cull_cuda_pursuit problem, uint32_t blocks,
+                                   uint32_t threads, void *said)
+{
+    return cull_cuda_launch_together(pursue_together, blocks, threads, problem.bytes, stream,
+                                     problem, static_cast<cull_said *>(said));
+}

@@ -1,0 +1,81 @@
+/* backend/cuda/omp_lay.c - how a pursuit is shared among blocks and threads, and where its arrays lie.
+ */
+#include "backend/cuda/omp.h"
+
+enum { LANES = 32, BANKS = 16, ROWS_WORTH_A_BLOCK = 8, VECTORS = 6 };
+
+uint32_t cull_cuda_omp_threads(size_t rows)
+{
+    size_t threads = (rows * LANES + LANES - 1) / LANES * LANES;
+
+    return (uint32_t)(threads < CULL_OMP_THREADS ? threads : CULL_OMP_THREADS);
+}
+
+uint32_t cull_cuda_omp_blocks(size_t n, int processors)
+{
+    size_t blocks = (n + ROWS_WORTH_A_BLOCK - 1) / ROWS_WORTH_A_BLOCK;
+
+    return (uint32_t)(blocks < (size_t)processors ? blocks : (size_t)processors);
+}
+
+/* The powers of two of threads to a row, as many as there are. */
+static uint32_t lanes_of(uint32_t rows, uint32_t threads)
+{
+    uint32_t lanes = 1;
+
+    while (lanes < LANES && 2 * lanes * rows <= threads) lanes *= 2;
+    return lanes;
+}
+
+/* Rows of L begin in banks that neighbouring rows do not use. */
+static uint32_t width_of(uint32_t budget, uint32_t lanes)
+{
+    uint32_t width = (budget + BANKS - 1) / BANKS * BANKS;
+
+    if (lanes >= BANKS) return width;
+    return width - budget >= BANKS - lanes ? width - BANKS + lanes : width + lanes;
+}
+
+static uint32_t up(size_t bytes)
+{
+    return (uint32_t)((bytes + 15) / 16 * 16);
+}
+
+size_t cull_cuda_omp_lay(cull_cuda_pursuit *x, uint32_t blocks, uint32_t threads, size_t most,
+                         bool bring)
+{
+    size_t at = CULL_CREW_BYTES, l = 0, k = (size_t)x->n * x->n * sizeof(double);
+
+    x->rows = (x->n + blocks - 1) / blocks;
+    x->lanes = lanes_of(x->rows, threads);
+    x->width = width_of(x->budget, x->lanes);
+    x->at_pick = (uint32_t)at;
+    at += up(2 * x->width * sizeof(double));
+    x->at_rows = (uint32_t)at;
+    at += up(x->rows * (VECTORS * sizeof(double) + sizeof(uint32_t)));
+    l = (size_t)x->rows * x->width * sizeof(double);
+    x->at_l = at + l <= most ? (uint32_t)at : 0;
+    if (x->at_l) at += l;
+    x->brings_k = bring && blocks == 1 && at + k <= most;
+    x->at_k = x->brings_k ? (uint32_t)at : 0;
+    if (x->brings_k) at += k;
+    x->stages = blocks > 1 || !x->at_l;
+    x->bytes = at > UINT32_MAX ? UINT32_MAX : (uint32_t)at;
+    return 2 * (size_t)x->budget + (x->stages ? (size_t)x->n * x->width : 0);
+}
+
+void cull_cuda_omp_room(cull_cuda_pursuit *x, double *room)
+{
+    x->scratch = room;
+    x->l = x->stages ? room + 2 * (size_t)x->budget : NULL;
+}
+
+/* A pick: what a barrier or a meeting takes, and half of L as it is in the end, read once. */
+double cull_cuda_omp_cost(size_t n, size_t budget, uint32_t blocks, size_t most)
+{
+    double half = (double)((n + blocks - 1) / blocks) * (double)budget / 2;
+    bool   near = 2 * half * sizeof(double) + 2 * CULL_CREW_BYTES < (double)most;
+
+    return (double)budget * ((blocks > 1 ? CULL_CREW_MEETS : CULL_CREW_WAITS) +
+                             half * (near ? CULL_CREW_NEAR : CULL_CREW_FAR));
+}

@@ -1,0 +1,264 @@
+/*
+ * tests/emu/test_emu_queue.c - memory, order, marks and recordings of the CUDA backend, and what it
+ * says when the device fails, over the imitation of the runtime.
+ */
+#include "far/on_far.h"
+
+#include "emu.h"
+
+/* As cmocka's tests want it: a device for each. */
+static cull_backend *device(void **state)
+{
+    return *state;
+}
+
+static void it_is_told_what_it_is(void **state)
+{
+    cull_backend *b = device(state);
+
+    assert_string_equal("emu:0, emulated", cull_backend_describe(b));
+    assert_string_equal("0000:00:00.0", b->bus);
+    assert_false(cull_backend_on_host(b));
+    assert_string_equal("cpu", cull_backend_host(b)->class->name);
+    assert_true(cull_backend_records(b));
+}
+
+/* ---- uploads ---- */
+
+static unsigned char byte_at(size_t i, int round)
+{
+    return (unsigned char)(i * 31 + i / 251 + 7 * (size_t)round);
+}
+
+/* More than the staging memory holds, in pieces that end anywhere; what was lent is free at once.
+ */
+static void uploads_of_any_size_arrive(void **state)
+{
+    static const size_t sizes[] = {
+        1, 15, 16, 17, (1 << 20) - 16, 1 << 20, (1 << 20) + 1, 5000000, 3, (2 << 20) - 1, 100};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    cull_backend  *b = device(state);
+    unsigned char *from = malloc(5000000), *there[SIZES];
+
+    for (int k = 0; k < SIZES; k++) {
+        there[k] = take(b, sizes[k]);
+        for (size_t i = 0; i < sizes[k]; i++) from[i] = byte_at(i, k);
+        assert_ok(cull_backend_upload(b, there[k], from, sizes[k]));
+        memset(from, 0xff, sizes[k]);
+    }
+    for (int k = 0; k < SIZES; k++) {
+        assert_ok(cull_backend_download(b, from, there[k], sizes[k]));
+        for (size_t i = 0; i < sizes[k]; i++)
+            if (from[i] != byte_at(i, k)) fail_msg("byte %zu of %zu differs", i, sizes[k]);
+        cull_backend_release(b, there[k]);
+    }
+    assert_ok(cull_backend_upload(b, NULL, NULL, 0));
+    assert_ok(cull_backend_copy(b, NULL, NULL, 0));
+    assert_ok(cull_backend_fill(b, NULL, 0, 0));
+    free(from);
+}
+
+/* Many small ones, between which others of the queue's calls stand. */
+static void uploads_keep_their_place_in_the_order(void **state)
+{
+    enum { COUNT = 3000, EACH = 1000 };
+    cull_backend *b = device(state);
+    char         *a = take(b, EACH), *sums = take(b, COUNT), piece[EACH], here[COUNT];
+
+    for (int i = 0; i < COUNT; i++) {
+        memset(piece, i % 127, sizeof piece);
+        assert_ok(cull_backend_upload(b, a, piece, sizeof piece));
+        assert_ok(cull_backend_copy(b, sums + i, a + i % EACH, 1));
+    }
+    assert_ok(cull_backend_download(b, here, sums, COUNT));
+    for (int i = 0; i < COUNT; i++) assert_int_equal(i % 127, here[i]);
+    cull_backend_release(b, a);
+    cull_backend_release(b, sums);
+}
+
+/* ---- recordings ---- */
+
+static cull_recording *record_steps(cull_backend *b, char *a, cull_mark **mark)
+{
+    cull_recording *recording = NULL;
+
+    assert_ok(b->class->queue->record(b));
+    assert_ok(cull_backend_copy(b, a + 8, a, 8)); /* what was there goes one place on */
+    assert_ok(cull_backend_mark(b, mark));
+    assert_ok(cull_backend_fill(b, a, 7, 8));
+    assert_ok(b->class->queue->recorded(b, &recording));
+    return recording;
+}
+
+static void a_recording_is_done_when_it_is_replayed(void **state)
+{
+    cull_backend   *b = device(state);
+    char           *a = take(b, 16), one = 1;
+    cull_mark      *before = NULL, *inside = NULL;
+    cull_recording *recording = NULL;
+    double          first = 0, second = 0;
+    size_t          replays = emu_replays();
+
+    assert_ok(cull_backend_mark(b, &before));
+    assert_ok(cull_backend_mark(b, &inside)); /* one that is passed again in there */
+    recording = record_steps(b, a, &inside);
+    assert_bytes(b, a, 0, 16);
+    assert_ok(cull_backend_upload(b, a + 7, &one, 1));
+    assert_ok(b->class->queue->replay(b, recording));
+    assert_bytes(b, a, 7, 8);
+    assert_bytes(b, a + 15, 1, 1);
+    assert_ok(cull_backend_elapsed(b, before, inside, &first));
+    assert_ok(b->class->queue->replay(b, recording));
+    assert_ok(cull_backend_elapsed(b, before, inside, &second));
+    assert_true(second > first && first > 0);
+    assert_ok(b->class->queue->replay(b, recording));
+    b->class->queue->forget(b, recording); /* what was asked for is done all the same */
+    assert_bytes(b, a, 7, 16);
+    assert_int_equal(3, emu_replays() - replays);
+    b->class->queue->unmark(b, before);
+    b->class->queue->unmark(b, inside);
+    cull_backend_release(b, a);
+}
+
+static void what_waits_in_a_recording_fails_and_the_next_one_does_not(void **state)
+{
+    cull_backend   *b = device(state);
+    char           *a = take(b, 16), here = 0;
+    void           *more = NULL;
+    cull_recording *recording = NULL;
+    cull_mark      *mark = NULL;
+
+    for (int k = 0; k < 3; k++) {
+        assert_ok(b->class->queue->record(b));
+        assert_ok(cull_backend_fill(b, a, 7, 8));
+        if (k == 0) assert_fails(CULL_DEVICE, "when stream is capturing", cull_backend_wait(b));
+        if (k == 1)
+            assert_fails(CULL_DEVICE, "cudaMalloc: operation not permitted",
+                         cull_backend_allocate(b, 1, 8, "a test", &more));
+        if (k == 2)
+            assert_fails(CULL_DEVICE, "cudaMemcpyAsync",
+                         cull_backend_download(b, &here, a, sizeof here));
+        assert_fails(CULL_DEVICE, "previous error during capture",
+                     b->class->queue->recorded(b, &recording));
+        assert_null(recording);
+        assert_bytes(b, a, 0, 16);
+    }
+    recording = record_steps(b, a, &mark);
+    assert_ok(b->class->queue->replay(b, recording));
+    assert_bytes(b, a, 7, 8);
+    b->class->queue->forget(b, recording);
+    b->class->queue->unmark(b, mark);
+    cull_backend_release(b, a);
+}
+
+/* ---- failures ---- */
+
+static void memory_that_ends_is_said(void **state)
+{
+    cull_backend *b = device(state);
+    void         *a = NULL;
+
+    emu_fail_malloc(1);
+    assert_fails(CULL_NO_MEMORY, "no memory for a test: 80 bytes on emu",
+                 cull_backend_allocate(b, 10, 8, "a test", &a));
+    emu_fail_malloc(0);
+    assert_null(a);
+    a = take(b, 80);
+    assert_bytes(b, a, 0, 80);
+    cull_backend_release(b, a);
+}
+
+/* Of every kind that there is, prepared with the first, second, ... array failing. */
+static void operations_survive_memory_that_ends(void **state)
+{
+    cull_backend *b = device(state);
+
+    for (int kind = 0; kind < CULL_OP_KINDS; kind++) {
+        cull_op_desc desc = {
+            .kind = (cull_op_kind)kind, .rows = 300, .width = 20, .classes = 5, .picks = 30};
+        cull_status status = b->class->op[kind] ? CULL_NO_MEMORY : CULL_OK;
+
+        for (size_t nth = 1; status != CULL_OK; nth++) {
+            cull_op *op = NULL;
+
+            emu_fail_malloc(nth);
+            status = cull_op_ready(b, &desc, &op);
+            emu_fail_malloc(0);
+            if (status != CULL_OK && (status != CULL_NO_MEMORY || op))
+                fail_msg("kind %d: %s", kind, cull_last_error());
+            cull_op_destroy(op);
+        }
+    }
+    assert_ok(cull_backend_wait(b));
+}
+
+static void a_lost_device_is_told_by_every_call(void **state)
+{
+    cull_backend   *b = device(state);
+    char           *a = take(b, 16), here[8] = {0};
+    void           *more = NULL;
+    cull_mark      *mark = NULL, *other = NULL;
+    cull_recording *recording = record_steps(b, a, &mark);
+    double          seconds = 0;
+
+    emu_lose_device(1);
+#define LOST(call) assert_fails(CULL_DEVICE, "an illegal memory access was encountered", call)
+    LOST(cull_backend_allocate(b, 1, 8, "a test", &more));
+    LOST(cull_backend_upload(b, a, here, 8));
+    LOST(cull_backend_download(b, here, a, 8));
+    LOST(cull_backend_copy(b, a, a + 8, 8));
+    LOST(cull_backend_fill(b, a, 1, 8));
+    LOST(cull_backend_wait(b));
+    LOST(cull_backend_mark(b, &other));
+    LOST(cull_backend_elapsed(b, mark, mark, &seconds));
+    LOST(b->class->queue->record(b));
+    LOST(b->class->queue->replay(b, recording));
+    assert_null(other);
+    b->class->queue->forget(b, recording);
+    b->class->queue->unmark(b, mark);
+    cull_backend_release(b, a);
+    emu_lose_device(0);
+}
+
+/* Whatever call it is lost at, opening says so, and what was made until then has ended. */
+static void opening_survives_a_device_that_is_lost(void **state)
+{
+    cull_status status = CULL_DEVICE;
+
+    (void)state;
+    for (size_t nth = 1; status != CULL_OK; nth++) {
+        cull_backend *b = NULL;
+
+        emu_lose_device(nth);
+        status = cull_backend_open("emu", 1, &b);
+        emu_lose_device(0);
+        if (status != CULL_OK)
+            assert_string_equal(nth == 1 ? "CULL_UNSUPPORTED" : "CULL_DEVICE",
+                                status == CULL_UNSUPPORTED ? "CULL_UNSUPPORTED"
+                                : status == CULL_DEVICE    ? "CULL_DEVICE"
+                                                           : cull_last_error());
+        assert_true((b != NULL) == (status == CULL_OK));
+        cull_backend_close(b);
+    }
+}
+
+static int open_device(void **state)
+{
+    return cull_backend_open("emu", 2, (cull_backend **)state) != CULL_OK;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_told_what_it_is),
+        cmocka_unit_test(uploads_of_any_size_arrive),
+        cmocka_unit_test(uploads_keep_their_place_in_the_order),
+        cmocka_unit_test(a_recording_is_done_when_it_is_replayed),
+        cmocka_unit_test(what_waits_in_a_recording_fails_and_the_next_one_does_not),
+        cmocka_unit_test(memory_that_ends_is_said),
+        cmocka_unit_test(operations_survive_memory_that_ends),
+        cmocka_unit_test(a_lost_device_is_told_by_every_call),
+        cmocka_unit_test(opening_survives_a_device_that_is_lost),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_far);
+}
