@@ -140,6 +140,8 @@ const cull_backend_class cull_backend_cuda = {
     .queue = &cull_cuda_queue,
     .op =
         {
+            [CULL_OP_GRAM] = &cull_cuda_gram,         [CULL_OP_OMP] = &cull_cuda_omp,
+            [CULL_OP_REFIT] = &cull_cuda_refit,       [CULL_OP_MATCH] = &cull_cuda_match,
             [CULL_OP_RANK] = &cull_cuda_rank,         [CULL_OP_KEYS] = &cull_cuda_keys,
             [CULL_OP_TOP] = &cull_cuda_top,           [CULL_OP_FACILITY] = &cull_cuda_facility,
             [CULL_OP_GRADIENT] = &cull_cuda_gradient, [CULL_OP_GAIN] = &cull_cuda_gain,

@@ -73,8 +73,8 @@ static uint32_t blocks_for(const cull_cuda *cuda, size_t n)
     return (uint32_t)(blocks < (size_t)cuda->processors ? blocks : (size_t)cuda->processors);
 }
 
-/* Clocks of a sweep for each of n atoms. */
-static double cost(size_t n, uint32_t blocks)
+/* A sweep for each of n atoms. */
+double cull_cuda_refit_cost(size_t n, uint32_t blocks)
 {
     double passes = (double)n * (double)n * CULL_CREW_FAR / blocks;
 
@@ -86,11 +86,11 @@ static bool is_together_quicker(const cull_cuda *cuda, const cull_cuda_refit_cal
     double all = 0, most = 0, together = 0;
 
     for (size_t i = 0; i < count; i++) {
-        double alone = cost(refit[i].n, 1);
+        double alone = cull_cuda_refit_cost(refit[i].n, 1);
 
         all += alone;
         if (alone > most) most = alone;
-        together += cost(refit[i].n, blocks_for(cuda, refit[i].n));
+        together += cull_cuda_refit_cost(refit[i].n, blocks_for(cuda, refit[i].n));
     }
     all /= cuda->processors;
     return together < (all > most ? all : most);
