@@ -100,7 +100,7 @@ static cull_status keep(cull_nn_contest *contest, const cull_nn_way *way)
         cull_plan_destroy(way->adding);
     else
         status = cull_nn_keep_plan(contest->nn, way->adding);
-    if (status == CULL_OK) status = cull_nn_learn(contest->nn, contest->problem, way);
+    if (status == CULL_OK) status = cull_nn_note(contest->nn, contest->problem, way);
     return status;
 }
 

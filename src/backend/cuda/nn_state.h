@@ -59,7 +59,7 @@ cull_status cull_nn_keep_plan(cull_nn *nn, cull_plan *plan);
 /* The way that is known for a problem, or NULL; and a way becomes known: in this process, and where
  * it was timed in the file. */
 const cull_nn_way *cull_nn_known(const cull_nn *nn, const char *problem);
-cull_status        cull_nn_learn(cull_nn *nn, const char *problem, const cull_nn_way *way);
+cull_status        cull_nn_note(cull_nn *nn, const char *problem, const cull_nn_way *way);
 
 /* What the file says of a problem: kind, number and choice. false: nothing. */
 bool cull_nn_read(const cull_nn *nn, const char *problem, cull_nn_way *out);
