@@ -30,5 +30,4 @@ const cull_layer_table cull_layers_cuda = {
     .block = block,
     .fuses = true,
     .mixes = true,
-    .weights_last = true,
 };
