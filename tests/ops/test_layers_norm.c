@@ -49,14 +49,14 @@ static struct layer_data make_heaps(const struct layer_case *t, cull_dtype dtype
     fill_normal(&in, DY, 5, 0.05, 1);
     fill_normal(&in, DX, 5, 0, 1);
     fill_normal(&in, DX2, 5, 0, 1);
-    narrow_input(dtype, &in);
+    if (dtype == CULL_BF16) round_to_bf16(&d, &in);
     return in;
 }
 
 static double tolerance(const struct layer_run *run, int tensor, double centre)
 {
     if (run->d.dtype == CULL_F64) return DOUBLE_ERROR;
-    if (run->d.dtype == CULL_BF16 && image_of(&run->d, tensor)) return NARROW_ERROR;
+    if (layer_dtype(&run->d, tensor) == CULL_BF16) return NARROW_ERROR;
     return centre > 0 ? FAR_ERROR : NEAR_ERROR;
 }
 
@@ -137,17 +137,16 @@ static void check_norm(cull_backend *ref, cull_backend *backend, const struct la
 
 static void norms_over_many_rows_agree_with_ref(void **state)
 {
+    static const cull_dtype all[] = {CULL_F32, CULL_BF16, CULL_F64}; /* the host's: the first */
+
     for (size_t i = 0; i < OTHERS; i++) {
         cull_backend *backend = open_other(others[i], 2);
-        cull_dtype    types[3];
-        int           count = backend ? types_of(backend, types) : 0;
+        int           types = backend && !cull_backend_on_host(backend) ? 3 : 1;
 
         if (!backend) print_message("%s: skipped, it has no layers\n", others[i]);
-        for (size_t k = 0; k < sizeof norms / sizeof *norms; k++) {
-            for (int j = 0; j < count; j++) {
-                check_norm(*state, backend, &norms[k], types[j], 100);
-                check_norm(*state, backend, &norms[k], types[j], 0);
-            }
+        for (size_t k = 0; backend && k < sizeof norms / sizeof *norms; k++) {
+            check_norm(*state, backend, &norms[k], CULL_F32, 0);
+            for (int j = 0; j < types; j++) check_norm(*state, backend, &norms[k], all[j], 100);
         }
         cull_backend_close(backend);
     }
