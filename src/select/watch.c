@@ -17,7 +17,7 @@ void cull_sel_moment(cull_selector *selector, const cull_moment *moment)
 bool cull_sel_records(const cull_selector *selector)
 {
     return selector->setting.backend == selector->home && cull_backend_records(selector->home) &&
-           !cull_sel_falls_short(selector);
+           !(selector->strategy->traits & CULL_SEL_WAITS) && !cull_sel_falls_short(selector);
 }
 
 /* Is somebody else to read what is found wrong? */
@@ -52,6 +52,18 @@ cull_status cull_sel_watch_end(const cull_selector *s)
     if (is_owned(s)) return CULL_OK;
     TRY(cull_backend_download(s->setting.backend, &trouble, s->word, sizeof trouble));
     TRY(cull_sel_trouble_fail(&trouble, s->setting.pool));
+done:
+    return status;
+}
+
+cull_status cull_sel_watch_look(const cull_self *self)
+{
+    cull_status  status = CULL_OK;
+    cull_trouble trouble = {0};
+
+    TRY(cull_backend_download(self->setting->backend, &trouble, self->watch->trouble,
+                              sizeof trouble));
+    TRY(cull_sel_trouble_fail(&trouble, self->setting->pool));
 done:
     return status;
 }

@@ -1,13 +1,12 @@
 /*
- * tests/emu/test_emu_network.c - networks and runs by the CUDA backend's own sources.
- *
- * A device has its convolutions' weights in an order of its own; what crosses to the host (files,
- * states, tensors) is in the host's, so that any backend goes on with it. Runs are repeatable,
- * recorded or not, and gone on with as if they had never stopped.
+ * tests/emu/test_emu_network.c - what of a network crosses between the host and a device that has
+ * its convolutions' weights in an order of its own: files, states and tensors are the host's, so
+ * that any backend goes on with them.
  */
-#include "unit/policy_support.h"
+#include "support.h"
 
-#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "nn/nn.h"
 #include "tensor/tensor.h"
@@ -182,75 +181,12 @@ static void what_is_narrow_follows(void **state)
     close_network(&other);
 }
 
-/* ---- runs ---- */
-
-static bool stops(void *context)
-{
-    return ++*(size_t *)context == 11;
-}
-
-static cull_run_result run(const struct world *w, const char *changes, bool stopped)
-{
-    char             words[600];
-    size_t           steps = 0;
-    cull_recipe     *recipe = NULL;
-    cull_run_result  result = {0};
-    cull_run_options options = {
-        .folder = path_in(w->folder, "run"), .stop = stopped ? stops : NULL, .context = &steps};
-
-    (void)snprintf(words, sizeof words, "train.backend=emu train.batch=7 train.epochs=3 %s",
-                   changes);
-    recipe = recipe_of(w, words);
-    if (cull_train(recipe, &options, &result) != CULL_OK)
-        fail_msg("%s: %s", words, cull_last_error());
-    if (stopped) {
-        assert_int_equal(CULL_RUN_STOPPED, result.end);
-        options.stop = NULL;
-        options.resume = true;
-        assert_ok(cull_train(recipe, &options, &result));
-    }
-    cull_recipe_close(recipe);
-    remove_folder(path_in(w->folder, "run"));
-    return result;
-}
-
-/* Steps of a run are recorded from the third of a kind on; one that was resumed in between runs
- * others as they come, and leaves the same. */
-static void runs_are_repeatable_and_resumed_to_the_bit(void **state)
-{
-    static const char *const kinds[] = {
-        "",
-        "train.precision=bfloat16 select.strategy=sb select.keep=0.4",
-        "select.strategy=sb select.keep=0.4 score.pass=reuse",
-        "select.strategy=sb select.keep=0.4 score.precision=bf16",
-        "train.precision=bfloat16 select.strategy=gradmatch select.keep=0.4 score.pass=reuse",
-        "select.strategy=sb+remembered select.keep=0.4 select.percentile=pool select.trim=0.2",
-        "train.precision=bfloat16 model.name=layers "
-        "model.layers=[{\"conv\":{\"channels\":8,\"kernel\":3}},\"batchnorm\",\"relu\","
-        "\"globalpool\",\"dense\"] select.strategy=sb select.keep=0.4",
-    };
-
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        char changes[500];
-
-        (void)snprintf(changes, sizeof changes, "train.deterministic=true %s", kinds[k]);
-        cull_run_result whole = run(*state, changes, false), again = run(*state, changes, false);
-        cull_run_result resumed = run(*state, changes, true);
-
-        if (strcmp(whole.weights, again.weights) != 0)
-            fail_msg("%s: run twice: %s and %s", changes, whole.weights, again.weights);
-        if (strcmp(whole.weights, resumed.weights) != 0)
-            fail_msg("%s: resumed: %s and %s", changes, whole.weights, resumed.weights);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_are_the_hosts),
         cmocka_unit_test(tensors_are_told_as_they_lie),
         cmocka_unit_test(what_is_narrow_follows),
-        TEST(runs_are_repeatable_and_resumed_to_the_bit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,7 @@ const cull_backend_class cull_backend_cuda = {
             [CULL_OP_CHECK] = &cull_cuda_check_op,    [CULL_OP_SCORE] = &cull_cuda_score,
             [CULL_OP_CHANCE] = &cull_cuda_chance,     [CULL_OP_DRAW] = &cull_cuda_draw,
             [CULL_OP_SETTLE] = &cull_cuda_settle,     [CULL_OP_RECORD] = &cull_cuda_record,
-            [CULL_OP_RECALL] = &cull_cuda_recall,
+            [CULL_OP_RECALL] = &cull_cuda_recall,     [CULL_OP_CANCEL] = &cull_cuda_cancel,
         },
     .open = open_device,
     .close = close_device,
