@@ -151,6 +151,7 @@ const cull_backend_class cull_backend_cuda = {
             [CULL_OP_CHANCE] = &cull_cuda_chance,     [CULL_OP_DRAW] = &cull_cuda_draw,
             [CULL_OP_SETTLE] = &cull_cuda_settle,     [CULL_OP_RECORD] = &cull_cuda_record,
             [CULL_OP_RECALL] = &cull_cuda_recall,
+            [CULL_OP_SAMPLE] = &cull_cuda_sample,
         },
     .open = open_device,
     .close = close_device,
