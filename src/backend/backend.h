@@ -70,6 +70,8 @@
  *               an unseen loss scores 1, and so do all where the others are 0
  *     match     a weighted subset whose mean gradient is near the rows' (or a target's): gram, omp,
  *               negative weights dropped, their places filled at random, refit
+ *     cancel    what `gradient` made becomes zero where only rounding is left of it (cancel.c); the
+ *               first row whose gradient's square is beyond doubles becomes the error word
  */
 #ifndef CULL_BACKEND_BACKEND_H
 #define CULL_BACKEND_BACKEND_H
@@ -110,6 +112,7 @@ typedef enum cull_op_kind {
     CULL_OP_RECALL,
     CULL_OP_SAMPLE,
     CULL_OP_MATCH,
+    CULL_OP_CANCEL,
     CULL_OP_KINDS
 } cull_op_kind;
 
@@ -360,6 +363,14 @@ typedef struct cull_op_args {
             cull_outcome      *outcome;
             cull_trouble      *trouble; /* where it says something, nothing is matched       */
         } match;
+        struct {
+            const cull_tensor *h, *p; /* as of gradient, with its b                         */
+            const uint32_t    *row;
+            size_t             rows;
+            double            *b;
+            uint64_t           which; /* goes into the error word: CULL_TROUBLE_TARGET or 0  */
+            cull_trouble      *trouble;
+        } cancel;
     };
 } cull_op_args;
 
@@ -447,14 +458,15 @@ extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather
     [CULL_OP_KEPT] = &cull_host_kept, [CULL_OP_UPDATE] = &cull_host_update,                        \
     [CULL_OP_SUMMARY] = &cull_host_summary, [CULL_OP_TALLY] = &cull_host_tally, CULL_HOST_CHOICES
 
-/* Those of selection (check.c, draw.c, settle.c, ledger.c, sample.c, match.c). */
+/* Those of selection (check.c, draw.c, settle.c, ledger.c, sample.c, match.c, cancel.c). */
 extern const cull_op_class cull_host_check, cull_host_score, cull_host_draw, cull_host_settle,
-    cull_host_record, cull_host_recall, cull_host_sample, cull_host_match;
+    cull_host_record, cull_host_recall, cull_host_sample, cull_host_match, cull_host_cancel;
 #define CULL_HOST_CHOICES                                                                          \
     [CULL_OP_CHECK] = &cull_host_check, [CULL_OP_SCORE] = &cull_host_score,                        \
     [CULL_OP_DRAW] = &cull_host_draw, [CULL_OP_SETTLE] = &cull_host_settle,                        \
     [CULL_OP_RECORD] = &cull_host_record, [CULL_OP_RECALL] = &cull_host_recall,                    \
-    [CULL_OP_SAMPLE] = &cull_host_sample, [CULL_OP_MATCH] = &cull_host_match
+    [CULL_OP_SAMPLE] = &cull_host_sample, [CULL_OP_MATCH] = &cull_host_match,                      \
+    [CULL_OP_CANCEL] = &cull_host_cancel
 
 /* For operations that keep nothing but the common head. */
 cull_status cull_host_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);

@@ -20,7 +20,8 @@ bool cull_sel_records(const cull_selector *selector)
     bool hidden = selector->self.heed && selector->source == CULL_LOSSES_REMEMBERED;
 
     return selector->setting.backend == selector->home && cull_backend_records(selector->home) &&
-           !cull_sel_falls_short(selector) && !hidden;
+           !(selector->strategy->traits & CULL_SEL_WAITS) && !cull_sel_falls_short(selector) &&
+           !hidden;
 }
 
 cull_status cull_sel_heed(cull_selector *selector)
@@ -63,6 +64,18 @@ cull_status cull_sel_watch_end(cull_selector *s)
     TRY(cull_backend_download(s->setting.backend, &trouble, s->word, sizeof trouble));
     TRY(cull_sel_trouble_fail(&trouble, s->setting.pool));
     TRY(cull_sel_heed(s));
+done:
+    return status;
+}
+
+cull_status cull_sel_watch_look(const cull_self *self)
+{
+    cull_status  status = CULL_OK;
+    cull_trouble trouble = {0};
+
+    TRY(cull_backend_download(self->setting->backend, &trouble, self->watch->trouble,
+                              sizeof trouble));
+    TRY(cull_sel_trouble_fail(&trouble, self->setting->pool));
 done:
     return status;
 }

@@ -76,6 +76,8 @@ static const struct pointer pointers[CULL_OP_KINDS][MOST] = {
                           ONE(facility.options, facility_options)},
     [CULL_OP_GRADIENT] = {ONE(gradient.h, tensor), ONE(gradient.p, tensor), ARRAY(gradient.row),
                           ARRAY(gradient.b)},
+    [CULL_OP_CANCEL] = {ONE(cancel.h, tensor), ONE(cancel.p, tensor), ARRAY(cancel.row),
+                        ARRAY(cancel.b), ARRAY(cancel.trouble)},
     [CULL_OP_AUGMENT] = {ARRAY(augment.desc.mean), ARRAY(augment.desc.deviation),
                          ARRAY(augment.call.places), ARRAY(augment.call.raw),
                          ARRAY(augment.call.row), ARRAY(augment.call.out), ARRAY(augment.now),

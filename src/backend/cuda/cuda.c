@@ -140,6 +140,8 @@ const cull_backend_class cull_backend_cuda = {
     .queue = &cull_cuda_queue,
     .op =
         {
+            [CULL_OP_GRAM] = &cull_cuda_gram,         [CULL_OP_OMP] = &cull_cuda_omp,
+            [CULL_OP_REFIT] = &cull_cuda_refit,       [CULL_OP_MATCH] = &cull_cuda_match,
             [CULL_OP_RANK] = &cull_cuda_rank,         [CULL_OP_KEYS] = &cull_cuda_keys,
             [CULL_OP_TOP] = &cull_cuda_top,           [CULL_OP_FACILITY] = &cull_cuda_facility,
             [CULL_OP_GRADIENT] = &cull_cuda_gradient, [CULL_OP_GAIN] = &cull_cuda_gain,
@@ -150,8 +152,8 @@ const cull_backend_class cull_backend_cuda = {
             [CULL_OP_CHECK] = &cull_cuda_check_op,    [CULL_OP_SCORE] = &cull_cuda_score,
             [CULL_OP_CHANCE] = &cull_cuda_chance,     [CULL_OP_DRAW] = &cull_cuda_draw,
             [CULL_OP_SETTLE] = &cull_cuda_settle,     [CULL_OP_RECORD] = &cull_cuda_record,
-            [CULL_OP_RECALL] = &cull_cuda_recall,
-            [CULL_OP_SAMPLE] = &cull_cuda_sample,
+            [CULL_OP_RECALL] = &cull_cuda_recall,     [CULL_OP_SAMPLE] = &cull_cuda_sample,
+            [CULL_OP_CANCEL] = &cull_cuda_cancel,
         },
     .open = open_device,
     .close = close_device,

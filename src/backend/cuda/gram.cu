@@ -228,7 +228,7 @@ __global__ void measure(cull_cuda_rows h, cull_cuda_rows p, uint32_t n, double *
 
 size_t cull_cuda_gram_partial(size_t rows)
 {
-    size_t few = rows < FEW ? rows : FEW, small = (few + 7) / 8 * few;
+    size_t few = rows < FEW ? rows : static_cast<size_t>(FEW), small = (few + 7) / 8 * few;
     size_t large = (rows + 31) / 32 * rows;
 
     return small > large ? small : large;

@@ -29,6 +29,6 @@ const cull_layer_table cull_layers_cuda = {
               [CULL_LAYER_LOSS] = &cull_cuda_loss},
     .block = block,
     .fuses = true,
-    .mixes = true,
     .weights_last = true,
+    .mixes = true,
 };

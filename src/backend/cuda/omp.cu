@@ -10,7 +10,7 @@ __global__ void __launch_bounds__(CULL_OMP_THREADS) pursue_each(const cull_cuda_
 {
     CULL_SHARED(unsigned char, shared);
     const cull_cuda_pursuit own = problem[blockIdx.x];
-    cull_omp<false>         p;
+    cull_pursuit<false>         p;
 
     cull_omp_open(p, own, shared, NULL);
     cull_omp_pursue(p);
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(CULL_OMP_THREADS)
     pursue_together(const __grid_constant__ cull_cuda_pursuit problem, cull_said *said)
 {
     CULL_SHARED(unsigned char, shared);
-    cull_omp<true> p;
+    cull_pursuit<true> p;
 
     cull_omp_open(p, problem, shared, said);
     cull_omp_pursue(p);

@@ -90,7 +90,7 @@ size_t cull_cuda_omp_lay(cull_cuda_pursuit *x, uint32_t blocks, uint32_t threads
                          bool bring);
 void   cull_cuda_omp_room(cull_cuda_pursuit *x, double *room);
 
-/* Blocks that meet over n atoms, with the clocks a pursuit takes them; and one block by itself. */
+/* Blocks that meet over n atoms, two or more; the clocks that a pursuit takes so many, or one. */
 uint32_t cull_cuda_omp_blocks(size_t n, int processors);
 double   cull_cuda_omp_cost(size_t n, size_t budget, uint32_t blocks, size_t most);
 /* Threads of a block that has so many rows. */

@@ -14,7 +14,7 @@
 
 #include "backend/cuda/omp_pursue.cuh"
 
-typedef cull_omp<false> cull_bounded;
+typedef cull_pursuit<false> cull_bounded;
 
 /* A sum over a few numbers in shared memory, by each warp for itself. */
 static __device__ double cull_bound_dot(unsigned n, const double *x, const double *y)

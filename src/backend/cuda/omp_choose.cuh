@@ -10,7 +10,7 @@
 
 /* sum of |x_i| s_i over the picked; x one for each row */
 template <bool TOGETHER>
-static __device__ double cull_omp_norm(cull_omp<TOGETHER> &p, const double *x)
+static __device__ double cull_omp_norm(cull_pursuit<TOGETHER> &p, const double *x)
 {
     double sum = 0;
 
@@ -22,7 +22,7 @@ static __device__ double cull_omp_norm(cull_omp<TOGETHER> &p, const double *x)
 
 /* A pivot that, with all before it, is far from nothing. */
 template <bool TOGETHER>
-static __device__ __forceinline__ bool cull_omp_plain(const cull_omp<TOGETHER> &p,
+static __device__ __forceinline__ bool cull_omp_plain(const cull_pursuit<TOGETHER> &p,
                                                       const cull_said &pick)
 {
     return p.lowest >= p.of->rules.plain_pivot && pick.b >= p.of->rules.plain_pivot * pick.c;
@@ -30,7 +30,7 @@ static __device__ __forceinline__ bool cull_omp_plain(const cull_omp<TOGETHER> &
 
 /* Does the atom depend on the picked? */
 template <bool TOGETHER>
-static __device__ bool cull_omp_depends(cull_omp<TOGETHER> &p, const cull_said &pick)
+static __device__ bool cull_omp_depends(cull_pursuit<TOGETHER> &p, const cull_said &pick)
 {
     const double *lp = NULL;
     unsigned      each = CULL_WARP / p.lanes, stride = blockDim.x / CULL_WARP * each;
@@ -52,7 +52,7 @@ static __device__ bool cull_omp_depends(cull_omp<TOGETHER> &p, const cull_said &
 
 /* What may be picked: where noise is set aside, norm is the weights'; below 0 nothing is. */
 template <bool TOGETHER>
-static __device__ __forceinline__ cull_said cull_omp_allowed(const cull_omp<TOGETHER> &p,
+static __device__ __forceinline__ cull_said cull_omp_allowed(const cull_pursuit<TOGETHER> &p,
                                                              unsigned r, double norm)
 {
     cull_said said = cull_omp_candidate(p, r);
@@ -63,7 +63,7 @@ static __device__ __forceinline__ cull_said cull_omp_allowed(const cull_omp<TOGE
 }
 
 template <bool TOGETHER>
-static __device__ cull_said cull_omp_top(cull_omp<TOGETHER> &p, double norm)
+static __device__ cull_said cull_omp_top(cull_pursuit<TOGETHER> &p, double norm)
 {
     cull_said best = cull_said_none();
 
@@ -75,9 +75,9 @@ static __device__ cull_said cull_omp_top(cull_omp<TOGETHER> &p, double norm)
 
 /* The first atom at which the running sum of scores exceeds u times their total, else the last. */
 template <bool TOGETHER>
-static __device__ cull_said cull_omp_draw(cull_omp<TOGETHER> &p, double norm)
+static __device__ cull_said cull_omp_draw(cull_pursuit<TOGETHER> &p, double norm)
 {
-    double   u = cull_philox_uniform(p.of->rules.key, p.of->rules.step, p.drawn);
+    double   u = cull_philox_uniform(p.of->rules.key, p.step, p.drawn);
     unsigned each = (p.rows + blockDim.x - 1) / blockDim.x, from = threadIdx.x * each;
     unsigned until = from + each < p.rows ? from + each : p.rows;
     double   sum = 0, total = 0;
@@ -100,13 +100,13 @@ static __device__ cull_said cull_omp_draw(cull_omp<TOGETHER> &p, double norm)
 }
 
 template <bool TOGETHER>
-static __device__ cull_said cull_omp_next(cull_omp<TOGETHER> &p, double norm)
+static __device__ cull_said cull_omp_next(cull_pursuit<TOGETHER> &p, double norm)
 {
     return p.of->rules.sample ? cull_omp_draw(p, norm) : cull_omp_top(p, norm);
 }
 
 template <bool TOGETHER>
-static __device__ void cull_omp_mark(cull_omp<TOGETHER> &p, unsigned atom, unsigned as)
+static __device__ void cull_omp_mark(cull_pursuit<TOGETHER> &p, unsigned atom, unsigned as)
 {
     __syncthreads();
     if (threadIdx.x == 0 && atom >= p.first && atom - p.first < p.rows)
@@ -114,7 +114,7 @@ static __device__ void cull_omp_mark(cull_omp<TOGETHER> &p, unsigned atom, unsig
 }
 
 /* Does an atom that is left not depend on the picked? */
-template <bool TOGETHER> static __device__ unsigned cull_omp_why_none(cull_omp<TOGETHER> &p)
+template <bool TOGETHER> static __device__ unsigned cull_omp_why_none(cull_pursuit<TOGETHER> &p)
 {
     unsigned from = 0;
 
@@ -137,7 +137,7 @@ template <bool TOGETHER> static __device__ unsigned cull_omp_why_none(cull_omp<T
 }
 
 /* Budget reached or target met? */
-template <bool TOGETHER> static __device__ bool cull_omp_done(cull_omp<TOGETHER> &p)
+template <bool TOGETHER> static __device__ bool cull_omp_done(cull_pursuit<TOGETHER> &p)
 {
     double tolerance = p.of->rules.tolerance;
 
@@ -154,7 +154,7 @@ template <bool TOGETHER> static __device__ bool cull_omp_done(cull_omp<TOGETHER>
 
 /* The next atom; false, with p.stop set: none. */
 template <bool TOGETHER>
-static __device__ bool cull_omp_choose(cull_omp<TOGETHER> &p, cull_said *pick)
+static __device__ bool cull_omp_choose(cull_pursuit<TOGETHER> &p, cull_said *pick)
 {
     const cull_cuda_omp_rules &rules = p.of->rules;
     double                     least = rules.plain_alpha * rules.plain_alpha * p.scale2;

@@ -15,7 +15,8 @@ uint32_t cull_cuda_omp_blocks(size_t n, int processors)
 {
     size_t blocks = (n + ROWS_WORTH_A_BLOCK - 1) / ROWS_WORTH_A_BLOCK;
 
-    return (uint32_t)(blocks < (size_t)processors ? blocks : (size_t)processors);
+    if (blocks > (size_t)processors) blocks = (size_t)processors;
+    return blocks > 2 ? (uint32_t)blocks : 2;
 }
 
 /* The powers of two of threads to a row, as many as there are. */

@@ -9,7 +9,7 @@
 #include "backend/cuda/omp_refine.cuh"
 
 /* What is known of target and atoms before the first pick. */
-template <bool TOGETHER> static __device__ void cull_omp_start(cull_omp<TOGETHER> &p)
+template <bool TOGETHER> static __device__ void cull_omp_start(cull_pursuit<TOGETHER> &p)
 {
     double    trace = 0, least = 0;
     cull_said bad = cull_said_none();
@@ -42,7 +42,7 @@ template <bool TOGETHER> static __device__ void cull_omp_start(cull_omp<TOGETHER
     }
 }
 
-template <bool TOGETHER> static __device__ bool cull_omp_no_target(cull_omp<TOGETHER> &p)
+template <bool TOGETHER> static __device__ bool cull_omp_no_target(cull_pursuit<TOGETHER> &p)
 {
     bool some = false;
 
@@ -53,7 +53,7 @@ template <bool TOGETHER> static __device__ bool cull_omp_no_target(cull_omp<TOGE
 
 /* NaN and infinity never leave alpha or the weights once they are in. x: the weights by row. */
 template <bool TOGETHER>
-static __device__ void cull_omp_check(cull_omp<TOGETHER> &p, const double *x)
+static __device__ void cull_omp_check(cull_pursuit<TOGETHER> &p, const double *x)
 {
     cull_said bad = cull_said_none();
 
@@ -68,12 +68,12 @@ static __device__ void cull_omp_check(cull_omp<TOGETHER> &p, const double *x)
     if (bad.key) p.broken = bad.at;
 }
 
-static __device__ void cull_omp_bounded(cull_omp<false> &p); /* omp_bound.cuh */
+static __device__ void cull_omp_bounded(cull_pursuit<false> &p); /* omp_bound.cuh */
 
 /* By blocks that meet no weights are held above zero: omp.c sees to it. */
-static __device__ __forceinline__ void cull_omp_bounded(cull_omp<true> &) {}
+static __device__ __forceinline__ void cull_omp_bounded(cull_pursuit<true> &) {}
 
-template <bool TOGETHER> static __device__ void cull_omp_free(cull_omp<TOGETHER> &p)
+template <bool TOGETHER> static __device__ void cull_omp_free(cull_pursuit<TOGETHER> &p)
 {
     cull_said pick = cull_said_none();
 
@@ -85,7 +85,7 @@ template <bool TOGETHER> static __device__ void cull_omp_free(cull_omp<TOGETHER>
 }
 
 /* All of it: index and weight are there afterwards, and seen by all. */
-template <bool TOGETHER> static __device__ void cull_omp_pursue(cull_omp<TOGETHER> &p)
+template <bool TOGETHER> static __device__ void cull_omp_pursue(cull_pursuit<TOGETHER> &p)
 {
     double *x = p.of->rules.nonnegative ? p.bound : p.alpha;
 
@@ -107,7 +107,7 @@ template <bool TOGETHER> static __device__ void cull_omp_pursue(cull_omp<TOGETHE
     cull_meet(p.crew);
 }
 
-template <bool TOGETHER> static __device__ void cull_omp_report(const cull_omp<TOGETHER> &p)
+template <bool TOGETHER> static __device__ void cull_omp_report(const cull_pursuit<TOGETHER> &p)
 {
     double r2 = fmax(p.r2, 0.0);
 

@@ -37,7 +37,7 @@ static __device__ __forceinline__ void cull_twice_add_product(cull_twice *sum, d
 /* y_j = sum over the picked i of X_ij e_i: a thread of the crew for each. e lies in the order of
  * the picks, and e and y are seen by all. */
 template <bool TOGETHER>
-static __device__ void cull_omp_columns(cull_omp<TOGETHER> &p, const double *e, double *y)
+static __device__ void cull_omp_columns(cull_pursuit<TOGETHER> &p, const double *e, double *y)
 {
     bool mixed = p.of->rules.nonnegative;
 
@@ -55,7 +55,7 @@ static __device__ void cull_omp_columns(cull_omp<TOGETHER> &p, const double *e, 
 
 /* What the equations lack at each picked row of the block, by a warp. */
 template <bool TOGETHER>
-static __device__ void cull_omp_error(cull_omp<TOGETHER> &p, const double *weight, double *e)
+static __device__ void cull_omp_error(cull_pursuit<TOGETHER> &p, const double *weight, double *e)
 {
     for (unsigned r = cull_warp(); r < p.rows; r += blockDim.x / CULL_WARP) {
         unsigned   place = p.place[r], i = p.first + r;
@@ -79,7 +79,7 @@ static __device__ void cull_omp_error(cull_omp<TOGETHER> &p, const double *weigh
 }
 
 /* x[rows]: the picked ones' are improved. d of the picked is scratch. */
-template <bool TOGETHER> static __device__ void cull_omp_refine(cull_omp<TOGETHER> &p, double *x)
+template <bool TOGETHER> static __device__ void cull_omp_refine(cull_pursuit<TOGETHER> &p, double *x)
 {
     double *e = p.of->scratch, *y = e + p.of->budget, *weight = p.of->weight, before = HUGE_VAL;
 

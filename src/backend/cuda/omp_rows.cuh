@@ -18,7 +18,7 @@
 /* The same numbers as cull_omp_stop. */
 enum { CULL_STOP_BUDGET, CULL_STOP_FIT, CULL_STOP_DEPENDENT, CULL_STOP_NO_GAIN, CULL_STOP_ZERO };
 
-template <bool TOGETHER> struct cull_omp {
+template <bool TOGETHER> struct cull_pursuit {
     cull_crew<TOGETHER>      crew;
     const cull_cuda_pursuit *of;
     const double            *near_k;      /* K in shared memory, or NULL            */
@@ -33,13 +33,14 @@ template <bool TOGETHER> struct cull_omp {
     double                  *wish;       /* [rows] and without the bound            */
     unsigned                *place;      /* [rows] among the picked, or why not     */
 
+    uint64_t  step; /* of what is drawn */
     unsigned  picked, drawn, stop, broken;
     double    b2, r2, scale2, ridge, lowest;
     cull_said best; /* of this thread's rows */
 };
 
 template <bool TOGETHER>
-static __device__ __forceinline__ double cull_omp_k(const cull_omp<TOGETHER> &p, unsigned i,
+static __device__ __forceinline__ double cull_omp_k(const cull_pursuit<TOGETHER> &p, unsigned i,
                                                     unsigned j)
 {
     size_t at = i * p.of->ld + j;
@@ -60,14 +61,14 @@ static __device__ __forceinline__ bool cull_finite(double x)
 }
 
 template <bool TOGETHER>
-static __device__ __forceinline__ double cull_omp_score(const cull_omp<TOGETHER> &p, unsigned r)
+static __device__ __forceinline__ double cull_omp_score(const cull_pursuit<TOGETHER> &p, unsigned r)
 {
     return p.of->rules.absolute ? fabs(p.alpha[r]) : p.alpha[r];
 }
 
 /* A row of the block as one to be picked: alpha, pivot and length go along. */
 template <bool TOGETHER>
-static __device__ __forceinline__ cull_said cull_omp_candidate(const cull_omp<TOGETHER> &p,
+static __device__ __forceinline__ cull_said cull_omp_candidate(const cull_pursuit<TOGETHER> &p,
                                                                unsigned r)
 {
     double score = cull_omp_score(p, r);
@@ -87,13 +88,14 @@ static __device__ __forceinline__ void cull_said_take(cull_said *best, const cul
 
 /* Where everything lies. `shared` is the block's; x must stay. */
 template <bool TOGETHER>
-static __device__ void cull_omp_open(cull_omp<TOGETHER> &p, const cull_cuda_pursuit &x,
+static __device__ void cull_omp_open(cull_pursuit<TOGETHER> &p, const cull_cuda_pursuit &x,
                                      unsigned char *shared, cull_said *apart)
 {
     double *room = reinterpret_cast<double *>(shared + x.at_rows);
 
     p.crew = {reinterpret_cast<cull_said *>(shared), apart, 0};
     p.of = &x;
+    p.step = x.rules.step;
     p.n = x.n;
     p.rows = cull_share(p.crew, x.n, &p.first);
     p.width = x.width;
@@ -113,7 +115,7 @@ static __device__ void cull_omp_open(cull_omp<TOGETHER> &p, const cull_cuda_purs
     p.place = reinterpret_cast<unsigned *>(room + 6 * x.rows);
 }
 
-template <bool TOGETHER> static __device__ void cull_omp_bring_k(const cull_omp<TOGETHER> &p)
+template <bool TOGETHER> static __device__ void cull_omp_bring_k(const cull_pursuit<TOGETHER> &p)
 {
     double *to = const_cast<double *>(p.near_k);
 
@@ -129,7 +131,7 @@ template <bool TOGETHER> static __device__ void cull_omp_bring_k(const cull_omp<
 
 /* L at an atom, for all threads of the block; what it replaces must have been read. */
 template <bool TOGETHER>
-static __device__ const double *cull_omp_stage(cull_omp<TOGETHER> &p, unsigned atom)
+static __device__ const double *cull_omp_stage(cull_pursuit<TOGETHER> &p, unsigned atom)
 {
     const double *from = p.all_l + static_cast<size_t>(atom) * p.width;
 
@@ -143,7 +145,7 @@ static __device__ const double *cull_omp_stage(cull_omp<TOGETHER> &p, unsigned a
 /* The sum over columns of a row of L times x, for all threads that share the row; `from` is the
  * first column that is not zero. Every warp takes part, with rows or none (r >= p.rows). */
 template <bool TOGETHER>
-static __device__ __forceinline__ double cull_omp_dot(const cull_omp<TOGETHER> &p, unsigned r,
+static __device__ __forceinline__ double cull_omp_dot(const cull_pursuit<TOGETHER> &p, unsigned r,
                                                       unsigned from, unsigned until,
                                                       const double *x)
 {
@@ -161,14 +163,14 @@ static __device__ __forceinline__ double cull_omp_dot(const cull_omp<TOGETHER> &
 
 /* Rows in turn: warps have CULL_WARP / lanes of them at a time. */
 template <bool TOGETHER>
-static __device__ __forceinline__ unsigned cull_omp_first_row(const cull_omp<TOGETHER> &p)
+static __device__ __forceinline__ unsigned cull_omp_first_row(const cull_pursuit<TOGETHER> &p)
 {
     return cull_warp() * (CULL_WARP / p.lanes);
 }
 
 /* A picked row is zero before its own column, until columns are mixed (omp_bound.cuh). */
 template <bool TOGETHER>
-static __device__ __forceinline__ unsigned cull_omp_begins(const cull_omp<TOGETHER> &p,
+static __device__ __forceinline__ unsigned cull_omp_begins(const cull_pursuit<TOGETHER> &p,
                                                            unsigned place)
 {
     return place < p.picked && !p.of->rules.nonnegative ? place : 0;
@@ -176,7 +178,7 @@ static __device__ __forceinline__ unsigned cull_omp_begins(const cull_omp<TOGETH
 
 /* The pick's column of L at one row, and what it does there. */
 template <bool TOGETHER>
-static __device__ __forceinline__ void cull_omp_step(cull_omp<TOGETHER> &p, unsigned r,
+static __device__ __forceinline__ void cull_omp_step(cull_pursuit<TOGETHER> &p, unsigned r,
                                                      const cull_said &pick, double over,
                                                      double column, double sum)
 {
@@ -202,7 +204,7 @@ static __device__ __forceinline__ void cull_omp_step(cull_omp<TOGETHER> &p, unsi
 }
 
 template <bool TOGETHER>
-static __device__ void cull_omp_take(cull_omp<TOGETHER> &p, const cull_said &pick)
+static __device__ void cull_omp_take(cull_pursuit<TOGETHER> &p, const cull_said &pick)
 {
     const double *lp = cull_omp_stage(p, pick.at);
     double        over = 1 / sqrt(pick.b), ratio = pick.b / pick.c;

@@ -66,15 +66,17 @@ void cull_cuda_refit_room(cull_cuda_refit_call *x, uint32_t blocks, double *room
 
 /* ---- who ---- */
 
+/* Of those that meet: two or more. */
 static uint32_t blocks_for(const cull_cuda *cuda, size_t n)
 {
     size_t blocks = (n + ROWS_WORTH_A_BLOCK - 1) / ROWS_WORTH_A_BLOCK;
 
-    return (uint32_t)(blocks < (size_t)cuda->processors ? blocks : (size_t)cuda->processors);
+    if (blocks > (size_t)cuda->processors) blocks = (size_t)cuda->processors;
+    return blocks > 2 ? (uint32_t)blocks : 2;
 }
 
-/* Clocks of a sweep for each of n atoms. */
-static double cost(size_t n, uint32_t blocks)
+/* A sweep for each of n atoms. */
+double cull_cuda_refit_cost(size_t n, uint32_t blocks)
 {
     double passes = (double)n * (double)n * CULL_CREW_FAR / blocks;
 
@@ -86,11 +88,11 @@ static bool is_together_quicker(const cull_cuda *cuda, const cull_cuda_refit_cal
     double all = 0, most = 0, together = 0;
 
     for (size_t i = 0; i < count; i++) {
-        double alone = cost(refit[i].n, 1);
+        double alone = cull_cuda_refit_cost(refit[i].n, 1);
 
         all += alone;
         if (alone > most) most = alone;
-        together += cost(refit[i].n, blocks_for(cuda, refit[i].n));
+        together += cull_cuda_refit_cost(refit[i].n, blocks_for(cuda, refit[i].n));
     }
     all /= cuda->processors;
     return together < (all > most ? all : most);
@@ -188,9 +190,12 @@ static cull_status run(cull_op *op, const cull_op_args *args)
         if (problem[i].k.data && problem[i].picked < problem[i].budget)
             refit[count++] = describe(problem + i);
     TRY(cull_cuda_refits_run(all, refit, count, args->omp.options->memory));
-    for (size_t i = 0; i < args->omp.count; i++)
-        if (!problem[i].k.data && problem[i].picked < problem[i].budget)
-            TRY(cull_cuda_pool_refit(op->backend, op, problem + i, 1, args->omp.options));
+    for (size_t i = 0, end = 0; i < args->omp.count; i = end) {
+        for (end = i + 1; end < args->omp.count && !problem[i].k.data == !problem[end].k.data;)
+            end++;
+        if (!problem[i].k.data)
+            TRY(cull_cuda_pool_refit(op->backend, op, problem + i, end - i, args->omp.options));
+    }
 done:
     cull_base_free(refit);
     return status;

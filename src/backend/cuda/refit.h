@@ -33,6 +33,8 @@ typedef struct cull_cuda_refit_call {
 /* Where things lie in shared memory, from byte `from` on, of `most`, for atoms shared by so many
  * blocks; and how many doubles are needed beside it. */
 size_t cull_cuda_refit_lay(cull_cuda_refit_call *x, uint32_t blocks, uint32_t from, size_t most);
+/* Clocks that so many blocks take, about. */
+double cull_cuda_refit_cost(size_t n, uint32_t blocks);
 /* Those are handed out. */
 void cull_cuda_refit_room(cull_cuda_refit_call *x, uint32_t blocks, double *room);
 

@@ -121,10 +121,11 @@ template <bool TOGETHER>
 static __device__ __forceinline__ void cull_refit_receive(cull_refit<TOGETHER> &f, unsigned turn)
 {
     cull_meet(f.crew);
-    if (!TOGETHER) return;
-    for (unsigned j = threadIdx.x; j <= f.n; j += blockDim.x)
-        f.pivot[turn][j] = cull_refit_sent(f, turn)[j];
-    __syncthreads();
+    if (TOGETHER) {
+        for (unsigned j = threadIdx.x; j <= f.n; j += blockDim.x)
+            f.pivot[turn][j] = cull_refit_sent(f, turn)[j];
+        __syncthreads();
+    }
 }
 
 /* One entry after a sweep by row p, of which `over` is 1 / D and turned that with D's sign. */
