@@ -448,6 +448,7 @@ static void check_threads(const struct layer_case *t, const char *name, cull_dty
 
         assert_ok(cull_backend_open(name, 1 + 2 * k, &backend));
         set_layout(backend, 4, &d);
+        d.repeatable = true;
         assert_ok(layer_open(backend, t, &d, &run));
         layer_run(&run, in, &out[k], false);
         layer_close(&run);
