@@ -77,6 +77,6 @@ extern const cull_op_class cull_cuda_rank, cull_cuda_keys, cull_cuda_top, cull_c
     cull_cuda_augment, cull_cuda_resize, cull_cuda_gather, cull_cuda_gather_all, cull_cuda_kept,
     cull_cuda_update, cull_cuda_summary, cull_cuda_tally, cull_cuda_check_op, cull_cuda_score,
     cull_cuda_chance, cull_cuda_draw, cull_cuda_settle, cull_cuda_record, cull_cuda_recall,
-    cull_cuda_match, cull_cuda_cancel;
+    cull_cuda_sample, cull_cuda_match, cull_cuda_cancel;
 
 #endif
