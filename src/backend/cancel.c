@@ -97,3 +97,22 @@ bool cull_match_cancel_products(const double *k, size_t n, size_t rows, double l
     for (size_t i = 0; i < n; i++) t[i] = 0;
     return true;
 }
+
+static cull_status run(cull_op *op, const cull_op_args *args)
+{
+    cull_op_args  gradient = {.gradient = {args->cancel.h, args->cancel.p, args->cancel.row,
+                                           args->cancel.rows, args->cancel.b}};
+    cull_trouble *trouble = args->cancel.trouble;
+    size_t        broken = SIZE_MAX;
+
+    (void)op;
+    cull_match_cancel(&gradient, &broken);
+    if (broken != SIZE_MAX && trouble->what == CULL_WRONG_NOTHING)
+        *trouble = (cull_trouble){.what = CULL_WRONG_SIGNAL,
+                                  .which = args->cancel.which | CULL_TROUBLE_SQUARE,
+                                  .row = broken,
+                                  .place = broken};
+    return CULL_OK;
+}
+
+const cull_op_class cull_host_cancel = {cull_host_create, run, cull_host_destroy};

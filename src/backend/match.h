@@ -43,6 +43,11 @@ cull_status cull_match_fill(const cull_match_settle *how, cull_match_filler *fil
                             const cull_omp_options *options, cull_omp_problem *problems,
                             size_t count);
 
+/* The same but for the weights, which are to be solved again where *open. Of a problem nothing but
+ * its numbers, row, index and weight is looked at. */
+cull_status cull_match_complete(const cull_match_settle *how, cull_match_filler *filler,
+                                cull_omp_problem *problems, size_t count, bool *open);
+
 /*
  * Turn completed problems into a subset. One without a positive weight takes the mean of the
  * others' positive ones; no positive weight at all: weights 1.

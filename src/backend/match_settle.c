@@ -85,13 +85,11 @@ done:
     return status;
 }
 
-cull_status cull_match_fill(const cull_match_settle *how, cull_match_filler *filler,
-                            const cull_omp_options *options, cull_omp_problem *problems,
-                            size_t count)
+cull_status cull_match_complete(const cull_match_settle *how, cull_match_filler *filler,
+                                cull_omp_problem *problems, size_t count, bool *open)
 {
-    cull_status  status = CULL_OK;
-    cull_op_args args = {.omp = {problems, count, options}};
-    bool         missing = false;
+    cull_status status = CULL_OK;
+    bool        missing = false;
 
     for (size_t i = 0; i < count; i++) {
         if (how->unit)
@@ -100,7 +98,21 @@ cull_status cull_match_fill(const cull_match_settle *how, cull_match_filler *fil
         missing |= problems[i].picked < problems[i].budget;
         if (how->fill) TRY(fill(how, filler, problems + i));
     }
-    if (!missing || !how->fill || how->unit) return CULL_OK;
+    *open = missing && how->fill && !how->unit;
+done:
+    return status;
+}
+
+cull_status cull_match_fill(const cull_match_settle *how, cull_match_filler *filler,
+                            const cull_omp_options *options, cull_omp_problem *problems,
+                            size_t count)
+{
+    cull_status  status = CULL_OK;
+    cull_op_args args = {.omp = {problems, count, options}};
+    bool         open = false;
+
+    TRY(cull_match_complete(how, filler, problems, count, &open));
+    if (!open) return CULL_OK;
     TRY(cull_op_ready(how->backend, &(cull_op_desc){.kind = CULL_OP_REFIT, .rows = 0},
                       &filler->refit));
     TRY(cull_op_run(filler->refit, &args));

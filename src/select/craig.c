@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "select/classes.h"
+#include "select/desk.h"
 #include "select/matching.h"
 
 static const cull_option_spec options[] = {
@@ -50,8 +51,7 @@ static size_t memory(const cull_self *self)
     return (size_t)cull_value_int(self->values, "memory") << 20;
 }
 
-static cull_status locate(const cull_self *self, const cull_signals *signals,
-                          cull_facility_problem *problems, size_t count)
+static cull_facility_options options_of(const cull_self *self, const cull_signals *signals)
 {
     cull_facility_options how = {.greedy = CULL_GREEDY_LAZY,
                                  .sample = cull_value_real(self->values, "sample"),
@@ -61,7 +61,7 @@ static cull_status locate(const cull_self *self, const cull_signals *signals,
 
     if (cull_value_is(self->values, "greedy", "naive")) how.greedy = CULL_GREEDY_NAIVE;
     if (cull_value_is(self->values, "greedy", "stochastic")) how.greedy = CULL_GREEDY_STOCHASTIC;
-    return cull_facility(self->setting->backend, problems, count, &how);
+    return how;
 }
 
 /* The picks that stand for an atom, moved to the front of index and weight. */
@@ -77,9 +77,11 @@ static size_t drop_idle(const cull_facility_problem *problem, uint32_t *index, d
     return kept;
 }
 
-/* One problem for each class that gets a share; their results lie side by side in out. */
+/* One problem for each class that gets a share; their results lie side by side. Rows, picks and
+ * weights are those that the backend reads and writes. */
 static size_t pose(const cull_signals *signals, const cull_sel_classes *classes,
-                   const size_t *share, cull_facility_problem *problems, cull_subset *out)
+                   const size_t *share, const uint32_t *row, uint32_t *index, double *weight,
+                   cull_facility_problem *problems)
 {
     size_t count = 0, at = 0;
 
@@ -89,44 +91,111 @@ static size_t pose(const cull_signals *signals, const cull_sel_classes *classes,
                                                     .budget = share[c],
                                                     .h = signals->h,
                                                     .p = signals->p,
-                                                    .row = classes->row + classes->start[c],
-                                                    .index = out->index + at,
-                                                    .weight = out->weight + at};
+                                                    .row = row + classes->start[c],
+                                                    .index = index + at,
+                                                    .weight = weight + at};
         at += share[c];
     }
     return count;
+}
+
+/* What is not small enough for its squares to stay numbers. */
+static cull_status check_sizes(cull_sel_desk *desk, const cull_signals *signals)
+{
+    cull_status   status = CULL_OK;
+    cull_trouble *word = NULL, trouble = {0};
+    cull_op_args  args = {.check = {.rows = signals->count,
+                                    .x = signals->h,
+                                    .low = -CULL_FACILITY_MOST,
+                                    .high = CULL_FACILITY_MOST}};
+
+    if (signals->h.dtype != CULL_F64) return CULL_OK;
+    TRY(cull_kit_allocate(&desk->there, 1, sizeof *word, "an error word", &word));
+    args.check.trouble = word;
+    TRY(cull_kit_run(&desk->there, CULL_OP_CHECK, signals->count, &args));
+    TRY(cull_backend_download(desk->backend, &trouble, word, sizeof trouble));
+    if (trouble.what != CULL_WRONG_NOTHING)
+        FAIL(CULL_NOT_FINITE, "craig: h of example %zu is too large", (size_t)trouble.row);
+done:
+    return status;
+}
+
+/* Elsewhere than on the host the signals were checked already, but for their size. */
+static cull_status locate(const cull_self *self, cull_sel_desk *desk, const cull_signals *signals,
+                          cull_facility_problem *problems, size_t count)
+{
+    cull_status           status = CULL_OK;
+    cull_facility_options how = options_of(self, signals);
+    cull_op_args          args = {.facility = {problems, count, &how}};
+
+    if (!cull_sel_desk_apart(desk)) return cull_facility(desk->backend, problems, count, &how);
+    TRY(check_sizes(desk, signals));
+    TRY(cull_kit_run(&desk->there, CULL_OP_FACILITY, 0, &args));
+    TRY(cull_backend_wait(desk->backend));
+done:
+    return status;
+}
+
+/* What is kept of all problems, as rows, at the front of the subset. */
+static void gather(const cull_facility_problem *problems, size_t count,
+                   const cull_sel_classes *classes, const uint32_t *row, cull_subset *out)
+{
+    size_t at = 0;
+
+    out->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        cull_facility_problem here = problems[i];
+        size_t                kept = 0, first = (size_t)(problems[i].row - row);
+
+        here.index = out->index + at;
+        here.weight = out->weight + at;
+        kept = drop_idle(&here, out->index + out->count, out->weight + out->count);
+        for (size_t j = 0; j < kept; j++)
+            out->index[out->count + j] = classes->row[first + out->index[out->count + j]];
+        out->count += kept;
+        at += here.budget;
+    }
 }
 
 static cull_status decide_class(cull_self *self, const cull_signals *signals, size_t budget,
                                 cull_subset *out)
 {
     cull_status            status = CULL_OK;
-    cull_kit               kit = {.backend = self->setting->backend};
+    cull_sel_desk          desk;
     cull_sel_classes       classes = {0};
+    cull_sel_both          row, index, weight;
+    cull_tensor            label = {0};
+    cull_subset            made = {0}, *to = out;
     size_t                *share = NULL, count = 0;
     cull_facility_problem *problems = NULL;
+    cull_kit              *kit = NULL;
 
-    TRY(cull_sel_classes_make(&kit, &signals->label, signals->count, (size_t)signals->p.shape[1],
-                              &classes));
-    TRY(cull_kit_allocate(&kit, classes.count, sizeof *share, "budgets of classes", &share));
-    TRY(cull_kit_allocate(&kit, classes.count, sizeof *problems, "problems of classes", &problems));
+    cull_sel_desk_open(&desk, self->setting->backend);
+    kit = cull_sel_desk_host(&desk);
+    if (cull_sel_desk_apart(&desk)) to = &made;
+    TRY(cull_sel_watch_look(self));
+    TRY(cull_sel_desk_bring(&desk, &signals->label, signals->count, &label));
+    TRY(cull_sel_classes_make(kit, &label, signals->count, (size_t)signals->p.shape[1], &classes));
+    TRY(cull_sel_desk_copy(&desk, classes.row, signals->count, sizeof *classes.row, "rows by class",
+                           &row));
+    TRY(cull_kit_allocate(kit, classes.count, sizeof *share, "budgets of classes", &share));
+    TRY(cull_kit_allocate(kit, classes.count, sizeof *problems, "problems of classes", &problems));
     cull_budget_split(budget, classes.size, classes.count, share);
-    TRY(cull_subset_resize(out, budget));
-    count = pose(signals, &classes, share, problems, out);
-    TRY(locate(self, signals, problems, count));
-    out->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t *index = out->index + out->count;
-        size_t    kept = drop_idle(problems + i, index, out->weight + out->count);
-
-        for (size_t j = 0; j < kept; j++) index[j] = problems[i].row[index[j]];
-        out->count += kept;
-    }
-    out->picked = out->count;
-    if (out->count < budget) out->flags |= CULL_SUBSET_SHORT;
-    cull_match_scale(out, (double)out->count);
+    TRY(cull_subset_resize(to, budget));
+    TRY(cull_sel_desk_copy(&desk, to->index, budget, sizeof *to->index, "a subset", &index));
+    TRY(cull_sel_desk_copy(&desk, to->weight, budget, sizeof *to->weight, "a subset", &weight));
+    count = pose(signals, &classes, share, row.there, index.there, weight.there, problems);
+    TRY(locate(self, &desk, signals, problems, count));
+    TRY(cull_sel_desk_fetch(&desk, &index, 0, budget));
+    TRY(cull_sel_desk_fetch(&desk, &weight, 0, budget));
+    gather(problems, count, &classes, row.there, to);
+    to->picked = to->count;
+    if (to->count < budget) to->flags |= CULL_SUBSET_SHORT;
+    cull_match_scale(to, (double)to->count);
+    if (to != out) TRY(cull_sel_deliver(to, out));
 done:
-    cull_kit_clear(&kit);
+    cull_sel_desk_clear(&desk);
+    cull_subset_clear(&made);
     return status;
 }
 
@@ -266,6 +335,7 @@ static cull_status decide_batch(cull_self *self, const cull_signals *signals, si
     cull_sel_minibatches  minibatches = {0};
     struct means          means = {.kit.backend = self->setting->backend};
     cull_facility_problem problem = {0};
+    cull_facility_options how = options_of(self, signals);
     size_t                kept = 0;
 
     TRY(cull_sel_minibatches_make(&means.kit, signals, self->setting->batch, self->setting->seed,
@@ -283,7 +353,7 @@ static cull_status decide_batch(cull_self *self, const cull_signals *signals, si
                           &problem.index));
     TRY(cull_kit_allocate(&means.kit, problem.budget, sizeof *problem.weight, "picks",
                           &problem.weight));
-    TRY(locate(self, signals, &problem, 1));
+    TRY(cull_facility(means.kit.backend, &problem, 1, &how));
     kept = drop_idle(&problem, problem.index, problem.weight);
     TRY(cull_sel_minibatches_take(&minibatches, problem.index, problem.weight, kept, out));
     if (kept < problem.budget) out->flags |= CULL_SUBSET_SHORT;
@@ -305,7 +375,7 @@ const cull_strategy cull_strategy_craig = {
     .name = "craig",
     .doc = "examples (or minibatches) near whose gradients all others are, weighted by how many",
     .runs = CULL_RUNS_PERIOD,
-    .traits = CULL_HOST_SIGNALS | CULL_COMES_SHORT,
+    .traits = CULL_SEL_WAITS | CULL_COMES_SHORT,
     .signals = CULL_SIGNAL_H | CULL_SIGNAL_P,
     .options = options,
     .create = create_craig,

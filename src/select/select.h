@@ -44,6 +44,11 @@ CULL_STRATEGY_MAP(CULL_STRATEGY_DECLARE)
 cull_status cull_sel_strategy_open(const char *text, const cull_strategy **out, void **plugin,
                                    const char **modifier);
 
+/* Beside the traits of cull.h: works where the signals are and brings parts of what it finds to the
+ * host while it decides, so that this cannot be recorded; with whole minibatches it asks for the
+ * host altogether. */
+enum { CULL_SEL_WAITS = 1 << 16 };
+
 /* options_shared.c: which option tables a strategy has, its own first. */
 void cull_sel_tables(const cull_strategy *strategy, cull_option_tables *out);
 
@@ -62,6 +67,8 @@ typedef struct cull_sel_watch {
 typedef struct cull_sel_self {
     cull_self base; /* first, so that a cull_self * is one of these */
     cull_kit  kit;
+    /* What operations wrote that the host goes by, where there is such a thing: this waits. */
+    cull_status (*heed)(cull_self *self);
 } cull_sel_self;
 
 static inline cull_kit *cull_sel_kit(cull_self *self)
@@ -71,6 +78,9 @@ static inline cull_kit *cull_sel_kit(cull_self *self)
 
 /* watch.c: what a trouble word says of signals, as a status and a sentence. */
 cull_status cull_sel_trouble_fail(const cull_trouble *trouble, size_t pool);
+/* Of a rule that waits anyway: what was found wrong in its decision until now fails here, and so
+ * before it looks into arrays. */
+cull_status cull_sel_watch_look(const cull_self *self);
 /*
  * A step that waits for nothing: what its decisions find wrong goes into this word, which its
  * owner zeroes and reads, and what they are counted by comes from this block. Both lie in the
@@ -79,6 +89,9 @@ cull_status cull_sel_trouble_fail(const cull_trouble *trouble, size_t pool);
  */
 void cull_sel_trouble(cull_selector *selector, cull_trouble *trouble);
 void cull_sel_moment(cull_selector *selector, const cull_moment *moment);
+/* Behind such a step, and before needs are asked again: what of its history the rule must know on
+ * the host. Waits where there is something to know. */
+cull_status cull_sel_heed(cull_selector *selector);
 /* Are decisions and observations then operations alone, the same ones wherever needs are the same,
  * but for the first step of an epoch? Such steps can be recorded. */
 bool cull_sel_records(const cull_selector *selector);
@@ -131,7 +144,9 @@ cull_status cull_sel_subset_late(cull_subset *subset);
 /* Waits for it: count, picked and flags. Nothing where nothing is late. */
 cull_status cull_sel_subset_outcome(cull_subset *subset);
 
-/* fetch.c: what lies in `from` on the host, in `out`, which may be swapped with it. */
+/* fetch.c: a copy where `out` lies; one of both is the host. */
+cull_status cull_sel_deliver(cull_subset *from, cull_subset *out);
+/* What lies in `from` on the host, in `out`, which may be swapped with it. */
 cull_status cull_sel_subset_bring(cull_subset *from, cull_subset *out);
 /* Entries from .. *to are one training batch. */
 cull_status cull_sel_subset_group(const cull_subset *subset, size_t from, size_t *to);

@@ -26,6 +26,12 @@ done:
     return status;
 }
 
+/* Atoms that are minibatches are made and compared on the host. */
+static bool cuts_the_pool(const cull_selector *s)
+{
+    return s->strategy->traits & CULL_SEL_WAITS && cull_value_is(s->values, "scope", "batch");
+}
+
 static cull_status take_setting(cull_selector *s, const cull_setting *setting)
 {
     cull_status status = CULL_OK;
@@ -46,7 +52,7 @@ static cull_status take_setting(cull_selector *s, const cull_setting *setting)
         s->setting.backend = s->backend;
     }
     s->home = s->setting.backend;
-    if (s->plugin || s->strategy->traits & CULL_HOST_SIGNALS)
+    if (s->plugin || s->strategy->traits & CULL_HOST_SIGNALS || cuts_the_pool(s))
         s->setting.backend = cull_backend_host(s->home);
 done:
     return status;

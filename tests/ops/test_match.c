@@ -115,7 +115,7 @@ static void every_backend_matches_alike(void **state)
         EACH_DEVICE(backend, CULL_OP_MATCH)
         {
             args = match_of(way, weights, budget, &r[0]);
-            assert_ok(on_run(backend, CULL_OP_MATCH, ROWS, 2, &args));
+            assert_ok(on_run(backend, CULL_OP_MATCH, ROWS, 1, &args));
             assert_same_picks(&right, &r[0]);
             assert_int_equal(CULL_WRONG_NOTHING, r[0].trouble.what);
         }

@@ -1,4 +1,5 @@
-/* backend/cuda/gradient.c - gradient and gain as operations: their arguments, and scratch. */
+/* backend/cuda/gradient.c - gradient, gain and cancel as operations: their arguments, and scratch.
+ */
 #include "backend/cuda/gradient.h"
 
 #include "backend/cuda/cuda.h"
@@ -78,5 +79,22 @@ done:
     return status;
 }
 
+static cull_status run_cancel(cull_op *op, const cull_op_args *args)
+{
+    cull_status      status = CULL_OK;
+    struct gradient *gradient = (struct gradient *)op;
+    cull_cuda       *cuda = NULL;
+
+    TRY(cull_cuda_enter(op->backend, &cuda));
+    TRY(make_room(gradient, args->cancel.rows));
+    CUDA(cull_cuda_cancel_run(cuda->stream, cull_cuda_rows_of(args->cancel.h),
+                              cull_cuda_rows_of(args->cancel.p), args->cancel.row,
+                              args->cancel.rows, gradient->scratch, args->cancel.b,
+                              args->cancel.which, args->cancel.trouble));
+done:
+    return status;
+}
+
 const cull_op_class cull_cuda_gradient = {create, run_gradient, destroy};
 const cull_op_class cull_cuda_gain = {create, run_gain, destroy};
+const cull_op_class cull_cuda_cancel = {create, run_cancel, destroy};

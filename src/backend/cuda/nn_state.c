@@ -154,7 +154,7 @@ bool cull_nn_read(const cull_nn *nn, const char *problem, cull_nn_way *out)
     return cull_nn_cache_find(&nn->cache, problem, out);
 }
 
-cull_status cull_nn_learn(cull_nn *nn, const char *problem, const cull_nn_way *way)
+cull_status cull_nn_learn_way(cull_nn *nn, const char *problem, const cull_nn_way *way)
 {
     cull_status status = CULL_OK;
     size_t      length = strlen(problem) + 1;
