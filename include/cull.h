@@ -1538,20 +1538,22 @@ typedef struct cull_compare_options {
     const char        *pass;       /* "separate,reuse", where a strategy scores every batch  */
     uint64_t           seeds;      /* 1, 2, ...                                              */
     unsigned           threads;    /* of a run                                               */
-    unsigned           jobs;       /* runs at once                                           */
+    unsigned           jobs;       /* runs at once; 0: 1 on a device, else as cores allow    */
     double             margin;     /* points of what runs are judged by (accuracy, R², mAP: by
                                       the recipe's loss) that count as no difference         */
     bool        anyway;            /* also what cannot save anything                         */
     const char *command;           /* that would repeat it, for the record; NULL: not known  */
 } cull_compare_options;
 
-/* Everything is checked; texts are copied. CULL_BAD_OPTION names what is wrong, as do the finer
+/* Everything is checked; texts are copied. Runs keep no weights (train.keep=none) where neither the
+ * changes nor the recipe ask for some. CULL_BAD_OPTION names what is wrong, as do the finer
  * statuses of cull_recipe_open(); CULL_NO_SAVING when no arm is left that could save anything. An
  * arm that cannot be where others of the list can is left out and named among the plan's problems.
  */
 CULL_API cull_status cull_comparison_create(const cull_compare_options *options,
                                             cull_comparison           **out);
 CULL_API void        cull_comparison_destroy(cull_comparison *comparison);
+CULL_API unsigned    cull_comparison_jobs(const cull_comparison *comparison);
 
 /*
  * Take a folder for this comparison alone, until it is destroyed. With resume, what was measured

@@ -103,7 +103,9 @@ int complain_weights(const char *folder, const cull_run_record *run)
     if (run->why[0])
         return complain(END_FAILED, "Give the folder of a run that is whole.", "%s: %s", folder,
                         run->why);
-    return complain(END_FAILED, "Resume the run until its first checkpoint is there.",
+    return complain(END_FAILED,
+                    "Resume the run until its first checkpoint is there; one of train.keep=none "
+                    "keeps no weights.",
                     "%s/run.json names no weights", folder);
 }
 

@@ -87,6 +87,7 @@ typedef struct cull_train_setup {
     uint64_t           log_every;                          /* steps; 0: none                      */
     uint64_t           evaluate_every;                     /* epochs; the last is always          */
     uint64_t           checkpoint_every, checkpoint_steps; /* epochs; steps, 0: none              */
+    bool               keeps, keeps_best;                  /* weights: the latest; also the best  */
     double             target, most_seconds, most_cost;    /* 0: none                             */
     double             shorten;                            /* share of the steps that are run     */
     double             moment[CULL_TRAIN_MOMENTS];         /* epochs of further evaluations       */

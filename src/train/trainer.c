@@ -106,8 +106,9 @@ static cull_status evaluate_watched(cull_trainer *t, bool *best)
     if (*best) {
         t->progress.best = e.accuracy;
         t->progress.best_epoch = t->progress.epoch + 1;
-        TRY(cull_checkpoint_weights(t->run.folder, &t->learner, t->progress.step,
-                                    t->progress.best_weights, &t->progress.best_hash));
+        if (t->setup->keeps_best)
+            TRY(cull_checkpoint_weights(t->run.folder, &t->learner, t->progress.step,
+                                        t->progress.best_weights, &t->progress.best_hash));
     }
     TRY(log_evaluation(t, !t->sets.validation, &e, *best));
 done:

@@ -58,7 +58,7 @@ def main():
         (folder / "recipe.yaml").write_text(RECIPE.format(folder))
         compared, probed = {}, {}
         for backend in ("ref", "far"):
-            run("compare", folder / "recipe.yaml", f"train.backend={backend}", "--strategies",
+            run("compare", folder / "recipe.yaml", f"train.backend={backend}", "train.keep=latest", "--strategies",
                 "random,sb,sb remembered,gradmatch,grad-match period=1", "--keep", "0.25", "--seeds", 1,
                 "--threads", 1, "--jobs", 2, "--anyway", "--out", folder / backend)
             compared[backend] = runs_of(folder / backend)

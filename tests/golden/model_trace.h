@@ -62,13 +62,16 @@ static inline const char *suffix_of(int part)
 
 /* ---- a network in training ---- */
 struct trace {
-    const char   *model, *prefix; /* prefix: "", or "SEED:" */
-    bool          gelu;
-    cull_loss     loss;
-    bool          weighs; /* examples have weights, and targets of the loss */
-    int64_t       channels, extent;
-    size_t        examples;
-    cull_dtype    dtype;
+    const char *model, *prefix; /* prefix: "", or "SEED:" */
+    bool        gelu;
+    cull_loss   loss;
+    bool        weighs; /* examples have weights, and targets of the loss */
+    int64_t     channels, extent;
+    size_t      examples;
+    cull_dtype  dtype;
+
+    cull_arithmetic arithmetic; /* values in bfloat16: a device's; inputs then are so too */
+
     cull_backend *backend;
     cull_model   *net;
     cull_params  *params;
@@ -227,6 +230,7 @@ static inline bool start(struct trace *t, const char *backend)
     assert_ok(cull_backend_open(backend, 0, &t->backend));
     assert_ok(cull_nn_model_by_name(t->model, &options, &t->net));
     assert_ok(cull_nn_params_create(t->backend, t->net, t->dtype, &t->params));
+    assert_ok(cull_nn_params_compute(t->params, t->arithmetic));
     set_parameters(t);
     status = cull_nn_plan_create(t->net, t->params, t->backend, CULL_PLAN_LEARN, t->examples,
                                  t->loss, &t->plan);
@@ -248,6 +252,24 @@ static inline void finish(struct trace *t)
     cull_backend_close(t->backend);
 }
 
+/* The inputs, in the type that the plan reads. */
+static inline void send_inputs(const struct trace *t)
+{
+    size_t    count = numbers(t);
+    uint16_t *narrow = NULL;
+
+    if (!t->arithmetic.values) {
+        assert_ok(cull_backend_upload(t->backend, t->there[0], t->inputs,
+                                      count * cull_dtype_size(t->dtype)));
+        return;
+    }
+    narrow = calloc(count, sizeof *narrow);
+    assert_non_null(narrow);
+    for (size_t i = 0; i < count; i++) narrow[i] = cull_bf16_of(((const float *)t->inputs)[i]);
+    assert_ok(cull_backend_upload(t->backend, t->there[0], narrow, count * sizeof *narrow));
+    free(narrow);
+}
+
 /* One pass forward and backward over the examples of a step, into host: losses and P. */
 static inline void learn_step(struct trace *t, int step, double each[MOST_EXAMPLES],
                               double p[MOST_EXAMPLES * CLASSES])
@@ -261,7 +283,7 @@ static inline void learn_step(struct trace *t, int step, double each[MOST_EXAMPL
     cull_signals seen;
 
     set_batch(t, step);
-    assert_ok(cull_backend_upload(t->backend, t->there[0], t->inputs, numbers(t) * size));
+    send_inputs(t);
     assert_ok(cull_backend_upload(t->backend, t->there[1], t->target, target_bytes(t)));
     assert_ok(
         cull_backend_upload(t->backend, t->there[2], t->weight, t->examples * sizeof *t->weight));

@@ -322,6 +322,119 @@ static void other_backends_agree_with_ref(void **state)
     }
 }
 
+/* ---- what layers of kernels of our own must take ---- */
+
+/* Arrays that begin one element further on, where no vector may begin. */
+static void move_on(struct layer_run *r, void *first[TENSORS])
+{
+    for (int i = 0; i < TENSORS; i++) {
+        size_t size = layer_size(&r->d, i);
+
+        first[i] = NULL;
+        if (!r->bytes[i] || !image_of(&r->d, i)) continue;
+        cull_backend_release(r->backend, r->there[i]);
+        assert_ok(cull_backend_allocate(r->backend, r->bytes[i] + size, 1, "a tensor", &first[i]));
+        r->there[i] = (char *)first[i] + size;
+    }
+    set_arguments(r);
+}
+
+static bool is_own(const struct layer_case *t)
+{
+    return t->d.kind != CULL_LAYER_DENSE && t->d.kind != CULL_LAYER_CONV &&
+           t->d.kind != CULL_LAYER_LOSS && t->d.kind != CULL_LAYER_DROPOUT;
+}
+
+static void check_further_on(cull_backend *ref, cull_backend *backend, const struct layer_case *t,
+                             cull_dtype dtype)
+{
+    cull_layer_desc   d = complete_case(t, dtype), wide = complete_case(t, CULL_F64);
+    struct layer_data in = make_input_for(ref, t, dtype);
+    struct layer_data right = layer_data_make(&wide), out = layer_data_make(&wide);
+    struct layer_run  run;
+    void             *first[TENSORS];
+
+    assert_ok(layer_open(ref, t, &wide, &run));
+    layer_run(&run, &in, &right, false);
+    layer_close(&run);
+    set_layout(backend, 4, &d);
+    assert_ok(layer_open(backend, t, &d, &run));
+    move_on(&run, first);
+    layer_run(&run, &in, &out, false);
+    compare(t, &d, "a device, further on", &right, &out);
+    for (int i = 0; i < TENSORS; i++)
+        if (first[i]) run.there[i] = first[i];
+    layer_close(&run);
+    layer_data_clear(&in);
+    layer_data_clear(&right);
+    layer_data_clear(&out);
+}
+
+static void arrays_on_devices_begin_anywhere(void **state)
+{
+    for (size_t i = 0; i < OTHERS; i++) {
+        cull_backend *backend = open_other(others[i], 1);
+
+        for (int k = 0; backend && !cull_backend_on_host(backend) && k < LAYER_CASES; k++) {
+            if (!is_own(&layer_cases[k])) continue;
+            check_further_on(*state, backend, &layer_cases[k], CULL_BF16);
+            check_further_on(*state, backend, &layer_cases[k], CULL_F32);
+        }
+        cull_backend_close(backend);
+    }
+}
+
+/* A value joined with itself has one gradient, to which both sides add. */
+static void check_joined(cull_backend *ref, cull_backend *backend, const struct layer_case *t,
+                         cull_dtype dtype)
+{
+    cull_backend     *both[] = {ref, backend};
+    struct layer_data in = make_input_for(ref, t, dtype);
+    struct layer_data out[2];
+
+    for (int k = 0; k < 2; k++) {
+        cull_layer_desc  d = complete_case(t, k ? dtype : CULL_F64);
+        struct layer_run run;
+
+        out[k] = layer_data_make(&d);
+        set_layout(both[k], 4, &d);
+        assert_ok(layer_open(both[k], t, &d, &run));
+        run.args.dx2 = run.args.dx;
+        layer_run(&run, &in, &out[k], false);
+        memset(out[k].t[DX2], 0, out[k].count[DX2] * sizeof(double));
+        if (k) compare(t, &d, "a backend, joined", &out[0], &out[1]);
+        layer_close(&run);
+    }
+    layer_data_clear(&in);
+    for (int k = 0; k < 2; k++) layer_data_clear(&out[k]);
+}
+
+static void both_gradients_may_be_one(void **state)
+{
+    static const struct layer_case joined[] = {
+        {"add of itself", ADD(2, 8, 3, 5), .accumulate2 = true},
+        {"add of itself, of 7, accumulating", ADD(2, 7, 3, 5), .accumulate = true,
+         .accumulate2 = true},
+        {"concat of itself", CONCAT(2, 8, 8, 3, 5), .accumulate2 = true},
+        {"concat of itself, of 5, accumulating", CONCAT(2, 5, 5, 3, 5), .accumulate = true,
+         .accumulate2 = true},
+        {"batchnorm, itself added", FUSED(2, 16, 3, 5, true), .accumulate2 = true},
+        {"batchnorm of 7, itself added, accumulating", FUSED(2, 7, 3, 5, true), .accumulate = true,
+         .accumulate2 = true},
+    };
+
+    for (size_t i = 0; i < OTHERS; i++) {
+        cull_backend *backend = open_other(others[i], 1);
+
+        for (size_t k = 0; backend && k < sizeof joined / sizeof *joined; k++) {
+            check_joined(*state, backend, &joined[k], CULL_F32);
+            if (!cull_backend_on_host(backend))
+                check_joined(*state, backend, &joined[k], CULL_BF16);
+        }
+        cull_backend_close(backend);
+    }
+}
+
 /* ---- what holds on every backend ---- */
 static void check_threads(const struct layer_case *t, const char *name, cull_dtype dtype,
                           const struct layer_data *in)
@@ -494,6 +607,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(binary_losses_neither_overflow_nor_lose_a_tail),
         cmocka_unit_test(a_target_that_cannot_be_is_named),
         cmocka_unit_test(other_backends_agree_with_ref),
+        cmocka_unit_test(arrays_on_devices_begin_anywhere),
+        cmocka_unit_test(both_gradients_may_be_one),
         cmocka_unit_test(far_equals_ref_to_the_last_bit),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(preparing_survives_every_allocation_failure),

@@ -128,7 +128,7 @@ static void wrong_options_are_named(void **state)
     o.seeds = 0;
     assert_fails(CULL_BAD_OPTION, "seeds", cull_comparison_create(&o, &c));
     o = options("sb");
-    o.jobs = 0;
+    o.jobs = 1000;
     assert_fails(CULL_BAD_OPTION, "jobs", cull_comparison_create(&o, &c));
     o = options("sb");
     o.margin = NAN;

@@ -10,9 +10,10 @@
 #include "train/run_parts.h"
 
 struct arguments {
-    const char *recipe, *strategies, *keep, *pass, *out, *margin;
+    const char *recipe, *strategies, *keep, *pass, *out, *margin, *until;
     uint64_t    seeds, jobs, threads;
     bool        plan, anyway, resume, json;
+    double      limit; /* by compare_now(); 0: none */
     changes     change;
     char        folder[CULL_DATA_PATH], room[CULL_DATA_PATH];
     char       *command; /* owned */
@@ -53,6 +54,8 @@ static const command self = {
         "would take to know. What steps cost is measured first; docs/compare.md has the rest.\n\n"
         "A strategy is a name that cull select --list prints, with a modifier and options\n"
         "behind it, and how it scores: --strategies 'sb,sb remembered,sb score.precision=int8'.\n"
+        "Runs keep no weights, unless train.keep=latest or all asks for them; --until 9m begins\n"
+        "only what is done by then, and --resume does the rest another time.\n"
         "What cannot be, or cannot save anything, is named and left out. The same command with\n"
         "--resume goes on with what is there, also with more --seeds, and also after the folder\n"
         "was moved; cull report DIR makes a page of it.\n\n",
@@ -88,14 +91,22 @@ static int read_margin(const char *text, double *out)
     return END_WELL;
 }
 
-/* Threads: one each, unless told. Jobs: as many as cores allow. */
-static void fill_in(struct arguments *a)
+/* "9m", from now on. */
+static int read_until(const char *text, double *out)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    char  *end = NULL;
+    double number = text ? strtod(text, &end) : 0, unit = 0;
 
-    if (a->threads == 0) a->threads = 1;
-    if (a->jobs == 0) a->jobs = cores > (long)a->threads ? (uint64_t)cores / a->threads : 1;
-    if (a->jobs > 256) a->jobs = 256;
+    *out = 0;
+    if (!text) return END_WELL;
+    if (strcmp(end, "s") == 0) unit = 1;
+    if (strcmp(end, "m") == 0) unit = 60;
+    if (strcmp(end, "h") == 0) unit = 3600;
+    if (end == text || unit <= 0 || !(number > 0) || number > 1e6)
+        return complain(END_USAGE, "Give a time from now on, as --until 9m, 540s or 1.5h.",
+                        "--until: '%s' is no length of time", text);
+    *out = compare_now() + number * unit;
+    return END_WELL;
 }
 
 static int say_result(const struct arguments *a, const cull_comparison *c, int end)
@@ -120,7 +131,7 @@ static int say_result(const struct arguments *a, const cull_comparison *c, int e
 static int compare(struct arguments *a, cull_comparison *c)
 {
     cull_status status = CULL_OK;
-    unsigned    jobs = (unsigned)a->jobs;
+    unsigned    jobs = cull_comparison_jobs(c);
     const char *warning = NULL;
     int         end = END_WELL;
 
@@ -142,7 +153,7 @@ static int compare(struct arguments *a, cull_comparison *c)
     if (end || a->plan) return end;
     status = cull_comparison_begin(c);
     if (status != CULL_OK) return complain_compare(status);
-    end = compare_train(c, jobs, a->json);
+    end = compare_train(c, jobs, a->limit, a->json);
     return say_result(a, c, end);
 }
 
@@ -153,8 +164,10 @@ static int prepare(struct arguments *a)
     cull_status          status = CULL_OK;
     int                  end = read_margin(a->margin, &options.margin);
 
+    if (!end) end = read_until(a->until, &a->limit);
     if (end) return end;
-    fill_in(a);
+    if (a->threads == 0) a->threads = 1;
+    if (a->jobs > 256) a->jobs = 256;
     options = (cull_compare_options){.recipe = a->recipe,
                                      .changes = a->change.option,
                                      .count = a->change.count,
@@ -174,7 +187,7 @@ static int prepare(struct arguments *a)
     return end;
 }
 
-/* The command as a shell takes it, --resume left out; NULL: no memory. */
+/* The command as a shell takes it, --resume and --until left out; NULL: no memory. */
 static char *repeat_command(int argc, char **argv)
 {
     char  *text = NULL;
@@ -184,7 +197,10 @@ static char *repeat_command(int argc, char **argv)
     if (!to) return NULL;
     (void)fputs("cull compare", to);
     for (int i = 0; i < argc; i++)
-        if (strcmp(argv[i], "--resume") != 0) print_word(to, argv[i]);
+        if (strcmp(argv[i], "--until") == 0)
+            i++;
+        else if (strcmp(argv[i], "--resume") != 0 && strncmp(argv[i], "--until=", 8) != 0)
+            print_word(to, argv[i]);
     if (fclose(to) == 0) return text;
     free(text);
     return NULL;
@@ -211,7 +227,9 @@ int cmd_compare(int argc, char **argv)
                     {"--pass", FLAG_TEXT, "separate|reuse,...", "how scored examples are trained (separate)",
                      &a.pass, 0},
                     {"--seeds", FLAG_NUMBER, "N", "runs of each, seeds 1 to N (3)", &a.seeds, 0},
-                    {"--jobs", FLAG_NUMBER, "J", "runs at once (cores / threads)", &a.jobs, 0},
+                    {"--jobs", FLAG_NUMBER, "J", "runs at once (cores / threads; on a device 1)", &a.jobs, 0},
+                    {"--until", FLAG_TEXT, "TIME", "begin only what is done in so long: 9m, 540s, 1.5h",
+                     &a.until, 0},
                     {"--threads", FLAG_NUMBER, "T", "threads of a run (1)", &a.threads, 0},
                     {"--margin", FLAG_TEXT, "P", "points that count as no difference (0.5)", &a.margin, 0},
                     {"--out", FLAG_TEXT, "DIR", "where it all goes (compare/RECIPE)", &a.out, 0},

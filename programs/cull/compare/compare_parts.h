@@ -15,8 +15,12 @@ int compare_measure(cull_comparison *comparison, unsigned jobs, bool quiet);
 #define COMPARE_ANSWER "compare-answer"
 int compare_answer(void);
 
-/* Train every run that is not finished, `jobs` at a time, and judge after each. Exit status. */
-int compare_train(cull_comparison *comparison, unsigned jobs, bool quiet);
+/* Seconds by the clock that `until` is read from. */
+double compare_now(void);
+
+/* Train every run that is not finished, `jobs` at a time, and judge after each; none is begun that
+ * will not be done by then (0: whenever). Exit status. */
+int compare_train(cull_comparison *comparison, unsigned jobs, double until, bool quiet);
 
 /* "4 minutes" */
 void compare_clock(double seconds, char *out, size_t room);

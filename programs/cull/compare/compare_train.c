@@ -4,7 +4,8 @@
  * A run's words go to output.txt in its folder, and why it failed, if it does, comes through a
  * pipe. A run that fails is named and the rest goes on; a signal asks every run to end, which
  * leaves its checkpoint, and starts no other. Where controls are made only when the arms' runs are
- * done, the list is gone through a second time.
+ * done, the list is gone through a second time. Where time is limited, a run is begun only if it
+ * will be done: by what was predicted, and by how far predictions fell short so far.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@ enum { MOST_JOBS = 256, MOST_WORDS = 1024, STATUS = 3 /* the child's descriptor 
 struct job {
     pid_t            pid;  /* 0: free                                */
     int              from; /* where the run tells why it failed; -1: nowhere */
+    double           begun;
     cull_compare_run run;
 };
 
@@ -36,11 +38,17 @@ struct yard {
     size_t           next, listed, runs, done, failed;
     double           all, passed; /* predicted seconds: of all runs to do, of those done */
     double           begun;
-    bool             again; /* the list is gone through a second time */
-    bool             quiet, terminal, told;
+    double until, slow; /* when all must be done, 0: whenever; most seconds a predicted one */
+    size_t left;        /* not begun: they would not be done by then */
+    bool   again;       /* the list is gone through a second time */
+    bool   quiet, terminal, told;
 };
 
-static double now(void)
+/* Of a prediction that nothing is known of yet; and what starting a process may take. */
+#define UNKNOWN 1.3
+#define SPARE   3.
+
+double compare_now(void)
 {
     struct timespec t = {0};
 
@@ -82,6 +90,7 @@ static bool start(struct yard *y, struct job *job)
     if (pid == 0) become_train(&job->run, ends[1], parent);
     (void)close(ends[1]);
     job->from = ends[0];
+    job->begun = compare_now();
     job->pid = pid > 0 ? pid : 0;
     if (pid < 0) (void)close(ends[0]);
     y->busy += pid > 0;
@@ -112,7 +121,7 @@ static void say_left(const struct yard *y, char *out, size_t room)
 
     for (unsigned i = 0; i < y->jobs; i++)
         if (y->job[i].pid) half += y->job[i].run.seconds / 2;
-    if (y->passed > 0) rate = (now() - y->begun) / (y->passed + half);
+    if (y->passed > 0) rate = (compare_now() - y->begun) / (y->passed + half);
     compare_clock(rate * fmax(0, y->all - y->passed - half), out, room);
 }
 
@@ -175,6 +184,8 @@ static int take_back(struct yard *y, pid_t pid, int how)
         if (WIFEXITED(how) && WEXITSTATUS(how) == 0) {
             y->done++;
             y->passed += job->run.seconds;
+            if (job->run.seconds > 0)
+                y->slow = fmax(y->slow, (compare_now() - job->begun) / job->run.seconds);
             if (!y->quiet && !y->terminal) say_done(y, job);
         } else {
             say_failed(y, job, how);
@@ -192,6 +203,14 @@ static bool is_to_do(const struct yard *y, const cull_compare_run *run)
            !(y->again && strcmp(run->status, "failed") == 0);
 }
 
+/* Early stopping is read off full training's runs, and takes none. */
+static bool is_in_time(const struct yard *y, const cull_compare_run *run)
+{
+    double slow = y->slow > 0 ? y->slow * 1.1 : UNKNOWN;
+
+    return y->until <= 0 || compare_now() + run->seconds * slow + SPARE < y->until;
+}
+
 static int fill(struct yard *y)
 {
     for (unsigned i = 0; i < y->jobs && !compare_asked_to_end(); i++) {
@@ -201,6 +220,10 @@ static int fill(struct yard *y)
                cull_comparison_run(y->comparison, y->next, &job->run)) {
             y->next++;
             if (!is_to_do(y, &job->run)) continue;
+            if (!is_in_time(y, &job->run)) {
+                y->left++;
+                continue;
+            }
             if (!start(y, job))
                 return complain(END_FAILED, "Give fewer --jobs.", "no process for a run: %s",
                                 strerror(errno));
@@ -259,7 +282,7 @@ static void count_runs(struct yard *y)
             y->done++;
             y->all -= run.seconds;
         }
-    y->begun = now();
+    y->begun = compare_now();
     y->next = 0;
 }
 
@@ -272,23 +295,37 @@ static int work_through(struct yard *y)
 
         if (!end && cull_comparison_judge(y->comparison) != CULL_OK) end = complain_run(CULL_IO);
         while (cull_comparison_run(y->comparison, listed, &run)) listed++;
-        if (end || compare_asked_to_end() || y->again || listed == y->listed) return end;
+        if (end || compare_asked_to_end() || y->left || y->again || listed == y->listed) return end;
         y->again = true;
         count_runs(y);
     }
 }
 
-int compare_train(cull_comparison *c, unsigned jobs, bool quiet)
+/* What a later visit has to do. */
+static void say_left_over(const struct yard *y)
+{
+    if (y->left && !compare_asked_to_end())
+        (void)fprintf(stderr,
+                      "cull: %zu of %zu runs are done, and none of the others would be in time.\n"
+                      "Go on with the same command and --resume.\n",
+                      y->done, y->runs);
+}
+
+int compare_train(cull_comparison *c, unsigned jobs, double until, bool quiet)
 {
     struct yard *y = calloc(1, sizeof *y);
     int          end = END_WELL;
 
     if (!y) return complain(END_FAILED, "Give fewer --jobs.", "no memory");
-    *y = (struct yard){
-        .comparison = c, .jobs = jobs, .quiet = quiet, .terminal = !quiet && isatty(STDERR_FILENO)};
+    *y = (struct yard){.comparison = c,
+                       .jobs = jobs,
+                       .until = until,
+                       .quiet = quiet,
+                       .terminal = !quiet && isatty(STDERR_FILENO)};
     count_runs(y);
     if (y->done && !quiet) (void)printf("%zu of %zu runs are there already\n", y->done, y->runs);
     end = work_through(y);
+    say_left_over(y);
     if (!end && compare_asked_to_end()) end = 128 + compare_asked_to_end();
     if (!end && y->failed) end = END_FAILED;
     free(y);

@@ -56,7 +56,7 @@ static __device__ __forceinline__ uint32_t source_of(uint32_t at, uint32_t pad, 
     return at < pad ? pad - at : 2 * (length - 1) - (at - pad);
 }
 
-/* ---- from stored numbers to normalised ones: float, or double where that is what is written ---- */
+/* ---- from stored numbers to normalised ones: float, or double where that is written ---- */
 
 template <typename To> struct real {
     typedef float type;
@@ -153,9 +153,9 @@ static __device__ __forceinline__ From stored(const cull_cuda_batch &a, const dr
 }
 
 template <typename From, typename To, int N>
-static __device__ __forceinline__ cull_pack<To, N> make_some(const cull_cuda_batch &a,
-                                                             const line<typename real<To>::type> *table,
-                                                             size_t i, uint32_t e, uint32_t size)
+static __device__ __forceinline__ cull_pack<To, N>
+make_some(const cull_cuda_batch &a, const line<typename real<To>::type> *table, size_t i,
+          uint32_t e, uint32_t size)
 {
     uint32_t        place = a.places[i];
     size_t          from = a.packed ? i : a.row ? a.row[place] : place;

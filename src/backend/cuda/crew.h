@@ -1,6 +1,6 @@
 /*
- * backend/cuda/crew.h - what a crew (crew.cuh) costs: the room that it talks in, and clocks, by which
- * it is decided how many blocks a problem gets.
+ * backend/cuda/crew.h - what a crew (crew.cuh) costs: the room that it talks in, and clocks, by
+ * which it is decided how many blocks a problem gets.
  */
 #ifndef CULL_BACKEND_CUDA_CREW_H
 #define CULL_BACKEND_CUDA_CREW_H
@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CULL_CREW_BYTES = 3072, CULL_CREW_SAID = 48 }; /* of a block's shared memory; of one thing said */
+enum {
+    CULL_CREW_BYTES = 3072,
+    CULL_CREW_SAID = 48
+}; /* of a block's shared memory; of one thing said */
 
 /* Clocks: of a barrier and all around it, of a meeting of all blocks; and of a number that a block
  * reads from its shared memory, or from the second cache. */

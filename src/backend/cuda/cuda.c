@@ -42,6 +42,9 @@ static void close_device(cull_backend *backend)
     for (int i = 0; i < 2; i++)
         if (cuda->left[i]) CUDA_QUIETLY(cudaEventDestroy(cuda->left[i]));
     if (cuda->stage) CUDA_QUIETLY(cudaFreeHost(cuda->stage));
+    if (cuda->forked) CUDA_QUIETLY(cudaEventDestroy(cuda->forked));
+    if (cuda->joined) CUDA_QUIETLY(cudaEventDestroy(cuda->joined));
+    if (cuda->side) CUDA_QUIETLY(cudaStreamDestroy(cuda->side));
     if (cuda->stream) CUDA_QUIETLY(cudaStreamDestroy(cuda->stream));
     cull_base_free(cuda);
 }
@@ -92,6 +95,9 @@ static cull_status open_device(cull_backend *backend)
     CUDA(cudaSetDevice(cuda->number));
     TRY(describe(backend, cuda));
     CUDA(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
+    CUDA(cudaStreamCreateWithFlags(&cuda->side, cudaStreamNonBlocking));
+    CUDA(cudaEventCreateWithFlags(&cuda->forked, cudaEventDisableTiming));
+    CUDA(cudaEventCreateWithFlags(&cuda->joined, cudaEventDisableTiming));
     CUDA(cudaMallocHost((void **)&cuda->stage, 2 * (size_t)CULL_CUDA_HALF));
     for (int i = 0; i < 2; i++)
         CUDA(cudaEventCreateWithFlags(&cuda->left[i], cudaEventDisableTiming));

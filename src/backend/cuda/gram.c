@@ -40,13 +40,13 @@ static cull_status aim(cull_cuda_grams *grams, cull_cuda *cuda, const cull_op_ar
     size_t             n = (size_t)args->gram.h->shape[0];
     size_t             classes = (size_t)args->gram.p->shape[1];
     size_t             width = (size_t)args->gram.h->shape[1], size = classes * (width + 1);
-    cull_op_args       sum = {.gradient = {.h = &target->h, .p = &target->p, .rows = target->count}};
-    cull_op_args       products = {.gain = {.h = args->gram.h,
-                                            .p = args->gram.p,
-                                            .rows = n,
-                                            .classes = classes,
-                                            .out = args->gram.t}};
-    cull_op_desc       desc = {CULL_OP_GRADIENT, target->count, width, classes, 0};
+    cull_op_args sum = {.gradient = {.h = &target->h, .p = &target->p, .rows = target->count}};
+    cull_op_args products = {.gain = {.h = args->gram.h,
+                                      .p = args->gram.p,
+                                      .rows = n,
+                                      .classes = classes,
+                                      .out = args->gram.t}};
+    cull_op_desc desc = {CULL_OP_GRADIENT, target->count, width, classes, 0};
 
     TRY(cull_kit_grow(&grams->kit, size, sizeof *grams->mean, "a target", &grams->mean_room,
                       &grams->mean));

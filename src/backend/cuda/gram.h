@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* K (n, n) = P P^T o (H H^T + 1), and its row means t[n] with their mean b2, unless NULL: made where
- * partial is given, which is room for that many numbers; *ticket is 0, before and after. */
+/* K (n, n) = P P^T o (H H^T + 1), and its row means t[n] with their mean b2, unless NULL: made
+ * where partial is given, which is room for that many numbers; *ticket is 0, before and after. */
 typedef struct cull_cuda_gram_call {
     cull_cuda_rows h, p;
     uint32_t       n;
@@ -23,8 +23,8 @@ typedef struct cull_cuda_gram_call {
 size_t      cull_cuda_gram_partial(size_t rows); /* for so many rows or fewer */
 cudaError_t cull_cuda_gram_run(cudaStream_t stream, cull_cuda_gram_call call);
 
-/* Sums over `targets` gradients become means: b[size] the sum, t[n] products with it. b2 = |b|^2. Any
- * of t and b2 may be NULL. */
+/* Sums over `targets` gradients become means: b[size] the sum, t[n] products with it. b2 = |b|^2.
+ * Any of t and b2 may be NULL. */
 cudaError_t cull_cuda_gram_means(cudaStream_t stream, double *b, size_t size, uint32_t targets,
                                  double *t, uint32_t n, double *b2);
 

@@ -5,7 +5,8 @@
 enum { THREADS = 128, ROWS = THREADS / CULL_WARP };
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) keep(const __grid_constant__ cull_cuda_kept_rows k)
+static __global__ void __launch_bounds__(THREADS)
+    keep(const __grid_constant__ cull_cuda_kept_rows k)
 {
     uint32_t i = blockIdx.x * ROWS + threadIdx.x / CULL_WARP, lane = threadIdx.x % CULL_WARP;
 

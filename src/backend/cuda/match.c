@@ -47,23 +47,22 @@ static struct shape choose_shape(const cull_cuda *cuda, cull_cuda_match_call *ca
     uint32_t     all = cull_cuda_omp_blocks(n, cuda->processors), from = CULL_CREW_BYTES;
     struct shape shape = {.blocks = 1, .threads = CULL_OMP_THREADS};
     double       alone = cull_cuda_omp_cost(n, budget, 1, most) + cull_cuda_refit_cost(budget, 1);
-    double       together =
-        cull_cuda_omp_cost(n, budget, all, most) + cull_cuda_refit_cost(budget, all);
+    double together = cull_cuda_omp_cost(n, budget, all, most) + cull_cuda_refit_cost(budget, all);
 
     if (together < alone && !call->omp.rules.nonnegative) {
         shape.blocks = all;
         shape.threads = cull_cuda_omp_threads((n + all - 1) / all);
     }
     call->refit.n = (uint32_t)budget;
-    shape.omp =
-        cull_cuda_omp_lay(&call->omp, shape.blocks, shape.threads, most, shape.blocks == 1);
+    shape.omp = cull_cuda_omp_lay(&call->omp, shape.blocks, shape.threads, most, shape.blocks == 1);
     shape.refit = cull_cuda_refit_lay(&call->refit, shape.blocks, from,
                                       call->omp.brings_k ? call->omp.at_k : most);
     shape.bytes = call->omp.bytes > call->refit.bytes ? call->omp.bytes : call->refit.bytes;
     return shape;
 }
 
-/* Room for a pursuit of any n rows and any budget up to what there will be; it need not grow then. */
+/* Room for a pursuit of any n rows and any budget up to what there will be; it need not grow then.
+ */
 static cull_status make_room(struct match *match, const struct shape *shape)
 {
     cull_status status = CULL_OK;
@@ -123,38 +122,37 @@ done:
 
 static cull_cuda_match_call describe(const struct match *match, const cull_op_args *args)
 {
-    cull_cuda_match_call call = {
-        .omp = {.n = (uint32_t)args->match.rows,
-                .budget = (uint32_t)args->match.budget,
-                .k = match->k,
-                .ld = args->match.rows,
-                .t = match->t,
-                .at2 = match->b2,
-                .index = args->match.index,
-                .weight = args->match.weight,
-                .report = match->report,
-                .rules = cull_cuda_omp_rules_of(&args->match.options, 0)},
-        .refit = {.index = args->match.index,
-                  .k = match->k,
-                  .ld = args->match.rows,
-                  .t = match->t,
-                  .shift = CULL_REFIT_SHIFT,
-                  .weight = args->match.weight},
-        .h = cull_cuda_rows_of(&args->match.h),
-        .p = cull_cuda_rows_of(&args->match.p),
-        .k = match->k,
-        .t = match->t,
-        .b2 = match->b2,
-        .room = match->fill,
-        .place = args->match.place,
-        .key = args->match.key,
-        .step = args->match.step,
-        .now = args->match.now,
-        .fill = args->match.fill,
-        .unit = args->match.weights == CULL_WEIGHTS_UNIT,
-        .solved = args->match.weights == CULL_WEIGHTS_SOLVED,
-        .outcome = args->match.outcome,
-        .trouble = args->match.trouble};
+    cull_cuda_match_call call = {.omp = {.n = (uint32_t)args->match.rows,
+                                         .budget = (uint32_t)args->match.budget,
+                                         .k = match->k,
+                                         .ld = args->match.rows,
+                                         .t = match->t,
+                                         .at2 = match->b2,
+                                         .index = args->match.index,
+                                         .weight = args->match.weight,
+                                         .report = match->report,
+                                         .rules = cull_cuda_omp_rules_of(&args->match.options, 0)},
+                                 .refit = {.index = args->match.index,
+                                           .k = match->k,
+                                           .ld = args->match.rows,
+                                           .t = match->t,
+                                           .shift = CULL_REFIT_SHIFT,
+                                           .weight = args->match.weight},
+                                 .h = cull_cuda_rows_of(&args->match.h),
+                                 .p = cull_cuda_rows_of(&args->match.p),
+                                 .k = match->k,
+                                 .t = match->t,
+                                 .b2 = match->b2,
+                                 .room = match->fill,
+                                 .place = args->match.place,
+                                 .key = args->match.key,
+                                 .step = args->match.step,
+                                 .now = args->match.now,
+                                 .fill = args->match.fill,
+                                 .unit = args->match.weights == CULL_WEIGHTS_UNIT,
+                                 .solved = args->match.weights == CULL_WEIGHTS_SOLVED,
+                                 .outcome = args->match.outcome,
+                                 .trouble = args->match.trouble};
 
     call.omp.rules.reason = false;
     return call;

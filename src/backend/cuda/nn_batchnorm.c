@@ -12,8 +12,10 @@
 #include "backend/cuda/nn_layer.h"
 
 enum {
-    ALONE = 8, /* steps that one block takes sooner than it could meet others */
-    LEAST = 2  /* steps that are worth a block                                */
+    ALONE = 8,      /* steps that one block takes sooner than it could meet others */
+    LEAST = 2,      /* steps that are worth a block                                */
+    EVEN = 8,       /* many chunks are a multiple of this: rows often are one too  */
+    NEAR = 24 << 20 /* bytes: half of what the devices that this is for hold near */
 };
 
 struct batchnorm {
@@ -60,6 +62,7 @@ static void cut_rows(const cull_cuda *cuda, cull_batchnorm_cut *n)
     n->chunks = (uint32_t)cuda->processors / n->slabs;
     n->chunks = steps <= ALONE ? 1 : least(n->chunks, divide_up(steps, LEAST));
     if (n->chunks == 0) n->chunks = 1;
+    if (n->chunks > EVEN) n->chunks -= n->chunks % EVEN;
     n->per = n->rows / n->chunks;
     n->extra = n->rows % n->chunks;
     n->steps = divide_up(n->per + (n->extra > 0), at_once);
@@ -82,15 +85,18 @@ static void keep_values(const cull_cuda *cuda, cull_batchnorm_cut *n)
 static void cut(const cull_cuda *cuda, const cull_layer_desc *desc, int width,
                 cull_batchnorm_cut *out)
 {
-    *out = (cull_batchnorm_cut){.dtype = desc->dtype,
-                                .width = width,
-                                .rows = (uint32_t)(desc->x.n * desc->x.h * desc->x.w),
-                                .channels = (uint32_t)desc->x.c,
-                                .area = (uint32_t)(desc->x.h * desc->x.w),
-                                .relu = desc->fused_relu,
-                                .add = desc->fused_add,
-                                .epsilon = desc->epsilon,
-                                .momentum = desc->momentum};
+    *out = (cull_batchnorm_cut){
+        .dtype = desc->dtype,
+        .width = width,
+        .rows = (uint32_t)(desc->x.n * desc->x.h * desc->x.w),
+        .channels = (uint32_t)desc->x.c,
+        .area = (uint32_t)(desc->x.h * desc->x.w),
+        .near =
+            (size_t)(desc->x.n * cull_image_row(&desc->x)) * cull_dtype_size(desc->dtype) <= NEAR,
+        .relu = desc->fused_relu,
+        .add = desc->fused_add,
+        .epsilon = desc->epsilon,
+        .momentum = desc->momentum};
     cut_channels(out);
     cut_rows(cuda, out);
     keep_values(cuda, out);

@@ -15,10 +15,10 @@
 
 #include "backend/cuda/nn_vector.cuh"
 
-enum { THREADS = CULL_BATCHNORM_THREADS, WARPS = THREADS / CULL_WARP };
+enum { THREADS = CULL_BATCHNORM_THREADS, WARPS = THREADS / CULL_WARP, LINE = 128 };
 enum { SUMS = 1, APPLY = 2 };                  /* passes of a launch           */
 enum { MASK_NONE, MASK_BY_X, MASK_BY_Y };      /* how backward sees that y > 0 */
-enum { MEAN, SCALE, SHIFT, LEVEL, TILT, PARAMS }; /* of a channel, in shared memory */
+enum { MEAN, SCALE, SHIFT, LEVEL, TILT, RSTD, PARAMS }; /* of a channel, in shared memory */
 
 /* Of one channel and chunk: mean and centred squares, or S and T. */
 template <typename R> struct alignas(2 * sizeof(R)) pair {
@@ -115,12 +115,22 @@ static __device__ __forceinline__ pair<R> *partials(const cull_batchnorm_cut &n,
 template <typename R, typename F>
 static __device__ pair<R> gather(const cull_batchnorm_cut &n, const site &s, R *scratch, F take)
 {
+    enum { AHEAD = 8 };
     const pair<R> *part = partials<R>(n, s) + threadIdx.x % s.wide;
     pair<R>        sum = {0, 0};
     uint32_t       groups = THREADS / s.wide;
 
-    for (uint32_t k = threadIdx.x / s.wide; k < n.chunks; k += groups)
-        take(sum, part[static_cast<size_t>(k) * s.wide], n.per + (k < n.extra));
+    for (uint32_t first = threadIdx.x / s.wide; first < n.chunks; first += AHEAD * groups) {
+        pair<R> v[AHEAD];
+
+        CULL_UNROLL
+        for (uint32_t u = 0; u < AHEAD; u++)
+            if (first + u * groups < n.chunks) v[u] = part[(first + u * groups) * s.wide];
+        CULL_UNROLL
+        for (uint32_t u = 0; u < AHEAD; u++)
+            if (first + u * groups < n.chunks)
+                take(sum, v[u], n.per + (first + u * groups < n.extra));
+    }
     scratch[threadIdx.x] = sum.a;
     scratch[THREADS + threadIdx.x] = sum.b;
     __syncthreads();
@@ -215,60 +225,96 @@ template <> __device__ __forceinline__ float inverse_root<float>(float x)
     return 1 / sqrtf(x);
 }
 
-/* Statistics of channel threadIdx.x as all blocks compute with them; one block leaves them. */
-template <typename R>
-static __device__ pair<R> settle(const cull_batchnorm_cut &n, const cull_batchnorm_call &a,
-                                 uint32_t channel, bool leave, R mean, R squares)
+/* The channel that a thread below the slab's width sees to; n.channels: none. */
+static __device__ __forceinline__ uint32_t own_channel(const cull_batchnorm_cut &n, const site &s)
 {
-    R *running = static_cast<R *>(a.running), *stats = static_cast<R *>(a.stats);
-    R  count = static_cast<R>(n.rows), variance = squares < 0 ? 0 : squares;
-    R  share = static_cast<R>(n.momentum), rstd = 0;
+    uint32_t channel = s.slab * n.slab + threadIdx.x;
 
-    if (a.by_running) {
-        mean = running[channel];
-        rstd = inverse_root(running[n.channels + channel] + static_cast<R>(n.epsilon));
-    } else {
-        rstd = inverse_root(variance / count + static_cast<R>(n.epsilon));
-    }
-    if (!leave) return {mean, rstd};
-    stats[channel] = mean;
-    stats[n.channels + channel] = rstd;
-    if (!a.update) return {mean, rstd};
-    running[channel] += share * (mean - running[channel]);
-    running[n.channels + channel] +=
-        share * (variance / (n.rows > 1 ? count - 1 : 1) - running[n.channels + channel]);
-    return {mean, rstd};
+    return threadIdx.x < n.slab && channel < n.channels ? channel : n.channels;
 }
+
+/* What is added is on its way while the sums are made. */
+template <typename T>
+static __device__ void bring_near(const cull_batchnorm_call &a, const site &s)
+{
+    const T *x2 = static_cast<const T *>(a.x2) + s.first;
+
+    if (s.at * sizeof(T) % LINE) return;
+    for (uint32_t k = 0; k < s.mine; k++) cull_bring_near(x2 + k * s.stride);
+}
+
+/* Gamma and beta are there before they are needed. */
+template <typename R>
+static __device__ void bring(const cull_batchnorm_cut &n, const cull_batchnorm_call &a,
+                             const site &s, const room<R> &r)
+{
+    uint32_t channel = own_channel(n, s);
+
+    if (channel == n.channels) return;
+    r.param[SCALE * s.wide + threadIdx.x] = static_cast<const R *>(a.gamma)[channel];
+    r.param[SHIFT * s.wide + threadIdx.x] = static_cast<const R *>(a.beta)[channel];
+}
+
+/* Statistics of this thread's channel, as all blocks compute with them. */
+template <typename R> struct statistics {
+    R mean, rstd, squares; /* squares: centred, their sum */
+};
 
 /* What the chunks' moments come to, and from that what x is normalised with. */
 template <typename R>
-static __device__ void set_forward(const cull_batchnorm_cut &n, const cull_batchnorm_call &a,
-                                   const site &s, const room<R> &r)
+static __device__ statistics<R> set_forward(const cull_batchnorm_cut &n,
+                                            const cull_batchnorm_call &a, const site &s,
+                                            const room<R> &r)
 {
-    uint32_t channel = s.slab * n.slab + threadIdx.x;
-    R        base = 0, mean = 0;
-    pair<R>  sum = {0, 0};
+    uint32_t      channel = own_channel(n, s);
+    const R      *running = static_cast<const R *>(a.running);
+    R             count = static_cast<R>(n.rows), variance = 0;
+    statistics<R> stats = {0, 0, 0};
 
     if (!a.by_running) {
-        base = partials<R>(n, s)[threadIdx.x % s.wide].a;
-        sum = gather<R>(n, s, r.scratch, about<R>{base});
-        mean = sum.a / static_cast<R>(n.rows);
-    }
-    if (threadIdx.x < n.slab && channel < n.channels) {
-        pair<R> stats = settle<R>(n, a, channel, s.chunk == 0, base + mean, sum.b - sum.a * mean);
+        R       base = partials<R>(n, s)[threadIdx.x % s.wide].a;
+        pair<R> sum = gather<R>(n, s, r.scratch, about<R>{base});
+        R       mean = sum.a / count, squares = sum.b - sum.a * mean;
 
-        r.param[MEAN * s.wide + threadIdx.x] = stats.a;
-        r.param[SCALE * s.wide + threadIdx.x] = static_cast<const R *>(a.gamma)[channel] * stats.b;
-        r.param[SHIFT * s.wide + threadIdx.x] = static_cast<const R *>(a.beta)[channel];
+        stats.mean = base + mean;
+        stats.squares = squares < 0 ? 0 : squares;
+        variance = stats.squares / count;
+    } else if (channel < n.channels) {
+        stats.mean = running[channel];
+        variance = running[n.channels + channel];
+    }
+    stats.rstd = inverse_root(variance + static_cast<R>(n.epsilon));
+    if (channel < n.channels) {
+        r.param[MEAN * s.wide + threadIdx.x] = stats.mean;
+        r.param[SCALE * s.wide + threadIdx.x] *= stats.rstd;
     }
     __syncthreads();
+    return stats;
+}
+
+/* Statistics where backward finds them, and the running averages; by one block of a slab. */
+template <typename R>
+static __device__ void leave(const cull_batchnorm_cut &n, const cull_batchnorm_call &a,
+                             const site &s, const statistics<R> &of)
+{
+    uint32_t channel = own_channel(n, s);
+    R       *running = static_cast<R *>(a.running), *stats = static_cast<R *>(a.stats);
+    R        share = static_cast<R>(n.momentum);
+
+    if (s.chunk > 0 || channel == n.channels) return;
+    stats[channel] = of.mean;
+    stats[n.channels + channel] = of.rstd;
+    if (!a.update) return;
+    R variance = of.squares / static_cast<R>(n.rows > 1 ? n.rows - 1 : 1);
+    running[channel] += share * (of.mean - running[channel]);
+    running[n.channels + channel] += share * (variance - running[n.channels + channel]);
 }
 
 template <int W, typename R>
 static __device__ __forceinline__ void take_param(const site &s, const room<R> &r, int which,
                                                   R *out)
 {
-    for (int i = 0; i < W; i++) out[i] = r.param[which * s.wide + s.at + i];
+    cull_read<R, W>(r.param + which * s.wide + s.at, out);
 }
 
 /* What was read last is taken first: it may still be in the caches. */
@@ -324,6 +370,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
     site     s = find_site(n, W);
     uint32_t keep = passes == (SUMS | APPLY) ? n.keep[0] : 0;
 
+    bring<R>(n, a, s, r);
+    if (ADD && passes == (SUMS | APPLY) && n.near) bring_near<T>(a, s);
     if (passes & SUMS) {
         R mean[W], square[W];
 
@@ -334,8 +382,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
     if (!(passes & APPLY)) return;
     if (passes & SUMS && n.chunks > 1) cull_cuda_meet();
     __syncthreads();
-    set_forward<R>(n, a, s, r);
+    statistics<R> stats = set_forward<R>(n, a, s, r);
     normalise<T, W, ADD>(n, a, s, keep, r);
+    leave<R>(n, a, s, stats);
 }
 
 /* ---- backward ---- */
@@ -351,7 +400,7 @@ template <> __device__ __forceinline__ float nearly_zero<cull_bf16>()
     return 0x1p-134f;
 }
 
-/* One step's values; g is the gradient before the ReLU once it was gated. */
+/* One step's values; g is dy, or what was kept of it: dz. */
 template <typename T, int W> struct step {
     cull_pack<T, W> x, g, y;
 };
@@ -364,24 +413,22 @@ static __device__ __forceinline__ void fetch(step<T, W> &v, const cull_batchnorm
     if (MASK == MASK_BY_Y) v.y = cull_fetch<T, W>(static_cast<const T *>(a.y) + at);
 }
 
-/* Opens a step: x and the gated gradient. */
+/* Opens a step: x - mean, and the gradient before the ReLU. */
 template <typename T, int W, int MASK, typename R>
-static __device__ __forceinline__ void gate(step<T, W> &v, const R *mean, const R *scale,
+static __device__ __forceinline__ void gate(const step<T, W> &v, const R *mean, const R *scale,
                                             const R *shift, R *apart, R *dz)
 {
     R y[W];
 
     cull_open<T, W>(v.x, apart);
-    for (int i = 0; i < W; i++) apart[i] -= mean[i];
-    if (MASK == MASK_BY_Y) cull_open<T, W>(v.y, y);
-    for (int i = 0; i < W && MASK != MASK_NONE; i++) {
-        bool open = MASK == MASK_BY_Y
-                        ? y[i] > 0
-                        : cull_fma(apart[i], scale[i], shift[i]) > nearly_zero<T>();
-
-        if (!open) v.g.v[i] = T{};
-    }
     cull_open<T, W>(v.g, dz);
+    if (MASK == MASK_BY_Y) cull_open<T, W>(v.y, y);
+    for (int i = 0; i < W; i++) {
+        apart[i] -= mean[i];
+        if (MASK == MASK_BY_Y) dz[i] = y[i] > 0 ? dz[i] : 0;
+        if (MASK == MASK_BY_X)
+            dz[i] = cull_fma(apart[i], scale[i], shift[i]) > nearly_zero<T>() ? dz[i] : 0;
+    }
 }
 
 /* Mean, gamma rstd and beta of the slab's channels, as forward had them. */
@@ -389,14 +436,16 @@ template <typename R>
 static __device__ void recall(const cull_batchnorm_cut &n, const cull_batchnorm_call &a,
                               const site &s, const room<R> &r)
 {
-    uint32_t channel = s.slab * n.slab + threadIdx.x;
+    uint32_t channel = own_channel(n, s);
     const R *stats = static_cast<const R *>(a.stats);
 
-    if (threadIdx.x < n.slab && channel < n.channels) {
+    bring<R>(n, a, s, r);
+    if (channel < n.channels) {
+        R rstd = stats[n.channels + channel];
+
         r.param[MEAN * s.wide + threadIdx.x] = stats[channel];
-        r.param[SCALE * s.wide + threadIdx.x] =
-            static_cast<const R *>(a.gamma)[channel] * stats[n.channels + channel];
-        r.param[SHIFT * s.wide + threadIdx.x] = static_cast<const R *>(a.beta)[channel];
+        r.param[SCALE * s.wide + threadIdx.x] *= rstd;
+        r.param[RSTD * s.wide + threadIdx.x] = rstd;
     }
     __syncthreads();
 }
@@ -437,7 +486,7 @@ static __device__ void add_up(const cull_batchnorm_cut &n, const cull_batchnorm_
             }
             if (k + u >= keep) continue;
             kept[2 * (k + u) * THREADS] = v[u].x;
-            kept[(2 * (k + u) + 1) * THREADS] = v[u].g;
+            kept[(2 * (k + u) + 1) * THREADS] = MASK ? cull_close<T, W>(dz) : v[u].g;
         }
     }
     fold<W>(sum, product, n.lanes, r.scratch);
@@ -459,13 +508,12 @@ template <typename R>
 static __device__ void set_backward(const cull_batchnorm_cut &n, const cull_batchnorm_call &a,
                                     const site &s, const room<R> &r)
 {
-    uint32_t channel = s.slab * n.slab + threadIdx.x;
+    uint32_t channel = own_channel(n, s);
     R        count = static_cast<R>(n.rows);
     pair<R>  sum = gather<R>(n, s, r.scratch, plainly<R>{});
 
-    if (threadIdx.x < n.slab && channel < n.channels) {
-        R rstd = static_cast<const R *>(a.stats)[n.channels + channel];
-        R scale = r.param[SCALE * s.wide + threadIdx.x];
+    if (channel < n.channels) {
+        R rstd = r.param[RSTD * s.wide + threadIdx.x], scale = r.param[SCALE * s.wide + threadIdx.x];
 
         r.param[LEVEL * s.wide + threadIdx.x] = scale * (sum.a / count);
         r.param[TILT * s.wide + threadIdx.x] = scale * rstd * rstd * (sum.b / count);

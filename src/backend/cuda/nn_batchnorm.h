@@ -32,6 +32,7 @@ typedef struct cull_batchnorm_cut {
     size_t     shared[2];  /* bytes of it                                                     */
     bool       together;   /* the blocks of a launch meet; else a pass is a launch            */
     bool       relu, add;
+    bool       near; /* a tensor is small enough to be brought near before it is needed      */
     double     epsilon, momentum;
     void      *partial; /* [slabs][chunks][lanes * width] pairs of sums */
 } cull_batchnorm_cut;

@@ -46,10 +46,10 @@ done:
 
 static void say(const cull_nn_contest *contest, const cull_nn_way *way, const char *what)
 {
-    cull_nn_say(contest->nn, "%s: %s %d, %s%s, %.2f us, room %zu %s\n", contest->problem,
+    cull_nn_say(contest->nn, "%s: %s %d, %s, %.2f us, room %zu, %s\n", contest->problem,
                 way->kind == CULL_WAY_OWN ? "own" : "library", way->number,
-                way->plan ? cull_plan_name(way->plan) : "", way->adding ? ", adding" : "",
-                1e6 * way->seconds, contest->room(contest->context, way), what);
+                way->plan ? cull_plan_name(way->plan) : "", 1e6 * way->seconds,
+                contest->room(contest->context, way), what);
 }
 
 /* Where nothing is timed the first that can be run wins. */
@@ -62,9 +62,11 @@ static cull_status find_best(cull_nn_contest *contest, cull_kit *kit, cull_nn_wa
     *best = (cull_nn_way){.seconds = (double)INFINITY};
     for (size_t i = 0; i < contest->entries; i++) {
         cull_nn_way *way = &contest->entry[i];
+        bool         last = contest->resort && i + 1 == contest->entries;
 
+        if (last && isfinite(best->seconds)) break;
         status = try_way(contest, kit, &bytes, &room, way);
-        say(contest, way, "");
+        say(contest, way, isfinite(way->seconds) ? "tried" : "cannot be run");
         if (status == CULL_OK && way->seconds < best->seconds) {
             end_plans(best);
             *best = *way;
@@ -126,6 +128,9 @@ cull_status cull_nn_choose(cull_nn_contest *contest, cull_nn_way *out)
     }
     if (!isfinite(best.seconds))
         FAIL(CULL_UNSUPPORTED, "no way was found to compute %s", contest->problem);
+    if (best.plan && contest->finish) status = contest->finish(contest->context, &best);
+    if (status != CULL_OK) end_plans(&best);
+    TRY(status);
     if (read || contest->repeatable) best.seconds = 0; /* nothing that the file should be told */
     TRY(keep(contest, &best));
     *out = best;

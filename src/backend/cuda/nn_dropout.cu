@@ -1,6 +1,6 @@
 /*
- * backend/cuda/nn_dropout.cu - a thread takes the four elements that share a draw: e = 4g .. 4g+3 of
- * a row, counted in NCHW order, are kept where words 0 .. 3 of Philox at (g, place, step) are at
+ * backend/cuda/nn_dropout.cu - a thread takes the four elements that share a draw: e = 4g .. 4g+3
+ * of a row, counted in NCHW order, are kept where words 0 .. 3 of Philox at (g, place, step) are at
  * least the threshold.
  *
  * Where four divide a channel's pixels, neighbouring threads take neighbouring channels of a block,

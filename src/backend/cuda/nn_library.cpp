@@ -5,19 +5,31 @@
 #include "backend/cuda/nn_library.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <new>
 
 static int name_length(const char *call)
 {
     return static_cast<int>(strcspn(call, "( "));
 }
 
+/* Why an engine cannot be used, for benchmarks that want to know. */
+static void say(const char *call, const char *said)
+{
+    const char *wanted = getenv("CULL_CUDA_SAY");
+
+    if (wanted && strcmp(wanted, "1") == 0)
+        (void)fprintf(stderr, "    %.*s: %s\n", name_length(call), call, said);
+}
+
 cull_status cull_dnn_said(cudnnStatus_t said, const char *call)
 {
     cull_status status = CULL_DEVICE;
     int         kind = static_cast<int>(said);
+    char        details[512] = "";
 
+    cudnnGetLastErrorString(details, sizeof details);
+    say(call, details);
     if (kind >= CUDNN_STATUS_NOT_SUPPORTED && kind < CUDNN_STATUS_INTERNAL_ERROR)
         status = CULL_UNSUPPORTED;
     if (said == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
@@ -30,6 +42,7 @@ cull_status cull_blas_said(cublasStatus_t said, const char *call)
 {
     cull_status status = CULL_DEVICE;
 
+    say(call, cublasLtGetStatusString(said));
     if (said == CUBLAS_STATUS_NOT_SUPPORTED || said == CUBLAS_STATUS_ARCH_MISMATCH)
         status = CULL_UNSUPPORTED;
     if (said == CUBLAS_STATUS_ALLOC_FAILED) status = CULL_NO_MEMORY;
@@ -45,8 +58,10 @@ static cull_status open_both(cull_library *library, int device)
         return cull_fail(CULL_DEVICE, "cudaGetDeviceProperties: %s", cudaGetErrorString(error));
     DNN(cudnnCreate(&library->dnn));
     BLAS(cublasLtCreate(&library->blas));
-    (void)snprintf(library->about, sizeof library->about, "%.60s, %d, cuDNN %zu, cuBLASLt %zu",
-                   known.name, known.multiProcessorCount, cudnnGetVersion(), cublasLtGetVersion());
+    (void)snprintf(library->about, sizeof library->about,
+                   "cull %d.%d.%d, %.60s, %d, cuDNN %zu, cuBLASLt %zu", CULL_VERSION_MAJOR,
+                   CULL_VERSION_MINOR, CULL_VERSION_PATCH, known.name, known.multiProcessorCount,
+                   cudnnGetVersion(), cublasLtGetVersion());
     return CULL_OK;
 }
 

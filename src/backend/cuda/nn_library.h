@@ -62,11 +62,19 @@ void        cull_library_close(cull_library *library); /* NULL is fine; after it
 /* Device and versions, on which choices depend. */
 const char *cull_library_about(const cull_library *library);
 
-/* Choices that the libraries' heuristics give, the best first; those that cannot be repeated or
- * round more than they may are left out, and so are compiled ones unless there are no others or
- * all are asked for. */
-cull_status cull_library_convs(cull_library *library, const cull_conv_problem *problem, bool all,
-                               size_t most, cull_choice *out, size_t *count);
+/* Are engines wanted whose kernels are compiled first: not at all, where there are no others, or
+ * besides? */
+typedef enum cull_compiled {
+    CULL_COMPILED_NO,
+    CULL_COMPILED_ELSE,
+    CULL_COMPILED_TOO
+} cull_compiled;
+
+/* Choices that the libraries' heuristics give, the best first, without those that cannot be
+ * repeated or round more than they may. */
+cull_status cull_library_convs(cull_library *library, const cull_conv_problem *problem,
+                               cull_compiled compiled, size_t most, cull_choice *out,
+                               size_t *count);
 cull_status cull_library_products(cull_library *library, const cull_product_problem *problem,
                                   size_t most, cull_choice *out, size_t *count);
 

@@ -12,8 +12,8 @@ static inline cull_status cull_library_none(void)
 #define cull_library_open(device, out) ((void)(device), *(out) = NULL, CULL_OK)
 #define cull_library_close(library)    ((void)(library))
 #define cull_library_about(library)    ((void)(library), "")
-#define cull_library_convs(l, problem, all, most, out, count)                                      \
-    ((void)(l), (void)(problem), (void)(all), (void)(most), (void)(out), *(count) = 0,             \
+#define cull_library_convs(l, problem, compiled, most, out, count)                                 \
+    ((void)(l), (void)(problem), (void)(compiled), (void)(most), (void)(out), *(count) = 0,        \
      cull_library_none())
 #define cull_library_products(l, problem, most, out, count)                                        \
     ((void)(l), (void)(problem), (void)(most), (void)(out), *(count) = 0, cull_library_none())

@@ -36,7 +36,8 @@ static __device__ double cross_entropy(const cull_cuda_losses &l, size_t n, unsi
     for (size_t k = lane; k < l.outputs; k += CULL_WARP) top = fmax(top, static_cast<double>(x[k]));
     for (int step = CULL_WARP / 2; step; step /= 2)
         top = fmax(top, __shfl_xor_sync(CULL_ALL_LANES, top, step));
-    for (size_t k = lane; k < l.outputs; k += CULL_WARP) sum += exp(static_cast<double>(x[k]) - top);
+    for (size_t k = lane; k < l.outputs; k += CULL_WARP)
+        sum += exp(static_cast<double>(x[k]) - top);
     sum = cull_warp_sum(sum);
     for (size_t k = lane; k < l.outputs; k += CULL_WARP) {
         double off = static_cast<double>(x[k]) - top;

@@ -55,7 +55,7 @@ typedef struct cull_conv_types {
     cull_dtype values, output;
 } cull_conv_types;
 
-/* ---- any convolution, as products of tiles (nn_plain.cu); CULL_UNSUPPORTED types fail ---- */
+/* ---- any convolution, as products of tiles (nn_plain.cu, nn_plain_weights.cu) ---- */
 cudaError_t cull_plain_forward(cudaStream_t stream, const cull_conv_shape *shape,
                                cull_conv_types types, const void *x, const void *w, const void *b,
                                void *y);

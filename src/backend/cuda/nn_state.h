@@ -44,8 +44,8 @@ typedef struct cull_nn cull_nn;
 /* Of a backend; made when first asked for, ended with it. */
 cull_status cull_nn_state(cull_backend *backend, cull_nn **out);
 
-cull_library *cull_nn_library(const cull_nn *nn); /* NULL: there is none */
-bool          cull_nn_compiled(const cull_nn *nn);
+cull_library *cull_nn_library(const cull_nn *nn);  /* NULL: there is none */
+bool          cull_nn_compiled(const cull_nn *nn); /* are all engines wanted? */
 
 /* Scratch of at least so many bytes from now on. When it grows it moves, which outdates recordings
  * (cull_backend_ended), so ask for it where operations are made and for its address where they
@@ -75,11 +75,13 @@ typedef struct cull_nn_contest {
     bool          repeatable;
     cull_nn_way   entry[CULL_NN_ENTRIES];
     size_t        entries;
+    bool          resort; /* the last is tried only where no other can be run */
     void         *context;
     cull_status (*open)(void *context, cull_kit *kit);
     cull_status (*prepare)(void *context, cull_nn_way *way); /* the plans of a library's */
     size_t (*room)(const void *context, const cull_nn_way *way);
     cull_status (*run)(void *context, const cull_nn_way *way, void *room);
+    cull_status (*finish)(void *context, cull_nn_way *way); /* optional: what a winner needs more */
 } cull_nn_contest;
 
 /* *out: the way that is known, or read, or the winner; its plans are the state's.

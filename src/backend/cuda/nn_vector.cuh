@@ -31,10 +31,12 @@ template <typename T, int W> struct alignas(sizeof(T) * W) cull_pack {
     T v[W];
 };
 
-/* How many values 16 bytes hold. */
-template <typename T> struct cull_whole {
-    enum { width = 16 / sizeof(T) };
+#ifndef CULL_EMU
+/* Two to a word: the upper half is a float already, the lower is one shift away. */
+template <> struct alignas(16) cull_pack<cull_bf16, 8> {
+    uint32_t word[4];
 };
+#endif
 
 template <typename T, int W>
 static __device__ __forceinline__ cull_pack<T, W> cull_fetch(const T *from)
@@ -46,6 +48,16 @@ template <typename T, int W>
 static __device__ __forceinline__ void cull_put(T *to, const cull_pack<T, W> &x)
 {
     *reinterpret_cast<cull_pack<T, W> *>(to) = x;
+}
+
+/* The line of memory that this is in comes nearer; nobody waits. */
+static __device__ __forceinline__ void cull_bring_near(const void *at)
+{
+#ifndef CULL_EMU
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+#else
+    (void)at;
+#endif
 }
 
 template <typename T, int W>
@@ -64,17 +76,12 @@ static __device__ __forceinline__ cull_pack<T, W> cull_close(const cull_real<T> 
 }
 
 #ifndef CULL_EMU
-/* Two to a word: the upper half is a float already, the lower is one shift away. */
 template <>
-__device__ __forceinline__ void cull_open<cull_bf16, 8>(const cull_pack<cull_bf16, 8> &x,
-                                                        float                           *out)
+__device__ __forceinline__ void cull_open<cull_bf16, 8>(const cull_pack<cull_bf16, 8> &x, float *out)
 {
-    uint32_t word[4];
-
-    __builtin_memcpy(word, &x, sizeof word);
     for (int i = 0; i < 4; i++) {
-        out[2 * i] = __uint_as_float(word[i] << 16);
-        out[2 * i + 1] = __uint_as_float(word[i] & 0xffff0000u);
+        out[2 * i] = __uint_as_float(x.word[i] << 16);
+        out[2 * i + 1] = __uint_as_float(x.word[i] & 0xffff0000u);
     }
 }
 
@@ -82,11 +89,11 @@ template <>
 __device__ __forceinline__ cull_pack<cull_bf16, 8> cull_close<cull_bf16, 8>(const float *x)
 {
     cull_pack<cull_bf16, 8> out;
-    uint32_t                  word[4];
 
     for (int i = 0; i < 4; i++)
-        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word[i]) : "f"(x[2 * i + 1]), "f"(x[2 * i]));
-    __builtin_memcpy(&out, word, sizeof out);
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;"
+            : "=r"(out.word[i])
+            : "f"(x[2 * i + 1]), "f"(x[2 * i]));
     return out;
 }
 #endif

@@ -199,15 +199,18 @@ static cull_status run(cull_op *base, const cull_op_args *args)
         FAIL(CULL_UNSUPPORTED, "a pursuit waits for what is reported, and cannot be recorded");
     CUDA(cull_cuda_omp_prepare(cuda->shared_most));
     for (size_t i = 0, end = 0; i < args->omp.count; i = end) {
-        struct batch batch = {
-            .op = (struct omp *)base, .cuda = cuda, .options = args->omp.options, .problem = problem + i};
+        struct batch batch = {.op = (struct omp *)base,
+                              .cuda = cuda,
+                              .options = args->omp.options,
+                              .problem = problem + i};
 
         while (end < args->omp.count && !problem[end].k.data == !problem[i].k.data) end++;
         batch.count = end - i;
         if (problem[i].k.data)
             TRY(pursue(&batch, i));
         else
-            TRY(cull_cuda_pool_pursue(base->backend, base, problem + i, end - i, args->omp.options));
+            TRY(cull_cuda_pool_pursue(base->backend, base, problem + i, end - i,
+                                      args->omp.options));
     }
 done:
     if (status != CULL_OK)
@@ -223,8 +226,8 @@ static void destroy(cull_op *base)
     cull_base_free(op);
 }
 
-/* Memory is taken at the first run that needs it, and kept: how much depends on the picks as well as
- * on the rows. */
+/* Memory is taken at the first run that needs it, and kept: how much depends on the picks as well
+ * as on the rows. */
 static cull_status create(cull_backend *backend, const cull_op_desc *desc, cull_op **out)
 {
     cull_status status = CULL_OK;

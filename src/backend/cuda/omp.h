@@ -19,8 +19,8 @@
  *     v_p = 1 / sqrt(d_p)                  c = alpha_p / sqrt(d_p)
  *     alpha_i -= c v_i,  d_i -= v_i^2      not picked         weight_i += c v_i              picked
  *
- * So the weights are known at every pick, as X X^T = (K_II + ridge I)^-1; and -X L_p are the weights
- * that bring the picked nearest to p. What counts as nothing is said in backend/cpu/omp.h.
+ * So the weights are known at every pick, as X X^T = (K_II + ridge I)^-1; and -X L_p are the
+ * weights that bring the picked nearest to p. What counts as nothing is said in backend/cpu/omp.h.
  *
  * One block has a problem by itself, K and L in its shared memory as far as they fit there; or all
  * blocks of a cooperative kernel share its rows and meet once a pick.

@@ -1,4 +1,5 @@
-/* backend/cuda/omp_lay.c - how a pursuit is shared among blocks and threads, and where its arrays lie.
+/* backend/cuda/omp_lay.c - how a pursuit is shared among blocks and threads, and where its arrays
+ * lie.
  */
 #include "backend/cuda/omp.h"
 

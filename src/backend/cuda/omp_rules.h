@@ -11,18 +11,18 @@ static inline cull_cuda_omp_rules cull_cuda_omp_rules_of(const cull_omp_options 
 {
     double rounding = 32 * (noise > 0x1p-52 ? noise : 0x1p-52);
 
-    return (cull_cuda_omp_rules){
-        .ridge = options->ridge,
-        .tolerance = options->tolerance,
-        .plain_pivot = 2.5e4 * rounding > 1e-6 ? 2.5e4 * rounding : 1e-6,
-        .plain_alpha = 50 * rounding > 1e-8 ? 50 * rounding : 1e-8,
-        .noise = rounding,
-        .absolute = options->pick != CULL_PICK_SIGNED && !options->nonnegative,
-        .sample = options->pick == CULL_PICK_SAMPLE,
-        .nonnegative = options->nonnegative,
-        .reason = true,
-        .key = options->key,
-        .step = options->step};
+    return (cull_cuda_omp_rules){.ridge = options->ridge,
+                                 .tolerance = options->tolerance,
+                                 .plain_pivot = 2.5e4 * rounding > 1e-6 ? 2.5e4 * rounding : 1e-6,
+                                 .plain_alpha = 50 * rounding > 1e-8 ? 50 * rounding : 1e-8,
+                                 .noise = rounding,
+                                 .absolute =
+                                     options->pick != CULL_PICK_SIGNED && !options->nonnegative,
+                                 .sample = options->pick == CULL_PICK_SAMPLE,
+                                 .nonnegative = options->nonnegative,
+                                 .reason = true,
+                                 .key = options->key,
+                                 .step = options->step};
 }
 
 #endif

@@ -83,7 +83,8 @@ double cull_cuda_refit_cost(size_t n, uint32_t blocks)
     return (double)n * (passes + (blocks > 1 ? CULL_CREW_MEETS : CULL_CREW_WAITS));
 }
 
-static bool is_together_quicker(const cull_cuda *cuda, const cull_cuda_refit_call *refit, size_t count)
+static bool is_together_quicker(const cull_cuda *cuda, const cull_cuda_refit_call *refit,
+                                size_t count)
 {
     double all = 0, most = 0, together = 0;
 
@@ -100,8 +101,8 @@ static bool is_together_quicker(const cull_cuda *cuda, const cull_cuda_refit_cal
 
 /* All laid out, with their part of the room; *bytes of shared memory do for any. */
 static cull_status share_out(cull_cuda_refits *refits, const cull_cuda *cuda,
-                             cull_cuda_refit_call *refit, size_t count, bool together, size_t memory,
-                             size_t *bytes)
+                             cull_cuda_refit_call *refit, size_t count, bool together,
+                             size_t memory, size_t *bytes)
 {
     cull_status status = CULL_OK;
     size_t      all = 0, at = 0;
@@ -109,13 +110,14 @@ static cull_status share_out(cull_cuda_refits *refits, const cull_cuda *cuda,
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < count; i++) {
             cull_cuda_refit_call *x = refit + i;
-            uint32_t         blocks = together ? blocks_for(cuda, x->n) : 1;
+            uint32_t              blocks = together ? blocks_for(cuda, x->n) : 1;
             size_t need = cull_cuda_refit_lay(x, blocks, CULL_CREW_BYTES, cuda->shared_most);
 
             if (need * sizeof(double) > memory || x->bytes > cuda->shared_most)
                 FAIL(CULL_TOO_LARGE,
                      "refit: %lu atoms need %.1f MiB, more than the %.1f MiB allowed",
-                     (unsigned long)x->n, (double)need * sizeof(double) / 0x1p20, (double)memory / 0x1p20);
+                     (unsigned long)x->n, (double)need * sizeof(double) / 0x1p20,
+                     (double)memory / 0x1p20);
             if (x->bytes > *bytes) *bytes = x->bytes;
             if (pass) cull_cuda_refit_room(x, blocks, refits->room + at);
             if (pass && !together) at += need;
@@ -129,8 +131,8 @@ done:
     return status;
 }
 
-cull_status cull_cuda_refits_run(cull_cuda_refits *refits, cull_cuda_refit_call *refit, size_t count,
-                                 size_t memory)
+cull_status cull_cuda_refits_run(cull_cuda_refits *refits, cull_cuda_refit_call *refit,
+                                 size_t count, size_t memory)
 {
     cull_status status = CULL_OK;
     cull_cuda  *cuda = NULL;
@@ -163,25 +165,25 @@ done:
 static cull_cuda_refit_call describe(const cull_omp_problem *problem)
 {
     return (cull_cuda_refit_call){.n = (uint32_t)problem->budget,
-                             .index = problem->index,
-                             .k = problem->k.data,
-                             .ld = (size_t)problem->k.stride[0],
-                             .single = problem->k.dtype == CULL_F32,
-                             .t = problem->t,
-                             .ridge = problem->ridge,
-                             .shift = CULL_REFIT_SHIFT,
-                             .picked = (uint32_t)problem->picked,
-                             .weight = problem->weight};
+                                  .index = problem->index,
+                                  .k = problem->k.data,
+                                  .ld = (size_t)problem->k.stride[0],
+                                  .single = problem->k.dtype == CULL_F32,
+                                  .t = problem->t,
+                                  .ridge = problem->ridge,
+                                  .shift = CULL_REFIT_SHIFT,
+                                  .picked = (uint32_t)problem->picked,
+                                  .weight = problem->weight};
 }
 
 /* Problems of an explicit K, and the others. */
 static cull_status run(cull_op *op, const cull_op_args *args)
 {
-    cull_status       status = CULL_OK;
-    cull_cuda_refits *all = &((struct refit *)op)->all;
-    cull_omp_problem *problem = args->omp.problems;
-    cull_cuda_refit_call  *refit = NULL;
-    size_t            count = 0;
+    cull_status           status = CULL_OK;
+    cull_cuda_refits     *all = &((struct refit *)op)->all;
+    cull_omp_problem     *problem = args->omp.problems;
+    cull_cuda_refit_call *refit = NULL;
+    size_t                count = 0;
 
     if (cull_cuda_of(op->backend)->recording)
         FAIL(CULL_UNSUPPORTED, "refit makes room as it runs, and cannot be recorded by itself");

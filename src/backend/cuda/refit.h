@@ -44,11 +44,11 @@ extern "C" {
 
 cudaError_t cull_cuda_refit_prepare(size_t most);
 /* refit[count] on the device, a block each. */
-cudaError_t cull_cuda_refit_each(cudaStream_t stream, const cull_cuda_refit_call *refit, uint32_t count,
-                                 size_t bytes);
+cudaError_t cull_cuda_refit_each(cudaStream_t stream, const cull_cuda_refit_call *refit,
+                                 uint32_t count, size_t bytes);
 /* One, by blocks that meet; said: room for 2 cull_said each. */
-cudaError_t cull_cuda_refit_together(cudaStream_t stream, cull_cuda_refit_call refit, uint32_t blocks,
-                                     void *said);
+cudaError_t cull_cuda_refit_together(cudaStream_t stream, cull_cuda_refit_call refit,
+                                     uint32_t blocks, void *said);
 
 #ifdef __cplusplus
 }
@@ -58,17 +58,17 @@ cudaError_t cull_cuda_refit_together(cudaStream_t stream, cull_cuda_refit_call r
 /* What solves refits: operations that do have one each, which begins as zeros but for the kit's
  * backend, and ends with cull_kit_clear(&refits->kit). */
 typedef struct cull_cuda_refits {
-    cull_kit         kit;
-    double          *room;
-    void            *said;
+    cull_kit              kit;
+    double               *room;
+    void                 *said;
     cull_cuda_refit_call *there;
-    size_t           rooms, saids, theres;
+    size_t                rooms, saids, theres;
 } cull_cuda_refits;
 
 /* refit[count] with n, index, k, ld, single, t, ridge, picked and weight; memory: bytes that each
  * may take. Enqueued, and memory grows as it must. */
-cull_status cull_cuda_refits_run(cull_cuda_refits *refits, cull_cuda_refit_call *refit, size_t count,
-                                 size_t memory);
+cull_status cull_cuda_refits_run(cull_cuda_refits *refits, cull_cuda_refit_call *refit,
+                                 size_t count, size_t memory);
 #endif
 
 #endif

@@ -14,8 +14,8 @@ struct tap {
 
 static __device__ __forceinline__ tap tap_of(size_t at, size_t from, size_t to)
 {
-    double u = (static_cast<double>(at) + .5) * static_cast<double>(from) / static_cast<double>(to) -
-               .5;
+    double middle = static_cast<double>(at) + .5;
+    double u = middle * static_cast<double>(from) / static_cast<double>(to) - .5;
     tap    tap = {};
 
     u = fmin(fmax(u, 0.), static_cast<double>(from - 1));

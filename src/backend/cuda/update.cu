@@ -236,7 +236,8 @@ static cudaError_t launch(cudaStream_t stream, const cull_cuda_weights *w, int p
         return CULL_LAUNCH((update<T, ADAM>), blocks, THREADS, 0, stream, *w, whole);
     default: break;
     }
-    if (!w->buffer[0]) return CULL_LAUNCH((update<T, PLAIN>), blocks, THREADS, 0, stream, *w, whole);
+    if (!w->buffer[0])
+        return CULL_LAUNCH((update<T, PLAIN>), blocks, THREADS, 0, stream, *w, whole);
     if (w->rule.nesterov)
         return CULL_LAUNCH((update<T, NESTEROV>), blocks, THREADS, 0, stream, *w, whole);
     return CULL_LAUNCH((update<T, MOMENTUM>), blocks, THREADS, 0, stream, *w, whole);

@@ -36,7 +36,7 @@ static cull_status copy_texts(cull_comparison *c, const cull_compare_options *o)
     for (size_t i = 0; i < o->count; i++)
         bytes += strlen(o->changes[i].key) + strlen(o->changes[i].value) + 2;
     TRY(cull_base_alloc(bytes, 1, "a comparison", &c->text));
-    TRY(cull_base_alloc(o->count, sizeof *c->changes, "a comparison", &c->changes));
+    TRY(cull_base_alloc(o->count + 1, sizeof *c->changes, "a comparison", &c->changes));
     next = c->text;
     if (o->recipe) c->base.path = take_text(&next, o->recipe);
     if (o->command) c->command = take_text(&next, o->command);
@@ -55,6 +55,47 @@ done:
     return status;
 }
 
+/* Weights that nobody asked for are not kept: a comparison reads none. */
+static cull_status keep_nothing(cull_comparison *c)
+{
+    cull_status  status = CULL_OK;
+    cull_recipe *recipe = NULL;
+
+    for (size_t i = 0; i < c->base.count; i++)
+        if (strcmp(c->changes[i].key, "train.keep") == 0) return CULL_OK;
+    TRY(cull_recipe_open(c->base.path, c->changes, c->base.count, &recipe));
+    if (recipe->setup.keeps_best) c->changes[c->base.count++] = (cull_option){"train.keep", "none"};
+done:
+    cull_recipe_close(recipe);
+    return status;
+}
+
+/* Of a device: one, which has it to itself. Else: as many as cores allow. */
+static cull_status choose_jobs(cull_comparison *c)
+{
+    cull_status      status = CULL_OK;
+    cull_train_setup setup = c->arms.arm[0].recipe->setup;
+    cull_backend    *backend = NULL;
+    char             why[CULL_MACHINE_WHY];
+    long             cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (c->jobs) return CULL_OK;
+    setup.threads = c->threads;
+    TRY(cull_machine_open(&setup, &backend, why));
+    c->jobs = 1;
+    if (cull_backend_on_host(backend) && cores > (long)c->threads)
+        c->jobs = (unsigned)cores / c->threads;
+    if (c->jobs > MOST_JOBS) c->jobs = MOST_JOBS;
+done:
+    cull_backend_close(backend);
+    return status;
+}
+
+unsigned cull_comparison_jobs(const cull_comparison *c)
+{
+    return c->jobs;
+}
+
 static cull_status check_options(const cull_compare_options *o)
 {
     cull_status status = CULL_OK;
@@ -62,7 +103,7 @@ static cull_status check_options(const cull_compare_options *o)
     if (o->seeds < 1 || o->seeds > CULL_COMPARE_SEEDS)
         FAIL(CULL_BAD_OPTION, "seeds: %llu, 1 to %d are possible", (unsigned long long)o->seeds,
              CULL_COMPARE_SEEDS);
-    if (o->jobs < 1 || o->jobs > MOST_JOBS)
+    if (o->jobs > MOST_JOBS)
         FAIL(CULL_BAD_OPTION, "jobs: %u, 1 to %d are possible", o->jobs, MOST_JOBS);
     if (o->threads < 1) FAIL(CULL_BAD_OPTION, "threads: a run takes at least one");
     if (!(o->margin >= 0) || o->margin > 100)
@@ -166,9 +207,11 @@ cull_status cull_comparison_create(const cull_compare_options *options, cull_com
     if (gmtime_r(&now, &parts))
         (void)strftime(c->created, sizeof c->created, "%Y-%m-%dT%H:%M:%SZ", &parts);
     TRY(copy_texts(c, options));
+    TRY(keep_nothing(c));
     TRY(cull_arms_open(&c->base, &c->wish, &c->arms));
     if (c->arms.count < 2)
         FAIL(CULL_BAD_OPTION, "strategies: nothing to compare with full training");
+    TRY(choose_jobs(c));
     TRY(cull_compare_look(c));
     TRY(ask_first(c));
     *out = c;

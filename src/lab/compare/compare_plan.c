@@ -79,8 +79,10 @@ double cull_compare_seconds(const cull_comparison *c)
 
 double cull_compare_bytes(const cull_comparison *c)
 {
+    const cull_train_setup *s = &c->arms.arm[0].recipe->setup;
     /* weights, best weights, the optimizer's buffer; selection.npz, what is remembered; logs */
-    double run = 12. * (double)c->costs.parameters + 48. * (double)c->costs.pool + 65536;
+    double weights = (s->keeps ? 8. : 0) + (s->keeps_best ? 4. : 0);
+    double run = weights * (double)c->costs.parameters + 48. * (double)c->costs.pool + 65536;
     size_t runs = 0;
 
     for (size_t i = 0; i < c->arms.count; i++) runs += c->arms.arm[i].recipe != NULL;

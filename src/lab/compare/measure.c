@@ -5,7 +5,7 @@
  * of writing a step would drift from the first. Loading is done on the same thread here, so that
  * it shows as what it costs and not as what was waited for. Where a run has one thread, the
  * meter goes by processor time, which on a quiet machine is the time that passes, and on a busy one
- * leaves out what other programs had.
+ * leaves out what other programs had. On a device it is the time that passes always.
  */
 #include <math.h>
 
@@ -14,7 +14,7 @@
 #include "lab/compare/statistics.h"
 #include "lab/recipe/recipe.h"
 
-enum { FEWEST = 6, MOST = 200, MOST_EPOCHS = 1000 };
+enum { FEWEST = 6, MOST = 200, MOST_EPOCHS = 1000, TOGETHER = 16 };
 
 #define SHORT .5 /* seconds */
 
@@ -60,25 +60,33 @@ done:
     return status;
 }
 
+static bool is_over(const cull_trainer *t)
+{
+    cull_sel_course course = cull_train_course(t);
+
+    return cull_sel_course_over(&course);
+}
+
+/* A device is waited for behind some of an epoch's steps, as in a run, where that is seldom. */
 static cull_status measure_step(cull_trainer *t, struct laps *laps, cull_measured *out, bool keep)
 {
     cull_status      status = CULL_OK;
-    cull_sel_course  course = cull_train_course(t);
     cull_step_values values = {0};
     cull_meter       before;
+    int              most = cull_backend_on_host(t->backend) ? 1 : TOGETHER, steps = 0;
     double           scored = 0, trained = 0;
 
-    if (cull_sel_course_over(&course)) /* the same epoch again: a small set has few steps */
+    if (is_over(t)) /* the same epoch again: a small set has few steps */
         TRY(cull_train_enter_epoch(t, t->progress.epoch, &values.asked.needs));
     before = t->books.meter;
     cull_meter_start(&t->books.meter);
-    TRY(cull_train_step(t, &values));
+    for (; steps < most && !is_over(t); steps++) TRY(cull_train_step(t, &values));
     TRY(cull_books_settle(&t->books, &t->learner, &t->progress));
-    if (!keep) goto done;
-    scored = (double)(t->books.meter.scored - before.scored);
-    trained = (double)(t->books.meter.trained - before.trained);
+    if (!keep || steps == 0) goto done;
+    scored = (double)(t->books.meter.scored - before.scored) / steps;
+    trained = (double)(t->books.meter.trained - before.trained) / steps;
     for (int i = 0; i < CULL_PHASES; i++)
-        laps->of[i][laps->count] = t->books.meter.seconds[i] - before.seconds[i];
+        laps->of[i][laps->count] = (t->books.meter.seconds[i] - before.seconds[i]) / steps;
     laps->loaded[laps->count] =
         laps->of[CULL_PHASE_LOAD][laps->count] / fmax(1, fmax(scored, trained));
     laps->count++;
@@ -97,13 +105,16 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     cull_trainer    *t = NULL;
     struct laps      laps = {0};
     double           begun = 0, used = 0;
+    bool             here = true;
 
     *out = (cull_measured){.diverged = still};
     setup.workers = 0;
-    begun = cull_base_processor_seconds();
+    begun = cull_base_seconds();
+    used = cull_base_processor_seconds();
     TRY(cull_trainer_create(&setup, true, &t));
     TRY(cull_trainer_begin(t));
-    out->start = cull_base_processor_seconds() - begun;
+    here = cull_backend_on_host(t->backend);
+    out->start = here ? cull_base_processor_seconds() - used : cull_base_seconds() - begun;
     if (still) t->learner.schedule.rate = t->learner.schedule.low = 0;
     t->books.meter.processor = setup.threads == 1;
     TRY(measure_choice(t, out));
@@ -119,7 +130,7 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     }
     status = CULL_OK;
     used = cull_base_processor_seconds() - used;
-    if (setup.threads == 1) out->waited = fmax(0, 1 - used / (cull_base_seconds() - begun));
+    if (setup.threads == 1 && here) out->waited = fmax(0, 1 - used / (cull_base_seconds() - begun));
     out->pool = t->sets.train->count;
     out->validation = t->sets.validation ? t->sets.validation->count : 0;
     out->test = t->sets.test->count;

@@ -312,6 +312,8 @@ cull_status cull_recipe_fill(const cull_values *v, const cull_layer_list *layers
     s.evaluate_every = (uint64_t)cull_value_int(v, "train.evaluate");
     s.checkpoint_every = (uint64_t)cull_value_int(v, "train.checkpoint");
     s.checkpoint_steps = (uint64_t)cull_value_int(v, "train.checkpoint_steps");
+    s.keeps = !cull_value_is(v, "train.keep", "none");
+    s.keeps_best = cull_value_is(v, "train.keep", "all");
     s.target = cull_value_real(v, "train.target");
     s.most_seconds = cull_value_real(v, "train.seconds");
     s.most_cost = cull_value_real(v, "train.cost");

@@ -173,6 +173,9 @@ const cull_option_spec cull_recipe_table[] = {
     {"train.checkpoint", CULL_OPTION_INT, "1", 1, 1e6, NULL, "epochs between checkpoints"},
     {"train.checkpoint_steps", CULL_OPTION_INT, "0", 0, WHOLE, NULL,
      "steps between checkpoints inside an epoch; 0: none"},
+    {"train.keep", CULL_OPTION_CHOICE, "all", 0, 0, "all|latest|none",
+     "weights in the run's folder: the latest and the best, the latest alone, or none, so that a run "
+     "that is killed begins anew (none is what comparisons take, unless told)"},
     {"train.log", CULL_OPTION_INT, "100", 0, WHOLE, NULL,
      "steps between lines in metrics.jsonl; 0: only epochs and evaluations"},
     {"train.target", CULL_OPTION_REAL, "0", 0, 1, NULL,

@@ -5,6 +5,9 @@
  *     2. weights-STEP-HASH.safetensors appears (temporary name, sync, rename)
  *     3. state, which names it, takes the place of the old one: the commit
  *     4. weights that the new state does not name go, and what killed writers left
+ *
+ * A run that keeps no weights has one at its end alone: what became of it, and nothing to go on
+ * with.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -118,11 +121,13 @@ static cull_status save_parts(const cull_trainer *t, struct parts *p, cull_run_s
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_optim_save(t->learner.optim, &p->optim));
     TRY(cull_tally_save(&t->books.tally, &p->tally));
     if (t->pool.count) TRY(cull_tally_save_subset(&t->pool, t->pool_epoch, &p->subset));
-    TRY(cull_scorer_save(&t->scorer, &p->scorer));
-    TRY(cull_selector_save(t->selector, &p->selector, &p->selector_size));
+    if (t->setup->keeps) {
+        TRY(cull_optim_save(t->learner.optim, &p->optim));
+        TRY(cull_scorer_save(&t->scorer, &p->scorer));
+        TRY(cull_selector_save(t->selector, &p->selector, &p->selector_size));
+    }
     state->optim = reader_of(&p->optim);
     state->tally = reader_of(&p->tally);
     state->subset = reader_of(&p->subset);
@@ -140,9 +145,11 @@ cull_status cull_checkpoint_save(cull_trainer *t)
     cull_writer    bytes = {0};
     char           path[CULL_DATA_PATH];
 
+    if (!t->setup->keeps && !t->progress.end) return CULL_OK;
     TRY(cull_books_sync_logs(&t->books, &t->progress));
-    TRY(cull_checkpoint_weights(t->run.folder, &t->learner, t->progress.step, t->progress.weights,
-                                &t->progress.weights_hash));
+    if (t->setup->keeps)
+        TRY(cull_checkpoint_weights(t->run.folder, &t->learner, t->progress.step,
+                                    t->progress.weights, &t->progress.weights_hash));
     TRY(save_parts(t, &parts, &state));
     cull_meter_settle(&t->books.meter);
     state.progress = t->progress;
@@ -180,11 +187,12 @@ static cull_status load_parts(cull_trainer *t, cull_run_state *state)
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_optim_restore(t->learner.optim, &state->optim));
     TRY(cull_tally_restore(&t->books.tally, &state->tally));
     if (state->subset.size)
         TRY(cull_tally_restore_subset(&state->subset, t->sets.train->count, &t->pool,
                                       &t->pool_epoch));
+    if (!state->progress.weights[0]) goto done; /* it has ended, and kept nothing to go on with */
+    TRY(cull_optim_restore(t->learner.optim, &state->optim));
     TRY(cull_scorer_restore(&t->scorer, &state->scorer));
     TRY(cull_selector_restore(t->selector, state->selector.data, state->selector.size));
 done:
@@ -207,7 +215,9 @@ cull_status cull_checkpoint_load(cull_trainer *t, bool *found)
     TRY(cull_run_state_decode(path, data, bytes, &state));
     if (state.progress.epoch > t->expected.epochs || state.progress.at > t->sets.train->count)
         FAIL(CULL_BAD_STATE, "%s: of a longer run", path);
-    TRY(load_weights(t->run.folder, &state.progress, &t->learner));
+    if (!state.progress.weights[0] && !state.progress.end)
+        FAIL(CULL_BAD_STATE, "%s: it names no weights", path);
+    if (state.progress.weights[0]) TRY(load_weights(t->run.folder, &state.progress, &t->learner));
     TRY(load_parts(t, &state));
     t->progress = state.progress;
     state.meter.energy = t->books.meter.energy;
