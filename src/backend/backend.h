@@ -65,6 +65,9 @@
  *     settle    a subset made whole: rows ascending (by group), with their places
  *     record    losses kept by place, and
  *     recall    what they predict
+ *     sample    m rows with replacement in proportion to a score s: the loss, |p|, or
+ *               |p| sqrt(1 + |h|^2); weight_i = mean(s) / s_i, or 1. The largest score is made 1,
+ *               an unseen loss scores 1, and so do all where the others are 0
  *     match     a weighted subset whose mean gradient is near the rows' (or a target's): gram, omp,
  *               negative weights dropped, their places filled at random, refit
  *     cancel    what `gradient` made becomes zero where only rounding is left of it (cancel.c); the
@@ -107,6 +110,7 @@ typedef enum cull_op_kind {
     CULL_OP_SETTLE,
     CULL_OP_RECORD,
     CULL_OP_RECALL,
+    CULL_OP_SAMPLE,
     CULL_OP_MATCH,
     CULL_OP_CANCEL,
     CULL_OP_KINDS
@@ -116,8 +120,8 @@ typedef enum cull_op_kind {
 #define CULL_REFIT_SHIFT 1e-6
 
 /* What an operation is prepared for: upper bounds, so that nothing grows while it runs. A zero says
- * nothing: room for it is made when it is first needed. rank, keys, top, chance, draw and settle
- * look only at rows, check, score, record and recall at nothing. */
+ * nothing: room for it is made when it is first needed. rank, keys, top, chance, draw, settle
+ * and sample look only at rows, check, score, record and recall at nothing. */
 typedef struct cull_op_desc {
     cull_op_kind kind;
     size_t       rows;           /* most rows or atoms of one problem   */
@@ -327,6 +331,22 @@ typedef struct cull_op_args {
             uint8_t        *unseen; /* [rows] 1: none is known */
         } recall;
         struct {
+            size_t             rows, m; /* m 0: nothing is drawn, tau alone is fed       */
+            cull_tensor        loss;    /* (rows); absent: p, and h where it is there    */
+            cull_tensor        h, p;    /* (rows, D), (rows, C)                          */
+            const uint8_t     *unseen;  /* [rows] of losses; or NULL                     */
+            const uint32_t    *place;   /* [rows] for the error word; NULL: 0 .. rows-1  */
+            bool               unit;    /* weights 1                                     */
+            cull_key           key;
+            uint64_t           step;
+            const uint64_t    *now;
+            uint32_t          *index;  /* [m] in no order, rows may repeat              */
+            double            *weight; /* [m]                                           */
+            cull_sampled      *sampled;
+            const cull_moment *moment; /* for the error word; NULL: none                */
+            cull_trouble *trouble; /* a negative loss; where it says something, nothing is done */
+        } sample;
+        struct {
             size_t             rows, budget;       /* budget < rows                         */
             cull_tensor        h, p;               /* (rows, D), (rows, C)                  */
             cull_tensor        target_h, target_p; /* (targets, D), (targets, C)            */
@@ -438,14 +458,15 @@ extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather
     [CULL_OP_KEPT] = &cull_host_kept, [CULL_OP_UPDATE] = &cull_host_update,                        \
     [CULL_OP_SUMMARY] = &cull_host_summary, [CULL_OP_TALLY] = &cull_host_tally, CULL_HOST_CHOICES
 
-/* Those of selection (check.c, draw.c, settle.c, ledger.c, match.c, cancel.c). */
+/* Those of selection (check.c, draw.c, settle.c, ledger.c, sample.c, match.c, cancel.c). */
 extern const cull_op_class cull_host_check, cull_host_score, cull_host_draw, cull_host_settle,
-    cull_host_record, cull_host_recall, cull_host_match, cull_host_cancel;
+    cull_host_record, cull_host_recall, cull_host_sample, cull_host_match, cull_host_cancel;
 #define CULL_HOST_CHOICES                                                                          \
     [CULL_OP_CHECK] = &cull_host_check, [CULL_OP_SCORE] = &cull_host_score,                        \
     [CULL_OP_DRAW] = &cull_host_draw, [CULL_OP_SETTLE] = &cull_host_settle,                        \
     [CULL_OP_RECORD] = &cull_host_record, [CULL_OP_RECALL] = &cull_host_recall,                    \
-    [CULL_OP_MATCH] = &cull_host_match, [CULL_OP_CANCEL] = &cull_host_cancel
+    [CULL_OP_SAMPLE] = &cull_host_sample, [CULL_OP_MATCH] = &cull_host_match,                      \
+    [CULL_OP_CANCEL] = &cull_host_cancel
 
 /* For operations that keep nothing but the common head. */
 cull_status cull_host_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);

@@ -87,6 +87,8 @@ typedef struct cull_layer_desc {
     bool            learn;          /* backward will be run too                  */
     bool            input_gradient; /* and dx is wanted                          */
     bool            int8;           /* conv: x is never negative and 8 bits will do */
+    bool            beside;         /* backward may leave dw and db to be made beside what comes
+                                       after it: x and dy stay as they are until the join */
 } cull_layer_desc;
 
 /* Where BatchNorm takes its statistics from. */
@@ -161,7 +163,12 @@ struct cull_layer_table {
     const cull_layer_class *layer[CULL_LAYER_KINDS];
     bool (*blocks)(cull_backend *backend, const cull_layer_desc *conv); /* NULL: always */
     int64_t (*block)(cull_backend *backend, int64_t c, int64_t common);
-    bool fuses;        /* plans should fuse batchnorm, add and relu */
+    bool fuses; /* plans should fuse batchnorm, add and relu */
+    /* Of layers whose weights' gradients are better made beside the rest of the way back, which
+     * they do not wait for; and what is asked for after the join comes after them. NULL, both:
+     * none. */
+    bool (*beside)(cull_backend *backend, const cull_layer_desc *desc);
+    cull_status (*join)(cull_backend *backend);
     bool weights_last; /* a convolution's weights are (O, KH, KW, C/groups) in memory here */
     bool int8;         /* convolutions can be asked for in 8 bits   */
     bool mixes;        /* values can be bfloat16 over float32 parameters, products TF32 */
@@ -178,6 +185,8 @@ bool        cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv
 int64_t     cull_layer_block(cull_backend *backend, int64_t c, int64_t common);
 bool        cull_layer_fuses(const cull_backend *backend);
 bool        cull_layer_int8(const cull_backend *backend);
+bool        cull_layer_beside(cull_backend *backend, const cull_layer_desc *desc);
+cull_status cull_layer_join(cull_backend *backend);
 bool        cull_layer_mixes(const cull_backend *backend);
 bool        cull_layer_weights_last(const cull_backend *backend);
 

@@ -98,6 +98,20 @@ bool cull_layer_int8(const cull_backend *backend)
     return table && table->int8;
 }
 
+bool cull_layer_beside(cull_backend *backend, const cull_layer_desc *desc)
+{
+    const cull_layer_table *table = backend->layers;
+
+    return table && table->beside && table->beside(backend, desc);
+}
+
+cull_status cull_layer_join(cull_backend *backend)
+{
+    const cull_layer_table *table = backend->layers;
+
+    return table && table->join ? table->join(backend) : CULL_OK;
+}
+
 bool cull_layer_mixes(const cull_backend *backend)
 {
     const cull_layer_table *table = backend->layers;

@@ -44,10 +44,11 @@ typedef struct cull_trouble {
 } cull_trouble;
 
 enum {
-    CULL_TROUBLE_TARGET = 1 << 16, /* of the target block                               */
-    CULL_TROUBLE_PLACE = 1 << 17,  /* not a signal but the place: outside of the pool   */
-    CULL_TROUBLE_SQUARE = 1 << 18, /* the square of the row's gradient is beyond doubles */
-    CULL_TROUBLE_APART = 1 << 19   /* gradients too large or too far apart to be matched */
+    CULL_TROUBLE_TARGET = 1 << 16,  /* of the target block                               */
+    CULL_TROUBLE_PLACE = 1 << 17,   /* not a signal but the place: outside of the pool   */
+    CULL_TROUBLE_SQUARE = 1 << 18,  /* the square of the row's gradient is beyond doubles */
+    CULL_TROUBLE_APART = 1 << 19,   /* gradients too large or too far apart to be matched */
+    CULL_TROUBLE_NEGATIVE = 1 << 20 /* a loss that rows were to be drawn by */
 };
 
 /* ---- of gather_all ---- */
@@ -135,6 +136,17 @@ typedef struct cull_ledger {
     double      *slope; /* [pool] per epoch; trend only                 */
     uint64_t    *epoch; /* [pool] when `value` was seen; trend only     */
 } cull_ledger;
+
+/* ---- of sample ---- */
+
+#define CULL_SAMPLE_KEPT 0.9      /* of the moving average, from one time to the next */
+#define CULL_SAMPLE_MOST 0x1p1000 /* of a squared norm, whose root is then finite too */
+
+/* How uneven scores were, and the latest draw. */
+typedef struct cull_sampled {
+    double   tau;           /* moving average of sqrt(n sum g^2), g = s / sum s; from 0 */
+    uint64_t drew, drew_at; /* 1: there was one; its step                     */
+} cull_sampled;
 
 /* ---- of match ---- */
 

@@ -22,6 +22,7 @@ static cull_status make_operations(cull_plan *plan)
 
         step->desc.learn = cull_plan_learns(plan->mode);
         step->desc.input_gradient = step->desc.learn && cull_plan_home(plan, step->in[0])->carries;
+        step->desc.beside = step->desc.learn && cull_layer_beside(plan->backend, &step->desc);
         step->desc.int8 =
             plan->mode == CULL_PLAN_SCORE_INT8 && cull_plan_home(plan, step->in[0])->positive;
         TRY(cull_layer_create(plan->backend, &step->desc, &step->op));
@@ -227,6 +228,7 @@ static cull_status backward(cull_plan *plan, const double *row_weight)
         step->args.row_weight = row_weight;
         TRY(step->op->class->backward(step->op, &step->args));
     }
+    TRY(cull_layer_join(plan->backend));
 done:
     return status;
 }

@@ -55,7 +55,9 @@ static void live_values(cull_plan *plan, struct buffer *value, struct buffer *gr
         if (cull_plan_learns(plan->mode) && plan->value[out].carries)
             live(&gradient[out], backward_time(plan, s));
         if (step->keeps & CULL_KEEP_X && cull_plan_learns(plan->mode))
-            live(&value[plan->value[step->in[0]].home], backward_time(plan, s));
+            live(&value[plan->value[step->in[0]].home],
+                 backward_time(plan, step->desc.beside ? 0 : s));
+        if (step->desc.beside) live(&gradient[out], backward_time(plan, 0));
         if (step->keeps & CULL_KEEP_Y && cull_plan_learns(plan->mode))
             live(&value[out], backward_time(plan, s));
     }

@@ -61,7 +61,7 @@ cull_status cull_sel_fetch(cull_selector *s, const cull_signals *signals, const 
 /* watch.c: a decision begins, and what was found wrong in it until now fails here,
  * unless that is somebody else's to read: elsewhere than on the host this waits. */
 cull_status cull_sel_watch_begin(cull_selector *s);
-cull_status cull_sel_watch_end(const cull_selector *s);
+cull_status cull_sel_watch_end(cull_selector *s);
 
 /* selector.c: the part of a selector that is history. */
 cull_status cull_sel_state_make(const cull_selector *s, cull_sel_self *out);

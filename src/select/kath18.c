@@ -22,19 +22,13 @@
 
 #include "select/select.h"
 
-#define TAU_KEPT 0.9
-
 struct kath18 {
     bool     variable, unit, pool, remembered;
     unsigned reads; /* CULL_SIGNAL_* the score is made of */
     double   threshold;
 
-    double   tau;     /* moving average          */
-    bool     drew;    /* by score, lately: and   */
-    uint64_t drew_at; /* the moment of that draw */
-
-    double *score, *sum; /* [rows] */
-    size_t  score_room, sum_room;
+    cull_sampled *sampled; /* where the rule works              */
+    cull_sampled  known;   /* the same, as it was last looked at */
 };
 
 static const cull_option_spec options[] = {
@@ -50,6 +44,15 @@ static const cull_option_spec options[] = {
      "sample only while it is expected to pay, train plainly until then"},
     {.key = NULL},
 };
+
+/* What the operations have made of it, for the host to go by. */
+static cull_status heed(cull_self *self)
+{
+    struct kath18 *s = self->state;
+
+    return cull_backend_download(cull_sel_kit(self)->backend, &s->known, s->sampled,
+                                 sizeof s->known);
+}
 
 static cull_status create_kath18(cull_self *self)
 {
@@ -68,6 +71,8 @@ static cull_status create_kath18(cull_self *self)
         FAIL(CULL_BAD_OPTION, "kath18: losses=remembered goes with score=loss only");
     cull_sel_plan(self, &candidates, &budget);
     s->threshold = ((double)candidates + 3 * (double)budget) / (3 * (double)budget);
+    TRY(cull_kit_allocate(cull_sel_kit(self), 1, sizeof *s->sampled, "tau", &s->sampled));
+    if (s->variable) ((cull_sel_self *)self)->heed = heed; /* else it is always on */
 done:
     return status;
 }
@@ -81,7 +86,8 @@ static uint64_t moment(const struct kath18 *s, uint64_t step, uint64_t epoch)
  * one off. */
 static bool is_on(const struct kath18 *s, uint64_t now)
 {
-    return !s->variable || s->tau > s->threshold || (s->drew && s->drew_at == now);
+    return !s->variable || s->known.tau > s->threshold ||
+           (s->known.drew && s->known.drew_at == now);
 }
 
 static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_needs *out)
@@ -97,91 +103,27 @@ static void needs(const cull_self *self, uint64_t step, uint64_t epoch, cull_nee
     out->candidates = out->budget;
 }
 
-static double norm2(const cull_tensor *t, size_t i)
+/* What a score is made of, as an operation: of m rows drawn, or of none. */
+static cull_op_args sample(const struct kath18 *s, const cull_self *self,
+                           const cull_signals *signals, size_t m)
 {
-    cull_tensor row = cull_tensor_line(t, i);
-    double      sum = 0;
+    const cull_sel_watch *watch = self->watch;
+    cull_op_args          args = {.sample = {.rows = signals->count,
+                                             .m = m,
+                                             .unseen = signals->unseen,
+                                             .place = signals->place,
+                                             .unit = s->unit,
+                                             .key = cull_key_make(self->setting->seed, "kath18"),
+                                             .step = signals->step,
+                                             .now = watch->step,
+                                             .sampled = s->sampled,
+                                             .moment = watch->moment,
+                                             .trouble = watch->trouble}};
 
-    for (size_t j = 0; j < (size_t)t->shape[1]; j++) {
-        double x = cull_tensor_get(&row, j);
-        sum += x * x;
-    }
-    return fmin(sum, 0x1p1000);
-}
-
-static double score_of(const struct kath18 *s, const cull_signals *signals, size_t i)
-{
-    if (s->reads == CULL_SIGNAL_LOSS) return cull_tensor_get(&signals->loss, i);
-    if (s->reads == CULL_SIGNAL_P) return sqrt(norm2(&signals->p, i));
-    return sqrt(norm2(&signals->p, i)) * sqrt(1 + norm2(&signals->h, i));
-}
-
-/* score[], scaled so that the largest is 1; all 1 when the known ones are all zero. */
-static cull_status take_scores(struct kath18 *s, cull_self *self, const cull_signals *signals)
-{
-    cull_status    status = CULL_OK;
-    const uint8_t *unseen = s->reads == CULL_SIGNAL_LOSS ? signals->unseen : NULL;
-    double         largest = 0;
-
-    TRY(cull_kit_grow(cull_sel_kit(self), signals->count, sizeof *s->score, "scores",
-                      &s->score_room, &s->score));
-    for (size_t i = 0; i < signals->count; i++) {
-        s->score[i] = unseen && unseen[i] ? 0 : score_of(s, signals, i);
-        if (s->score[i] < 0)
-            FAIL(CULL_BAD_ARGUMENT, "kath18: loss of example %zu (place %u) is negative", i,
-                 cull_sel_place(signals, i));
-        largest = fmax(largest, s->score[i]);
-    }
-    for (size_t i = 0; i < signals->count; i++)
-        s->score[i] = largest == 0 || (unseen && unseen[i]) ? 1 : s->score[i] / largest;
-done:
-    return status;
-}
-
-static void feed(struct kath18 *s, size_t n)
-{
-    double sum = 0, squares = 0;
-
-    for (size_t i = 0; i < n; i++) sum += s->score[i];
-    for (size_t i = 0; i < n; i++) squares += s->score[i] / sum * (s->score[i] / sum);
-    s->tau = TAU_KEPT * s->tau + (1 - TAU_KEPT) * sqrt((double)n * squares);
-}
-
-/* The first row whose cumulative score exceeds x; a row of score zero never does. */
-static size_t find_row(const double *sum, size_t rows, double x)
-{
-    size_t low = 0, high = rows - 1;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sum[middle] > x)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    while (low > 0 && sum[low] == sum[low - 1]) low--; /* x rounded up to the whole sum */
-    return low;
-}
-
-static cull_status draw_by_score(struct kath18 *s, cull_self *self, const cull_signals *signals,
-                                 cull_subset *out)
-{
-    cull_status status = CULL_OK;
-    size_t      rows = signals->count;
-    cull_key    key = cull_key_make(self->setting->seed, "kath18");
-    double      total = 0;
-
-    TRY(cull_kit_grow(cull_sel_kit(self), rows, sizeof *s->sum, "scores", &s->sum_room, &s->sum));
-    for (size_t i = 0; i < rows; i++) s->sum[i] = total += s->score[i];
-    for (size_t j = 0; j < out->count; j++) {
-        double u = cull_key_uniform(key, signals->step, j);
-        size_t row = find_row(s->sum, rows, u * total);
-
-        out->index[j] = (uint32_t)row;
-        out->weight[j] = s->unit ? 1 : total / (double)rows / s->score[row];
-    }
-done:
-    return status;
+    if (s->reads & CULL_SIGNAL_LOSS) args.sample.loss = signals->loss;
+    if (s->reads & CULL_SIGNAL_H) args.sample.h = signals->h;
+    if (s->reads & CULL_SIGNAL_P) args.sample.p = signals->p;
+    return args;
 }
 
 static cull_status decide(cull_self *self, const cull_signals *signals, size_t budget,
@@ -189,19 +131,18 @@ static cull_status decide(cull_self *self, const cull_signals *signals, size_t b
 {
     cull_status    status = CULL_OK;
     struct kath18 *s = self->state;
-    uint64_t       now = moment(s, signals->step, signals->epoch);
     cull_op_args   args = {0};
 
     TRY(cull_subset_resize(out, budget));
-    if (!is_on(s, now)) { /* plain: b uniformly, all of them when b were brought */
+    /* plain: b uniformly, all of them when b were brought */
+    if (!is_on(s, moment(s, signals->step, signals->epoch))) {
         args = cull_sel_draw(self, "kath18 off", signals, NULL, budget, out->index);
         return cull_kit_run(cull_sel_kit(self), CULL_OP_DRAW, signals->count, &args);
     }
-    TRY(take_scores(s, self, signals));
-    TRY(draw_by_score(s, self, signals, out));
-    feed(s, signals->count);
-    s->drew = true;
-    s->drew_at = now;
+    args = sample(s, self, signals, budget);
+    args.sample.index = out->index;
+    args.sample.weight = out->weight;
+    TRY(cull_kit_run(cull_sel_kit(self), CULL_OP_SAMPLE, signals->count, &args));
 done:
     return status;
 }
@@ -210,38 +151,33 @@ static cull_status observe(cull_self *self, const cull_signals *trained)
 {
     cull_status    status = CULL_OK;
     struct kath18 *s = self->state;
+    cull_op_args   args = {0};
 
     if (is_on(s, moment(s, trained->step, trained->epoch))) return CULL_OK;
-    TRY(take_scores(s, self, trained));
-    feed(s, trained->count);
+    args = sample(s, self, trained, 0);
+    TRY(cull_kit_run(cull_sel_kit(self), CULL_OP_SAMPLE, trained->count, &args));
 done:
     return status;
 }
 
 static cull_status save(const cull_self *self, cull_writer *writer)
 {
-    cull_status          status = CULL_OK;
     const struct kath18 *s = self->state;
-    uint64_t             drew[2] = {s->drew, s->drew_at};
 
-    TRY(cull_write(writer, &s->tau, sizeof s->tau));
-    TRY(cull_write(writer, drew, sizeof drew));
-done:
-    return status;
+    return cull_backend_save(self->setting->backend, s->sampled, sizeof *s->sampled, writer);
 }
 
 static cull_status restore(cull_self *self, cull_reader *reader)
 {
     cull_status    status = CULL_OK;
     struct kath18 *s = self->state;
-    uint64_t       drew[2] = {0};
+    cull_sampled   saved = {0};
 
-    TRY(cull_read(reader, &s->tau, sizeof s->tau));
-    TRY(cull_read(reader, drew, sizeof drew));
-    if (!isfinite(s->tau) || s->tau < 0 || drew[0] > 1)
+    TRY(cull_read(reader, &saved, sizeof saved));
+    if (!isfinite(saved.tau) || saved.tau < 0 || saved.drew > 1)
         FAIL(CULL_BAD_STATE, "kath18: saved state has no sound tau");
-    s->drew = drew[0] == 1;
-    s->drew_at = drew[1];
+    TRY(cull_backend_upload(self->setting->backend, s->sampled, &saved, sizeof saved));
+    s->known = saved;
 done:
     return status;
 }
@@ -251,7 +187,7 @@ const cull_strategy cull_strategy_kath18 = {
     .name = "kath18",
     .doc = "importance sampling: b of B with replacement by score, weights keep it unbiased",
     .runs = CULL_RUNS_STEP,
-    .traits = CULL_HOST_SIGNALS | CULL_TAKES_REMEMBERED | CULL_SAMPLES,
+    .traits = CULL_TAKES_REMEMBERED | CULL_SAMPLES,
     .options = options,
     .state_size = sizeof(struct kath18),
     .create = create_kath18,

@@ -67,6 +67,8 @@ typedef struct cull_sel_watch {
 typedef struct cull_sel_self {
     cull_self base; /* first, so that a cull_self * is one of these */
     cull_kit  kit;
+    /* What operations wrote that the host goes by, where there is such a thing: this waits. */
+    cull_status (*heed)(cull_self *self);
 } cull_sel_self;
 
 static inline cull_kit *cull_sel_kit(cull_self *self)
@@ -87,6 +89,9 @@ cull_status cull_sel_watch_look(const cull_self *self);
  */
 void cull_sel_trouble(cull_selector *selector, cull_trouble *trouble);
 void cull_sel_moment(cull_selector *selector, const cull_moment *moment);
+/* Behind such a step, and before needs are asked again: what of its history the rule must know on
+ * the host. Waits where there is something to know. */
+cull_status cull_sel_heed(cull_selector *selector);
 /* Are decisions and observations then operations alone, the same ones wherever needs are the same,
  * but for the first step of an epoch? Such steps can be recorded. */
 bool cull_sel_records(const cull_selector *selector);

@@ -14,10 +14,21 @@ void cull_sel_moment(cull_selector *selector, const cull_moment *moment)
     selector->moment = moment;
 }
 
+/* What needs to be heeded shows in the needs, unless losses are told of every step anyway. */
 bool cull_sel_records(const cull_selector *selector)
 {
+    bool hidden = selector->self.heed && selector->source == CULL_LOSSES_REMEMBERED;
+
     return selector->setting.backend == selector->home && cull_backend_records(selector->home) &&
-           !(selector->strategy->traits & CULL_SEL_WAITS) && !cull_sel_falls_short(selector);
+           !(selector->strategy->traits & CULL_SEL_WAITS) && !cull_sel_falls_short(selector) &&
+           !hidden;
+}
+
+cull_status cull_sel_heed(cull_selector *selector)
+{
+    cull_sel_self *self = &selector->self;
+
+    return self->heed ? self->heed(&self->base) : CULL_OK;
 }
 
 /* Is somebody else to read what is found wrong? */
@@ -44,7 +55,7 @@ done:
     return status;
 }
 
-cull_status cull_sel_watch_end(const cull_selector *s)
+cull_status cull_sel_watch_end(cull_selector *s)
 {
     cull_status  status = CULL_OK;
     cull_trouble trouble = {0};
@@ -52,6 +63,7 @@ cull_status cull_sel_watch_end(const cull_selector *s)
     if (is_owned(s)) return CULL_OK;
     TRY(cull_backend_download(s->setting.backend, &trouble, s->word, sizeof trouble));
     TRY(cull_sel_trouble_fail(&trouble, s->setting.pool));
+    TRY(cull_sel_heed(s));
 done:
     return status;
 }
@@ -93,6 +105,8 @@ cull_status cull_sel_trouble_fail(const cull_trouble *trouble, size_t pool)
                          "the gradients are too large or too far apart to be matched");
     if (trouble->which & CULL_TROUBLE_SQUARE)
         return cull_fail(CULL_NOT_FINITE, "the gradient of %s is too large for float64", whose);
+    if (trouble->which & CULL_TROUBLE_NEGATIVE)
+        return cull_fail(CULL_BAD_ARGUMENT, "%s of %s is negative", name, whose);
     if (trouble->which & CULL_SIGNAL_LABEL)
         return cull_fail(CULL_BAD_ARGUMENT, "%s of example %zu is %.0f, outside 0 to %.0f", name,
                          row, trouble->found, trouble->most);

@@ -308,6 +308,7 @@ cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
     else
         TRY(step(t, &course, &t->books.laps[v->asked.needs.action], v));
     if (again && !kind) cull_recorder_ran(&t->recorder, &v->asked, weighs);
+    TRY(cull_sel_heed(t->selector));
     cull_progress_pass(&t->progress, v->batch.count);
 done:
     return status;

@@ -125,6 +125,26 @@ done:
     return status;
 }
 
+static inline cull_status on_sample(struct on *on, cull_op_args *args)
+{
+    cull_status status = CULL_OK;
+    size_t      n = args->sample.rows;
+
+    TRY(on_view(on, &args->sample.loss));
+    TRY(on_view(on, &args->sample.h));
+    TRY(on_view(on, &args->sample.p));
+    TRY(on_in(on, n, &args->sample.unseen));
+    TRY(on_in(on, n * sizeof(uint32_t), &args->sample.place));
+    TRY(on_in(on, sizeof(uint64_t), &args->sample.now));
+    TRY(on_out(on, args->sample.m * sizeof(uint32_t), &args->sample.index));
+    TRY(on_out(on, args->sample.m * sizeof(double), &args->sample.weight));
+    TRY(on_out(on, sizeof(cull_sampled), &args->sample.sampled));
+    TRY(on_in(on, sizeof(cull_moment), &args->sample.moment));
+    TRY(on_out(on, sizeof(cull_trouble), &args->sample.trouble));
+done:
+    return status;
+}
+
 static inline cull_status on_match(struct on *on, cull_op_args *args)
 {
     cull_status status = CULL_OK;
@@ -153,6 +173,7 @@ static inline cull_status on_choice(struct on *on, cull_op_kind kind, cull_op_ar
     case CULL_OP_SETTLE: return on_settle(on, args);
     case CULL_OP_RECORD: return on_record(on, args);
     case CULL_OP_RECALL: return on_recall(on, args);
+    case CULL_OP_SAMPLE: return on_sample(on, args);
     case CULL_OP_MATCH: return on_match(on, args);
     default: fail_msg("nobody knows what operations of kind %d are given", (int)kind);
     }

@@ -418,6 +418,87 @@ static void losses_of_a_place_are_recorded_in_the_order_of_rows(void **state)
     free(unseen);
 }
 
+/* ---- sample ---- */
+
+enum { SAMPLED = 5000, WIDE = 45 };
+
+/* Once on ref and once on a device: index, weight, what is kept, and the error word. */
+static void assert_sampled(cull_backend *backend, cull_op_args args, const cull_sampled *before)
+{
+    static uint32_t index[2][SAMPLED];
+    static double   weight[2][SAMPLED];
+    cull_sampled    sampled[2] = {*before, *before};
+    cull_trouble    trouble[2] = {{0}, {0}};
+    size_t          m = args.sample.m;
+
+    for (int k = 0; k < 2; k++) {
+        args.sample.index = index[k];
+        args.sample.weight = weight[k];
+        args.sample.sampled = &sampled[k];
+        args.sample.trouble = &trouble[k];
+        memset(index[k], 0xff, m * sizeof **index);
+        memset(weight[k], 0xff, m * sizeof **weight);
+        assert_ok(on_run(k ? backend : ref, CULL_OP_SAMPLE, args.sample.rows, 1, &args));
+    }
+    assert_memory_equal(index[0], index[1], m * sizeof **index);
+    assert_memory_equal(weight[0], weight[1], m * sizeof **weight);
+    assert_memory_equal(&sampled[0], &sampled[1], sizeof *sampled);
+    assert_memory_equal(&trouble[0], &trouble[1], sizeof *trouble);
+}
+
+static void samples_are_those_of_the_host(void **state)
+{
+    static const uint64_t     now = 21;
+    static const cull_moment  moment = {.step = 21, .epoch = 2};
+    static const cull_sampled before = {1.25, 1, 20};
+    static uint32_t           place[SAMPLED];
+    static uint8_t            unseen[SAMPLED];
+    static const size_t       counts[] = {1, 3, 384, 1024, 1025, SAMPLED};
+    double                   *data = malloc((size_t)SAMPLED * WIDE * sizeof *data);
+
+    (void)state;
+    for (size_t i = 0; i < SAMPLED; i++) place[i] = (uint32_t)(SAMPLED - i), unseen[i] = i % 6 == 1;
+    for (size_t i = 0; i < (size_t)SAMPLED * WIDE; i++) data[i] = random_normal(70, i);
+    for (size_t c = 0; c < 6 * 6; c++) {
+        size_t       n = counts[c / 6], way = c % 6;
+        cull_op_args args = {.sample = {.rows = n,
+                                        .m = n / 3 + 1,
+                                        .place = way % 2 ? place : NULL,
+                                        .unit = way == 4,
+                                        .key = key,
+                                        .step = 21,
+                                        .moment = &moment}};
+        cull_tensor  matrix = cull_matrix(data, CULL_F64, n, WIDE - 4);
+
+        matrix.stride[0] = WIDE;
+        if (way == 3) matrix = cull_matrix(data, CULL_F32, n, 64);
+        if (way == 5) matrix = cull_matrix(data, CULL_BF16, n, 10);
+        for (size_t i = 0; way == 5 && i < n * 10; i++)
+            put(data, CULL_BF16, i, random_normal(71, i));
+        args.sample.p = matrix;
+        if (way == 0) args.sample.m = 0;
+        if (way == 2) args.sample.now = &now;
+        if (way > 3) args.sample.h = matrix;
+        EACH_DEVICE(backend, CULL_OP_SAMPLE) assert_sampled(backend, args, &before);
+    }
+    for (size_t c = 0; c < 6 * 4; c++) {
+        size_t       n = counts[c / 4], way = c % 4;
+        cull_op_args args = {.sample = {.rows = n,
+                                        .m = n / 2 + 1,
+                                        .loss = cull_vector(data, CULL_F64, n),
+                                        .place = place,
+                                        .unseen = way & 1 ? unseen : NULL,
+                                        .key = key,
+                                        .step = 5,
+                                        .moment = &moment}};
+
+        for (size_t i = 0; i < n; i++) data[i] = way == 3 || i % 5 == 0 ? 0 : random_uniform(3, i);
+        if (way == 2) data[n / 2] = data[n - 1] = -1;
+        EACH_DEVICE(backend, CULL_OP_SAMPLE) assert_sampled(backend, args, &before);
+    }
+    free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +509,7 @@ int main(void)
         cmocka_unit_test(many_entries_are_settled_as_by_the_host),
         cmocka_unit_test(checks_find_the_first_row_of_matrices_of_any_type),
         cmocka_unit_test(scores_are_read_from_any_type),
+        cmocka_unit_test(samples_are_those_of_the_host),
         cmocka_unit_test(losses_of_a_place_are_recorded_in_the_order_of_rows),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);

@@ -400,7 +400,6 @@ static void check_joined(cull_backend *ref, cull_backend *backend, const struct 
         set_layout(both[k], 4, &d);
         assert_ok(layer_open(both[k], t, &d, &run));
         run.args.dx2 = run.args.dx;
-        run.args.accumulate2 = true;
         layer_run(&run, &in, &out[k], false);
         memset(out[k].t[DX2], 0, out[k].count[DX2] * sizeof(double));
         if (k) compare(t, &d, "a backend, joined", &out[0], &out[1]);
@@ -413,12 +412,15 @@ static void check_joined(cull_backend *ref, cull_backend *backend, const struct 
 static void both_gradients_may_be_one(void **state)
 {
     static const struct layer_case joined[] = {
-        {"add of itself", ADD(2, 8, 3, 5)},
-        {"add of itself, of 7, accumulating", ADD(2, 7, 3, 5), .accumulate = true},
-        {"concat of itself", CONCAT(2, 8, 8, 3, 5)},
-        {"concat of itself, of 5, accumulating", CONCAT(2, 5, 5, 3, 5), .accumulate = true},
-        {"batchnorm, itself added", FUSED(2, 16, 3, 5, true)},
-        {"batchnorm of 7, itself added, accumulating", FUSED(2, 7, 3, 5, true), .accumulate = true},
+        {"add of itself", ADD(2, 8, 3, 5), .accumulate2 = true},
+        {"add of itself, of 7, accumulating", ADD(2, 7, 3, 5), .accumulate = true,
+         .accumulate2 = true},
+        {"concat of itself", CONCAT(2, 8, 8, 3, 5), .accumulate2 = true},
+        {"concat of itself, of 5, accumulating", CONCAT(2, 5, 5, 3, 5), .accumulate = true,
+         .accumulate2 = true},
+        {"batchnorm, itself added", FUSED(2, 16, 3, 5, true), .accumulate2 = true},
+        {"batchnorm of 7, itself added, accumulating", FUSED(2, 7, 3, 5, true), .accumulate = true,
+         .accumulate2 = true},
     };
 
     for (size_t i = 0; i < OTHERS; i++) {

@@ -42,6 +42,9 @@ static void close_device(cull_backend *backend)
     for (int i = 0; i < 2; i++)
         if (cuda->left[i]) CUDA_QUIETLY(cudaEventDestroy(cuda->left[i]));
     if (cuda->stage) CUDA_QUIETLY(cudaFreeHost(cuda->stage));
+    if (cuda->forked) CUDA_QUIETLY(cudaEventDestroy(cuda->forked));
+    if (cuda->joined) CUDA_QUIETLY(cudaEventDestroy(cuda->joined));
+    if (cuda->side) CUDA_QUIETLY(cudaStreamDestroy(cuda->side));
     if (cuda->stream) CUDA_QUIETLY(cudaStreamDestroy(cuda->stream));
     cull_base_free(cuda);
 }
@@ -92,6 +95,9 @@ static cull_status open_device(cull_backend *backend)
     CUDA(cudaSetDevice(cuda->number));
     TRY(describe(backend, cuda));
     CUDA(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
+    CUDA(cudaStreamCreateWithFlags(&cuda->side, cudaStreamNonBlocking));
+    CUDA(cudaEventCreateWithFlags(&cuda->forked, cudaEventDisableTiming));
+    CUDA(cudaEventCreateWithFlags(&cuda->joined, cudaEventDisableTiming));
     CUDA(cudaMallocHost((void **)&cuda->stage, 2 * (size_t)CULL_CUDA_HALF));
     for (int i = 0; i < 2; i++)
         CUDA(cudaEventCreateWithFlags(&cuda->left[i], cudaEventDisableTiming));
@@ -152,7 +158,8 @@ const cull_backend_class cull_backend_cuda = {
             [CULL_OP_CHECK] = &cull_cuda_check_op,    [CULL_OP_SCORE] = &cull_cuda_score,
             [CULL_OP_CHANCE] = &cull_cuda_chance,     [CULL_OP_DRAW] = &cull_cuda_draw,
             [CULL_OP_SETTLE] = &cull_cuda_settle,     [CULL_OP_RECORD] = &cull_cuda_record,
-            [CULL_OP_RECALL] = &cull_cuda_recall,     [CULL_OP_CANCEL] = &cull_cuda_cancel,
+            [CULL_OP_RECALL] = &cull_cuda_recall,     [CULL_OP_SAMPLE] = &cull_cuda_sample,
+            [CULL_OP_CANCEL] = &cull_cuda_cancel,
         },
     .open = open_device,
     .close = close_device,

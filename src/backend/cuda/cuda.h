@@ -27,6 +27,11 @@ typedef struct cull_cuda {
     cudaStream_t stream;
     bool         recording;
 
+    /* What goes on beside the stream: begun behind what it has so far, it ends with the join. */
+    cudaStream_t side;
+    cudaEvent_t  forked, joined; /* the stream's moment; the side's end */
+    bool         apart;          /* there is something to be joined     */
+
     /* Uploads go through pinned memory, half by half, so that nobody waits for them. */
     char       *stage;
     size_t      staged;  /* bytes of it, from the first half on */
@@ -49,6 +54,11 @@ cull_status cull_cuda_enter(const cull_backend *backend, cull_cuda **out);
  * What a device has lost stays lost: the run ends, and goes on from its last checkpoint. */
 cull_status cull_cuda_check(cudaError_t error, const char *call);
 
+/* The side may begin, behind all that the stream was asked for; and the stream goes on behind it.
+ */
+cull_status cull_cuda_fork(cull_cuda *cuda);
+cull_status cull_cuda_join(cull_cuda *cuda);
+
 /* In functions with `status` and `done`. */
 #define CUDA(call) TRY(cull_cuda_check((call), #call))
 
@@ -67,6 +77,6 @@ extern const cull_op_class cull_cuda_rank, cull_cuda_keys, cull_cuda_top, cull_c
     cull_cuda_augment, cull_cuda_resize, cull_cuda_gather, cull_cuda_gather_all, cull_cuda_kept,
     cull_cuda_update, cull_cuda_summary, cull_cuda_tally, cull_cuda_check_op, cull_cuda_score,
     cull_cuda_chance, cull_cuda_draw, cull_cuda_settle, cull_cuda_record, cull_cuda_recall,
-    cull_cuda_match, cull_cuda_cancel;
+    cull_cuda_sample, cull_cuda_match, cull_cuda_cancel;
 
 #endif

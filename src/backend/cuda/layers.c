@@ -1,4 +1,6 @@
 /* backend/cuda/layers.c - layer operations on a CUDA device, and the layouts that it likes. */
+#include <stdlib.h>
+
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/nn_conv.h"
 #include "backend/cuda/nn_layer.h"
@@ -11,6 +13,27 @@ static int64_t block(cull_backend *backend, int64_t c, int64_t common)
     (void)backend;
     (void)common;
     return c;
+}
+
+/* A convolution of few rows leaves much of a device idle; what its inputs' gradient waits for is
+ * not what its weights' does. */
+static bool beside(cull_backend *backend, const cull_layer_desc *desc)
+{
+    const char *wanted = getenv("CULL_CUDA_BESIDE");
+
+    (void)backend;
+    return desc->kind == CULL_LAYER_CONV && desc->input_gradient && !(wanted && *wanted == '0');
+}
+
+static cull_status join(cull_backend *backend)
+{
+    cull_status status = CULL_OK;
+    cull_cuda  *cuda = NULL;
+
+    TRY(cull_cuda_enter(backend, &cuda));
+    TRY(cull_cuda_join(cuda));
+done:
+    return status;
 }
 
 const cull_layer_table cull_layers_cuda = {
@@ -28,6 +51,8 @@ const cull_layer_table cull_layers_cuda = {
               [CULL_LAYER_DROPOUT] = &cull_cuda_dropout,
               [CULL_LAYER_LOSS] = &cull_cuda_loss},
     .block = block,
+    .beside = beside,
+    .join = join,
     .fuses = true,
     .weights_last = true,
     .mixes = true,

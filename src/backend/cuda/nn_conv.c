@@ -140,7 +140,8 @@ static cull_status backward(cull_layer_op *base, const cull_layer_args *args)
     cull_cuda  *cuda = NULL;
 
     TRY(cull_cuda_enter(base->backend, &cuda));
-    TRY(cull_conv_weights(base, args, cuda->stream));
+    if (base->desc.beside) TRY(cull_cuda_fork(cuda));
+    TRY(cull_conv_weights(base, args, base->desc.beside ? cuda->side : cuda->stream));
     TRY(cull_conv_data(base, args, cuda->stream));
 done:
     return status;

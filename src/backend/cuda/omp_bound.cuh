@@ -4,10 +4,12 @@
  *
  * An atom q is dropped by a reflection of all directions that leaves q in the last of them alone:
  *
- *     u = X_q + sign |X_q| e_k,   each row and c: x -= 2 u (x u) / (u u)
+ *     u = X_q + sign |X_q| e_k,   each row: x -= 2 u (x u) / (u u)
  *
- * after which the last direction goes, and what it took comes back: d_i += L_ik^2, weight_i -= c_k
- * X_ik. Rotations are stable however often atoms come and go. L_q is then X^T K_q, of the others.
+ * after which the last direction goes, and what it took comes back: d_i += L_ik^2. Reflections are
+ * stable however often atoms come and go. L_q is then X^T K_q, of the others. Weights without the
+ * bound are made anew each time, X (X^T t), and what they explain of |b|^2 is w (2 t - (K + ridge I) w),
+ * which is right up to the second order in their error.
  */
 #ifndef CULL_BACKEND_CUDA_OMP_BOUND_CUH
 #define CULL_BACKEND_CUDA_OMP_BOUND_CUH
@@ -42,27 +44,18 @@ static __device__ double cull_bound_mirror(cull_bounded &p, unsigned q)
     return 2 / cull_bound_dot(p.picked, p.pick, p.pick);
 }
 
-/* Every row, and c as one more, is reflected; the last direction goes. */
+/* Every row is reflected; the last direction goes. */
 static __device__ void cull_bound_reflect(cull_bounded &p, double factor)
 {
     unsigned k = p.picked - 1, warps = blockDim.x / CULL_WARP;
 
-    if (cull_warp() == 0) {
-        double by = factor * cull_bound_dot(p.picked, p.c, p.pick);
-        for (unsigned j = cull_lane(); j < p.picked; j += CULL_WARP) p.c[j] -= by * p.pick[j];
-    }
-    __syncthreads();
     for (unsigned r = cull_warp(); r < p.rows; r += warps) {
         double *row = p.l + static_cast<size_t>(r) * p.width;
         double  by = factor * cull_bound_dot(p.picked, row, p.pick);
 
         for (unsigned j = cull_lane(); j < p.picked; j += CULL_WARP) row[j] -= by * p.pick[j];
         __syncwarp();
-        if (cull_lane()) continue;
-        if (p.place[r] < p.picked)
-            p.alpha[r] -= p.c[k] * row[k];
-        else
-            p.d[r] += row[k] * row[k];
+        if (cull_lane() == 0 && p.place[r] >= p.picked) p.d[r] += row[k] * row[k];
     }
     __syncthreads();
 }
@@ -118,31 +111,54 @@ static __device__ void cull_bound_enter(cull_bounded &p, const cull_said &pick)
     __syncthreads();
     for (unsigned j = threadIdx.x; j < k; j += blockDim.x)
         p.l[static_cast<size_t>(pick.at) * p.width + j] = 0;
-    if (threadIdx.x == 0) {
-        p.c[k] = pick.a / sqrt(pick.b);
-        p.bound[pick.at] = 0;
-    }
+    if (threadIdx.x == 0) p.bound[pick.at] = 0;
     __syncthreads();
+}
+
+/* What the weights of the picked explain of |b|^2. */
+static __device__ double cull_bound_explained(cull_bounded &p)
+{
+    double *weight = p.of->weight, *e = p.of->scratch, sum = 0;
+
+    for (unsigned r = threadIdx.x; r < p.rows; r += blockDim.x)
+        if (p.place[r] < p.picked) weight[p.place[r]] = p.wish[r];
+    __syncthreads();
+    cull_omp_error(p, weight, e);
+    for (unsigned r = threadIdx.x; r < p.rows; r += blockDim.x)
+        if (p.place[r] < p.picked) sum += p.wish[r] * (p.t[r] + e[p.place[r]]);
+    return cull_sum_of(p.crew, sum);
 }
 
 /* wish: the weights without the bound, those that rounding alone explains at zero. Returns what
  * they explain of |b|^2. */
 static __device__ double cull_bound_wish(cull_bounded &p)
 {
-    double norm = 0;
+    double *e = p.of->scratch, norm = 0, explained = 0;
 
     __syncthreads();
-    for (unsigned r = threadIdx.x; r < p.rows; r += blockDim.x) p.wish[r] = p.alpha[r];
-    if (p.lowest < CULL_OMP_REFINE_BELOW) {
-        __syncthreads();
-        cull_omp_refine(p, p.wish);
+    for (unsigned r = threadIdx.x; r < p.rows; r += blockDim.x)
+        if (p.place[r] < p.picked) e[p.place[r]] = p.t[r];
+    __syncthreads();
+    cull_omp_columns(p, e, p.c);
+    for (unsigned r = cull_warp(); r < p.rows; r += blockDim.x / CULL_WARP) {
+        double own = 0;
+
+        if (p.place[r] >= p.picked) continue;
+        own = cull_bound_dot(p.picked, p.l + static_cast<size_t>(r) * p.width, p.c);
+        if (cull_lane() == 0) p.wish[r] = own;
     }
+    __syncthreads();
+    if (p.lowest < CULL_OMP_REFINE_BELOW) {
+        cull_omp_refine(p, p.wish);
+        __syncthreads();
+    }
+    explained = cull_bound_explained(p);
     norm = cull_omp_norm(p, p.wish);
     for (unsigned r = threadIdx.x; r < p.rows; r += blockDim.x)
         if (p.place[r] < p.picked && p.wish[r] * sqrt(p.s2[r]) <= p.of->rules.noise * norm)
             p.wish[r] = fmin(p.wish[r], 0.0);
     __syncthreads();
-    return cull_bound_dot(p.picked, p.c, p.c);
+    return explained;
 }
 
 /* How far from bound towards wish one may go; key 0: all the way. */

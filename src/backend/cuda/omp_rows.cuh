@@ -26,7 +26,7 @@ template <bool TOGETHER> struct cull_pursuit {
     unsigned                 width, lanes;
     double                  *l, *all_l;  /* L of the block's rows; of all           */
     double                  *pick;       /* [width] L_p, where it is staged         */
-    double                  *c;          /* [width] coefficients, with weights >= 0 */
+    double                  *c;          /* [width] X^T t, with weights >= 0        */
     double                  *alpha;      /* [rows] of a picked one: its weight      */
     double                  *d, *s2, *t; /* [rows] pivots, K_ii + ridge             */
     double                  *bound;      /* [rows] weights >= 0                     */

@@ -171,6 +171,31 @@ done:
     return status;
 }
 
+/* ---- beside the stream ---- */
+
+cull_status cull_cuda_fork(cull_cuda *cuda)
+{
+    cull_status status = CULL_OK;
+
+    CUDA(cudaEventRecord(cuda->forked, cuda->stream));
+    CUDA(cudaStreamWaitEvent(cuda->side, cuda->forked, 0));
+    cuda->apart = true;
+done:
+    return status;
+}
+
+cull_status cull_cuda_join(cull_cuda *cuda)
+{
+    cull_status status = CULL_OK;
+
+    if (!cuda->apart) return CULL_OK;
+    cuda->apart = false;
+    CUDA(cudaEventRecord(cuda->joined, cuda->side));
+    CUDA(cudaStreamWaitEvent(cuda->stream, cuda->joined, 0));
+done:
+    return status;
+}
+
 /* ---- recorded steps ---- */
 
 static cull_status record(cull_backend *backend)
@@ -205,6 +230,7 @@ static cull_status recorded(cull_backend *backend, cull_recording **out)
 
     TRY(cull_cuda_enter(backend, &cuda));
     cuda->recording = false;
+    (void)cull_cuda_join(cuda); /* where a step failed halfway: a capture ends with one stream */
     CUDA(cudaStreamEndCapture(cuda->stream, &graph));
     TRY(cull_base_alloc(1, sizeof *recording, "a recorded step", &recording));
     CUDA(cudaGraphInstantiate(&recording->graph, graph, 0));
