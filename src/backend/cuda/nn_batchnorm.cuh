@@ -1,6 +1,6 @@
 /*
- * backend/cuda/nn_batchnorm.cuh - what both ways of batch normalisation do alike: where a thread is,
- * sums of a block, sums of all blocks, launches.
+ * backend/cuda/nn_batchnorm.cuh - what both ways of batch normalisation do alike: where a thread
+ * is, sums of a block, sums of all blocks, launches.
  *
  * A thread adds up its few rows, a block its threads, and every block all chunks, in a fixed order.
  */

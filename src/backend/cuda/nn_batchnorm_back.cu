@@ -137,7 +137,8 @@ static __device__ void set_backward(const cull_batchnorm_cut &n, const cull_batc
     pair<R>  sum = gather<R>(n, s, r.scratch, plainly<R>{});
 
     if (channel < n.channels) {
-        R rstd = r.param[RSTD * s.wide + threadIdx.x], scale = r.param[SCALE * s.wide + threadIdx.x];
+        R rstd = r.param[RSTD * s.wide + threadIdx.x];
+        R scale = r.param[SCALE * s.wide + threadIdx.x];
 
         r.param[LEVEL * s.wide + threadIdx.x] = scale * (sum.a / count);
         r.param[TILT * s.wide + threadIdx.x] = scale * rstd * rstd * (sum.b / count);
