@@ -231,6 +231,10 @@ static void a_target_that_cannot_be_is_named(void **state)
         struct layer_run         run;
 
         assert_ok(cull_backend_open("cpu", 1, &cpu));
+        if (!cpu->layers) { /* a build without oneDNN */
+            cull_backend_close(cpu);
+            assert_ok(cull_backend_open("ref", 1, &cpu));
+        }
         assert_ok(layer_open(k < 2 ? *state : cpu, t, &d, &run));
         run.rows.label[2] = 3;
         run.rows.truth[13] = 2;
