@@ -82,9 +82,10 @@ __device__ void cancel(cull_crew<TOGETHER> &crew, const cull_cuda_match_call &m,
     cull_meet(crew);
 }
 
-/* K, t and b2 fit for a pursuit; false: they cannot be made so, and that was told. */
+/* K, t and b2 fit for a pursuit; false: they cannot be made so, and that was told. This and what
+ * follows are calls of their own: what they keep in memory must not drag the pursuit's there. */
 template <bool TOGETHER>
-__device__ bool make_fit(cull_crew<TOGETHER> &crew, const cull_cuda_match_call &m)
+__device__ __noinline__ bool make_fit(cull_crew<TOGETHER> &crew, const cull_cuda_match_call &m)
 {
     cull_said worst = look_at_squares(crew, m);
     double    lengths = 0;
@@ -104,58 +105,66 @@ __device__ bool make_fit(cull_crew<TOGETHER> &crew, const cull_cuda_match_call &
     return true;
 }
 
+/* In shared memory from the crew's room on; near_k and ridge are the pursuit's. */
 template <bool TOGETHER>
-__device__ void refit(cull_pursuit<TOGETHER> &p, const cull_cuda_match_call &m, unsigned picked)
+__device__ __noinline__ void refit(cull_crew<TOGETHER> &crew, const cull_cuda_match_call &m,
+                                   const double *near_k, double ridge)
 {
-    cull_cuda_refit_call  of = m.refit;
-    cull_refit<TOGETHER>  f;
+    cull_cuda_refit_call of = m.refit;
+    cull_refit<TOGETHER> f;
 
-    of.picked = picked;
-    of.ridge = p.ridge;
-    f.crew = p.crew;
-    f.near_k = p.near_k;
-    cull_refit_open(f, of, reinterpret_cast<unsigned char *>(p.crew.near));
+    of.picked = m.omp.report->picked;
+    of.ridge = ridge;
+    f.crew = crew;
+    f.near_k = near_k;
+    cull_refit_open(f, of, reinterpret_cast<unsigned char *>(crew.near));
     cull_refit_run(f);
-    p.crew = f.crew;
+    crew = f.crew;
+}
+
+template <bool TOGETHER>
+__device__ __noinline__ void settle(cull_crew<TOGETHER> &crew, const cull_cuda_match_call &m,
+                                    uint64_t step, unsigned picked, double *room)
+{
+    if (crew.block() == 0) cull_settle_fill(m, step, picked, room);
+    cull_meet(crew);
 }
 
 template <bool TOGETHER>
 __device__ void match(const cull_cuda_match_call &m, unsigned char *shared, cull_said *said)
 {
-    uint64_t           step = m.now ? m.now->step : m.step;
-    bool               trouble = m.trouble->what != CULL_WRONG_NOTHING;
-    unsigned           picked = 0;
+    uint64_t               step = m.now ? m.now->step : m.step;
+    bool                   trouble = m.trouble->what != CULL_WRONG_NOTHING;
     cull_pursuit<TOGETHER> p;
 
     cull_omp_open(p, m.omp, shared, said);
     p.step = step;
-    if (p.crew.first()) *m.outcome = {m.omp.budget, 0, 0};
-    if (trouble || !make_fit(p.crew, m)) return;
+    cull_crew<TOGETHER> crew = p.crew;
+    if (crew.first()) *m.outcome = {m.omp.budget, 0, 0};
+    if (trouble || !make_fit(crew, m)) return;
+    p.crew = crew;
     cull_omp_pursue(p);
+    crew = p.crew;
     if (p.broken < p.n) {
-        tell(p.crew, m, CULL_TROUBLE_APART, 0);
+        tell(crew, m, CULL_TROUBLE_APART, 0);
         return;
     }
-    __syncthreads();
-    if (p.crew.block() == 0)
-        cull_settle_fill(m, step, p.stop == CULL_STOP_ZERO ? 0 : p.picked,
-                         TOGETHER ? m.room : p.bound);
-    cull_meet(p.crew);
-    picked = m.omp.report->picked;
-    if (picked < m.omp.budget && m.fill && !m.unit) refit(p, m, picked);
-    if (p.crew.block()) return;
-    cull_crew<false> alone = {p.crew.near, NULL, p.crew.turn};
+    settle(crew, m, step, p.picked, TOGETHER ? m.room : p.bound);
+    if (m.omp.report->picked < m.omp.budget && m.fill && !m.unit)
+        refit(crew, m, p.near_k, p.ridge);
+    if (crew.block()) return;
+    cull_crew<false> alone = {crew.near, NULL, crew.turn};
     cull_settle_finish(alone, m);
 }
 
-__global__ void __launch_bounds__(CULL_OMP_THREADS)
+__global__ void __launch_bounds__(CULL_OMP_THREADS, 1)
     match_alone(const __grid_constant__ cull_cuda_match_call m)
 {
     CULL_SHARED(unsigned char, shared);
     match<false>(m, shared, NULL);
 }
 
-__global__ void __launch_bounds__(CULL_OMP_THREADS)
+__global__ void __launch_bounds__(CULL_OMP_THREADS, 1)
     match_together(const __grid_constant__ cull_cuda_match_call m, cull_said *said)
 {
     CULL_SHARED(unsigned char, shared);

@@ -6,7 +6,7 @@
 
 namespace {
 
-__global__ void __launch_bounds__(CULL_OMP_THREADS) pursue_each(const cull_cuda_pursuit *problem)
+__global__ void __launch_bounds__(CULL_OMP_THREADS, 1) pursue_each(const cull_cuda_pursuit *problem)
 {
     CULL_SHARED(unsigned char, shared);
     const cull_cuda_pursuit own = problem[blockIdx.x];
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(CULL_OMP_THREADS) pursue_each(const cull_cuda_
     cull_omp_report(p);
 }
 
-__global__ void __launch_bounds__(CULL_OMP_THREADS)
+__global__ void __launch_bounds__(CULL_OMP_THREADS, 1)
     pursue_together(const __grid_constant__ cull_cuda_pursuit problem, cull_said *said)
 {
     CULL_SHARED(unsigned char, shared);

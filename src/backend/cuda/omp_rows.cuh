@@ -207,7 +207,7 @@ template <bool TOGETHER>
 static __device__ void cull_omp_take(cull_pursuit<TOGETHER> &p, const cull_said &pick)
 {
     const double *lp = cull_omp_stage(p, pick.at);
-    double        over = 1 / sqrt(pick.b), ratio = pick.b / pick.c;
+    double        over = rsqrt(pick.b), ratio = pick.b / pick.c;
     unsigned      each = CULL_WARP / p.lanes, stride = blockDim.x / CULL_WARP * each;
     bool          last = p.picked + 1 == p.of->budget && !p.of->rules.nonnegative;
 

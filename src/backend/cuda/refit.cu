@@ -5,7 +5,7 @@
 
 namespace {
 
-__global__ void __launch_bounds__(CULL_REFIT_THREADS) refit_each(const cull_cuda_refit_call *refit)
+__global__ void __launch_bounds__(CULL_REFIT_THREADS, 1) refit_each(const cull_cuda_refit_call *refit)
 {
     CULL_SHARED(unsigned char, shared);
     const cull_cuda_refit_call own = refit[blockIdx.x];
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(CULL_REFIT_THREADS) refit_each(const cull_cuda
     cull_refit_run(f);
 }
 
-__global__ void __launch_bounds__(CULL_REFIT_THREADS)
+__global__ void __launch_bounds__(CULL_REFIT_THREADS, 1)
     refit_together(const __grid_constant__ cull_cuda_refit_call refit, cull_said *said)
 {
     CULL_SHARED(unsigned char, shared);

@@ -142,25 +142,32 @@ static __device__ __forceinline__ double cull_refit_swept(double own, unsigned i
 template <bool TOGETHER>
 static __device__ void cull_refit_sweep(cull_refit<TOGETHER> &f, unsigned count)
 {
-    unsigned n = f.n, warps = blockDim.x / CULL_WARP, p = f.list[0], turn = 0;
+    const unsigned *list = f.list;
+    const double   *r = f.r;
+    unsigned char  *in = f.in;
+    double         *a = f.a;
+    unsigned        n = f.n, first = f.first, end = f.end, warps = blockDim.x / CULL_WARP;
+    unsigned        p = list[0], turn = 0;
 
-    for (unsigned j = threadIdx.x; p >= f.first && p < f.end && j <= n; j += blockDim.x)
-        cull_refit_sent(f, 0)[j] = f.a[static_cast<size_t>(p - f.first) * (n + 1) + j];
+    for (unsigned j = threadIdx.x; p >= first && p < end && j <= n; j += blockDim.x)
+        cull_refit_sent(f, 0)[j] = a[static_cast<size_t>(p - first) * (n + 1) + j];
     cull_refit_receive(f, 0);
     for (unsigned c = 0; c < count; c++, turn ^= 1) {
         const double *pivot = f.pivot[turn];
-        double       *sent = cull_refit_sent(f, turn ^ 1), own = pivot[f.list[c]];
-        unsigned      next = c + 1 < count ? f.list[c + 1] : n;
-        bool          forward = !f.in[f.list[c]];
+        double       *sent = cull_refit_sent(f, turn ^ 1);
+        unsigned      next = c + 1 < count ? list[c + 1] : n;
 
-        p = f.list[c];
-        bool   out = forward ? !(own >= f.r[p] / 2) || own == 0 : own == 0;
+        p = list[c];
+        bool   forward = !in[p];
+        double own = pivot[p];
+        bool   out = own == 0 || (forward && !(own >= r[p] / 2));
         double over = out ? 0 : 1 / own, turned = forward ? over : -over;
 
-        for (unsigned i = f.first + cull_warp(); i < f.end; i += warps) {
-            double *row = f.a + static_cast<size_t>(i - f.first) * (n + 1);
+        for (unsigned i = first + cull_warp(); i < end; i += warps) {
+            double *row = a + static_cast<size_t>(i - first) * (n + 1);
 
             if (out && i != next) continue;
+#pragma unroll 2
             for (unsigned j = cull_lane(); j <= n; j += CULL_WARP) {
                 double entry = row[j];
 
@@ -173,7 +180,7 @@ static __device__ void cull_refit_sweep(cull_refit<TOGETHER> &f, unsigned count)
         if (out)
             f.side[p] = CULL_SIDE_OUT;
         else
-            f.in[p] = forward;
+            in[p] = forward;
     }
 }
 
