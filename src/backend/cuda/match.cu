@@ -175,12 +175,9 @@ __global__ void __launch_bounds__(CULL_OMP_THREADS, 1)
 
 cudaError_t cull_cuda_match_prepare(size_t most)
 {
-    cudaError_t error = cudaFuncSetAttribute(
-        match_alone, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most));
+    cudaError_t error = cull_crew_prepare(match_alone, most);
 
-    if (error != cudaSuccess) return error;
-    return cudaFuncSetAttribute(match_together, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                static_cast<int>(most));
+    return error == cudaSuccess ? cull_crew_prepare(match_together, most) : error;
 }
 
 cudaError_t cull_cuda_match_run(cudaStream_t stream, cull_cuda_match_call call, uint32_t blocks,
@@ -188,6 +185,6 @@ cudaError_t cull_cuda_match_run(cudaStream_t stream, cull_cuda_match_call call, 
 {
     if (blocks == 1)
         return CULL_LAUNCH(match_alone, dim3(1), dim3(threads), bytes, stream, call);
-    return cull_cuda_launch_together(match_together, blocks, threads, bytes, stream, call,
+    return cull_crew_launch(match_together, blocks, threads, bytes, stream, call,
                                      static_cast<cull_said *>(said));
 }

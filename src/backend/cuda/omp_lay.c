@@ -12,12 +12,15 @@ uint32_t cull_cuda_omp_threads(size_t rows)
     return (uint32_t)(threads < CULL_OMP_THREADS ? threads : CULL_OMP_THREADS);
 }
 
-uint32_t cull_cuda_omp_blocks(size_t n, int processors)
+/* A cluster, or as many as there are processors, whichever is done sooner. */
+uint32_t cull_cuda_omp_blocks(size_t n, size_t budget, int processors, size_t most)
 {
-    size_t blocks = (n + ROWS_WORTH_A_BLOCK - 1) / ROWS_WORTH_A_BLOCK;
+    uint32_t all = cull_crew_blocks(n, ROWS_WORTH_A_BLOCK, (size_t)processors);
+    uint32_t few = all < CULL_CREW_NEAR ? all : CULL_CREW_NEAR;
 
-    if (blocks > (size_t)processors) blocks = (size_t)processors;
-    return blocks > 2 ? (uint32_t)blocks : 2;
+    return cull_cuda_omp_cost(n, budget, few, most) <= cull_cuda_omp_cost(n, budget, all, most)
+               ? few
+               : all;
 }
 
 /* The powers of two of threads to a row, as many as there are. */
@@ -78,6 +81,6 @@ double cull_cuda_omp_cost(size_t n, size_t budget, uint32_t blocks, size_t most)
     double half = (double)((n + blocks - 1) / blocks) * (double)budget / 2;
     bool   near = 2 * half * sizeof(double) + 2 * CULL_CREW_BYTES < (double)most;
 
-    return (double)budget * ((blocks > 1 ? CULL_CREW_MEETS : CULL_CREW_WAITS) +
-                             half * (near ? CULL_CREW_NEAR : CULL_CREW_FAR));
+    return (double)budget *
+           (cull_crew_clocks(blocks) + half * (near ? CULL_CLOCKS_NEAR : CULL_CLOCKS_FAR));
 }

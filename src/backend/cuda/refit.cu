@@ -33,12 +33,9 @@ __global__ void __launch_bounds__(CULL_REFIT_THREADS, 1)
 
 cudaError_t cull_cuda_refit_prepare(size_t most)
 {
-    cudaError_t error = cudaFuncSetAttribute(
-        refit_each, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most));
+    cudaError_t error = cull_crew_prepare(refit_each, most);
 
-    if (error != cudaSuccess) return error;
-    return cudaFuncSetAttribute(refit_together, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                static_cast<int>(most));
+    return error == cudaSuccess ? cull_crew_prepare(refit_together, most) : error;
 }
 
 cudaError_t cull_cuda_refit_each(cudaStream_t stream, const cull_cuda_refit_call *refit, uint32_t count,
@@ -50,6 +47,6 @@ cudaError_t cull_cuda_refit_each(cudaStream_t stream, const cull_cuda_refit_call
 cudaError_t cull_cuda_refit_together(cudaStream_t stream, cull_cuda_refit_call refit, uint32_t blocks,
                                      void *said)
 {
-    return cull_cuda_launch_together(refit_together, blocks, CULL_REFIT_THREADS, refit.bytes, stream,
+    return cull_crew_launch(refit_together, blocks, CULL_REFIT_THREADS, refit.bytes, stream,
                                      refit, static_cast<cull_said *>(said));
 }
