@@ -242,28 +242,30 @@ done:
 }
 
 static cull_status time_batch(cull_backend *backend, const char *type, int64_t batch,
-                              bool repeatable, bool all)
+                              bool repeatable, bool all, struct times *sum)
 {
-    cull_status  status = CULL_OK;
-    struct times sum = {0};
-    size_t       count = sizeof shapes / sizeof *shapes, more = sizeof others / sizeof *others;
+    cull_status status = CULL_OK;
+    size_t      count = sizeof shapes / sizeof *shapes, more = sizeof others / sizeof *others;
 
     for (size_t i = 0; i < count + (all ? more : 0); i++) {
         const struct shape *s = i < count ? &shapes[i] : &others[i - count];
         struct times        one = {0};
 
         TRY(time_shape(backend, s, type, batch, repeatable, &one));
-        sum.forward += s->count * one.forward;
-        sum.data += s->count * one.data;
-        sum.weights += s->count * one.weights;
+        sum->forward += s->count * one.forward;
+        sum->data += s->count * one.data;
+        sum->weights += s->count * one.weights;
     }
-    printf("{\"case\":\"resnet18\",\"type\":\"%s\",\"batch\":%d,\"repeatable\":%s,"
-           "\"forward_us\":%.1f,\"data_us\":%.1f,\"weights_us\":%.1f,\"all_us\":%.1f}\n",
-           type, (int)batch, repeatable ? "true" : "false", sum.forward, sum.data, sum.weights,
-           sum.forward + sum.data + sum.weights);
-    (void)fflush(stdout);
 done:
     return status;
+}
+
+static void tell_sum(const char *type, int64_t batch, bool repeatable, const struct times *sum)
+{
+    printf("{\"case\":\"resnet18\",\"type\":\"%s\",\"batch\":%d,\"repeatable\":%s,"
+           "\"forward_us\":%.1f,\"data_us\":%.1f,\"weights_us\":%.1f,\"all_us\":%.1f}\n",
+           type, (int)batch, repeatable ? "true" : "false", sum->forward, sum->data, sum->weights,
+           sum->forward + sum->data + sum->weights);
 }
 
 int main(int count, char **arguments)
@@ -271,6 +273,7 @@ int main(int count, char **arguments)
     static const int64_t usual[] = {128, 64, 38, 12, 512, 256, 154, 51};
     const char          *name = "cuda", *type = "bf16";
     int64_t              batch[MOST_BATCHES] = {0};
+    struct times         sum[MOST_BATCHES] = {{0}};
     size_t               batches = 0;
     bool                 repeatable = false, all = false;
     cull_backend        *backend = NULL;
@@ -295,7 +298,9 @@ int main(int count, char **arguments)
         memcpy(batch, usual, sizeof usual);
     }
     TRY(cull_backend_open(name, 1, &backend));
-    for (size_t i = 0; i < batches; i++) TRY(time_batch(backend, type, batch[i], repeatable, all));
+    for (size_t i = 0; i < batches; i++)
+        TRY(time_batch(backend, type, batch[i], repeatable, all, &sum[i]));
+    for (size_t i = 0; i < batches; i++) tell_sum(type, batch[i], repeatable, &sum[i]);
 done:
     cull_backend_close(backend);
     if (status != CULL_OK) (void)fprintf(stderr, "%s\n", cull_last_error());

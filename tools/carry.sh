@@ -9,6 +9,10 @@
 set -euo pipefail
 build=$(realpath "$1") out=$(realpath -m "$2")
 top=$(realpath "$(dirname "$0")/..")
+if "$build/cull" train lenet-fashion train.backend=cuda --out /nonexistent/run 2>&1 | grep -q 'not built with'; then
+    echo "carry: the module in $build is of another build than the program: build all of it" >&2
+    exit 1
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/bin" "$work/lib"

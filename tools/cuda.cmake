@@ -42,6 +42,8 @@ add_library(cuda_flags INTERFACE)
 target_compile_options(cuda_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-Wno-deprecated-gpu-targets -Xcompiler=-Wall,-Wextra,-fvisibility=hidden
   --expt-relaxed-constexpr -diag-suppress=177>)
+target_compile_options(cuda_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-fvisibility=hidden;-fno-exceptions;-fno-rtti>")
 target_compile_definitions(cuda_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:_POSIX_C_SOURCE=200809L>)
 target_include_directories(cuda_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_include_directories(cuda_flags SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS} ${CULL_CUDNN_INCLUDE})

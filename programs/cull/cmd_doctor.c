@@ -10,6 +10,11 @@
 
 enum { MOST_PATH = 1024, MOST_TESTS = 8 };
 
+#ifdef CULL_WITHOUT_DNNL
+#define NO_DNNL "none: networks on the processor are plain loops (-DCULL_DNNL=OFF)"
+#else
+#define NO_DNNL "linked into the program"
+#endif
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
 #elif defined(__GNUC__)
@@ -68,7 +73,7 @@ static int print_all(const char *device, const char *dnnl, const char *data, con
 {
     (void)printf("cull      %s\ncompiler  %s\nbackend   %s\noneDNN    %s\ncores     %ld\n"
                  "memory    %.1f GiB\nzlib      %s\njansson   %s\ngnuplot   %s\ndata      %s\n",
-                 cull_version(), COMPILER, device, dnnl[0] ? dnnl : "linked into the program",
+                 cull_version(), COMPILER, device, dnnl[0] ? dnnl : NO_DNNL,
                  sysconf(_SC_NPROCESSORS_ONLN), memory_gib(), zlibVersion(), jansson_version_str(),
                  doctor_finds("gnuplot") ? "found" : "not found", data[0] ? data : "none found");
     doctor_devices_print(devices);

@@ -18,25 +18,16 @@ static bool has_node(void)
     return stat("/dev/nvidiactl", &info) == 0 || stat("/dev/dxg", &info) == 0;
 }
 
-static const char *remedy_of(const char *why)
+/* By what failed to open: a shared object, or the device behind it. */
+static const char *what_to_do(void)
 {
-    static const struct {
-        const char *says, *remedy;
-    } known[] = {
-        {"was not built with this library",
-         "Install libcull and its libcull_cuda.so from one build."},
-        {"libcudnn", "Install cuDNN 9 for CUDA, or name its folder in LD_LIBRARY_PATH."},
-        {"libcublas", "Install CUDA's libraries, or name their folder in LD_LIBRARY_PATH."},
-        {"libcull_cuda", "Build where CUDA 12 or newer and cuDNN 9 are found (-DCULL_CUDA=ON), and "
-                         "keep libcull_cuda.so beside libcull.so."},
-        {"insufficient", "Update the driver: it is older than the CUDA that this was built with."},
-        {"no CUDA-capable device", "Let this container or user see the device (--gpus all, or "
-                                   "CUDA_VISIBLE_DEVICES)."},
-    };
-
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strstr(why, known[i].says)) return known[i].remedy;
-    return "See nvidia-smi, which names what keeps the device from being used.";
+    if (cull_last_subject()[0])
+        return "Build where CUDA 12 or newer and cuDNN 9 are found (-DCULL_CUDA=ON), keep "
+               "libcull_cuda.so beside libcull.so, and name the folders of the libraries that it "
+               "misses in LD_LIBRARY_PATH.";
+    return "See nvidia-smi, which tells of the driver and its devices: the driver must be as new "
+           "as "
+           "the CUDA that this was built with, and a container sees devices with --gpus all.";
 }
 
 static void look_at(cull_backend *backend, doctor_device *out)
@@ -64,7 +55,7 @@ void doctor_devices_find(doctor_devices *out)
     }
     if (out->count) return;
     (void)snprintf(out->why, sizeof out->why, "%s", cull_last_error());
-    (void)snprintf(out->fix, sizeof out->fix, "%s", remedy_of(out->why));
+    (void)snprintf(out->fix, sizeof out->fix, "%s", what_to_do());
 }
 
 json_t *doctor_devices_json(const doctor_devices *d)

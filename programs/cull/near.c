@@ -48,14 +48,21 @@ void try_word(search *s, const char *word)
     try_as(s, word, word);
 }
 
-/* Who leaves the section out spells the rest right, or nearly. */
+bool is_of_strategy(const char *key)
+{
+    for (size_t i = 0; cull_strategy_at(i); i++)
+        if (cull_strategy_option(cull_strategy_at(i), key)) return true;
+    return false;
+}
+
+/* Who leaves the section out spells the rest right, or nearly; `keep` is then a strategy's. */
 void try_key(search *s, const char *key)
 {
     const char *dot = strchr(key, '.');
     size_t      length = strlen(s->wrong);
 
     try_as(s, key, key);
-    if (!dot || strchr(s->wrong, '.')) return;
+    if (!dot || strchr(s->wrong, '.') || is_of_strategy(dot + 1)) return;
     if (length > 4 || strcmp(s->wrong, dot + 1) == 0) try_as(s, dot + 1, key);
 }
 

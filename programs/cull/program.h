@@ -66,6 +66,7 @@ void   try_key(search *s, const char *key); /* also where the section is left ou
 search nearest_strategy(const char *wrong); /* of the built-in ones */
 search nearest_model(const char *wrong);
 search nearest_set(const char *wrong);
+bool   is_of_strategy(const char *key);
 search nearest_key(const char *wrong); /* of a recipe, a strategy's options left out */
 
 /* Wrong usage: "Did you mean " `before` and what was found, if anything was, and where to look. */

@@ -459,7 +459,7 @@ extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather
     [CULL_OP_KEPT] = &cull_host_kept, [CULL_OP_UPDATE] = &cull_host_update,                        \
     [CULL_OP_SUMMARY] = &cull_host_summary, [CULL_OP_TALLY] = &cull_host_tally, CULL_HOST_CHOICES
 
-/* Those of selection (check.c, draw.c, settle.c, ledger.c, sample.c, match.c, cancel.c). */
+/* Those of selection (check.c, draw.c, settle.c, ledger.c, sampling.c, match.c, cancel.c). */
 extern const cull_op_class cull_host_check, cull_host_score, cull_host_draw, cull_host_settle,
     cull_host_record, cull_host_recall, cull_host_sample, cull_host_match, cull_host_cancel;
 #define CULL_HOST_CHOICES                                                                          \

@@ -18,7 +18,12 @@ cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc
     cull_layer_desc         d = *desc;
 
     complete(&d);
-    if (!table || !table->layer[desc->kind])
+    if (!table)
+        FAIL(CULL_UNSUPPORTED,
+             "this build has no networks on the %s backend, being without oneDNN; ref and cuda "
+             "have some",
+             backend->class->name);
+    if (!table->layer[desc->kind])
         FAIL(CULL_UNSUPPORTED, "backend %s cannot run this layer", backend->class->name);
     if (cull_backend_on_host(backend) && (d.parameters != d.dtype || d.statistics != d.dtype))
         FAIL(CULL_UNSUPPORTED, "layers on the %s backend have one type for all",

@@ -9,9 +9,9 @@
 #include "base/sized.h"
 
 /* The one list of backends. libcull_select has no networks, so this file is compiled for it with
- * CULL_WITHOUT_LAYERS; the tests' builds add some of their own. Those of devices are in shared
- * objects, which are opened when they are asked for. */
-#define BACKENDS(X) X(cpu) X(ref)
+ * CULL_WITHOUT_LAYERS; those of `cpu` are oneDNN's, and CULL_WITHOUT_DNNL leaves them out. The
+ * tests' builds add some backends of their own. Those of devices are in shared objects, which are
+ * opened when they are asked for. */
 #ifdef CULL_WITHOUT_LAYERS
 #define LAYERS(name) NULL
 #define MODULE(name) "libcull_" name "_select.so"
@@ -29,12 +29,18 @@
 #else
 #define EMU(X)
 #endif
-#define BUILT_IN(X) BACKENDS(X) FAR(X) EMU(X)
+#if defined(CULL_WITHOUT_LAYERS) || defined(CULL_WITHOUT_DNNL)
+#define PROCESSOR_LAYERS NULL
+#else
+#define PROCESSOR_LAYERS &cull_layers_cpu
+#endif
+#define OTHERS(X) X(ref) FAR(X) EMU(X)
 
 #define DECLARE(name)                                                                              \
     extern const cull_backend_class cull_backend_##name;                                           \
     extern const cull_layer_table   cull_layers_##name;
-BUILT_IN(DECLARE)
+DECLARE(cpu)
+OTHERS(DECLARE)
 
 #define ENTRY(name) {#name, &cull_backend_##name, LAYERS(name), NULL},
 static const struct entry {
@@ -42,10 +48,11 @@ static const struct entry {
     const cull_backend_class *class;
     const cull_layer_table *layers;
     const char             *module; /* where the two are, if not here */
-} entries[] = {BUILT_IN(ENTRY){"cuda", NULL, NULL, MODULE("cuda")}};
+} entries[] = {{"cpu", &cull_backend_cpu, PROCESSOR_LAYERS, NULL},
+               OTHERS(ENTRY){"cuda", NULL, NULL, MODULE("cuda")}};
 
 #define NAME(name) "|" #name
-const char cull_backend_names[] = "auto" BUILT_IN(NAME) "|cuda[:n]";
+const char cull_backend_names[] = "auto|cpu" OTHERS(NAME) "|cuda[:n]";
 
 /* A name may have the number of a device behind it: cuda:1. */
 static const struct entry *find(const char *name, int32_t *ordinal)

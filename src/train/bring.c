@@ -189,31 +189,53 @@ cull_status cull_feed_bring(cull_feed *feed, const cull_sel_step *step,
     return load ? cull_feed_take(feed, step, course, out) : CULL_OK;
 }
 
-cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_trained,
-                             const cull_subset *subset, size_t from, size_t to, cull_batch *out)
+/* Rows of what was met, inputs and targets at once. */
+static cull_status take_met(cull_feed *feed, const cull_batch *met, const uint32_t *index,
+                            size_t count)
+{
+    const cull_gathered list[] = {
+        {met->inputs, feed->rows.inputs, cull_resident_row(feed->resident)},
+        {met->target, feed->rows.target, cull_resident_target(feed->resident)}};
+
+    return cull_resident_take(feed->resident, list, sizeof list / sizeof *list, index, count,
+                              met->count);
+}
+
+/* By place; rows that were made already are copied. */
+static cull_status make_rows(cull_feed *feed, const cull_batch *met, bool as_trained,
+                             const uint32_t *place, const uint32_t *index, size_t count)
 {
     cull_status status = CULL_OK;
-    cull_rows  *rows = &feed->rows;
-    size_t      n = to - from;
 
-    TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident),
-                       cull_resident_target(feed->resident), rows));
-    TRY(cull_backend_copy(feed->backend, rows->place, subset->place + from,
-                          n * sizeof *rows->place));
-    TRY(cull_resident_targets(feed->resident, rows->place, n, rows->target));
+    TRY(cull_resident_targets(feed->resident, place, count, feed->rows.target));
     TRY(cull_resident_make(feed->resident,
-                           &(cull_wanted){.place = rows->place,
-                                          .count = n,
+                           &(cull_wanted){.place = place,
+                                          .count = count,
                                           .now = met->now,
                                           .augmented = feed->setup->augments,
                                           .held = as_trained ? met->inputs : NULL,
-                                          .index = subset->index + from},
-                           rows->inputs));
+                                          .index = index},
+                           feed->rows.inputs));
+done:
+    return status;
+}
+
+cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_trained, bool carried,
+                             const cull_subset *subset, size_t from, size_t to, cull_batch *out)
+{
+    cull_status     status = CULL_OK;
+    const uint32_t *place = subset->place + from, *index = subset->index + from;
+    size_t          n = to - from;
+
+    TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident),
+                       cull_resident_target(feed->resident), &feed->rows));
+    TRY(as_trained && met->inputs && !carried ? take_met(feed, met, index, n)
+                                              : make_rows(feed, met, as_trained, place, index, n));
     *out = (cull_batch){.count = n,
-                        .inputs = rows->inputs,
-                        .target = rows->target,
+                        .inputs = feed->rows.inputs,
+                        .target = feed->rows.target,
                         .weight = subset->weight + from,
-                        .place = rows->place,
+                        .place = place,
                         .step = met->step,
                         .epoch = met->epoch,
                         .now = met->now,

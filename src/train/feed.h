@@ -92,8 +92,8 @@ cull_pending cull_feed_pending(const cull_sel_step *step, const cull_sel_course 
 cull_status cull_feed_take(cull_feed *feed, const cull_sel_step *step,
                            const cull_sel_course *course, cull_batch *out);
 /* Entries from .. to of a subset as a training batch: rows that `met` holds as they are trained
- * are copied, others made. */
-cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_trained,
+ * are copied, others made. carried: some may be of earlier steps. The batch borrows the subset. */
+cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_trained, bool carried,
                              const cull_subset *subset, size_t from, size_t to, cull_batch *out);
 
 #endif

@@ -4,9 +4,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-#define DEVICE    "cuda"
-#define DRIVER    "libcuda.so.1"
-#define PROCESSOR "cpu"
+#define DEVICE "cuda"
+#define DRIVER "libcuda.so.1"
 
 static bool chooses(const cull_train_setup *s)
 {
@@ -34,7 +33,7 @@ static cull_status open_processor(const cull_train_setup *s, const char *because
                                   cull_backend **out, char why[CULL_MACHINE_WHY])
 {
     (void)snprintf(why, CULL_MACHINE_WHY, "%s", because);
-    return cull_backend_open(PROCESSOR, s->threads, out);
+    return cull_backend_open(CULL_MACHINE_PROCESSOR, s->threads, out);
 }
 
 cull_status cull_machine_open(const cull_train_setup *s, cull_backend **out,

@@ -8,6 +8,13 @@
 
 enum { CULL_MACHINE_WHY = 256 };
 
+/* Where networks are computed without a device. */
+#ifdef CULL_WITHOUT_DNNL
+#define CULL_MACHINE_PROCESSOR "ref"
+#else
+#define CULL_MACHINE_PROCESSOR "cpu"
+#endif
+
 /* *why: "" where the setup names its backend, else why `auto` chose as it did. Nothing but the
  * backend's own failures where it is named; a device that auto cannot use is not one. */
 cull_status cull_machine_open(const cull_train_setup *setup, cull_backend **out,

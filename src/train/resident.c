@@ -131,3 +131,13 @@ cull_status cull_resident_targets(cull_resident *r, const uint32_t *place, size_
                                                    .held = r->set->count,
                                                    .bytes = cull_resident_target(r)}});
 }
+
+cull_status cull_resident_take(cull_resident *r, const cull_gathered *list, size_t arrays,
+                               const uint32_t *index, size_t count, size_t held)
+{
+    return cull_kit_run(
+        &r->kit, CULL_OP_GATHER_ALL, 0,
+        &(cull_op_args){
+            .gather_all = {
+                .list = list, .count = arrays, .index = index, .rows = count, .held = held}});
+}

@@ -56,5 +56,8 @@ typedef struct cull_wanted {
 cull_status cull_resident_make(cull_resident *resident, const cull_wanted *wanted, void *inputs);
 cull_status cull_resident_targets(cull_resident *resident, const uint32_t *place, size_t count,
                                   void *target);
+/* Rows of several arrays that hold `held` examples each. */
+cull_status cull_resident_take(cull_resident *resident, const cull_gathered *list, size_t arrays,
+                               const uint32_t *index, size_t count, size_t held);
 
 #endif

@@ -81,13 +81,13 @@ typedef struct cull_train_setup {
     cull_score_setup   score;
     size_t             batch, evaluate_batch;
     bool               drop_short;
+    bool               keeps, keeps_best; /* weights: the latest; also the best */
     uint64_t           epochs, seed;
     const char        *init; /* a file of weights to begin with; NULL: drawn from the seed */
     unsigned           threads;
     uint64_t           log_every;                          /* steps; 0: none                      */
     uint64_t           evaluate_every;                     /* epochs; the last is always          */
     uint64_t           checkpoint_every, checkpoint_steps; /* epochs; steps, 0: none              */
-    bool               keeps, keeps_best;                  /* weights: the latest; also the best  */
     double             target, most_seconds, most_cost;    /* 0: none                             */
     double             shorten;                            /* share of the steps that are run     */
     double             moment[CULL_TRAIN_MOMENTS];         /* epochs of further evaluations       */

@@ -1,4 +1,5 @@
 /* train/step.c - one step of training, in which every room has its line. */
+#include "select/frame.h"
 #include "train/train.h"
 
 cull_sel_course cull_train_course(const cull_trainer *t)
@@ -198,7 +199,8 @@ static cull_status learn_chosen(cull_trainer *t, cull_step_values *v)
     for (size_t from = 0, to = 0; from < t->chosen.count; from = to) {
         if (from > 0) TRY(enter_now(t));
         TRY(cull_sel_subset_group(&t->chosen, from, &to));
-        TRY(cull_feed_gather(&t->feed, &v->batch, as_trained, &t->chosen, from, to, &batch));
+        TRY(cull_feed_gather(&t->feed, &v->batch, as_trained, cull_sel_carries(t->selector),
+                             &t->chosen, from, to, &batch));
         cull_meter_lap(&t->books.meter, CULL_PHASE_LOAD);
         TRY(learn_batch(t, &batch, v));
     }

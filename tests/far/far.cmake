@@ -3,7 +3,8 @@
 add_library(far OBJECT far/far.c far/far_layers.c far/far_log.c far/far_memory.c far/far_ops.c
   far/far_queue.c ${PROJECT_SOURCE_DIR}/src/backend/registry.c)
 target_link_libraries(far PRIVATE cull_flags)
-target_compile_definitions(far PRIVATE CULL_BACKEND_FAR _DEFAULT_SOURCE)
+target_compile_definitions(far PRIVATE CULL_BACKEND_FAR _DEFAULT_SOURCE
+  $<$<NOT:$<BOOL:${CULL_DNNL}>>:CULL_WITHOUT_DNNL>)
 if(emu_is_here)
   target_compile_definitions(far PRIVATE CULL_BACKEND_EMU)
 endif()

@@ -365,7 +365,7 @@ static void decisions_wait_for_nothing_and_are_done_again_at_other_moments(void 
 
         assert_true(cull_sel_records(selector) ==
                     (!(kind.strategy->traits & (CULL_HOST_SIGNALS | CULL_SEL_WAITS)) &&
-                     !strstr(kind.options, "accept")) &&
+                     !strstr(kind.options, "accept") &&
                      strcmp(kind.name, "kath18 remembered") != 0));
         for (size_t i = 0; i < 2 && cull_sel_records(selector); i++) {
             cull_needs needs = {0}, later = {0};

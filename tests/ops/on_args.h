@@ -85,6 +85,20 @@ done:
     return status;
 }
 
+static inline cull_status on_cancel(struct on *on, cull_op_args *args)
+{
+    cull_status status = CULL_OK;
+    size_t      size = (size_t)(args->cancel.p->shape[1] * (args->cancel.h->shape[1] + 1));
+
+    TRY(on_tensor(on, &args->cancel.h));
+    TRY(on_tensor(on, &args->cancel.p));
+    TRY(on_in(on, args->cancel.rows * sizeof(uint32_t), &args->cancel.row));
+    TRY(on_out(on, size * sizeof(double), &args->cancel.b));
+    TRY(on_out(on, sizeof *args->cancel.trouble, &args->cancel.trouble));
+done:
+    return status;
+}
+
 static inline cull_status on_gain(struct on *on, cull_op_args *args)
 {
     cull_status status = CULL_OK;
@@ -298,6 +312,7 @@ static inline cull_status on_args(struct on *on, cull_op_kind kind, cull_op_args
     case CULL_OP_FACILITY: return on_facility(on, args);
     case CULL_OP_GRADIENT: return on_gradient(on, args);
     case CULL_OP_GAIN: return on_gain(on, args);
+    case CULL_OP_CANCEL: return on_cancel(on, args);
     case CULL_OP_AUGMENT: return on_augment(on, args);
     case CULL_OP_RESIZE: return on_resize(on, args);
     case CULL_OP_GATHER: return on_gather(on, args);

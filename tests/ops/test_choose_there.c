@@ -49,12 +49,21 @@ static const struct {
     {"adaptive-random", "period=2 warm=0.5"},
 };
 
+static bool matches_gradients(const char *name)
+{
+    static const char *const names[] = {"gradmatch", "divbs", "grad-match", "craig", "glister"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(name, names[i])) return true;
+    return false;
+}
+
 static bool next(struct kind *kind, size_t *at, size_t *own)
 {
     char name[32] = "";
 
     while (next_kind(kind, at))
-        if (!strstr(kind->name, "gradmatch") && !strstr(kind->name, "divbs")) return true;
+        if (!matches_gradients(kind->name)) return true;
     if (*own >= sizeof more / sizeof *more) return false;
     (void)snprintf(kind->name, sizeof kind->name, "%s", more[*own].name);
     (void)snprintf(kind->options, sizeof kind->options, "%s", more[*own].options);

@@ -211,6 +211,56 @@ static void a_gain_is_the_product_of_two_gradients(void **state)
     drop(&data);
 }
 
+/* Rows in pairs that cancel, times `apart`: what is left of their sum is rounding, or is not. */
+static struct data make_pairs(size_t n, size_t d, size_t c, double apart)
+{
+    struct data data = {cull_matrix(normals_f64(1, n * d), CULL_F64, n, d),
+                        cull_matrix(normals_f64(2, n * c), CULL_F64, n, c),
+                        malloc(n * sizeof *data.row), n};
+    double     *h = data.h.data, *p = data.p.data;
+
+    for (size_t i = 0; i < n; i++) data.row[i] = (uint32_t)(n - 1 - i);
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        memcpy(h + (i + 1) * d, h + i * d, d * sizeof *h);
+        for (size_t j = 0; j < c; j++) p[(i + 1) * c + j] = -p[i * c + j] * (1 + apart);
+    }
+    return data;
+}
+
+static void rounding_that_is_left_becomes_zero(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 8; k++) {
+        size_t      n = k & 1 ? 300 : 10, d = 33, c = k & 2 ? 5 : 1, size = c * (d + 1);
+        struct data data = make_pairs(n, d, c, k & 4 ? 1e-9 : 0);
+
+        EACH(backend, CULL_OP_CANCEL)
+        {
+            double      *b = malloc(size * sizeof *b), largest = 0;
+            double      *entry = (double *)data.h.data + 7 * d + 1, before = *entry;
+            cull_trouble trouble = {0};
+            cull_op_args args = {.gradient = {&data.h, &data.p, data.row, n, b}};
+
+            run(backend, CULL_OP_GRADIENT, &args);
+            if (k % 4 < 2) b[3] += 1e-15;
+            args = (cull_op_args){.cancel = {&data.h, &data.p, data.row, n, b, 0, &trouble}};
+            run(backend, CULL_OP_CANCEL, &args);
+            for (size_t i = 0; i < size; i++) largest = fmax(largest, fabs(b[i]));
+            assert_true(k & 4 ? largest > 1e-12 : largest == 0);
+            assert_int_equal(CULL_WRONG_NOTHING, trouble.what);
+            *entry = 1e200;
+            args.cancel.which = CULL_TROUBLE_TARGET;
+            run(backend, CULL_OP_CANCEL, &args);
+            *entry = before;
+            assert_int_equal(CULL_WRONG_SIGNAL, trouble.what);
+            assert_int_equal(CULL_TROUBLE_TARGET | CULL_TROUBLE_SQUARE, trouble.which);
+            assert_int_equal(7, trouble.row);
+            free(b);
+        }
+        drop(&data);
+    }
+}
+
 static void every_failing_allocation_is_reported(void **state)
 {
     struct data data = make(4, CULL_F32, CULL_F64);
@@ -245,6 +295,7 @@ int main(void)
         cmocka_unit_test(gains_equal_the_reference_for_any_threads),
         cmocka_unit_test(a_rows_gain_does_not_depend_on_its_company),
         cmocka_unit_test(a_gain_is_the_product_of_two_gradients),
+        cmocka_unit_test(rounding_that_is_left_becomes_zero),
         cmocka_unit_test(every_failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);

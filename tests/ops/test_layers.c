@@ -54,7 +54,9 @@ static double tolerance(const cull_layer_desc *d, const struct layer_case *t, in
     bool product = d->kind == CULL_LAYER_DENSE || d->kind == CULL_LAYER_CONV;
     bool rounds = layer_dtype(d, tensor) == CULL_BF16 || (product && tensor != Y);
 
-    return tolerance_f32(d, t) + (d->dtype == CULL_BF16 && rounds ? BF16_ERROR : 0);
+    bool twice = d->kind == CULL_LAYER_CONV && tensor == Y && d->bias; /* before it is added */
+
+    return tolerance_f32(d, t) + (d->dtype == CULL_BF16 && rounds ? (1 + twice) * BF16_ERROR : 0);
 }
 
 /* ---- finite differences ---- */
@@ -229,6 +231,10 @@ static void a_target_that_cannot_be_is_named(void **state)
         struct layer_run         run;
 
         assert_ok(cull_backend_open("cpu", 1, &cpu));
+        if (!cpu->layers) { /* a build without oneDNN */
+            cull_backend_close(cpu);
+            assert_ok(cull_backend_open("ref", 1, &cpu));
+        }
         assert_ok(layer_open(k < 2 ? *state : cpu, t, &d, &run));
         run.rows.label[2] = 3;
         run.rows.truth[13] = 2;
@@ -448,6 +454,7 @@ static void check_threads(const struct layer_case *t, const char *name, cull_dty
 
         assert_ok(cull_backend_open(name, 1 + 2 * k, &backend));
         set_layout(backend, 4, &d);
+        d.repeatable = true;
         assert_ok(layer_open(backend, t, &d, &run));
         layer_run(&run, in, &out[k], false);
         layer_close(&run);

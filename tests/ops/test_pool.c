@@ -185,6 +185,46 @@ static void many_problems_give_what_each_gives_alone(void **state)
     }
 }
 
+/* float32 becomes bfloat16, and what that is as float32 again. */
+static cull_tensor narrow(cull_tensor *t)
+{
+    size_t      count = (size_t)(t->shape[0] * t->stride[0]);
+    uint32_t   *wide = t->data;
+    uint16_t   *half = malloc(count * sizeof *half);
+    cull_tensor out = *t;
+
+    for (size_t i = 0; i < count; i++) {
+        half[i] = (uint16_t)(wide[i] >> 16);
+        wide[i] = (uint32_t)half[i] << 16;
+    }
+    out.data = half;
+    out.dtype = CULL_BF16;
+    return out;
+}
+
+static void bfloat16_is_as_good_as_what_it_stands_for(void **state)
+{
+    (void)state;
+    EACH_DEVICE(backend, CULL_OP_OMP)
+    {
+        for (size_t c = 2; c < CASES; c++) {
+            struct work *wide = make(c, false, false), *half = make(c, false, false);
+
+            free(half->problem.h.data);
+            free(half->problem.p.data);
+            half->problem.h = narrow(&wide->problem.h);
+            half->problem.p = narrow(&wide->problem.p);
+            pursue(backend, wide);
+            pursue(backend, half);
+            assert_int_equal(wide->problem.picked, half->problem.picked);
+            assert_memory_equal(wide->index, half->index, sizeof wide->index);
+            assert_memory_equal(wide->weight, half->weight, sizeof wide->weight);
+            drop(wide);
+            drop(half);
+        }
+    }
+}
+
 static void what_is_not_finite_is_named(void **state)
 {
     (void)state;
@@ -221,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_pick_what_cpu_picks),
         cmocka_unit_test(many_problems_give_what_each_gives_alone),
+        cmocka_unit_test(bfloat16_is_as_good_as_what_it_stands_for),
         cmocka_unit_test(what_is_not_finite_is_named),
         cmocka_unit_test(what_needs_too_much_memory_is_refused),
     };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "select/select.h"
+#include "tensor/tensor.h"
 
 enum { POOL = 100, BATCH = 20, STEPS = POOL / BATCH, EPOCHS = 10 };
 
@@ -600,6 +601,48 @@ static void a_selector_says_what_it_is(void **state)
     cull_selector_destroy(selector);
 }
 
+/* bfloat16 is read as the float32 it stands for. */
+static void narrow_signals_are_what_they_stand_for(void **state)
+{
+    enum { ROWS = 24, D = 6, C = 3 };
+    static const char *const strategies[] = {"gradmatch", "sb", "top-loss"};
+    static uint16_t          h16[ROWS * D], p16[ROWS * C], loss16[ROWS];
+    static float             h[ROWS * D], p[ROWS * C], losses[ROWS];
+
+    (void)state;
+    for (size_t i = 0; i < ROWS * D; i++)
+        h[i] = cull_bf16_wide(h16[i] = cull_bf16_of((float)random_uniform(5, i) - 0.5f));
+    for (size_t i = 0; i < ROWS * C; i++)
+        p[i] = cull_bf16_wide(p16[i] = cull_bf16_of((float)random_uniform(6, i) - 0.5f));
+    for (size_t i = 0; i < ROWS; i++)
+        losses[i] = cull_bf16_wide(loss16[i] = cull_bf16_of((float)random_uniform(7, i)));
+    for (size_t k = 0; k < sizeof strategies / sizeof *strategies; k++) {
+        cull_setting setting = {.pool = ROWS, .batch = ROWS, .seed = 3};
+        cull_subset  subset[2] = {{0}, {0}};
+
+        for (int narrow = 0; narrow < 2; narrow++) {
+            cull_selector *selector = make_selector(strategies[k], "keep=0.4", &setting);
+            cull_signals   s = {.count = ROWS,
+                                .loss = narrow ? cull_vector(loss16, CULL_BF16, ROWS)
+                                               : cull_vector(losses, CULL_F32, ROWS),
+                                .h = narrow ? cull_matrix(h16, CULL_BF16, ROWS, D)
+                                            : cull_matrix(h, CULL_F32, ROWS, D),
+                                .p = narrow ? cull_matrix(p16, CULL_BF16, ROWS, C)
+                                            : cull_matrix(p, CULL_F32, ROWS, C)};
+
+            assert_ok(cull_select(selector, &s, 0, &subset[narrow]));
+            cull_selector_destroy(selector);
+        }
+        assert_int_equal(subset[0].count, subset[1].count);
+        assert_memory_equal(subset[0].index, subset[1].index,
+                            subset[0].count * sizeof *subset[0].index);
+        assert_memory_equal(subset[0].weight, subset[1].weight,
+                            subset[0].count * sizeof *subset[0].weight);
+        cull_subset_clear(&subset[0]);
+        cull_subset_clear(&subset[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -622,6 +665,7 @@ int main(void)
         cmocka_unit_test(a_state_of_an_earlier_version_is_named_as_one),
         cmocka_unit_test(a_new_selector_says_what_it_may_read),
         cmocka_unit_test(a_selector_says_what_it_is),
+        cmocka_unit_test(narrow_signals_are_what_they_stand_for),
     };
     return cmocka_run_group_tests(tests, fill_losses, NULL);
 }

@@ -183,7 +183,7 @@ static void step_scored_by(cull_trainer *t, cull_params *old)
     memcpy(old->running, t->learner.params->running, old->running_count * sizeof(float));
     assert_ok(cull_select(t->selector, &v.scored.signals, 0, &t->chosen));
     assert_ok(cull_feed_gather(&t->feed, &v.batch, cull_feed_as_trained(&t->feed, &v.asked.needs),
-                               &t->chosen, 0, t->chosen.count, &batch));
+                               false, &t->chosen, 0, t->chosen.count, &batch));
     assert_ok(cull_learner_plan(&t->learner, CULL_PLAN_LEARN, batch.count, &plan));
     assert_ok(cull_nn_learn(plan, &batch, &trained));
     assert_ok(cull_optim_step(t->learner.optim, cull_train_rate(t), t->learner.params->value,
@@ -323,8 +323,8 @@ static void clean_scoring_sees_examples_without_augmentation(void **state)
     /* but trains them with it */
     assert_ok(cull_select(clean->selector, &a.scored.signals, 0, &clean->chosen));
     assert_ok(cull_feed_gather(&clean->feed, &a.batch,
-                               cull_feed_as_trained(&clean->feed, &a.asked.needs), &clean->chosen,
-                               0, clean->chosen.count, &batch));
+                               cull_feed_as_trained(&clean->feed, &a.asked.needs), false,
+                               &clean->chosen, 0, clean->chosen.count, &batch));
     assert_memory_not_equal(batch.inputs,
                             (const float *)b.batch.inputs +
                                 clean->chosen.index[0] * (size_t)(SIDE * SIDE),

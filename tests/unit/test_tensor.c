@@ -24,20 +24,20 @@ static void elements_of_every_type_are_read_as_doubles(void **state)
     int32_t i32[] = {7, -4};
     int64_t i64[] = {8, -5};
     uint8_t u8[] = {9, 255};
+
+    uint16_t bf16[] = {0x3f80, 0xc040};
     const struct {
         const void *data;
         cull_dtype  dtype;
         size_t      size;
         double      first, second;
         const char *name;
-    } cases[] = {{f32, CULL_F32, 4, 0.5, -2, "float32"},
-                 {f64, CULL_F64, 8, 0.25, -3, "float64"},
-                 {i32, CULL_I32, 4, 7, -4, "int32"},
-                 {i64, CULL_I64, 8, 8, -5, "int64"},
-                 {u8, CULL_U8, 1, 9, 255, "uint8"}};
+    } cases[] = {{f32, CULL_F32, 4, 0.5, -2, "float32"}, {f64, CULL_F64, 8, 0.25, -3, "float64"},
+                 {i32, CULL_I32, 4, 7, -4, "int32"},     {i64, CULL_I64, 8, 8, -5, "int64"},
+                 {u8, CULL_U8, 1, 9, 255, "uint8"},      {bf16, CULL_BF16, 2, 1, -3, "bfloat16"}};
 
     (void)state;
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 6; i++) {
         cull_tensor t = cull_vector(cases[i].data, cases[i].dtype, 2);
         double      out[2];
 
@@ -49,6 +49,47 @@ static void elements_of_every_type_are_read_as_doubles(void **state)
     }
     assert_int_equal(0, cull_dtype_size((cull_dtype)77));
     assert_string_equal("unknown", cull_dtype_name((cull_dtype)77));
+}
+
+/* To the nearest, ties to even; infinities and what is no number stay what they are. */
+static void floats_are_rounded_to_bfloat16(void **state)
+{
+    static const struct {
+        float    x;
+        uint16_t bits;
+    } cases[] = {{1, 0x3f80},
+                 {-3, 0xc040},
+                 {0x1.01p0f, 0x3f80},
+                 {0x1.03p0f, 0x3f82},
+                 {0x1.010002p0f, 0x3f81},
+                 {0x1.fffffep127f, 0x7f80},
+                 {INFINITY, 0x7f80},
+                 {-0.0f, 0x8000}};
+    float some = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(cases[i].bits, cull_bf16_of(cases[i].x));
+    assert_true(isnan(cull_bf16_wide(cull_bf16_of(NAN))));
+    for (uint32_t bits = 0; bits < 0x7f80; bits++)
+        assert_int_equal(bits, cull_bf16_of(cull_bf16_wide((uint16_t)bits)));
+    some = cull_bf16_wide(0x4049);
+    assert_true(some == 3.140625f);
+}
+
+static void a_broken_bfloat16_is_found(void **state)
+{
+    uint16_t    x[6] = {0x3f80, 0x4000, 0x3f80, 0x7f80, 0x3f80, 0x3f80};
+    cull_tensor t = cull_matrix(x, CULL_BF16, 3, 2), strided = t;
+
+    (void)state;
+    assert_int_equal(1, cull_tensor_first_not_finite(&t, 3));
+    x[3] = 0x7f7f;
+    assert_int_equal(3, cull_tensor_first_not_finite(&t, 3));
+    x[1] = 0xffc0;
+    strided.shape[1] = 1;
+    assert_int_equal(3, cull_tensor_first_not_finite(&strided, 3));
+    assert_int_equal(0, cull_tensor_first_not_finite(&t, 3));
 }
 
 static void strided_rows_are_read_where_they_lie(void **state)
@@ -150,6 +191,9 @@ static void dlpack_tensors_are_viewed_in_place(void **state)
     dl.code = 1, dl.bits = 8, dl.device_type = 3; /* pinned host memory */
     assert_ok(cull_tensor_from_dlpack(&dl, &t));
     assert_int_equal(CULL_U8, t.dtype);
+    dl.code = 4, dl.bits = 16, dl.device_type = 1;
+    assert_ok(cull_tensor_from_dlpack(&dl, &t));
+    assert_int_equal(CULL_BF16, t.dtype);
 }
 
 /* A stride that is never taken means nothing, and producers write what they like there. */
@@ -337,6 +381,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_of_every_type_are_read_as_doubles),
+        cmocka_unit_test(floats_are_rounded_to_bfloat16),
+        cmocka_unit_test(a_broken_bfloat16_is_found),
         cmocka_unit_test(strided_rows_are_read_where_they_lie),
         cmocka_unit_test(checks_name_what_is_wrong),
         cmocka_unit_test(the_first_broken_row_is_found_in_both_types),

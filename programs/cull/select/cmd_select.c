@@ -202,7 +202,7 @@ static int answer(const select_arguments *a, const struct run *r)
 /* There is no such backend: name those there are. */
 static int complain_backend(void)
 {
-    const char *words = cull_recipe_option("train.backend")->words, *next = words;
+    const char *words = strchr(cull_recipe_option("train.backend")->words, '|') + 1, *next = words;
     char        hint[MOST_FLAG_LIST] = "Give";
     size_t      at = strlen(hint);
 

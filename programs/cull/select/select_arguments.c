@@ -41,7 +41,7 @@ static void fill_flags(select_arguments *a, flag *f)
         {"--threads", FLAG_NUMBER, "T", "threads (0: one per core); never changes the result",
          &a->threads, 0},
         {"--backend", FLAG_TEXT, cull_recipe_option("train.backend")->words,
-         "fast, or plain loops (cpu)", &a->backend, 0},
+         "where to compute (cpu)", &a->backend, 0},
         {"-o", FLAG_TEXT, "FILE", "write OUT.npz or OUT.json; '-': standard output", &a->out, 0},
         {"--json", FLAG_SWITCH, NULL, "JSON on standard output", &a->json, 0},
         {"--diagnose", FLAG_SWITCH, NULL, "how good the subset is, too", &a->diagnose, 0},

@@ -148,13 +148,6 @@ static int complain_select(const char *section, const char *wrong)
                          cull_last_error());
 }
 
-static bool is_of_strategy(const char *key)
-{
-    for (size_t i = 0; cull_strategy_at(i); i++)
-        if (cull_strategy_option(cull_strategy_at(i), key)) return true;
-    return false;
-}
-
 /* What was probably meant by a wrong key or strategy, or where to look. */
 static int complain_recipe(cull_status status)
 {

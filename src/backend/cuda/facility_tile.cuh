@@ -29,7 +29,8 @@ struct cull_tile_atoms {
     __device__ uint32_t at(uint32_t i) const { return list ? list[first + i] : first + i; }
 };
 
-static __device__ __forceinline__ size_t cull_facility_row_of(const cull_facility_task &x, uint32_t i)
+static __device__ __forceinline__ size_t cull_facility_row_of(const cull_facility_task &x,
+                                                              uint32_t i)
 {
     return x.row ? x.row[i] : i;
 }

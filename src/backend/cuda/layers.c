@@ -16,13 +16,13 @@ static int64_t block(cull_backend *backend, int64_t c, int64_t common)
 }
 
 /* A convolution of few rows leaves much of a device idle; what its inputs' gradient waits for is
- * not what its weights' does. */
+ * not what its weights' does. All of them, since they share scratch memory, one after the other. */
 static bool beside(cull_backend *backend, const cull_layer_desc *desc)
 {
-    const char *wanted = getenv("CULL_CUDA_BESIDE");
+    const char *wanted = getenv("CULL_CUDA_BESIDE"); /* 0, for benchmarks: nothing is */
 
     (void)backend;
-    return desc->kind == CULL_LAYER_CONV && desc->input_gradient && !(wanted && *wanted == '0');
+    return desc->kind == CULL_LAYER_CONV && !(wanted && *wanted == '0');
 }
 
 static cull_status join(cull_backend *backend)

@@ -51,7 +51,8 @@ static __global__ void __launch_bounds__(BLOCK)
 
     if (a.trouble && a.trouble->what != CULL_WRONG_NOTHING) return;
     for (unsigned j = threadIdx.x; j < 4 * fours; j += BLOCK)
-        place[j] = j >= rows || (a.unseen && a.unseen[first + j]) ? CULL_NO_ROW : a.place[first + j];
+        place[j] =
+            j >= rows || (a.unseen && a.unseen[first + j]) ? CULL_NO_ROW : a.place[first + j];
     __syncthreads();
     if (i >= rows || place[i] == CULL_NO_ROW) return;
     mine = place[i];

@@ -66,7 +66,6 @@ static void cut_rows(const cull_cuda *cuda, cull_batchnorm_cut *n)
     n->per = n->rows / n->chunks;
     n->extra = n->rows % n->chunks;
     n->steps = divide_up(n->per + (n->extra > 0), at_once);
-    n->together = n->chunks > 1;
 }
 
 /* Forward keeps x, backward x and the gradient before the ReLU. */
@@ -108,6 +107,20 @@ static size_t partials(const cull_batchnorm_cut *n)
     return (size_t)n->slabs * n->chunks * n->lanes * (size_t)n->width;
 }
 
+/* Blocks may take all the shared memory there is, and meet where the device lets them. */
+static cull_status prepare(const cull_cuda *cuda, cull_batchnorm_cut *n)
+{
+    cull_status status = CULL_OK;
+    int         meets = 0;
+
+    CUDA(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, cuda->number));
+    n->together = meets && n->chunks > 1;
+    CUDA(cull_cuda_batchnorm_prepare_forward(n, cuda->shared_most));
+    CUDA(cull_cuda_batchnorm_prepare_backward(n, cuda->shared_most));
+done:
+    return status;
+}
+
 static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cull_layer_op **out)
 {
     cull_status       status = CULL_OK;
@@ -129,9 +142,11 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     TRY(cull_backend_allocate(backend, pairs, 2 * cull_dtype_size(desc->parameters), "a norm",
                               &norm->single.partial));
     norm->whole.partial = norm->single.partial;
-    CUDA(cull_cuda_batchnorm_prepare(&norm->whole, cuda->shared_most));
-    CUDA(cull_cuda_batchnorm_prepare(&norm->single, cuda->shared_most));
-    norm->base.implementation = norm->whole.chunks == 1 ? "own, a block a slab" : "own, together";
+    TRY(prepare(cuda, &norm->whole));
+    TRY(prepare(cuda, &norm->single));
+    norm->base.implementation = norm->whole.chunks == 1 ? "own, a block a slab"
+                                : norm->whole.together  ? "own, together"
+                                                        : "own, pass by pass";
     *out = &norm->base;
     norm = NULL;
 done:

@@ -51,7 +51,8 @@ extern "C" {
 #endif
 
 /* Up to `most` bytes of shared memory may be asked for. */
-cudaError_t cull_cuda_batchnorm_prepare(const cull_batchnorm_cut *norm, size_t most);
+cudaError_t cull_cuda_batchnorm_prepare_forward(const cull_batchnorm_cut *norm, size_t most);
+cudaError_t cull_cuda_batchnorm_prepare_backward(const cull_batchnorm_cut *norm, size_t most);
 
 cudaError_t cull_cuda_batchnorm_forward(cudaStream_t stream, const cull_batchnorm_cut *norm,
                                         const cull_batchnorm_call *args);

@@ -92,6 +92,7 @@ static cull_status check_adding(struct contender *c, cull_nn_way *way)
     if (bytes > LOOKED_AT) bytes = LOOKED_AT;
     TRY(cull_backend_allocate(backend, cull_plan_room(way->adding) + 1, 1, "scratch", &room));
     TRY(cull_backend_fill(backend, (void *)(uintptr_t)c->args.dy, 0, dy));
+    CUDA(cull_rows_noise(c->stream, op->types.values, cull_conv_x(&op->shape), c->args.dx));
     TRY(cull_backend_download(backend, before, c->args.dx, bytes));
     status = cull_plan_conv(way->adding, c->stream, c->args.dx, (void *)(uintptr_t)c->args.narrow,
                             (void *)(uintptr_t)c->args.dy, room);
@@ -103,11 +104,6 @@ static cull_status check_adding(struct contender *c, cull_nn_way *way)
         status = cull_backend_wait(backend);
     }
 done:
-    if (status == CULL_OK)
-        status =
-            cull_cuda_check(cull_rows_noise(c->stream, op->types.values, cull_conv_y(&op->shape),
-                                            (void *)(uintptr_t)c->args.dy),
-                            "cull_rows_noise");
     cull_backend_release(backend, room);
     return status;
 }

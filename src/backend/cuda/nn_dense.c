@@ -117,6 +117,7 @@ static cull_status backward(cull_layer_op *base, const cull_layer_args *args)
     cull_cuda  *cuda = NULL;
 
     TRY(cull_cuda_enter(base->backend, &cuda));
+    TRY(cull_cuda_join(cuda)); /* convolutions beside have the scratch memory */
     TRY(cull_dense_weights(base, args, cuda->stream));
     TRY(cull_dense_data(base, args, cuda->stream));
 done:

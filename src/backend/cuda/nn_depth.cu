@@ -30,7 +30,8 @@ template <typename T, int VEC> struct __align__(sizeof(T) * VEC) several {
 
 /* ---- forward ---- */
 template <typename T, typename A, int VEC>
-__global__ void depth_forward(cull_conv_shape s, int lanes, const T *x, const T *w, const A *b, T *y)
+__global__ void depth_forward(cull_conv_shape s, int lanes, const T *x, const T *w, const A *b,
+                              T *y)
 {
     CULL_SHARED(A, weight); /* [taps][lanes * VEC] */
     int lane = static_cast<int>(threadIdx.x) % lanes, row = static_cast<int>(threadIdx.x) / lanes;
@@ -204,7 +205,8 @@ static int lanes_of(int count, size_t size)
 {
     int lanes = 1;
 
-    while (lanes < CULL_WARP && lanes < count && size * static_cast<size_t>(2 * lanes) <= MOST_SHARED)
+    while (lanes < CULL_WARP && lanes < count &&
+           size * static_cast<size_t>(2 * lanes) <= MOST_SHARED)
         lanes *= 2;
     return lanes;
 }
@@ -317,7 +319,8 @@ cudaError_t cull_depth_weights(cudaStream_t stream, const cull_conv_shape *s, cu
     int  parts = parts_of(s, processors);
     bool wide = s->o == s->c && s->c % HALF_WIDE == 0 && aligned(x, dy, 16);
 
-    if (values == CULL_F64) return run_weights<double, double, 1>(stream, s, parts, x, dy, dw, room);
+    if (values == CULL_F64)
+        return run_weights<double, double, 1>(stream, s, parts, x, dy, dw, room);
     if (values == CULL_F32)
         return wide ? run_weights<float, float, HALF_WIDE>(stream, s, parts, x, dy, dw, room)
                     : run_weights<float, float, 1>(stream, s, parts, x, dy, dw, room);

@@ -49,14 +49,13 @@ cull_status cull_blas_said(cublasStatus_t said, const char *call)
     return cull_fail(status, "%.*s: %s", name_length(call), call, cublasLtGetStatusString(said));
 }
 
-static cull_status open_both(cull_library *library, int device)
+static cull_status open_all(cull_library *library, int device)
 {
     struct cudaDeviceProp known;
     cudaError_t           error = cudaGetDeviceProperties(&known, device);
 
     if (error != cudaSuccess)
         return cull_fail(CULL_DEVICE, "cudaGetDeviceProperties: %s", cudaGetErrorString(error));
-    DNN(cudnnCreate(&library->dnn));
     BLAS(cublasLtCreate(&library->blas));
     (void)snprintf(library->about, sizeof library->about,
                    "cull %d.%d.%d, %.60s, %d, cuDNN %zu, cuBLASLt %zu", CULL_VERSION_MAJOR,
@@ -70,7 +69,7 @@ cull_status cull_library_open(int device, cull_library **out)
     cull_library *library = nullptr;
     cull_status   status = cull_base_alloc(1, sizeof *library, "cuDNN", &library);
 
-    if (status == CULL_OK) status = open_both(library, device);
+    if (status == CULL_OK) status = open_all(library, device);
     if (status != CULL_OK) {
         cull_library_close(library);
         library = nullptr;

@@ -12,7 +12,7 @@ extern "C" {
 }
 
 struct cull_library {
-    cudnnHandle_t    dnn;
+    cudnnHandle_t    dnn; /* made with the first operation: it takes time */
     cublasLtHandle_t blas;
     char             about[128];
 };

@@ -95,6 +95,7 @@ cull_status cull_operation_make(cull_library *library, const cull_conv_problem *
     float                    alpha = 1, beta = problem->add ? 1 : 0;
     cudnnBackendDescriptor_t op = nullptr;
 
+    if (!library->dnn) DNN(cudnnCreate(&library->dnn));
     PASS(make_tensor(&out->x, TENSOR_X, problem->values, s->n, s->c, s->h, s->w));
     PASS(make_tensor(&out->w, TENSOR_W, w_type, s->o, s->c / s->groups, s->kernel[0],
                      s->kernel[1]));

@@ -129,8 +129,8 @@ static cull_status ask(const cull_operation &operation, cudnnBackendHeurMode_t m
 }
 
 /* Mode A first, and where it gives too little B, and the engines that always work. */
-static void ask_all(const cull_operation &operation, const cull_conv_problem *problem, bool compiled,
-                    size_t most, cull_choice *out, size_t *count)
+static void ask_all(const cull_operation &operation, const cull_conv_problem *problem,
+                    bool compiled, size_t most, cull_choice *out, size_t *count)
 {
     static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B,
                                                    CUDNN_HEUR_MODE_FALLBACK};

@@ -49,6 +49,7 @@ static cull_status describe(product_plan *plan, const cull_product_problem *p)
                                                                    : CUBLAS_COMPUTE_32F;
     cublasOperation_t   turn = CUBLAS_OP_T;
     cublasLtEpilogue_t  bias = CUBLASLT_EPILOGUE_BIAS;
+    const void         *somewhere = plan; /* heuristics want to see an address; none is read */
 
     BLAS(cublasLtMatmulDescCreate(&plan->how, compute, CUDA_R_32F));
     if (p->turned_a)
@@ -57,9 +58,12 @@ static cull_status describe(product_plan *plan, const cull_product_problem *p)
     if (p->turned_b)
         BLAS(cublasLtMatmulDescSetAttribute(plan->how, CUBLASLT_MATMUL_DESC_TRANSB, &turn,
                                             sizeof turn));
-    if (p->bias)
+    if (p->bias) {
         BLAS(cublasLtMatmulDescSetAttribute(plan->how, CUBLASLT_MATMUL_DESC_EPILOGUE, &bias,
                                             sizeof bias));
+        BLAS(cublasLtMatmulDescSetAttribute(plan->how, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                            &somewhere, sizeof somewhere));
+    }
     PASS(make_layout(&plan->a, p->values, p->rows, p->depth, p->turned_a));
     PASS(make_layout(&plan->b, p->values, p->depth, p->columns, p->turned_b));
     return make_layout(&plan->d, p->result, p->rows, p->columns, false);

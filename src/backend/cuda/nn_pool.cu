@@ -191,7 +191,8 @@ static __global__ void go_back(cull_pool_cut d, uint32_t count, const T *dy, con
 }
 
 template <typename T, int W>
-static __global__ void whole_back(cull_pool_cut d, uint32_t count, const T *dy, T *dx, bool accumulate)
+static __global__ void whole_back(cull_pool_cut d, uint32_t count, const T *dy, T *dx,
+                                  bool accumulate)
 {
     uint32_t     i = blockIdx.x * THREADS + threadIdx.x, wide = d.c / W, area = d.h * d.w;
     cull_real<T> g[W];
@@ -244,8 +245,9 @@ static cudaError_t backward(cudaStream_t stream, const cull_pool_cut &d, const v
     uint32_t count = static_cast<uint32_t>(d.n * d.h * d.w * (d.c / W));
     unsigned grid = cull_cuda_blocks(count, THREADS);
 
-    void (*windowed)(cull_pool_cut, uint32_t, const T *, const uint8_t *, T *, bool) = go_back<T, W>;
     void (*all)(cull_pool_cut, uint32_t, const T *, T *, bool) = whole_back<T, W>;
+    void (*windowed)(cull_pool_cut, uint32_t, const T *, const uint8_t *, T *, bool) =
+        go_back<T, W>;
 
     if (d.kind == CULL_POOL_GLOBAL)
         return CULL_LAUNCH(all, grid, THREADS, 0, stream, d, count, dy, dx, accumulate);
@@ -253,8 +255,8 @@ static cudaError_t backward(cudaStream_t stream, const cull_pool_cut &d, const v
                        d.kind == CULL_POOL_MAX ? state : nullptr, dx, accumulate);
 }
 
-cudaError_t cull_cuda_pool_forward(cudaStream_t stream, const cull_pool_cut *d, const void *x, void *y,
-                                   uint8_t *state)
+cudaError_t cull_cuda_pool_forward(cudaStream_t stream, const cull_pool_cut *d, const void *x,
+                                   void *y, uint8_t *state)
 {
 #define CALL(T, W) forward<T, W>(stream, *d, x, y, state)
     return CULL_BY_TYPE(d->dtype, d->width, CALL);

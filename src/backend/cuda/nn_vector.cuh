@@ -77,7 +77,8 @@ static __device__ __forceinline__ cull_pack<T, W> cull_close(const cull_real<T> 
 
 #ifndef CULL_EMU
 template <>
-__device__ __forceinline__ void cull_open<cull_bf16, 8>(const cull_pack<cull_bf16, 8> &x, float *out)
+__device__ __forceinline__ void cull_open<cull_bf16, 8>(const cull_pack<cull_bf16, 8> &x,
+                                                        float                         *out)
 {
     for (int i = 0; i < 4; i++) {
         out[2 * i] = __uint_as_float(x.word[i] << 16);
@@ -112,7 +113,11 @@ static __device__ __forceinline__ void cull_write(T *to, const cull_real<T> *x)
 }
 
 /* One rounding, wherever it is computed. */
-static __device__ __forceinline__ float  cull_fma(float a, float b, float c) { return fmaf(a, b, c); }
+static __device__ __forceinline__ float cull_fma(float a, float b, float c)
+{
+    return fmaf(a, b, c);
+}
+
 static __device__ __forceinline__ double cull_fma(double a, double b, double c)
 {
     return fma(a, b, c);

@@ -25,8 +25,9 @@ __global__ void __launch_bounds__(BLOCK) make_columns(cull_pool_atoms x)
     uint32_t          i = blockIdx.x * BLOCK + threadIdx.x;
     bool              live = i / CULL_WARP * CULL_WARP < x.n;
     uint32_t          row = x.at[i < x.n ? i : x.n - 1], other = x.at[blockIdx.y];
-    double            inner = 0, hh = cull_pool_apply(x.h, row, live, cull_pool_row{x.h, other}, piece);
+    double            inner = 0, hh = 0;
 
+    hh = cull_pool_apply(x.h, row, live, cull_pool_row{x.h, other}, piece);
     if (x.column >= 0)
         inner = cull_rows_at(x.p, row, x.column) * cull_rows_at(x.p, other, x.column);
     else

@@ -21,7 +21,10 @@ enum {
 template <typename T, int W> struct cull_pool_wide;
 
 template <typename T> struct cull_pool_wide<T, 1> {
-    static __device__ __forceinline__ void get(const T *x, double *out) { out[0] = cull_load(x, 0); }
+    static __device__ __forceinline__ void get(const T *x, double *out)
+    {
+        out[0] = cull_load(x, 0);
+    }
 };
 
 template <> struct cull_pool_wide<float, 4> {
@@ -152,8 +155,8 @@ struct cull_pool_array {
     __device__ double operator()(size_t i) const { return data[i]; }
 };
 
-/* Whole rows times x, which the whole block brings to `piece` (shared, CULL_POOL_PIECE); a warp that
- * is not `live` only helps. */
+/* Whole rows times x, which the whole block brings to `piece` (shared, CULL_POOL_PIECE); a warp
+ * that is not `live` only helps. */
 template <typename From>
 static __device__ double cull_pool_apply(const cull_cuda_rows &rows, uint32_t row, bool live,
                                          const From &x, double *piece)

@@ -1,9 +1,9 @@
 /*
  * backend/cuda/rank.cu - percentile_i = (#smaller + 1/2 #equal) / n.
  *
- * Few rows are compared pair by pair: a warp has some rows, its lanes share out the others. Of many,
- * their images (number.cuh) are sorted, and each row is looked up twice: where those equal to it
- * begin and end.
+ * Few rows are compared pair by pair: a warp has some rows, its lanes share out the others. Of
+ * many, their images (number.cuh) are sorted, and each row is looked up twice: where those equal to
+ * it begin and end.
  */
 #include "backend/cuda/number.cuh"
 #include "backend/cuda/rank.h"

@@ -14,7 +14,7 @@ typedef struct cull_cuda_rows {
 /* NULL: no matrix. */
 static inline cull_cuda_rows cull_cuda_rows_of(const cull_tensor *t)
 {
-    cull_cuda_rows rows = {0};
+    cull_cuda_rows rows = {NULL, 0, 0, 0};
 
     if (!t || !t->data) return rows;
     rows.data = t->data;

@@ -1,6 +1,6 @@
 /*
  * backend/cuda/sample.cu - sample: rows drawn with replacement in proportion to their scores
- * (backend/sample.c has the formulas).
+ * (backend/sampling.c has the formulas).
  *
  * Norms are made first, a warp a row. Then one block does the rest. What is summed is summed in the
  * order of the columns and of the rows, by one thread from shared memory, as on the host: a sum in

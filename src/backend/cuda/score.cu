@@ -1,4 +1,4 @@
-/* backend/cuda/score.cu - score: what rows are chosen by; chance: weights that they are drawn by. */
+/* backend/cuda/score.cu - score: what rows are chosen by; chance: weights they are drawn by. */
 #include <float.h>
 
 #include "backend/cuda/number.cuh"

@@ -2,8 +2,9 @@
  * backend/cuda/settle.cu - settle: a subset's rows in order (by group, then row, then place), with
  * their places.
  *
- * Most rules hand in what is in order already: that is looked at first. If it is not, one block sorts
- * up to some thousands of entries; of more, the launches that sort find out that they need not.
+ * Most rules hand in what is in order already: that is looked at first. If it is not, one block
+ * sorts up to some thousands of entries; of more, the launches that sort find out that they need
+ * not.
  */
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/settle.h"

@@ -77,7 +77,8 @@ static __global__ void __launch_bounds__(CULL_SORT_BLOCK)
     Items    near = items.within(room, CULL_SORT_CHUNK);
 
     if (!items.wanted()) return;
-    for (unsigned i = threadIdx.x; i < here; i += blockDim.x) Items::copy(items, first + i, near, i);
+    for (unsigned i = threadIdx.x; i < here; i += blockDim.x)
+        Items::copy(items, first + i, near, i);
     __syncthreads();
     if (sorts) cull_sort_within(near, here, CULL_SORT_CHUNK);
     for (unsigned step = sorts ? 0 : CULL_SORT_CHUNK / 2; step > 0; step /= 2) {
@@ -85,7 +86,8 @@ static __global__ void __launch_bounds__(CULL_SORT_BLOCK)
             cull_sort_apart(near, t, step, here);
         __syncthreads();
     }
-    for (unsigned i = threadIdx.x; i < here; i += blockDim.x) Items::copy(near, i, items, first + i);
+    for (unsigned i = threadIdx.x; i < here; i += blockDim.x)
+        Items::copy(near, i, items, first + i);
 }
 
 /* One comparison a thread, of items that mirror each other within `size` or are `step` apart. */
@@ -111,7 +113,7 @@ static cudaError_t cull_sort(cudaStream_t stream, Items items, size_t count)
                                     CULL_SORT_CHUNK * bytes, stream, items, count, true);
 
     for (size_t size = 2 * CULL_SORT_CHUNK; size / 2 < count && error == cudaSuccess; size *= 2) {
-        size_t mirrored = (count + size - 1) / size * (size / 2); /* pairs, also of what is not there */
+        size_t mirrored = (count + size - 1) / size * (size / 2); /* pairs, some of nothing */
 
         error = CULL_LAUNCH(cull_sort_far<Items>, cull_cuda_blocks(mirrored, CULL_SORT_BLOCK),
                             CULL_SORT_BLOCK, 0, stream, items, count, size, size_t{0});

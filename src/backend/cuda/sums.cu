@@ -1,7 +1,7 @@
 /*
  * backend/cuda/sums.cu - summary: the first block adds the losses one by one, as the host does, so
  * that the sum is the same to the bit; the others count what was classified right. The last block
- * to end puts both together. tally: the first row of a place counts all of its rows, in their order.
+ * to end puts both together. tally: the first row of a place counts all of them, in their order.
  */
 #include <math.h>
 

@@ -146,7 +146,8 @@ static cull_network_setup setup_of(const cull_train_setup *s)
                                 .decay_all = s->decay_all,
                                 .loss = s->loss,
                                 .seed = s->seed,
-                                .backend = strcmp(s->backend, "auto") ? s->backend : "cpu",
+                                .backend = strcmp(s->backend, "auto") ? s->backend
+                                                                      : CULL_MACHINE_PROCESSOR,
                                 .threads = s->threads};
 }
 

@@ -1,5 +1,5 @@
 /*
- * backend/sample.c - sample: rows drawn with replacement in proportion to their scores.
+ * backend/sampling.c - sample: rows drawn with replacement in proportion to their scores.
  *
  *     score      the loss; |p|; or |p| sqrt(1 + |h|^2)      over the largest, so that no sum of
  * them is too large row of u   the first at which the running sum of scores exceeds u times the

@@ -1,0 +1,196 @@
+/*
+ * backend/cuda/nn_batchnorm.cuh - what both ways of batch normalisation do alike: where a thread
+ * is, sums of a block, sums of all blocks, launches.
+ *
+ * A thread adds up its few rows, a block its threads, and every block all chunks, in a fixed order.
+ */
+#ifndef CULL_BACKEND_CUDA_NN_BATCHNORM_CUH
+#define CULL_BACKEND_CUDA_NN_BATCHNORM_CUH
+
+#include "backend/cuda/nn_batchnorm.h"
+
+#include "backend/cuda/nn_vector.cuh"
+
+enum { THREADS = CULL_BATCHNORM_THREADS, WARPS = THREADS / CULL_WARP };
+enum { SUMS = 1, APPLY = 2 };                           /* passes of a launch              */
+enum { MEAN, SCALE, SHIFT, LEVEL, TILT, RSTD, PARAMS }; /* of a channel, in shared memory */
+
+/* Of one channel and chunk: mean and centred squares, or S and T. */
+template <typename R> struct alignas(2 * sizeof(R)) pair {
+    R a, b;
+};
+
+/* Where this thread is: which channels, and which rows. */
+struct site {
+    uint32_t wide;    /* channels across the slab's threads     */
+    uint32_t at;      /* my first channel in the slab           */
+    uint32_t channel; /* and of all                             */
+    uint32_t slab, chunk, rows, row, mine;
+    size_t   first, stride; /* my first element, and how far apart the next ones are */
+};
+
+static __device__ __forceinline__ site find_site(const cull_batchnorm_cut &n, uint32_t width)
+{
+    site     s;
+    uint32_t lane = threadIdx.x % n.lanes, row = threadIdx.x / n.lanes, step = THREADS / n.lanes;
+
+    s.wide = n.lanes * width;
+    s.slab = blockIdx.x % n.slabs;
+    s.chunk = blockIdx.x / n.slabs;
+    s.at = lane * width;
+    s.channel = s.slab * n.slab + s.at;
+    s.rows = n.per + (s.chunk < n.extra);
+    s.row = s.chunk * n.per + (s.chunk < n.extra ? s.chunk : n.extra) + row;
+    s.mine = row < s.rows ? (s.rows - row - 1) / step + 1 : 0;
+    if (s.at >= n.slab || s.channel >= n.channels) s.mine = 0;
+    s.first = static_cast<size_t>(s.row) * n.channels + s.channel;
+    s.stride = static_cast<size_t>(step) * n.channels;
+    return s;
+}
+
+/* Shared memory: what is being added up, what the channels are computed with, values. */
+template <typename R> struct room {
+    R    *scratch;
+    R    *param; /* [PARAMS][wide] */
+    void *kept;
+};
+
+template <typename R> static __device__ __forceinline__ room<R> divide(unsigned char *shared)
+{
+    room<R> r = {reinterpret_cast<R *>(shared), reinterpret_cast<R *>(shared + 2 * WARPS * 256),
+                 shared + CULL_BATCHNORM_SCRATCH};
+
+    static_assert(2 * WARPS * 256 + PARAMS * CULL_BATCHNORM_WIDE * 4 <= CULL_BATCHNORM_SCRATCH &&
+                      2 * THREADS * sizeof(R) <= 2 * WARPS * 256,
+                  "no room for sums and parameters");
+    return r;
+}
+
+/* The sums over the block's rows of two numbers for each of a thread's channels, in scratch by
+ * warp: [WARPS][2][wide]. */
+template <int W, typename R>
+static __device__ void fold(R *a, R *b, uint32_t lanes, R *scratch)
+{
+    uint32_t wide = lanes * W, lane = threadIdx.x % CULL_WARP, warp = threadIdx.x / CULL_WARP;
+
+    for (uint32_t apart = CULL_WARP / 2; apart >= lanes; apart /= 2) {
+        for (int i = 0; i < W; i++) {
+            a[i] += __shfl_xor_sync(CULL_ALL_LANES, a[i], apart);
+            b[i] += __shfl_xor_sync(CULL_ALL_LANES, b[i], apart);
+        }
+    }
+    for (int i = 0; i < W && lane < lanes; i++) {
+        scratch[warp * 2 * wide + lane * W + i] = a[i];
+        scratch[(warp * 2 + 1) * wide + lane * W + i] = b[i];
+    }
+    __syncthreads();
+}
+
+/* Of channel threadIdx.x of the slab: what the warps left. */
+template <typename R>
+static __device__ pair<R> total(const R *scratch, uint32_t wide)
+{
+    pair<R> sum = {0, 0};
+
+    for (int warp = 0; warp < WARPS; warp++) {
+        sum.a += scratch[2 * warp * wide + threadIdx.x];
+        sum.b += scratch[(2 * warp + 1) * wide + threadIdx.x];
+    }
+    return sum;
+}
+
+template <typename R>
+static __device__ __forceinline__ pair<R> *partials(const cull_batchnorm_cut &n, const site &s)
+{
+    return static_cast<pair<R> *>(n.partial) + static_cast<size_t>(s.slab) * n.chunks * s.wide;
+}
+
+/* What each thread has of the chunks' pairs, as `take` adds them up, put together in order: of
+ * channel threadIdx.x, for threads below wide. */
+template <typename R, typename F>
+static __device__ pair<R> gather(const cull_batchnorm_cut &n, const site &s, R *scratch, F take)
+{
+    enum { AHEAD = 8 };
+    const pair<R> *part = partials<R>(n, s) + threadIdx.x % s.wide;
+    pair<R>        sum = {0, 0};
+    uint32_t       groups = THREADS / s.wide;
+
+    for (uint32_t first = threadIdx.x / s.wide; first < n.chunks; first += AHEAD * groups) {
+        pair<R> v[AHEAD];
+
+        CULL_UNROLL
+        for (uint32_t u = 0; u < AHEAD; u++)
+            if (first + u * groups < n.chunks) v[u] = part[(first + u * groups) * s.wide];
+        CULL_UNROLL
+        for (uint32_t u = 0; u < AHEAD; u++)
+            if (first + u * groups < n.chunks)
+                take(sum, v[u], n.per + (first + u * groups < n.extra));
+    }
+    scratch[threadIdx.x] = sum.a;
+    scratch[THREADS + threadIdx.x] = sum.b;
+    __syncthreads();
+    if (threadIdx.x >= s.wide) return sum;
+    for (uint32_t g = 1; g < groups; g++) {
+        sum.a += scratch[g * s.wide + threadIdx.x];
+        sum.b += scratch[THREADS + g * s.wide + threadIdx.x];
+    }
+    return sum;
+}
+
+/* The channel that a thread below the slab's width sees to; n.channels: none. */
+static __device__ __forceinline__ uint32_t own_channel(const cull_batchnorm_cut &n, const site &s)
+{
+    uint32_t channel = s.slab * n.slab + threadIdx.x;
+
+    return threadIdx.x < n.slab && channel < n.channels ? channel : n.channels;
+}
+
+/* Gamma and beta are there before they are needed. */
+template <typename R>
+static __device__ void bring(const cull_batchnorm_cut &n, const cull_batchnorm_call &a,
+                             const site &s, const room<R> &r)
+{
+    uint32_t channel = own_channel(n, s);
+
+    if (channel == n.channels) return;
+    r.param[SCALE * s.wide + threadIdx.x] = static_cast<const R *>(a.gamma)[channel];
+    r.param[SHIFT * s.wide + threadIdx.x] = static_cast<const R *>(a.beta)[channel];
+}
+
+template <int W, typename R>
+static __device__ __forceinline__ void take_param(const site &s, const room<R> &r, int which,
+                                                  R *out)
+{
+    cull_read<R, W>(r.param + which * s.wide + s.at, out);
+}
+
+/* ---- launches ---- */
+
+typedef void (*kernel_type)(cull_batchnorm_cut, cull_batchnorm_call, int);
+
+static cudaError_t allow(kernel_type kernel, size_t shared)
+{
+    return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                static_cast<int>(shared));
+}
+
+static cudaError_t launch(kernel_type kernel, cudaStream_t stream, const cull_batchnorm_cut &n,
+                          size_t shared, const cull_batchnorm_call &a)
+{
+    unsigned    grid = n.slabs * n.chunks;
+    cudaError_t error = cudaSuccess;
+
+    if (a.by_running)
+        return CULL_LAUNCH(kernel, grid, THREADS, CULL_BATCHNORM_SCRATCH, stream, n, a, APPLY);
+    if (n.chunks == 1)
+        return CULL_LAUNCH(kernel, grid, THREADS, shared, stream, n, a, SUMS | APPLY);
+    if (n.together)
+        return cull_cuda_launch_together(kernel, grid, THREADS, shared, stream, n, a,
+                                         SUMS | APPLY);
+    error = CULL_LAUNCH(kernel, grid, THREADS, CULL_BATCHNORM_SCRATCH, stream, n, a, SUMS);
+    if (error != cudaSuccess) return error;
+    return CULL_LAUNCH(kernel, grid, THREADS, CULL_BATCHNORM_SCRATCH, stream, n, a, APPLY);
+}
+
+#endif
