@@ -1,6 +1,7 @@
 /*
  * backend/cuda/crew.cuh - threads that find something out together: those of one block, or of all
- * blocks of a kernel whose blocks meet: few as a cluster, which is quicker, or as many as run at once.
+ * blocks of a kernel whose blocks meet: few as a cluster, which is quicker, or as many as run at
+ * once.
  *
  * Everybody asks and everybody is told the same. Sums are made in an order of their own, fixed by
  * the launch's shape. A thing that was asked is answered by one barrier of the block, and by one
@@ -45,8 +46,8 @@ static __device__ __forceinline__ void cull_crew_meet()
 /* Shared memory that its launches may ask for, and clusters as large as they are made. */
 template <typename Kernel> static inline cudaError_t cull_crew_prepare(Kernel *kernel, size_t most)
 {
-    cudaError_t error = cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most));
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(most));
 
     if (error != cudaSuccess) return error;
     if (cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) !=
@@ -160,8 +161,8 @@ static __device__ cull_said cull_best_of(cull_crew<TOGETHER> &crew, const cull_s
 
     if (static_cast<int>(lane) == leader) near[cull_warp()] = mine;
     __syncthreads();
-    leader = cull_leader(lane < warps ? near[lane].key : 0,
-                         lane < warps ? near[lane].at : 0xffffffffu);
+    leader =
+        cull_leader(lane < warps ? near[lane].key : 0, lane < warps ? near[lane].at : 0xffffffffu);
     best = near[leader];
     if (TOGETHER) {
         cull_said         *apart = crew.apart + crew.turn * gridDim.x;
@@ -215,8 +216,7 @@ static __device__ double cull_most_of(cull_crew<TOGETHER> &crew, double mine)
     return __longlong_as_double(static_cast<long long>(cull_best_of(crew, said).key));
 }
 
-template <bool TOGETHER>
-static __device__ bool cull_any_of(cull_crew<TOGETHER> &crew, bool mine)
+template <bool TOGETHER> static __device__ bool cull_any_of(cull_crew<TOGETHER> &crew, bool mine)
 {
     cull_said said = {mine ? 1ull : 0ull, 0, 0, 0, 0, 0};
 

@@ -210,6 +210,11 @@ static cull_status run(cull_op *op, const cull_op_args *args)
 
     TRY(cull_cuda_enter(op->backend, &cuda));
     shape = choose_shape(cuda, &call);
+    if (shape.bytes > cuda->shared_most)
+        FAIL(CULL_TOO_LARGE,
+             "%zu of %zu examples matched with weights held above zero are more than a "
+             "multiprocessor has room for",
+             args->match.budget, args->match.rows);
     TRY(make_room(match, &shape));
     cull_cuda_omp_room(&call.omp, match->omp);
     cull_cuda_refit_room(&call.refit, shape.blocks, match->refit);

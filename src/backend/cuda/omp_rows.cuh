@@ -21,7 +21,7 @@ enum { CULL_STOP_BUDGET, CULL_STOP_FIT, CULL_STOP_DEPENDENT, CULL_STOP_NO_GAIN, 
 template <bool TOGETHER> struct cull_pursuit {
     cull_crew<TOGETHER>      crew;
     const cull_cuda_pursuit *of;
-    const double            *near_k;      /* K in shared memory, or NULL            */
+    const double            *near_k;         /* K in shared memory, or NULL            */
     unsigned                 n, first, rows; /* the block's: first, .. first + rows - 1 */
     unsigned                 width, lanes;
     double                  *l, *all_l;  /* L of the block's rows; of all           */
@@ -131,8 +131,8 @@ template <bool TOGETHER> static __device__ void cull_omp_bring_k(const cull_purs
     for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
         size_t at = i / p.n * p.of->ld + i % p.n;
 
-        to[i] = p.of->single ? static_cast<double>(static_cast<const float *>(p.of->k)[at])
-                             : from[at];
+        to[i] =
+            p.of->single ? static_cast<double>(static_cast<const float *>(p.of->k)[at]) : from[at];
     }
 }
 
@@ -206,8 +206,7 @@ static __device__ __forceinline__ void cull_omp_step(cull_pursuit<TOGETHER> &p, 
         cull_said_take(&p.best, cull_omp_candidate(p, r));
     }
     p.l[static_cast<size_t>(r) * p.width + p.picked] = v;
-    if (TOGETHER && p.of->at_l)
-        p.all_l[static_cast<size_t>(p.first + r) * p.width + p.picked] = v;
+    if (TOGETHER && p.of->at_l) p.all_l[static_cast<size_t>(p.first + r) * p.width + p.picked] = v;
 }
 
 template <bool TOGETHER>

@@ -5,11 +5,12 @@
 
 namespace {
 
-__global__ void __launch_bounds__(CULL_REFIT_THREADS, 1) refit_each(const cull_cuda_refit_call *refit)
+__global__ void __launch_bounds__(CULL_REFIT_THREADS, 1)
+    refit_each(const cull_cuda_refit_call *refit)
 {
     CULL_SHARED(unsigned char, shared);
     const cull_cuda_refit_call own = refit[blockIdx.x];
-    cull_refit<false>     f;
+    cull_refit<false>          f;
 
     f.crew = {reinterpret_cast<cull_said *>(shared + own.at_said), NULL, 0};
     f.near_k = NULL;
@@ -38,15 +39,15 @@ cudaError_t cull_cuda_refit_prepare(size_t most)
     return error == cudaSuccess ? cull_crew_prepare(refit_together, most) : error;
 }
 
-cudaError_t cull_cuda_refit_each(cudaStream_t stream, const cull_cuda_refit_call *refit, uint32_t count,
-                                 size_t bytes)
+cudaError_t cull_cuda_refit_each(cudaStream_t stream, const cull_cuda_refit_call *refit,
+                                 uint32_t count, size_t bytes)
 {
     return CULL_LAUNCH(refit_each, dim3(count), dim3(CULL_REFIT_THREADS), bytes, stream, refit);
 }
 
-cudaError_t cull_cuda_refit_together(cudaStream_t stream, cull_cuda_refit_call refit, uint32_t blocks,
-                                     void *said)
+cudaError_t cull_cuda_refit_together(cudaStream_t stream, cull_cuda_refit_call refit,
+                                     uint32_t blocks, void *said)
 {
-    return cull_crew_launch(refit_together, blocks, CULL_REFIT_THREADS, refit.bytes, stream,
-                                     refit, static_cast<cull_said *>(said));
+    return cull_crew_launch(refit_together, blocks, CULL_REFIT_THREADS, refit.bytes, stream, refit,
+                            static_cast<cull_said *>(said));
 }
