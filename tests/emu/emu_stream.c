@@ -95,6 +95,12 @@ cudaStream_t emu_stream(cudaStream_t stream)
     return stream && stream != cudaStreamLegacy ? stream : &plain;
 }
 
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = *greatest = 0;
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
 {
     (void)flags;

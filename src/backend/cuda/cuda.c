@@ -87,6 +87,7 @@ static cull_status open_device(cull_backend *backend)
 {
     cull_status status = CULL_OK;
     cull_cuda  *cuda = NULL;
+    int         first = 0, last = 0; /* what the way on waits for comes before what goes beside */
 
     TRY(find_device(backend));
     TRY(cull_base_alloc(1, sizeof *cuda, "a backend", &cuda));
@@ -94,8 +95,9 @@ static cull_status open_device(cull_backend *backend)
     cuda->number = backend->ordinal;
     CUDA(cudaSetDevice(cuda->number));
     TRY(describe(backend, cuda));
-    CUDA(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
-    CUDA(cudaStreamCreateWithFlags(&cuda->side, cudaStreamNonBlocking));
+    CUDA(cudaDeviceGetStreamPriorityRange(&last, &first));
+    CUDA(cudaStreamCreateWithPriority(&cuda->stream, cudaStreamNonBlocking, first));
+    CUDA(cudaStreamCreateWithPriority(&cuda->side, cudaStreamNonBlocking, last));
     CUDA(cudaEventCreateWithFlags(&cuda->forked, cudaEventDisableTiming));
     CUDA(cudaEventCreateWithFlags(&cuda->joined, cudaEventDisableTiming));
     CUDA(cudaMallocHost((void **)&cuda->stage, 2 * (size_t)CULL_CUDA_HALF));

@@ -7,6 +7,8 @@
  * most are read once. The sums are of fixed parts in a fixed order: the same every time, and the
  * same in two launches.
  */
+#include <stdlib.h>
+
 #include "backend/cuda/nn_batchnorm.h"
 
 #include "backend/cuda/nn_layer.h"
@@ -112,9 +114,10 @@ static cull_status prepare(const cull_cuda *cuda, cull_batchnorm_cut *n)
 {
     cull_status status = CULL_OK;
     int         meets = 0;
+    const char *apart = getenv("CULL_CUDA_TOGETHER"); /* 0, for benchmarks: two launches */
 
     CUDA(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, cuda->number));
-    n->together = meets && n->chunks > 1;
+    n->together = meets && n->chunks > 1 && !(apart && *apart == '0');
     CUDA(cull_cuda_batchnorm_prepare_forward(n, cuda->shared_most));
     CUDA(cull_cuda_batchnorm_prepare_backward(n, cuda->shared_most));
 done:
