@@ -13,7 +13,9 @@ static bool is_same(const cull_recorded *kind, const cull_sel_step *asked, bool 
 static void forget(cull_recorder *r, cull_recorded *kind)
 {
     if (kind->recording) r->backend->class->queue->forget(r->backend, kind->recording);
-    kind->recording = NULL;
+    if (kind->plain) r->backend->class->queue->forget(r->backend, kind->plain);
+    kind->recording = kind->plain = NULL;
+    kind->turns = 0;
 }
 
 void cull_recorder_clear(cull_recorder *r)
@@ -59,20 +61,23 @@ cull_status cull_recorder_begin(cull_recorder *r)
 
 cull_status cull_recorder_end(cull_recorder *r, cull_recorded *kind, bool failed)
 {
-    cull_status     status = CULL_OK;
-    cull_recording *recording = NULL;
+    cull_status      status = CULL_OK;
+    cull_recording  *recording = NULL;
+    cull_recording **to = kind->recording ? &kind->plain : &kind->recording;
 
     TRY(r->backend->class->queue->recorded(r->backend, &recording));
     if (failed) goto done;
-    kind->recording = recording;
+    *to = recording;
     recording = NULL;
-    TRY(cull_recorder_again(r, kind));
+    TRY(r->backend->class->queue->replay(r->backend, *to));
 done:
     if (recording) r->backend->class->queue->forget(r->backend, recording);
     return status;
 }
 
-cull_status cull_recorder_again(cull_recorder *r, const cull_recorded *kind)
+cull_status cull_recorder_again(cull_recorder *r, cull_recorded *kind)
 {
-    return r->backend->class->queue->replay(r->backend, kind->recording);
+    bool marked = kind->turns++ % CULL_RECORDER_MARKED == CULL_RECORDER_MARKED - 1;
+
+    return r->backend->class->queue->replay(r->backend, marked ? kind->recording : kind->plain);
 }

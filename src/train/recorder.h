@@ -6,6 +6,9 @@
  * again, and what differs from one to the next (moment, places, weights) is sent before. Whatever a
  * recording means may end: a plan makes way for another, an array grows. The backend counts that,
  * and a kind whose count has changed begins anew; so nobody else need know of recordings.
+ *
+ * A mark costs a device as much as a small operation. So a kind is recorded twice, with the marks
+ * of its phases and then without, and one in so many is done with them: the others took as long.
  */
 #ifndef CULL_TRAIN_RECORDER_H
 #define CULL_TRAIN_RECORDER_H
@@ -13,7 +16,7 @@
 #include "select/course.h"
 #include "train/meter/meter.h"
 
-enum { CULL_RECORDER_KINDS = 8 };
+enum { CULL_RECORDER_KINDS = 8, CULL_RECORDER_MARKED = 16 };
 
 /* A kind of step. */
 typedef struct cull_recorded {
@@ -21,6 +24,8 @@ typedef struct cull_recorded {
     bool            weighs;        /* its examples have weights of a subset                    */
     uint64_t        ended;         /* the backend's count when it last ran                     */
     cull_recording *recording;     /* NULL: it is the next that is recorded                    */
+    cull_recording *plain;         /* the same without marks; NULL: it is the next             */
+    uint64_t        turns;         /* how often it was done again                              */
     cull_meter      before, after; /* counts around one, and by how much they grow again   */
     cull_laps       laps;          /* kept with the place: somebody may have yet to read them  */
     size_t          kept;          /* examples that one trains                             */
@@ -43,7 +48,12 @@ void           cull_recorder_ran(cull_recorder *recorder, const cull_sel_step *a
 /* From begin to end nothing is done but kept; end does it. failed: it is dropped instead. */
 cull_status cull_recorder_begin(cull_recorder *recorder);
 cull_status cull_recorder_end(cull_recorder *recorder, cull_recorded *kind, bool failed);
-/* A step of a recorded kind is done. */
-cull_status cull_recorder_again(cull_recorder *recorder, const cull_recorded *kind);
+/* Has it been recorded both ways? */
+static inline bool cull_recorder_knows(const cull_recorded *kind)
+{
+    return kind->recording && kind->plain;
+}
+/* A step of a kind that was recorded both ways is done. */
+cull_status cull_recorder_again(cull_recorder *recorder, cull_recorded *kind);
 
 #endif

@@ -255,6 +255,7 @@ static cull_status record(cull_trainer *t, const cull_sel_course *course, cull_r
     size_t      waiting = t->learner.waiting;
 
     kind->before = t->books.meter;
+    t->books.meter.unmarked = kind->recording != NULL;
     TRY(cull_recorder_begin(&t->recorder));
     status = step(t, course, &kind->laps, v);
     ended = cull_recorder_end(&t->recorder, kind, status != CULL_OK);
@@ -267,6 +268,7 @@ static cull_status record(cull_trainer *t, const cull_sel_course *course, cull_r
     else /* it trains no batch, or several: what is counted again is one */
         cull_recorder_ran(&t->recorder, &v->asked, kind->weighs);
 done:
+    t->books.meter.unmarked = false;
     if (status != CULL_OK) cull_meter_drop(&t->books.meter);
     return status;
 }
@@ -306,7 +308,7 @@ cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
     again = can_be_recorded(t, &course, &v->asked.needs);
     if (again) kind = cull_recorder_find(&t->recorder, &v->asked, weighs);
     if (kind)
-        TRY(kind->recording ? repeat(t, kind, v) : record(t, &course, kind, v));
+        TRY(cull_recorder_knows(kind) ? repeat(t, kind, v) : record(t, &course, kind, v));
     else
         TRY(step(t, &course, &t->books.laps[v->asked.needs.action], v));
     if (again && !kind) cull_recorder_ran(&t->recorder, &v->asked, weighs);

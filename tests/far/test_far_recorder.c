@@ -57,6 +57,30 @@ static void the_second_of_a_kind_is_recorded_and_done_at_once(void **state)
     cull_backend_release(far, a);
 }
 
+/* With marks and without: one in so many of those that are done again has them. */
+static void a_kind_is_recorded_both_ways(void **state)
+{
+    cull_backend  *far = *state;
+    cull_recorder  r = {.backend = far};
+    char          *a = take(far, 8);
+    cull_sel_step  step = step_of(8, CULL_SIGNAL_LOSS);
+    cull_recorded *kind = record(&r, step, a, 3, false);
+
+    assert_false(cull_recorder_knows(kind));
+    assert_ptr_equal(kind, cull_recorder_find(&r, &step, false));
+    assert_ok(cull_recorder_begin(&r));
+    assert_ok(cull_backend_fill(far, a, 4, 8));
+    assert_ok(cull_recorder_end(&r, kind, false));
+    assert_bytes(far, a, 4, 8);
+    assert_true(cull_recorder_knows(kind));
+    for (int i = 1; i <= 2 * CULL_RECORDER_MARKED; i++) {
+        assert_ok(cull_recorder_again(&r, kind));
+        assert_bytes(far, a, i % CULL_RECORDER_MARKED ? 4 : 3, 8);
+    }
+    cull_recorder_clear(&r);
+    cull_backend_release(far, a);
+}
+
 static void whatever_ends_ends_recordings(void **state)
 {
     cull_backend *far = *state;
@@ -118,7 +142,7 @@ static void more_kinds_than_are_kept_take_turns(void **state)
 #define TESTS(open)                                                                                \
     {                                                                                              \
         TEST(the_second_of_a_kind_is_recorded_and_done_at_once, open),                             \
-            TEST(whatever_ends_ends_recordings, open),                                             \
+            TEST(a_kind_is_recorded_both_ways, open), TEST(whatever_ends_ends_recordings, open),   \
             TEST(a_step_that_fails_is_not_kept_and_nothing_of_it_done, open),                      \
             TEST(more_kinds_than_are_kept_take_turns, open)                                        \
     }

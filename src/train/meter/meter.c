@@ -66,7 +66,8 @@ void cull_meter_lap(cull_meter *meter, cull_phase phase)
     double     now = 0, wall = 0;
 
     if (laps) {
-        if (laps->count == CULL_LAPS) return; /* all phases share what lies behind */
+        if (meter->unmarked || laps->count == CULL_LAPS)
+            return; /* all phases share what lies behind */
         laps->phase[laps->count] = phase;
         if (cull_backend_mark(meter->backend, &laps->mark[laps->count + 1]) == CULL_OK)
             laps->count++;
@@ -92,8 +93,10 @@ cull_status cull_meter_begin(cull_meter *meter, cull_laps *laps)
     cull_status status = CULL_OK;
 
     if (!meter->backend) return CULL_OK;
-    TRY(cull_backend_mark(meter->backend, &laps->mark[0]));
-    laps->count = 0;
+    if (!meter->unmarked) {
+        TRY(cull_backend_mark(meter->backend, &laps->mark[0]));
+        laps->count = 0;
+    }
     cull_meter_again(meter, laps);
 done:
     return status;

@@ -33,6 +33,7 @@ typedef struct cull_meter {
     cull_backend *backend; /* borrowed; NULL: on the host, where a phase is over when it returns */
     cull_laps    *laps;    /* of the latest step that nobody has waited for; NULL: none          */
     cull_laps    *unread_laps; /* of all such steps, each kind once                              */
+    bool          unmarked;    /* laps are those of another such step, which was marked          */
     cull_energy  *energy; /* borrowed; NULL: none is measured                                   */
     double unread[CULL_PHASES]; /* seconds since the counters were read, by the wall's clock */
     double wall, since;         /* by that clock: when this phase began, when counters were read */
@@ -46,9 +47,9 @@ void cull_meter_lap(cull_meter *meter, cull_phase phase);
 /*
  * Elsewhere than on the host a step's phases are over when it was waited for. From begin on, laps
  * are marks in the backend's order; read, after a wait, shares out what has passed since the last
- * reading as marks tell: those of the latest step of each kind, times how many there were. Time is
- * the host's again then. A recorded step marks the same laps each time it is done: again. Laps
- * outlive the next reading, or drop: nothing of what waits is told.
+ * reading as marks tell: those of the latest marked step of each kind, times how many there were.
+ * Time is the host's again then. A recorded step has the same laps each time it is done, whether it
+ * marks them or not: again. Laps outlive the next reading, or drop: nothing of what waits is told.
  */
 cull_status cull_meter_begin(cull_meter *meter, cull_laps *laps);
 void        cull_meter_again(cull_meter *meter, cull_laps *laps);
