@@ -94,13 +94,17 @@ static cull_status pursue(cull_backend *backend, cull_omp_problem *problems, siz
                   &(cull_op_args){.omp = {problems, count, options}});
 }
 
+#define FITTED 1e-6 /* of b: its square is rounding */
+
 static void assert_same(const struct answer *want, const struct answer *got, double tolerance)
 {
     const cull_omp_problem *w = &want->problem, *g = &got->problem;
     double                  largest = 0;
 
     assert_int_equal(w->picked, g->picked);
-    assert_int_equal(w->stop, g->stop);
+    /* What rounding leaves of an exact fit decides whether that is seen, or that nothing is left to
+     * gain by. */
+    if (!(w->residual < FITTED && g->residual < FITTED)) assert_int_equal(w->stop, g->stop);
     for (size_t i = 0; i < w->picked; i++) largest = fmax(largest, fabs(want->weight[i]));
     for (size_t i = 0; i < w->picked; i++) {
         assert_int_equal(want->index[i], got->index[i]);
