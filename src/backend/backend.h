@@ -11,7 +11,8 @@
  * later: only wait and download return when all before them is done, and only they (or any call
  * after them) tell of what failed. So a call's arguments are copied: descriptors that they point
  * at (tensors, problems, options) are read at the call, arrays when it runs. What a solver reports
- * in its problems is there when it was waited for.
+ * in its problems is there when it was waited for; on a device pursuits and refits wait for it
+ * themselves, and so are not recorded, as `match` is.
  *
  * Events. A mark is a moment in that order; the seconds between two are known once both have
  * passed.

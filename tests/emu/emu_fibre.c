@@ -52,6 +52,7 @@ static struct emu_fibre caller;
 #ifdef SANITIZED
 static const void *caller_bottom;
 static size_t      caller_size;
+static bool        from_caller;
 #endif
 
 /* ---- from one stack to another ---- */
@@ -131,10 +132,24 @@ static void prepare(struct emu_fibre *fibre)
 
 /* ---- fibres ---- */
 
+#ifdef SANITIZED
+/* Behind a switch: whose stack was left is known now. */
+static void arrive(void *fake)
+{
+    const void *bottom = NULL;
+    size_t      size = 0;
+
+    __sanitizer_finish_switch_fiber(fake, &bottom, &size);
+    if (!from_caller) return;
+    caller_bottom = bottom;
+    caller_size = size;
+}
+#endif
+
 static void begin(void)
 {
 #ifdef SANITIZED
-    __sanitizer_finish_switch_fiber(NULL, &caller_bottom, &caller_size);
+    arrive(NULL);
 #endif
     running->run();
     emu_insist(false, "a fibre ran beyond its end");
@@ -170,6 +185,7 @@ void emu_fibre_go(struct emu_fibre *fibre)
 {
     running = fibre;
 #ifdef SANITIZED
+    from_caller = true;
     __sanitizer_start_switch_fiber(&caller.fake, fibre->stack, STACK);
     change(&caller, fibre);
     __sanitizer_finish_switch_fiber(caller.fake, NULL, NULL);
@@ -178,29 +194,36 @@ void emu_fibre_go(struct emu_fibre *fibre)
 #endif
 }
 
-void emu_fibre_pause(void)
+static void leave_to(struct emu_fibre *own, struct emu_fibre *to, bool ends)
 {
+    running = to;
 #ifdef SANITIZED
+    from_caller = false;
+    __sanitizer_start_switch_fiber(ends ? NULL : &own->fake, to ? to->stack : caller_bottom,
+                                   to ? STACK : caller_size);
+#endif
+    change(own, to ? to : &caller);
+#ifdef SANITIZED
+    arrive(own->fake);
+#endif
+    if (ends) emu_insist(false, "a fibre went on that had ended");
+}
+
+void emu_fibre_pass(struct emu_fibre *to)
+{
+    leave_to(running, to, false);
+}
+
+void emu_fibre_end(struct emu_fibre *to)
+{
     struct emu_fibre *own = running;
 
-    __sanitizer_start_switch_fiber(&own->fake, caller_bottom, caller_size);
-    change(own, &caller);
-    __sanitizer_finish_switch_fiber(own->fake, &caller_bottom, &caller_size);
-#else
-    change(running, &caller);
-#endif
+    own->next = unused;
+    unused = own;
+    leave_to(own, to, true);
 }
 
-void emu_fibre_end(void)
+struct emu_fibre *emu_fibre_own(void)
 {
-#ifdef SANITIZED
-    __sanitizer_start_switch_fiber(NULL, caller_bottom, caller_size);
-#endif
-    change(running, &caller);
-}
-
-void emu_fibre_drop(struct emu_fibre *fibre)
-{
-    fibre->next = unused;
-    unused = fibre;
+    return running;
 }

@@ -85,12 +85,12 @@ void emu_run_kernel(struct emu_work *work);
 
 /* ---- emu_fibre.c ---- */
 struct emu_fibre;
-struct emu_fibre *emu_fibre_start(void (*run)(void));    /* not running yet */
-void              emu_fibre_go(struct emu_fibre *fibre); /* until it pauses or ends */
-void              emu_fibre_pause(void);
-/* Inside of run, last. */
-void emu_fibre_end(void);
-/* Its stack is free for the next. */
-void emu_fibre_drop(struct emu_fibre *fibre);
+struct emu_fibre *emu_fibre_start(void (*run)(void)); /* not running yet */
+/* Until one of them goes back here. */
+void emu_fibre_go(struct emu_fibre *fibre);
+/* Inside of run: to another, or (NULL) back to emu_fibre_go; and the same, last. */
+void              emu_fibre_pass(struct emu_fibre *to);
+void              emu_fibre_end(struct emu_fibre *to);
+struct emu_fibre *emu_fibre_own(void);
 
 #endif

@@ -2,9 +2,9 @@
  * tests/emu/emu_run.c - a kernel: its blocks one after the other, or all at once where they meet;
  * the threads of each as fibres that run until they wait.
  *
- * Whoever comes last to where others wait goes on at once and lets them go on. A block is gone
- * through thread by thread until nobody can go on: then it has ended, or waits for other blocks, or
- * waits for ever.
+ * Whoever comes last to where others wait goes on at once and lets them go on. Who waits or ends
+ * passes on to the next of the warp that can go on, or of the block. Where nobody can, the block
+ * has ended, or waits for other blocks, or waits for ever.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +55,8 @@ static struct {
     bool               down;    /* the last begins */
     size_t             launches;
 } now;
+
+static void run_threads(void);
 
 struct emu_index threadIdx, blockIdx, blockDim, gridDim;
 
@@ -117,6 +119,51 @@ static bool come(struct meeting *m, const char *what)
     return true;
 }
 
+static bool can_go_on(const struct thread *t)
+{
+    return !t->ended && (!t->waits || t->waits->turn != t->turn);
+}
+
+/* From `at` on, up or down, round in count threads: the first that can, or NULL. */
+static struct thread *find(struct thread *from, size_t count, size_t at)
+{
+    for (size_t k = 0; k < count; k++) {
+        at = now.down ? (at ? at : count) - 1 : at + 1 < count ? at + 1 : 0;
+        if (can_go_on(from + at)) return from + at;
+    }
+    return NULL;
+}
+
+/* Behind the thread that runs, the warp's own first. */
+static struct thread *find_next(void)
+{
+    struct thread *all = now.block->thread, *t = NULL;
+    size_t         at = (size_t)(now.thread - all), warp = at / WARP * WARP;
+
+    t = find(all + warp, now.threads - warp < WARP ? now.threads - warp : WARP, at - warp);
+    return t ? t : find(all, now.threads, at);
+}
+
+static void enter(struct block *block, struct thread *t)
+{
+    now.block = block;
+    now.warp = block->warp + (t - block->thread) / WARP;
+    now.thread = t;
+    threadIdx = t->index;
+    blockIdx = block->index;
+}
+
+/* Who goes on behind the thread that runs, entered; NULL: nobody can. */
+static struct emu_fibre *next_fibre(void)
+{
+    struct thread *t = find_next();
+
+    if (!t) return NULL;
+    if (!t->fibre) t->fibre = emu_fibre_start(run_threads);
+    enter(now.block, t);
+    return t->fibre;
+}
+
 static void wait_for(struct meeting *m, size_t turn, const char *what)
 {
     struct thread *t = now.thread;
@@ -124,7 +171,7 @@ static void wait_for(struct meeting *m, size_t turn, const char *what)
     t->waits = m;
     t->turn = turn;
     t->what = what;
-    emu_fibre_pause();
+    emu_fibre_pass(next_fibre());
     t->waits = NULL;
 }
 
@@ -186,69 +233,35 @@ void *emu_asked_shared(void)
 
 /* ---- threads and blocks ---- */
 
-static void run_thread(void)
+/* A fibre: threads that begin where another has ended need none of their own. */
+static void run_threads(void)
 {
-    now.kernel->call(now.kernel);
-    now.thread->ended = true;
-    now.block->alive--;
-    leave(&now.warp->meeting);
-    leave(&now.block->meeting);
-    leave(&now.grid);
-    emu_fibre_end();
-}
+    for (;;) {
+        struct thread *t = NULL;
 
-static bool can_go_on(const struct thread *t)
-{
-    return !t->ended && (!t->waits || t->waits->turn != t->turn);
-}
-
-static void go_on(struct block *block, size_t i)
-{
-    struct thread *t = block->thread + i;
-
-    now.block = block;
-    now.warp = block->warp + i / WARP;
-    now.thread = t;
-    threadIdx = t->index;
-    blockIdx = block->index;
-    if (!t->fibre) t->fibre = emu_fibre_start(run_thread);
-    emu_fibre_go(t->fibre);
-    if (!t->ended) return;
-    emu_fibre_drop(t->fibre);
-    t->fibre = NULL;
-}
-
-/* Until none of the warp's threads can. */
-static bool run_warp(struct block *block, size_t from)
-{
-    size_t count = now.threads - from < WARP ? now.threads - from : WARP;
-    bool   any = false, again = true;
-
-    while (again) {
-        again = false;
-        for (size_t k = 0; k < count; k++) {
-            size_t i = from + (now.down ? count - 1 - k : k);
-
-            if (!can_go_on(block->thread + i)) continue;
-            go_on(block, i);
-            again = any = true;
-        }
+        now.kernel->call(now.kernel);
+        now.thread->ended = true;
+        now.block->alive--;
+        leave(&now.warp->meeting);
+        leave(&now.block->meeting);
+        leave(&now.grid);
+        t = find_next();
+        if (t) enter(now.block, t);
+        if (!t || t->fibre) emu_fibre_end(t ? t->fibre : NULL);
+        t->fibre = emu_fibre_own();
     }
-    return any;
 }
 
-/* Until none of the block's can; whether any could. */
+/* Until none of the block's threads can go on; whether any could. */
 static bool run_block(struct block *block)
 {
-    size_t warps = (now.threads + WARP - 1) / WARP;
-    bool   any = false, again = true;
+    struct thread *t = find(block->thread, now.threads, now.down ? 0 : now.threads - 1);
 
-    while (again) {
-        again = false;
-        for (size_t w = 0; w < warps; w++)
-            if (run_warp(block, (now.down ? warps - 1 - w : w) * WARP)) again = any = true;
-    }
-    return any;
+    if (!t) return false;
+    if (!t->fibre) t->fibre = emu_fibre_start(run_threads);
+    enter(block, t);
+    emu_fibre_go(t->fibre);
+    return true;
 }
 
 static struct emu_index index_of(size_t i, struct emu_index extent)

@@ -1,6 +1,7 @@
 /*
  * backend/cuda/crew.cuh - threads that find something out together: those of one block, or of all
- * blocks of a cooperative kernel.
+ * blocks of a kernel whose blocks meet: few as a cluster, which is quicker, or as many as run at
+ * once.
  *
  * Everybody asks and everybody is told the same. Sums are made in an order of their own, fixed by
  * the launch's shape. A thing that was asked is answered by one barrier of the block, and by one
@@ -10,7 +11,81 @@
 #ifndef CULL_BACKEND_CUDA_CREW_CUH
 #define CULL_BACKEND_CUDA_CREW_CUH
 
+#include "backend/cuda/crew.h"
 #include "backend/cuda/device.cuh"
+
+/* ---- blocks that meet ---- */
+
+#ifdef CULL_EMU
+static inline void cull_crew_meet()
+{
+    cull_cuda_meet();
+}
+
+template <typename Kernel> static inline cudaError_t cull_crew_prepare(Kernel *kernel, size_t most)
+{
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                static_cast<int>(most));
+}
+
+#define cull_crew_launch cull_cuda_launch_together
+#else
+
+/* As a cluster, where that is what was launched. */
+static __device__ __forceinline__ void cull_crew_meet()
+{
+#if __CUDA_ARCH__ >= 900
+    if (cooperative_groups::this_cluster().num_blocks() == gridDim.x) {
+        cooperative_groups::this_cluster().sync();
+        return;
+    }
+#endif
+    cull_cuda_meet();
+}
+
+/* Shared memory that its launches may ask for, and clusters as large as they are made. */
+template <typename Kernel> static inline cudaError_t cull_crew_prepare(Kernel *kernel, size_t most)
+{
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(most));
+
+    if (error != cudaSuccess) return error;
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) !=
+        cudaSuccess)
+        (void)cudaGetLastError(); /* a device without clusters */
+    return cudaSuccess;
+}
+
+/* Few blocks as a cluster; where a device has none of that size, once and for all as others. */
+template <typename... Parameters, typename... Arguments>
+static inline cudaError_t cull_crew_launch(void (*kernel)(Parameters...), unsigned grid,
+                                           unsigned block, size_t shared, cudaStream_t stream,
+                                           Arguments... arguments)
+{
+    static bool         refused = false;
+    cudaLaunchConfig_t  config = {};
+    cudaLaunchAttribute cluster = {};
+
+    if (grid > CULL_CREW_NEAR || refused)
+        return cull_cuda_launch_together(kernel, grid, block, shared, stream, arguments...);
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = grid;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    config.gridDim = dim3(grid);
+    config.blockDim = dim3(block);
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    if (cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...) == cudaSuccess)
+        return cudaSuccess;
+    (void)cudaGetLastError();
+    refused = true;
+    return cull_cuda_launch_together(kernel, grid, block, shared, stream, arguments...);
+}
+#endif
+
+/* ---- what is said ---- */
 
 /* One of several; the largest key wins, the lowest place among equals. Key 0: none. */
 struct cull_said {
@@ -72,7 +147,7 @@ static __device__ __forceinline__ double cull_sum_lanes(double x, unsigned lanes
 template <bool TOGETHER> static __device__ __forceinline__ void cull_meet(cull_crew<TOGETHER> &)
 {
     if (TOGETHER)
-        cull_cuda_meet();
+        cull_crew_meet();
     else
         __syncthreads();
 }
@@ -86,8 +161,8 @@ static __device__ cull_said cull_best_of(cull_crew<TOGETHER> &crew, const cull_s
 
     if (static_cast<int>(lane) == leader) near[cull_warp()] = mine;
     __syncthreads();
-    leader = cull_leader(lane < warps ? near[lane].key : 0,
-                         lane < warps ? near[lane].at : 0xffffffffu);
+    leader =
+        cull_leader(lane < warps ? near[lane].key : 0, lane < warps ? near[lane].at : 0xffffffffu);
     best = near[leader];
     if (TOGETHER) {
         cull_said         *apart = crew.apart + crew.turn * gridDim.x;
@@ -95,7 +170,7 @@ static __device__ cull_said cull_best_of(cull_crew<TOGETHER> &crew, const cull_s
         unsigned           at = 0xffffffffu, from = 0;
 
         if (threadIdx.x == 0) apart[blockIdx.x] = best;
-        cull_cuda_meet();
+        cull_crew_meet();
         for (unsigned b = lane; b < gridDim.x; b += CULL_WARP) {
             if (apart[b].key < key || (apart[b].key == key && apart[b].at >= at)) continue;
             key = apart[b].key;
@@ -123,7 +198,7 @@ static __device__ double cull_sum_of(cull_crew<TOGETHER> &crew, double mine)
         cull_said *apart = crew.apart + crew.turn * gridDim.x;
 
         if (threadIdx.x == 0) apart[blockIdx.x].a = sum;
-        cull_cuda_meet();
+        cull_crew_meet();
         sum = 0;
         for (unsigned b = lane; b < gridDim.x; b += CULL_WARP) sum += apart[b].a;
         sum = cull_sum_lanes(sum, CULL_WARP);
@@ -141,8 +216,7 @@ static __device__ double cull_most_of(cull_crew<TOGETHER> &crew, double mine)
     return __longlong_as_double(static_cast<long long>(cull_best_of(crew, said).key));
 }
 
-template <bool TOGETHER>
-static __device__ bool cull_any_of(cull_crew<TOGETHER> &crew, bool mine)
+template <bool TOGETHER> static __device__ bool cull_any_of(cull_crew<TOGETHER> &crew, bool mine)
 {
     cull_said said = {mine ? 1ull : 0ull, 0, 0, 0, 0, 0};
 
@@ -173,7 +247,7 @@ static __device__ double cull_sum_before(cull_crew<TOGETHER> &crew, double mine,
         double     whole = 0;
 
         if (threadIdx.x == 0) apart[blockIdx.x].a = sum;
-        cull_cuda_meet();
+        cull_crew_meet();
         for (unsigned b = 0; b < gridDim.x; b++) {
             if (b == blockIdx.x) before += whole;
             whole += apart[b].a;

@@ -8,8 +8,8 @@
  * take small tiles, with four threads to a number, so that many multiprocessors have a part.
  *
  * Equal rows must have equal numbers, to the bit: so each number is summed in the same order
- * wherever it lies, and so is a row of a tile whether it is read as a row or, mirrored, as a column.
- * The block that ends last adds up the tiles' rows, in order.
+ * wherever it lies, and so is a row of a tile whether it is read as a row or, mirrored, as a
+ * column. The block that ends last adds up the tiles' rows, in order.
  */
 #include "backend/cuda/gram.h"
 
@@ -251,6 +251,6 @@ cudaError_t cull_cuda_gram_means(cudaStream_t stream, double *b, size_t size, ui
 cudaError_t cull_cuda_gram_lengths(cudaStream_t stream, cull_cuda_rows h, cull_cuda_rows p,
                                    uint32_t n, double *length)
 {
-    return CULL_LAUNCH(measure, dim3(cull_cuda_blocks(n, BLOCK / CULL_WARP)), dim3(BLOCK), 0, stream,
-                       h, p, n, length);
+    return CULL_LAUNCH(measure, dim3(cull_cuda_blocks(n, BLOCK / CULL_WARP)), dim3(BLOCK), 0,
+                       stream, h, p, n, length);
 }

@@ -12,7 +12,7 @@
 #include "backend/cuda/omp_rules.h"
 #include "base/alloc.h"
 
-enum { MOST_ROWS = 16384 };
+enum { MOST_ROWS = 16384, ROWS_WORTH_A_BLOCK = 8 };
 
 struct match {
     cull_op            base;
@@ -40,19 +40,32 @@ static void destroy(cull_op *op)
     cull_base_free(match);
 }
 
-/* One block or all? Weights are held above zero at every pick by one. */
+/* One block, a cluster, or all? Weights are held above zero at every pick by one. */
+static uint32_t choose_blocks(const cull_cuda *cuda, const cull_cuda_match_call *call)
+{
+    size_t   n = call->omp.n, budget = call->omp.budget, most = cuda->shared_most;
+    uint32_t all = cull_crew_blocks(n, ROWS_WORTH_A_BLOCK, (size_t)cuda->processors), best = 1;
+    uint32_t several[] = {1, all < CULL_CREW_NEAR ? all : CULL_CREW_NEAR, all};
+    double   least = 0;
+
+    for (size_t i = 0; i < 3; i++) {
+        double cost = cull_cuda_omp_cost(n, budget, several[i], most) +
+                      cull_cuda_refit_cost(budget, several[i]);
+
+        if (i > 0 && (call->omp.rules.nonnegative || cost >= least)) continue;
+        least = cost;
+        best = several[i];
+    }
+    return best;
+}
+
 static struct shape choose_shape(const cull_cuda *cuda, cull_cuda_match_call *call)
 {
     size_t       n = call->omp.n, budget = call->omp.budget, most = cuda->shared_most;
-    uint32_t     all = cull_cuda_omp_blocks(n, cuda->processors), from = CULL_CREW_BYTES;
-    struct shape shape = {.blocks = 1, .threads = CULL_OMP_THREADS};
-    double       alone = cull_cuda_omp_cost(n, budget, 1, most) + cull_cuda_refit_cost(budget, 1);
-    double together = cull_cuda_omp_cost(n, budget, all, most) + cull_cuda_refit_cost(budget, all);
+    uint32_t     blocks = choose_blocks(cuda, call), from = CULL_CREW_BYTES;
+    struct shape shape = {.blocks = blocks, .threads = CULL_OMP_THREADS};
 
-    if (together < alone && !call->omp.rules.nonnegative) {
-        shape.blocks = all;
-        shape.threads = cull_cuda_omp_threads((n + all - 1) / all);
-    }
+    if (blocks > 1) shape.threads = cull_cuda_omp_threads((n + blocks - 1) / blocks);
     call->refit.n = (uint32_t)budget;
     shape.omp = cull_cuda_omp_lay(&call->omp, shape.blocks, shape.threads, most, shape.blocks == 1);
     shape.refit = cull_cuda_refit_lay(&call->refit, shape.blocks, from,
@@ -88,7 +101,7 @@ static cull_status make_arrays(struct match *match, const cull_op_desc *desc, cu
     TRY(cull_kit_allocate(kit, 1, sizeof *match->b2, what, &match->b2));
     TRY(cull_kit_allocate(kit, 2 * n, sizeof *match->fill, what, &match->fill));
     TRY(cull_kit_allocate(kit, 1, sizeof *match->report, what, &match->report));
-    TRY(cull_kit_allocate(kit, cull_crew_said((uint32_t)cuda->processors), 1, what, &match->said));
+    TRY(cull_kit_allocate(kit, cull_crew_said((size_t)cuda->processors), 1, what, &match->said));
     if (desc->picks) {
         struct shape shape = choose_shape(cuda, &most);
         TRY(make_room(match, &shape));
@@ -197,6 +210,11 @@ static cull_status run(cull_op *op, const cull_op_args *args)
 
     TRY(cull_cuda_enter(op->backend, &cuda));
     shape = choose_shape(cuda, &call);
+    if (shape.bytes > cuda->shared_most)
+        FAIL(CULL_TOO_LARGE,
+             "%zu of %zu examples matched with weights held above zero are more than a "
+             "multiprocessor has room for",
+             args->match.budget, args->match.rows);
     TRY(make_room(match, &shape));
     cull_cuda_omp_room(&call.omp, match->omp);
     cull_cuda_refit_room(&call.refit, shape.blocks, match->refit);

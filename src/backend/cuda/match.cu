@@ -31,8 +31,8 @@ __device__ void tell(const cull_crew<TOGETHER> &crew, const cull_cuda_match_call
                   0};
 }
 
-/* The largest square (b), unless the key says that the one at a row (at) is not finite. As |K_ij| <=
- * sqrt(K_ii K_jj), a finite diagonal says that all of K is. */
+/* The largest square (b), unless the key says that the one at a row (at) is not finite. As |K_ij|
+ * <= sqrt(K_ii K_jj), a finite diagonal says that all of K is. */
 const unsigned long long BROKEN = 0xffffffff00000000ull;
 
 template <bool TOGETHER>
@@ -150,8 +150,7 @@ __device__ void match(const cull_cuda_match_call &m, unsigned char *shared, cull
         return;
     }
     settle(crew, m, step, p.picked, TOGETHER ? m.room : p.bound);
-    if (m.omp.report->picked < m.omp.budget && m.fill && !m.unit)
-        refit(crew, m, p.near_k, p.ridge);
+    if (m.omp.report->picked < m.omp.budget && m.fill && !m.unit) refit(crew, m, p.near_k, p.ridge);
     if (crew.block()) return;
     cull_crew<false> alone = {crew.near, NULL, crew.turn};
     cull_settle_finish(alone, m);
@@ -175,19 +174,15 @@ __global__ void __launch_bounds__(CULL_OMP_THREADS, 1)
 
 cudaError_t cull_cuda_match_prepare(size_t most)
 {
-    cudaError_t error = cudaFuncSetAttribute(
-        match_alone, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most));
+    cudaError_t error = cull_crew_prepare(match_alone, most);
 
-    if (error != cudaSuccess) return error;
-    return cudaFuncSetAttribute(match_together, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                static_cast<int>(most));
+    return error == cudaSuccess ? cull_crew_prepare(match_together, most) : error;
 }
 
 cudaError_t cull_cuda_match_run(cudaStream_t stream, cull_cuda_match_call call, uint32_t blocks,
                                 uint32_t threads, size_t bytes, void *said)
 {
-    if (blocks == 1)
-        return CULL_LAUNCH(match_alone, dim3(1), dim3(threads), bytes, stream, call);
-    return cull_cuda_launch_together(match_together, blocks, threads, bytes, stream, call,
-                                     static_cast<cull_said *>(said));
+    if (blocks == 1) return CULL_LAUNCH(match_alone, dim3(1), dim3(threads), bytes, stream, call);
+    return cull_crew_launch(match_together, blocks, threads, bytes, stream, call,
+                            static_cast<cull_said *>(said));
 }

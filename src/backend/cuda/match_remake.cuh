@@ -1,7 +1,7 @@
 /*
- * backend/cuda/match_remake.cuh - K, t and b2 of gradients whose squares are too small or too large to
- * be squared again: P, the target's too, is divided by a power of two so that its largest entry is
- * about 1, or as much less as H needs. Only ratios matter.
+ * backend/cuda/match_remake.cuh - K, t and b2 of gradients whose squares are too small or too large
+ * to be squared again: P, the target's too, is divided by a power of two so that its largest entry
+ * is about 1, or as much less as H needs. Only ratios matter.
  *
  * It is rare, so it is plain: the threads that are there share the numbers.
  */
@@ -92,7 +92,7 @@ static __device__ double cull_remake_means(cull_crew<TOGETHER> &crew, const cull
 
 /* The target's mean gradient, and |of it|^2. */
 template <bool TOGETHER>
-static __device__ double cull_remake_target(cull_crew<TOGETHER> &crew,
+static __device__ double cull_remake_target(cull_crew<TOGETHER>        &crew,
                                             const cull_cuda_match_call &m, int exponent)
 {
     size_t width = static_cast<size_t>(m.h.width) + 1, size = width * m.p.width;
@@ -135,7 +135,7 @@ static __device__ void cull_remake_aim(cull_crew<TOGETHER> &crew, const cull_cud
 
 /* The lengths of the target's gradients, added up. */
 template <bool TOGETHER>
-static __device__ double cull_remake_lengths(cull_crew<TOGETHER> &crew,
+static __device__ double cull_remake_lengths(cull_crew<TOGETHER>        &crew,
                                              const cull_cuda_match_call &m, int exponent)
 {
     double all = 0;

@@ -2,8 +2,8 @@
  * backend/cuda/match_settle.cuh - what the solver found becomes a subset, by one block:
  * backend/match_settle.c.
  *
- * What fills is a draw without replacement: the atoms of the smallest keys, -log u. Among atoms that
- * weigh the same those are the ones of the largest u, and no logarithm is asked for.
+ * What fills is a draw without replacement: the atoms of the smallest keys, -log u. Among atoms
+ * that weigh the same those are the ones of the largest u, and no logarithm is asked for.
  */
 #ifndef CULL_BACKEND_CUDA_MATCH_SETTLE_CUH
 #define CULL_BACKEND_CUDA_MATCH_SETTLE_CUH
@@ -79,7 +79,8 @@ static __device__ void cull_settle_append(const cull_cuda_match_call &m, unsigne
     }
 }
 
-/* Clipped and filled; report->picked are those that the solver found. For a block; room is [2 n]. */
+/* Clipped and filled; report->picked are those that the solver found. For a block; room is [2 n].
+ */
 static __device__ void cull_settle_fill(const cull_cuda_match_call &m, uint64_t step,
                                         unsigned picked, double *room)
 {

@@ -55,6 +55,11 @@ static cull_cuda_pursuit describe(const struct batch *batch, size_t i)
                                .rules = cull_cuda_omp_rules_of(batch->options, problem->noise)};
 }
 
+static uint32_t blocks_for(const cull_cuda *cuda, size_t n, size_t budget)
+{
+    return cull_cuda_omp_blocks(n, budget, cuda->processors, cuda->shared_most);
+}
+
 /* One after the other by all blocks, or each by one? Weights are held above zero by one. */
 static bool is_together_quicker(const struct batch *batch)
 {
@@ -68,8 +73,7 @@ static bool is_together_quicker(const struct batch *batch)
 
         all += alone;
         if (alone > most) most = alone;
-        together += cull_cuda_omp_cost(n, budget, cull_cuda_omp_blocks(n, cuda->processors),
-                                       cuda->shared_most);
+        together += cull_cuda_omp_cost(n, budget, blocks_for(cuda, n, budget), cuda->shared_most);
     }
     all /= cuda->processors;
     return together < (all > most ? all : most);
@@ -79,7 +83,7 @@ static bool is_together_quicker(const struct batch *batch)
 static size_t lay(const struct batch *batch, cull_cuda_pursuit *x)
 {
     const cull_cuda *cuda = batch->cuda;
-    uint32_t         blocks = cull_cuda_omp_blocks(x->n, cuda->processors);
+    uint32_t         blocks = blocks_for(cuda, x->n, x->budget);
     bool             bring = batch->count <= (size_t)cuda->processors;
 
     if (!batch->together)
@@ -133,10 +137,10 @@ static cull_status launch(struct batch *batch)
         CUDA(cull_cuda_omp_each(cuda->stream, op->there, (uint32_t)batch->count, batch->bytes));
         return CULL_OK;
     }
-    TRY(cull_kit_grow(&op->kit, cull_crew_said((uint32_t)cuda->processors), 1, "matching pursuit",
+    TRY(cull_kit_grow(&op->kit, cull_crew_said((size_t)cuda->processors), 1, "matching pursuit",
                       &op->saids, &op->said));
     for (size_t i = 0; i < batch->count; i++) {
-        uint32_t blocks = cull_cuda_omp_blocks(batch->here[i].n, cuda->processors);
+        uint32_t blocks = blocks_for(cuda, batch->here[i].n, batch->here[i].budget);
         CUDA(cull_cuda_omp_together(cuda->stream, batch->here[i], blocks,
                                     cull_cuda_omp_threads(batch->here[i].rows), op->said));
     }

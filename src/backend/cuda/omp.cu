@@ -10,7 +10,7 @@ __global__ void __launch_bounds__(CULL_OMP_THREADS, 1) pursue_each(const cull_cu
 {
     CULL_SHARED(unsigned char, shared);
     const cull_cuda_pursuit own = problem[blockIdx.x];
-    cull_pursuit<false>         p;
+    cull_pursuit<false>     p;
 
     cull_omp_open(p, own, shared, NULL);
     cull_omp_pursue(p);
@@ -32,12 +32,9 @@ __global__ void __launch_bounds__(CULL_OMP_THREADS, 1)
 
 cudaError_t cull_cuda_omp_prepare(size_t most)
 {
-    cudaError_t error = cudaFuncSetAttribute(
-        pursue_each, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most));
+    cudaError_t error = cull_crew_prepare(pursue_each, most);
 
-    if (error != cudaSuccess) return error;
-    return cudaFuncSetAttribute(pursue_together, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                static_cast<int>(most));
+    return error == cudaSuccess ? cull_crew_prepare(pursue_together, most) : error;
 }
 
 cudaError_t cull_cuda_omp_each(cudaStream_t stream, const cull_cuda_pursuit *problem,
@@ -49,6 +46,6 @@ cudaError_t cull_cuda_omp_each(cudaStream_t stream, const cull_cuda_pursuit *pro
 cudaError_t cull_cuda_omp_together(cudaStream_t stream, cull_cuda_pursuit problem, uint32_t blocks,
                                    uint32_t threads, void *said)
 {
-    return cull_cuda_launch_together(pursue_together, blocks, threads, problem.bytes, stream,
-                                     problem, static_cast<cull_said *>(said));
+    return cull_crew_launch(pursue_together, blocks, threads, problem.bytes, stream, problem,
+                            static_cast<cull_said *>(said));
 }

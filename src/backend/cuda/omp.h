@@ -90,9 +90,10 @@ size_t cull_cuda_omp_lay(cull_cuda_pursuit *x, uint32_t blocks, uint32_t threads
                          bool bring);
 void   cull_cuda_omp_room(cull_cuda_pursuit *x, double *room);
 
-/* Blocks that meet over n atoms, two or more; the clocks that a pursuit takes so many, or one. */
-uint32_t cull_cuda_omp_blocks(size_t n, int processors);
+/* The clocks that a pursuit takes so many blocks, of so much shared memory; and how many that meet,
+ * two or more, are done soonest. */
 double   cull_cuda_omp_cost(size_t n, size_t budget, uint32_t blocks, size_t most);
+uint32_t cull_cuda_omp_blocks(size_t n, size_t budget, int processors, size_t most);
 /* Threads of a block that has so many rows. */
 uint32_t cull_cuda_omp_threads(size_t rows);
 

@@ -8,8 +8,8 @@
  *
  * after which the last direction goes, and what it took comes back: d_i += L_ik^2. Reflections are
  * stable however often atoms come and go. L_q is then X^T K_q, of the others. Weights without the
- * bound are made anew each time, X (X^T t), and what they explain of |b|^2 is w (2 t - (K + ridge I) w),
- * which is right up to the second order in their error.
+ * bound are made anew each time, X (X^T t), and what they explain of |b|^2 is w (2 t - (K + ridge
+ * I) w), which is right up to the second order in their error.
  */
 #ifndef CULL_BACKEND_CUDA_OMP_BOUND_CUH
 #define CULL_BACKEND_CUDA_OMP_BOUND_CUH
@@ -228,8 +228,7 @@ static __device__ void cull_bound_correlate(cull_bounded &p)
 
         if (p.place[r] < p.picked) continue;
 #pragma unroll 4
-        for (unsigned j = 0; j < p.picked; j++)
-            sum -= cull_omp_k(p, p.of->index[j], r) * weight[j];
+        for (unsigned j = 0; j < p.picked; j++) sum -= cull_omp_k(p, p.of->index[j], r) * weight[j];
         p.alpha[r] = sum;
     }
     __syncthreads();

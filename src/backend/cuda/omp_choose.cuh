@@ -23,7 +23,7 @@ static __device__ double cull_omp_norm(cull_pursuit<TOGETHER> &p, const double *
 /* A pivot that, with all before it, is far from nothing. */
 template <bool TOGETHER>
 static __device__ __forceinline__ bool cull_omp_plain(const cull_pursuit<TOGETHER> &p,
-                                                      const cull_said &pick)
+                                                      const cull_said              &pick)
 {
     return p.lowest >= p.of->rules.plain_pivot && pick.b >= p.of->rules.plain_pivot * pick.c;
 }
@@ -41,8 +41,8 @@ static __device__ bool cull_omp_depends(cull_pursuit<TOGETHER> &p, const cull_sa
     for (unsigned base = cull_omp_first_row(p); base < p.rows; base += stride) {
         unsigned r = base + cull_lane() / p.lanes;
         unsigned place = r < p.rows ? p.place[r] : CULL_OMP_DEPENDENT;
-        double   w = cull_omp_dot(p, r, cull_omp_begins(p, place),
-                                  place < p.picked ? p.picked : 0, lp);
+        double   w =
+            cull_omp_dot(p, r, cull_omp_begins(p, place), place < p.picked ? p.picked : 0, lp);
 
         if (threadIdx.x % p.lanes == 0 && place < p.picked) reach += fabs(w) * sqrt(p.s2[r]);
     }

@@ -3,7 +3,14 @@
  */
 #include "backend/cuda/omp.h"
 
-enum { LANES = 32, BANKS = 16, ROWS_WORTH_A_BLOCK = 8, VECTORS = 6 };
+#include <math.h>
+
+enum {
+    LANES = 32,
+    BANKS = 16,
+    ROWS_WORTH_A_BLOCK = 8,
+    ROW_BYTES = 6 * sizeof(double) + sizeof(uint32_t) /* of a block's rows, beside L */
+};
 
 uint32_t cull_cuda_omp_threads(size_t rows)
 {
@@ -12,12 +19,15 @@ uint32_t cull_cuda_omp_threads(size_t rows)
     return (uint32_t)(threads < CULL_OMP_THREADS ? threads : CULL_OMP_THREADS);
 }
 
-uint32_t cull_cuda_omp_blocks(size_t n, int processors)
+/* A cluster, or as many as there are processors, whichever is done sooner. */
+uint32_t cull_cuda_omp_blocks(size_t n, size_t budget, int processors, size_t most)
 {
-    size_t blocks = (n + ROWS_WORTH_A_BLOCK - 1) / ROWS_WORTH_A_BLOCK;
+    uint32_t all = cull_crew_blocks(n, ROWS_WORTH_A_BLOCK, (size_t)processors);
+    uint32_t few = all < CULL_CREW_NEAR ? all : CULL_CREW_NEAR;
 
-    if (blocks > (size_t)processors) blocks = (size_t)processors;
-    return blocks > 2 ? (uint32_t)blocks : 2;
+    return cull_cuda_omp_cost(n, budget, few, most) <= cull_cuda_omp_cost(n, budget, all, most)
+               ? few
+               : all;
 }
 
 /* The powers of two of threads to a row, as many as there are. */
@@ -54,7 +64,7 @@ size_t cull_cuda_omp_lay(cull_cuda_pursuit *x, uint32_t blocks, uint32_t threads
     x->at_pick = (uint32_t)at;
     at += up(2 * x->width * sizeof(double));
     x->at_rows = (uint32_t)at;
-    at += up(x->rows * (VECTORS * sizeof(double) + sizeof(uint32_t)));
+    at += up((size_t)x->rows * ROW_BYTES);
     l = (size_t)x->rows * x->width * sizeof(double);
     x->at_l = at + l <= most ? (uint32_t)at : 0;
     if (x->at_l) at += l;
@@ -72,12 +82,15 @@ void cull_cuda_omp_room(cull_cuda_pursuit *x, double *room)
     x->l = x->stages ? room + 2 * (size_t)x->budget : NULL;
 }
 
-/* A pick: what a barrier or a meeting takes, and half of L as it is in the end, read once. */
+/* A pick: what a barrier or a meeting takes, and half of L as it is in the end, read once. Rows
+ * that do not fit take for ever. */
 double cull_cuda_omp_cost(size_t n, size_t budget, uint32_t blocks, size_t most)
 {
-    double half = (double)((n + blocks - 1) / blocks) * (double)budget / 2;
-    bool   near = 2 * half * sizeof(double) + 2 * CULL_CREW_BYTES < (double)most;
+    size_t rows = (n + blocks - 1) / blocks, fixed = 2 * CULL_CREW_BYTES + rows * ROW_BYTES;
+    double all = (double)rows * (double)budget, room = (double)most - (double)fixed;
+    bool   near = (all + 2 * (double)budget) * sizeof(double) < room;
 
-    return (double)budget * ((blocks > 1 ? CULL_CREW_MEETS : CULL_CREW_WAITS) +
-                             half * (near ? CULL_CREW_NEAR : CULL_CREW_FAR));
+    if ((double)budget * 2 * sizeof(double) > room) return HUGE_VAL;
+    return (double)budget *
+           (cull_crew_clocks(blocks) + all / 2 * (near ? CULL_CLOCKS_NEAR : CULL_CLOCKS_FAR));
 }

@@ -71,7 +71,9 @@ static __device__ void cull_omp_check(cull_pursuit<TOGETHER> &p, const double *x
 static __device__ void cull_omp_bounded(cull_pursuit<false> &p); /* omp_bound.cuh */
 
 /* By blocks that meet no weights are held above zero: omp.c sees to it. */
-static __device__ __forceinline__ void cull_omp_bounded(cull_pursuit<true> &) {}
+static __device__ __forceinline__ void cull_omp_bounded(cull_pursuit<true> &)
+{
+}
 
 template <bool TOGETHER> static __device__ void cull_omp_free(cull_pursuit<TOGETHER> &p)
 {

@@ -79,7 +79,8 @@ static __device__ void cull_omp_error(cull_pursuit<TOGETHER> &p, const double *w
 }
 
 /* x[rows]: the picked ones' are improved. d of the picked is scratch. */
-template <bool TOGETHER> static __device__ void cull_omp_refine(cull_pursuit<TOGETHER> &p, double *x)
+template <bool TOGETHER>
+static __device__ void cull_omp_refine(cull_pursuit<TOGETHER> &p, double *x)
 {
     double *e = p.of->scratch, *y = e + p.of->budget, *weight = p.of->weight, before = HUGE_VAL;
 

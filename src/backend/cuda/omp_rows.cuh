@@ -21,7 +21,7 @@ enum { CULL_STOP_BUDGET, CULL_STOP_FIT, CULL_STOP_DEPENDENT, CULL_STOP_NO_GAIN, 
 template <bool TOGETHER> struct cull_pursuit {
     cull_crew<TOGETHER>      crew;
     const cull_cuda_pursuit *of;
-    const double            *near_k;      /* K in shared memory, or NULL            */
+    const double            *near_k;         /* K in shared memory, or NULL            */
     unsigned                 n, first, rows; /* the block's: first, .. first + rows - 1 */
     unsigned                 width, lanes;
     double                  *l, *all_l;  /* L of the block's rows; of all           */
@@ -115,18 +115,25 @@ static __device__ void cull_omp_open(cull_pursuit<TOGETHER> &p, const cull_cuda_
     p.place = reinterpret_cast<unsigned *>(room + 6 * x.rows);
 }
 
+/* K into shared memory; many numbers at a time are under way. */
 template <bool TOGETHER> static __device__ void cull_omp_bring_k(const cull_pursuit<TOGETHER> &p)
 {
-    double *to = const_cast<double *>(p.near_k);
+    double       *to = const_cast<double *>(p.near_k);
+    const double *from = static_cast<const double *>(p.of->k);
+    unsigned      size = p.n * p.n;
 
     if (!to) return;
-    for (unsigned i = cull_warp(); i < p.n; i += blockDim.x / CULL_WARP)
-#pragma unroll 4
-        for (unsigned j = cull_lane(); j < p.n; j += CULL_WARP)
-            to[i * p.n + j] = p.of->single
-                                  ? static_cast<double>(
-                                        static_cast<const float *>(p.of->k)[i * p.of->ld + j])
-                                  : static_cast<const double *>(p.of->k)[i * p.of->ld + j];
+    if (!p.of->single && p.of->ld == p.n) {
+#pragma unroll 16
+        for (unsigned i = threadIdx.x; i < size; i += blockDim.x) to[i] = from[i];
+        return;
+    }
+    for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
+        size_t at = i / p.n * p.of->ld + i % p.n;
+
+        to[i] =
+            p.of->single ? static_cast<double>(static_cast<const float *>(p.of->k)[at]) : from[at];
+    }
 }
 
 /* L at an atom, for all threads of the block; what it replaces must have been read. */
@@ -199,8 +206,7 @@ static __device__ __forceinline__ void cull_omp_step(cull_pursuit<TOGETHER> &p, 
         cull_said_take(&p.best, cull_omp_candidate(p, r));
     }
     p.l[static_cast<size_t>(r) * p.width + p.picked] = v;
-    if (TOGETHER && p.of->at_l)
-        p.all_l[static_cast<size_t>(p.first + r) * p.width + p.picked] = v;
+    if (TOGETHER && p.of->at_l) p.all_l[static_cast<size_t>(p.first + r) * p.width + p.picked] = v;
 }
 
 template <bool TOGETHER>

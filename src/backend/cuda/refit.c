@@ -66,21 +66,19 @@ void cull_cuda_refit_room(cull_cuda_refit_call *x, uint32_t blocks, double *room
 
 /* ---- who ---- */
 
-/* Of those that meet: two or more. */
-static uint32_t blocks_for(const cull_cuda *cuda, size_t n)
-{
-    size_t blocks = (n + ROWS_WORTH_A_BLOCK - 1) / ROWS_WORTH_A_BLOCK;
-
-    if (blocks > (size_t)cuda->processors) blocks = (size_t)cuda->processors;
-    return blocks > 2 ? (uint32_t)blocks : 2;
-}
-
 /* A sweep for each of n atoms. */
 double cull_cuda_refit_cost(size_t n, uint32_t blocks)
 {
-    double passes = (double)n * (double)n * CULL_CREW_FAR / blocks;
+    return (double)n *
+           ((double)n * (double)n * CULL_CLOCKS_FAR / blocks + cull_crew_clocks(blocks));
+}
 
-    return (double)n * (passes + (blocks > 1 ? CULL_CREW_MEETS : CULL_CREW_WAITS));
+static uint32_t blocks_for(const cull_cuda *cuda, size_t n)
+{
+    uint32_t all = cull_crew_blocks(n, ROWS_WORTH_A_BLOCK, (size_t)cuda->processors);
+    uint32_t few = all < CULL_CREW_NEAR ? all : CULL_CREW_NEAR;
+
+    return cull_cuda_refit_cost(n, few) <= cull_cuda_refit_cost(n, all) ? few : all;
 }
 
 static bool is_together_quicker(const cull_cuda *cuda, const cull_cuda_refit_call *refit,
@@ -145,7 +143,7 @@ cull_status cull_cuda_refits_run(cull_cuda_refits *refits, cull_cuda_refit_call 
     together = is_together_quicker(cuda, refit, count);
     TRY(share_out(refits, cuda, refit, count, together, memory ? memory : DEFAULT_MEMORY, &bytes));
     if (together) {
-        TRY(cull_kit_grow(&refits->kit, cull_crew_said((uint32_t)cuda->processors), 1,
+        TRY(cull_kit_grow(&refits->kit, cull_crew_said((size_t)cuda->processors), 1,
                           "weights to be solved again", &refits->saids, &refits->said));
         for (size_t i = 0; i < count; i++)
             CUDA(cull_cuda_refit_together(cuda->stream, refit[i], blocks_for(cuda, refit[i].n),

@@ -5,11 +5,12 @@
 
 namespace {
 
-__global__ void __launch_bounds__(CULL_REFIT_THREADS, 1) refit_each(const cull_cuda_refit_call *refit)
+__global__ void __launch_bounds__(CULL_REFIT_THREADS, 1)
+    refit_each(const cull_cuda_refit_call *refit)
 {
     CULL_SHARED(unsigned char, shared);
     const cull_cuda_refit_call own = refit[blockIdx.x];
-    cull_refit<false>     f;
+    cull_refit<false>          f;
 
     f.crew = {reinterpret_cast<cull_said *>(shared + own.at_said), NULL, 0};
     f.near_k = NULL;
@@ -33,23 +34,20 @@ __global__ void __launch_bounds__(CULL_REFIT_THREADS, 1)
 
 cudaError_t cull_cuda_refit_prepare(size_t most)
 {
-    cudaError_t error = cudaFuncSetAttribute(
-        refit_each, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most));
+    cudaError_t error = cull_crew_prepare(refit_each, most);
 
-    if (error != cudaSuccess) return error;
-    return cudaFuncSetAttribute(refit_together, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                static_cast<int>(most));
+    return error == cudaSuccess ? cull_crew_prepare(refit_together, most) : error;
 }
 
-cudaError_t cull_cuda_refit_each(cudaStream_t stream, const cull_cuda_refit_call *refit, uint32_t count,
-                                 size_t bytes)
+cudaError_t cull_cuda_refit_each(cudaStream_t stream, const cull_cuda_refit_call *refit,
+                                 uint32_t count, size_t bytes)
 {
     return CULL_LAUNCH(refit_each, dim3(count), dim3(CULL_REFIT_THREADS), bytes, stream, refit);
 }
 
-cudaError_t cull_cuda_refit_together(cudaStream_t stream, cull_cuda_refit_call refit, uint32_t blocks,
-                                     void *said)
+cudaError_t cull_cuda_refit_together(cudaStream_t stream, cull_cuda_refit_call refit,
+                                     uint32_t blocks, void *said)
 {
-    return cull_cuda_launch_together(refit_together, blocks, CULL_REFIT_THREADS, refit.bytes, stream,
-                                     refit, static_cast<cull_said *>(said));
+    return cull_crew_launch(refit_together, blocks, CULL_REFIT_THREADS, refit.bytes, stream, refit,
+                            static_cast<cull_said *>(said));
 }

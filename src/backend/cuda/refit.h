@@ -1,7 +1,7 @@
 /*
  * backend/cuda/refit.h - weights >= 0 for atoms that are given, between refit.c and its kernels.
  *
- * What is solved is in backend/backend.h, and how in refit_solve.cuh.
+ * What is solved is in backend/backend.h, and how in refit_solve.cuh and refit_tableau.cuh.
  */
 #ifndef CULL_BACKEND_CUDA_REFIT_H
 #define CULL_BACKEND_CUDA_REFIT_H
