@@ -15,7 +15,7 @@ if [[ -f build/carry.tar.xz ]]; then
     root=/tmp/cull-carried
     rm -rf "$root" && mkdir -p "$root" && tar -xJf build/carry.tar.xz -C "$root" || exit 1
     bin=$root/bin
-    export LD_LIBRARY_PATH=$root/lib:${LD_LIBRARY_PATH:-} CULL_MODULES=$root/lib
+    export LD_LIBRARY_PATH=$root/lib:${LD_LIBRARY_PATH:-} CULL_MODULES=$root/lib CULL_GOLDEN=$root/tests/golden
     commit=$(cat "$root/commit")
     tests=$(cat "$root/programs.txt")
 else

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write tests/golden/model_*.txt and float_*.txt: ten steps of training as PyTorch does them.
 
-    /usr/bin/python3 tools/make_golden.py [--float [--seed N]] [NAME ...]
+    /usr/bin/python3 tools/make_golden.py [--float [--seed N] | --narrow] [NAME ...]
 
 Needs torch (made with Debian's 1.13.1). Models are defined here from their papers and common
 implementations, independently of the C library, with the library's names for their layers.
@@ -54,6 +54,12 @@ signs'. A file float_*.txt holds for each seed
 
 where the paths are nchw, nhwc (channels-last) and plain (without oneDNN; not for mobilenetv2, whose
 depthwise layers would take hours). Seeds that the file has already are kept.
+
+With --narrow, on a machine with a GPU, narrow.txt says how far PyTorch's first step there strays
+from the one in double, the worst of all seeds, channels last:
+
+    narrow NAME PRECISION  errors of the loss and of the gradient as above; tf32, or bfloat16
+                           (autocast)
 """
 import argparse
 import math
@@ -496,7 +502,7 @@ class Signs:
         """The norm of the whole gradient, and its projections."""
         square, sums = 0.0, numpy.zeros(8)
         for key, value in model.named_parameters():
-            flat = value.grad.detach().contiguous().numpy().ravel().astype(numpy.float64)
+            flat = value.grad.detach().cpu().contiguous().numpy().ravel().astype(numpy.float64)
             square += float(flat @ flat)
             sums += [float(flat @ row) for row in self.of[key]]
         return math.sqrt(square), sums
@@ -539,6 +545,53 @@ def write_floats(name, seeds):
             write(path, lines)
 
 
+# ---- precisions of a GPU ----------------------------------------------------------------------
+class Narrow(Walk):
+    """The same on a GPU, in a precision of its own."""
+
+    def __init__(self, name, precision, prefix):
+        super().__init__(name, "relu", WIDE, "nhwc", prefix)
+        self.precision = precision
+        self.model = self.model.to("cuda")
+
+    def learn(self, step):
+        inputs, labels = batch(self.size, channels_of(self.name), step, self.prefix)
+        inputs = inputs.float().to("cuda").contiguous(memory_format=torch.channels_last)
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = self.precision == "tf32"
+        with torch.autocast("cuda", torch.bfloat16, enabled=self.precision == "bfloat16"):
+            outputs = self.model(inputs)
+        loss = functional.cross_entropy(outputs.float(), labels.to("cuda"))
+        loss.backward()
+        return loss.item()
+
+
+def first_steps(name):
+    """{seed: (loss, norm, projections)} of the file in double."""
+    found = {}
+    with open(os.path.join(FOLDER, f"float_{name}.txt"), encoding="ascii") as file:
+        for line in file:
+            words = line.split()
+            if words[0] == "step" and words[2] == "1":
+                numbers = [float(word) for word in words[3:]]
+                found[int(words[1])] = (numbers[0], numbers[1], numpy.array(numbers[2:]))
+    return found
+
+
+def narrow_lines(name):
+    kept, lines = None, []
+    for precision in ("tf32", "bfloat16"):
+        worst = [0.0, 0.0]
+        for seed, (loss, norm, sums) in first_steps(name).items():
+            here = Narrow(name, precision, f"{seed}:")
+            kept = kept or Signs(here.model)
+            worst[0] = max(worst[0], abs(here.learn(0) - loss))
+            theirs = kept.project(here.model)[1]
+            worst[1] = max(worst[1], math.sqrt(float(numpy.mean((sums - theirs) ** 2))) / norm)
+        lines.append(f"narrow {name} {precision} {text(worst, 6)}")
+        print(lines[-1], flush=True)
+    return lines
+
+
 def write(path, lines):
     with open(path, "w", encoding="ascii") as file:
         file.write("\n".join(lines) + "\n")
@@ -548,9 +601,14 @@ def main():
     parser = argparse.ArgumentParser(description="golden traces of models, as PyTorch has them")
     parser.add_argument("--float", action="store_true", dest="floats", help="the float paths")
     parser.add_argument("--seed", type=int, choices=SEEDS, help="of the float paths this one alone")
+    parser.add_argument("--narrow", action="store_true", help="first steps on a GPU, in tf32 and bfloat16")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(MODELS))
     options = parser.parse_args()
     torch.set_num_threads(1)  # on a busy machine two wait for each other more than they work
+    if options.narrow:
+        lines = [line for name in MODELS for line in narrow_lines(name)]
+        write(os.path.join(FOLDER, "narrow.txt"), lines)
+        return
     for name in options.names or MODELS:
         if options.floats:
             write_floats(name, [options.seed] if options.seed else SEEDS)
