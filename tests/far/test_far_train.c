@@ -219,8 +219,8 @@ static void recorded_steps_are_sent_one_letter(void **state)
         "select.strategy=sb select.keep=0.4",
         "select.strategy=sb select.keep=0.4 score.pass=reuse",
         "select.strategy=sb+remembered select.keep=0.4",
-        "select.strategy=gradmatch select.keep=0.4 select.match=validation data.validation=0.3 "
-        "data.subset=0.9",
+        ("select.strategy=gradmatch select.keep=0.4 select.match=validation data.validation=0.3 "
+         "data.subset=0.9"),
         "select.strategy=grad-match select.keep=0.8 select.period=9",
     };
     const struct world *w = *state;

@@ -15,7 +15,7 @@ static int open_backends(void **state)
     open_or_skip();
     for (size_t i = 0; i < 2; i++)
         if (is_tested(names[i])) (void)cull_backend_open(names[i], 1, &device[i]);
-    return cull_backend_open("ref", 1, &ref);
+    return (int)cull_backend_open("ref", 1, &ref);
 }
 
 static int close_backends(void **state)
