@@ -171,6 +171,10 @@ struct cull_layer_table {
     cull_status (*join)(cull_backend *backend);
     bool weights_last; /* a convolution's weights are (O, KH, KW, C/groups) in memory here */
     bool int8;         /* convolutions can be asked for in 8 bits   */
+    /* Where operations have several ways to be computed: those that are known, and those to be
+     * taken from now on, as cull_layer_ways() and cull_layer_recall() say. NULL, both: one each. */
+    cull_status (*ways)(cull_backend *backend, const char **text, size_t *bytes);
+    cull_status (*recall)(cull_backend *backend, const char *text, size_t bytes);
     bool mixes;        /* values can be bfloat16 over float32 parameters, products TF32 */
 };
 
@@ -189,5 +193,13 @@ bool        cull_layer_beside(cull_backend *backend, const cull_layer_desc *desc
 cull_status cull_layer_join(cull_backend *backend);
 bool        cull_layer_mixes(const cull_backend *backend);
 bool        cull_layer_weights_last(const cull_backend *backend);
+
+/* Which way each problem is computed that was met so far, as text, so that a run that goes on later
+ * takes the same: borrowed until the backend is next asked for anything. Nothing (*bytes 0) where
+ * there is one way. */
+cull_status cull_layer_ways(cull_backend *backend, const char **text, size_t *bytes);
+/* Operations made from now on take these ways, where this device can and its libraries are those of
+ * then. */
+cull_status cull_layer_recall(cull_backend *backend, const char *text, size_t bytes);
 
 #endif

@@ -124,6 +124,22 @@ bool cull_layer_weights_last(const cull_backend *backend)
     return table && table->weights_last;
 }
 
+cull_status cull_layer_ways(cull_backend *backend, const char **text, size_t *bytes)
+{
+    const cull_layer_table *table = backend->layers;
+
+    *text = "";
+    *bytes = 0;
+    return table && table->ways ? table->ways(backend, text, bytes) : CULL_OK;
+}
+
+cull_status cull_layer_recall(cull_backend *backend, const char *text, size_t bytes)
+{
+    const cull_layer_table *table = backend->layers;
+
+    return table && table->recall ? table->recall(backend, text, bytes) : CULL_OK;
+}
+
 bool cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv)
 {
     const cull_layer_table *table = backend->layers;

@@ -58,9 +58,15 @@ size_t cull_plans_bytes(const cull_plans *p)
     return bytes;
 }
 
-void cull_plans_clear(cull_plans *p)
+void cull_plans_drop(cull_plans *p)
 {
     for (size_t i = 0; i < p->count; i++) cull_nn_plan_destroy(p->entry[i].plan);
+    p->count = 0;
+}
+
+void cull_plans_clear(cull_plans *p)
+{
+    cull_plans_drop(p);
     *p = (cull_plans){0};
 }
 

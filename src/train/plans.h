@@ -33,6 +33,8 @@ typedef struct cull_plans {
 /* Valid until as many others were asked for as are kept, less one. */
 cull_status cull_plans_get(cull_plans *plans, cull_plan_mode mode, size_t batch, cull_loss loss,
                            cull_plan **out);
+/* Every plan is made anew when it is next asked for. */
+void        cull_plans_drop(cull_plans *plans);
 void        cull_plans_clear(cull_plans *plans);
 size_t      cull_plans_bytes(const cull_plans *plans);
 

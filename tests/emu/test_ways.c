@@ -209,6 +209,50 @@ static void the_fastest_that_can_be_recorded_wins(void **state)
     cull_backend_close(r.backend);
 }
 
+/* What is told of ways is what recalls them: before what the device would find now, also where
+ * nothing may be timed; and what makes no sense is passed over. */
+static void ways_are_told_and_recalled(void **state)
+{
+    static const char nonsense[] = ", one\tlibrary 1 2\n, two\town 9\n";
+    struct runner     r = {.slow = 2, .broken = 1};
+    cull_nn_way       way = {0};
+    const char       *text = NULL;
+    char             *kept = NULL;
+    size_t            bytes = 0;
+
+    (void)state;
+    assert_ok(cull_backend_open("emu", 1, &r.backend));
+    assert_ok(cull_layer_ways(r.backend, &text, &bytes));
+    assert_true(bytes == 0);
+    assert_ok(hold(&r, "one", false, &way));
+    assert_ok(hold(&r, "two", true, &way));
+    assert_ok(cull_layer_ways(r.backend, &text, &bytes));
+    assert_string_equal(text, ", one\town 3\n, two\town 2\n");
+    assert_int_equal(bytes, strlen(text));
+    kept = strdup(text);
+    assert_non_null(kept);
+    cull_backend_close(r.backend);
+
+    r = (struct runner){.slow = 3, .broken = 1}; /* by itself it would find others now */
+    assert_ok(cull_backend_open("emu", 1, &r.backend));
+    assert_ok(hold(&r, "one", false, &way));
+    assert_int_equal(way.number, 2);
+    assert_ok(cull_layer_recall(r.backend, kept, bytes));
+    assert_ok(hold(&r, "one", false, &way));
+    assert_int_equal(way.number, 3);
+    r.broken = 2; /* what was kept cannot be done any more */
+    assert_ok(hold(&r, "two", true, &way));
+    assert_int_equal(way.number, 1);
+    assert_ok(cull_layer_recall(r.backend, nonsense, sizeof nonsense - 1));
+    r.broken = 1;
+    assert_ok(hold(&r, "one", true, &way));
+    assert_int_equal(way.number, 2);
+    assert_ok(hold(&r, "two", true, &way)); /* a way that there never was */
+    assert_int_equal(way.number, 2);
+    free(kept);
+    cull_backend_close(r.backend);
+}
+
 static void contests_survive_every_allocation_failure(void **state)
 {
     cull_status status = CULL_NO_MEMORY;
@@ -236,6 +280,7 @@ int main(void)
         cmocka_unit_test(damaged_lines_are_passed_over),
         cmocka_unit_test(nothing_is_kept_where_nobody_wants_it),
         cmocka_unit_test(the_fastest_that_can_be_recorded_wins),
+        cmocka_unit_test(ways_are_told_and_recalled),
         cmocka_unit_test(contests_survive_every_allocation_failure),
     };
 

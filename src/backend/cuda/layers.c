@@ -4,6 +4,7 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/nn_conv.h"
 #include "backend/cuda/nn_layer.h"
+#include "backend/cuda/nn_state.h"
 
 extern const cull_layer_class cull_cuda_dropout, cull_cuda_loss;
 
@@ -56,4 +57,6 @@ const cull_layer_table cull_layers_cuda = {
     .fuses = true,
     .weights_last = true,
     .mixes = true,
+    .ways = cull_nn_ways,
+    .recall = cull_nn_recall,
 };

@@ -1,5 +1,5 @@
 /*
- * backend/cuda/nn_cache.c - known ways in a file, one line a problem:
+ * backend/cuda/nn_cache.c - known ways as text, one line a problem:
  *
  *     ABOUT, PROBLEM <tab> own NUMBER
  *     ABOUT, PROBLEM <tab> library NUMBER ENGINE KNOBS TYPE=VALUE ... WORDS in hexadecimal
@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 
-enum { MOST_BYTES = 4 << 20, MOST_PATH = 1024, LINE = CULL_NN_KEY + 256 + 2 * CULL_CHOICE_TEXT };
+enum { MOST_BYTES = 4 << 20, MOST_PATH = 1024 };
 
 /* ---- where it is ---- */
 static bool make_folder(char *path)
@@ -82,8 +82,8 @@ cull_status cull_nn_cache_open(const char *about, cull_nn_cache *out)
     cull_status status = CULL_OK;
     char        path[MOST_PATH];
 
-    if (!find_path(path)) return CULL_OK;
     TRY(copy_text(about, &out->about));
+    if (!find_path(path)) goto done;
     TRY(copy_text(path, &out->path));
     TRY(read_file(path, &out->text, &out->length));
 done:
@@ -95,15 +95,21 @@ void cull_nn_cache_clear(cull_nn_cache *cache)
     cull_base_free(cache->path);
     cull_base_free(cache->about);
     cull_base_free(cache->text);
+    cull_base_free(cache->recalled);
     *cache = (cull_nn_cache){0};
 }
 
 /* ---- a line ---- */
 
+static const char *about_of(const cull_nn_cache *cache)
+{
+    return cache->about ? cache->about : "";
+}
+
 /* Behind the tab of the line that begins so, or NULL. */
 static const char *find_line(const char *text, const char *about, const char *problem)
 {
-    char   head[LINE];
+    char   head[CULL_NN_LINE];
     size_t length = 0;
 
     (void)snprintf(head, sizeof head, "%s, %s\t", about, problem);
@@ -151,30 +157,51 @@ static bool read_way(const char *at, cull_nn_way *out)
 
 bool cull_nn_cache_find(const cull_nn_cache *cache, const char *problem, cull_nn_way *out)
 {
-    const char *at = cache->text ? find_line(cache->text, cache->about, problem) : NULL;
+    const char *at = cache->text ? find_line(cache->text, about_of(cache), problem) : NULL;
 
     return at && read_way(at, out);
 }
 
-static void write_way(char line[LINE], const char *about, const char *problem,
-                      const cull_nn_way *way)
+bool cull_nn_cache_recalls(const cull_nn_cache *cache, const char *problem, cull_nn_way *out)
 {
+    const char *at = cache->recalled ? find_line(cache->recalled, about_of(cache), problem) : NULL;
+
+    return at && read_way(at, out);
+}
+
+cull_status cull_nn_cache_recall(cull_nn_cache *cache, const char *text, size_t bytes)
+{
+    cull_status status = CULL_OK;
+    char       *copy = NULL;
+
+    TRY(cull_base_alloc(bytes + 1, 1, "known convolutions", &copy));
+    memcpy(copy, text, bytes);
+    cull_base_free(cache->recalled);
+    cache->recalled = copy;
+done:
+    return status;
+}
+
+void cull_nn_cache_line(const cull_nn_cache *cache, const char *problem, const cull_nn_way *way,
+                        char line[CULL_NN_LINE])
+{
+    const int          room = CULL_NN_LINE;
     const cull_choice *choice = &way->choice;
-    int                at = snprintf(line, LINE, "%s, %s\t%s %d", about, problem,
+    int                at = snprintf(line, CULL_NN_LINE, "%s, %s\t%s %d", about_of(cache), problem,
                       way->kind == CULL_WAY_OWN ? "own" : "library", way->number);
 
     if (way->kind == CULL_WAY_LIBRARY) {
-        at += snprintf(line + at, (size_t)(LINE - at), " %lld %d", (long long)choice->engine,
+        at += snprintf(line + at, (size_t)(room - at), " %lld %d", (long long)choice->engine,
                        (int)choice->knobs);
-        for (int i = 0; i < choice->knobs && at < LINE; i++)
-            at += snprintf(line + at, (size_t)(LINE - at), " %d=%lld", (int)choice->type[i],
+        for (int i = 0; i < choice->knobs && at < room; i++)
+            at += snprintf(line + at, (size_t)(room - at), " %d=%lld", (int)choice->type[i],
                            (long long)choice->value[i]);
-        for (int i = 0; i < CULL_CHOICE_WORDS && at < LINE; i++)
-            at += snprintf(line + at, (size_t)(LINE - at), " %llx",
+        for (int i = 0; i < CULL_CHOICE_WORDS && at < room; i++)
+            at += snprintf(line + at, (size_t)(room - at), " %llx",
                            (unsigned long long)choice->word[i]);
     }
-    if (at < LINE) at += snprintf(line + at, (size_t)(LINE - at), "\n");
-    if (at >= LINE) *line = '\0';
+    if (at < room) at += snprintf(line + at, (size_t)(room - at), "\n");
+    if (at >= room) *line = '\0';
 }
 
 /* ---- adding one ---- */
@@ -194,12 +221,12 @@ static void write_file(const char *path, const char *text, size_t length, const 
 
 void cull_nn_cache_add(cull_nn_cache *cache, const char *problem, const cull_nn_way *way)
 {
-    char   line[LINE];
+    char   line[CULL_NN_LINE];
     char  *text = NULL;
     size_t length = 0;
 
     if (!cache->path || !make_folder(cache->path)) return;
-    write_way(line, cache->about, problem, way);
+    cull_nn_cache_line(cache, problem, way, line);
     if (read_file(cache->path, &text, &length) != CULL_OK) return;
     while (length > 0 && text[length - 1] != '\n') length--; /* a line that was torn off */
     if (!text || !find_line(text, cache->about, problem))

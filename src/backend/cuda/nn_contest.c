@@ -79,7 +79,7 @@ static cull_status find_best(cull_nn_contest *contest, cull_kit *kit, cull_nn_wa
     return status;
 }
 
-/* What the file says, if that can still be done. */
+/* What was recalled or the file says, if that can still be done. */
 static cull_status take_read(cull_nn_contest *contest, cull_kit *kit, cull_nn_way *way)
 {
     cull_status status = CULL_OK;
@@ -87,10 +87,19 @@ static cull_status take_read(cull_nn_contest *contest, cull_kit *kit, cull_nn_wa
     void       *room = NULL;
 
     TRY(try_way(contest, kit, &bytes, &room, way));
-    say(contest, way, "as the file says");
+    say(contest, way, "as was kept");
 done:
     if (!isfinite(way->seconds)) end_plans(way);
     return status;
+}
+
+/* A way that was kept is one of those that there are; what a library knows of it may differ. */
+static bool takes_part(const cull_nn_contest *contest, const cull_nn_way *way)
+{
+    for (size_t i = 0; i < contest->entries; i++)
+        if (contest->entry[i].kind == way->kind && contest->entry[i].number == way->number)
+            return true;
+    return false;
 }
 
 /* Its plans are the state's then, or ended. */
@@ -119,8 +128,9 @@ cull_status cull_nn_choose(cull_nn_contest *contest, cull_nn_way *out)
         return CULL_OK;
     }
     TRY(contest->open(contest->context, &kit));
-    read = !contest->repeatable && cull_nn_read(contest->nn, contest->problem, &best);
+    read = cull_nn_read(contest->nn, contest->problem, !contest->repeatable, &best);
     best.seconds = (double)INFINITY;
+    read = read && takes_part(contest, &best);
     if (read) TRY(take_read(contest, &kit, &best));
     if (!isfinite(best.seconds)) {
         read = false;

@@ -23,6 +23,7 @@ struct cull_nn {
     size_t        plans, plan_room;
     struct known *known;
     size_t        knowns, known_room;
+    char         *told; /* the latest cull_nn_ways() */
     void         *room[CULL_SIDES];
     size_t        bytes[CULL_SIDES];
     cull_nn_cache cache;
@@ -36,17 +37,25 @@ static bool is_set(const char *variable)
     return value && strcmp(value, "1") == 0;
 }
 
+/* Plans of what is forgotten may be in use: they stay. */
+static void forget(cull_nn *nn)
+{
+    for (size_t i = 0; i < nn->knowns; i++) cull_base_free(nn->known[i].problem);
+    nn->knowns = 0;
+}
+
 static void close_state(void *given)
 {
     cull_nn *nn = given;
 
     for (size_t i = 0; i < nn->plans; i++) cull_plan_destroy(nn->plan[i]);
-    for (size_t i = 0; i < nn->knowns; i++) cull_base_free(nn->known[i].problem);
+    forget(nn);
     for (int i = 0; i < CULL_SIDES; i++) cull_backend_release(nn->backend, nn->room[i]);
     cull_nn_cache_clear(&nn->cache);
     cull_library_close(nn->library);
     cull_base_free(nn->plan);
     cull_base_free(nn->known);
+    cull_base_free(nn->told);
     cull_base_free(nn);
 }
 
@@ -149,9 +158,39 @@ const cull_nn_way *cull_nn_known(const cull_nn *nn, const char *problem)
     return NULL;
 }
 
-bool cull_nn_read(const cull_nn *nn, const char *problem, cull_nn_way *out)
+bool cull_nn_read(const cull_nn *nn, const char *problem, bool timed, cull_nn_way *out)
 {
-    return cull_nn_cache_find(&nn->cache, problem, out);
+    return cull_nn_cache_recalls(&nn->cache, problem, out) ||
+           (timed && cull_nn_cache_find(&nn->cache, problem, out));
+}
+
+cull_status cull_nn_ways(cull_backend *backend, const char **text, size_t *bytes)
+{
+    cull_status status = CULL_OK;
+    cull_nn    *nn = NULL;
+
+    TRY(cull_nn_state(backend, &nn));
+    TRY(cull_base_grow(nn->knowns * CULL_NN_LINE + 1, 1, "known convolutions", &nn->told));
+    *bytes = 0;
+    for (size_t i = 0; i < nn->knowns; i++) {
+        cull_nn_cache_line(&nn->cache, nn->known[i].problem, &nn->known[i].way, nn->told + *bytes);
+        *bytes += strlen(nn->told + *bytes);
+    }
+    *text = nn->told;
+done:
+    return status;
+}
+
+cull_status cull_nn_recall(cull_backend *backend, const char *text, size_t bytes)
+{
+    cull_status status = CULL_OK;
+    cull_nn    *nn = NULL;
+
+    TRY(cull_nn_state(backend, &nn));
+    TRY(cull_nn_cache_recall(&nn->cache, text, bytes));
+    forget(nn);
+done:
+    return status;
 }
 
 cull_status cull_nn_learn_way(cull_nn *nn, const char *problem, const cull_nn_way *way)

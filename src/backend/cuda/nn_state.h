@@ -61,8 +61,14 @@ cull_status cull_nn_keep_plan(cull_nn *nn, cull_plan *plan);
 const cull_nn_way *cull_nn_known(const cull_nn *nn, const char *problem);
 cull_status        cull_nn_learn_way(cull_nn *nn, const char *problem, const cull_nn_way *way);
 
-/* What the file says of a problem: kind, number and choice. false: nothing. */
-bool cull_nn_read(const cull_nn *nn, const char *problem, cull_nn_way *out);
+/* What was recalled of a problem, or else what the file says, which only where `timed` is: kind,
+ * number and choice. false: nothing. */
+bool cull_nn_read(const cull_nn *nn, const char *problem, bool timed, cull_nn_way *out);
+
+/* cull_layer_ways() and cull_layer_recall(): the file's lines, of contests held or answered by this
+ * process. What is recalled comes before what is known. */
+cull_status cull_nn_ways(cull_backend *backend, const char **text, size_t *bytes);
+cull_status cull_nn_recall(cull_backend *backend, const char *text, size_t bytes);
 
 /*
  * A contest. Entries are in the order they are taken in where nothing may be timed; those of a

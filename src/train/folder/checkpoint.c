@@ -120,6 +120,8 @@ static cull_reader reader_of(const cull_writer *writer)
 static cull_status save_parts(const cull_trainer *t, struct parts *p, cull_run_state *state)
 {
     cull_status status = CULL_OK;
+    const char *ways = "";
+    size_t      ways_size = 0;
 
     TRY(cull_tally_save(&t->books.tally, &p->tally));
     if (t->pool.count) TRY(cull_tally_save_subset(&t->pool, t->pool_epoch, &p->subset));
@@ -127,12 +129,14 @@ static cull_status save_parts(const cull_trainer *t, struct parts *p, cull_run_s
         TRY(cull_optim_save(t->learner.optim, &p->optim));
         TRY(cull_scorer_save(&t->scorer, &p->scorer));
         TRY(cull_selector_save(t->selector, &p->selector, &p->selector_size));
+        TRY(cull_layer_ways(t->backend, &ways, &ways_size));
     }
     state->optim = reader_of(&p->optim);
     state->tally = reader_of(&p->tally);
     state->subset = reader_of(&p->subset);
     state->scorer = reader_of(&p->scorer);
     state->selector = (cull_reader){p->selector, p->selector_size, 0};
+    state->ways = (cull_reader){(const unsigned char *)ways, ways_size, 0};
 done:
     return status;
 }
@@ -183,6 +187,22 @@ done:
     return status;
 }
 
+/* A run goes on by the ways that it began with. Plans were made before it was known where it is. */
+static cull_status recall_ways(cull_trainer *t, const cull_reader *kept)
+{
+    cull_status status = CULL_OK;
+    const char *now = "";
+    size_t      size = 0;
+
+    TRY(cull_layer_ways(t->backend, &now, &size));
+    if (size == kept->size && memcmp(now, kept->data, size) == 0) return CULL_OK;
+    TRY(cull_layer_recall(t->backend, (const char *)kept->data, kept->size));
+    cull_plans_drop(&t->learner.plans);
+    if (t->scorer.plans) cull_plans_drop(t->scorer.plans);
+done:
+    return status;
+}
+
 static cull_status load_parts(cull_trainer *t, cull_run_state *state)
 {
     cull_status status = CULL_OK;
@@ -195,6 +215,7 @@ static cull_status load_parts(cull_trainer *t, cull_run_state *state)
     TRY(cull_optim_restore(t->learner.optim, &state->optim));
     TRY(cull_scorer_restore(&t->scorer, &state->scorer));
     TRY(cull_selector_restore(t->selector, state->selector.data, state->selector.size));
+    TRY(recall_ways(t, &state->ways));
 done:
     return status;
 }

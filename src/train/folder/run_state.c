@@ -25,7 +25,7 @@ done:
     X(p.weights_hash) X(p.best_hash) X(p.weights) X(p.best_weights)                                \
     X(m.scored) X(m.trained) X(m.thirds) X(m.proxy) X(m.subsets) X(m.subsets_filled)               \
     X(m.subsets_short) X(m.subsets_fallback) X(m.filled) X(m.seconds) X(m.joules)
-#define PARTS(X) X(optim) X(selector) X(subset) X(tally) X(scorer)
+#define PARTS(X) X(optim) X(selector) X(subset) X(tally) X(scorer) X(ways)
 // clang-format on
 
 cull_status cull_run_state_encode(const cull_run_state *state, cull_writer *out)

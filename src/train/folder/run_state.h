@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "train/meter/meter.h"
 
-enum { CULL_STATE_NAME = 64, CULL_STATE_VERSION = 3 };
+enum { CULL_STATE_NAME = 64, CULL_STATE_VERSION = 4 };
 
 typedef struct cull_progress {
     uint64_t step;              /* steps done                                           */
@@ -50,9 +50,9 @@ static inline void cull_progress_pass(cull_progress *progress, size_t met)
 typedef struct cull_run_state {
     cull_progress progress;
     cull_meter    meter;
-    /* their own saved bytes, borrowed: subset of the pool, counts of examples, and what scoring
-     * keeps; each may be empty */
-    cull_reader optim, selector, subset, tally, scorer;
+    /* their own saved bytes, borrowed: subset of the pool, counts of examples, what scoring keeps,
+     * and which ways a device computes by; each may be empty */
+    cull_reader optim, selector, subset, tally, scorer, ways;
 } cull_run_state;
 
 /* A whole file as bytes. */
