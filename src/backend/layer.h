@@ -175,7 +175,7 @@ struct cull_layer_table {
      * taken from now on, as cull_layer_ways() and cull_layer_recall() say. NULL, both: one each. */
     cull_status (*ways)(cull_backend *backend, const char **text, size_t *bytes);
     cull_status (*recall)(cull_backend *backend, const char *text, size_t bytes);
-    bool mixes;        /* values can be bfloat16 over float32 parameters, products TF32 */
+    bool mixes; /* values can be bfloat16 over float32 parameters, products TF32 */
 };
 
 /* CULL_UNSUPPORTED when the backend has no networks, or not this dtype. */

@@ -34,9 +34,9 @@ typedef struct cull_plans {
 cull_status cull_plans_get(cull_plans *plans, cull_plan_mode mode, size_t batch, cull_loss loss,
                            cull_plan **out);
 /* Every plan is made anew when it is next asked for. */
-void        cull_plans_drop(cull_plans *plans);
-void        cull_plans_clear(cull_plans *plans);
-size_t      cull_plans_bytes(const cull_plans *plans);
+void   cull_plans_drop(cull_plans *plans);
+void   cull_plans_clear(cull_plans *plans);
+size_t cull_plans_bytes(const cull_plans *plans);
 
 /* How the network reads its inputs; and one of this model that is trained by these parameters. */
 cull_status cull_plan_form(const cull_plan *plan, cull_data_form *out);

@@ -9,12 +9,14 @@
 #include "backend/cuda/nn_state.h"
 
 /* dx; nothing where it is not wanted. */
-cull_status cull_conv_data(cull_layer_op *op, const cull_layer_args *args, cudaStream_t stream);
-cull_status cull_dense_data(cull_layer_op *op, const cull_layer_args *args, cudaStream_t stream);
+cull_status cull_conv_data(cull_layer_op *base, const cull_layer_args *args, cudaStream_t stream);
+cull_status cull_dense_data(cull_layer_op *base, const cull_layer_args *args, cudaStream_t stream);
 
 /* dw and db. */
-cull_status cull_conv_weights(cull_layer_op *op, const cull_layer_args *args, cudaStream_t stream);
-cull_status cull_dense_weights(cull_layer_op *op, const cull_layer_args *args, cudaStream_t stream);
+cull_status cull_conv_weights(cull_layer_op *base, const cull_layer_args *args,
+                              cudaStream_t stream);
+cull_status cull_dense_weights(cull_layer_op *base, const cull_layer_args *args,
+                               cudaStream_t stream);
 
 /* Types that layers with weights know: one for all, or bfloat16 over float32. The sentence says
  * what is not known. */
