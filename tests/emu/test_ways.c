@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backend/cuda/nn_cache.h"
+#include "base/alloc.h"
 
 static char folder[] = "/tmp/cull_ways_XXXXXX", path[256];
 
@@ -253,6 +254,63 @@ static void ways_are_told_and_recalled(void **state)
     cull_backend_close(r.backend);
 }
 
+/* ---- what a library computes is held against our own ---- */
+enum { VALUES = 40000 }; /* more than is looked at from either end */
+
+struct computing {
+    cull_backend *backend;
+    float        *there, here[VALUES];
+};
+
+enum { TRUSTED, SAME, NEAR, UNWRITTEN, ODD_LAST, FAILING };
+
+static cull_status compute(void *context, const cull_nn_way *way, void *room)
+{
+    struct computing *c = context;
+    size_t            count = VALUES;
+
+    (void)room;
+    for (size_t i = 0; i < VALUES; i++) c->here[i] = (float)random_normal(7, i);
+    if (way->number == NEAR)
+        for (size_t i = 0; i < VALUES; i++) c->here[i] *= 1 + 1e-3f;
+    if (way->number == ODD_LAST) c->here[VALUES - 1] += 100;
+    if (way->number == UNWRITTEN) count--;
+    if (way->number == FAILING) return cull_fail(CULL_DEVICE, "planned");
+    return cull_backend_upload(c->backend, c->there, c->here, count * sizeof *c->here);
+}
+
+static void find_result(const void *context, cull_nn_result *out)
+{
+    const struct computing *c = context;
+
+    *out = (cull_nn_result){c->there, CULL_F32, VALUES};
+}
+
+static void what_is_wrong_is_found(void **state)
+{
+    static struct computing c;
+    cull_nn_contest         contest = {.context = &c, .run = compute, .result = find_result};
+    double                  apart[] = {-1, -1, -1, -1, -1};
+
+    (void)state;
+    assert_ok(cull_backend_open("emu", 1, &c.backend));
+    contest.backend = c.backend;
+    assert_ok(
+        cull_backend_allocate(c.backend, VALUES, sizeof *c.there, "values", (void **)&c.there));
+    for (int i = SAME; i < FAILING; i++)
+        assert_ok(cull_nn_check(&contest, &(cull_nn_way){.number = i}, NULL, &apart[i]));
+    assert_true(apart[SAME] == 0);
+    assert_true(fabs(apart[NEAR] - 1e-3) < 1e-5);
+    assert_true(isnan(apart[UNWRITTEN]));
+    assert_true(apart[ODD_LAST] > 0.5);
+    assert_int_equal(cull_nn_check(&contest, &(cull_nn_way){.number = FAILING}, NULL, apart),
+                     CULL_DEVICE);
+    assert_true(cull_nn_apart(CULL_F32, false) < cull_nn_apart(CULL_F32, true));
+    cull_base_free(contest.want);
+    cull_backend_release(c.backend, c.there);
+    cull_backend_close(c.backend);
+}
+
 static void contests_survive_every_allocation_failure(void **state)
 {
     cull_status status = CULL_NO_MEMORY;
@@ -280,6 +338,7 @@ int main(void)
         cmocka_unit_test(damaged_lines_are_passed_over),
         cmocka_unit_test(nothing_is_kept_where_nobody_wants_it),
         cmocka_unit_test(the_fastest_that_can_be_recorded_wins),
+        cmocka_unit_test(what_is_wrong_is_found),
         cmocka_unit_test(ways_are_told_and_recalled),
         cmocka_unit_test(contests_survive_every_allocation_failure),
     };

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "backend/cuda/nn_state.h"
+#include "base/alloc.h"
 
 struct trial {
     cull_nn_contest   *contest;
@@ -23,12 +24,44 @@ static void end_plans(cull_nn_way *way)
     way->plan = way->adding = NULL;
 }
 
-/* way->seconds: INFINITY where it cannot be run. Its plans are there until end_plans(). */
+/* Scratch for a way, and for the one that a library's is held against. */
+static size_t room_for(const cull_nn_contest *contest, const cull_nn_way *way)
+{
+    size_t own = contest->room(contest->context, way), trusted = 0;
+
+    if (way->kind == CULL_WAY_LIBRARY) trusted = contest->room(contest->context, &contest->trusted);
+    return (own > trusted ? own : trusted) + 1;
+}
+
+/* Does a way compute what it should? One that cannot be run does not. */
+static cull_status look_at(cull_nn_contest *contest, const cull_nn_way *way, void *room,
+                           bool *right)
+{
+    cull_status status = CULL_OK;
+    double      apart = (double)INFINITY;
+
+    *right = way->kind == CULL_WAY_OWN;
+    if (*right) goto done;
+    status = cull_nn_check(contest, way, room, &apart);
+    if (status != CULL_OK && status != CULL_NO_MEMORY)
+        status = cull_backend_wait(contest->backend); /* a device that is lost says so again */
+    TRY(status);
+    *right = apart <= contest->apart;
+    if (!*right)
+        cull_nn_say(contest->nn, "%s: %s is off by %.2g\n", contest->problem,
+                    way->plan ? cull_plan_name(way->plan) : "", apart);
+done:
+    return status;
+}
+
+/* way->seconds: INFINITY where it cannot be run, or is wrong. Its plans are there until
+ * end_plans(). */
 static cull_status try_way(cull_nn_contest *contest, cull_kit *kit, size_t *bytes, void **room,
                            cull_nn_way *way)
 {
     cull_status  status = CULL_OK;
     struct trial trial = {contest, way, NULL};
+    bool         right = false;
 
     way->seconds = (double)INFINITY;
     if (way->kind == CULL_WAY_LIBRARY) {
@@ -36,9 +69,10 @@ static cull_status try_way(cull_nn_contest *contest, cull_kit *kit, size_t *byte
         if (status == CULL_NO_MEMORY) goto done;
         if (status != CULL_OK) return CULL_OK; /* what cannot be planned is no way */
     }
-    TRY(cull_kit_grow(kit, contest->room(contest->context, way) + 1, 1, "scratch of convolutions",
-                      bytes, room));
+    TRY(cull_kit_grow(kit, room_for(contest, way), 1, "scratch of convolutions", bytes, room));
     trial.room = *room;
+    TRY(look_at(contest, way, *room, &right));
+    if (!right) goto done;
     TRY(cull_nn_time(contest->backend, run_once, &trial, &way->seconds));
 done:
     return status;
@@ -146,5 +180,7 @@ cull_status cull_nn_choose(cull_nn_contest *contest, cull_nn_way *out)
     *out = best;
 done:
     cull_kit_clear(&kit);
+    cull_base_free(contest->want);
+    contest->want = NULL;
     return status;
 }

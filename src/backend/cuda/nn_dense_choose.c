@@ -104,6 +104,24 @@ static cull_status run_way(void *context, const cull_nn_way *way, void *room)
     return cull_dense_run(c->op, c->direction, way, c->stream, &c->args, room);
 }
 
+static void result_of(const void *context, cull_nn_result *out)
+{
+    const struct contender *c = context;
+    const cull_dense_op    *op = c->op;
+
+    switch (c->direction) {
+    case CULL_FORWARD:
+        *out = (cull_nn_result){c->args.y, op->types.output, cull_conv_y(&op->pixel)};
+        break;
+    case CULL_DATA:
+        *out = (cull_nn_result){c->args.dx, op->types.values, cull_conv_x(&op->pixel)};
+        break;
+    case CULL_WEIGHTS:
+        *out = (cull_nn_result){c->args.dw, op->base.desc.parameters, cull_conv_w(&op->pixel)};
+        break;
+    }
+}
+
 static void name_problem(const cull_dense_op *op, cull_direction direction, char key[CULL_NN_KEY])
 {
     static const char *const of[] = {"forward", "data", "weights"};
@@ -162,6 +180,9 @@ cull_status cull_dense_choose(cull_dense_op *op, cull_direction direction)
     contest->prepare = prepare;
     contest->room = room_of;
     contest->run = run_way;
+    contest->result = result_of;
+    contest->trusted = (cull_nn_way){.kind = CULL_WAY_OWN, .number = own_kernel(op)};
+    contest->apart = cull_nn_apart(op->types.values, op->base.desc.tf32);
     name_problem(op, direction, contest->problem);
     if (!cull_nn_known(op->nn, contest->problem)) TRY(enter_all(op, direction, contest));
     TRY(cull_nn_choose(contest, &op->way[direction]));

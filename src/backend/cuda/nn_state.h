@@ -5,7 +5,8 @@
  * Ways are found in a contest, when an operation is made: each is recorded, replayed and timed on
  * the backend's own stream, so what cannot be recorded is out. Where results must be repeatable
  * nothing is timed: the first way that works, in an order that only depends on the problem, the
- * device and the libraries' versions, is taken every time.
+ * device and the libraries' versions, is taken every time. A library's way enters only if it comes
+ * to what our own kernel does, on the same arrays.
  *
  * What a contest found is kept in a file of one line a problem, and read by the next process:
  *
@@ -74,11 +75,20 @@ cull_status cull_nn_recall(cull_backend *backend, const char *text, size_t bytes
  * A contest. Entries are in the order they are taken in where nothing may be timed; those of a
  * library have no plans yet. They are run on arrays that the contest's `open` makes in a kit.
  */
+typedef struct cull_nn_result {
+    void      *data;
+    cull_dtype dtype;
+    size_t     count;
+} cull_nn_result;
+
 typedef struct cull_nn_contest {
     cull_nn      *nn;
     cull_backend *backend;
     char          problem[CULL_NN_KEY]; /* tells it from all others */
     bool          repeatable;
+    cull_nn_way   trusted; /* our own kernel, that a library's results are held against */
+    double        apart;   /* how far they may be, as a share of the norm               */
+    char         *want;    /* what the trusted gave, once it was asked                  */
     cull_nn_way   entry[CULL_NN_ENTRIES];
     size_t        entries;
     bool          resort; /* the last is tried only where no other can be run */
@@ -88,7 +98,14 @@ typedef struct cull_nn_contest {
     size_t (*room)(const void *context, const cull_nn_way *way);
     cull_status (*run)(void *context, const cull_nn_way *way, void *room);
     cull_status (*finish)(void *context, cull_nn_way *way); /* optional: what a winner needs more */
+    void (*result)(const void *context, cull_nn_result *out); /* what is computed, and where */
 } cull_nn_contest;
+
+/* nn_check.c: how far a library's way is from the trusted, as a share of its norm, or NaN; and how
+ * far it may be. */
+cull_status cull_nn_check(cull_nn_contest *contest, const cull_nn_way *way, void *room,
+                          double *apart);
+double      cull_nn_apart(cull_dtype values, bool tf32);
 
 /* *out: the way that is known, or read, or the winner; its plans are the state's.
  * CULL_UNSUPPORTED: no entry can be run. */
