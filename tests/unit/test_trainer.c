@@ -542,7 +542,7 @@ static void a_state_of_an_older_version_is_refused_with_a_sentence(void **state)
     (void)state;
     assert_ok(cull_run_state_encode(&empty, &made));
     made.data[8] = 2;
-    assert_fails(CULL_BAD_STATE, "state: version 2, this program reads 3",
+    assert_fails(CULL_BAD_STATE, "state: version 2, this program reads 4",
                  cull_run_state_decode("state", made.data, made.size, &read));
     cull_writer_clear(&made);
 }
