@@ -97,10 +97,10 @@ static cull_status check_tokens(const cull_model *model, const cull_node *node, 
         bool tokens = model->node[node->input[i]].dtype == CULL_I32;
 
         if (tokens && cull_layer_tokens(node->desc.kind) != i)
-            FAIL(CULL_BAD_ARGUMENT, "%s: a %s cannot read tokens; embed them", place,
+            FAIL(CULL_BAD_ARGUMENT, "%s: '%s' cannot read tokens; embed them", place,
                  node->class->name);
         if (!tokens && cull_layer_tokens(node->desc.kind) == i)
-            FAIL(CULL_BAD_ARGUMENT, "%s: a %s reads tokens, and node %d is none", place,
+            FAIL(CULL_BAD_ARGUMENT, "%s: '%s' reads tokens, and node %d is none", place,
                  node->class->name, node->input[i]);
     }
 done:
@@ -119,10 +119,10 @@ static cull_status infer_positions(const cull_model *model, cull_node *node, con
     cull_nn_graph_place(model, name, place);
     TRY(check_tokens(model, node, place));
     if (given && kind == CULL_POSITIONS_NONE)
-        FAIL(CULL_BAD_ARGUMENT, "%s: a %s takes images and features, not sequences", place,
+        FAIL(CULL_BAD_ARGUMENT, "%s: '%s' takes images and features, not sequences", place,
              node->class->name);
     if (!given && (kind == CULL_POSITIONS_BETWEEN || kind == CULL_POSITIONS_END))
-        FAIL(CULL_BAD_ARGUMENT, "%s: a %s takes sequences: embed tokens first", place,
+        FAIL(CULL_BAD_ARGUMENT, "%s: '%s' takes sequences: embed tokens first", place,
              node->class->name);
     if (joins && model->node[node->input[1]].sequence != given)
         FAIL(CULL_BAD_ARGUMENT, "%s: a sequence and an image cannot be added", place);
