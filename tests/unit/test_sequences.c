@@ -5,11 +5,13 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "optim/optim.h"
 #include "plan_support.h"
 
 enum { LENGTH = 12, SHORT = 8, TOKENS = 11, WIDTH = 8, HEADS = 2, KEPT = 3 };
 
 #define SAME_ERROR       1e-12 /* double, sums in another order                     */
+#define FLOAT_ERROR      1e-5  /* two blocks in float                                */
 #define STEP             1e-5
 #define DIFFERENCE_ERROR 1e-7
 
@@ -194,6 +196,188 @@ static void kept_rows_are_a_separate_pass(void **state)
     drop(n);
 }
 
+/* ---- other backends ---- */
+
+static bool is_here(const char *name)
+{
+    cull_backend *backend = NULL;
+    bool          here = cull_backend_open(name, 1, &backend) == CULL_OK;
+
+    if (here) cull_backend_close(backend);
+    return here;
+}
+
+/* A step with dropout where the backend computes: the gradient, then the losses. NULL: it has no
+ * such layers. */
+static double *learn_on(const char *backend, size_t *count)
+{
+    static const char *const what = "a test";
+    struct net              *n = text_net(0.3, backend, CULL_F32);
+    cull_batch               batch = n->batch;
+    void                    *there[4] = {0};
+    const void *const        from[4] = {n->native, n->label, n->weight, n->place};
+    const size_t bytes[4] = {BATCH * LENGTH * sizeof(int32_t), sizeof n->label, sizeof n->weight,
+                             sizeof n->place};
+    cull_plan   *plan = NULL;
+    cull_signals seen;
+    float       *gradient = malloc(n->params->count * sizeof *gradient);
+    double      *out = malloc((n->params->count + BATCH) * sizeof *out);
+
+    assert_non_null(gradient);
+    assert_non_null(out);
+    for (size_t k = 0; k < 4; k++) {
+        assert_ok(cull_backend_allocate(n->backend, bytes[k], 1, what, &there[k]));
+        assert_ok(cull_backend_upload(n->backend, there[k], from[k], bytes[k]));
+    }
+    batch.inputs = there[0], batch.target = there[1], batch.weight = there[2];
+    batch.place = there[3];
+    if (cull_nn_plan_create(n->model, n->params, n->backend, CULL_PLAN_LEARN, BATCH, n->loss,
+                            &plan) == CULL_UNSUPPORTED) {
+        free(out);
+        out = NULL;
+        goto done;
+    }
+    assert_ok(cull_nn_learn(plan, &batch, &seen));
+    assert_ok(cull_nn_params_download(n->params, n->params->gradient, gradient));
+    assert_ok(cull_backend_download(n->backend, out + n->params->count, seen.loss.data,
+                                    BATCH * sizeof *out));
+    for (size_t i = 0; i < n->params->count; i++) out[i] = (double)gradient[i];
+    *count = n->params->count;
+done:
+    for (size_t k = 0; k < 4; k++) cull_backend_release(n->backend, there[k]);
+    free(gradient);
+    cull_nn_plan_destroy(plan);
+    drop(n);
+    return out;
+}
+
+/* Masks are the same everywhere, so that only rounding is another. */
+static void backends_agree(void **state)
+{
+    static const char *const others[] = {"far", "cpu", "emu", "cuda"};
+    size_t                   count = 0;
+    double                  *ref = learn_on("ref", &count);
+
+    (void)state;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        double *other = is_here(others[k]) ? learn_on(others[k], &count) : NULL;
+
+        if (!other) {
+            print_message("%s: skipped, it has no such layers\n", others[k]);
+            continue;
+        }
+        if (k == 0) assert_memory_equal(ref, other, (count + BATCH) * sizeof *ref);
+        compare(other, ref, count, FLOAT_ERROR, "gradients");
+        compare(other + count, ref + count, BATCH, FLOAT_ERROR, "losses");
+        free(other);
+    }
+    free(ref);
+}
+
+/* A batch big enough for products by the library, on any number of threads. */
+static void threads_change_nothing(void **state)
+{
+    enum { MANY = 64, POSITIONS = 32 };
+    static int32_t tokens[MANY * POSITIONS], label[MANY];
+    float         *first = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+        tokens[i] = i % POSITIONS < 5 + i / POSITIONS % 20 ? (int32_t)(i * 7 % 50) : -1;
+    for (int i = 0; i < MANY; i++) label[i] = i % CLASSES;
+    for (unsigned threads = 1; threads < 4; threads++) {
+        cull_model_options options = {.channels = 1,
+                                      .height = POSITIONS,
+                                      .width = 1,
+                                      .classes = CLASSES,
+                                      .dropout = .1,
+                                      .tokens = 50};
+        cull_batch         batch = {
+                    .count = MANY, .inputs = tokens, .target = label, .key = cull_key_make(1, "dropout")};
+        cull_backend *backend = NULL;
+        cull_model   *model = NULL;
+        cull_params  *params = NULL;
+        cull_plan    *plan = NULL;
+        cull_signals  seen;
+
+        assert_ok(cull_backend_open("cpu", threads, &backend));
+        assert_ok(cull_nn_model_by_name("transformer-2-64", &options, &model));
+        assert_ok(cull_nn_params_create(backend, model, CULL_F32, &params));
+        assert_ok(cull_nn_params_init(params, model, 1));
+        assert_ok(cull_nn_plan_create(model, params, backend, CULL_PLAN_LEARN, MANY, (cull_loss){0},
+                                      &plan));
+        assert_ok(cull_nn_learn(plan, &batch, &seen));
+        if (!first) {
+            first = malloc(params->count * sizeof *first);
+            assert_non_null(first);
+            memcpy(first, params->gradient, params->count * sizeof *first);
+        }
+        assert_memory_equal(first, params->gradient, params->count * sizeof *first);
+        cull_nn_plan_destroy(plan);
+        cull_nn_params_destroy(params);
+        cull_nn_model_destroy(model);
+        cull_backend_close(backend);
+    }
+    free(first);
+}
+
+/* From nothing: which of two tokens comes first among others is learned, and is all that tells. */
+static void a_small_transformer_learns(void **state)
+{
+    enum { TEXTS = 32, POSITIONS = 16, STEPS = 60 };
+    cull_model_options options = {
+        .channels = 1, .height = POSITIONS, .width = 1, .classes = 2, .tokens = 20};
+    cull_optim_options adamw = {.rule = CULL_OPTIM_ADAMW,
+                                .weight_decay = .01,
+                                .beta1 = .9,
+                                .beta2 = .999,
+                                .epsilon = 1e-8,
+                                .clip = 1};
+    cull_backend      *backend = NULL;
+    cull_model        *model = NULL;
+    cull_params       *params = NULL;
+    cull_optim        *optim = NULL;
+    cull_plan         *plan = NULL;
+    double             loss = 0;
+
+    (void)state;
+    assert_ok(cull_backend_open("cpu", 2, &backend));
+    assert_ok(cull_nn_model_by_name("transformer-2-32", &options, &model));
+    assert_ok(cull_nn_params_create(backend, model, CULL_F32, &params));
+    assert_ok(cull_nn_params_init(params, model, 1));
+    assert_ok(cull_optim_create(&adamw, CULL_F32, params->count, backend, &optim));
+    assert_ok(
+        cull_nn_plan_create(model, params, backend, CULL_PLAN_LEARN, TEXTS, (cull_loss){0}, &plan));
+    for (uint64_t step = 0; step < STEPS; step++) {
+        int32_t      tokens[TEXTS * POSITIONS], label[TEXTS];
+        cull_batch   batch = {.count = TEXTS, .inputs = tokens, .target = label, .step = step};
+        cull_signals seen;
+
+        for (size_t i = 0; i < TEXTS; i++) {
+            size_t at = 1 + (size_t)(random_uniform(step, i) * 6);
+
+            label[i] = random_uniform(step + 1000, i) < .5;
+            for (size_t t = 0; t < POSITIONS; t++)
+                tokens[i * POSITIONS + t] =
+                    t == 0 ? 0
+                           : (t < 8 + i % 8 ? (int32_t)(3 + (i * 31 + t * 17 + step) % 17) : -1);
+            tokens[i * POSITIONS + at] = 1 + label[i];
+        }
+        assert_ok(cull_nn_learn(plan, &batch, &seen));
+        assert_ok(cull_optim_step(optim, 2e-3, params->value, params->gradient));
+        loss = 0;
+        for (size_t i = 0; i < TEXTS; i++) loss += cull_tensor_get(&seen.loss, i) / TEXTS;
+        if (step == 0) assert_true(fabs(loss - log(2)) < .1);
+    }
+    print_message("loss %.3f after %d steps\n", loss, STEPS);
+    assert_true(loss < .1);
+    cull_nn_plan_destroy(plan);
+    cull_optim_destroy(optim);
+    cull_nn_params_destroy(params);
+    cull_nn_model_destroy(model);
+    cull_backend_close(backend);
+}
+
 static void a_token_beyond_the_table_is_named(void **state)
 {
     static const char *const backends[] = {"ref", "cpu"};
@@ -358,6 +542,9 @@ int main(void)
         cmocka_unit_test(padding_further_changes_nothing),
         cmocka_unit_test(gradients_are_differences),
         cmocka_unit_test(kept_rows_are_a_separate_pass),
+        cmocka_unit_test(backends_agree),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(a_small_transformer_learns),
         cmocka_unit_test(a_token_beyond_the_table_is_named),
         cmocka_unit_test(what_cannot_be_built_is_said),
         cmocka_unit_test(a_model_at_no_length_is_refused),
