@@ -310,6 +310,17 @@ static void check_steps(struct golden *g, double first)
     cull_optim_destroy(optim);
 }
 
+static void save(const struct golden *g)
+{
+    const char *path = getenv("CULL_BERT_SAVE");
+    cull_writer bytes = {0};
+
+    if (!path) return;
+    assert_ok(cull_weights_encode(g->model, g->params, NULL, &bytes));
+    assert_ok(cull_file_write(path, bytes.data, bytes.size));
+    cull_writer_clear(&bytes);
+}
+
 static int run_file(const char *path, const char *backend, cull_dtype dtype)
 {
     struct golden g = {.file = fopen(path, "r")};
@@ -321,6 +332,7 @@ static int run_file(const char *path, const char *backend, cull_dtype dtype)
 
         open_case(&g, backend, dtype);
         fill(&g, "");
+        if (cases == 0 && dtype == CULL_F32) save(&g);
         check_first(&g);
         loss = learn_examples(&g, 1);
         check_gradients(&g);
