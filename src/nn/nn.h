@@ -93,6 +93,7 @@ struct cull_model {
     int         last_dense; /* H is its input, its output are the logits             */
     size_t      param_count, running_count;
     double      epsilon, momentum; /* of norms that do not say; 0: the usual */
+    int64_t     tokens;            /* of a list of layers: how many inputs have */
     cull_status trouble;           /* first failure while building; later calls do nothing  */
     char        why[256];          /* and its sentence                                      */
 
@@ -121,7 +122,7 @@ cull_status cull_nn_model_finish(cull_model *m, int logits);
 
 #define CULL_BERT_DEVIATION 0.02 /* of the normal law that its own weights are drawn from */
 
-/* The sizes of a BERT, as a folder of transformers' says them (train/folder/bert.h). */
+/* The sizes of a BERT, as a folder of transformers' says them (train/folder/bert_folder.h). */
 typedef struct cull_bert {
     int64_t         tokens, width, layers, heads, inner, positions;
     int64_t         kinds; /* of tokens, of which all are the first; 0: it has none */

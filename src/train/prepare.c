@@ -7,7 +7,7 @@
 #include "data/inspect.h"
 #include "data/split.h"
 #include "data/strata.h"
-#include "train/folder/bert.h"
+#include "train/folder/bert_folder.h"
 #include "train/folder/weights.h"
 #include "train/machine.h"
 #include "train/train.h"

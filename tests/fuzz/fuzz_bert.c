@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "train/folder/bert.h"
+#include "train/folder/bert_folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

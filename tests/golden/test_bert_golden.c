@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "golden/model_trace.h"
-#include "train/folder/bert.h"
+#include "train/folder/bert_folder.h"
 #include "train/folder/weights.h"
 #include "train/rule.h"
 

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "files.h"
 #include "tensor/tensor.h"
-#include "train/folder/bert.h"
+#include "train/folder/bert_folder.h"
 #include "train/folder/weights.h"
 
 #define CONFIG                                                                                     \

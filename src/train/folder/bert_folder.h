@@ -1,9 +1,9 @@
 /*
- * train/folder/bert.h - a pretrained BERT as transformers leaves one in a folder: its sizes in
- * config.json, its weights in model.safetensors.
+ * train/folder/bert_folder.h - a pretrained BERT as transformers leaves one in a folder: its sizes
+ * in config.json, its weights in model.safetensors.
  */
-#ifndef CULL_TRAIN_BERT_H
-#define CULL_TRAIN_BERT_H
+#ifndef CULL_TRAIN_BERT_FOLDER_H
+#define CULL_TRAIN_BERT_FOLDER_H
 
 #include "nn/nn.h"
 

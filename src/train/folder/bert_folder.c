@@ -1,5 +1,5 @@
-/* train/folder/bert.c - config.json and model.safetensors of a BERT (docs/formats.md). */
-#include "train/folder/bert.h"
+/* train/folder/bert_folder.c - config.json and model.safetensors of a BERT (docs/formats.md). */
+#include "train/folder/bert_folder.h"
 
 #include <math.h>
 #include <stdio.h>
