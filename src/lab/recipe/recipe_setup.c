@@ -251,8 +251,6 @@ static cull_status check_settings(const cull_train_setup *s)
     cull_status               status = CULL_OK;
     char                      key[CULL_RECIPE_KEY];
 
-    if (s->model_path && (s->layers || strcmp(s->model, "bert") != 0))
-        FAIL_OPTION("model.path", "goes with model.name=bert");
     if (s->layers) return check_layers(s);
     if (!cull_train_is_own(s->model)) {
         status = cull_nn_model_check_options(s->model, o);
@@ -288,6 +286,19 @@ static cull_status check_model(const cull_train_setup *s, const char *name, cons
         return cull_fail_about(status, status == CULL_BAD_OPTION ? key : name, "%s: %s", key,
                                cull_last_error());
     return status == CULL_NO_MEMORY ? status : CULL_OK;
+}
+
+/* A pretrained network is a folder of its own. */
+static cull_status check_path(const cull_train_setup *s)
+{
+    cull_status status = CULL_OK;
+    bool        wanted = !s->layers && strcmp(s->model, "bert") == 0;
+
+    if (s->model_path && !wanted) FAIL_OPTION("model.path", "goes with model.name=bert alone");
+    if (wanted && !s->model_path)
+        FAIL_OPTION("model.path", "model.name=bert has its sizes and weights in a folder: name it");
+done:
+    return status;
 }
 
 static cull_arithmetic arithmetic_of(const cull_values *v)
@@ -331,6 +342,7 @@ cull_status cull_recipe_fill(const cull_values *v, const cull_layer_list *layers
     TRY(fill_schedule(v, &s));
     if (s.optim.rule == CULL_OPTIM_SGD && s.optim.nesterov && s.optim.momentum == 0)
         FAIL_OPTION("optim.nesterov", "needs optim.momentum above 0");
+    TRY(check_path(&s));
     TRY(check_model(&s, s.model, "model.name"));
     TRY(check_settings(&s));
     TRY(check_loss(&s));

@@ -61,7 +61,7 @@ const cull_option_spec cull_recipe_table[] = {
 
     {"model.name", CULL_OPTION_TEXT, "lenet5", 0, 0, "model",
      "mlp, lenet5, resnet20, resnet56, resnet18, resnet34, resnet50, wrn-D-K, densenet-bc-D-K, "
-     "mobilenetv1 or mobilenetv2; bert or transformer-L-W of texts"},
+     "mobilenetv1, mobilenetv2, or of texts bert or transformer-L-W"},
     {"model.path", CULL_OPTION_TEXT, "", 0, 0, "folder",
      "bert: a folder with its sizes in config.json and its weights in model.safetensors, as Hugging "
      "Face's transformers leaves one"},
