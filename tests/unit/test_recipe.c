@@ -179,7 +179,7 @@ static void wrong_recipes_name_file_and_line(void **state)
         {"score:\n  pass: reuse\n  pipelined: true\n", "r.yaml:3: score.pipelined: score.pass"},
         {"score:\n  pass: reuse\n  proxy: mlp\n", "r.yaml:3: score.proxy: score.pass=reuse"},
         {"score:\n  proxy: mpl\n", "r.yaml:2: score.proxy: no model is called 'mpl'"},
-        {"model:\n  dropout: 0.1\n", "r.yaml:2: model.dropout: lenet5 has none; wrn-D-K and"},
+        {"model:\n  dropout: 0.1\n", "r.yaml:2: model.dropout: lenet5 has none; wrn-D-K, "},
         {"model:\n  name: resnet20\n  stem: imagenet\n", "r.yaml:3: model.stem: resnet20 has one"},
         {"model:\n  norm_epsilon: 0.001\n", "r.yaml:2: model.norm_epsilon: lenet5 has no norms"},
         {"model:\n  name: mlp\n  norm_momentum: 0.2\n", "model.norm_momentum: mlp has no norms"},
