@@ -29,7 +29,7 @@ cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc
         FAIL(CULL_UNSUPPORTED, "layers on the %s backend have one type for all",
              backend->class->name);
     TRY(table->layer[desc->kind]->create(backend, &d, &op));
-    op->class = table->layer[desc->kind];
+    if (!op->class) op->class = table->layer[desc->kind];
     op->backend = backend;
     op->desc = d;
     *out = op;
@@ -76,6 +76,20 @@ cull_status cull_layer_check_targets(const cull_layer_desc *desc, const cull_lay
     case CULL_LOSS_BINARY: return check_truths(desc, args);
     case CULL_LOSS_SQUARED: break;
     }
+    return CULL_OK;
+}
+
+cull_status cull_layer_check_tokens(const cull_layer_desc *desc, const cull_layer_args *args)
+{
+    const int32_t *token = args->x;
+    int64_t        length = cull_image_row(&desc->x);
+
+    for (int64_t i = 0; i < desc->x.n * length; i++)
+        if (token[i] >= desc->rows)
+            return cull_fail(CULL_BAD_ARGUMENT,
+                             "example %lld (place %u) has token %d, the model knows 0 to %lld",
+                             (long long)(i / length), place_of(args, i / length), token[i],
+                             (long long)desc->rows - 1);
     return CULL_OK;
 }
 

@@ -103,6 +103,7 @@ cull_status cull_nn_model_by_list(const cull_layer_list *list, const cull_model_
     TRY(cull_nn_model_create("layers", o->channels, o->height, o->width, &b.model));
     b.model->epsilon = o->norm_epsilon;
     b.model->momentum = o->norm_momentum;
+    b.model->tokens = o->tokens;
     TRY(check_outputs(list, o->classes));
     logits = build_road(&b, 0, list->count, 0);
     if (b.model->trouble != CULL_OK && b.model->trouble != CULL_NO_MEMORY)

@@ -60,6 +60,15 @@ static const cull_option_spec groupnorm_options[] = {{"groups", CULL_OPTION_INT,
                                                      NAME,
                                                      END};
 static const cull_option_spec layernorm_options[] = {EPSILON, NAME, END};
+static const cull_option_spec embed_options[] = {
+    {"width", CULL_OPTION_INT, "", 1, CULL_MOST_CHANNELS, NULL, "how many features a token has"},
+    NAME,
+    END};
+static const cull_option_spec positions_options[] = {NAME, END};
+static const cull_option_spec attention_options[] = {
+    {"heads", CULL_OPTION_INT, "", 1, CULL_MOST_HEADS, NULL, "parts of the features, each alone"},
+    {"dropout", CULL_OPTION_REAL, "0", 0, 0.999, NULL, "probability that a weight is left out"},
+    END};
 static const cull_option_spec pool_options[] = {
     {"kernel", CULL_OPTION_LIST, "", 1, CULL_MOST_POOL, NULL, "its side, or [height, width]"},
     {"stride", CULL_OPTION_LIST, "0", 0, CULL_MOST_SIDE, NULL,
@@ -194,6 +203,25 @@ static int add_layernorm(cull_model *m, int x, const char *name, const cull_valu
         &(cull_norm){.over = CULL_NORM_LAYER, .epsilon = number_or_usual(v, "epsilon")});
 }
 
+static int add_embed(cull_model *m, int x, const char *name, const cull_values *v, int64_t outputs)
+{
+    (void)outputs;
+    if (!m->tokens)
+        cull_nn_graph_trouble(
+            m, cull_fail(CULL_BAD_ARGUMENT, "%s: the inputs are no texts", m->place));
+    return cull_model_embed(
+        m, x, name, &(cull_embed){.tokens = m->tokens, .width = cull_value_int(v, "width")});
+}
+
+static int add_attention(cull_model *m, int x, const char *name, const cull_values *v,
+                         int64_t outputs)
+{
+    (void)name, (void)outputs;
+    return cull_model_attention(m, x, 0,
+                                &(cull_attention){.heads = cull_value_int(v, "heads"),
+                                                  .dropout = cull_value_real(v, "dropout")});
+}
+
 static int add_pool(cull_model *m, int x, const cull_values *v, cull_pooling pooling)
 {
     int64_t kernel[2], stride[2], pad[2];
@@ -221,6 +249,9 @@ static int add_pool(cull_model *m, int x, const cull_values *v, cull_pooling poo
 PLAIN(add_relu, cull_model_activate(m, x, CULL_RELU))
 PLAIN(add_relu6, cull_model_activate(m, x, CULL_RELU6))
 PLAIN(add_gelu, cull_model_activate(m, x, CULL_GELU))
+PLAIN(add_tanh, cull_model_activate(m, x, CULL_TANH))
+PLAIN(add_positions, cull_model_positions(m, x, name, &(cull_positions){.rows = m->input.h}))
+PLAIN(add_first, cull_model_take(m, x))
 PLAIN(add_maxpool, add_pool(m, x, v, CULL_POOL_MAX))
 PLAIN(add_avgpool, add_pool(m, x, v, CULL_POOL_AVERAGE))
 PLAIN(add_globalpool, cull_model_pool(m, x, &(cull_pool){.pooling = CULL_POOL_GLOBAL}))
@@ -260,6 +291,28 @@ static const cull_list_kind kinds[] = {
      .doc = "x times the share of a normal distribution below x",
      .option = no_options,
      .add = add_gelu},
+    {.name = "tanh", .doc = "the hyperbolic tangent", .option = no_options, .add = add_tanh},
+    {.name = "embed",
+     .doc = "features for every token of a text, with which a network of texts begins; `dense`, "
+            "`layernorm` and all that has no weights then look at each position alone",
+     .option = embed_options,
+     .alone = "width",
+     .add = add_embed},
+    {.name = "positions",
+     .doc = "features of its own added at every position",
+     .option = positions_options,
+     .add = add_positions},
+    {.name = "attention",
+     .doc =
+         "from queries, keys and values behind each other, as `dense` of three widths makes them, "
+         "to one width",
+     .option = attention_options,
+     .alone = "heads",
+     .add = add_attention},
+    {.name = "first",
+     .doc = "the first position, as features",
+     .option = no_options,
+     .add = add_first},
     {.name = "maxpool",
      .doc = "the largest of each window",
      .option = pool_options,

@@ -29,14 +29,23 @@ enum { CULL_MLP_WIDTH = 256, CULL_MLP_DEPTH = 2 };
 enum { CULL_NODE_INPUTS = 2, CULL_NODE_PARAMS = 2, CULL_MODEL_INPUTS = 3, CULL_MODEL_PLACE = 96 };
 
 /* What backward needs of a node's tensors; learn-from-kept gathers exactly these. */
-enum { CULL_KEEP_X = 1, CULL_KEEP_Y = 2, CULL_KEEP_STATE = 4, CULL_KEEP_STATS = 8 };
+enum {
+    CULL_KEEP_X = 1,
+    CULL_KEEP_Y = 2,
+    CULL_KEEP_STATE = 4,
+    CULL_KEEP_STATS = 8,
+    CULL_KEEP_X2 = 16
+};
 
 typedef struct cull_node_class cull_node_class;
 
 typedef struct cull_node {
     const cull_node_class *class; /* NULL: an input of the model                */
-    cull_dtype      dtype;        /* of what it gives; 0: what the plan computes in */
-    char            name[48];     /* "layer1.0.conv1", as in the checkpoint     */
+    cull_dtype  dtype;            /* of what it gives; 0: what the plan computes in */
+    char        name[64];         /* "layer1.0.conv1", as in the checkpoint     */
+    const char *parts;            /* "query,key,value": equal parts of its rows, each with a name
+                                     of its own behind the node's; NULL: it is one           */
+    bool            sequence;     /* it gives features of every position, not an image    */
     int             inputs, input[CULL_NODE_INPUTS]; /* numbers of earlier nodes             */
     cull_layer_desc desc;   /* sizes without n and block                  */
     int             params; /* 0, 1 (weight) or 2 (weight, bias)          */
@@ -53,6 +62,16 @@ enum {
     CULL_INIT_UNIFORM      /* weight as CULL_INIT_TORCH; bias zero                         */
 };
 
+/* What a layer makes of a sequence, as layer.h says. */
+typedef enum cull_node_positions {
+    CULL_POSITIONS_NONE,    /* it takes images alone           */
+    CULL_POSITIONS_EACH,    /* each position is a row of its own */
+    CULL_POSITIONS_POINT,   /* each number alone               */
+    CULL_POSITIONS_BEGIN,   /* it makes one, of tokens         */
+    CULL_POSITIONS_BETWEEN, /* it takes one and gives one      */
+    CULL_POSITIONS_END      /* it takes one and gives features */
+} cull_node_positions;
+
 /* A kind of layer: one file each. */
 struct cull_node_class {
     const char *name;
@@ -60,6 +79,7 @@ struct cull_node_class {
     /* Infer node->desc.y from the inputs' shapes, count parameters and running averages, check.
      * in[i] is the shape of input i (n = 0, block = 1). */
     cull_status (*shape)(cull_node *node, const cull_image *in);
+    cull_node_positions positions;
 };
 
 struct cull_model {
@@ -73,6 +93,7 @@ struct cull_model {
     int         last_dense; /* H is its input, its output are the logits             */
     size_t      param_count, running_count;
     double      epsilon, momentum; /* of norms that do not say; 0: the usual */
+    int64_t     tokens;            /* of a list of layers: how many inputs have */
     cull_status trouble;           /* first failure while building; later calls do nothing  */
     char        why[256];          /* and its sentence                                      */
 
@@ -85,6 +106,10 @@ cull_status cull_nn_model_create(const char *name, int64_t channels, int64_t hei
 void        cull_nn_model_destroy(cull_model *model);
 /* A model that shares nothing with this one, which is finished. */
 cull_status cull_nn_model_copy(const cull_model *model, cull_model **out);
+/* The same model for sequences of so many positions, no more than it was made for: its parameters
+ * lie where the model's do, so that plans of both share them. CULL_BAD_ARGUMENT where it takes no
+ * sequences, or one of its layers has parameters by the length. */
+cull_status cull_nn_model_at(const cull_model *model, int64_t positions, cull_model **out);
 /* Every node as one line of text, so that two models can be told apart: in *out, ended by a zero,
  * released with cull_writer_clear(). */
 cull_status cull_nn_model_text(const cull_model *model, cull_writer *out);
@@ -94,19 +119,34 @@ int cull_nn_input(cull_model *m, int64_t channels, int64_t height, int64_t width
 cull_status cull_nn_model_finish(cull_model *m, int logits);
 
 /* ---- models/ ---- */
+
+#define CULL_BERT_DEVIATION 0.02 /* of the normal law that its own weights are drawn from */
+
+/* The sizes of a BERT, as a folder of transformers' says them (train/folder/bert_folder.h). */
+typedef struct cull_bert {
+    int64_t         tokens, width, layers, heads, inner, positions;
+    int64_t         kinds; /* of tokens, of which all are the first; 0: it has none */
+    double          epsilon;
+    cull_activation activation;
+} cull_bert;
+
 typedef struct cull_model_options {
-    int64_t         channels, height, width;
-    size_t          classes;
-    int             depth, widen;         /* wideresnet-d-k, densenet depth and growth */
-    int64_t         mlp_width, mlp_depth; /* its hidden layers; 0: the usual */
-    double          dropout;
-    bool            imagenet_stem;
-    double          norm_epsilon, norm_momentum; /* 0: the usual */
-    cull_activation activation; /* in place of every ReLU (golden tests use GELU) */
+    int64_t channels, height, width;
+    size_t  classes;
+    int     depth, widen;                  /* wideresnet-d-k, densenet depth and growth,
+                                               transformer's blocks and width */
+    int64_t          mlp_width, mlp_depth; /* its hidden layers; 0: the usual */
+    double           dropout;
+    bool             imagenet_stem;
+    double           norm_epsilon, norm_momentum; /* 0: the usual */
+    cull_activation  activation; /* in place of every ReLU (golden tests use GELU) */
+    int64_t          tokens;     /* how many different ones inputs have; 0: inputs are images */
+    const cull_bert *bert;       /* of "bert"; NULL: none is known */
 } cull_model_options;
 
 /* "mlp", "lenet5", "resnet20", "resnet56", "resnet18", "resnet34", "resnet50", "wrn-16-4",
- * "densenet-bc-100-12", "mobilenetv1", "mobilenetv2". CULL_UNKNOWN_MODEL: no such name. */
+ * "densenet-bc-100-12", "mobilenetv1", "mobilenetv2", "bert", "transformer-4-128".
+ * CULL_UNKNOWN_MODEL: no such name. */
 cull_status cull_nn_model_by_name(const char *name, const cull_model_options *options,
                                   cull_model **out);
 /* Is every option one that the model has, and within its bounds? CULL_BAD_OPTION names the first
@@ -115,6 +155,8 @@ cull_status cull_nn_model_check_options(const char *name, const cull_model_optio
 /* Leave out what the model has not: for a proxy, whose options were written for another. */
 void        cull_nn_model_fit_options(const char *name, cull_model_options *options);
 const char *cull_nn_model_name_at(size_t i); /* every name, NULL at the end */
+/* Are its inputs tokens? */
+bool cull_nn_model_reads_tokens(const char *name);
 
 /* ---- parameters (params.c, params_host.c) ---- */
 
@@ -222,7 +264,7 @@ int64_t cull_nn_plan_common(const cull_model *model, cull_backend *backend);
 cull_image cull_nn_model_input(const cull_model *model, cull_backend *backend);
 /* What a plan of this mode computes in: its inputs and H; all else is as the parameters are. */
 cull_dtype cull_nn_plan_values(const cull_params *params, cull_plan_mode mode);
-/* The layout in which the plan reads a batch's inputs, and their type. */
+/* The layout in which the plan reads a batch's inputs, and their type; tokens are int32. */
 cull_image cull_nn_plan_input(const cull_plan *plan);
 cull_dtype cull_nn_plan_dtype(const cull_plan *plan);
 

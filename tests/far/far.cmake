@@ -32,7 +32,7 @@ foreach(source ${over_backends})
   get_filename_component(name ${source} NAME_WE)
   cull_with_far(${name})
 endforeach()
-cull_with_far(test_optim)
+cull_with_far(test_optim test_sequences)
 
 # `cull` with it, of the same objects.
 add_executable(cull_far $<TARGET_OBJECTS:program>)

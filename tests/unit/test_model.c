@@ -566,7 +566,9 @@ static void what_a_named_model_has_not_is_refused(void **state)
         cull_named  with;
         const char *told;
     } cases[] = {
-        {"resnet18", {.dropout = 0.1}, "dropout: resnet18 has none; wrn-D-K and mobilenetv2 have"},
+        {"resnet18",
+         {.dropout = 0.1},
+         "dropout: resnet18 has none; wrn-D-K, mobilenetv2, bert and transformer-L-W have"},
         {"lenet5", {.dropout = 0.1}, "dropout: lenet5 has none"},
         {"wrn-16-4", {.dropout = 1}, "dropout: a probability of 1"},
         {"wrn-16-4", {.dropout = NAN}, "dropout: a probability of nan"},

@@ -404,6 +404,65 @@ static void check_text(const char *layers, int64_t channels, int64_t side, const
     cull_model_destroy(m);
 }
 
+/* For texts of six positions and nine different tokens. */
+static cull_status build_for_texts(const char *layers, int64_t tokens, cull_model **out)
+{
+    cull_recipe *recipe = NULL;
+    cull_status  status = read_change(layers, &recipe);
+
+    if (status == CULL_OK) {
+        cull_model_options options = recipe->setup.model_options;
+
+        options.channels = options.width = 1;
+        options.height = 6;
+        options.tokens = tokens;
+        options.classes = 4;
+        status = cull_nn_model_by_list(recipe->setup.layers, &options, out);
+    }
+    cull_recipe_close(recipe);
+    return status;
+}
+
+static void a_transformer_can_be_a_list(void **state)
+{
+    static const char layers[] =
+        "[embed: 8, positions, residual: [layernorm, dense: 24, attention: {heads: 2, dropout: "
+        "0.25}, dense: 8], residual: [layernorm, dense: 32, gelu, dense: 8], first, tanh, dense]";
+    cull_model *m = NULL;
+    cull_writer out = {0};
+
+    (void)state;
+    assert_ok(build_for_texts(layers, 9, &m));
+    assert_ok(cull_nn_model_text(m, &out));
+    assert_string_equal("0 input: 1x6x1\n"
+                        "1 embed 0 of 0: 8x6x1 rows 9\n"
+                        "2 positions 1 of 1: 8x6x1 rows 6\n"
+                        "3 layernorm 2.0 of 2: 8x6x1\n"
+                        "4 dense 2.1 of 3: 24x6x1 init torch\n"
+                        "5 attention of 4,0: 8x6x1 heads 2 probability 0.25\n"
+                        "6 dense 2.3 of 5: 8x6x1 init torch\n"
+                        "7 add of 2,6: 8x6x1\n"
+                        "8 layernorm 3.0 of 7: 8x6x1\n"
+                        "9 dense 3.1 of 8: 32x6x1 init torch\n"
+                        "10 gelu of 9: 32x6x1\n"
+                        "11 dense 3.3 of 10: 8x6x1 init torch\n"
+                        "12 add of 7,11: 8x6x1\n"
+                        "13 take of 12: 8x1x1\n"
+                        "14 tanh of 13: 8x1x1\n"
+                        "15 dense 6 of 14: 4x1x1 init torch\n",
+                        (const char *)out.data);
+    cull_writer_clear(&out);
+    cull_model_destroy(m);
+    m = NULL;
+    assert_fails(CULL_BAD_OPTION, "model.layers[0], embed: the inputs are no texts",
+                 build_for_texts(layers, 0, &m));
+    assert_fails(CULL_BAD_OPTION, "model.layers[1], attention: attention of 3 heads takes queries",
+                 build_for_texts("[embed: 8, attention: 3, first, dense]", 9, &m));
+    assert_fails(CULL_BAD_OPTION, "logits of every position; take one position first",
+                 build_for_texts("[embed: 8, dense]", 9, &m));
+    assert_null(m);
+}
+
 static void every_layer_does_what_it_says(void **state)
 {
     (void)state;
@@ -662,6 +721,7 @@ int main(void)
         cmocka_unit_test(a_name_and_layers_are_two_networks),
         cmocka_unit_test(settings_of_named_models_are_none_of_a_lists),
         cmocka_unit_test(every_layer_does_what_it_says),
+        cmocka_unit_test(a_transformer_can_be_a_list),
         cmocka_unit_test(what_does_not_fit_the_data_names_layer_and_shapes),
         cmocka_unit_test(a_list_that_is_lenet5_is_lenet5_to_the_last_bit),
         cmocka_unit_test(a_difference_is_told_by_its_layer),

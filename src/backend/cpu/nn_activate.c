@@ -1,15 +1,11 @@
 /*
- * backend/cpu/nn_activate.c - pointwise: relu, relu6, gelu (exact, by erf), and the sum of two.
- *
- *     gelu   x Phi(x), gradient Phi(x) + x phi(x), in double: the loops around it are float
+ * backend/cpu/nn_activate.c - pointwise: relu, relu6, gelu by erf or tanh, tanh, and the sum of
+ * two.
  */
 #include <math.h>
 #include <string.h>
 
 #include "backend/cpu/nn.h"
-
-#define SQRT_HALF       0.70710678118654752440
-#define INV_SQRT_TWO_PI 0.39894228040143267794
 
 struct job {
     const cull_layer_op   *op;
@@ -33,24 +29,10 @@ static cull_status run(cull_layer_op *op, const cull_layer_args *args, cull_team
     return CULL_OK;
 }
 
-static void gelu(const float *x, size_t first, size_t last, float *y)
+/* relu and relu6, which are one loop of kernels_layer.h. */
+static bool clips(const cull_layer_op *op)
 {
-    for (size_t i = first; i < last; i++) {
-        double v = (double)x[i];
-        y[i] = (float)(0.5 * v * (1 + erf(v * SQRT_HALF)));
-    }
-}
-
-static void gelu_back(const float *x, const float *dy, size_t first, size_t last, float *dx,
-                      bool accumulate)
-{
-    for (size_t i = first; i < last; i++) {
-        double v = (double)x[i];
-        double slope = 0.5 * (1 + erf(v * SQRT_HALF)) + v * INV_SQRT_TWO_PI * exp(-0.5 * v * v);
-        float  gradient = (float)((double)dy[i] * slope);
-
-        dx[i] = accumulate ? dx[i] + gradient : gradient;
-    }
+    return op->desc.activation == CULL_RELU || op->desc.activation == CULL_RELU6;
 }
 
 static float top_of(const cull_layer_op *op)
@@ -61,32 +43,39 @@ static float top_of(const cull_layer_op *op)
 static void forward_part(void *context, size_t task, unsigned worker)
 {
     const struct job *job = context;
+    cull_activation   kind = job->op->desc.activation;
     const float      *x = job->args->x;
     float            *y = job->args->y;
     size_t            first = 0, last = 0;
 
     (void)worker;
     cull_cpu_part(job->count, job->parts, task, &first, &last);
-    if (job->op->desc.activation == CULL_GELU)
-        gelu(x, first, last, y);
-    else
+    if (clips(job->op))
         cull_cpu_loops(job->op)->clip(last - first, x + first, top_of(job->op), y + first);
+    else if (kind != CULL_TANH)
+        cull_cpu_sequences(job->op)->bend(kind, last - first, x + first, y + first);
+    for (size_t i = first; kind == CULL_TANH && i < last; i++) y[i] = (float)tanh((double)x[i]);
 }
 
 static void backward_part(void *context, size_t task, unsigned worker)
 {
     const struct job *job = context;
+    cull_activation   kind = job->op->desc.activation;
+    bool              add = job->args->accumulate;
     const float      *x = job->args->x, *y = job->args->y, *dy = job->args->dy;
     float            *dx = job->args->dx;
     size_t            first = 0, last = 0;
 
     (void)worker;
     cull_cpu_part(job->count, job->parts, task, &first, &last);
-    if (job->op->desc.activation == CULL_GELU)
-        gelu_back(x, dy, first, last, dx, job->args->accumulate);
-    else
+    if (clips(job->op))
         cull_cpu_loops(job->op)->clip_back(last - first, y + first, top_of(job->op), dy + first,
-                                           dx + first, job->args->accumulate);
+                                           dx + first, add);
+    else if (kind != CULL_TANH)
+        cull_cpu_sequences(job->op)->bend_back(kind, last - first, x + first, dy + first,
+                                               dx + first, add);
+    for (size_t i = first; kind == CULL_TANH && i < last; i++)
+        dx[i] = dy[i] * (1 - y[i] * y[i]) + (add ? dx[i] : 0);
 }
 
 static cull_status forward(cull_layer_op *op, const cull_layer_args *args)

@@ -1,6 +1,7 @@
 /* lab/recipe/recipe_setup.c - what the values of a recipe mean to a trainer. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lab/recipe/recipe.h"
 
@@ -87,6 +88,8 @@ done:
 static void fill_model(const cull_values *v, cull_train_setup *s)
 {
     s->model = cull_value_text(v, "model.name");
+    s->model_path = text_or_none(v, "model.path");
+    if (!s->init) s->init = s->model_path;
     s->model_options.dropout = cull_value_real(v, "model.dropout");
     s->model_options.imagenet_stem = cull_value_is(v, "model.stem", "imagenet");
     s->model_options.norm_epsilon = cull_value_real(v, "model.norm_epsilon");
@@ -112,6 +115,7 @@ static cull_schedule_shape shape_of(const cull_values *v)
     if (cull_value_is(v, "schedule.name", "constant")) return CULL_SCHEDULE_CONSTANT;
     if (cull_value_is(v, "schedule.name", "multi-step")) return CULL_SCHEDULE_MULTI_STEP;
     if (cull_value_is(v, "schedule.name", "cosine")) return CULL_SCHEDULE_COSINE;
+    if (cull_value_is(v, "schedule.name", "linear")) return CULL_SCHEDULE_LINEAR;
     return CULL_SCHEDULE_ONE_CYCLE;
 }
 
@@ -144,7 +148,7 @@ static cull_status fill_schedule(const cull_values *v, cull_train_setup *s)
                         c->milestone[i - 1]);
     if (c->shape == CULL_SCHEDULE_MULTI_STEP && c->milestones == 0)
         FAIL_OPTION("schedule.milestones", "multi-step needs at least one");
-    if (c->shape == CULL_SCHEDULE_COSINE && c->low > c->rate)
+    if ((c->shape == CULL_SCHEDULE_COSINE || c->shape == CULL_SCHEDULE_LINEAR) && c->low > c->rate)
         FAIL_OPTION("schedule.low", "%g is above optim.lr, %g", c->low, c->rate);
     if (s->warmup >= (double)s->epochs)
         FAIL_OPTION("schedule.warmup", "%g epochs in a run of %llu", s->warmup,
@@ -270,7 +274,7 @@ static cull_status check_model(const cull_train_setup *s, const char *name, cons
     cull_model        *model = NULL;
     cull_status        status = CULL_OK;
 
-    if (name == s->model && (s->layers || cull_train_is_own(name)))
+    if (name == s->model && (s->layers || s->model_path || cull_train_is_own(name)))
         return CULL_OK; /* a trainer asks for it */
     cull_nn_model_fit_options(name, &options);
     options.channels = 3;
@@ -282,6 +286,19 @@ static cull_status check_model(const cull_train_setup *s, const char *name, cons
         return cull_fail_about(status, status == CULL_BAD_OPTION ? key : name, "%s: %s", key,
                                cull_last_error());
     return status == CULL_NO_MEMORY ? status : CULL_OK;
+}
+
+/* A pretrained network is a folder of its own. */
+static cull_status check_path(const cull_train_setup *s)
+{
+    cull_status status = CULL_OK;
+    bool        wanted = !s->layers && strcmp(s->model, "bert") == 0;
+
+    if (s->model_path && !wanted) FAIL_OPTION("model.path", "goes with model.name=bert alone");
+    if (wanted && !s->model_path)
+        FAIL_OPTION("model.path", "model.name=bert has its sizes and weights in a folder: name it");
+done:
+    return status;
 }
 
 static cull_arithmetic arithmetic_of(const cull_values *v)
@@ -325,6 +342,7 @@ cull_status cull_recipe_fill(const cull_values *v, const cull_layer_list *layers
     TRY(fill_schedule(v, &s));
     if (s.optim.rule == CULL_OPTIM_SGD && s.optim.nesterov && s.optim.momentum == 0)
         FAIL_OPTION("optim.nesterov", "needs optim.momentum above 0");
+    TRY(check_path(&s));
     TRY(check_model(&s, s.model, "model.name"));
     TRY(check_settings(&s));
     TRY(check_loss(&s));
