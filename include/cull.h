@@ -954,7 +954,13 @@ CULL_API cull_status cull_data_convert(const cull_data_request *request, const c
  */
 typedef struct cull_model cull_model;
 
-typedef enum cull_activation { CULL_RELU, CULL_RELU6, CULL_GELU } cull_activation;
+typedef enum cull_activation {
+    CULL_RELU,
+    CULL_RELU6,
+    CULL_GELU,      /* exact, by erf       */
+    CULL_GELU_TANH, /* nearly so, by tanh  */
+    CULL_TANH
+} cull_activation;
 typedef enum cull_pooling { CULL_POOL_MAX, CULL_POOL_AVERAGE, CULL_POOL_GLOBAL } cull_pooling;
 
 /* How the weights of a layer begin, drawn from the seed of the network. */
@@ -1001,7 +1007,8 @@ typedef struct cull_pool {
 } cull_pool;
 
 /* What a norm takes its mean and variance over: the batch and the pixels, one each channel; the
- * channels of a group and the pixels of each example; or all of an example. */
+ * channels of a group and the pixels of each example; or all of an example, in a sequence all of a
+ * position. */
 typedef enum cull_normed { CULL_NORM_BATCH, CULL_NORM_GROUP, CULL_NORM_LAYER } cull_normed;
 
 /* epsilon and momentum are as PyTorch's: y = gamma (x - mean) / sqrt(variance + epsilon) + beta,
@@ -1014,8 +1021,31 @@ typedef struct cull_norm {
     double      momentum; /* of CULL_NORM_BATCH's running averages, up to 1; 0: 0.1        */
 } cull_norm;
 
+/* A table of rows, one for each token. */
+typedef struct cull_embed {
+    size_t  size;      /* sizeof, or 0 */
+    int64_t tokens;    /* how many there are: 0 to tokens - 1                                     */
+    int64_t width;     /* features of each                                                      */
+    double  deviation; /* of the normal law that its weights are drawn from; 0: 0.02            */
+} cull_embed;
+
+/* A table of rows, one for each position, which are added to a sequence. */
+typedef struct cull_positions {
+    size_t  size; /* sizeof, or 0 */
+    int64_t rows; /* at least as many as the sequence has positions                             */
+    bool    same; /* the first row is added at every position                                   */
+    double  deviation; /* as above */
+} cull_positions;
+
+typedef struct cull_attention {
+    size_t  size;    /* sizeof, or 0 */
+    int64_t heads;   /* divide the width                                                         */
+    double  dropout; /* that a weight is left out                                                */
+} cull_attention;
+
 /*
- * Begin a model of inputs (channels, height, width); features are (D, 1, 1).
+ * Begin a model of inputs (channels, height, width); features are (D, 1, 1), and sequences of up to
+ * L tokens (1, L, 1).
  *
  * name      of the model, copied: up to 31 letters, digits, '.', '_' and '-'.
  * out       a new model, ended with cull_model_destroy(). NULL on failure; the calls below
@@ -1025,7 +1055,7 @@ CULL_API cull_status cull_model_create(const char *name, int64_t channels, int64
                                        int64_t width, cull_model **out);
 CULL_API void        cull_model_destroy(cull_model *model);
 
-/* Layers with parameters have a name, copied: unique in the model, up to 47 letters, digits, '.',
+/* Layers with parameters have a name, copied: unique in the model, up to 63 letters, digits, '.',
  * '_' and '-'. Weights files call its tensors NAME.weight, NAME.bias and so on. */
 CULL_API int cull_model_dense(cull_model *model, int x, const char *name, const cull_dense *layer);
 CULL_API int cull_model_conv(cull_model *model, int x, const char *name, const cull_conv *layer);
@@ -1042,6 +1072,25 @@ CULL_API int cull_model_dropout(cull_model *model, int x, double probability);
 CULL_API int cull_model_flatten(cull_model *model, int x); /* (C, H, W) to C*H*W features */
 /* ResNet's without parameters: every stride-th pixel, zero channels on both sides. */
 CULL_API int cull_model_shortcut(cull_model *model, int x, int64_t channels, int64_t stride);
+
+/*
+ * Sequences: (width, positions, 1). Tokens are int32, negative ones are padding, of which nothing
+ * is seen. Dense layers and layer norms look at each position alone, and so do activations, sums
+ * and dropout; no other layer takes a sequence but these:
+ *
+ * embed      rows of a table for the tokens of an input, which nothing read before.
+ * positions  adds rows of a table by position.
+ * attention  from x of 3 width features, queries, keys and values behind each other, to width;
+ *            `tokens` says what is padding.
+ * take       the first position's features.
+ */
+CULL_API int cull_model_embed(cull_model *model, int tokens, const char *name,
+                              const cull_embed *layer);
+CULL_API int cull_model_positions(cull_model *model, int x, const char *name,
+                                  const cull_positions *layer);
+CULL_API int cull_model_attention(cull_model *model, int x, int tokens,
+                                  const cull_attention *layer);
+CULL_API int cull_model_take(cull_model *model, int x);
 
 /*
  * End the description. Afterwards nothing can be added, and the model is only read.

@@ -21,7 +21,7 @@
  *                fused: y = relu(gamma x^ + beta [+ x2]); backward then reads x and y
  *     groupnorm  the same over the channels of a group and h, w, of each example
  *     layernorm  the same over c, h, w of each example, gamma and beta (c, h, w)
- *     activate   relu, relu6, gelu (exact, by erf)
+ *     activate   relu, relu6, gelu (exact by erf, or by tanh), tanh
  *     pool       max, average (padding not counted); `global`: average over h, w
  *     add        y = x + x2
  *     concat     channels of x, then of x2
@@ -30,6 +30,30 @@
  *     loss       one of cull_loss_kind, with per-example weights; p is the gradient of an example's
  *                own loss
  *     convert    the same values in another layout
+ *
+ * A sequence is an image of h positions, w 1 and c features with block c on every backend, so
+ * (n, positions, features) in memory. What looks at one position at a time does not know of them: a
+ * plan prepares a dense layer or a layer norm over n sequences for n h rows of c features, and
+ * activate, add and dropout for n rows of h c features (so that a mask does not depend on how far
+ * sequences are padded). Tokens are int32, (n, positions), with c and block 1. A negative one is
+ * padding: behind the tokens of its example, or anywhere.
+ *
+ *     embed      y[t] = w[x[t]], zero at padding           x tokens, w (V, D), V rows
+ *                no dx; dw of a token that is not there is zero, and its sums are in one order
+ *     positions  y[t] = x[t] + w[t], or + w[0] everywhere  w (P, D), P rows, at least as many as h
+ *                with `same` (the one type that all tokens have)
+ *     attention  of `groups` heads, which are as many equal parts of the D features of y. x holds
+ *                q, k and v behind each other in every position, D features each; x2 the tokens.
+ *                s_qk = q k scale, scale = 1/sqrt(D/heads), over positions k that are no padding
+ *                state_q = log sum_k exp s_qk         a head's row, in whatever type and order
+ *                y_q = sum_k m_qk exp(s_qk - state_q) v_k       zero where q is padding
+ *                m_qk = 0 or 1/(1 - p), p the probability, drawn as dropout does it, from
+ *                element (head CULL_MOST_POSITIONS + q) CULL_MOST_POSITIONS + k of the example
+ *                backward reads x, x2, y and state; there is no dx2
+ *     take       y = x[0]                                  y (n, D) of x (n, positions, D)
+ *
+ * A token that w has no row for fails on the host, before anything is read; where the host does not
+ * see it, it counts as padding.
  */
 #ifndef CULL_BACKEND_LAYER_H
 #define CULL_BACKEND_LAYER_H
@@ -46,6 +70,11 @@ static inline int64_t cull_image_row(const cull_image *image)
     return image->c * image->h * image->w;
 }
 
+enum {
+    CULL_MOST_POSITIONS = 1 << 12, /* of a sequence; the number of an attention's element has it */
+    CULL_MOST_HEADS = 1 << 10
+};
+
 typedef enum cull_layer_kind {
     CULL_LAYER_DENSE,
     CULL_LAYER_CONV,
@@ -60,6 +89,10 @@ typedef enum cull_layer_kind {
     CULL_LAYER_DROPOUT,
     CULL_LAYER_LOSS,
     CULL_LAYER_CONVERT,
+    CULL_LAYER_EMBED,
+    CULL_LAYER_POSITIONS,
+    CULL_LAYER_ATTENTION,
+    CULL_LAYER_TAKE,
     CULL_LAYER_KINDS
 } cull_layer_kind;
 
@@ -75,14 +108,16 @@ typedef struct cull_layer_desc {
     bool            bias;       /* dense, conv                               */
     int64_t         kernel[2], stride[2], pad[2]; /* conv, pool: height, width                 */
     int64_t         dilation[2];                  /* conv; 0 is made 1 by cull_layer_create    */
-    int64_t         groups;                       /* conv, groupnorm                           */
+    int64_t         groups;                       /* conv, groupnorm; attention: heads         */
+    int64_t         rows;                         /* embed, positions: of w                    */
+    bool            same;                         /* positions: w[0] everywhere                */
     cull_activation activation;
     cull_pooling    pooling;
     double          epsilon;        /* norms                                     */
     double          momentum;       /* batchnorm: share of the new in the average */
     bool            fused_relu;     /* batchnorm                                 */
     bool            fused_add;      /* batchnorm with fused_relu: x2 is added first */
-    double          probability;    /* dropout                                   */
+    double          probability;    /* dropout; attention: of each weight        */
     cull_loss       loss;           /* loss                                      */
     bool            learn;          /* backward will be run too                  */
     bool            input_gradient; /* and dx is wanted                          */
@@ -99,7 +134,7 @@ typedef enum cull_statistics {
 } cull_statistics;
 
 typedef struct cull_layer_args {
-    const void *x, *x2; /* inputs                                                        */
+    const void *x, *x2; /* inputs; tokens are int32                                      */
     void       *y;      /* output                                                        */
     const void *w, *b;  /* parameters: weight and bias, or gamma and beta                */
     const void *narrow; /* w in the values' type, where parameters are wider; else NULL  */
@@ -116,10 +151,10 @@ typedef struct cull_layer_args {
     void       *dw, *db;        /* out; overwritten                                      */
     bool        accumulate, accumulate2; /* dx += , dx2 +=                                */
 
-    cull_key           key; /* dropout                                                   */
+    cull_key           key; /* dropout, attention                                        */
     uint64_t           step;
     const cull_moment *now;   /* its step in place of that one; NULL: none                 */
-    const uint32_t    *place; /* [n] dropout                                                */
+    const uint32_t    *place; /* [n] dropout, attention                                     */
 
     const void   *target; /* loss: [n] rows of cull_loss_target() bytes                 */
     const double *weight; /* loss: [n], NULL: 1                                         */
@@ -127,6 +162,18 @@ typedef struct cull_layer_args {
     double       *loss;   /* loss: [n] per example, unweighted                          */
     void         *p;      /* loss: (n, outputs) its gradient, unweighted; or NULL       */
 } cull_layer_args;
+
+/* Which of an operation's inputs, 0 or 1, are tokens; -1: none. */
+static inline int cull_layer_tokens(cull_layer_kind kind)
+{
+    return kind == CULL_LAYER_EMBED ? 0 : (kind == CULL_LAYER_ATTENTION ? 1 : -1);
+}
+
+/* Does backward of an activation read x? Else it reads y. */
+static inline bool cull_activation_reads_x(cull_activation activation)
+{
+    return activation == CULL_GELU || activation == CULL_GELU_TANH;
+}
 
 /* The step that a mask is drawn from. */
 static inline uint64_t cull_layer_step(const cull_layer_args *args)
@@ -185,6 +232,8 @@ void        cull_layer_destroy(cull_layer_op *op); /* NULL is fine */
 /* For the loss on the host: CULL_BAD_ARGUMENT names the first example with a label beyond the
  * classes, or one that is neither 0 nor 1. */
 cull_status cull_layer_check_targets(const cull_layer_desc *desc, const cull_layer_args *args);
+/* For embed on the host: CULL_BAD_ARGUMENT names the first example with a token beyond the rows. */
+cull_status cull_layer_check_tokens(const cull_layer_desc *desc, const cull_layer_args *args);
 bool        cull_layer_blocks(cull_backend *backend, const cull_layer_desc *conv);
 int64_t     cull_layer_block(cull_backend *backend, int64_t c, int64_t common);
 bool        cull_layer_fuses(const cull_backend *backend);

@@ -79,6 +79,20 @@ cull_status cull_layer_check_targets(const cull_layer_desc *desc, const cull_lay
     return CULL_OK;
 }
 
+cull_status cull_layer_check_tokens(const cull_layer_desc *desc, const cull_layer_args *args)
+{
+    const int32_t *token = args->x;
+    int64_t        length = cull_image_row(&desc->x);
+
+    for (int64_t i = 0; i < desc->x.n * length; i++)
+        if (token[i] >= desc->rows)
+            return cull_fail(CULL_BAD_ARGUMENT,
+                             "example %lld (place %u) has token %d, the model knows 0 to %lld",
+                             (long long)(i / length), place_of(args, i / length), token[i],
+                             (long long)desc->rows - 1);
+    return CULL_OK;
+}
+
 void cull_layer_destroy(cull_layer_op *op)
 {
     if (!op) return;

@@ -1,4 +1,4 @@
-/* nn/activate.c - relu and relu6 (their backward reads y), gelu (reads x). */
+/* nn/activate.c - relu, relu6 and tanh (their backward reads y), both gelu (read x). */
 #include "nn/graph.h"
 
 static cull_status shape(cull_node *node, const cull_image *in)
@@ -7,18 +7,23 @@ static cull_status shape(cull_node *node, const cull_image *in)
     return CULL_OK;
 }
 
-static const cull_node_class relu = {"relu", CULL_KEEP_Y, shape};
-static const cull_node_class relu6 = {"relu6", CULL_KEEP_Y, shape};
-static const cull_node_class gelu = {"gelu", CULL_KEEP_X, shape};
+static const cull_node_class classes[] = {
+    [CULL_RELU] = {"relu", CULL_KEEP_Y, shape, CULL_POSITIONS_POINT},
+    [CULL_RELU6] = {"relu6", CULL_KEEP_Y, shape, CULL_POSITIONS_POINT},
+    [CULL_GELU] = {"gelu", CULL_KEEP_X, shape, CULL_POSITIONS_POINT},
+    [CULL_GELU_TANH] = {"gelu-tanh", CULL_KEEP_X, shape, CULL_POSITIONS_POINT},
+    [CULL_TANH] = {"tanh", CULL_KEEP_Y, shape, CULL_POSITIONS_POINT}};
+
+enum { ACTIVATIONS = sizeof classes / sizeof *classes };
 
 int cull_model_activate(cull_model *model, int x, cull_activation activation)
 {
-    const cull_node_class *class =
-        activation == CULL_RELU ? &relu : (activation == CULL_RELU6 ? &relu6 : &gelu);
-    cull_node node = cull_nn_graph_node(class, CULL_LAYER_ACTIVATE, x, -1);
+    bool      known = (unsigned)activation < ACTIVATIONS;
+    cull_node node =
+        cull_nn_graph_node(&classes[known ? activation : CULL_RELU], CULL_LAYER_ACTIVATE, x, -1);
 
     if (!cull_nn_graph_open(model)) return -1;
-    if (activation != CULL_RELU && activation != CULL_RELU6 && activation != CULL_GELU)
+    if (!known)
         cull_nn_graph_trouble(model, cull_fail(CULL_BAD_ARGUMENT,
                                                "%s: node %d: no activation is number %d",
                                                model->name, model->nodes, (int)activation));

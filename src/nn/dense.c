@@ -1,4 +1,5 @@
-/* nn/dense.c - fully connected layer: y = x W^T + b, x (I), W (O, I), b (O). */
+/* nn/dense.c - fully connected layer: y = x W^T + b, x (I), W (O, I), b (O); of a sequence, at
+ * every position. */
 #include "nn/graph.h"
 
 static cull_status shape(cull_node *node, const cull_image *in)
@@ -6,10 +7,10 @@ static cull_status shape(cull_node *node, const cull_image *in)
     cull_status status = CULL_OK;
     int64_t     out = node->desc.y.c;
 
-    if (in->h != 1 || in->w != 1)
+    if (!node->sequence && (in->h != 1 || in->w != 1))
         FAIL(CULL_BAD_ARGUMENT, "a dense layer takes features, not %lldx%lld images: flatten first",
              (long long)in->h, (long long)in->w);
-    node->desc.y = (cull_image){0, out, 1, 1, 1};
+    node->desc.y = (cull_image){0, out, in->h, in->w, 1};
     node->params = node->desc.bias ? 2 : 1;
     node->param_count[0] = (size_t)(out * in->c);
     node->param_count[1] = node->desc.bias ? (size_t)out : 0;
@@ -17,7 +18,7 @@ done:
     return status;
 }
 
-static const cull_node_class dense = {"dense", CULL_KEEP_X, shape};
+static const cull_node_class dense = {"dense", CULL_KEEP_X, shape, CULL_POSITIONS_EACH};
 
 int cull_model_dense(cull_model *model, int x, const char *name, const cull_dense *given)
 {

@@ -88,6 +88,49 @@ void cull_nn_graph_place(const cull_model *model, const char *name, char out[CUL
                        name ? ", " : "", name ? name : "");
 }
 
+/* Tokens are read by layers that look for them, and by nothing else. */
+static cull_status check_tokens(const cull_model *model, const cull_node *node, const char *place)
+{
+    cull_status status = CULL_OK;
+
+    for (int i = 0; i < node->inputs; i++) {
+        bool tokens = model->node[node->input[i]].dtype == CULL_I32;
+
+        if (tokens && cull_layer_tokens(node->desc.kind) != i)
+            FAIL(CULL_BAD_ARGUMENT, "%s: '%s' cannot read tokens; embed them", place,
+                 node->class->name);
+        if (!tokens && cull_layer_tokens(node->desc.kind) == i)
+            FAIL(CULL_BAD_ARGUMENT, "%s: '%s' reads tokens, and node %d is none", place,
+                 node->class->name, node->input[i]);
+    }
+done:
+    return status;
+}
+
+/* Whether it gives a sequence, by what it is given. */
+static cull_status infer_positions(const cull_model *model, cull_node *node, const char *name)
+{
+    cull_status         status = CULL_OK;
+    cull_node_positions kind = node->class->positions;
+    bool                given = model->node[node->input[0]].sequence;
+    bool                joins = node->inputs > 1 && kind == CULL_POSITIONS_POINT;
+    char                place[CULL_GRAPH_PLACE];
+
+    cull_nn_graph_place(model, name, place);
+    TRY(check_tokens(model, node, place));
+    if (given && kind == CULL_POSITIONS_NONE)
+        FAIL(CULL_BAD_ARGUMENT, "%s: '%s' takes images and features, not sequences", place,
+             node->class->name);
+    if (!given && (kind == CULL_POSITIONS_BETWEEN || kind == CULL_POSITIONS_END))
+        FAIL(CULL_BAD_ARGUMENT, "%s: '%s' takes sequences: embed tokens first", place,
+             node->class->name);
+    if (joins && model->node[node->input[1]].sequence != given)
+        FAIL(CULL_BAD_ARGUMENT, "%s: a sequence and an image cannot be added", place);
+    node->sequence = kind == CULL_POSITIONS_BEGIN || (given && kind != CULL_POSITIONS_END);
+done:
+    return status;
+}
+
 /* What a layer file says of its sizes, with the layer's place before it. */
 static cull_status check_shape(const cull_model *model, cull_node *node, const cull_image *in,
                                const char *name)
@@ -157,6 +200,7 @@ static cull_status add(cull_model *model, const cull_node *given, const char *na
     }
     node.desc.x = in[0];
     node.desc.x2 = in[1];
+    TRY(infer_positions(model, &node, name));
     TRY(check_shape(model, &node, in, name));
     if (node.params) TRY(check_name(model, name ? name : ""));
     (void)snprintf(node.name, sizeof node.name, "%s", name ? name : "");
@@ -202,6 +246,8 @@ cull_status cull_nn_model_finish(cull_model *m, int logits)
     if (logits < 1 || logits != m->nodes - 1 || m->node[logits].desc.kind != CULL_LAYER_DENSE)
         FAIL(CULL_BAD_ARGUMENT, "%s: the last node must be the dense layer that gives the logits",
              m->name);
+    if (m->node[logits].sequence)
+        FAIL(CULL_BAD_ARGUMENT, "%s: logits of every position; take one position first", m->name);
     for (int i = 0; i < logits; i++)
         if (!is_read(m, i))
             FAIL(CULL_BAD_ARGUMENT, "%s: node %d (%s%s%s) leads nowhere", m->name, i,

@@ -61,6 +61,12 @@ static int settings(const cull_node *node, char *out, size_t room)
     case CULL_LAYER_GROUPNORM:
     case CULL_LAYER_LAYERNORM: return norm(d, out, room);
     case CULL_LAYER_SHORTCUT: return snprintf(out, room, " stride %lld", (long long)d->stride[0]);
+    case CULL_LAYER_EMBED: return snprintf(out, room, " rows %lld", (long long)d->rows);
+    case CULL_LAYER_POSITIONS:
+        return snprintf(out, room, " rows %lld%s", (long long)d->rows, d->same ? " same" : "");
+    case CULL_LAYER_ATTENTION:
+        (void)cull_base_write_number(d->probability, 17, number);
+        return snprintf(out, room, " heads %lld probability %s", (long long)d->groups, number);
     case CULL_LAYER_DROPOUT:
         (void)cull_base_write_number(d->probability, 17, number);
         return snprintf(out, room, " probability %s", number);

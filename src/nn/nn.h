@@ -29,14 +29,23 @@ enum { CULL_MLP_WIDTH = 256, CULL_MLP_DEPTH = 2 };
 enum { CULL_NODE_INPUTS = 2, CULL_NODE_PARAMS = 2, CULL_MODEL_INPUTS = 3, CULL_MODEL_PLACE = 96 };
 
 /* What backward needs of a node's tensors; learn-from-kept gathers exactly these. */
-enum { CULL_KEEP_X = 1, CULL_KEEP_Y = 2, CULL_KEEP_STATE = 4, CULL_KEEP_STATS = 8 };
+enum {
+    CULL_KEEP_X = 1,
+    CULL_KEEP_Y = 2,
+    CULL_KEEP_STATE = 4,
+    CULL_KEEP_STATS = 8,
+    CULL_KEEP_X2 = 16
+};
 
 typedef struct cull_node_class cull_node_class;
 
 typedef struct cull_node {
     const cull_node_class *class; /* NULL: an input of the model                */
-    cull_dtype      dtype;        /* of what it gives; 0: what the plan computes in */
-    char            name[48];     /* "layer1.0.conv1", as in the checkpoint     */
+    cull_dtype  dtype;            /* of what it gives; 0: what the plan computes in */
+    char        name[64];         /* "layer1.0.conv1", as in the checkpoint     */
+    const char *parts;            /* "query,key,value": equal parts of its rows, each with a name
+                                     of its own behind the node's; NULL: it is one           */
+    bool            sequence;     /* it gives features of every position, not an image    */
     int             inputs, input[CULL_NODE_INPUTS]; /* numbers of earlier nodes             */
     cull_layer_desc desc;   /* sizes without n and block                  */
     int             params; /* 0, 1 (weight) or 2 (weight, bias)          */
@@ -53,6 +62,16 @@ enum {
     CULL_INIT_UNIFORM      /* weight as CULL_INIT_TORCH; bias zero                         */
 };
 
+/* What a layer makes of a sequence, as layer.h says. */
+typedef enum cull_node_positions {
+    CULL_POSITIONS_NONE,    /* it takes images alone           */
+    CULL_POSITIONS_EACH,    /* each position is a row of its own */
+    CULL_POSITIONS_POINT,   /* each number alone               */
+    CULL_POSITIONS_BEGIN,   /* it makes one, of tokens         */
+    CULL_POSITIONS_BETWEEN, /* it takes one and gives one      */
+    CULL_POSITIONS_END      /* it takes one and gives features */
+} cull_node_positions;
+
 /* A kind of layer: one file each. */
 struct cull_node_class {
     const char *name;
@@ -60,6 +79,7 @@ struct cull_node_class {
     /* Infer node->desc.y from the inputs' shapes, count parameters and running averages, check.
      * in[i] is the shape of input i (n = 0, block = 1). */
     cull_status (*shape)(cull_node *node, const cull_image *in);
+    cull_node_positions positions;
 };
 
 struct cull_model {
@@ -85,6 +105,10 @@ cull_status cull_nn_model_create(const char *name, int64_t channels, int64_t hei
 void        cull_nn_model_destroy(cull_model *model);
 /* A model that shares nothing with this one, which is finished. */
 cull_status cull_nn_model_copy(const cull_model *model, cull_model **out);
+/* The same model for sequences of so many positions, no more than it was made for: its parameters
+ * lie where the model's do, so that plans of both share them. CULL_BAD_ARGUMENT where it takes no
+ * sequences, or one of its layers has parameters by the length. */
+cull_status cull_nn_model_at(const cull_model *model, int64_t positions, cull_model **out);
 /* Every node as one line of text, so that two models can be told apart: in *out, ended by a zero,
  * released with cull_writer_clear(). */
 cull_status cull_nn_model_text(const cull_model *model, cull_writer *out);
@@ -222,7 +246,7 @@ int64_t cull_nn_plan_common(const cull_model *model, cull_backend *backend);
 cull_image cull_nn_model_input(const cull_model *model, cull_backend *backend);
 /* What a plan of this mode computes in: its inputs and H; all else is as the parameters are. */
 cull_dtype cull_nn_plan_values(const cull_params *params, cull_plan_mode mode);
-/* The layout in which the plan reads a batch's inputs, and their type. */
+/* The layout in which the plan reads a batch's inputs, and their type; tokens are int32. */
 cull_image cull_nn_plan_input(const cull_plan *plan);
 cull_dtype cull_nn_plan_dtype(const cull_plan *plan);
 

@@ -1,11 +1,12 @@
-/* nn/norm.c - normalisation: over the batch, over groups of channels, over the whole example. */
+/* nn/norm.c - normalisation: over the batch, over groups of channels, over the whole example, or
+ * the whole position of a sequence. */
 #include "nn/graph.h"
 
 static cull_status shape(cull_node *node, const cull_image *in)
 {
     cull_status            status = CULL_OK;
     const cull_layer_desc *d = &node->desc;
-    bool                   layer = d->kind == CULL_LAYER_LAYERNORM;
+    bool                   layer = d->kind == CULL_LAYER_LAYERNORM && !node->sequence;
 
     if (d->kind == CULL_LAYER_GROUPNORM && (d->groups < 1 || in->c % d->groups))
         FAIL(CULL_BAD_ARGUMENT, "group norm of %lld channels in %lld groups", (long long)in->c,
@@ -24,9 +25,12 @@ done:
     return status;
 }
 
-static const cull_node_class batchnorm = {"batchnorm", CULL_KEEP_X | CULL_KEEP_STATS, shape};
-static const cull_node_class groupnorm = {"groupnorm", CULL_KEEP_X | CULL_KEEP_STATS, shape};
-static const cull_node_class layernorm = {"layernorm", CULL_KEEP_X | CULL_KEEP_STATS, shape};
+static const cull_node_class batchnorm = {"batchnorm", CULL_KEEP_X | CULL_KEEP_STATS, shape,
+                                          CULL_POSITIONS_NONE};
+static const cull_node_class groupnorm = {"groupnorm", CULL_KEEP_X | CULL_KEEP_STATS, shape,
+                                          CULL_POSITIONS_NONE};
+static const cull_node_class layernorm = {"layernorm", CULL_KEEP_X | CULL_KEEP_STATS, shape,
+                                          CULL_POSITIONS_EACH};
 
 static double first_of(double a, double b, double c)
 {

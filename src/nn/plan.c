@@ -120,7 +120,9 @@ cull_image cull_nn_plan_input(const cull_plan *plan)
 
 cull_dtype cull_nn_plan_dtype(const cull_plan *plan)
 {
-    return plan->values_in;
+    const cull_node *input = &plan->model->node[0];
+
+    return input->dtype ? input->dtype : plan->values_in;
 }
 
 void cull_nn_plan_constants(cull_plan *plan)

@@ -57,6 +57,8 @@ static void live_values(cull_plan *plan, struct buffer *value, struct buffer *gr
         if (step->keeps & CULL_KEEP_X && cull_plan_learns(plan->mode))
             live(&value[plan->value[step->in[0]].home],
                  backward_time(plan, step->desc.beside ? 0 : s));
+        if (step->keeps & CULL_KEEP_X2 && cull_plan_learns(plan->mode))
+            live(&value[plan->value[step->in[1]].home], backward_time(plan, s));
         if (step->desc.beside) live(&gradient[out], backward_time(plan, 0));
         if (step->keeps & CULL_KEEP_Y && cull_plan_learns(plan->mode))
             live(&value[out], backward_time(plan, s));

@@ -59,7 +59,7 @@ static void set_layouts(cull_plan *plan)
 
         *image = node->desc.y;
         image->n = (int64_t)plan->batch;
-        image->block = block_of(plan->backend, image, common);
+        image->block = node->sequence ? image->c : block_of(plan->backend, image, common);
         plan->value[i].home = i;
         plan->value[i].size = cull_dtype_size(node->dtype ? node->dtype : plan->values_in);
     }
@@ -121,6 +121,14 @@ static bool hands_on(const cull_plan *plan, const cull_node *node)
     return plan->value[node->input[0]].image.block == 1;
 }
 
+/* What looks at one position, or one number, at a time is given them as rows or as features. */
+static cull_image alone(cull_image image, cull_node_positions positions)
+{
+    if (positions == CULL_POSITIONS_EACH) return (cull_image){image.n * image.h, image.c, 1, 1, 1};
+    if (positions == CULL_POSITIONS_POINT) return (cull_image){image.n, image.c * image.h, 1, 1, 1};
+    return image;
+}
+
 static void add_step(cull_plan *plan, const cull_node *node, int out, int added)
 {
     cull_step *step = &plan->step[plan->steps++];
@@ -149,6 +157,10 @@ static void add_step(cull_plan *plan, const cull_node *node, int out, int added)
     step->desc.x = plan->value[step->in[0]].image;
     if (step->inputs > 1) step->desc.x2 = plan->value[step->in[1]].image;
     step->desc.y = plan->value[out].image;
+    if (!node->sequence) return;
+    step->desc.x = alone(step->desc.x, node->class->positions);
+    step->desc.x2 = alone(step->desc.x2, node->class->positions);
+    step->desc.y = alone(step->desc.y, node->class->positions);
 }
 
 /* Can what a step gives never be negative? */
@@ -157,7 +169,7 @@ static bool is_positive(cull_plan *plan, const cull_step *step)
     const cull_layer_desc *d = &step->desc;
 
     switch (d->kind) {
-    case CULL_LAYER_ACTIVATE: return d->activation != CULL_GELU;
+    case CULL_LAYER_ACTIVATE: return d->activation == CULL_RELU || d->activation == CULL_RELU6;
     case CULL_LAYER_BATCHNORM: return d->fused_relu;
     case CULL_LAYER_ADD:
     case CULL_LAYER_CONCAT:
@@ -184,6 +196,7 @@ static void mark(cull_plan *plan)
         cull_plan_home(plan, step->out)->positive = is_positive(plan, step);
         if (!cull_plan_keeps(plan->mode)) continue;
         if (step->keeps & CULL_KEEP_X) cull_plan_home(plan, step->in[0])->kept = true;
+        if (step->keeps & CULL_KEEP_X2) cull_plan_home(plan, step->in[1])->kept = true;
         if (step->keeps & CULL_KEEP_Y) cull_plan_home(plan, step->out)->kept = true;
     }
 }

@@ -46,6 +46,13 @@ struct layer_case {
 #define DROPOUT(N, C, H, W, P) .d = {.kind = CULL_LAYER_DROPOUT, .x = {N, C, H, W, 1}, .probability = P}
 #define LOSS(N, CLASSES, S) .d = {.kind = CULL_LAYER_LOSS, .x = {N, CLASSES, 1, 1, 1}, .loss.smoothing = S}
 #define OTHER_LOSS(KIND, N, OUTPUTS) .d = {.kind = CULL_LAYER_LOSS, .x = {N, OUTPUTS, 1, 1, 1}, .loss.kind = CULL_LOSS_##KIND}
+#define EMBED(N, L, ROWS, WIDTH) .d = {.kind = CULL_LAYER_EMBED, .x = {N, 1, L, 1, 1}, .y.c = WIDTH, .rows = ROWS}
+#define POSITIONS(N, L, ROWS, WIDTH, SAME)                                                          \
+    .d = {.kind = CULL_LAYER_POSITIONS, .x = {N, WIDTH, L, 1, WIDTH}, .rows = ROWS, .same = SAME}
+#define ATTENTION(N, L, HEADS, WIDTH, P)                                                            \
+    .d = {.kind = CULL_LAYER_ATTENTION, .x = {N, 3 * (HEADS) * (WIDTH), L, 1, 3 * (HEADS) * (WIDTH)}, \
+          .x2 = {N, 1, L, 1, 1}, .y.c = (HEADS) * (WIDTH), .groups = HEADS, .probability = P}
+#define TAKE(N, L, WIDTH) .d = {.kind = CULL_LAYER_TAKE, .x = {N, WIDTH, L, 1, WIDTH}}
 #define CONVERT(N, C, H, W, OUT) .d = {.kind = CULL_LAYER_CONVERT, .x = {N, C, H, W, 1}, .y.c = OUT}
 
 static const struct layer_case layer_cases[] = {
@@ -135,6 +142,11 @@ static const struct layer_case layer_cases[] = {
     {"gelu of 8, accumulating", ACTIVATE(2, 8, 4, 3, CULL_GELU), .accumulate = true},
     {"gelu of features", ACTIVATE(5, 17, 1, 1, CULL_GELU)},
 
+    {"gelu by tanh", ACTIVATE(2, 5, 4, 3, CULL_GELU_TANH)},
+    {"gelu by tanh of 16, accumulating", ACTIVATE(2, 16, 4, 3, CULL_GELU_TANH), .accumulate = true},
+    {"tanh", ACTIVATE(2, 7, 3, 5, CULL_TANH)},
+    {"tanh of features, accumulating", ACTIVATE(5, 17, 1, 1, CULL_TANH), .accumulate = true},
+
     {"max-pool 2", POOL(MAX, 2, 8, 6, 4, 2, 2, 0)},
     {"max-pool 2 of 5, odd extents", POOL(MAX, 2, 5, 7, 5, 2, 2, 0), .accumulate = true},
     {"max-pool 3, stride 2, padded", POOL(MAX, 2, 16, 9, 8, 3, 2, 1)},
@@ -180,6 +192,26 @@ static const struct layer_case layer_cases[] = {
     {"binary loss of 7 labels", OTHER_LOSS(BINARY, 5, 7)},
     {"binary loss of 17 labels, weighted", OTHER_LOSS(BINARY, 2, 17), .weighted = true},
 
+    {"embed", EMBED(2, 5, 7, 8), .first = true},
+    {"embed of 5 of one token", EMBED(5, 1, 1, 5), .first = true},
+    {"embed of 17, most of them not there", EMBED(1, 9, 100, 17), .first = true},
+    {"embed of 32, often the same", EMBED(5, 40, 3, 32), .first = true},
+    {"positions", POSITIONS(2, 5, 7, 8, false)},
+    {"positions of 5, all of them, accumulating", POSITIONS(3, 7, 7, 5, false), .accumulate = true},
+    {"positions of 16, first", POSITIONS(5, 3, 8, 16, false), .first = true},
+    {"positions of 8, the same", POSITIONS(2, 5, 2, 8, true)},
+    {"positions of 17, the same, accumulating", POSITIONS(5, 1, 1, 17, true), .accumulate = true},
+    {"attention", ATTENTION(2, 5, 1, 4, 0)},
+    {"attention of 3 heads of 5", ATTENTION(3, 7, 3, 5, 0), .accumulate = true},
+    {"attention of 2 heads of 16, dropped", ATTENTION(2, 9, 2, 16, 0.3)},
+    {"attention of 3 heads of 32, dropped", ATTENTION(2, 19, 3, 32, 0.1), .accumulate = true},
+    {"attention of 2 heads of 64", ATTENTION(1, 33, 2, 64, 0)},
+    {"attention over 70, dropped", ATTENTION(2, 70, 2, 8, 0.5)},
+    {"attention over one position", ATTENTION(5, 1, 2, 8, 0)},
+    {"take", TAKE(2, 5, 8)},
+    {"take of 17, accumulating", TAKE(5, 3, 17), .accumulate = true},
+    {"take of one position", TAKE(2, 1, 16)},
+
     {"convert", CONVERT(2, 16, 3, 5, 16)},
     {"convert of 5", CONVERT(2, 5, 3, 4, 5)},
     {"convert of 8, accumulating", CONVERT(2, 8, 3, 4, 8), .accumulate = true},
@@ -189,6 +221,13 @@ static const struct layer_case layer_cases[] = {
 /* clang-format on */
 
 enum { LAYER_CASES = sizeof layer_cases / sizeof *layer_cases };
+
+/* Is a case about sequences, which have one layout? */
+static inline bool is_sequence(const cull_layer_desc *d)
+{
+    return d->kind == CULL_LAYER_EMBED || d->kind == CULL_LAYER_POSITIONS ||
+           d->kind == CULL_LAYER_ATTENTION || d->kind == CULL_LAYER_TAKE;
+}
 
 static inline int64_t slide(const cull_layer_desc *d, int k)
 {
@@ -214,6 +253,8 @@ static inline cull_layer_desc complete_case(const struct layer_case *t, cull_dty
         y.w = (d.x.w + d.stride[1] - 1) / d.stride[1];
     }
     if (d.kind == CULL_LAYER_CONVERT && d.y.c != d.x.c) y.h = y.w = 1;
+    if (d.kind == CULL_LAYER_TAKE) y.h = 1;
+    if (is_sequence(&d) && d.kind != CULL_LAYER_TAKE) y.block = y.c;
     if (d.kind == CULL_LAYER_CONCAT) y.c = d.x.c + d.x2.c;
     if (d.fused_add) d.x2 = d.x;
     d.y = y;

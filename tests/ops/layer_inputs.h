@@ -22,7 +22,8 @@ static inline void fill_normal(struct layer_data *data, int tensor, uint64_t see
 /* Kinks of an activation at zero and six, ties of a maximum: kept at a distance. */
 static inline void keep_away(const cull_layer_desc *d, double *x, size_t count)
 {
-    if (d->kind == CULL_LAYER_ACTIVATE && d->activation != CULL_GELU)
+    if (d->kind == CULL_LAYER_ACTIVATE &&
+        (d->activation == CULL_RELU || d->activation == CULL_RELU6))
         for (size_t i = 0; i < count; i++) {
             x[i] += x[i] < 0 ? -0.125 : 0.125;
             if (d->activation == CULL_RELU6) x[i] = (double)(float)(3 * x[i]);
@@ -31,6 +32,23 @@ static inline void keep_away(const cull_layer_desc *d, double *x, size_t count)
     if (d->kind == CULL_LAYER_POOL && d->pooling == CULL_POOL_MAX)
         for (size_t i = 0; i < count; i++)
             x[i] = (double)((i * 7919 + 13) % count) / 64 - 2; /* 7919: prime, so all differ */
+}
+
+/* Some of them twice, and padding: at the end of the first example, but for its first position, and
+ * here and there in the others. */
+static inline void fill_tokens(const cull_layer_desc *d, struct layer_data *data)
+{
+    int      tensor = cull_layer_tokens(d->kind) == 0 ? X : X2;
+    uint64_t rows = d->rows ? (uint64_t)d->rows : 5;
+    size_t   length = (size_t)d->x.h;
+
+    if (cull_layer_tokens(d->kind) < 0) return;
+    for (size_t i = 0; i < data->count[tensor]; i++) {
+        size_t t = i % length;
+        bool   padding = i < length ? t > length / 2 : (i * 7919) % 5 == 1;
+
+        data->t[tensor][i] = padding ? -1 - (double)(i % 2) : (double)(i * i % rows);
+    }
 }
 
 static inline void fill(const cull_layer_desc *d, uint64_t seed, struct layer_data *data)
@@ -45,6 +63,7 @@ static inline void fill(const cull_layer_desc *d, uint64_t seed, struct layer_da
     fill_normal(data, DY, seed, 0, 1);
     fill_normal(data, DX, seed, 0, 1);
     fill_normal(data, DX2, seed, 0, 1);
+    fill_tokens(d, data);
     keep_away(d, data->t[X], data->count[X]);
     for (size_t i = data->count[RUNNING] / 2; i < data->count[RUNNING]; i++)
         data->t[RUNNING][i] = (double)(float)(0.5 + data->t[RUNNING][i] * data->t[RUNNING][i]);
@@ -78,7 +97,7 @@ static inline void round_to_bf16(const cull_layer_desc *d, struct layer_data *da
     bool             products = d->kind == CULL_LAYER_DENSE || d->kind == CULL_LAYER_CONV;
 
     for (size_t k = 0; k < 5 + (size_t)products; k++)
-        for (size_t i = 0; i < data->count[values[k]]; i++) {
+        for (size_t i = 0; !holds_tokens(d, values[k]) && i < data->count[values[k]]; i++) {
             double *x = &data->t[values[k]][i];
 
             *x = (double)cull_bf16_wide(cull_bf16_of((float)*x));
@@ -125,6 +144,7 @@ static inline void set_layout(cull_backend *backend, int layout, cull_layer_desc
 {
     int64_t common = layout == 4 ? d->y.c : 8;
 
+    if (is_sequence(d)) return;
     d->x.block = block_of(backend, &d->x, layout, common);
     d->x2.block = block_of(backend, &d->x2, layout, common);
     d->y.block = block_of(backend, &d->y, layout, common);

@@ -69,6 +69,10 @@ static inline void count_tensors(const cull_layer_desc *d, size_t count[TENSORS]
     if (d->bias) count[B] = (size_t)d->y.c;
     if (norm) count[W] = count[B] = (size_t)d->x.c;
     if (d->kind == CULL_LAYER_LAYERNORM) count[W] = count[B] = (size_t)cull_image_row(&d->x);
+    if (d->kind == CULL_LAYER_EMBED || d->kind == CULL_LAYER_POSITIONS)
+        count[W] = (size_t)(d->rows * d->y.c);
+    if (cull_layer_tokens(d->kind) == 0) count[DX] = 0;
+    if (cull_layer_tokens(d->kind) == 1) count[DX2] = 0;
     if (d->kind == CULL_LAYER_BATCHNORM) count[RUNNING] = count[STATS] = 2 * (size_t)d->x.c;
     if (d->kind == CULL_LAYER_LOSS) {
         count[P] = count[X];
@@ -86,10 +90,18 @@ static inline const cull_image *image_of(const cull_layer_desc *d, int tensor)
     return tensor == Y || tensor == DY ? &d->y : NULL;
 }
 
+static inline bool holds_tokens(const cull_layer_desc *d, int tensor)
+{
+    int input = cull_layer_tokens(d->kind);
+
+    return input >= 0 && tensor == (input ? X2 : X);
+}
+
 static inline cull_dtype layer_dtype(const cull_layer_desc *d, int tensor)
 {
     cull_dtype wide = d->dtype;
 
+    if (holds_tokens(d, tensor)) return CULL_I32;
     switch (tensor) {
     case W:
     case B:
@@ -137,6 +149,8 @@ static inline void put_number(void *to, size_t at, cull_dtype dtype, double x)
         ((float *)to)[at] = (float)x;
     else if (dtype == CULL_BF16)
         ((uint16_t *)to)[at] = cull_bf16_of((float)x);
+    else if (dtype == CULL_I32)
+        ((int32_t *)to)[at] = (int32_t)x;
     else
         ((double *)to)[at] = x;
 }
@@ -260,7 +274,7 @@ static inline void set_arguments(struct layer_run *r)
                            .p = there[P]};
     if (r->count[X2]) {
         a->x2 = there[X2];
-        a->dx2 = there[DX2];
+        a->dx2 = there[DX2]; /* of tokens there is none */
     }
     fill_rows(&r->d, &r->rows);
 }
@@ -310,11 +324,13 @@ static inline unsigned may_read(const cull_layer_desc *d)
 {
     bool norm = d->kind == CULL_LAYER_BATCHNORM || d->kind == CULL_LAYER_GROUPNORM ||
                 d->kind == CULL_LAYER_LAYERNORM;
-    bool gates = d->kind == CULL_LAYER_ACTIVATE && d->activation != CULL_GELU;
-    bool reads_x = norm || d->kind == CULL_LAYER_DENSE || d->kind == CULL_LAYER_CONV ||
-                   (d->kind == CULL_LAYER_ACTIVATE && d->activation == CULL_GELU);
+    bool activate = d->kind == CULL_LAYER_ACTIVATE, attends = d->kind == CULL_LAYER_ATTENTION;
+    bool gates = activate && !cull_activation_reads_x(d->activation);
+    bool reads_x = norm || d->kind == CULL_LAYER_DENSE || d->kind == CULL_LAYER_CONV || attends ||
+                   d->kind == CULL_LAYER_EMBED || (activate && !gates);
 
-    return (reads_x ? 1u << X : 0) | (gates || d->fused_relu ? 1u << Y : 0);
+    return (reads_x ? 1u << X : 0) | (attends ? 1u << X2 : 0) |
+           (gates || attends || d->fused_relu ? 1u << Y : 0);
 }
 
 static inline void spoil(struct layer_run *r, int tensor)
@@ -361,7 +377,7 @@ static inline void layer_run(struct layer_run *r, const struct layer_data *in,
     if (rounds) round_between(r);
     if (!(reads & 1u << X)) spoil(r, X);
     if (!(reads & 1u << Y)) spoil(r, Y);
-    spoil(r, X2);
+    if (!(reads & 1u << X2)) spoil(r, X2);
     if (r->t->accumulate) layer_put(r, DX, in->t[DX]);
     if (r->t->accumulate2) layer_put(r, DX2, in->t[DX2]);
     if (r->t->statistics == CULL_STATS_RUNNING) return; /* no training runs back through these */

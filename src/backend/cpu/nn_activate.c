@@ -1,7 +1,6 @@
 /*
- * backend/cpu/nn_activate.c - pointwise: relu, relu6, gelu (exact, by erf), and the sum of two.
- *
- *     gelu   x Phi(x), gradient Phi(x) + x phi(x), in double: the loops around it are float
+ * backend/cpu/nn_activate.c - pointwise: relu, relu6, gelu by erf or tanh, tanh, and the sum of
+ * two.
  */
 #include <math.h>
 #include <string.h>
@@ -10,6 +9,8 @@
 
 #define SQRT_HALF       0.70710678118654752440
 #define INV_SQRT_TWO_PI 0.39894228040143267794
+#define SQRT_TWO_BY_PI  0.79788456080286535588
+#define CUBIC           0.044715
 
 struct job {
     const cull_layer_op   *op;
@@ -33,24 +34,48 @@ static cull_status run(cull_layer_op *op, const cull_layer_args *args, cull_team
     return CULL_OK;
 }
 
-static void gelu(const float *x, size_t first, size_t last, float *y)
+static double value(cull_activation kind, double x)
 {
-    for (size_t i = first; i < last; i++) {
-        double v = (double)x[i];
-        y[i] = (float)(0.5 * v * (1 + erf(v * SQRT_HALF)));
+    switch (kind) {
+    case CULL_GELU_TANH: return 0.5 * x * (1 + tanh(SQRT_TWO_BY_PI * (x + CUBIC * x * x * x)));
+    case CULL_TANH: return tanh(x);
+    default: return 0.5 * x * (1 + erf(x * SQRT_HALF));
     }
 }
 
-static void gelu_back(const float *x, const float *dy, size_t first, size_t last, float *dx,
-                      bool accumulate)
+/* v: x, or of tanh y. */
+static double slope(cull_activation kind, double v)
+{
+    double t = 0;
+
+    switch (kind) {
+    case CULL_GELU_TANH:
+        t = tanh(SQRT_TWO_BY_PI * (v + CUBIC * v * v * v));
+        return 0.5 * (1 + t) + 0.5 * v * (1 - t * t) * SQRT_TWO_BY_PI * (1 + 3 * CUBIC * v * v);
+    case CULL_TANH: return 1 - v * v;
+    default: return 0.5 * (1 + erf(v * SQRT_HALF)) + v * INV_SQRT_TWO_PI * exp(-0.5 * v * v);
+    }
+}
+
+static void bend(cull_activation kind, const float *x, size_t first, size_t last, float *y)
+{
+    for (size_t i = first; i < last; i++) y[i] = (float)value(kind, (double)x[i]);
+}
+
+static void bend_back(cull_activation kind, const float *seen, const float *dy, size_t first,
+                      size_t last, float *dx, bool accumulate)
 {
     for (size_t i = first; i < last; i++) {
-        double v = (double)x[i];
-        double slope = 0.5 * (1 + erf(v * SQRT_HALF)) + v * INV_SQRT_TWO_PI * exp(-0.5 * v * v);
-        float  gradient = (float)((double)dy[i] * slope);
+        float gradient = (float)((double)dy[i] * slope(kind, (double)seen[i]));
 
         dx[i] = accumulate ? dx[i] + gradient : gradient;
     }
+}
+
+/* relu and relu6, which are one loop of kernels_layer.h. */
+static bool clips(const cull_layer_op *op)
+{
+    return op->desc.activation == CULL_RELU || op->desc.activation == CULL_RELU6;
 }
 
 static float top_of(const cull_layer_op *op)
@@ -67,8 +92,8 @@ static void forward_part(void *context, size_t task, unsigned worker)
 
     (void)worker;
     cull_cpu_part(job->count, job->parts, task, &first, &last);
-    if (job->op->desc.activation == CULL_GELU)
-        gelu(x, first, last, y);
+    if (!clips(job->op))
+        bend(job->op->desc.activation, x, first, last, y);
     else
         cull_cpu_loops(job->op)->clip(last - first, x + first, top_of(job->op), y + first);
 }
@@ -76,14 +101,16 @@ static void forward_part(void *context, size_t task, unsigned worker)
 static void backward_part(void *context, size_t task, unsigned worker)
 {
     const struct job *job = context;
+    cull_activation   kind = job->op->desc.activation;
     const float      *x = job->args->x, *y = job->args->y, *dy = job->args->dy;
     float            *dx = job->args->dx;
     size_t            first = 0, last = 0;
 
     (void)worker;
     cull_cpu_part(job->count, job->parts, task, &first, &last);
-    if (job->op->desc.activation == CULL_GELU)
-        gelu_back(x, dy, first, last, dx, job->args->accumulate);
+    if (!clips(job->op))
+        bend_back(kind, cull_activation_reads_x(kind) ? x : y, dy, first, last, dx,
+                  job->args->accumulate);
     else
         cull_cpu_loops(job->op)->clip_back(last - first, y + first, top_of(job->op), dy + first,
                                            dx + first, job->args->accumulate);

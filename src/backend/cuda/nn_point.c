@@ -33,12 +33,12 @@ done:
     return status;
 }
 
-/* relu and relu6 read y, gelu reads x; the other may be absent. */
+/* gelu reads x, the others y; the other one may be absent. */
 static cull_status activate_back(cull_layer_op *op, const cull_layer_args *args)
 {
     cull_status status = CULL_OK;
     cull_cuda  *cuda = NULL;
-    const void *seen = op->desc.activation == CULL_GELU ? args->x : args->y;
+    const void *seen = cull_activation_reads_x(op->desc.activation) ? args->x : args->y;
 
     TRY(cull_cuda_enter(op->backend, &cuda));
     CUDA(cull_cuda_point_activate_back(cuda->stream, op->desc.dtype,

@@ -4,6 +4,8 @@
  *     relu   max(x, 0)          gradient where y > 0
  *     relu6  min(max(x, 0), 6)  gradient where 0 < y < 6
  *     gelu   x Phi(x)           gradient Phi(x) + x phi(x), Phi and phi of the normal law
+ *            or by tanh: x (1 + t)/2 with t = tanh(sqrt(2/pi) (x + .044715 x^3))
+ *     tanh                      gradient 1 - y^2
  *     add    x + x2             gradient to both
  *
  * NaN stays NaN.
@@ -16,11 +18,39 @@ enum { THREADS = 256 };
 
 #define SQRT_HALF       0.70710678118654752440
 #define INV_SQRT_TWO_PI 0.39894228040143267794
+#define SQRT_TWO_BY_PI  0.79788456080286535588
+#define CUBIC           0.044715
 
-static __device__ __forceinline__ float  error_function(float x) { return erff(x); }
-static __device__ __forceinline__ double error_function(double x) { return erf(x); }
-static __device__ __forceinline__ float  exponential(float x) { return expf(x); }
-static __device__ __forceinline__ double exponential(double x) { return exp(x); }
+static __device__ __forceinline__ float error_function(float x)
+{
+    return erff(x);
+}
+static __device__ __forceinline__ double error_function(double x)
+{
+    return erf(x);
+}
+static __device__ __forceinline__ float exponential(float x)
+{
+    return expf(x);
+}
+static __device__ __forceinline__ double exponential(double x)
+{
+    return exp(x);
+}
+static __device__ __forceinline__ float hyperbolic_tangent(float x)
+{
+    return tanhf(x);
+}
+static __device__ __forceinline__ double hyperbolic_tangent(double x)
+{
+    return tanh(x);
+}
+
+/* What gelu takes the tangent of. */
+template <typename R> static __device__ __forceinline__ R inside(R x)
+{
+    return static_cast<R>(SQRT_TWO_BY_PI) * (x + static_cast<R>(CUBIC) * x * x * x);
+}
 
 /* W elements a thread; what is left over behind the last whole vector goes one by one. */
 template <typename F, int W> static __global__ void each(F f, size_t count)
@@ -54,11 +84,14 @@ template <typename T, cull_activation KIND> struct activation {
 
         cull_read<T, W>(x + at, v);
         for (int i = 0; i < W; i++) {
-            if (KIND != CULL_GELU) v[i] = v[i] < 0 ? 0 : v[i];
+            if (KIND == CULL_RELU || KIND == CULL_RELU6) v[i] = v[i] < 0 ? 0 : v[i];
             if (KIND == CULL_RELU6) v[i] = v[i] > 6 ? 6 : v[i];
             if (KIND == CULL_GELU)
                 v[i] = static_cast<R>(0.5) * v[i] *
                        (1 + error_function(v[i] * static_cast<R>(SQRT_HALF)));
+            if (KIND == CULL_GELU_TANH)
+                v[i] = static_cast<R>(0.5) * v[i] * (1 + hyperbolic_tangent(inside(v[i])));
+            if (KIND == CULL_TANH) v[i] = hyperbolic_tangent(v[i]);
         }
         cull_write<T, W>(y + at, v);
     }
@@ -75,6 +108,14 @@ template <typename T, cull_activation KIND> struct activation_back {
 
         if (KIND == CULL_RELU) return v > 0;
         if (KIND == CULL_RELU6) return v > 0 && v < 6;
+        if (KIND == CULL_TANH) return 1 - v * v;
+        if (KIND == CULL_GELU_TANH) {
+            cull_real<T> t = hyperbolic_tangent(inside(v));
+
+            return static_cast<R>(0.5) * (1 + t) + static_cast<R>(0.5 * SQRT_TWO_BY_PI) * v *
+                                                       (1 - t * t) *
+                                                       (1 + static_cast<R>(3 * CUBIC) * v * v);
+        }
         return static_cast<R>(0.5) * (1 + error_function(v * static_cast<R>(SQRT_HALF))) +
                v * static_cast<R>(INV_SQRT_TWO_PI) * exponential(static_cast<R>(-0.5) * v * v);
     }
@@ -144,10 +185,12 @@ static cudaError_t activate(cudaStream_t stream, cull_activation kind, size_t co
     const T *from = static_cast<const T *>(x);
     T       *to = static_cast<T *>(y);
 
-    if (kind == CULL_RELU)
-        return run_each<activation<T, CULL_RELU>, W>(stream, count, {from, to});
+    if (kind == CULL_RELU) return run_each<activation<T, CULL_RELU>, W>(stream, count, {from, to});
     if (kind == CULL_RELU6)
         return run_each<activation<T, CULL_RELU6>, W>(stream, count, {from, to});
+    if (kind == CULL_GELU_TANH)
+        return run_each<activation<T, CULL_GELU_TANH>, W>(stream, count, {from, to});
+    if (kind == CULL_TANH) return run_each<activation<T, CULL_TANH>, W>(stream, count, {from, to});
     return run_each<activation<T, CULL_GELU>, W>(stream, count, {from, to});
 }
 
@@ -162,6 +205,11 @@ static cudaError_t activate_back(cudaStream_t stream, cull_activation kind, size
         return run_each<activation_back<T, CULL_RELU>, W>(stream, count, {v, g, to, accumulate});
     if (kind == CULL_RELU6)
         return run_each<activation_back<T, CULL_RELU6>, W>(stream, count, {v, g, to, accumulate});
+    if (kind == CULL_GELU_TANH)
+        return run_each<activation_back<T, CULL_GELU_TANH>, W>(stream, count,
+                                                               {v, g, to, accumulate});
+    if (kind == CULL_TANH)
+        return run_each<activation_back<T, CULL_TANH>, W>(stream, count, {v, g, to, accumulate});
     return run_each<activation_back<T, CULL_GELU>, W>(stream, count, {v, g, to, accumulate});
 }
 

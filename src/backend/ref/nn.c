@@ -15,9 +15,10 @@ struct ref_op {
 };
 
 static const cull_ref_rule *const rules[] = {
-    &cull_ref_dense,     &cull_ref_conv,     &cull_ref_batchnorm, &cull_ref_groupnorm,
-    &cull_ref_layernorm, &cull_ref_activate, &cull_ref_pool,      &cull_ref_add,
-    &cull_ref_concat,    &cull_ref_shortcut, &cull_ref_dropout,   &cull_ref_loss};
+    &cull_ref_dense,     &cull_ref_conv,      &cull_ref_batchnorm, &cull_ref_groupnorm,
+    &cull_ref_layernorm, &cull_ref_activate,  &cull_ref_pool,      &cull_ref_add,
+    &cull_ref_concat,    &cull_ref_shortcut,  &cull_ref_dropout,   &cull_ref_loss,
+    &cull_ref_embed,     &cull_ref_positions, &cull_ref_attention, &cull_ref_take};
 
 static const cull_ref_rule *find_rule(cull_layer_kind kind)
 {
@@ -57,7 +58,8 @@ static void set_sizes(struct ref_op *op, const cull_layer_desc *desc)
         op->count[TARGET] = sizes.x;
     op->base.stats = sizes.stats;
     op->base.stats_by_row = op->rule->stats_by_row;
-    op->base.state_row = op->rule->state_row * (size_t)cull_image_row(&desc->y);
+    op->base.state_row = op->rule->state ? op->rule->state(desc)
+                                         : op->rule->state_row * (size_t)cull_image_row(&desc->y);
     op->base.implementation = "ref";
     op->shared.share = op->rule->scratch ? op->rule->scratch(desc) : 0;
 }
@@ -67,7 +69,8 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     cull_status    status = CULL_OK;
     struct ref_op *op = NULL;
 
-    if (desc->x.block != 1 || desc->y.block != 1 || (desc->x2.n && desc->x2.block != 1))
+    if (!find_rule(desc->kind)->sequences &&
+        (desc->x.block != 1 || desc->y.block != 1 || (desc->x2.n && desc->x2.block != 1)))
         FAIL(CULL_UNSUPPORTED, "the reference layers know one layout, NCHW");
     TRY(cull_base_alloc(1, sizeof *op, "a layer operation", &op));
     op->rule = find_rule(desc->kind);
@@ -106,8 +109,8 @@ static void narrow(const struct ref_op *op, int tensor, void *data)
 static void widen_all(struct ref_op *op, const cull_layer_args *args, cull_layer_args *wide)
 {
     *wide = *args;
-    wide->x = widen(op, X, args->x);
-    wide->x2 = widen(op, X2, args->x2);
+    if (cull_layer_tokens(op->base.desc.kind) != 0) wide->x = widen(op, X, args->x);
+    if (cull_layer_tokens(op->base.desc.kind) != 1) wide->x2 = widen(op, X2, args->x2);
     wide->y = widen(op, Y, args->y);
     wide->w = widen(op, W, args->w);
     wide->b = widen(op, B, args->b);
@@ -146,7 +149,7 @@ static cull_status forward(cull_layer_op *base, const cull_layer_args *args)
     cull_layer_args wide;
     cull_status     status = CULL_OK;
 
-    if (base->desc.kind == CULL_LAYER_LOSS) TRY(cull_layer_check_targets(&base->desc, args));
+    if (op->rule->check) TRY(op->rule->check(&base->desc, args));
     if (base->desc.dtype == CULL_F64) {
         run_forward(op, args);
         return CULL_OK;
@@ -204,6 +207,10 @@ const cull_layer_table cull_layers_ref = {
               [CULL_LAYER_SHORTCUT] = &layer,
               [CULL_LAYER_DROPOUT] = &layer,
               [CULL_LAYER_LOSS] = &layer,
-              [CULL_LAYER_CONVERT] = &cull_ref_convert},
+              [CULL_LAYER_CONVERT] = &cull_ref_convert,
+              [CULL_LAYER_EMBED] = &layer,
+              [CULL_LAYER_POSITIONS] = &layer,
+              [CULL_LAYER_ATTENTION] = &layer,
+              [CULL_LAYER_TAKE] = &layer},
     .block = block,
 };

@@ -76,4 +76,5 @@ static void forward(const cull_layer_desc *d, const cull_layer_args *args)
     for (int64_t n = 0; n < d->x.n; n++) args->loss[n] = rules[d->loss.kind](d, args, n);
 }
 
-const cull_ref_rule cull_ref_loss = {.kind = CULL_LAYER_LOSS, .forward = forward};
+const cull_ref_rule cull_ref_loss = {
+    .kind = CULL_LAYER_LOSS, .check = cull_layer_check_targets, .forward = forward};

@@ -14,7 +14,10 @@ static void shape_of(const cull_node *node, int param, cull_tensor *t)
 
     t->dims = 1;
     t->shape[0] = (int64_t)node->param_count[param];
-    if (d->kind == CULL_LAYER_LAYERNORM) {
+    if (d->kind == CULL_LAYER_EMBED || d->kind == CULL_LAYER_POSITIONS) {
+        t->dims = 2;
+        t->shape[0] = d->rows, t->shape[1] = d->y.c;
+    } else if (d->kind == CULL_LAYER_LAYERNORM && !node->sequence) {
         t->dims = 3;
         t->shape[0] = d->x.c, t->shape[1] = d->x.h, t->shape[2] = d->x.w;
     } else if (param == 0 && d->kind == CULL_LAYER_DENSE) {
