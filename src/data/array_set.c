@@ -200,7 +200,7 @@ static cull_status take_shape(struct pair *p, cull_data_layout asked, cull_datas
 
     for (int d = 0; d < p->x.dims; d++) size[d] = (size_t)s[d];
     if (p->vocabulary) {
-        TRY(cull_data_shape(into, p->path, CULL_I32, 1, 1, size[p->x.dims - 1]));
+        TRY(cull_data_shape(into, p->path, CULL_I32, 1, size[p->x.dims == 2 ? 1 : 2], 1));
         into->vocabulary = p->vocabulary;
         goto done;
     }
@@ -367,8 +367,8 @@ static cull_status read_vocabulary(struct pair *p)
     if (!(count >= 1 && count <= CULL_VOCABULARY_MOST))
         FAIL(CULL_BAD_FILE, "%s: a vocabulary of %g pieces; 1 to %d are possible", p->path, count,
              CULL_VOCABULARY_MOST);
-    if (x->dims != 2 && (x->dims != 4 || x->shape[1] != 1 || x->shape[2] != 1))
-        FAIL(CULL_BAD_FILE, "%s: texts are (N, L) or (N, 1, 1, L)", p->path);
+    if (x->dims != 2 && (x->dims != 4 || x->shape[1] != 1 || x->shape[3] != 1))
+        FAIL(CULL_BAD_FILE, "%s: texts are (N, L) or (N, 1, L, 1)", p->path);
     p->vocabulary = (size_t)count;
 done:
     return status;

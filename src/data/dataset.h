@@ -40,7 +40,7 @@ typedef struct cull_dataset {
     char             name[CULL_DATA_NAME];
     size_t           count;
     size_t           classes;
-    size_t           channels, height, width; /* features: (D, 1, 1); tokens: (1, 1, L)         */
+    size_t           channels, height, width; /* features: (D, 1, 1); tokens: (1, L, 1)         */
     cull_dtype       dtype;      /* CULL_U8: images; CULL_F32: features; CULL_I32: tokens       */
     size_t           vocabulary; /* every token is below; -1 is none. 0: inputs are no tokens   */
     cull_data_rows  *rows;       /* of (channels, height, width), dense; NULL: no examples yet    */

@@ -27,8 +27,8 @@ static cull_status take_vocabulary(const char *file, const json_t *root, cull_da
 
     TRY(cull_data_json_count(file, root, "vocabulary", CULL_VOCABULARY_MOST, &pieces));
     if (pieces < 1) FAIL(CULL_BAD_FILE, "%s: \"vocabulary\" is 0", file);
-    if (into->channels != 1 || into->height != 1)
-        FAIL(CULL_BAD_FILE, "%s: \"shape\" of texts is 1, 1 and their length", file);
+    if (into->channels != 1 || into->width != 1)
+        FAIL(CULL_BAD_FILE, "%s: \"shape\" of texts is 1, their length and 1", file);
     into->vocabulary = (size_t)pieces;
 done:
     return status;

@@ -164,7 +164,7 @@ cull_status cull_data_texts_end(cull_text_maker *m, cull_picture_list *files, cu
     TRY(settle(m));
     if (m->count == 0) FAIL(CULL_BAD_FILE, "%s: holds no text", m->name);
     TRY(tell(m, into));
-    TRY(cull_data_shape(into, m->name, CULL_I32, 1, 1, m->length));
+    TRY(cull_data_shape(into, m->name, CULL_I32, 1, m->length, 1));
     into->vocabulary = cull_wordpiece_count(m->pieces);
     TRY(cull_base_alloc(1, sizeof *texts, "a data set", &texts));
     TRY(cull_data_rows_create(files ? &named : &numbered, texts, m->row, m->count, &rows));

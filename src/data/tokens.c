@@ -22,7 +22,7 @@ static cull_status check_row(const cull_dataset *set, const char *path, const in
                              size_t example)
 {
     cull_status status = CULL_OK;
-    size_t      length = set->width, count = cull_data_tokens(row, length);
+    size_t      length = set->height, count = cull_data_tokens(row, length);
 
     if (count == 0) FAIL(CULL_BAD_FILE, "%s: example %zu has no token", path, example);
     for (size_t i = 0; i < length; i++)
@@ -46,7 +46,7 @@ static cull_status each(const cull_dataset *set, const char *path, uint64_t *all
 
         TRY(cull_data_row_at(set, i, buffer, &row));
         if (path) TRY(check_row(set, path, row, i));
-        count = cull_data_tokens(row, set->width);
+        count = cull_data_tokens(row, set->height);
         *all += count;
         if (count > *most) *most = count;
     }

@@ -1,5 +1,5 @@
 /*
- * data/tokens.h - examples that are numbers of word pieces: int32, in a row of (1, 1, L), each
+ * data/tokens.h - examples that are numbers of word pieces: int32, in a row of (1, L, 1), each
  * below the set's vocabulary, and -1 behind the last.
  */
 #ifndef CULL_DATA_TOKENS_H

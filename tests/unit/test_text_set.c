@@ -48,9 +48,9 @@ static void assert_row(const cull_dataset *set, size_t place, const int32_t *tok
 {
     const int32_t *row = row_of(set, place);
 
-    assert_int_equal(count, cull_data_tokens(row, set->width));
+    assert_int_equal(count, cull_data_tokens(row, set->height));
     assert_memory_equal(tokens, row, count * sizeof *tokens);
-    for (size_t i = count; i < set->width; i++) assert_int_equal(-1, row[i]);
+    for (size_t i = count; i < set->height; i++) assert_int_equal(-1, row[i]);
 }
 #define ROW(set, place, ...)                                                                       \
     assert_row(set, place, (const int32_t[]){__VA_ARGS__},                                         \
@@ -226,8 +226,8 @@ static void folders_of_texts_have_their_classes_names(void **state)
     assert_int_equal(2, train->classes);
     assert_int_equal(CULL_I32, train->dtype);
     assert_int_equal(PIECES, train->vocabulary);
-    assert_int_equal(LENGTH, train->width);
-    assert_int_equal(1, train->channels * train->height);
+    assert_int_equal(LENGTH, train->height);
+    assert_int_equal(1, train->channels * train->width);
     assert_string_equal("neg", train->class_names.text[0]);
     assert_string_equal("pos", train->class_names.text[1]);
     ROW(train, 0, CLS, BAD, FILM, POINT, SEP);
@@ -456,7 +456,7 @@ static void sets_of_texts_are_split_cut_and_harmed_as_others(void **state)
     (void)state;
     assert_ok(cull_data_look(set));
     cull_data_print(set, print);
-    assert_non_null(strstr(print, "200 int32:1x1x8 class:2:"));
+    assert_non_null(strstr(print, "200 int32:1x8x1 class:2:"));
     assert_ok(cull_data_split(set, .2, 1, &part));
     assert_int_equal(40, part->count);
     assert_int_equal(160, set->count);

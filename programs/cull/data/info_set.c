@@ -103,7 +103,7 @@ static void print_normalisation(cull_data_role role, const cull_data_summary *tr
 
 static void print_texts(const cull_data_summary *s)
 {
-    (void)printf(", texts of up to %zu tokens\n", s->width);
+    (void)printf(", texts of up to %zu tokens\n", s->height);
     (void)printf("      %.1f tokens each, %zu at most, of a vocabulary of %zu\n",
                  (double)s->tokens / (double)s->count, s->longest, s->vocabulary);
 }
