@@ -240,6 +240,7 @@ static cull_card card_of(const cull_dataset *set, const cull_target_scale *scale
                        .height = set->height,
                        .width = set->width,
                        .dtype = set->dtype,
+                       .vocabulary = set->vocabulary,
                        .target = set->target.kind,
                        .outputs = classes ? set->classes : set->target.width,
                        .target_mean = scale->mean,
@@ -403,7 +404,7 @@ static cull_status make_evaluation(cull_trainer *t)
     size_t     most = cull_train_evaluate_batch(t->setup, t->backend), count = t->sets.test->count;
     cull_plan *plan = NULL;
 
-    return cull_learner_plan(&t->learner, CULL_PLAN_SCORE, most < count ? most : count, &plan);
+    return cull_learner_plan(&t->learner, CULL_PLAN_SCORE, most < count ? most : count, 0, &plan);
 }
 
 static cull_status make_learning(cull_trainer *t)
@@ -431,6 +432,8 @@ static cull_status make_learning(cull_trainer *t)
                           &t->expected));
     TRY(cull_rows_make(t->backend, t->expected.learns, cull_resident_row(&t->sets.train_at),
                        cull_resident_target(&t->sets.train_at), &t->feed.rows));
+    if (t->expected.candidates > s->batch) cull_feed_cut(&t->feed, t->expected.candidates);
+    t->recorder.lengths = t->sets.train_at.bucket != NULL;
     t->feed.letter = &t->learner.letter;
     TRY(cull_train_make_letter(t, t->expected.meets));
     if (!cull_backend_on_host(t->backend)) { /* decisions wait for nothing: the step tells */
