@@ -139,7 +139,8 @@ typedef struct cull_layer_args {
     const void *w, *b;  /* parameters: weight and bias, or gamma and beta                */
     const void *narrow; /* w in the values' type, where parameters are wider; else NULL  */
     void       *state;  /* what backward needs besides x and y: op's state_row elements a
-                           row (rows can be gathered), e.g. the places of maxima          */
+                           row (rows can be gathered), e.g. the places of maxima; NULL in
+                           forward where backward will not be run                         */
     void *stats;        /* [stats] batchnorm: mean (c), rstd (c); group/layer norm: per row */
     void *running;      /* batchnorm: mean (c), variance (c), unbiased as PyTorch's      */
 
@@ -192,7 +193,8 @@ typedef struct cull_layer_class {
     void (*destroy)(cull_layer_op *op);
 } cull_layer_class;
 
-/* An operation begins with this; create fills in the sizes. */
+/* An operation begins with this; create fills in the sizes, and the class where it is another than
+ * the one that was asked. */
 struct cull_layer_op {
     const cull_layer_class *class;
     cull_backend   *backend;

@@ -29,7 +29,7 @@ cull_status cull_layer_create(cull_backend *backend, const cull_layer_desc *desc
         FAIL(CULL_UNSUPPORTED, "layers on the %s backend have one type for all",
              backend->class->name);
     TRY(table->layer[desc->kind]->create(backend, &d, &op));
-    op->class = table->layer[desc->kind];
+    if (!op->class) op->class = table->layer[desc->kind];
     op->backend = backend;
     op->desc = d;
     *out = op;

@@ -157,6 +157,8 @@ static void add_step(cull_plan *plan, const cull_node *node, int out, int added)
     step->desc.x = plan->value[step->in[0]].image;
     if (step->inputs > 1) step->desc.x2 = plan->value[step->in[1]].image;
     step->desc.y = plan->value[out].image;
+    if (node->desc.kind == CULL_LAYER_ATTENTION && cull_plan_scores(plan->mode))
+        step->desc.probability = 0;
     if (!node->sequence) return;
     step->desc.x = alone(step->desc.x, node->class->positions);
     step->desc.x2 = alone(step->desc.x2, node->class->positions);

@@ -77,6 +77,8 @@ static void destroy(cull_layer_op *base)
     cull_base_free(layer);
 }
 
+static const cull_layer_class layer_class;
+
 static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cull_layer_op **out)
 {
     cull_status   status = CULL_OK;
@@ -85,6 +87,7 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     TRY(cull_base_alloc(1, sizeof *layer, "a layer operation", &layer));
     TRY(cull_layer_create(backend->host, desc, &layer->inner));
     layer->base = *layer->inner;
+    layer->base.class = &layer_class;
     layer->base.implementation = "far";
     *out = &layer->base;
     layer = NULL;

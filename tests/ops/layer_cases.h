@@ -60,6 +60,8 @@ static const struct layer_case layer_cases[] = {
     {"dense 17 to 5", DENSE(5, 17, 5, true)},
     {"dense without bias", DENSE(2, 7, 16, false)},
     {"dense accumulating", DENSE(2, 16, 7, true), .accumulate = true},
+    {"dense of many rows", DENSE(1030, 40, 70, true), .accumulate = true},
+    {"dense of many rows to fewer, first, without bias", DENSE(700, 300, 36, false), .first = true},
     {"dense first", DENSE(5, 8, 3, true), .first = true},
 
     {"conv 3x3", CONV(2, 3, 7, 5, 8, 3, 3, 1, 1, 1, 1, false)},

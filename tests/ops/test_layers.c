@@ -103,9 +103,12 @@ static void gradients_match_finite_differences(void **state)
     for (int k = 0; k < LAYER_CASES; k++) {
         const struct layer_case *t = &layer_cases[k];
         cull_layer_desc          d = complete_case(t, CULL_F64);
-        struct layer_data        in = make_input(ref, t), out = layer_data_make(&d);
+        struct layer_data        in, out;
         struct layer_run         run;
 
+        if (d.x.n > MOST_ROWS) continue; /* one loop for any number, and a sum too long for this */
+        in = make_input(ref, t);
+        out = layer_data_make(&d);
         assert_ok(layer_open(ref, t, &d, &run));
         layer_run(&run, &in, &out, false);
         if (t->statistics != CULL_STATS_RUNNING) {

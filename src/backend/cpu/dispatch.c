@@ -4,6 +4,7 @@
 
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/kernels_layer.h"
+#include "backend/cpu/kernels_sequence.h"
 
 static const cull_kernels base = {"base",
                                   &cull_products_base,
@@ -11,7 +12,8 @@ static const cull_kernels base = {"base",
                                   &cull_sums_base,
                                   &cull_layer_loops_base,
                                   &cull_conv_loops_base,
-                                  &cull_int8_loops_base};
+                                  &cull_int8_loops_base,
+                                  &cull_sequence_loops_base};
 
 const cull_kernels *cull_kernels_choose(void)
 {
@@ -25,14 +27,16 @@ const cull_kernels *cull_kernels_choose(void)
                                       &cull_sums_avx2,
                                       &cull_layer_loops_avx2,
                                       &cull_conv_loops_avx2,
-                                      &cull_int8_loops_avx2};
+                                      &cull_int8_loops_avx2,
+                                      &cull_sequence_loops_avx2};
     static const cull_kernels avx512 = {"avx512",
                                         &cull_products_avx512,
                                         &cull_pursuit_avx512,
                                         &cull_sums_avx512,
                                         &cull_layer_loops_avx512,
                                         &cull_conv_loops_avx512,
-                                        &cull_int8_loops_avx512};
+                                        &cull_int8_loops_avx512,
+                                        &cull_sequence_loops_avx512};
 
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return &base;

@@ -48,14 +48,18 @@ typedef struct cull_layer_loops cull_layer_loops;
 typedef struct cull_conv_loops  cull_conv_loops;
 typedef struct cull_int8_loops  cull_int8_loops;
 
+/* Those of sequences, kernels_sequence.h. */
+typedef struct cull_sequence_loops cull_sequence_loops;
+
 typedef struct cull_kernels {
-    const char             *name; /* "base", "avx2", "avx512" */
-    const cull_products    *products;
-    const cull_pursuit     *pursuit;
-    const cull_sums        *sums;
-    const cull_layer_loops *layer;
-    const cull_conv_loops  *conv;
-    const cull_int8_loops  *int8;
+    const char                *name; /* "base", "avx2", "avx512" */
+    const cull_products       *products;
+    const cull_pursuit        *pursuit;
+    const cull_sums           *sums;
+    const cull_layer_loops    *layer;
+    const cull_conv_loops     *conv;
+    const cull_int8_loops     *int8;
+    const cull_sequence_loops *sequence;
 } cull_kernels;
 
 extern const cull_products cull_products_base, cull_products_avx2, cull_products_avx512;

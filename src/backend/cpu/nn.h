@@ -1,7 +1,8 @@
 /*
  * backend/cpu/nn.h - the layer operations on the host, one file each.
  *
- * Convolutions are oneDNN's (nn_dnnl.h), all else is ours: loops of kernels_layer.h over the
+ * Convolutions are oneDNN's (nn_dnnl.h), and so are the large products of sequences (nn_product.h);
+ * all else is ours: loops of kernels_layer.h over the
  * panels of a tensor, shared out by rows. Where sums over rows are taken, the rows are cut into
  * chunks that depend on their number alone and the chunks are added in order, so that no result
  * depends on the number of threads. Float32 only.
@@ -9,13 +10,20 @@
 #ifndef CULL_BACKEND_CPU_NN_H
 #define CULL_BACKEND_CPU_NN_H
 
+#include <math.h>
+
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/kernels_layer.h"
+#include "backend/cpu/kernels_sequence.h"
 #include "backend/layer.h"
 
 extern const cull_layer_class cull_cpu_dense, cull_cpu_conv, cull_cpu_batchnorm, cull_cpu_groupnorm,
     cull_cpu_layernorm, cull_cpu_activate, cull_cpu_pool, cull_cpu_add, cull_cpu_concat,
-    cull_cpu_shortcut, cull_cpu_dropout, cull_cpu_loss, cull_cpu_convert;
+    cull_cpu_shortcut, cull_cpu_dropout, cull_cpu_loss, cull_cpu_convert, cull_cpu_embed,
+    cull_cpu_positions, cull_cpu_attention, cull_cpu_take;
+
+/* nn_dense_many.c: what cull_cpu_dense makes of many rows. */
+extern const cull_layer_class cull_cpu_dense_many;
 
 /* A tensor as the loops see it: (rows, blocks, area, block), a panel being (area, block). */
 typedef struct cull_cpu_view {
@@ -62,6 +70,11 @@ static inline const cull_layer_loops *cull_cpu_loops(const cull_layer_op *op)
     return cull_cpu_kernels(op->backend)->layer;
 }
 
+static inline const cull_sequence_loops *cull_cpu_sequences(const cull_layer_op *op)
+{
+    return cull_cpu_kernels(op->backend)->sequence;
+}
+
 /* How far the parameters of one panel are repeated so that whole vectors can be read. */
 static inline size_t cull_cpu_period(size_t block)
 {
@@ -69,6 +82,14 @@ static inline size_t cull_cpu_period(size_t block)
 
     while (period % CULL_LAYER_STRIP) period += block;
     return period;
+}
+
+/* What a mask of this probability is drawn by: a word that is kept is more than *below. False: all
+ * are kept. */
+static inline bool cull_cpu_drops(double probability, uint32_t *below)
+{
+    *below = (uint32_t)((uint64_t)ceil(probability * 0x1p32) - 1);
+    return probability > 0;
 }
 
 /* nn_move.c: channels [first, first + channels) of `from` become [to_first, ...) of `to`; the

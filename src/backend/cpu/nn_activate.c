@@ -7,11 +7,6 @@
 
 #include "backend/cpu/nn.h"
 
-#define SQRT_HALF       0.70710678118654752440
-#define INV_SQRT_TWO_PI 0.39894228040143267794
-#define SQRT_TWO_BY_PI  0.79788456080286535588
-#define CUBIC           0.044715
-
 struct job {
     const cull_layer_op   *op;
     const cull_layer_args *args;
@@ -34,44 +29,6 @@ static cull_status run(cull_layer_op *op, const cull_layer_args *args, cull_team
     return CULL_OK;
 }
 
-static double value(cull_activation kind, double x)
-{
-    switch (kind) {
-    case CULL_GELU_TANH: return 0.5 * x * (1 + tanh(SQRT_TWO_BY_PI * (x + CUBIC * x * x * x)));
-    case CULL_TANH: return tanh(x);
-    default: return 0.5 * x * (1 + erf(x * SQRT_HALF));
-    }
-}
-
-/* v: x, or of tanh y. */
-static double slope(cull_activation kind, double v)
-{
-    double t = 0;
-
-    switch (kind) {
-    case CULL_GELU_TANH:
-        t = tanh(SQRT_TWO_BY_PI * (v + CUBIC * v * v * v));
-        return 0.5 * (1 + t) + 0.5 * v * (1 - t * t) * SQRT_TWO_BY_PI * (1 + 3 * CUBIC * v * v);
-    case CULL_TANH: return 1 - v * v;
-    default: return 0.5 * (1 + erf(v * SQRT_HALF)) + v * INV_SQRT_TWO_PI * exp(-0.5 * v * v);
-    }
-}
-
-static void bend(cull_activation kind, const float *x, size_t first, size_t last, float *y)
-{
-    for (size_t i = first; i < last; i++) y[i] = (float)value(kind, (double)x[i]);
-}
-
-static void bend_back(cull_activation kind, const float *seen, const float *dy, size_t first,
-                      size_t last, float *dx, bool accumulate)
-{
-    for (size_t i = first; i < last; i++) {
-        float gradient = (float)((double)dy[i] * slope(kind, (double)seen[i]));
-
-        dx[i] = accumulate ? dx[i] + gradient : gradient;
-    }
-}
-
 /* relu and relu6, which are one loop of kernels_layer.h. */
 static bool clips(const cull_layer_op *op)
 {
@@ -86,34 +43,39 @@ static float top_of(const cull_layer_op *op)
 static void forward_part(void *context, size_t task, unsigned worker)
 {
     const struct job *job = context;
+    cull_activation   kind = job->op->desc.activation;
     const float      *x = job->args->x;
     float            *y = job->args->y;
     size_t            first = 0, last = 0;
 
     (void)worker;
     cull_cpu_part(job->count, job->parts, task, &first, &last);
-    if (!clips(job->op))
-        bend(job->op->desc.activation, x, first, last, y);
-    else
+    if (clips(job->op))
         cull_cpu_loops(job->op)->clip(last - first, x + first, top_of(job->op), y + first);
+    else if (kind != CULL_TANH)
+        cull_cpu_sequences(job->op)->bend(kind, last - first, x + first, y + first);
+    for (size_t i = first; kind == CULL_TANH && i < last; i++) y[i] = (float)tanh((double)x[i]);
 }
 
 static void backward_part(void *context, size_t task, unsigned worker)
 {
     const struct job *job = context;
     cull_activation   kind = job->op->desc.activation;
+    bool              add = job->args->accumulate;
     const float      *x = job->args->x, *y = job->args->y, *dy = job->args->dy;
     float            *dx = job->args->dx;
     size_t            first = 0, last = 0;
 
     (void)worker;
     cull_cpu_part(job->count, job->parts, task, &first, &last);
-    if (!clips(job->op))
-        bend_back(kind, cull_activation_reads_x(kind) ? x : y, dy, first, last, dx,
-                  job->args->accumulate);
-    else
+    if (clips(job->op))
         cull_cpu_loops(job->op)->clip_back(last - first, y + first, top_of(job->op), dy + first,
-                                           dx + first, job->args->accumulate);
+                                           dx + first, add);
+    else if (kind != CULL_TANH)
+        cull_cpu_sequences(job->op)->bend_back(kind, last - first, x + first, dy + first,
+                                               dx + first, add);
+    for (size_t i = first; kind == CULL_TANH && i < last; i++)
+        dx[i] = dy[i] * (1 - y[i] * y[i]) + (add ? dx[i] : 0);
 }
 
 static cull_status forward(cull_layer_op *op, const cull_layer_args *args)

@@ -1,5 +1,6 @@
 /*
- * backend/cpu/nn_dense.c - fully connected layer, by the products of kernels.h (C = A B^T).
+ * backend/cpu/nn_dense.c - fully connected layer, by the products of kernels.h (C = A B^T); for as
+ * many rows as sequences have, nn_dense_many.c's.
  *
  *     forward    y  = x W^T + b        x (N, I)   W (O, I)   b (O)   y (N, O)
  *     backward   dW = dy^T x           from dy^T (O, N) and x^T (I, N)
@@ -9,6 +10,9 @@
  */
 #include "backend/cpu/nn.h"
 #include "base/alloc.h"
+
+/* From here on copies in another order are more than the library's products need. */
+enum { MANY = 512, WIDE = 32 };
 
 struct dense {
     cull_layer_op base;
@@ -55,7 +59,8 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     cull_status   status = CULL_OK;
     struct dense *dense = NULL;
 
-    (void)backend;
+    if (desc->x.n >= MANY && cull_image_row(&desc->x) >= WIDE && cull_image_row(&desc->y) >= WIDE)
+        return cull_cpu_dense_many.create(backend, desc, out);
     TRY(cull_cpu_layer_new(desc, sizeof *dense, &dense));
     dense->rows = (size_t)desc->x.n;
     dense->in = (size_t)cull_image_row(&desc->x);

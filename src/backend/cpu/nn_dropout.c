@@ -50,14 +50,41 @@ static void drop_row(const struct job *job, size_t n)
     }
 }
 
+/* A row whose elements lie in the order they are counted in. */
+static void drop_straight(const struct job *job, size_t n)
+{
+    enum { RUN = 1024 };
+    const cull_layer_args     *a = job->args;
+    const cull_sequence_loops *loops = cull_cpu_sequences(job->op);
+    size_t                     row = (size_t)cull_image_row(&job->op->desc.x);
+    double                     scale = 1 / (1 - job->op->desc.probability);
+    uint32_t                   below = 0, word[RUN];
+
+    (void)cull_cpu_drops(job->op->desc.probability, &below);
+    for (size_t e = 0; e < row; e += RUN) {
+        size_t count = row - e < RUN ? row - e : RUN;
+
+        loops->words((count + 3) / 4, a->key, (uint32_t)(e / 4),
+                     a->place ? a->place[n] : (uint32_t)n, cull_layer_step(a), word);
+        loops->drop(count, word, below, scale, job->in + n * row + e, job->out + n * row + e,
+                    job->accumulate);
+    }
+}
+
 static void drop_part(void *context, size_t task, unsigned worker)
 {
     const struct job *job = context;
+    const cull_image *x = &job->op->desc.x;
     size_t            first = 0, last = 0;
 
     (void)worker;
     cull_cpu_part((size_t)job->op->desc.x.n, job->parts, task, &first, &last);
-    for (size_t n = first; n < last; n++) drop_row(job, n);
+    for (size_t n = first; n < last; n++) {
+        if (x->block == 1 && job->op->desc.probability > 0)
+            drop_straight(job, n);
+        else
+            drop_row(job, n);
+    }
 }
 
 static cull_status run(cull_layer_op *op, const cull_layer_args *args, const void *in, void *out,

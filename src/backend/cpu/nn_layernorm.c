@@ -6,7 +6,6 @@
  *
  * gamma and beta are first brought into the layout of x, and their gradients back from it.
  */
-#include <math.h>
 #include <string.h>
 
 #include "backend/cpu/nn.h"
@@ -79,20 +78,15 @@ static void forward_chunk(void *context, size_t task, unsigned worker)
     const struct layernorm *norm = job->norm;
     size_t                  first = 0, last = 0, row = norm->row;
 
+    const cull_sequence_loops *loops = cull_cpu_sequences(&norm->base);
+
     (void)worker;
     cull_cpu_part(norm->rows, norm->chunks, task, &first, &last);
     for (size_t n = first; n < last; n++) {
         const float *x = (const float *)job->args->x + n * row;
         float *y = (float *)job->args->y + n * row, *stats = (float *)job->args->stats + 2 * n;
-        double mean = 0, variance = 0;
 
-        for (size_t i = 0; i < row; i++) mean += (double)x[i];
-        mean /= (double)row;
-        for (size_t i = 0; i < row; i++) variance += ((double)x[i] - mean) * ((double)x[i] - mean);
-        stats[0] = (float)mean;
-        stats[1] = (float)(1 / sqrt(variance / (double)row + norm->base.desc.epsilon));
-        for (size_t i = 0; i < row; i++)
-            y[i] = (x[i] - stats[0]) * stats[1] * norm->gamma[i] + norm->beta[i];
+        loops->norm_row(row, x, norm->gamma, norm->beta, norm->base.desc.epsilon, stats, y);
     }
 }
 
@@ -101,35 +95,20 @@ static void backward_chunk(void *context, size_t task, unsigned worker)
     const struct job       *job = context;
     const struct layernorm *norm = job->norm;
     size_t                  first = 0, last = 0, row = norm->row;
-    double                 *dgamma = norm->sum + task * 2 * row, *dbeta = dgamma + row;
+    double                 *sums = norm->sum + task * 2 * row;
+
+    const cull_sequence_loops *loops = cull_cpu_sequences(&norm->base);
 
     (void)worker;
-    memset(dgamma, 0, 2 * row * sizeof *dgamma);
+    memset(sums, 0, 2 * row * sizeof *sums);
     cull_cpu_part(norm->rows, norm->chunks, task, &first, &last);
     for (size_t n = first; n < last; n++) {
         const float *x = (const float *)job->args->x + n * row;
         const float *dy = (const float *)job->args->dy + n * row;
         const float *stats = (const float *)job->args->stats + 2 * n;
         float       *dx = job->args->dx ? (float *)job->args->dx + n * row : NULL;
-        double       mean = 0, product = 0, rstd = (double)stats[1];
 
-        for (size_t i = 0; i < row; i++) {
-            double scaled = ((double)x[i] - (double)stats[0]) * rstd, g = (double)dy[i];
-
-            dgamma[i] += g * scaled;
-            dbeta[i] += g;
-            mean += g * (double)norm->gamma[i];
-            product += g * (double)norm->gamma[i] * scaled;
-        }
-        mean /= (double)row;
-        product /= (double)row;
-        for (size_t i = 0; dx && i < row; i++) {
-            double scaled = ((double)x[i] - (double)stats[0]) * rstd;
-            float  value =
-                (float)(rstd * ((double)dy[i] * (double)norm->gamma[i] - mean - scaled * product));
-
-            dx[i] = job->args->accumulate ? dx[i] + value : value;
-        }
+        loops->norm_row_back(row, x, norm->gamma, stats, dy, dx, job->args->accumulate, sums);
     }
 }
 

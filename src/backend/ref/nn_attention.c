@@ -49,7 +49,7 @@ static struct head head_of(const cull_layer_desc *d, const cull_layer_args *args
     h.k = h.q + d->y.c;
     h.v = h.k + d->y.c;
     h.y = (double *)args->y + h.n * h.positions * d->y.c + h.head * h.width;
-    h.state = (double *)args->state + (h.n * d->groups + h.head) * h.positions;
+    if (args->state) h.state = (double *)args->state + (int64_t)task * h.positions;
     h.token = (const int32_t *)args->x2 + h.n * h.positions;
     h.row = shared->scratch + worker * shared->share;
     return h;
@@ -91,19 +91,20 @@ static double mask(const struct head *h, int64_t q, int64_t k)
 
 static void attend(const struct head *h, int64_t q)
 {
-    double *y = h->y + q * h->d->y.c, most = -INFINITY, sum = 0;
+    double *y = h->y + q * h->d->y.c, most = -INFINITY, sum = 0, level = 0;
 
     memset(y, 0, (size_t)h->width * sizeof *y);
-    h->state[q] = 0;
+    if (h->state) h->state[q] = 0;
     if (h->token[q] < 0) return;
     for (int64_t k = 0; k < h->positions; k++) {
         h->row[k] = h->token[k] < 0 ? -INFINITY : score(h, q, k);
         if (h->row[k] > most) most = h->row[k];
     }
     for (int64_t k = 0; k < h->positions; k++) sum += exp(h->row[k] - most);
-    h->state[q] = most + log(sum);
+    level = most + log(sum);
+    if (h->state) h->state[q] = level;
     for (int64_t k = 0; k < h->positions; k++) {
-        double weight = h->token[k] < 0 ? 0 : mask(h, q, k) * exp(h->row[k] - h->state[q]);
+        double weight = h->token[k] < 0 ? 0 : mask(h, q, k) * exp(h->row[k] - level);
 
         for (int64_t c = 0; h->token[k] >= 0 && c < h->width; c++)
             y[c] += weight * h->v[k * h->all + c];
