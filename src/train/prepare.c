@@ -224,11 +224,41 @@ done:
     return status;
 }
 
+/* Texts go with a model that embeds as many tokens as there are, and with no other. */
+static cull_status check_tokens(const cull_model *model, const char *data, const cull_card *card)
+{
+    cull_status status = CULL_OK;
+    bool        reads = model->node[0].dtype == CULL_I32;
+
+    if (reads && !card->vocabulary)
+        FAIL_OPTION("model.name", "%s reads texts, and %s holds none", model->name, data);
+    if (!reads && card->vocabulary)
+        FAIL_OPTION("model.name", "%s reads numbers, and %s holds texts", model->name, data);
+    for (int n = 1; n < model->nodes; n++) {
+        const cull_layer_desc *d = &model->node[n].desc;
+
+        if (d->kind == CULL_LAYER_EMBED && (size_t)d->rows < card->vocabulary)
+            FAIL_OPTION("data.tokenizer", "its texts have %zu pieces, and %s knows %lld",
+                        card->vocabulary, model->name, (long long)d->rows);
+    }
+done:
+    return status;
+}
+
 cull_status cull_train_model(const cull_train_setup *setup, const char *data, const cull_card *card,
                              cull_model **out)
 {
-    if (setup->own_model) return take_model(setup->own_model, data, card, out);
-    return name_model(setup, card, out);
+    cull_status status = CULL_OK;
+    cull_model *model = NULL;
+
+    TRY(setup->own_model ? take_model(setup->own_model, data, card, &model)
+                         : name_model(setup, card, &model));
+    TRY(check_tokens(model, data, card));
+    *out = model;
+    model = NULL;
+done:
+    cull_nn_model_destroy(model);
+    return status;
 }
 
 /* Borrowed: the set outlives it. */
