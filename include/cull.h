@@ -1119,13 +1119,15 @@ typedef struct cull_named {
     size_t  size; /* sizeof, or 0 */
     int64_t channels, height, width;
     size_t  classes;
-    double  dropout;         /* probability: wrn-D-K (between a block's convolutions) and
-                                mobilenetv2 (before the last layer)                        */
+    double  dropout;         /* probability: wrn-D-K (between a block's convolutions),
+                                mobilenetv2 (before the last layer) and transformer-L-W    */
     cull_stem stem;          /* of resnet18, 34 and 50 and of the mobilenets               */
     double    norm_epsilon;  /* of every norm, as in cull_norm                             */
     double    norm_momentum; /* of every norm over the batch                               */
     int64_t   mlp_width;     /* of mlp: units of each hidden layer, up to 2^20; 0: 256     */
     int64_t   mlp_depth;     /* and how many hidden layers, up to 1000; 0: 2               */
+    int64_t   tokens;        /* of transformer-L-W: how many there are. Inputs are then
+                                (1, positions, 1); 0: images                               */
 } cull_named;
 
 /* cull_model_named() with more settings. CULL_BAD_OPTION also names one that the model has not. */

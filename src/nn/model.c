@@ -118,7 +118,8 @@ cull_status cull_model_named_with(const char *name, const cull_named *with, cull
                                    .norm_epsilon = with->norm_epsilon,
                                    .norm_momentum = with->norm_momentum,
                                    .mlp_width = with->mlp_width,
-                                   .mlp_depth = with->mlp_depth};
+                                   .mlp_depth = with->mlp_depth,
+                                   .tokens = with->tokens};
     TRY(cull_nn_model_by_name(name, &options, out));
 done:
     return status;

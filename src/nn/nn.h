@@ -118,19 +118,34 @@ int cull_nn_input(cull_model *m, int64_t channels, int64_t height, int64_t width
 cull_status cull_nn_model_finish(cull_model *m, int logits);
 
 /* ---- models/ ---- */
+
+#define CULL_BERT_DEVIATION 0.02 /* of the normal law that its own weights are drawn from */
+
+/* The sizes of a BERT, as a folder of transformers' says them (train/folder/bert.h). */
+typedef struct cull_bert {
+    int64_t         tokens, width, layers, heads, inner, positions;
+    int64_t         kinds; /* of tokens, of which all are the first; 0: it has none */
+    double          epsilon;
+    cull_activation activation;
+} cull_bert;
+
 typedef struct cull_model_options {
-    int64_t         channels, height, width;
-    size_t          classes;
-    int             depth, widen;         /* wideresnet-d-k, densenet depth and growth */
-    int64_t         mlp_width, mlp_depth; /* its hidden layers; 0: the usual */
-    double          dropout;
-    bool            imagenet_stem;
-    double          norm_epsilon, norm_momentum; /* 0: the usual */
-    cull_activation activation; /* in place of every ReLU (golden tests use GELU) */
+    int64_t channels, height, width;
+    size_t  classes;
+    int     depth, widen;                  /* wideresnet-d-k, densenet depth and growth,
+                                               transformer's blocks and width */
+    int64_t          mlp_width, mlp_depth; /* its hidden layers; 0: the usual */
+    double           dropout;
+    bool             imagenet_stem;
+    double           norm_epsilon, norm_momentum; /* 0: the usual */
+    cull_activation  activation; /* in place of every ReLU (golden tests use GELU) */
+    int64_t          tokens;     /* how many different ones inputs have; 0: inputs are images */
+    const cull_bert *bert;       /* of "bert"; NULL: none is known */
 } cull_model_options;
 
 /* "mlp", "lenet5", "resnet20", "resnet56", "resnet18", "resnet34", "resnet50", "wrn-16-4",
- * "densenet-bc-100-12", "mobilenetv1", "mobilenetv2". CULL_UNKNOWN_MODEL: no such name. */
+ * "densenet-bc-100-12", "mobilenetv1", "mobilenetv2", "bert", "transformer-4-128".
+ * CULL_UNKNOWN_MODEL: no such name. */
 cull_status cull_nn_model_by_name(const char *name, const cull_model_options *options,
                                   cull_model **out);
 /* Is every option one that the model has, and within its bounds? CULL_BAD_OPTION names the first
@@ -139,6 +154,8 @@ cull_status cull_nn_model_check_options(const char *name, const cull_model_optio
 /* Leave out what the model has not: for a proxy, whose options were written for another. */
 void        cull_nn_model_fit_options(const char *name, cull_model_options *options);
 const char *cull_nn_model_name_at(size_t i); /* every name, NULL at the end */
+/* Are its inputs tokens? */
+bool cull_nn_model_reads_tokens(const char *name);
 
 /* ---- parameters (params.c, params_host.c) ---- */
 

@@ -71,7 +71,8 @@ typedef enum cull_schedule_shape {
     CULL_SCHEDULE_CONSTANT,
     CULL_SCHEDULE_MULTI_STEP,
     CULL_SCHEDULE_COSINE,
-    CULL_SCHEDULE_ONE_CYCLE
+    CULL_SCHEDULE_ONE_CYCLE,
+    CULL_SCHEDULE_LINEAR
 } cull_schedule_shape;
 
 enum { CULL_SCHEDULE_MILESTONES = 64 };
@@ -83,6 +84,7 @@ enum { CULL_SCHEDULE_MILESTONES = 64 };
  *                                t and T less W (milestones stay where they are)
  *     multi-step   rate gamma^(milestones m with m <= t / steps per epoch)
  *     cosine       low + (rate - low) (1 + cos(pi t / T)) / 2
+ *     linear       low + (rate - low) (1 - t / T)
  *     one-cycle    from rate/div up to rate at step pct T - 1, down to rate/div/final at T - 1,
  *                  both along half a cosine, as PyTorch's OneCycleLR
  *
@@ -91,7 +93,7 @@ enum { CULL_SCHEDULE_MILESTONES = 64 };
 typedef struct cull_schedule {
     cull_schedule_shape shape;
     double              rate;                     /* the highest                            */
-    double              low;                      /* cosine: where it ends                  */
+    double              low;                      /* cosine, linear: where it ends          */
     double              gamma;                    /* multi-step                             */
     double   milestone[CULL_SCHEDULE_MILESTONES]; /* multi-step: epochs, ascending          */
     size_t   milestones;

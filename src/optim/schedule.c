@@ -20,6 +20,8 @@ cull_status cull_schedule_check(const cull_schedule *s)
                  s->milestone[i - 1]);
     if (s->shape == CULL_SCHEDULE_COSINE && s->low > s->rate)
         FAIL(CULL_BAD_ARGUMENT, "a cosine from %g down to %g", s->rate, s->low);
+    if (s->shape == CULL_SCHEDULE_LINEAR && s->low > s->rate)
+        FAIL(CULL_BAD_ARGUMENT, "a line from %g down to %g", s->rate, s->low);
 done:
     return status;
 }
@@ -59,6 +61,7 @@ double cull_schedule_rate_at(const cull_schedule *s, double position)
     case CULL_SCHEDULE_CONSTANT: return s->rate;
     case CULL_SCHEDULE_MULTI_STEP: return multi_step(s, position);
     case CULL_SCHEDULE_COSINE: return half_cosine(s->rate, s->low, fmin(1, t / total));
+    case CULL_SCHEDULE_LINEAR: return s->low + (s->rate - s->low) * fmax(0, 1 - t / total);
     case CULL_SCHEDULE_ONE_CYCLE: return one_cycle(s, t, total);
     }
     return s->rate;

@@ -12,8 +12,8 @@ enum { LENGTH = 8, ALIGN = 8, MOST_HEADER = 16 << 20 };
 static const struct {
     const char *name;
     cull_dtype  dtype;
-} types[] = {
-    {"F32", CULL_F32}, {"F64", CULL_F64}, {"I32", CULL_I32}, {"I64", CULL_I64}, {"U8", CULL_U8}};
+} types[] = {{"F32", CULL_F32}, {"F64", CULL_F64}, {"I32", CULL_I32},
+             {"I64", CULL_I64}, {"U8", CULL_U8},   {"BF16", CULL_BF16}};
 enum { TYPES = sizeof types / sizeof *types };
 
 static uint64_t bytes_of(const cull_tensor *tensor)

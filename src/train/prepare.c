@@ -7,6 +7,7 @@
 #include "data/inspect.h"
 #include "data/split.h"
 #include "data/strata.h"
+#include "train/folder/bert.h"
 #include "train/folder/weights.h"
 #include "train/machine.h"
 #include "train/train.h"
@@ -207,6 +208,7 @@ static cull_status name_model(const cull_train_setup *setup, const cull_card *ca
 {
     cull_status        status = CULL_OK;
     cull_model_options options = setup->model_options;
+    cull_bert          bert = {0};
     char               why[256];
 
     options.channels = (int64_t)card->channels;
@@ -214,6 +216,8 @@ static cull_status name_model(const cull_train_setup *setup, const cull_card *ca
     options.width = (int64_t)card->width;
     options.classes = card->outputs;
     if (setup->layers) return cull_nn_model_by_list(setup->layers, &options, out);
+    if (setup->model_path) TRY(cull_bert_read(setup->model_path, &bert));
+    if (setup->model_path) options.bert = &bert;
     status = cull_nn_model_by_name(setup->model, &options, out);
     if (status == CULL_BAD_ARGUMENT) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
@@ -331,6 +335,9 @@ void cull_train_close_data(cull_train_sets *sets)
 cull_status cull_trainer_begin(cull_trainer *t)
 {
     if (!t->setup->init || t->progress.init_hash) return CULL_OK;
+    if (t->setup->init == t->setup->model_path)
+        return cull_bert_begin(t->setup->init, t->learner.model, t->learner.params,
+                               &t->progress.init_hash);
     return cull_weights_begin(t->setup->init, t->learner.model, t->learner.params,
                               &t->progress.init_hash);
 }

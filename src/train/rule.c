@@ -1,15 +1,21 @@
 /* train/rule.c - an optimizer and the weights that it is of. */
 #include "train/rule.h"
 
+/* Are its weights decayed? Norms' and all biases are not. */
+static bool weighs(cull_layer_kind kind)
+{
+    return kind == CULL_LAYER_DENSE || kind == CULL_LAYER_CONV || kind == CULL_LAYER_EMBED ||
+           kind == CULL_LAYER_POSITIONS;
+}
+
 static cull_status exempt(const cull_model *model, cull_optim *optim)
 {
     cull_status status = CULL_OK;
 
     for (int n = 1; n < model->nodes; n++) {
         const cull_node *node = &model->node[n];
-        bool weighs = node->desc.kind == CULL_LAYER_DENSE || node->desc.kind == CULL_LAYER_CONV;
 
-        for (int i = weighs ? 1 : 0; i < node->params; i++)
+        for (int i = weighs(node->desc.kind) ? 1 : 0; i < node->params; i++)
             TRY(cull_optim_exempt(optim, node->param_at[i], node->param_count[i]));
     }
 done:

@@ -63,8 +63,8 @@ typedef struct cull_train_setup {
 
     const cull_model  *own_model;   /* a program's own, in place of the named; NULL: none        */
     cull_own_data      own_data[2]; /* by cull_data_role; absent where data says no "own/"      */
-    const char        *model;
-    cull_model_options model_options; /* shape and classes are the data's */
+    const char        *model, *model_path; /* a folder of its sizes and weights; NULL: none  */
+    cull_model_options model_options;      /* shape and classes are the data's */
     cull_loss          loss;
 
     cull_optim_options optim;
@@ -83,15 +83,16 @@ typedef struct cull_train_setup {
     bool               drop_short;
     bool               keeps, keeps_best; /* weights: the latest; also the best */
     uint64_t           epochs, seed;
-    const char        *init; /* a file of weights to begin with; NULL: drawn from the seed */
-    unsigned           threads;
-    uint64_t           log_every;                          /* steps; 0: none                      */
-    uint64_t           evaluate_every;                     /* epochs; the last is always          */
-    uint64_t           checkpoint_every, checkpoint_steps; /* epochs; steps, 0: none              */
-    double             target, most_seconds, most_cost;    /* 0: none                             */
-    double             shorten;                            /* share of the steps that are run     */
-    double             moment[CULL_TRAIN_MOMENTS];         /* epochs of further evaluations       */
-    size_t             moments;
+    const char        *init; /* a file of weights to begin with, or model_path; NULL: drawn from
+                            the seed */
+    unsigned threads;
+    uint64_t log_every;                          /* steps; 0: none                      */
+    uint64_t evaluate_every;                     /* epochs; the last is always          */
+    uint64_t checkpoint_every, checkpoint_steps; /* epochs; steps, 0: none              */
+    double   target, most_seconds, most_cost;    /* 0: none                             */
+    double   shorten;                            /* share of the steps that are run     */
+    double   moment[CULL_TRAIN_MOMENTS];         /* epochs of further evaluations       */
+    size_t   moments;
 } cull_train_setup;
 
 #endif

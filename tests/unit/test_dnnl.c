@@ -58,8 +58,10 @@ static void no_convolution_of_any_model_is_onednns_reference(void **state)
     (void)state;
     assert_ok(cull_backend_open("cpu", 2, &backend));
     for (size_t i = 0; cull_nn_model_name_at(i); i++) {
-        cull_model *model = make_model(cull_nn_model_name_at(i));
+        cull_model *model = NULL;
 
+        if (cull_nn_model_reads_tokens(cull_nn_model_name_at(i))) continue; /* it has none */
+        model = make_model(cull_nn_model_name_at(i));
         check_model(backend, model, 128, true);
         check_model(backend, model, 128, false); /* scoring, with or without keeping */
         check_model(backend, model, 39, true);   /* learning, also from kept rows    */

@@ -53,7 +53,68 @@ static void every_listed_name_builds(void **state)
 
     (void)state;
     for (size_t i = 0; (name = cull_nn_model_name_at(i)); i++)
-        cull_nn_model_destroy(make(name, 3, 32, false, 10));
+        if (!cull_nn_model_reads_tokens(name)) cull_nn_model_destroy(make(name, 3, 32, false, 10));
+}
+
+/* The sizes of MiniLM-L6-H384, of which transformers counts 22,713,216 and 2 (384 + 1) more. */
+static const cull_bert minilm = {.tokens = 30522,
+                                 .width = 384,
+                                 .layers = 6,
+                                 .heads = 12,
+                                 .inner = 1536,
+                                 .positions = 512,
+                                 .kinds = 2,
+                                 .epsilon = 1e-12,
+                                 .activation = CULL_GELU};
+
+static void models_of_texts_count_their_parameters(void **state)
+{
+    cull_model_options options = {.channels = 1,
+                                  .height = 256,
+                                  .width = 1,
+                                  .classes = 2,
+                                  .dropout = .1,
+                                  .tokens = 30522,
+                                  .bert = &minilm};
+    cull_model        *model = NULL;
+
+    (void)state;
+    assert_ok(cull_nn_model_by_name("bert", &options, &model));
+    assert_int_equal(22713216 + 770, model->param_count);
+    assert_string_equal("bert.encoder.layer.5.attention.output.LayerNorm",
+                        model->node[model->nodes - 11].name);
+    cull_nn_model_destroy(model);
+    model = NULL;
+    options.height = 64;
+    options.tokens = 1000;
+    assert_ok(cull_nn_model_by_name("transformer-2-64", &options, &model));
+    assert_int_equal(1000 * 64 + 64 * 64 + 2 * (12 * 64 * 64 + 13 * 64) + 128 + 64 * 65 + 2 * 65,
+                     model->param_count);
+    cull_nn_model_destroy(model);
+}
+
+static void texts_and_images_are_not_mistaken(void **state)
+{
+    cull_model_options options = {.channels = 1, .height = 600, .width = 1, .classes = 2};
+    cull_model        *model = NULL;
+
+    (void)state;
+    assert_fails(CULL_BAD_ARGUMENT, "transformer-2-64 reads texts, and these inputs are none",
+                 cull_nn_model_by_name("transformer-2-64", &options, &model));
+    assert_fails(CULL_BAD_OPTION, "'transformer-2-60': 1 to 100 blocks and a width of 32, 64, ...",
+                 cull_nn_model_by_name("transformer-2-60", &options, &model));
+    assert_fails(CULL_BAD_OPTION, "bert is read from a folder of transformers', and none is named",
+                 cull_nn_model_by_name("bert", &options, &model));
+    options.tokens = 30523;
+    assert_fails(CULL_BAD_ARGUMENT, "mlp reads images, and these inputs are texts",
+                 cull_nn_model_by_name("mlp", &options, &model));
+    options.bert = &minilm;
+    assert_fails(CULL_BAD_ARGUMENT, "bert knows 30522 tokens, and these texts have 30523",
+                 cull_nn_model_by_name("bert", &options, &model));
+    options.tokens = 30522;
+    assert_fails(CULL_BAD_ARGUMENT, "a sequence of 600 positions, and rows for 512",
+                 cull_nn_model_by_name("bert", &options, &model));
+    assert_null(model);
 }
 
 static void wrong_names_and_shapes_are_refused(void **state)
@@ -95,6 +156,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_as_many_as_published),
         cmocka_unit_test(every_listed_name_builds),
+        cmocka_unit_test(models_of_texts_count_their_parameters),
+        cmocka_unit_test(texts_and_images_are_not_mistaken),
         cmocka_unit_test(wrong_names_and_shapes_are_refused),
         cmocka_unit_test(building_survives_every_allocation_failure),
     };

@@ -111,7 +111,7 @@ static void warm_up_is_linear_and_the_shape_begins_after_it(void **state)
 static void the_shortest_runs_have_finite_rates(void **state)
 {
     (void)state;
-    for (int shape = CULL_SCHEDULE_CONSTANT; shape <= CULL_SCHEDULE_ONE_CYCLE; shape++)
+    for (int shape = CULL_SCHEDULE_CONSTANT; shape <= CULL_SCHEDULE_LINEAR; shape++)
         for (uint64_t steps = 1; steps < 6; steps++)
             for (int tenth = 0; tenth <= 10; tenth++) {
                 cull_schedule s = {.shape = (cull_schedule_shape)shape,
@@ -152,11 +152,30 @@ static void impossible_schedules_are_refused(void **state)
     s.shape = CULL_SCHEDULE_COSINE;
     s.low = 1;
     assert_fails(CULL_BAD_ARGUMENT, "a cosine", cull_schedule_check(&s));
+    s.shape = CULL_SCHEDULE_LINEAR;
+    assert_fails(CULL_BAD_ARGUMENT, "a line from 0.1 down to 1", cull_schedule_check(&s));
+}
+
+/* transformers' get_linear_schedule_with_warmup, of 3 warm steps in 9. */
+static void a_line_is_transformers(void **state)
+{
+    static const double factor[] = {0,      1. / 3, 2. / 3, 1,      5. / 6,
+                                    4. / 6, 3. / 6, 2. / 6, 1. / 6, 0};
+    cull_schedule       s = {
+              .shape = CULL_SCHEDULE_LINEAR, .rate = 2e-5, .steps = 9, .steps_per_epoch = 3, .warmup = 3};
+
+    (void)state;
+    assert_ok(cull_schedule_check(&s));
+    for (uint64_t t = 0; t < 10; t++)
+        assert_true(fabs(cull_schedule_rate(&s, t) - 2e-5 * factor[t]) < 1e-19);
+    s.low = 1e-5;
+    assert_true(fabs(cull_schedule_rate(&s, 6) - 1.5e-5) < 1e-19);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_is_transformers),
         cmocka_unit_test(one_cycle_is_pytorchs),
         cmocka_unit_test(cosine_is_pytorchs),
         cmocka_unit_test(multi_step_counts_epochs_as_pytorch_does),

@@ -1,6 +1,7 @@
 /* lab/recipe/recipe_setup.c - what the values of a recipe mean to a trainer. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lab/recipe/recipe.h"
 
@@ -90,6 +91,8 @@ done:
 static void fill_model(const cull_values *v, cull_train_setup *s)
 {
     s->model = cull_value_text(v, "model.name");
+    s->model_path = text_or_none(v, "model.path");
+    if (!s->init) s->init = s->model_path;
     s->model_options.dropout = cull_value_real(v, "model.dropout");
     s->model_options.imagenet_stem = cull_value_is(v, "model.stem", "imagenet");
     s->model_options.norm_epsilon = cull_value_real(v, "model.norm_epsilon");
@@ -115,6 +118,7 @@ static cull_schedule_shape shape_of(const cull_values *v)
     if (cull_value_is(v, "schedule.name", "constant")) return CULL_SCHEDULE_CONSTANT;
     if (cull_value_is(v, "schedule.name", "multi-step")) return CULL_SCHEDULE_MULTI_STEP;
     if (cull_value_is(v, "schedule.name", "cosine")) return CULL_SCHEDULE_COSINE;
+    if (cull_value_is(v, "schedule.name", "linear")) return CULL_SCHEDULE_LINEAR;
     return CULL_SCHEDULE_ONE_CYCLE;
 }
 
@@ -147,7 +151,7 @@ static cull_status fill_schedule(const cull_values *v, cull_train_setup *s)
                         c->milestone[i - 1]);
     if (c->shape == CULL_SCHEDULE_MULTI_STEP && c->milestones == 0)
         FAIL_OPTION("schedule.milestones", "multi-step needs at least one");
-    if (c->shape == CULL_SCHEDULE_COSINE && c->low > c->rate)
+    if ((c->shape == CULL_SCHEDULE_COSINE || c->shape == CULL_SCHEDULE_LINEAR) && c->low > c->rate)
         FAIL_OPTION("schedule.low", "%g is above optim.lr, %g", c->low, c->rate);
     if (s->warmup >= (double)s->epochs)
         FAIL_OPTION("schedule.warmup", "%g epochs in a run of %llu", s->warmup,
@@ -250,6 +254,8 @@ static cull_status check_settings(const cull_train_setup *s)
     cull_status               status = CULL_OK;
     char                      key[CULL_RECIPE_KEY];
 
+    if (s->model_path && (s->layers || strcmp(s->model, "bert") != 0))
+        FAIL_OPTION("model.path", "goes with model.name=bert");
     if (s->layers) return check_layers(s);
     if (!cull_train_is_own(s->model)) {
         status = cull_nn_model_check_options(s->model, o);
@@ -273,7 +279,7 @@ static cull_status check_model(const cull_train_setup *s, const char *name, cons
     cull_model        *model = NULL;
     cull_status        status = CULL_OK;
 
-    if (name == s->model && (s->layers || cull_train_is_own(name)))
+    if (name == s->model && (s->layers || s->model_path || cull_train_is_own(name)))
         return CULL_OK; /* a trainer asks for it */
     cull_nn_model_fit_options(name, &options);
     options.channels = 3;

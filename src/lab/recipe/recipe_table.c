@@ -68,15 +68,18 @@ const cull_option_spec cull_recipe_table[] = {
 
     {"model.name", CULL_OPTION_TEXT, "lenet5", 0, 0, "model",
      "mlp, lenet5, resnet20, resnet56, resnet18, resnet34, resnet50, wrn-D-K, densenet-bc-D-K, "
-     "mobilenetv1 or mobilenetv2"},
+     "mobilenetv1 or mobilenetv2; bert or transformer-L-W of texts"},
+    {"model.path", CULL_OPTION_TEXT, "", 0, 0, "folder",
+     "bert: a folder with its sizes in config.json and its weights in model.safetensors, as Hugging "
+     "Face's transformers leaves one"},
     {"model.layers", CULL_OPTION_LAYERS, "none", 0, 0, NULL,
      "a network of one's own in place of a named one, layer by layer, as docs/recipes.md says; "
      "model.name is then `layers`"},
     {"model.width", CULL_OPTION_INT, "256", 1, 1048576, NULL, "units of each hidden layer of mlp"},
     {"model.depth", CULL_OPTION_INT, "2", 1, 1000, NULL, "how many hidden layers mlp has"},
     {"model.dropout", CULL_OPTION_REAL, "0", 0, 0.95, NULL,
-     "probability, of wrn-D-K (between a block's convolutions) and mobilenetv2 (before the last "
-     "layer)"},
+     "probability, of wrn-D-K (between a block's convolutions), mobilenetv2 (before the last layer), "
+     "bert and transformer-L-W (of attention's weights too; what config.json says of it is not read)"},
     {"model.stem", CULL_OPTION_CHOICE, "cifar", 0, 0, "cifar|imagenet",
      "first layers of resnet18, resnet34, resnet50 and the mobilenets: for small images, or for 224 "
      "pixels"},
@@ -105,7 +108,7 @@ const cull_option_spec cull_recipe_table[] = {
     {"optim.clip", CULL_OPTION_REAL, "0", 0, 1e6, NULL,
      "most norm of the whole gradient; 0: any"},
 
-    {"schedule.name", CULL_OPTION_CHOICE, "cosine", 0, 0, "constant|multi-step|cosine|one-cycle",
+    {"schedule.name", CULL_OPTION_CHOICE, "cosine", 0, 0, "constant|multi-step|cosine|one-cycle|linear",
      "how the rate goes, step by step"},
     {"schedule.warmup", CULL_OPTION_REAL, "0", 0, 1e6, NULL,
      "epochs of linear rise before the shape begins"},
@@ -114,7 +117,7 @@ const cull_option_spec cull_recipe_table[] = {
     {"schedule.milestones", CULL_OPTION_LIST, "", 0, 1e6, NULL,
      "multi-step: epochs after which the rate falls, as [60, 120]"},
     {"schedule.gamma", CULL_OPTION_REAL, "0.1", 1e-9, 1, NULL, "multi-step: by this factor"},
-    {"schedule.low", CULL_OPTION_REAL, "0", 0, 1e3, NULL, "cosine: the rate it ends at"},
+    {"schedule.low", CULL_OPTION_REAL, "0", 0, 1e3, NULL, "cosine, linear: the rate it ends at"},
     {"schedule.peak", CULL_OPTION_REAL, "0.3", 0, 1, NULL,
      "one-cycle: where in the run the rate is highest"},
     {"schedule.divide", CULL_OPTION_REAL, "25", 1, 1e9, NULL,

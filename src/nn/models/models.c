@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NORMS = 1, STEMS = 2, DROPOUT = 4, HIDDEN = 8 }; /* what a model has to choose */
+/* What a model has to choose; and what it reads, where that is no image. */
+enum { NORMS = 1, STEMS = 2, DROPOUT = 4, HIDDEN = 8, TOKENS = 16, FOLDER = 32 };
 enum { MOST_WIDTH = 1 << 20, MOST_DEPTH = 1000 };
 
 struct known {
-    const char *name, *example; /* a family's names only begin so: any depth = 6n + 4 and
-                                   width will do, and the example is what is listed   */
+    const char *name, *example; /* a family's names only begin so: two numbers follow, and the
+                                   example is what is listed */
     cull_model_builder build;
     int                depth; /* 0: as the name says, or there is none */
     unsigned           has;
@@ -26,7 +27,9 @@ static const struct known known[] = {
     {"mobilenetv1", NULL, cull_model_mobilenet1, 0, NORMS | STEMS},
     {"mobilenetv2", NULL, cull_model_mobilenet2, 0, NORMS | STEMS | DROPOUT},
     {"wrn-", "wrn-16-4", cull_model_wideresnet, 0, NORMS | DROPOUT},
-    {"densenet-bc-", "densenet-bc-100-12", cull_model_densenet, 0, NORMS}};
+    {"densenet-bc-", "densenet-bc-100-12", cull_model_densenet, 0, NORMS},
+    {"bert", NULL, cull_model_bert, 0, DROPOUT | TOKENS | FOLDER},
+    {"transformer-", "transformer-4-128", cull_model_transformer, 0, DROPOUT | TOKENS}};
 
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -67,8 +70,14 @@ static cull_status take_size(const struct known *model, const char *name, cull_m
         o->depth = model->depth;
         goto done;
     }
-    if (!two_numbers(name + strlen(model->name), &o->depth, &o->widen) || o->depth < 10 ||
-        o->depth > 1000 || (o->depth - 4) % 6 || o->widen < 1 || o->widen > 64)
+    if (!two_numbers(name + strlen(model->name), &o->depth, &o->widen)) o->depth = o->widen = 0;
+    if (model->has & TOKENS) {
+        if (o->depth < 1 || o->depth > 100 || o->widen < 32 || o->widen > 4096 || o->widen % 32)
+            FAIL(CULL_BAD_OPTION, "'%.40s': 1 to 100 blocks and a width of 32, 64, ... up to 4096",
+                 name);
+        goto done;
+    }
+    if (o->depth < 10 || o->depth > 1000 || (o->depth - 4) % 6 || o->widen < 1 || o->widen > 64)
         FAIL(CULL_BAD_OPTION, "'%.40s': a depth of 6n+4 from 10 on and a width from 1 to 64", name);
 done:
     return status;
@@ -80,6 +89,13 @@ static unsigned has(const char *name)
     const struct known *model = find(name);
 
     return model ? model->has : NORMS | STEMS | DROPOUT | HIDDEN;
+}
+
+bool cull_nn_model_reads_tokens(const char *name)
+{
+    const struct known *model = find(name);
+
+    return model && model->has & TOKENS;
 }
 
 static bool is_usual(double value, double usual)
@@ -110,7 +126,8 @@ cull_status cull_nn_model_check_options(const char *name, const cull_model_optio
     if (!(o->dropout >= 0 && o->dropout < 1))
         FAIL_OPTION("dropout", "a probability of %g", o->dropout);
     if (o->dropout > 0 && !(can & DROPOUT))
-        FAIL_OPTION("dropout", "%.40s has none; wrn-D-K and mobilenetv2 have", name);
+        FAIL_OPTION("dropout",
+                    "%.40s has none; wrn-D-K, mobilenetv2, bert and transformer-L-W have", name);
     if (o->imagenet_stem && !(can & STEMS))
         FAIL_OPTION("stem",
                     "%.40s has one stem only; resnet18, resnet34, resnet50, mobilenetv1 and "
@@ -158,6 +175,25 @@ void cull_nn_model_fit_options(const char *name, cull_model_options *options)
     if (!(can & HIDDEN)) options->mlp_width = options->mlp_depth = 0;
 }
 
+static cull_status check_inputs(const struct known *model, const char *name,
+                                const cull_model_options *o)
+{
+    cull_status status = CULL_OK;
+
+    if (model->has & FOLDER && !o->bert)
+        FAIL(CULL_BAD_OPTION, "%.40s is read from a folder of transformers', and none is named",
+             name);
+    if (model->has & TOKENS && o->tokens < 1)
+        FAIL(CULL_BAD_ARGUMENT, "%.40s reads texts, and these inputs are none", name);
+    if (!(model->has & TOKENS) && o->tokens > 0)
+        FAIL(CULL_BAD_ARGUMENT, "%.40s reads images, and these inputs are texts", name);
+    if (model->has & FOLDER && o->tokens > o->bert->tokens)
+        FAIL(CULL_BAD_ARGUMENT, "%.40s knows %lld tokens, and these texts have %lld", name,
+             (long long)o->bert->tokens, (long long)o->tokens);
+done:
+    return status;
+}
+
 cull_status cull_nn_model_by_name(const char *name, const cull_model_options *options,
                                   cull_model **out)
 {
@@ -169,6 +205,7 @@ cull_status cull_nn_model_by_name(const char *name, const cull_model_options *op
     if (!found) FAIL_ABOUT(CULL_UNKNOWN_MODEL, name, "no model is called '%.40s'", name);
     TRY(take_size(found, name, &o));
     TRY(cull_nn_model_check_options(name, &o));
+    TRY(check_inputs(found, name, &o));
     if (o.classes < 1) FAIL(CULL_BAD_OPTION, "%s: %zu classes", name, o.classes);
     TRY(cull_nn_model_create(name, o.channels, o.height, o.width, &model));
     model->epsilon = o.norm_epsilon;

@@ -17,6 +17,8 @@ int cull_model_wideresnet(cull_model *m, const cull_model_options *options);
 int cull_model_densenet(cull_model *m, const cull_model_options *options);
 int cull_model_mobilenet1(cull_model *m, const cull_model_options *options);
 int cull_model_mobilenet2(cull_model *m, const cull_model_options *options);
+int cull_model_bert(cull_model *m, const cull_model_options *options);
+int cull_model_transformer(cull_model *m, const cull_model_options *options);
 
 /* The last layer; init: one of nn.h's too. */
 int cull_model_logits(cull_model *m, int x, const char *name, const cull_model_options *options,
@@ -27,13 +29,13 @@ int cull_model_kernel(cull_model *m, int x, const char *name, int64_t out, int64
 
 /* "layer1.0" and "conv2" become "layer1.0.conv2"; valid until the buffer's next use. */
 typedef struct cull_model_name {
-    char text[48];
+    char text[64];
 } cull_model_name;
 
 static inline const char *cull_model_join(cull_model_name *name, const char *prefix,
                                           const char *part)
 {
-    (void)snprintf(name->text, sizeof name->text, "%.28s%s%.16s", prefix, *prefix ? "." : "", part);
+    (void)snprintf(name->text, sizeof name->text, "%.31s%s%.31s", prefix, *prefix ? "." : "", part);
     return name->text;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-enum { PER_NODE = 4 };
+enum { PER_NODE = 8 };
 
 static void shape_of(const cull_node *node, int param, cull_tensor *t)
 {
@@ -62,10 +62,33 @@ static void turn_strides(const cull_params *params, cull_tensor *t)
     }
 }
 
+/* A parameter as the tensors that files have of it: one, or equal parts of its rows. */
+static cull_safetensor *add_param(cull_safetensor *next, const cull_node *node, int param,
+                                  cull_dtype dtype, char *data)
+{
+    static const char *const suffixes[] = {"weight", "bias"};
+    const char              *part = node->parts;
+    int64_t                  parts = 1, count = (int64_t)node->param_count[param];
+    char                     suffix[32];
+
+    for (const char *at = part; at && *at; at++) parts += *at == ',';
+    for (int64_t i = 0; i < parts; i++) {
+        int length = part ? (int)strcspn(part, ",") : 0;
+
+        (void)snprintf(suffix, sizeof suffix, "%.*s%s%s", length, part ? part : "", part ? "." : "",
+                       suffixes[param]);
+        shape_of(node, param, &next->tensor);
+        next->tensor.shape[0] /= parts;
+        next = add(next, node, suffix, dtype,
+                   data + (size_t)(i * count / parts) * cull_dtype_size(dtype));
+        if (part) part += length + 1;
+    }
+    return next;
+}
+
 cull_status cull_weights_list(const cull_model *model, const cull_params *params,
                               cull_safetensor **out, size_t *count)
 {
-    static const char *const suffixes[] = {"weight", "bias"};
     static const char *const averages[] = {"running_mean", "running_var"};
     cull_status              status = CULL_OK;
     cull_dtype               dtype = params->dtype;
@@ -77,11 +100,9 @@ cull_status cull_weights_list(const cull_model *model, const cull_params *params
         const cull_node *node = &model->node[n];
         size_t           half = node->running_count / 2;
 
-        for (int i = 0; i < node->params && i < CULL_NODE_PARAMS; i++) {
-            shape_of(node, i, &next->tensor);
-            next = add(next, node, suffixes[i], dtype,
-                       element(params->value, dtype, node->param_at[i]));
-        }
+        for (int i = 0; i < node->params && i < CULL_NODE_PARAMS; i++)
+            next =
+                add_param(next, node, i, dtype, element(params->value, dtype, node->param_at[i]));
         for (size_t i = 0; half && i < 2; i++) {
             next->tensor.dims = 1;
             next->tensor.shape[0] = (int64_t)half;
