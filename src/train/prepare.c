@@ -7,6 +7,7 @@
 #include "data/inspect.h"
 #include "data/split.h"
 #include "data/strata.h"
+#include "data/text_rows.h"
 #include "train/folder/bert.h"
 #include "train/folder/weights.h"
 #include "train/machine.h"
@@ -56,15 +57,36 @@ done:
     return status;
 }
 
+/* Texts are no longer than the network that reads them was made for. */
+static cull_status fit_length(const cull_train_setup *s, cull_data_request *r)
+{
+    cull_status status = CULL_OK;
+    cull_bert   bert = {0};
+
+    if (!r->tokenizer || !s->model_path) goto done;
+    TRY(cull_bert_read(s->model_path, &bert));
+    if (r->length > (size_t)bert.positions)
+        FAIL_OPTION("data.length", "%zu tokens of a text; %s has %lld positions", r->length,
+                    s->model_path, (long long)bert.positions);
+    if (r->length == 0 && bert.positions < CULL_TEXT_LENGTH) r->length = (size_t)bert.positions;
+done:
+    return status;
+}
+
 /* like: what was trained on, where the files are named as a test set of their own; else NULL. */
 static cull_status open_set(const cull_train_setup *s, const char *name, cull_data_role role,
                             const cull_dataset *like, cull_dataset **out)
 {
     cull_data_request request = s->files;
 
+    cull_status status = CULL_OK;
+
     request.name = name;
     request.role = role;
-    return like ? cull_data_open_test(&request, like, out) : cull_data_open(&request, out);
+    TRY(fit_length(s, &request));
+    TRY(like ? cull_data_open_test(&request, like, out) : cull_data_open(&request, out));
+done:
+    return status;
 }
 
 static cull_status take_own(const cull_train_setup *s, const char *name, cull_data_role role,
@@ -215,6 +237,7 @@ static cull_status name_model(const cull_train_setup *setup, const cull_card *ca
     options.height = (int64_t)card->height;
     options.width = (int64_t)card->width;
     options.classes = card->outputs;
+    options.tokens = (int64_t)card->vocabulary;
     if (setup->layers) return cull_nn_model_by_list(setup->layers, &options, out);
     if (setup->model_path) TRY(cull_bert_read(setup->model_path, &bert));
     if (setup->model_path) options.bert = &bert;
