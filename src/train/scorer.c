@@ -22,6 +22,7 @@ static cull_status make_model(cull_scorer *s, const cull_model *large, const cha
     options.height = s->height;
     options.width = s->width;
     options.classes = large->classes;
+    options.tokens = (int64_t)set->vocabulary;
     if (name == s->setup->model && s->setup->layers) {
         status = cull_nn_model_by_list(s->setup->layers, &options, &s->model);
     } else {
@@ -30,6 +31,7 @@ static cull_status make_model(cull_scorer *s, const cull_model *large, const cha
     }
     if (status == CULL_BAD_ARGUMENT || status == CULL_BAD_OPTION) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        if (set->vocabulary) FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s: %s", key, name, why);
         FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s for images of %lldx%lld: %s", key, name,
                    (long long)s->height, (long long)s->width, why);
     }
