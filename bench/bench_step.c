@@ -19,8 +19,9 @@
 enum { MOST_ROUNDS = 1000 };
 
 static const char *const kinds[CULL_LAYER_KINDS] = {
-    "dense", "conv",   "batchnorm", "groupnorm", "layernorm", "activate", "pool",
-    "add",   "concat", "shortcut",  "dropout",   "loss",      "convert"};
+    "dense",   "conv",  "batchnorm", "groupnorm", "layernorm", "activate",
+    "pool",    "add",   "concat",    "shortcut",  "dropout",   "loss",
+    "convert", "embed", "positions", "attention", "take"};
 
 struct work {
     struct bench_network net;

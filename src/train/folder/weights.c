@@ -8,7 +8,8 @@
 
 enum { PER_NODE = 8 };
 
-static void shape_of(const cull_node *node, int param, cull_tensor *t)
+/* Norms of images are of (c, h, w); those of texts of their features alone. */
+static void shape_of(const cull_model *model, const cull_node *node, int param, cull_tensor *t)
 {
     const cull_layer_desc *d = &node->desc;
 
@@ -17,7 +18,7 @@ static void shape_of(const cull_node *node, int param, cull_tensor *t)
     if (d->kind == CULL_LAYER_EMBED || d->kind == CULL_LAYER_POSITIONS) {
         t->dims = 2;
         t->shape[0] = d->rows, t->shape[1] = d->y.c;
-    } else if (d->kind == CULL_LAYER_LAYERNORM && !node->sequence) {
+    } else if (d->kind == CULL_LAYER_LAYERNORM && model->node[0].dtype != CULL_I32) {
         t->dims = 3;
         t->shape[0] = d->x.c, t->shape[1] = d->x.h, t->shape[2] = d->x.w;
     } else if (param == 0 && d->kind == CULL_LAYER_DENSE) {
@@ -63,10 +64,11 @@ static void turn_strides(const cull_params *params, cull_tensor *t)
 }
 
 /* A parameter as the tensors that files have of it: one, or equal parts of its rows. */
-static cull_safetensor *add_param(cull_safetensor *next, const cull_node *node, int param,
+static cull_safetensor *add_param(cull_safetensor *next, const cull_model *model, int n, int param,
                                   cull_dtype dtype, char *data)
 {
     static const char *const suffixes[] = {"weight", "bias"};
+    const cull_node         *node = &model->node[n];
     const char              *part = node->parts;
     int64_t                  parts = 1, count = (int64_t)node->param_count[param];
     char                     suffix[32];
@@ -77,7 +79,7 @@ static cull_safetensor *add_param(cull_safetensor *next, const cull_node *node, 
 
         (void)snprintf(suffix, sizeof suffix, "%.*s%s%s", length, part ? part : "", part ? "." : "",
                        suffixes[param]);
-        shape_of(node, param, &next->tensor);
+        shape_of(model, node, param, &next->tensor);
         next->tensor.shape[0] /= parts;
         next = add(next, node, suffix, dtype,
                    data + (size_t)(i * count / parts) * cull_dtype_size(dtype));
@@ -101,8 +103,8 @@ cull_status cull_weights_list(const cull_model *model, const cull_params *params
         size_t           half = node->running_count / 2;
 
         for (int i = 0; i < node->params && i < CULL_NODE_PARAMS; i++)
-            next =
-                add_param(next, node, i, dtype, element(params->value, dtype, node->param_at[i]));
+            next = add_param(next, model, n, i, dtype,
+                             element(params->value, dtype, node->param_at[i]));
         for (size_t i = 0; half && i < 2; i++) {
             next->tensor.dims = 1;
             next->tensor.shape[0] = (int64_t)half;
