@@ -110,9 +110,10 @@ done:
 
 struct looks {
     size_t left, texts, pictures;
+    size_t flat_texts, flat_pictures; /* beside its folders: no examples, where there are others */
 };
 
-/* Files in the folders of a folder; those that lie beside a class's are no examples. */
+/* Files in the folders of a folder, and beside them. */
 static void look(const char *path, int depth, struct looks *looks)
 {
     DIR                 *folder = opendir(path);
@@ -129,10 +130,9 @@ static void look(const char *path, int depth, struct looks *looks)
             if (depth < SETS_DEEP) look(below, depth + 1, looks);
             continue;
         }
-        if (depth == 0) continue;
         looks->left--;
-        looks->texts += is_text(below);
-        looks->pictures += cull_data_picture_named(below);
+        *(depth ? &looks->texts : &looks->flat_texts) += is_text(below);
+        *(depth ? &looks->pictures : &looks->flat_pictures) += cull_data_picture_named(below);
     }
     if (folder) (void)closedir(folder);
 }
@@ -142,6 +142,7 @@ static bool is_folder(const char *path)
     struct looks looks = {.left = MOST_LOOKED_AT};
 
     look(path, 0, &looks);
+    if (looks.texts + looks.pictures == 0) return looks.flat_texts > looks.flat_pictures;
     return looks.texts > looks.pictures;
 }
 
