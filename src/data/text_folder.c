@@ -12,7 +12,7 @@
 #include "data/labels.h"
 #include "data/text_rows.h"
 
-enum { MOST_LOOKED_AT = 1000, SETS_DEEP = 3 };
+enum { MOST_LOOKED_AT = 1000, SETS_DEEP = 3, MOSTLY = 9 };
 
 static bool is_text(const char *path)
 {
@@ -142,8 +142,8 @@ static bool is_folder(const char *path)
     struct looks looks = {.left = MOST_LOOKED_AT};
 
     look(path, 0, &looks);
-    if (looks.texts + looks.pictures == 0) return looks.flat_texts > looks.flat_pictures;
-    return looks.texts > looks.pictures;
+    if (looks.texts + looks.pictures == 0) return looks.flat_texts > MOSTLY * looks.flat_pictures;
+    return looks.texts > MOSTLY * looks.pictures;
 }
 
 const cull_data_format cull_data_text_folder_format = {
