@@ -59,9 +59,9 @@ static cull_status make(struct work *w, const char *data, const char *model)
 
     TRY(cull_recipe_open(NULL, changes, sizeof changes / sizeof *changes, &w->recipe));
     TRY(cull_trainer_create(&w->recipe->setup, true, &w->t));
-    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, BATCH, &w->score[PLAIN]));
-    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE_INT8, BATCH, &w->score[INT8]));
-    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_LEARN, BATCH, &w->learn));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, BATCH, 0, &w->score[PLAIN]));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE_INT8, BATCH, 0, &w->score[INT8]));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_LEARN, BATCH, 0, &w->learn));
     setting.pool = w->t->sets.train->count;
     setting.backend = w->t->backend;
     for (int i = 0; i < RULES; i++)

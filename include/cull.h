@@ -829,7 +829,7 @@ typedef struct cull_data_summary {
     size_t     size; /* sizeof, or 0 */
     char       name[CULL_DATA_NAME];
     size_t     count, classes, channels, height, width;
-    cull_dtype dtype;     /* CULL_U8: images; CULL_F32: features                        */
+    cull_dtype dtype;     /* CULL_U8: images; CULL_F32: features; CULL_I32: tokens      */
     bool       published; /* normalised by known constants, not by measured ones        */
     double     mean[4], deviation[4]; /* of the first channels, what inputs are normalised with */
     size_t     fewest, most;          /* examples of the smallest and the largest class */
@@ -838,6 +838,10 @@ typedef struct cull_data_summary {
     /* NULL, or lists that end with NULL; the summary's own. */
     char **class_names; /* of every class, where the files name them     */
     char **remarks;     /* what a person should know of the files        */
+
+    /* of texts, which are numbers of word pieces below `vocabulary`; 0: these are none */
+    size_t   vocabulary, longest; /* longest: tokens of the longest text, cut where it was */
+    uint64_t tokens;              /* of all texts together                                 */
 } cull_data_summary;
 
 /* Release what a summary holds; zeros are fine. */
@@ -884,7 +888,11 @@ typedef struct cull_data_request {
     const char      *label; /* the column or field that is to be learned                     */
     bool unlabelled; /* labels may be missing, and are 0 then: what is read is predicted only */
     cull_data_missing missing;
-    size_t channels; /* of pictures, 1 or 3; 0: 1 where all are grey. Others have what they have */
+    size_t channels;  /* of pictures, 1 or 3; 0: 1 where all are grey. Others have what they have */
+    const char *text; /* the column or field that holds a text; NULL: "text"              */
+    const char *tokenizer; /* a vocab.txt, a tokenizer.json or a folder that holds one: texts
+                              become numbers of its word pieces                                 */
+    size_t length;         /* so many of them at most, and -1 behind; 0: 512                    */
 } cull_data_request;
 
 /* How far a conversion is. */
@@ -1631,6 +1639,8 @@ typedef struct cull_measured {
     double pool_score, pool_solve;      /* a choice from the pool                */
     double scored, trained;             /* examples a step                       */
     double waited; /* share of the time that other programs had; 0 with several threads */
+    double tokens; /* of texts, of an example in its batch on the mean; else 0. Seconds are then
+                      those of steps of mean length                                       */
 } cull_measured;
 
 /* Run steps of a recipe for about so many seconds and keep nothing of them. Where the loss is soon
@@ -1718,6 +1728,8 @@ typedef struct cull_compare_outlook {
     const char *advice;         /* what to do, in a few sentences; "": not judged          */
     const char *metric;         /* what means and differences are of, as cull_evaluation has it;
                                    "": there is no plan yet                              */
+    double tokens; /* of texts, whose work is counted and matched in tokens, those that fill a
+                      batch up counted: so many are an example; 0: examples are counted  */
 } cull_compare_outlook;
 
 CULL_API bool cull_comparison_outlook(const cull_comparison *comparison, cull_compare_outlook *out);

@@ -1,7 +1,9 @@
 # The fuzz corpora, replayed with any compiler; with CULL_FUZZ the libFuzzer programs as well.
 add_custom_target(fuzzers)
-foreach(target bert npy npz array_set array_folder csv select restore idx cifar svhn jpeg png webp recipe options safetensors
-        state report wordpiece)
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/fuzz_*.c)
+foreach(source ${fuzz_sources})
+  get_filename_component(target ${source} NAME_WE)
+  string(REPLACE fuzz_ "" target ${target})
   add_executable(replay_${target} fuzz/fuzz_${target}.c fuzz/replay.c)
   target_link_libraries(replay_${target} PRIVATE cull_flags cull_static)
   set_target_properties(replay_${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY

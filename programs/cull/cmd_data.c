@@ -7,20 +7,21 @@
 /* Flags that become parts of a request. */
 struct words {
     const char *layout, *fit;
-    uint64_t    size;
+    uint64_t    size, length;
 };
 
 static const command self = {
     .name = "data",
     .usage = "usage: cull data list [--root DIR] [--json]\n"
-             "       cull data info SET [--size PIXELS] [--root DIR] [--json]\n"
+             "       cull data info SET [--size PIXELS] [--tokenizer PATH] [--root DIR] [--json]\n"
              "       cull data convert SET -o DIR|FILE.npz [--role train|test] [--root DIR]\n\n"
              "list prints every set that is known by name, and where its files were found, or\n"
              "from where they are to be had; info reads one and says what is in it; convert\n"
              "writes it anew: as a folder of arrays, training and test set, which is mapped\n"
              "when it is used and so may be larger than memory, or as a .npz file of one of\n"
              "them. SET is a name that list prints, or a path: a folder of pictures or of\n"
-             "arrays, a .csv table, a .npz or .npy file. Named sets are looked for below --root\n"
+             "arrays, a .csv table, a .npz or .npy file; of texts, a folder, a .csv table or a\n"
+             ".jsonl file, and with --tokenizer. Named sets are looked for below --root\n"
              "or $CULL_DATA; docs/formats.md says what is read.\n\n",
 };
 
@@ -93,6 +94,7 @@ static int take_word(const char *flag_name, const char *key, const char *word, i
 static int take_request(const struct words *w, cull_data_request *r)
 {
     const cull_option_spec *size = cull_recipe_option("data.size");
+    const cull_option_spec *length = cull_recipe_option("data.length");
     int                     layout = 0, fit = 0, end = END_WELL;
 
     end = take_word("--layout", "data.layout", w->layout, &layout);
@@ -101,6 +103,10 @@ static int take_request(const struct words *w, cull_data_request *r)
     if ((double)w->size > size->high)
         return complain(END_USAGE, "See cull data --help.", "--size is %.0f at most, not %llu",
                         size->high, (unsigned long long)w->size);
+    if ((double)w->length > length->high)
+        return complain(END_USAGE, "See cull data --help.", "--length is %.0f at most, not %llu",
+                        length->high, (unsigned long long)w->length);
+    r->length = (size_t)w->length;
     r->layout = (cull_data_layout)layout;
     r->fit = (cull_data_fit)fit;
     r->side = (size_t)w->size;
@@ -138,6 +144,9 @@ int cmd_data(int argc, char **argv)
                   {"--size", FLAG_NUMBER, "N", "pictures become squares of so many pixels", &w.size, 0},
                   {"--fit", FLAG_TEXT, "WORD", "and how: cover, stretch or centre", &w.fit, 0},
                   {"--label", FLAG_TEXT, "NAME", "the column to be learned", &a.request.label, 0},
+                  {"--text", FLAG_TEXT, "NAME", "the column or field that holds a text", &a.request.text, 0},
+                  {"--tokenizer", FLAG_TEXT, "PATH", "what cuts texts into pieces: vocab.txt, tokenizer.json, a folder", &a.request.tokenizer, 0},
+                  {"--length", FLAG_NUMBER, "N", "most tokens of a text", &w.length, 0},
                   {"--role", FLAG_TEXT, "NAME", "convert: train or test alone", &a.role, 0},
                   {"-o", FLAG_TEXT, "PATH", "convert: where to", &a.out, 0},
                   {"--json", FLAG_SWITCH, NULL, "as JSON", &a.json, 0},

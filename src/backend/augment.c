@@ -213,6 +213,10 @@ void cull_augment_row(const cull_augment_desc *desc, const void *raw, uint32_t p
 {
     struct draw d = {0};
 
+    if (desc->from == CULL_I32) {
+        memcpy(out, raw, cull_augment_numbers(desc, 0) * sizeof(int32_t));
+        return;
+    }
     if (augmented) d = draw_for(desc, epoch, place);
     if (d.moved)
         write_moved(desc, &d, raw, out);
@@ -224,9 +228,15 @@ void cull_augment_row(const cull_augment_desc *desc, const void *raw, uint32_t p
 void cull_augment_example(const cull_augment_desc *desc, const cull_augment_call *call, size_t i)
 {
     size_t   row = desc->channels * desc->height * desc->width, from = i;
+    size_t   numbers = cull_augment_numbers(desc, call->length);
     uint32_t place = call->places[i];
 
     if (!call->packed) from = call->row ? call->row[place] : place;
+    if (desc->from == CULL_I32) {
+        memcpy((int32_t *)call->out + i * numbers, (const int32_t *)call->raw + from * row,
+               numbers * sizeof(int32_t));
+        return;
+    }
     cull_augment_row(desc, (const char *)call->raw + from * row * cull_dtype_size(desc->from),
                      place, call->epoch, call->augmented,
                      (char *)call->out + i * row * cull_dtype_size(desc->to));
@@ -236,8 +246,8 @@ static void make_row(void *context, size_t i, unsigned worker)
 {
     const cull_op_args *args = context;
     const uint32_t     *index = args->augment.index;
-    size_t              row = args->augment.desc.channels * args->augment.desc.height *
-                 args->augment.desc.width * cull_dtype_size(args->augment.desc.to);
+    size_t              row = cull_augment_numbers(&args->augment.desc, args->augment.call.length) *
+                 cull_dtype_size(args->augment.desc.to);
 
     (void)worker;
     if (!args->augment.held || index[i] == CULL_NO_ROW)

@@ -13,6 +13,7 @@
 #include "data/format.h"
 #include "data/npy.h"
 #include "data/set_file.h"
+#include "data/tokens.h"
 #include "tensor/tensor.h"
 
 enum { MOST_LOOKED_AT = 10000 };
@@ -152,6 +153,7 @@ cull_status cull_data_array_folder_read(const cull_data_folder *folder, cull_dat
     memcpy(into->target.data, y->view.data, (size_t)count[role] * cull_data_target_bytes(into));
     TRY(check_labels(y->path, into, (size_t)count[role]));
     into->count = (size_t)count[role];
+    if (into->vocabulary) TRY(cull_data_tokens_check(into, folder->path));
 done:
     close_array(y);
     cull_data_source_close(&file);

@@ -14,6 +14,8 @@
 #include "data/inspect.h"
 #include "data/labels.h"
 #include "data/npy.h"
+#include "data/tokens.h"
+#include "data/vocabulary.h"
 #include "tensor/tensor.h"
 
 enum { IMAGENET_ROW = 3 * 32 * 32, IMAGENET_CLASSES = 1000 };
@@ -21,9 +23,10 @@ enum { IMAGENET_ROW = 3 * 32 * 32, IMAGENET_CLASSES = 1000 };
 /* Inputs and labels on their way into a set. */
 struct pair {
     const char  *path;
-    cull_tensor  x, y;   /* y absent: there are no labels */
-    cull_arrays *arrays; /* hold x, and may be taken over; NULL: the caller's */
-    bool         turned; /* images have their channels last, and more than one */
+    cull_tensor  x, y;       /* y absent: there are no labels */
+    cull_arrays *arrays;     /* hold x, and may be taken over; NULL: the caller's */
+    bool         turned;     /* images have their channels last, and more than one */
+    size_t       vocabulary; /* x are numbers of word pieces below; 0: they are not */
 };
 
 static cull_status check_finite(const char *path, const float *x, size_t row, size_t count)
@@ -48,6 +51,10 @@ static void copy_inputs(const cull_tensor *x, cull_dataset *into)
         for (size_t i = 0; i < numbers; i++) to[i] = (float)((const double *)x->data)[i];
         break;
     case CULL_I32:
+        if (into->dtype == CULL_I32) {
+            memcpy(to, x->data, numbers * sizeof(int32_t));
+            break;
+        }
         for (size_t i = 0; i < numbers; i++) to[i] = (float)((const int32_t *)x->data)[i];
         break;
     case CULL_I64:
@@ -192,6 +199,11 @@ static cull_status take_shape(struct pair *p, cull_data_layout asked, cull_datas
     size_t           size[CULL_MAX_DIMS] = {0};
 
     for (int d = 0; d < p->x.dims; d++) size[d] = (size_t)s[d];
+    if (p->vocabulary) {
+        TRY(cull_data_shape(into, p->path, CULL_I32, 1, size[p->x.dims == 2 ? 1 : 2], 1));
+        into->vocabulary = p->vocabulary;
+        goto done;
+    }
     if (p->x.dims == 2 && asked != CULL_LAYOUT_TOLD)
         FAIL_OPTION("data.layout", "%s holds (N, %lld), which has no channels to be found", p->path,
                     (long long)s[1]);
@@ -232,6 +244,7 @@ static cull_status take_pair(struct pair *p, const cull_data_request *how, cull_
     else
         memset(into->target.data, 0, count * cull_data_target_bytes(into));
     into->count += count;
+    if (p->vocabulary) TRY(cull_data_tokens_check(into, p->path));
 done:
     return status;
 }
@@ -335,6 +348,32 @@ done:
     return status;
 }
 
+/* Inputs of int32 beside how many pieces there are: (N, L), or as they are written. */
+static cull_status read_vocabulary(struct pair *p)
+{
+    cull_status        status = CULL_OK;
+    const cull_tensor *x = &p->x;
+    cull_tensor        pieces = {0};
+    const char        *name = NULL;
+    double             count = 0;
+    size_t             i = 0;
+
+    while ((name = cull_arrays_name(p->arrays, i)) && strcmp(name, "vocabulary") != 0) i++;
+    if (!name || x->dtype != CULL_I32) goto done;
+    TRY(cull_arrays_get(p->arrays, name, &pieces));
+    if (pieces.dims != 1 || pieces.shape[0] != 1)
+        FAIL(CULL_BAD_FILE, "%s: vocabulary is not one number", p->path);
+    count = cull_tensor_get(&pieces, 0);
+    if (!(count >= 1 && count <= CULL_VOCABULARY_MOST))
+        FAIL(CULL_BAD_FILE, "%s: a vocabulary of %g pieces; 1 to %d are possible", p->path, count,
+             CULL_VOCABULARY_MOST);
+    if (x->dims != 2 && (x->dims != 4 || x->shape[1] != 1 || x->shape[3] != 1))
+        FAIL(CULL_BAD_FILE, "%s: texts are (N, L) or (N, 1, L, 1)", p->path);
+    p->vocabulary = (size_t)count;
+done:
+    return status;
+}
+
 static cull_data_wanted wanted_of(const cull_data_request *how, const cull_dataset *into)
 {
     if (how->unlabelled) return CULL_DATA_WANTED_ANY;
@@ -355,7 +394,8 @@ static cull_status read_npz_pair(struct pair *p, const cull_data_request *reques
                              p->path, names.x));
     TRY(cull_arrays_get(p->arrays, names.x, &p->x));
     if (names.y) TRY(cull_arrays_get(p->arrays, names.y, &p->y));
-    if (p->x.dims == 4) TRY(read_layout(p->arrays, p->path, &how.layout));
+    TRY(read_vocabulary(p));
+    if (p->x.dims == 4 && !p->vocabulary) TRY(read_layout(p->arrays, p->path, &how.layout));
     TRY(take_pair(p, &how, into));
 done:
     return status;

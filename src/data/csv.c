@@ -52,9 +52,9 @@ static cull_status add_field(cull_csv *c, size_t from, size_t end, bool quoted)
 {
     cull_status status = CULL_OK;
 
-    if (end - from > CULL_CSV_FIELD)
-        FAIL(CULL_BAD_FILE, "%s: line %llu has a field longer than %d bytes", c->name,
-             (unsigned long long)c->line, CULL_CSV_FIELD);
+    if (end - from > c->most)
+        FAIL(CULL_BAD_FILE, "%s: line %llu has a field longer than %zu bytes", c->name,
+             (unsigned long long)c->line, c->most);
     if (c->fields == c->field_room) {
         if (c->fields == CULL_CSV_FIELDS)
             FAIL(CULL_BAD_FILE, "%s: line %llu has more than %d columns", c->name,
@@ -231,7 +231,7 @@ cull_status cull_csv_open(const cull_data_source *source, cull_csv *c)
 {
     cull_status status = CULL_OK;
 
-    *c = (cull_csv){.name = source->name, .next_line = 1};
+    *c = (cull_csv){.name = source->name, .most = CULL_CSV_FIELD, .next_line = 1};
     TRY(cull_data_stream_open(source, &c->stream));
     TRY(cull_base_alloc(FIRST_ROOM, 1, "a table", &c->window));
     c->room = FIRST_ROOM;

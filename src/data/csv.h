@@ -11,7 +11,7 @@
 #include "data/stream.h"
 
 enum {
-    CULL_CSV_FIELD = 1 << 16,  /* bytes of the longest field      */
+    CULL_CSV_FIELD = 1 << 16,  /* bytes of the longest field, unless the reader allows more */
     CULL_CSV_FIELDS = 1 << 16, /* of the longest record           */
     CULL_CSV_RECORD = 1 << 24  /* its bytes                       */
 };
@@ -26,6 +26,7 @@ typedef struct cull_csv {
     const char      *name; /* begins every sentence; borrowed */
     cull_data_stream stream;
     char             separator;
+    size_t           most;  /* bytes of a field: CULL_CSV_FIELD, until a reader allows more */
     uint64_t         line;  /* where the record begins, the first being 1 */
     cull_csv_field  *field; /* [fields] of the record; until the next one */
     size_t           fields;

@@ -13,6 +13,7 @@
 #include "data/csv_labels.h"
 #include "data/csv_rows.h"
 #include "data/format.h"
+#include "data/text_table.h"
 
 enum { FIRST_ROWS = 1024, MOST_FEATURES = 1 << 20 };
 
@@ -260,10 +261,15 @@ static cull_status read_csv(const cull_data_request *request, cull_dataset *into
     cull_status      status = CULL_OK;
     cull_data_source file = {.fd = -1};
 
-    (void)measured;
     if (request->role == CULL_DATA_TEST) TRY(cull_data_say_no_test(request->name, ""));
+    *measured = request->tokenizer || request->text;
+    if (*measured && request->missing != CULL_MISSING_REFUSED)
+        FAIL_OPTION("data.missing", "%s is read as texts, of which none is made up", request->name);
+    if (request->length && !*measured)
+        FAIL_OPTION("data.length", "%s is cut into pieces with data.tokenizer alone",
+                    request->name);
     TRY(cull_data_source_open(request->name, &file));
-    TRY(cull_data_csv_parse(&file, request, into));
+    TRY((*measured ? cull_data_csv_texts_parse : cull_data_csv_parse)(&file, request, into));
 done:
     cull_data_source_close(&file);
     return status;
@@ -271,6 +277,7 @@ done:
 
 const cull_data_format cull_data_csv_format = {
     .doc = "paths ending in .csv or .tsv, also with .gz",
-    .takes = CULL_DATA_TAKES_LABEL | CULL_DATA_TAKES_TARGET | CULL_DATA_TAKES_MISSING,
+    .takes = CULL_DATA_TAKES_LABEL | CULL_DATA_TAKES_TARGET | CULL_DATA_TAKES_MISSING |
+             CULL_DATA_TAKES_TEXT | CULL_DATA_TAKES_PIECES,
     .fits = is_csv,
     .read = read_csv};

@@ -253,6 +253,7 @@ cull_status cull_data_gather(const cull_dataset *set, const uint32_t *places, si
     new->rows = cull_data_rows_share(set->rows);
     copy_statistics(new, set);
     new->unlabelled = set->unlabelled;
+    new->vocabulary = set->vocabulary;
     TRY(copy_texts(new, set));
     for (size_t i = 0; i < count; i++) copy_example(set, places[i], new, i);
     new->count = count;
@@ -321,6 +322,9 @@ cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train)
         FAIL(CULL_BAD_ARGUMENT, "%s: %s %zu x %zu x %zu, but trained on %s %zu x %zu x %zu",
              set->name, cull_dtype_name(set->dtype), set->channels, set->height, set->width,
              cull_dtype_name(train->dtype), train->channels, train->height, train->width);
+    if (set->vocabulary != train->vocabulary)
+        FAIL(CULL_BAD_ARGUMENT, "%s: tokens of %zu pieces, but trained on those of %zu", set->name,
+             set->vocabulary, train->vocabulary);
     TRY(check_features(set, train));
     if (labels && set->class_names.count && train->class_names.count)
         TRY(rename_classes(set, train));

@@ -40,9 +40,10 @@ typedef struct cull_dataset {
     char             name[CULL_DATA_NAME];
     size_t           count;
     size_t           classes;
-    size_t           channels, height, width; /* features: (D, 1, 1)                            */
-    cull_dtype       dtype;                   /* CULL_U8: images; CULL_F32: features            */
-    cull_data_rows  *rows; /* of (channels, height, width), dense; NULL: no examples yet    */
+    size_t           channels, height, width; /* features: (D, 1, 1); tokens: (1, L, 1)         */
+    cull_dtype       dtype;      /* CULL_U8: images; CULL_F32: features; CULL_I32: tokens       */
+    size_t           vocabulary; /* every token is below; -1 is none. 0: inputs are no tokens   */
+    cull_data_rows  *rows;       /* of (channels, height, width), dense; NULL: no examples yet    */
     cull_data_target target;
     uint32_t        *origin; /* [count] which of rows, in the order of the source's files     */
     uint8_t         *marks;  /* [count] CULL_DATA_MARK_*                                      */

@@ -14,7 +14,9 @@ enum {
     CULL_DATA_TAKES_SIDE = 2, /* and fit */
     CULL_DATA_TAKES_LABEL = 4,
     CULL_DATA_TAKES_TARGET = 8, /* others than a class */
-    CULL_DATA_TAKES_MISSING = 16
+    CULL_DATA_TAKES_MISSING = 16,
+    CULL_DATA_TAKES_TEXT = 32,  /* a column or field that holds it */
+    CULL_DATA_TAKES_PIECES = 64 /* a tokenizer, and how long texts become */
 };
 
 typedef struct cull_data_format {
@@ -40,5 +42,6 @@ bool cull_data_ends_with(const char *text, const char *ending);
 extern const cull_data_format cull_data_arrays_format, cull_data_array_folder_format;
 extern const cull_data_format cull_data_csv_format;
 extern const cull_data_format cull_data_pictures_format;
+extern const cull_data_format cull_data_text_folder_format, cull_data_json_lines_format;
 
 #endif

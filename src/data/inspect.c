@@ -162,6 +162,7 @@ static cull_status remark_on_inputs(cull_dataset *set)
     TRY(cull_base_alloc(set->channels, sizeof *mark, "looking at inputs", &mark));
     for (size_t c = 0; c < set->channels; c++) constant += mark[c] = never_changes(set, c);
     list_marked(&set->feature_names, mark, set->channels, text);
+    if (set->dtype == CULL_I32 && !all_alike(set->sample)) goto done;
     if (constant == set->channels)
         TRY(cull_data_remark(set, "%s: its inputs never change", set->name));
     else if (all_alike(set->sample))

@@ -26,7 +26,7 @@ struct slot {
     char       *target;
     uint32_t   *places;
     void       *stored; /* one example, where each is to be read */
-    size_t      count;
+    size_t      count, length;
     uint64_t    epoch;
     bool        augment, ready;
     cull_status status;
@@ -38,7 +38,8 @@ struct cull_loader {
     cull_augment_desc   desc;
     struct slot        *slot;
     uint64_t            submitted, claimed, taken;
-    size_t              lent; /* batches before taken that are in use */
+    size_t              length; /* of the requests to come */
+    size_t              lent;   /* batches before taken that are in use */
     pthread_t          *worker;
     unsigned            started;
     pthread_mutex_t     lock;
@@ -60,7 +61,7 @@ static cull_status fill_slot(const cull_loader *loader, struct slot *slot)
         memcpy(slot->target + i * bytes, cull_data_target_at(set, slot->places[i]), bytes);
     }
     TRY(cull_data_make(set, &loader->desc, slot->places, slot->count, slot->epoch, slot->augment,
-                       slot->stored, slot->inputs));
+                       slot->length, slot->stored, slot->inputs));
 done:
     return status;
 }
@@ -208,6 +209,11 @@ void cull_data_loader_destroy(cull_loader *loader)
     cull_base_free(loader);
 }
 
+void cull_data_loader_cut(cull_loader *loader, size_t length)
+{
+    loader->length = length;
+}
+
 size_t cull_data_loader_room(const cull_loader *loader)
 {
     return loader->options.depth - (size_t)(loader->submitted - loader->taken) - loader->lent;
@@ -230,6 +236,7 @@ cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places,
     slot = &loader->slot[loader->submitted % loader->options.depth];
     memcpy(slot->places, places, count * sizeof *places);
     slot->count = count;
+    slot->length = loader->length;
     slot->epoch = epoch;
     slot->augment = augment;
     slot->ready = false;
@@ -256,7 +263,8 @@ static cull_tensor view_of(const cull_loader *loader, const struct slot *slot)
 {
     const cull_dataset  *set = loader->options.set;
     const cull_data_form form = loader->options.form;
-    size_t               c = set->channels, h = set->height, w = set->width;
+    size_t               c = set->channels, w = set->width;
+    size_t               h = slot->length ? slot->length : set->height;
 
     if (form.channels_last) return cull_images(slot->inputs, form.dtype, slot->count, h, w, c);
     return cull_images(slot->inputs, form.dtype, slot->count, c, h, w);
@@ -282,6 +290,7 @@ cull_status cull_data_loader_take(cull_loader *loader, cull_data_batch *out)
         .target = cull_matrix(slot->target, target->dtype, slot->count, target->width),
         .labels = target->kind == CULL_TARGET_CLASS ? (const int32_t *)(void *)slot->target : NULL,
         .places = slot->places,
+        .length = slot->length,
         .epoch = slot->epoch,
         .augmented = slot->augment};
 done:

@@ -27,6 +27,7 @@ typedef struct cull_data_batch {
     cull_tensor     target; /* (count, width) of the set's type               */
     const int32_t  *labels; /* [count] the same where they are classes, else NULL */
     const uint32_t *places; /* [count] in the pool                            */
+    size_t          length; /* tokens of each example; 0: all that are stored */
     uint64_t        epoch;
     bool            augmented;
 } cull_data_batch;
@@ -69,6 +70,9 @@ size_t cull_data_loader_room(const cull_loader *loader);
  */
 cull_status cull_data_loader_submit(cull_loader *loader, const uint32_t *places, size_t count,
                                     uint64_t epoch, bool augment);
+
+/* Of texts, batches that are asked for from now on have so many tokens an example; 0: all. */
+void cull_data_loader_cut(cull_loader *loader, size_t length);
 
 /*
  * The oldest batch that was submitted and not taken; waits until it is ready. It is

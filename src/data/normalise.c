@@ -120,6 +120,10 @@ cull_status cull_data_measure(cull_dataset *set)
     cull_status status = CULL_OK;
     void       *buffer = NULL;
 
+    if (set->dtype == CULL_I32) { /* numbers of pieces have no mean */
+        for (size_t c = 0; c < set->channels; c++) set->deviation[c] = 1;
+        goto done;
+    }
     if (!cull_data_base(set))
         TRY(cull_base_alloc(1, cull_data_row_bytes(set), "measuring a data set", &buffer));
     TRY(set->dtype == CULL_U8 ? measure_images(set, buffer) : measure_features(set, buffer));

@@ -65,15 +65,20 @@ cull_status cull_data_npz_write(const cull_dataset *set, const char *path, cull_
     cull_status      status = CULL_OK;
     cull_data_sink   sink = {.fd = -1};
     char             x[] = "x.npy", y[] = "y.npy", layout[] = "layout.npy";
-    cull_data_member member[] = {{.name = x}, {.name = y}, {.name = layout}};
-    size_t           count = 2;
+    char             vocabulary[] = "vocabulary.npy";
+    cull_data_member member[] = {
+        {.name = x}, {.name = y}, {.name = set->vocabulary ? vocabulary : layout}};
+    int64_t pieces = (int64_t)set->vocabulary;
+    size_t  count = 2;
 
     TRY(cull_data_check_labels(set));
     TRY(cull_data_sink_open(path, &sink));
     TRY(write_x(&sink, set, way, &member[0]));
     TRY(write_array(&sink, cull_data_targets_view(set), set->count * cull_data_target_bytes(set),
                     &member[1]));
-    if (must_say_layout(set))
+    if (set->vocabulary)
+        TRY(write_array(&sink, cull_vector(&pieces, CULL_I64, 1), sizeof pieces, &member[count++]));
+    else if (must_say_layout(set))
         TRY(write_array(&sink, cull_vector("nchw", CULL_U8, 4), 4, &member[count++]));
     TRY(cull_data_zip_finish(&sink, member, count));
     TRY(cull_data_sink_commit(&sink));

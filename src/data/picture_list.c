@@ -140,6 +140,26 @@ static cull_status remark(cull_picture_list *list, const char *text)
     return cull_texts_add(&list->remarks, text, strlen(text));
 }
 
+static const char *noun(const cull_picture_list *list)
+{
+    return list->of ? list->of : "pictures";
+}
+
+static bool is_named(const cull_picture_list *list, const char *path)
+{
+    return (list->named ? list->named : cull_data_picture_named)(path);
+}
+
+/* A folder beside those of the classes whose files have none. */
+static cull_status pass_over(cull_picture_list *list, const char *whole)
+{
+    char text[CULL_DATA_PATH + 128];
+
+    (void)snprintf(text, sizeof text, "%s: %s/ is no class and is not read", whole,
+                   list->passed_over);
+    return remark(list, text);
+}
+
 /* All class folders of a set. */
 static cull_status add_set(cull_picture_list *list, const char *set)
 {
@@ -155,21 +175,22 @@ static cull_status add_set(cull_picture_list *list, const char *set)
     TRY(names_in(whole, &names));
     for (size_t i = 0; i < names.count; i++) {
         TRY(cull_base_join(whole, names.text[i], path));
-        if (what_is(path) == A_FOLDER)
-            TRY(add_class(list, set, names.text[i]));
+        if (what_is(path) != A_FOLDER)
+            loose += is_named(list, names.text[i]);
+        else if (list->passed_over && strcmp(names.text[i], list->passed_over) == 0)
+            TRY(pass_over(list, whole));
         else
-            loose += cull_data_picture_named(names.text[i]);
+            TRY(add_class(list, set, names.text[i]));
     }
     if (list->classes.count == 0 && loose > 0)
         FAIL(CULL_BAD_FILE,
-             "%s: holds %zu pictures and no folders; put those of each class into a folder of its "
-             "own",
-             whole, loose);
+             "%s: holds %zu %s and no folders; put those of each class into a folder of its own",
+             whole, loose, noun(list));
     if (list->classes.count == 0)
-        FAIL(CULL_BAD_FILE, "%s: holds no folders of pictures, one for each class", whole);
+        FAIL(CULL_BAD_FILE, "%s: holds no folders of %s, one for each class", whole, noun(list));
     if (loose > 0) {
-        (void)snprintf(text, sizeof text,
-                       "%s: %zu pictures lie in no class's folder and are left out", whole, loose);
+        (void)snprintf(text, sizeof text, "%s: %zu %s lie in no class's folder and are left out",
+                       whole, loose, noun(list));
         TRY(remark(list, text));
     }
 done:

@@ -25,6 +25,11 @@ typedef struct cull_picture_list {
     size_t              count, room;
     cull_texts          classes; /* names of the folders, bytewise ascending; plain texts   */
     cull_texts          remarks;
+
+    /* what a list of other files sets before it is read */
+    const char *of;                  /* what they are, for sentences; NULL: pictures             */
+    bool (*named)(const char *path); /* does its name say that it is one? NULL: a picture's */
+    const char *passed_over;         /* a folder that is no class; NULL: none               */
 } cull_picture_list;
 
 typedef enum cull_picture_want {
@@ -34,8 +39,8 @@ typedef enum cull_picture_want {
 } cull_picture_want;
 
 /*
- * The files of one set. *list is zeroed and ended with cull_data_picture_list_clear(), after a
- * failure too.
+ * The files of one set. *list is zeroed but for what says which files, and ended with
+ * cull_data_picture_list_clear(), after a failure too.
  *
  * nameless  there are no classes: all files below the folder, or below train/ or test/ where there
  *           is the one that is wanted.

@@ -6,6 +6,7 @@
 
 #include "data/json_text.h"
 #include "data/reader.h"
+#include "data/vocabulary.h"
 
 enum { VERSION = 1, SHAPE = 3, MOST_WIDTH = 1 << 20, DIGITS = 17 };
 
@@ -18,6 +19,21 @@ static const char *const targets[] = {
 
 enum { TARGETS = sizeof targets / sizeof *targets };
 
+/* Examples of int32 are numbers of word pieces. */
+static cull_status take_vocabulary(const char *file, const json_t *root, cull_dataset *into)
+{
+    cull_status status = CULL_OK;
+    uint64_t    pieces = 0;
+
+    TRY(cull_data_json_count(file, root, "vocabulary", CULL_VOCABULARY_MOST, &pieces));
+    if (pieces < 1) FAIL(CULL_BAD_FILE, "%s: \"vocabulary\" is 0", file);
+    if (into->channels != 1 || into->width != 1)
+        FAIL(CULL_BAD_FILE, "%s: \"shape\" of texts is 1, their length and 1", file);
+    into->vocabulary = (size_t)pieces;
+done:
+    return status;
+}
+
 static cull_status take_shape(const char *file, const json_t *root, cull_dataset *into)
 {
     cull_status   status = CULL_OK;
@@ -29,8 +45,11 @@ static cull_status take_shape(const char *file, const json_t *root, cull_dataset
     TRY(cull_data_json_string(file, root, "dtype", &type));
     if (strcmp(type, cull_dtype_name(CULL_F32)) == 0)
         dtype = CULL_F32;
+    else if (strcmp(type, cull_dtype_name(CULL_I32)) == 0)
+        dtype = CULL_I32;
     else if (strcmp(type, cull_dtype_name(CULL_U8)) != 0)
-        FAIL(CULL_BAD_FILE, "%s: \"dtype\" is '%.32s'; uint8 and float32 are read", file, type);
+        FAIL(CULL_BAD_FILE,
+             "%s: \"dtype\" is '%.32s'; uint8, float32 and, of texts, int32 are read", file, type);
     TRY(cull_data_json_list(file, root, "shape", SHAPE, SHAPE, &list));
     for (size_t i = 0; i < SHAPE; i++) {
         const json_t *length = json_array_get(list, i);
@@ -42,6 +61,7 @@ static cull_status take_shape(const char *file, const json_t *root, cull_dataset
     /* Room for its constants is taken only where they are there. */
     TRY(cull_data_json_list(file, root, "mean", side[0], side[0], &list));
     TRY(cull_data_shape(into, file, dtype, side[0], side[1], side[2]));
+    if (dtype == CULL_I32) TRY(take_vocabulary(file, root, into));
 done:
     return status;
 }
@@ -189,6 +209,11 @@ static json_t *describe(const cull_dataset *set, const char *from, const uint64_
                   "target", targets[set->target.kind], "width", (json_int_t)set->target.width,
                   "classes", (json_int_t)set->classes);
 
+    if (root && set->vocabulary &&
+        json_object_set_new(root, "vocabulary", json_integer((json_int_t)set->vocabulary))) {
+        json_decref(root);
+        root = NULL;
+    }
     for (int role = CULL_DATA_TRAIN; root && role <= CULL_DATA_TEST; role++)
         if (count[role] &&
             json_object_set_new(root, roles[role], json_integer((json_int_t)count[role]))) {

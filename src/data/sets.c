@@ -278,6 +278,12 @@ static cull_status check_request(const cull_data_request *r, unsigned takes)
         FAIL_OPTION("data.label", "%s has no columns to choose from", r->name);
     if (r->missing != CULL_MISSING_REFUSED && !(takes & CULL_DATA_TAKES_MISSING))
         FAIL_OPTION("data.missing", "%s is no table with cells that may be missing", r->name);
+    if (r->tokenizer && !(takes & CULL_DATA_TAKES_PIECES))
+        FAIL_OPTION("data.tokenizer", "%s holds no texts to be cut into pieces", r->name);
+    if (r->length && !(takes & CULL_DATA_TAKES_PIECES))
+        FAIL_OPTION("data.length", "%s holds no texts to be cut into pieces", r->name);
+    if (r->text && !(takes & CULL_DATA_TAKES_TEXT))
+        FAIL_OPTION("data.text", "%s has no columns or fields to choose from", r->name);
     if (r->target != CULL_TARGET_CLASS && !(takes & CULL_DATA_TAKES_TARGET))
         FAIL_OPTION("model.loss", "%s has a class for each example, and this loss wants others",
                     r->name);

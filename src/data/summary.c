@@ -1,10 +1,12 @@
 /* data/summary.c - what is in a data set, as the public API has it. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "data/dataset.h"
 #include "data/strata.h"
+#include "data/tokens.h"
 
 /* Of the summary's own: a list that ends with NULL, or NULL for none. */
 static cull_status copy_list(const cull_texts *from, char ***out)
@@ -49,6 +51,8 @@ done:
 
 enum { CHANNELS = sizeof(((cull_data_summary *)0)->mean) / sizeof(double) };
 
+#define WITH_LISTS offsetof(cull_data_summary, vocabulary) /* bytes of a struct that has them */
+
 cull_status cull_data_summarise(const cull_data_request *request, cull_data_summary *out)
 {
     cull_status       status = CULL_OK;
@@ -73,7 +77,9 @@ cull_status cull_data_summarise(const cull_data_request *request, cull_data_summ
         made.deviation[c] = set->deviation[c];
     }
     TRY(count_classes(set, &made));
-    if (!out->size || out->size >= sizeof made) { /* a shorter struct could not end the lists */
+    made.vocabulary = set->vocabulary;
+    if (set->vocabulary) TRY(cull_data_tokens_count(set, &made.tokens, &made.longest));
+    if (!out->size || out->size >= WITH_LISTS) { /* a shorter struct could not end the lists */
         TRY(copy_list(&set->class_names, &made.class_names));
         TRY(copy_list(&set->remarks, &made.remarks));
     }
@@ -87,7 +93,7 @@ done:
 
 void cull_data_summary_clear(cull_data_summary *summary)
 {
-    if (!summary || (summary->size && summary->size < sizeof *summary)) return;
+    if (!summary || (summary->size && summary->size < WITH_LISTS)) return;
     clear_list(summary->class_names);
     clear_list(summary->remarks);
     summary->class_names = summary->remarks = NULL;

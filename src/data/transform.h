@@ -17,7 +17,7 @@ typedef struct cull_data_augment {
 
 /* How examples are handed over: float32 or float64; (N, C, H, W) or (N, H, W, C). */
 typedef struct cull_data_form {
-    cull_dtype dtype; /* CULL_F32, CULL_F64 or CULL_BF16 */
+    cull_dtype dtype; /* CULL_F32, CULL_F64 or CULL_BF16; of tokens CULL_I32 */
     bool       channels_last;
 } cull_data_form;
 
@@ -31,12 +31,13 @@ cull_status cull_data_augment_check(const cull_data_augment *augment, cull_data_
 cull_augment_desc cull_data_describe(const cull_dataset *set, const cull_data_augment *augment,
                                      cull_data_form form);
 
-/* Make the examples at `places`, each below set->count, one behind the other in out; buffer has
+/* Make the examples at `places`, each below set->count, one behind the other in out, of tokens the
+ * first `length` of each (0: all); buffer has
  * room for one stored example, or is NULL where the set has a base. Allocates nothing, and fails
  * only where a row cannot be read. */
 cull_status cull_data_make(const cull_dataset *set, const cull_augment_desc *desc,
                            const uint32_t *places, size_t count, uint64_t epoch, bool augmented,
-                           void *buffer, void *out);
+                           size_t length, void *buffer, void *out);
 
 /*
  * Write the examples at `places`, one behind the other, to out, which has room for `count`

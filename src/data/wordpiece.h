@@ -1,5 +1,6 @@
 /*
- * data/wordpiece.h - text as numbers of word pieces, as BERT's uncased models take it.
+ * data/wordpiece.h - text as numbers of word pieces, as BERT's models take it; by default as the
+ * uncased ones do.
  *
  *     [CLS]-like marks in the text stand for themselves
  *     clean      control characters and U+FFFD go, all white space is a blank
@@ -21,14 +22,16 @@
 
 typedef struct cull_wordpiece cull_wordpiece;
 
-/* From a vocabulary, one piece a line, numbered by its line from 0. CULL_BAD_FILE: a piece is there
- * twice, or [PAD], [UNK], [CLS] or [SEP] is not. */
+/* From a tokenizer.json, a vocabulary (one piece a line, numbered by its line from 0), or a folder
+ * that holds either, as docs/formats.md says. CULL_BAD_FILE: a piece is there twice, a mark is
+ * missing, or it is a tokenizer of another kind. */
 cull_status cull_wordpiece_open(const char *path, cull_wordpiece **out);
-/* The same from bytes; `name` begins the sentence. */
+/* A vocabulary from bytes; `name` begins the sentence. */
 cull_status cull_wordpiece_parse(const char *name, const void *data, size_t bytes,
                                  cull_wordpiece **out);
 void        cull_wordpiece_close(cull_wordpiece *w);
 
+/* Every number of a piece is below. */
 size_t cull_wordpiece_count(const cull_wordpiece *w);
 /* The number of a piece; -1: there is none. */
 int32_t cull_wordpiece_find(const cull_wordpiece *w, const char *piece);

@@ -216,7 +216,7 @@ static inline bool cull_nn_params_straight(const cull_params *params)
     return params->turns == 0;
 }
 
-/* ---- plans (plan.c, plan_steps.c, plan_memory.c) ---- */
+/* ---- plans (plan.c, plan_steps.c, plan_memory.c, plan_room.c) ---- */
 typedef enum cull_plan_mode {
     CULL_PLAN_SCORE,
     CULL_PLAN_LEARN,
@@ -228,11 +228,29 @@ typedef enum cull_plan_mode {
 
 typedef struct cull_plan cull_plan;
 
+/* Memory for activations that several plans of one mode use in turn: what one left there is gone
+ * when another ran, and signals that it lent are refused then. It grows by a new block, which the
+ * plans that come later share; so whoever makes the largest first has one. Into zeros but for the
+ * backend; plans must have ended before it does. */
+typedef struct cull_plan_room {
+    cull_backend *backend;
+    char         *block;
+    size_t        bytes, all; /* of the block; and of all so far */
+    cull_kit      kit;        /* of them                         */
+    uint64_t      runs;       /* of all plans in it, so far      */
+} cull_plan_room;
+
+void cull_nn_plan_room_clear(cull_plan_room *room);
+
 /* The first batchnorm that sees one value a channel of an example, by its name; NULL: none. */
 const char *cull_nn_lone_norm(const cull_model *model);
 /* Do batches of so many have statistics to be normalised by? CULL_BAD_ARGUMENT names the norm. */
 cull_status cull_nn_check_statistics(const cull_model *model, size_t batch);
 
+/* room: where its activations lie; NULL: in memory of its own. */
+cull_status cull_nn_plan_create_in(cull_plan_room *room, const cull_model *model,
+                                   cull_params *params, cull_backend *backend, cull_plan_mode mode,
+                                   size_t batch, cull_loss loss, cull_plan **out);
 cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cull_backend *backend,
                                 cull_plan_mode mode, size_t batch, cull_loss loss, cull_plan **out);
 void        cull_nn_plan_destroy(cull_plan *plan);
@@ -244,12 +262,13 @@ void        cull_nn_plan_destroy(cull_plan *plan);
  * see rows that are not there.
  */
 typedef struct cull_batch {
-    size_t             count;
-    const void        *inputs; /* (count, C, H, W) or (count, H, W, C) as cull_nn_plan_input says */
-    const void        *more[CULL_MODEL_INPUTS - 1]; /* further inputs of a model that has them    */
-    const void        *target;                      /* as the plan's loss has them */
-    const double      *weight;                      /* NULL: 1 */
-    const uint32_t    *place;                       /* NULL: 0 .. count-1 */
+    size_t        count;
+    size_t        length; /* positions of each sequence, for who looks for a plan; 0: the model's */
+    const void   *inputs; /* (count, C, H, W) or (count, H, W, C) as cull_nn_plan_input says */
+    const void   *more[CULL_MODEL_INPUTS - 1]; /* further inputs of a model that has them    */
+    const void   *target;                      /* as the plan's loss has them */
+    const double *weight;                      /* NULL: 1 */
+    const uint32_t    *place;                  /* NULL: 0 .. count-1 */
     uint64_t           step, epoch;
     const cull_moment *now; /* the same where a recorded step reads them; NULL: they are fixed */
     cull_key           key; /* of dropout         */

@@ -64,6 +64,13 @@ cull_status cull_nn_check_statistics(const cull_model *model, size_t batch)
 cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cull_backend *backend,
                                 cull_plan_mode mode, size_t batch, cull_loss loss, cull_plan **out)
 {
+    return cull_nn_plan_create_in(NULL, model, params, backend, mode, batch, loss, out);
+}
+
+cull_status cull_nn_plan_create_in(cull_plan_room *room, const cull_model *model,
+                                   cull_params *params, cull_backend *backend, cull_plan_mode mode,
+                                   size_t batch, cull_loss loss, cull_plan **out)
+{
     cull_status status = CULL_OK;
     cull_plan  *plan = NULL;
 
@@ -77,6 +84,7 @@ cull_status cull_nn_plan_create(const cull_model *model, cull_params *params, cu
     plan->model = model;
     plan->params = params;
     plan->backend = plan->kit.backend = backend;
+    plan->room = room;
     plan->mode = mode;
     plan->batch = batch;
     plan->values_in = cull_nn_plan_values(params, mode);
@@ -169,6 +177,18 @@ static void bind_input(cull_plan *plan, int node, const void *data)
     }
 }
 
+/* By what number it is told whether what was lent is still there. */
+static const uint64_t *passes_of(const cull_plan *plan)
+{
+    return plan->room ? &plan->room->runs : &plan->runs;
+}
+
+static void count_run(cull_plan *plan)
+{
+    plan->runs++;
+    if (plan->room) plan->room->runs++;
+}
+
 /* What the latest batch is; nothing of it is copied. */
 static cull_status take_batch(cull_plan *plan, const cull_batch *batch)
 {
@@ -176,7 +196,7 @@ static cull_status take_batch(cull_plan *plan, const cull_batch *batch)
 
     if (batch->count != plan->batch)
         FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples is given %zu", plan->batch, batch->count);
-    plan->runs++;
+    count_run(plan);
     plan->target = batch->target;
     plan->place = batch->place ? batch->place : plan->order;
     plan->run_step = batch->step;
@@ -250,8 +270,8 @@ static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *o
                           .place = plan->place,
                           .step = plan->run_step,
                           .epoch = plan->run_epoch,
-                          .passes = &plan->runs,
-                          .lent = plan->runs,
+                          .passes = passes_of(plan),
+                          .lent = *passes_of(plan),
                           .device = cull_backend_device(plan->backend)};
     if (wanted & CULL_SIGNAL_LOSS)
         out->loss = lying_on(plan, cull_vector(plan->loss, CULL_F64, plan->batch));
@@ -367,7 +387,7 @@ cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subs
         FAIL(CULL_BAD_ARGUMENT, "learning from kept rows takes two plans of one model and backend");
     if (subset->count != plan->batch)
         FAIL(CULL_BAD_ARGUMENT, "a plan for %zu examples is given %zu", plan->batch, subset->count);
-    plan->runs++;
+    count_run(plan);
     TRY(gather(plan, kept, subset->index));
     TRY(kept_loss(plan, kept, subset));
     plan->run_step = kept->run_step;

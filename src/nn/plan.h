@@ -47,14 +47,15 @@ struct cull_plan {
     cull_layer_op *loss_op;
 
     /* memory of the backend; learn-from-kept: operations too */
-    cull_kit  kit;
-    char     *arena;
-    size_t    bytes;      /* of the arena and what is of one entry an example                  */
-    double   *loss;       /* [batch]                                                           */
-    void     *p;          /* [batch * classes] wide                                            */
-    uint32_t *order;      /* [batch] 0 .. batch-1, the places of a batch that names none       */
-    double   *share;      /* [batch] learn-from-kept: a row's weight in BatchNorm's backward   */
-    void     *own_target; /* [batch] learn-from-kept: gathered, as the places                */
+    cull_kit        kit;
+    cull_plan_room *room; /* whose the arena is; NULL: the kit's */
+    char           *arena;
+    size_t          bytes; /* of the arena and what is of one entry an example                  */
+    double         *loss;  /* [batch]                                                           */
+    void           *p;     /* [batch * classes] wide                                            */
+    uint32_t       *order; /* [batch] 0 .. batch-1, the places of a batch that names none       */
+    double         *share; /* [batch] learn-from-kept: a row's weight in BatchNorm's backward   */
+    void     *own_target;  /* [batch] learn-from-kept: gathered, as the places                */
     uint32_t *own_place;
 
     cull_gathered *gathered; /* [values + 2 steps] learn-from-kept: what rows are taken of */
@@ -93,6 +94,8 @@ static inline bool cull_plan_keeps(cull_plan_mode mode)
 
 /* plan_steps.c: values and steps from the model's nodes, layouts chosen, BatchNorm fused. */
 cull_status cull_plan_make_steps(cull_plan *plan);
+/* plan_room.c: so many bytes that plans share. */
+cull_status cull_plan_room_take(cull_plan_room *room, size_t bytes, char **out);
 /* plan_memory.c: one arena for all values, gradients and states; args point into it. */
 cull_status cull_plan_make_memory(cull_plan *plan);
 

@@ -254,8 +254,12 @@ cull_status cull_plan_make_memory(cull_plan *plan)
     TRY(cull_base_alloc(layout.count, sizeof *layout.buffer, "a plan", &layout.buffer));
     list_buffers(plan, &layout);
     TRY(place(&layout, &total));
-    TRY(cull_kit_allocate(&plan->kit, total, 1, "a plan's activations", &plan->arena));
-    plan->bytes = total + plan->batch * plan->model->classes * cull_dtype_size(plan->wide);
+    if (plan->room)
+        TRY(cull_plan_room_take(plan->room, total, &plan->arena));
+    else
+        TRY(cull_kit_allocate(&plan->kit, total, 1, "a plan's activations", &plan->arena));
+    plan->bytes =
+        (plan->room ? 0 : total) + plan->batch * plan->model->classes * cull_dtype_size(plan->wide);
     for (size_t i = 0; i < layout.count; i++) {
         struct buffer *b = &layout.buffer[i];
         if (b->last < b->first || b->bytes == 0) continue;

@@ -11,6 +11,7 @@
 
 #define SHAPE  "cull.input"
 #define DTYPE  "cull.dtype"
+#define PIECES "cull.vocabulary"
 #define TARGET "cull.target"
 #define COUNT  "cull.outputs"
 #define MEAN   "cull.mean"
@@ -53,6 +54,10 @@ void cull_card_put(cull_json *json, const cull_card *card)
     (void)snprintf(text, sizeof text, "%zux%zux%zu", card->channels, card->height, card->width);
     cull_json_text(json, SHAPE, text);
     cull_json_text(json, DTYPE, cull_dtype_name(card->dtype));
+    if (card->vocabulary) {
+        (void)snprintf(text, sizeof text, "%zu", card->vocabulary);
+        cull_json_text(json, PIECES, text);
+    }
     cull_json_text(json, TARGET, targets[card->target]);
     (void)snprintf(text, sizeof text, "%zu", card->outputs);
     cull_json_text(json, COUNT, text);
@@ -167,8 +172,13 @@ static cull_status take_sizes(const char *path, const json_t *metadata, cull_car
     out->channels = shape[0];
     out->height = shape[1];
     out->width = shape[2];
-    out->dtype = strcmp(dtype, cull_dtype_name(CULL_U8)) == 0 ? CULL_U8 : CULL_F32;
+    out->dtype = strcmp(dtype, cull_dtype_name(CULL_U8)) == 0    ? CULL_U8
+                 : strcmp(dtype, cull_dtype_name(CULL_I32)) == 0 ? CULL_I32
+                                                                 : CULL_F32;
     if (strcmp(dtype, cull_dtype_name(out->dtype)) != 0) TRY(complain(path, DTYPE));
+    if (out->dtype == CULL_I32 &&
+        !take_product(cull_records_word(metadata, PIECES), 1, &out->vocabulary))
+        TRY(complain(path, PIECES));
     while (kind < TARGETS && strcmp(target, targets[kind]) != 0) kind++;
     if (kind == TARGETS) TRY(complain(path, TARGET));
     out->target = (cull_target_kind)kind;

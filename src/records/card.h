@@ -15,7 +15,8 @@ enum { CULL_CARD_MOST = 65536 }; /* channels whose constants are written */
 
 typedef struct cull_card {
     size_t           channels, height, width; /* of an input; channels 0: nothing is said    */
-    cull_dtype       dtype;                   /* CULL_U8: images; CULL_F32: features         */
+    cull_dtype       dtype;      /* CULL_U8: images; CULL_F32: features; CULL_I32: tokens    */
+    size_t           vocabulary; /* every token is below; 0: inputs are no tokens            */
     cull_target_kind target;
     size_t           outputs;               /* classes, or numbers that are told           */
     double          *mean, *deviation;      /* [channels], as a data set has them          */

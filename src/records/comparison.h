@@ -87,7 +87,9 @@ typedef struct cull_costs {
     double start;                                       /* of a run, before its steps   */
     double waited; /* share of the time that other programs had  */
     double load;   /* of an example                     */
-    double optim;  /* of a step                         */
+    double
+        tokens; /* of texts, of an example in its batch; work is matched by them. 0: by examples */
+    double optim; /* of a step                         */
     size_t sizes;
     struct cull_cost_size {
         size_t batch;
@@ -147,9 +149,11 @@ typedef struct cull_records_comparison {
         double      cores;
     } machine;
     double             threads, jobs, margin, classes;
-    double             test;   /* examples that results are taken from */
-    const char        *metric; /* key of what arms and runs are judged by; "": accuracy */
-    cull_option       *recipe; /* [pairs] */
+    const char        *matched; /* "tokens": what work was counted and matched by; "": examples */
+    double             tokens;  /* then, those of an example on the mean; else NaN            */
+    double             test;    /* examples that results are taken from */
+    const char        *metric;  /* key of what arms and runs are judged by; "": accuracy */
+    cull_option       *recipe;  /* [pairs] */
     size_t             pairs;
     size_t             seeds; /* 1, 2, ... */
     double             full_step;

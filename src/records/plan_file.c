@@ -70,6 +70,7 @@ static const cull_records_field table[] = {
     T(SIZE, pool), T(SIZE, validation), T(SIZE, test), T(SIZE, classes), T(SIZE, parameters),
     T(NUMBER, start), T(NUMBER, waited), T(NUMBER, load), T(NUMBER, optim),
 };
+static const cull_records_field of_texts[] = {T(NUMBER, tokens)};
 static const cull_records_field size[] = {
     CULL_FIELD(struct cull_cost_size, "batch", SIZE, batch),
     CULL_FIELD(struct cull_cost_size, "seconds", NUMBER, seconds),
@@ -97,6 +98,7 @@ cull_status cull_records_costs_write(const char *path, const cull_records_costs 
     cull_records_begin(&json);
     cull_records_put(&json, CULL_FIELDS(costs_head), costs);
     cull_records_put(&json, CULL_FIELDS(table), costs);
+    if (costs->table.tokens > 0) cull_records_put(&json, CULL_FIELDS(of_texts), costs);
     cull_records_put_list(&json, "learn", CULL_FIELDS(size), costs->table.learn, costs->table.sizes,
                           sizeof *costs->table.learn);
     cull_json_open(&json, "arms", '[');
@@ -150,6 +152,8 @@ cull_status cull_records_costs_read(const char *path, cull_records_costs *out)
     TRY(cull_records_load(path, &out->root));
     cull_records_take(out->root, CULL_FIELDS(costs_head), out);
     cull_records_take(out->root, CULL_FIELDS(table), out);
+    cull_records_take(out->root, CULL_FIELDS(of_texts), out);
+    if (!(out->table.tokens > 0)) out->table.tokens = 0;
     arms = json_object_get(out->root, "arms");
     TRY(cull_records_take_list(arms, CULL_FIELDS(own), sizeof *out->arm, SIZE_MAX, &out->arm,
                                &out->arms));

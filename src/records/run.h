@@ -24,6 +24,7 @@ typedef struct cull_records_work {
     double scored, trained;      /* examples                                    */
     double thirds, proxy_thirds; /* counted work; that of a proxy, NaN: none    */
     double cost;                 /* the same in whole examples; not in run.json */
+    double tokens_scored, tokens_trained, token_thirds; /* of texts; NaN: examples are none */
     double subsets, subsets_filled, subsets_short, subsets_fallback, filled;
     double seconds;
     double seconds_by[CULL_PHASES], joules_by[CULL_PHASES];

@@ -31,6 +31,7 @@ static const cull_records_field of_evaluation[] = {
 };
 static const cull_records_field so_far[] = {
     SOFAR(COUNT, scored), SOFAR(COUNT, trained), SOFAR(COUNT, thirds), SOFAR(COUNT, proxy_thirds),
+    SOFAR(COUNT, tokens_scored), SOFAR(COUNT, tokens_trained), SOFAR(COUNT, token_thirds),
     SOFAR(NUMBER, cost), SOFAR(COUNT, subsets), SOFAR(COUNT, subsets_filled),
     SOFAR(COUNT, subsets_short), SOFAR(COUNT, subsets_fallback), SOFAR(COUNT, filled),
     SOFAR(NUMBER, seconds),

@@ -63,6 +63,11 @@ cull_status cull_rep_table_setup(cull_rep_page *page, const cull_rep_comparison 
         cull_rep_print(html, "%.0f %s a run, %.0f %s at a time. ", c->is.threads,
                        c->is.threads == 1 ? "thread" : "threads", c->is.jobs,
                        c->is.jobs == 1 ? "run" : "runs");
+    if (isfinite(c->is.tokens))
+        cull_rep_print(html,
+                       "Work is counted and matched in tokens, padding included: an example is "
+                       "%.0f of them. ",
+                       c->is.tokens);
     if (c->is.created[0]) {
         cull_rep_put(html, "Begun ");
         cull_rep_escape(html, c->is.created, 40);

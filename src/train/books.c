@@ -29,6 +29,8 @@ cull_status cull_books_note(cull_books *books, const cull_moment *now, const cul
     TRY(cull_tally_add(&books->tally, now, &seen->signals, seen->weight));
     books->meter.trained += count;
     books->meter.thirds += seen->thirds * count;
+    books->meter.tokens_trained += count * seen->length;
+    books->meter.token_thirds += seen->thirds * count * seen->length;
 done:
     return status;
 }

@@ -4,6 +4,7 @@
  * Candidates that are scored, or all trained, are asked of the loader ahead, on the guess that the
  * next steps take as many; when the guess is wrong, they are asked for again.
  */
+#include "base/alloc.h"
 #include "train/feed.h"
 
 bool cull_feed_loads(const cull_needs *needs)
@@ -22,6 +23,7 @@ static cull_dtype type_of(const cull_feed *feed, const cull_needs *needs)
 {
     bool scored = needs->action == CULL_SELECT_BATCH && cull_feed_loads(needs);
 
+    if (feed->form.dtype == CULL_I32) return CULL_I32; /* tokens are what they are */
     return scored && feed->setup->score.bf16 ? CULL_BF16 : feed->form.dtype;
 }
 
@@ -67,6 +69,7 @@ static cull_status fill_loader(cull_feed *feed, cull_sel_course course, const cu
         course.at = a->to;
         if (!cull_sel_course_takes(&course, needs, &count)) break;
         if (count > feed->loader_room) break; /* a short batch came first: widened when it is due */
+        cull_data_loader_cut(feed->loader, cull_feed_length(feed, a->to, count));
         TRY(cull_data_loader_submit(feed->loader, feed->walk.place + a->to, count, course.epoch,
                                     a->augment));
         a->to += count;
@@ -95,6 +98,7 @@ cull_status cull_feed_take(cull_feed *feed, const cull_sel_step *step,
     TRY(fill_loader(feed, *course, &step->needs));
     TRY(cull_data_loader_take(feed->loader, &batch));
     a->from += batch.count;
+    out->length = batch.length;
     TRY(fill_loader(feed, *course, &step->needs));
     out->inputs = batch.inputs.data;
     out->target = batch.target.data;
@@ -139,7 +143,8 @@ static cull_status bring_there(cull_feed *feed, const cull_sel_step *step, bool 
                                           .count = n,
                                           .now = out->now,
                                           .augmented = augments(feed->setup, &step->needs),
-                                          .to = type_of(feed, &step->needs)},
+                                          .to = type_of(feed, &step->needs),
+                                          .length = out->length},
                            met->inputs));
     TRY(cull_resident_targets(feed->resident, out->place, n, met->target));
     out->inputs = met->inputs;
@@ -178,6 +183,7 @@ cull_status cull_feed_bring(cull_feed *feed, const cull_sel_step *step,
     bool   load = cull_feed_loads(&step->needs);
 
     *out = (cull_batch){.count = step->count,
+                        .length = cull_feed_length(feed, at, step->count),
                         .place = feed->walk.place + at,
                         .weight = feed->walk.weighs ? feed->walk.weight + at : NULL,
                         .step = course->step,
@@ -194,29 +200,46 @@ static cull_status take_met(cull_feed *feed, const cull_batch *met, const uint32
                             size_t count)
 {
     const cull_gathered list[] = {
-        {met->inputs, feed->rows.inputs, cull_resident_row(feed->resident)},
+        {met->inputs, feed->rows.inputs, cull_resident_row_at(feed->resident, met->length)},
         {met->target, feed->rows.target, cull_resident_target(feed->resident)}};
 
     return cull_resident_take(feed->resident, list, sizeof list / sizeof *list, index, count,
                               met->count);
 }
 
-/* By place; rows that were made already are copied. */
-static cull_status make_rows(cull_feed *feed, const cull_batch *met, bool as_trained,
+/* By place; rows that were made already, as long, are copied. */
+static cull_status make_rows(cull_feed *feed, const cull_batch *met, bool as_trained, size_t length,
                              const uint32_t *place, const uint32_t *index, size_t count)
 {
     cull_status status = CULL_OK;
 
     TRY(cull_resident_targets(feed->resident, place, count, feed->rows.target));
-    TRY(cull_resident_make(feed->resident,
-                           &(cull_wanted){.place = place,
-                                          .count = count,
-                                          .now = met->now,
-                                          .augmented = feed->setup->augments,
-                                          .held = as_trained ? met->inputs : NULL,
-                                          .index = index},
-                           feed->rows.inputs));
+    TRY(cull_resident_make(
+        feed->resident,
+        &(cull_wanted){.place = place,
+                       .count = count,
+                       .now = met->now,
+                       .augmented = feed->setup->augments,
+                       .length = length,
+                       .held = as_trained && length == met->length ? met->inputs : NULL,
+                       .index = index},
+        feed->rows.inputs));
 done:
+    return status;
+}
+
+/* The length of texts that were chosen over several steps, by their places, which lie where the
+ * backend computes. */
+static cull_status measure(cull_feed *feed, const uint32_t *place, size_t count, size_t *length)
+{
+    cull_status status = CULL_OK;
+    uint32_t   *here = NULL;
+
+    TRY(cull_base_alloc(count, sizeof *here, "a batch", &here));
+    TRY(cull_backend_download(feed->backend, here, place, count * sizeof *here));
+    *length = cull_resident_length(feed->resident, here, count);
+done:
+    cull_base_free(here);
     return status;
 }
 
@@ -225,13 +248,16 @@ cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_tra
 {
     cull_status     status = CULL_OK;
     const uint32_t *place = subset->place + from, *index = subset->index + from;
-    size_t          n = to - from;
+    size_t          n = to - from, length = met->length;
 
+    if (carried && feed->resident->bucket) TRY(measure(feed, place, n, &length));
     TRY(cull_rows_make(feed->backend, n, cull_resident_row(feed->resident),
                        cull_resident_target(feed->resident), &feed->rows));
-    TRY(as_trained && met->inputs && !carried ? take_met(feed, met, index, n)
-                                              : make_rows(feed, met, as_trained, place, index, n));
+    TRY(as_trained && met->inputs && !carried
+            ? take_met(feed, met, index, n)
+            : make_rows(feed, met, as_trained, length, place, index, n));
     *out = (cull_batch){.count = n,
+                        .length = length,
                         .inputs = feed->rows.inputs,
                         .target = feed->rows.target,
                         .weight = subset->weight + from,

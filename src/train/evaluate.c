@@ -19,7 +19,7 @@ static cull_status score(void *context, const cull_batch *batch)
     cull_plan   *plan = NULL;
     cull_signals seen = {0};
 
-    TRY(cull_learner_plan(w->learner, CULL_PLAN_SCORE, batch->count, &plan));
+    TRY(cull_learner_plan(w->learner, CULL_PLAN_SCORE, batch->count, batch->length, &plan));
     TRY(cull_nn_score(plan, batch, CULL_STATS_RUNNING, CULL_SIGNAL_LOSS | CULL_SIGNAL_P, &seen));
     TRY(cull_kit_run(&w->learner->judging, CULL_OP_SUMMARY, 0,
                      &(cull_op_args){.summary = {.rows = seen.count,
@@ -56,6 +56,7 @@ cull_status cull_learner_evaluate(cull_learner *learner, cull_resident *set, cul
                             .form = form,
                             .batch = cull_train_evaluate_batch(learner->setup, b),
                             .workers = learner->setup->workers,
+                            .sorted = kind != CULL_LOSS_BINARY,
                             .rows = &learner->swept};
 
     if (!learner->judged)

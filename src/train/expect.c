@@ -73,7 +73,7 @@ static cull_status make_plan(const struct look *t, cull_plans *plans, cull_plan_
     cull_plan *plan = NULL;
 
     if (plans->count == CULL_TRAIN_PLANS - 2 || size == 0) return CULL_OK;
-    return cull_plans_get(plans, mode, size, t->setup->loss, &plan);
+    return cull_plans_get(plans, mode, size, 0, t->setup->loss, &plan);
 }
 
 static cull_status make_plans(const struct look *t, const cull_needs *needs, size_t size,

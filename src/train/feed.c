@@ -22,6 +22,8 @@ cull_status cull_feed_open(const cull_train_setup *setup, cull_resident *residen
     out->resident = resident;
     out->form = form;
     out->key = cull_key_make(setup->seed, "dropout");
+    out->cut = cull_key_make(setup->seed, "lengths");
+    out->unit = setup->batch;
     TRY(cull_data_order_init(&out->order, pool, setup->batch, setup->drop_short, setup->seed));
     cull_data_order_epoch(&out->order, 0, NULL, pool);
     if (setup->augments) TRY(cull_data_augment_check(&setup->augment, form, resident->set));
@@ -34,6 +36,9 @@ static void clear_walk(cull_walk *walk)
     cull_base_free(walk->place);
     cull_base_free(walk->weight);
     cull_base_free(walk->end);
+    cull_base_free(walk->bucket);
+    cull_base_free(walk->from);
+    cull_base_free(walk->scratch);
     *walk = (cull_walk){0};
 }
 
@@ -47,7 +52,7 @@ void cull_feed_close(cull_feed *feed)
     *feed = (cull_feed){0};
 }
 
-static cull_status make_room(cull_walk *walk, size_t count)
+static cull_status make_room(cull_walk *walk, bool texts, size_t count)
 {
     cull_status status = CULL_OK;
 
@@ -55,6 +60,11 @@ static cull_status make_room(cull_walk *walk, size_t count)
     TRY(cull_base_grow(count, sizeof *walk->place, "an epoch", &walk->place));
     TRY(cull_base_grow(count, sizeof *walk->weight, "an epoch", &walk->weight));
     TRY(cull_base_grow(count, sizeof *walk->end, "an epoch", &walk->end));
+    if (texts) {
+        TRY(cull_base_grow(count, sizeof *walk->bucket, "an epoch", &walk->bucket));
+        TRY(cull_base_grow(count, sizeof *walk->from, "an epoch", &walk->from));
+        TRY(cull_base_grow(count, sizeof(double), "an epoch", &walk->scratch));
+    }
     walk->room = count;
 done:
     return status;
@@ -100,13 +110,38 @@ static void walk_groups(cull_data_order *order, uint64_t epoch, const cull_subse
     }
 }
 
+/* The walk's entries in batches of about one length. */
+static void sort_walk(cull_feed *feed, uint64_t epoch)
+{
+    cull_walk *w = &feed->walk;
+    double    *weight = (double *)(void *)w->scratch;
+
+    for (size_t i = 0; i < w->count; i++) w->bucket[i] = feed->resident->bucket[w->place[i]];
+    cull_data_buckets_order(feed->cut, epoch, w->bucket, w->count, feed->unit, w->scratch, w->from);
+    memcpy(w->scratch, w->place, w->count * sizeof *w->place);
+    for (size_t i = 0; i < w->count; i++) w->place[i] = w->scratch[w->from[i]];
+    if (!w->weighs) return;
+    memcpy(weight, w->weight, w->count * sizeof *weight);
+    for (size_t i = 0; i < w->count; i++) w->weight[i] = weight[w->from[i]];
+}
+
+void cull_feed_cut(cull_feed *feed, size_t unit)
+{
+    feed->unit = unit;
+}
+
+size_t cull_feed_length(const cull_feed *feed, size_t at, size_t count)
+{
+    return cull_resident_length(feed->resident, feed->walk.place + at, count);
+}
+
 cull_status cull_feed_epoch(cull_feed *feed, uint64_t epoch, const cull_subset *subset)
 {
     cull_status status = CULL_OK;
     size_t      pool = feed->resident->set->count;
     cull_walk  *w = &feed->walk;
 
-    TRY(make_room(w, subset ? subset->count : pool));
+    TRY(make_room(w, feed->resident->bucket != NULL, subset ? subset->count : pool));
     w->groups = 0;
     w->weighs = subset != NULL;
     if (!subset)
@@ -116,6 +151,7 @@ cull_status cull_feed_epoch(cull_feed *feed, uint64_t epoch, const cull_subset *
     else
         walk_entries(&feed->order, epoch, subset, w);
     if (subset) w->count = subset->count;
+    if (feed->resident->bucket && !w->groups) sort_walk(feed, epoch);
     if (feed->loader) cull_data_loader_drop(feed->loader);
     feed->ahead = (cull_ahead){0};
 done:

@@ -33,6 +33,10 @@ typedef struct cull_walk {
     size_t   *end;    /* [groups] where each training batch of a subset ends         */
     size_t    groups; /* 0: any batches will do                                      */
     bool      weighs; /* weight[] holds; else all 1                                  */
+
+    /* [room] of texts, which are put into another order */
+    uint8_t  *bucket;
+    uint32_t *from, *scratch;
 } cull_walk;
 
 /* What the loader was asked for: examples from .. to of the walk, `size` at a time. */
@@ -46,7 +50,9 @@ typedef struct cull_feed {
     cull_backend           *backend;
     cull_resident          *resident; /* the training set                              */
     cull_data_form          form;
-    cull_key                key; /* of dropout                                         */
+    cull_key                key;  /* of dropout                                         */
+    cull_key                cut;  /* of batches by length                               */
+    size_t                  unit; /* examples of such a batch                           */
     cull_data_order         order;
     cull_walk               walk;
     cull_loader            *loader; /* on the host                                     */
@@ -61,12 +67,19 @@ cull_status cull_feed_open(const cull_train_setup *setup, cull_resident *residen
                            cull_data_form form, cull_feed *out);
 void        cull_feed_close(cull_feed *feed);
 
+/* Of texts: most steps meet so many examples, which are to be of about one length. Before the first
+ * epoch; until then, as many as a training batch has. */
+void cull_feed_cut(cull_feed *feed, size_t unit);
+
 /* The walk of an epoch: over all of the pool, or a subset of it, which lies on the host. */
 cull_status cull_feed_epoch(cull_feed *feed, uint64_t epoch, const cull_subset *subset);
 
 /* Where in it a run is, as the selector's course. */
 cull_sel_course cull_feed_course(const cull_feed *feed, const cull_selector *selector,
                                  const cull_progress *progress);
+
+/* The tokens that each of a step's candidates has; 0: they are no texts. */
+size_t cull_feed_length(const cull_feed *feed, size_t at, size_t count);
 
 /* Are a step's candidates loaded: to be scored, or all trained? And as they are trained? */
 bool cull_feed_loads(const cull_needs *needs);
@@ -92,7 +105,8 @@ cull_pending cull_feed_pending(const cull_sel_step *step, const cull_sel_course 
 cull_status cull_feed_take(cull_feed *feed, const cull_sel_step *step,
                            const cull_sel_course *course, cull_batch *out);
 /* Entries from .. to of a subset as a training batch: rows that `met` holds as they are trained
- * are copied, others made. carried: some may be of earlier steps. The batch borrows the subset. */
+ * are copied, others made. carried: some may be of earlier steps; texts are then as long as the
+ * longest of them, else as those that were met. The batch borrows the subset. */
 cull_status cull_feed_gather(cull_feed *feed, const cull_batch *met, bool as_trained, bool carried,
                              const cull_subset *subset, size_t from, size_t to, cull_batch *out);
 

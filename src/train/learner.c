@@ -58,12 +58,13 @@ void cull_learner_close(cull_learner *l)
     *l = (cull_learner){0};
 }
 
-cull_status cull_learner_plan(cull_learner *l, cull_plan_mode mode, size_t batch, cull_plan **out)
+cull_status cull_learner_plan(cull_learner *l, cull_plan_mode mode, size_t batch, size_t length,
+                              cull_plan **out)
 {
     cull_loss loss = l->setup->loss;
 
     if (mode == CULL_PLAN_SCORE) loss.smoothing = 0;
-    return cull_plans_get(&l->plans, mode, batch, loss, out);
+    return cull_plans_get(&l->plans, mode, batch, length, loss, out);
 }
 
 cull_status cull_learner_room(cull_learner *l, size_t examples, size_t aims, bool *moved)
@@ -120,25 +121,27 @@ cull_status cull_learner_learn(cull_learner *l, const cull_batch *batch, cull_me
     cull_status status = CULL_OK;
     cull_plan  *plan = NULL;
 
-    TRY(cull_learner_plan(l, CULL_PLAN_LEARN, batch->count, &plan));
+    TRY(cull_learner_plan(l, CULL_PLAN_LEARN, batch->count, batch->length, &plan));
     TRY(cull_nn_learn(plan, batch, &out->signals));
     TRY(step(l, plan, &out->signals, meter));
     out->weight = batch->weight;
+    out->length = batch->length;
     out->thirds = 3;
 done:
     return status;
 }
 
-cull_status cull_learner_learn_kept(cull_learner *l, cull_plan *kept, const cull_subset *subset,
-                                    cull_meter *meter, cull_trained *out)
+cull_status cull_learner_learn_kept(cull_learner *l, cull_plan *kept, size_t length,
+                                    const cull_subset *subset, cull_meter *meter, cull_trained *out)
 {
     cull_status status = CULL_OK;
     cull_plan  *plan = NULL;
 
-    TRY(cull_learner_plan(l, CULL_PLAN_LEARN_FROM_KEPT, subset->count, &plan));
+    TRY(cull_learner_plan(l, CULL_PLAN_LEARN_FROM_KEPT, subset->count, length, &plan));
     TRY(cull_nn_learn_kept(plan, kept, subset, &out->signals));
     TRY(step(l, plan, &out->signals, meter));
     out->weight = subset->weight;
+    out->length = length;
     out->thirds = 2;
 done:
     return status;

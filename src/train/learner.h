@@ -48,6 +48,7 @@ typedef struct cull_trained {
     cull_signals  signals;
     const double *weight; /* on the backend; NULL: 1 */
     unsigned      thirds; /* of an example's work    */
+    size_t        length; /* tokens of each, those that fill it up counted; 0: it has none */
 } cull_trained;
 
 /* The model is taken over, also by failing. Into a zeroed struct, which close ends. */
@@ -61,10 +62,10 @@ cull_status cull_learner_begin(cull_learner *learner);
 cull_status cull_learner_optim(const cull_train_setup *setup, const cull_model *model,
                                const cull_params *params, cull_optim **out);
 
-/* The plan for this mode and batch, made on first use. Losses that are only reported have no
- * smoothing in them. */
+/* The plan for this mode, batch and length of sequences (0: the model's), made on first use. Losses
+ * that are only reported have no smoothing in them. */
 cull_status cull_learner_plan(cull_learner *learner, cull_plan_mode mode, size_t batch,
-                              cull_plan **out);
+                              size_t length, cull_plan **out);
 
 /* Room in the letter for a step that meets so many examples, and for so many of a target; told
  * whether `now` lies elsewhere then. */
@@ -77,7 +78,7 @@ void cull_learner_enter(cull_learner *learner, uint64_t step, uint64_t epoch, do
  * Nothing is changed where something is wrong: cull_learner_read() tells. */
 cull_status cull_learner_learn(cull_learner *learner, const cull_batch *batch, cull_meter *meter,
                                cull_trained *out);
-cull_status cull_learner_learn_kept(cull_learner *learner, cull_plan *kept,
+cull_status cull_learner_learn_kept(cull_learner *learner, cull_plan *kept, size_t length,
                                     const cull_subset *subset, cull_meter *meter,
                                     cull_trained *out);
 /* A training batch was trained by a recording: what is counted here. */

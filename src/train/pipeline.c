@@ -210,7 +210,7 @@ cull_status cull_pipeline_ahead(cull_pipeline *p, const cull_pending *next, bool
     wait_idle(p);
     copy_batch(p, !p->current, &batch);
     view(p, !p->current, &batch);
-    TRY(cull_plans_get(&p->plans, cull_score_mode(&p->setup->score), batch.count, p->setup->loss,
+    TRY(cull_plans_get(&p->plans, cull_score_mode(&p->setup->score), batch.count, 0, p->setup->loss,
                        &p->plan));
     TRY(cull_nn_params_copy(p->params, params));
     p->batch = batch;

@@ -1,15 +1,24 @@
 /* train/plans.c - a small cache of plans. */
 #include "train/plans.h"
 
-static size_t find(const cull_plans *p, cull_plan_mode mode, size_t batch, cull_loss loss)
+static bool is_same(const cull_plans *p, size_t i, cull_plan_mode mode, size_t batch, size_t length,
+                    cull_loss loss)
 {
-    size_t i = 0;
+    return p->entry[i].mode == mode && p->entry[i].batch == batch && p->entry[i].length == length &&
+           p->entry[i].loss.kind == loss.kind && p->entry[i].loss.smoothing == loss.smoothing;
+}
 
-    while (i < p->count &&
-           (p->entry[i].mode != mode || p->entry[i].batch != batch ||
-            p->entry[i].loss.kind != loss.kind || p->entry[i].loss.smoothing != loss.smoothing))
-        i++;
-    return i;
+/* Does it read tokens? Then it has lengths. */
+static bool has_lengths(const cull_plans *p)
+{
+    return p->model->node[0].dtype == CULL_I32;
+}
+
+/* How many are kept. */
+static size_t room_of(const cull_plans *p)
+{
+    if (has_lengths(p)) return CULL_SEQUENCE_PLANS;
+    return p->many ? CULL_NETWORK_PLANS : CULL_TRAIN_PLANS;
 }
 
 /* Where a new plan goes: behind the others, or to the one that was not used for longest. */
@@ -17,7 +26,7 @@ static size_t make_room(cull_plans *p)
 {
     size_t oldest = 0;
 
-    if (p->count < (p->many ? CULL_NETWORK_PLANS : CULL_TRAIN_PLANS)) return p->count++;
+    if (p->count < room_of(p)) return p->count++;
     for (size_t i = 1; i < p->count; i++)
         if (p->entry[i].used < p->entry[oldest].used) oldest = i;
     cull_nn_plan_destroy(p->entry[oldest].plan);
@@ -25,22 +34,58 @@ static size_t make_room(cull_plans *p)
     return oldest;
 }
 
-cull_status cull_plans_get(cull_plans *p, cull_plan_mode mode, size_t batch, cull_loss loss,
-                           cull_plan **out)
+/* The model at this length, which stays as long as the plans do. */
+static cull_status model_at(cull_plans *p, size_t length, const cull_model **out)
 {
     cull_status status = CULL_OK;
-    size_t      i = find(p, mode, batch, loss);
 
+    *out = p->model;
+    if (length == 0 || length == (size_t)p->model->input.h) goto done;
+    for (size_t i = 0; i < p->shorts; i++)
+        if ((size_t)p->shorter[i]->input.h == length) {
+            *out = p->shorter[i];
+            goto done;
+        }
+    if (p->shorts == CULL_SEQUENCE_PLANS)
+        FAIL(CULL_UNSUPPORTED, "sequences of more than %d lengths", CULL_SEQUENCE_PLANS);
+    TRY(cull_nn_model_at(p->model, (int64_t)length, &p->shorter[p->shorts]));
+    *out = p->shorter[p->shorts++];
+done:
+    return status;
+}
+
+static cull_status make_plan(cull_plans *p, cull_plan_mode mode, size_t batch, size_t length,
+                             cull_loss loss, cull_plan **out)
+{
+    cull_status       status = CULL_OK;
+    const cull_model *model = NULL;
+    cull_plan_room   *room = has_lengths(p) ? &p->room[mode] : NULL;
+
+    if (room) room->backend = p->backend;
+    TRY(model_at(p, length, &model));
+    TRY(cull_nn_plan_create_in(room, model, p->params, p->backend, mode, batch, loss, out));
+    if (p->constants) cull_nn_plan_constants(*out);
+done:
+    return status;
+}
+
+cull_status cull_plans_get(cull_plans *p, cull_plan_mode mode, size_t batch, size_t length,
+                           cull_loss loss, cull_plan **out)
+{
+    cull_status status = CULL_OK;
+    size_t      i = 0;
+
+    if (length == 0 && has_lengths(p)) length = (size_t)p->model->input.h;
+    while (i < p->count && !is_same(p, i, mode, batch, length, loss)) i++;
     if (i == p->count) {
         i = make_room(p);
         /* Until it is made, nothing is to be found here. */
         p->entry[i].batch = 0;
         p->entry[i].used = 0;
-        TRY(cull_nn_plan_create(p->model, p->params, p->backend, mode, batch, loss,
-                                &p->entry[i].plan));
-        if (p->constants) cull_nn_plan_constants(p->entry[i].plan);
+        TRY(make_plan(p, mode, batch, length, loss, &p->entry[i].plan));
         p->entry[i].mode = mode;
         p->entry[i].batch = batch;
+        p->entry[i].length = length;
         p->entry[i].loss = loss;
     }
     p->entry[i].used = ++p->clock;
@@ -55,13 +100,16 @@ size_t cull_plans_bytes(const cull_plans *p)
 
     for (size_t i = 0; i < p->count; i++)
         if (p->entry[i].plan) bytes += cull_nn_plan_bytes(p->entry[i].plan);
+    for (size_t m = 0; m < CULL_PLAN_MODES; m++) bytes += p->room[m].all;
     return bytes;
 }
 
 void cull_plans_drop(cull_plans *p)
 {
     for (size_t i = 0; i < p->count; i++) cull_nn_plan_destroy(p->entry[i].plan);
-    p->count = 0;
+    for (size_t i = 0; i < p->shorts; i++) cull_nn_model_destroy(p->shorter[i]);
+    for (size_t m = 0; m < CULL_PLAN_MODES; m++) cull_nn_plan_room_clear(&p->room[m]);
+    p->count = p->shorts = 0;
 }
 
 void cull_plans_clear(cull_plans *p)
@@ -84,6 +132,8 @@ cull_status cull_plan_form(const cull_plan *plan, cull_data_form *out)
 
 cull_status cull_model_form(const cull_model *model, const cull_params *params, cull_data_form *out)
 {
+    cull_dtype tokens = model->node[0].dtype;
+
     return form_of(cull_nn_model_input(model, params->backend),
-                   cull_nn_plan_values(params, CULL_PLAN_LEARN), out);
+                   tokens ? tokens : cull_nn_plan_values(params, CULL_PLAN_LEARN), out);
 }

@@ -7,6 +7,7 @@
 #include "data/inspect.h"
 #include "data/split.h"
 #include "data/strata.h"
+#include "data/text_rows.h"
 #include "train/folder/bert_folder.h"
 #include "train/folder/weights.h"
 #include "train/machine.h"
@@ -56,15 +57,36 @@ done:
     return status;
 }
 
+/* Texts are no longer than the network that reads them was made for. */
+static cull_status fit_length(const cull_train_setup *s, cull_data_request *r)
+{
+    cull_status status = CULL_OK;
+    cull_bert   bert = {0};
+
+    if (!r->tokenizer || !s->model_path) goto done;
+    TRY(cull_bert_read(s->model_path, &bert));
+    if (r->length > (size_t)bert.positions)
+        FAIL_OPTION("data.length", "%zu tokens of a text; %s has %lld positions", r->length,
+                    s->model_path, (long long)bert.positions);
+    if (r->length == 0 && bert.positions < CULL_TEXT_LENGTH) r->length = (size_t)bert.positions;
+done:
+    return status;
+}
+
 /* like: what was trained on, where the files are named as a test set of their own; else NULL. */
 static cull_status open_set(const cull_train_setup *s, const char *name, cull_data_role role,
                             const cull_dataset *like, cull_dataset **out)
 {
     cull_data_request request = s->files;
 
+    cull_status status = CULL_OK;
+
     request.name = name;
     request.role = role;
-    return like ? cull_data_open_test(&request, like, out) : cull_data_open(&request, out);
+    TRY(fit_length(s, &request));
+    TRY(like ? cull_data_open_test(&request, like, out) : cull_data_open(&request, out));
+done:
+    return status;
 }
 
 static cull_status take_own(const cull_train_setup *s, const char *name, cull_data_role role,
@@ -215,6 +237,7 @@ static cull_status name_model(const cull_train_setup *setup, const cull_card *ca
     options.height = (int64_t)card->height;
     options.width = (int64_t)card->width;
     options.classes = card->outputs;
+    options.tokens = (int64_t)card->vocabulary;
     if (setup->layers) return cull_nn_model_by_list(setup->layers, &options, out);
     if (setup->model_path) TRY(cull_bert_read(setup->model_path, &bert));
     if (setup->model_path) options.bert = &bert;
@@ -228,11 +251,41 @@ done:
     return status;
 }
 
+/* Texts go with a model that embeds as many tokens as there are, and with no other. */
+static cull_status check_tokens(const cull_model *model, const char *data, const cull_card *card)
+{
+    cull_status status = CULL_OK;
+    bool        reads = model->node[0].dtype == CULL_I32;
+
+    if (reads && !card->vocabulary)
+        FAIL_OPTION("model.name", "%s reads texts, and %s holds none", model->name, data);
+    if (!reads && card->vocabulary)
+        FAIL_OPTION("model.name", "%s reads numbers, and %s holds texts", model->name, data);
+    for (int n = 1; n < model->nodes; n++) {
+        const cull_layer_desc *d = &model->node[n].desc;
+
+        if (d->kind == CULL_LAYER_EMBED && (size_t)d->rows < card->vocabulary)
+            FAIL_OPTION("data.tokenizer", "its texts have %zu pieces, and %s knows %lld",
+                        card->vocabulary, model->name, (long long)d->rows);
+    }
+done:
+    return status;
+}
+
 cull_status cull_train_model(const cull_train_setup *setup, const char *data, const cull_card *card,
                              cull_model **out)
 {
-    if (setup->own_model) return take_model(setup->own_model, data, card, out);
-    return name_model(setup, card, out);
+    cull_status status = CULL_OK;
+    cull_model *model = NULL;
+
+    TRY(setup->own_model ? take_model(setup->own_model, data, card, &model)
+                         : name_model(setup, card, &model));
+    TRY(check_tokens(model, data, card));
+    *out = model;
+    model = NULL;
+done:
+    cull_nn_model_destroy(model);
+    return status;
 }
 
 /* Borrowed: the set outlives it. */
@@ -244,6 +297,7 @@ static cull_card card_of(const cull_dataset *set, const cull_target_scale *scale
                        .height = set->height,
                        .width = set->width,
                        .dtype = set->dtype,
+                       .vocabulary = set->vocabulary,
                        .target = set->target.kind,
                        .outputs = classes ? set->classes : set->target.width,
                        .target_mean = scale->mean,
@@ -410,7 +464,7 @@ static cull_status make_evaluation(cull_trainer *t)
     size_t     most = cull_train_evaluate_batch(t->setup, t->backend), count = t->sets.test->count;
     cull_plan *plan = NULL;
 
-    return cull_learner_plan(&t->learner, CULL_PLAN_SCORE, most < count ? most : count, &plan);
+    return cull_learner_plan(&t->learner, CULL_PLAN_SCORE, most < count ? most : count, 0, &plan);
 }
 
 static cull_status make_learning(cull_trainer *t)
@@ -438,6 +492,8 @@ static cull_status make_learning(cull_trainer *t)
                           &t->expected));
     TRY(cull_rows_make(t->backend, t->expected.learns, cull_resident_row(&t->sets.train_at),
                        cull_resident_target(&t->sets.train_at), &t->feed.rows));
+    if (t->expected.candidates > s->batch) cull_feed_cut(&t->feed, t->expected.candidates);
+    t->recorder.lengths = t->sets.train_at.bucket != NULL;
     t->feed.letter = &t->learner.letter;
     TRY(cull_train_make_letter(t, t->expected.meets));
     if (!cull_backend_on_host(t->backend)) { /* decisions wait for nothing: the step tells */

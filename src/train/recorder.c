@@ -1,13 +1,15 @@
 /* train/recorder.c - kinds of steps, and their recordings. */
 #include "train/recorder.h"
 
-static bool is_same(const cull_recorded *kind, const cull_sel_step *asked, bool weighs)
+static bool is_same(const cull_recorded *kind, const cull_sel_step *asked, size_t length,
+                    bool weighs)
 {
     const cull_needs *a = &kind->asked.needs, *b = &asked->needs;
 
-    return kind->weighs == weighs && kind->asked.count == asked->count && a->action == b->action &&
-           a->signals == b->signals && a->target == b->target && a->observe == b->observe &&
-           a->running == b->running && a->candidates == b->candidates && a->budget == b->budget;
+    return kind->weighs == weighs && kind->length == length && kind->asked.count == asked->count &&
+           a->action == b->action && a->signals == b->signals && a->target == b->target &&
+           a->observe == b->observe && a->running == b->running && a->candidates == b->candidates &&
+           a->budget == b->budget;
 }
 
 static void forget(cull_recorder *r, cull_recorded *kind)
@@ -27,29 +29,30 @@ void cull_recorder_clear(cull_recorder *r)
     r->count = 0;
 }
 
-static cull_recorded *find(cull_recorder *r, const cull_sel_step *asked, bool weighs)
+static cull_recorded *find(cull_recorder *r, const cull_sel_step *asked, size_t length, bool weighs)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (is_same(&r->kind[i], asked, weighs)) return &r->kind[i];
+        if (is_same(&r->kind[i], asked, length, weighs)) return &r->kind[i];
     return NULL;
 }
 
-cull_recorded *cull_recorder_find(cull_recorder *r, const cull_sel_step *asked, bool weighs)
+cull_recorded *cull_recorder_find(cull_recorder *r, const cull_sel_step *asked, size_t length,
+                                  bool weighs)
 {
-    cull_recorded *kind = find(r, asked, weighs);
+    cull_recorded *kind = find(r, asked, length, weighs);
 
     return kind && kind->ended == cull_backend_ended(r->backend) ? kind : NULL;
 }
 
-void cull_recorder_ran(cull_recorder *r, const cull_sel_step *asked, bool weighs)
+void cull_recorder_ran(cull_recorder *r, const cull_sel_step *asked, size_t length, bool weighs)
 {
-    cull_recorded *kind = find(r, asked, weighs);
+    cull_recorded *kind = find(r, asked, length, weighs);
+    size_t         most = r->lengths ? CULL_RECORDER_LENGTHS : CULL_RECORDER_KINDS;
 
-    if (!kind)
-        kind =
-            &r->kind[r->count < CULL_RECORDER_KINDS ? r->count++ : r->turn++ % CULL_RECORDER_KINDS];
+    if (!kind) kind = &r->kind[r->count < most ? r->count++ : r->turn++ % most];
     forget(r, kind);
     kind->asked = *asked;
+    kind->length = length;
     kind->weighs = weighs;
     kind->ended = cull_backend_ended(r->backend);
 }

@@ -1,11 +1,12 @@
 /*
  * train/recorder.h - steps that a backend does again, where it gains by that.
  *
- * A step is known by what the selector asks for and by how many it meets. The first of a kind runs
- * as it comes, so that all it needs is there; the second is recorded; from then on they are done
- * again, and what differs from one to the next (moment, places, weights) is sent before. Whatever a
- * recording means may end: a plan makes way for another, an array grows. The backend counts that,
- * and a kind whose count has changed begins anew; so nobody else need know of recordings.
+ * A step is known by what the selector asks for, by how many it meets and how long these are. The
+ * first of a kind runs as it comes, so that all it needs is there; the second is recorded; from
+ * then on they are done again, and what differs from one to the next (moment, places, weights) is
+ * sent before. Whatever a recording means may end: a plan makes way for another, an array grows.
+ * The backend counts that, and a kind whose count has changed begins anew; so nobody else need know
+ * of recordings.
  *
  * A mark costs a device as much as a small operation. So a kind is recorded twice, with the marks
  * of its phases and then without, and one in so many is done with them: the others took as long.
@@ -16,11 +17,12 @@
 #include "select/course.h"
 #include "train/meter/meter.h"
 
-enum { CULL_RECORDER_KINDS = 8, CULL_RECORDER_MARKED = 16 };
+enum { CULL_RECORDER_KINDS = 8, CULL_RECORDER_LENGTHS = 64, CULL_RECORDER_MARKED = 16 };
 
 /* A kind of step. */
 typedef struct cull_recorded {
     cull_sel_step   asked;
+    size_t          length;        /* tokens of its examples                                   */
     bool            weighs;        /* its examples have weights of a subset                    */
     uint64_t        ended;         /* the backend's count when it last ran                     */
     cull_recording *recording;     /* NULL: it is the next that is recorded                    */
@@ -35,15 +37,18 @@ typedef struct cull_recorded {
 typedef struct cull_recorder {
     cull_backend *backend;     /* borrowed */
     size_t        count, turn; /* turn: whose place the next takes where all are taken */
-    cull_recorded kind[CULL_RECORDER_KINDS];
+    bool          lengths;     /* texts: a kind for each length, and so many kinds more */
+    cull_recorded kind[CULL_RECORDER_LENGTHS];
 } cull_recorder;
 
 void cull_recorder_clear(cull_recorder *recorder);
 
 /* The kind of a step that can be recorded, or has been; NULL: it is to be run first, and told by
  * cull_recorder_ran(). */
-cull_recorded *cull_recorder_find(cull_recorder *recorder, const cull_sel_step *asked, bool weighs);
-void           cull_recorder_ran(cull_recorder *recorder, const cull_sel_step *asked, bool weighs);
+cull_recorded *cull_recorder_find(cull_recorder *recorder, const cull_sel_step *asked,
+                                  size_t length, bool weighs);
+void           cull_recorder_ran(cull_recorder *recorder, const cull_sel_step *asked, size_t length,
+                                 bool weighs);
 
 /* From begin to end nothing is done but kept; end does it. failed: it is dropped instead. */
 cull_status cull_recorder_begin(cull_recorder *recorder);

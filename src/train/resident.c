@@ -39,6 +39,23 @@ done:
     return status;
 }
 
+/* Rounding up may not go beyond what is stored. */
+static size_t longer(const cull_resident *r, size_t length, size_t place)
+{
+    size_t tokens = (size_t)r->bucket[place] * CULL_BUCKET, most = r->set->height;
+
+    if (tokens > most) tokens = most;
+    return tokens > length ? tokens : length;
+}
+
+size_t cull_resident_length(const cull_resident *r, const uint32_t *place, size_t count)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; r->bucket && i < count; i++) length = longer(r, length, place[i]);
+    return length;
+}
+
 cull_status cull_resident_open(const cull_dataset *set, const cull_data_augment *augment,
                                cull_data_form form, cull_backend *backend, cull_resident *out)
 {
@@ -49,6 +66,9 @@ cull_status cull_resident_open(const cull_dataset *set, const cull_data_augment 
                            .kit.backend = backend,
                            .desc = cull_data_describe(set, augment, form)};
     TRY(place_all(out));
+    TRY(cull_data_buckets_make(set, &out->bucket));
+    for (size_t i = 0; out->bucket && i < set->count; i++)
+        out->longest = longer(out, out->longest, i);
 done:
     return status;
 }
@@ -57,6 +77,7 @@ void cull_resident_close(cull_resident *r)
 {
     cull_kit_clear(&r->kit);
     cull_base_free(r->packed);
+    cull_base_free(r->bucket);
     *r = (cull_resident){0};
 }
 
@@ -102,6 +123,7 @@ cull_status cull_resident_make(cull_resident *r, const cull_wanted *wanted, void
                                      .call = {.count = wanted->count,
                                               .places = wanted->place,
                                               .augmented = wanted->augmented,
+                                              .length = wanted->length,
                                               .raw = r->raw,
                                               .row = r->row,
                                               .out = inputs},

@@ -9,6 +9,7 @@
 #define CULL_TRAIN_RESIDENT_H
 
 #include "backend/backend.h"
+#include "data/buckets.h"
 #include "data/transform.h"
 
 typedef struct cull_resident {
@@ -22,6 +23,10 @@ typedef struct cull_resident {
     void               *packed, *packed_there; /* [room] rows, here and there      */
     size_t              room, room_there;
     size_t              bytes; /* copied there */
+
+    /* of texts, on the host; else NULL and 0 */
+    uint8_t *bucket;  /* [count] by place, as data/buckets.h has them */
+    size_t   longest; /* what the length of all of them would be      */
 } cull_resident;
 
 /* Into a zeroed struct, which close ends, also after a failure. */
@@ -29,10 +34,19 @@ cull_status cull_resident_open(const cull_dataset *set, const cull_data_augment 
                                cull_data_form form, cull_backend *backend, cull_resident *out);
 void        cull_resident_close(cull_resident *resident);
 
-/* Bytes of an example's inputs as the network that is trained reads them. */
+/* Tokens that examples at these places, on the host, have in a batch of theirs: as the longest has,
+ * rounded up; 0: they are no texts. */
+size_t cull_resident_length(const cull_resident *resident, const uint32_t *place, size_t count);
+
+/* Bytes of an example's inputs as the network that is trained reads them; of texts, at this length
+ * (0: all). */
+static inline size_t cull_resident_row_at(const cull_resident *resident, size_t length)
+{
+    return cull_augment_numbers(&resident->desc, length) * cull_dtype_size(resident->desc.to);
+}
 static inline size_t cull_resident_row(const cull_resident *resident)
 {
-    return cull_data_row(resident->set) * cull_dtype_size(resident->desc.to);
+    return cull_resident_row_at(resident, 0);
 }
 
 /* Bytes of its target. */
@@ -48,6 +62,7 @@ typedef struct cull_wanted {
     const cull_moment *now;       /* epoch                                             */
     bool               augmented; /* else only normalised                              */
     cull_dtype         to;        /* what they become; 0: as the set is described      */
+    size_t             length;    /* tokens of each; 0: all                            */
     const void        *held;      /* rows that are there already; NULL: none           */
     const uint32_t    *index;     /* [count] which of those; CULL_NO_ROW: none of them */
 } cull_wanted;

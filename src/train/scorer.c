@@ -22,6 +22,7 @@ static cull_status make_model(cull_scorer *s, const cull_model *large, const cha
     options.height = s->height;
     options.width = s->width;
     options.classes = large->classes;
+    options.tokens = (int64_t)set->vocabulary;
     if (name == s->setup->model && s->setup->layers) {
         status = cull_nn_model_by_list(s->setup->layers, &options, &s->model);
     } else {
@@ -30,6 +31,7 @@ static cull_status make_model(cull_scorer *s, const cull_model *large, const cha
     }
     if (status == CULL_BAD_ARGUMENT || status == CULL_BAD_OPTION) {
         (void)snprintf(why, sizeof why, "%s", cull_last_error());
+        if (set->vocabulary) FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s: %s", key, name, why);
         FAIL_ABOUT(CULL_BAD_OPTION, key, "%s: %s for images of %lldx%lld: %s", key, name,
                    (long long)s->height, (long long)s->width, why);
     }
@@ -121,6 +123,10 @@ cull_status cull_scorer_open(const cull_train_setup *setup, cull_learner *learne
     s->validation = validation;
     s->form = form;
     s->plans = &learner->plans;
+    if (form.dtype == CULL_I32 && setup->score.scale < 1)
+        FAIL_OPTION("score.scale", "texts are no images that could be smaller");
+    if (form.dtype == CULL_I32 && setup->score.pipelined)
+        FAIL_OPTION("score.pipelined", "texts are scored in order with all else");
     if (setup->score.proxy)
         TRY(make_proxy(s, learner));
     else if (setup->score.scale < 1)
@@ -195,13 +201,16 @@ done:
     return status;
 }
 
-void cull_scorer_count(const cull_scorer *s, size_t examples, cull_meter *meter)
+void cull_scorer_count(const cull_scorer *s, size_t examples, size_t length, cull_meter *meter)
 {
     meter->scored += examples;
-    if (s->params)
+    meter->tokens_scored += examples * length;
+    if (s->params) {
         meter->proxy += examples;
-    else
+    } else {
         meter->thirds += examples;
+        meter->token_thirds += examples * length;
+    }
 }
 
 cull_status cull_scorer_inputs(cull_scorer *s, const cull_plan *plan, size_t count,
@@ -244,7 +253,7 @@ cull_status cull_scorer_learn(cull_scorer *s, const cull_batch *batch, cull_mete
     cull_signals trained = {0};
 
     if (!s->params) return CULL_OK;
-    TRY(cull_plans_get(s->plans, CULL_PLAN_LEARN, own.count, s->setup->loss, &plan));
+    TRY(cull_plans_get(s->plans, CULL_PLAN_LEARN, own.count, own.length, s->setup->loss, &plan));
     TRY(cull_scorer_inputs(s, plan, own.count, &own.inputs));
     TRY(cull_nn_learn(plan, &own, &trained));
     TRY(cull_optim_update(s->optim, own.now, s->params->value, s->params->gradient, s->trouble));

@@ -65,8 +65,9 @@ cull_status cull_scorer_inputs(cull_scorer *scorer, const cull_plan *plan, size_
 /* Targets are made anew, of another validation set. */
 void cull_scorer_forget_aim(cull_scorer *scorer);
 
-/* So many examples were scored. */
-void cull_scorer_count(const cull_scorer *scorer, size_t examples, cull_meter *meter);
+/* So many examples were scored, of so many tokens each (0: they have none). */
+void cull_scorer_count(const cull_scorer *scorer, size_t examples, size_t length,
+                       cull_meter *meter);
 
 /* How many examples a step's target has; 0: there is none. */
 size_t cull_scorer_aims(const cull_scorer *scorer);

@@ -31,7 +31,8 @@ static cull_status forward(cull_scorer *s, const cull_needs *needs, cull_batch b
     cull_plan              *plan = NULL;
 
     batch.weight = NULL;
-    TRY(cull_plans_get(s->plans, cull_score_mode(score), batch.count, s->setup->loss, &plan));
+    TRY(cull_plans_get(s->plans, cull_score_mode(score), batch.count, batch.length, s->setup->loss,
+                       &plan));
     TRY(cull_scorer_inputs(s, plan, batch.count, &batch.inputs));
     TRY(cull_nn_score(plan, &batch,
                       score->reuse ? CULL_STATS_UPDATE : statistics_of(s, needs->running),
@@ -79,6 +80,13 @@ static cull_plan_mode mode_of(const cull_scorer *s)
     return mode == CULL_PLAN_SCORE_AND_KEEP ? CULL_PLAN_SCORE : mode;
 }
 
+/* What its inputs are then: tokens are what they are. */
+static cull_dtype read_as(const cull_scorer *s)
+{
+    if (s->form.dtype == CULL_I32) return CULL_I32;
+    return cull_nn_plan_values(s->plans->params, mode_of(s));
+}
+
 static cull_dtype scored_in(const cull_scorer *s)
 {
     return cull_nn_plan_values(s->plans->params, mode_of(s));
@@ -92,7 +100,7 @@ static cull_status add(cull_scorer *s, cull_batch in, cull_statistics statistics
     cull_plan   *plan = NULL;
     cull_signals seen = {0};
 
-    TRY(cull_plans_get(s->plans, mode_of(s), in.count, s->setup->loss, &plan));
+    TRY(cull_plans_get(s->plans, mode_of(s), in.count, in.length, s->setup->loss, &plan));
     TRY(cull_scorer_inputs(s, plan, in.count, &in.inputs));
     TRY(cull_nn_score(plan, &in, statistics, room->wanted | CULL_SIGNAL_LOSS, &seen));
     TRY(cull_signal_room_put(room, plan, &seen));
@@ -155,19 +163,22 @@ static cull_status score_target(cull_scorer *s, const cull_batch *batch, cull_me
     size_t      count = cull_scorer_aims(s);
 
     TRY(cull_resident_targets(s->validation, place, count, rows->target));
-    TRY(cull_resident_make(s->validation,
-                           &(cull_wanted){.place = place, .count = count, .to = scored_in(s)},
-                           rows->inputs));
+    TRY(cull_resident_make(
+        s->validation,
+        &(cull_wanted){
+            .place = place, .count = count, .to = read_as(s), .length = s->validation->longest},
+        rows->inputs));
     aim->signals.at = 0;
     TRY(add(s,
             (cull_batch){.count = count,
+                         .length = s->validation->longest,
                          .inputs = rows->inputs,
                          .target = rows->target,
                          .place = place,
                          .step = batch->step,
                          .epoch = batch->epoch},
             statistics_of(s, false), &aim->signals));
-    cull_scorer_count(s, count, meter);
+    cull_scorer_count(s, count, s->validation->longest, meter);
     cull_signal_room_target(&aim->signals, out);
 done:
     return status;
@@ -192,7 +203,7 @@ cull_status cull_scorer_score(cull_scorer *s, const cull_needs *needs, const cul
     if (needs->signals & CULL_SIGNAL_FORWARD) {
         if (s->pipeline) TRY(cull_pipeline_take(s->pipeline, &found, &out->signals));
         if (!found) TRY(forward(s, needs, *batch, out));
-        cull_scorer_count(s, batch->count, meter);
+        cull_scorer_count(s, batch->count, batch->length, meter);
     }
     out->signals.target = target;
     TRY(look_up(s, needs, batch, &out->signals));
@@ -213,8 +224,24 @@ static cull_status add_batch(void *context, const cull_batch *batch)
 {
     struct filling *f = context;
 
-    cull_scorer_count(f->scorer, batch->count, f->meter);
+    cull_scorer_count(f->scorer, batch->count, batch->length, f->meter);
     return add(f->scorer, *batch, CULL_STATS_RUNNING, f->room);
+}
+
+/* Signals of texts come by length; selectors know examples by their place. */
+static cull_status sort_back(const cull_resident *resident, cull_signal_room *room)
+{
+    cull_status status = CULL_OK;
+    uint32_t   *order = NULL, *from = NULL;
+
+    TRY(cull_sweep_order(resident, true, &order));
+    TRY(cull_base_alloc(room->count, sizeof *from, "signals", &from));
+    for (size_t i = 0; i < room->count; i++) from[order[i]] = (uint32_t)i;
+    TRY(cull_signal_room_sort(room, from));
+done:
+    cull_base_free(from);
+    cull_base_free(order);
+    return status;
 }
 
 static cull_status score_set(cull_scorer *s, cull_resident *resident, unsigned wanted,
@@ -225,12 +252,14 @@ static cull_status score_set(cull_scorer *s, cull_resident *resident, unsigned w
     cull_sweep     sweep = {.resident = resident,
                             .form = s->form,
                             .batch = cull_train_evaluate_batch(s->setup, s->backend),
-                            .workers = s->setup->workers};
+                            .workers = s->setup->workers,
+                            .sorted = true};
 
-    sweep.form.dtype = scored_in(s);
+    sweep.form.dtype = read_as(s);
     TRY(cull_signal_room_make(s->backend, s->plans->model, has_labels(s), scored_in(s), wanted,
                               resident->set->count, room));
     TRY(cull_sweep_run(&sweep, add_batch, &filling));
+    if (resident->bucket) TRY(sort_back(resident, room));
 done:
     return status;
 }

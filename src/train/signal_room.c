@@ -50,6 +50,37 @@ done:
     return status;
 }
 
+static cull_status sort_array(cull_signal_room *s, int which, const uint32_t *from)
+{
+    cull_status status = CULL_OK;
+    void       *sorted = NULL;
+
+    TRY(cull_kit_allocate(&s->kit, s->count, s->row[which], "signals", &sorted));
+    TRY(cull_kit_run(&s->kit, CULL_OP_GATHER, 0,
+                     &(cull_op_args){.gather = {.from = s->array[which],
+                                                .to = sorted,
+                                                .index = from,
+                                                .rows = s->count,
+                                                .held = s->count,
+                                                .bytes = s->row[which]}}));
+    s->array[which] = sorted;
+done:
+    return status;
+}
+
+cull_status cull_signal_room_sort(cull_signal_room *s, const uint32_t *from)
+{
+    cull_status status = CULL_OK;
+    uint32_t   *there = NULL;
+
+    TRY(cull_kit_allocate(&s->kit, s->count, sizeof *there, "signals", &there));
+    TRY(cull_backend_upload(s->kit.backend, there, from, s->count * sizeof *there));
+    for (int i = 0; i < CULL_ROOMS; i++)
+        if (s->row[i]) TRY(sort_array(s, i, there));
+done:
+    return status;
+}
+
 static cull_tensor here(const cull_signal_room *s, cull_tensor tensor)
 {
     tensor.device = cull_backend_device(s->kit.backend);

@@ -25,6 +25,9 @@ void        cull_signal_room_clear(cull_signal_room *signals);
 /* The signals of a batch behind those that are there. */
 cull_status cull_signal_room_put(cull_signal_room *signals, const cull_plan *plan,
                                  const cull_signals *seen);
+/* They came in another order: what is `from`th, on the host, is to be the first of all, and so on.
+ */
+cull_status cull_signal_room_sort(cull_signal_room *signals, const uint32_t *from);
 /* All of them as a selector reads them, or as its target. */
 void cull_signal_room_view(const cull_signal_room *signals, cull_signals *out);
 void cull_signal_room_target(const cull_signal_room *signals, cull_target *out);

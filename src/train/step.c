@@ -182,8 +182,8 @@ static cull_status learn_kept(cull_trainer *t, cull_step_values *v)
                     "reuse ends with the first",
                     cull_selector_name(t->selector), t->chosen.groups);
     t->progress.rate = t->learner.moment.rate;
-    TRY(cull_learner_learn_kept(&t->learner, v->scored.kept, &t->chosen, &t->books.meter,
-                                &v->seen));
+    TRY(cull_learner_learn_kept(&t->learner, v->scored.kept, v->batch.length, &t->chosen,
+                                &t->books.meter, &v->seen));
     TRY(account(t, &v->asked.needs, v));
 done:
     return status;
@@ -225,7 +225,7 @@ static cull_status step(cull_trainer *t, const cull_sel_course *course, cull_lap
 
     TRY(cull_meter_begin(meter, laps));
     TRY(cull_feed_bring(&t->feed, &v->asked, course, t->learner.now, ahead, &v->batch)); /* data */
-    if (ahead) cull_scorer_count(&t->scorer, cull_pipeline_wasted(ahead), meter);
+    if (ahead) cull_scorer_count(&t->scorer, cull_pipeline_wasted(ahead), 0, meter);
     cull_meter_lap(meter, CULL_PHASE_LOAD);
     TRY(cull_scorer_score(&t->scorer, needs, &v->batch, meter, &v->scored)); /* forward */
     if (ahead) TRY(look_ahead(ahead, &t->feed, *course, v->batch.count, t->learner.params));
@@ -242,8 +242,9 @@ static bool can_be_recorded(const cull_trainer *t, const cull_sel_course *course
                             const cull_needs *needs)
 {
     bool selects = needs->action == CULL_SELECT_BATCH || needs->observe;
+    bool asks = t->sets.train_at.bucket && cull_sel_carries(t->selector); /* how long they are */
 
-    return cull_backend_records(t->backend) && course->at > 0 && t->sets.train_at.raw &&
+    return cull_backend_records(t->backend) && course->at > 0 && !asks && t->sets.train_at.raw &&
            (!needs->target || t->sets.validation_at.raw) &&
            (!selects || cull_sel_records(t->selector));
 }
@@ -266,7 +267,7 @@ static cull_status record(cull_trainer *t, const cull_sel_course *course, cull_r
     if (t->learner.waiting == waiting + 1)
         kind->late = t->learner.late[waiting];
     else /* it trains no batch, or several: what is counted again is one */
-        cull_recorder_ran(&t->recorder, &v->asked, kind->weighs);
+        cull_recorder_ran(&t->recorder, &v->asked, kind->length, kind->weighs);
 done:
     t->books.meter.unmarked = false;
     if (status != CULL_OK) cull_meter_drop(&t->books.meter);
@@ -284,6 +285,7 @@ static cull_status repeat(cull_trainer *t, cull_recorded *kind, cull_step_values
     cull_scorer_repeat(&t->scorer);
     t->progress.rate = t->learner.moment.rate;
     v->batch.count = kind->asked.count;
+    v->batch.length = kind->length;
     v->kept = kind->kept;
     cull_meter_again(&t->books.meter, &kind->laps);
 done:
@@ -296,22 +298,24 @@ cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
     cull_sel_course course = cull_train_course(t);
     cull_recorded  *kind = NULL;
     bool            again = false, weighs = t->feed.walk.weighs;
+    size_t          length = 0;
 
     *v = (cull_step_values){0};
     if (!cull_sel_course_peek(&course, &v->asked)) /* selection */
         FAIL(CULL_BAD_STATE, "a step behind the end of its epoch");
+    length = cull_feed_length(&t->feed, course.at, v->asked.count);
     TRY(cull_train_make_letter(t, v->asked.count));
     TRY(enter(t));
     TRY(cull_feed_send(&t->feed, &v->asked, &course));
     TRY(cull_scorer_aim(&t->scorer, &v->asked.needs, course.step));
     TRY(cull_letter_send(&t->learner.letter));
     again = can_be_recorded(t, &course, &v->asked.needs);
-    if (again) kind = cull_recorder_find(&t->recorder, &v->asked, weighs);
+    if (again) kind = cull_recorder_find(&t->recorder, &v->asked, length, weighs);
     if (kind)
         TRY(cull_recorder_knows(kind) ? repeat(t, kind, v) : record(t, &course, kind, v));
     else
         TRY(step(t, &course, &t->books.laps[v->asked.needs.action], v));
-    if (again && !kind) cull_recorder_ran(&t->recorder, &v->asked, weighs);
+    if (again && !kind) cull_recorder_ran(&t->recorder, &v->asked, length, weighs);
     TRY(cull_sel_heed(t->selector));
     cull_progress_pass(&t->progress, v->batch.count);
 done:

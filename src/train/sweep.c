@@ -5,24 +5,36 @@
 #include "data/loader.h"
 #include "train/feed.h"
 
-/* Ask for the next batch, in the order of the set. */
-static cull_status submit(cull_loader *loader, size_t all, size_t batch, uint32_t *places,
-                          size_t *at)
+cull_status cull_sweep_order(const cull_resident *r, bool sorted, uint32_t **out)
 {
     cull_status status = CULL_OK;
+
+    TRY(cull_base_alloc(r->set->count, sizeof **out, "a sweep", out));
+    for (size_t i = 0; i < r->set->count; i++) (*out)[i] = (uint32_t)i;
+    if (sorted && r->bucket) cull_data_buckets_sort(r->bucket, r->set->count, *out);
+done:
+    return status;
+}
+
+/* Ask for the next batch. */
+static cull_status submit(cull_loader *loader, const cull_resident *r, size_t batch,
+                          const uint32_t *places, size_t *at)
+{
+    cull_status status = CULL_OK;
+    size_t      all = r->set->count;
 
     while (*at < all && cull_data_loader_room(loader) > 0) {
         size_t count = all - *at < batch ? all - *at : batch;
 
-        for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(*at + i);
-        TRY(cull_data_loader_submit(loader, places, count, 0, false));
+        cull_data_loader_cut(loader, cull_resident_length(r, places + *at, count));
+        TRY(cull_data_loader_submit(loader, places + *at, count, 0, false));
         *at += count;
     }
 done:
     return status;
 }
 
-static cull_status sweep_here(const cull_sweep *s, size_t batch, uint32_t *places,
+static cull_status sweep_here(const cull_sweep *s, size_t batch, const uint32_t *places,
                               cull_status (*see)(void *, const cull_batch *), void *context)
 {
     cull_status         status = CULL_OK;
@@ -38,9 +50,10 @@ static cull_status sweep_here(const cull_sweep *s, size_t batch, uint32_t *place
     for (size_t at = 0; at < all;) {
         cull_data_batch next = {0};
 
-        TRY(submit(loader, all, batch, places, &asked));
+        TRY(submit(loader, s->resident, batch, places, &asked));
         TRY(cull_data_loader_take(loader, &next));
         TRY(see(context, &(cull_batch){.count = next.count,
+                                       .length = next.length,
                                        .inputs = next.inputs.data,
                                        .target = next.target.data,
                                        .place = next.places}));
@@ -51,7 +64,7 @@ done:
     return status;
 }
 
-static cull_status sweep_there(const cull_sweep *s, size_t batch, uint32_t *places,
+static cull_status sweep_there(const cull_sweep *s, size_t batch, const uint32_t *places,
                                cull_status (*see)(void *, const cull_batch *), void *context)
 {
     cull_status    status = CULL_OK;
@@ -61,14 +74,19 @@ static cull_status sweep_there(const cull_sweep *s, size_t batch, uint32_t *plac
 
     TRY(cull_rows_make(r->backend, batch, cull_resident_row(r), cull_resident_target(r), rows));
     for (size_t at = 0; at < all; at += count) {
+        size_t length = 0;
+
         count = all - at < batch ? all - at : batch;
-        for (size_t i = 0; i < count; i++) places[i] = (uint32_t)(at + i);
-        TRY(cull_backend_upload(r->backend, rows->place, places, count * sizeof *places));
+        length = cull_resident_length(r, places + at, count);
+        TRY(cull_backend_upload(r->backend, rows->place, places + at, count * sizeof *places));
         TRY(cull_resident_targets(r, rows->place, count, rows->target));
         TRY(cull_resident_make(
-            r, &(cull_wanted){.place = rows->place, .count = count, .to = s->form.dtype},
+            r,
+            &(cull_wanted){
+                .place = rows->place, .count = count, .to = s->form.dtype, .length = length},
             rows->inputs));
         TRY(see(context, &(cull_batch){.count = count,
+                                       .length = length,
                                        .inputs = rows->inputs,
                                        .target = rows->target,
                                        .place = rows->place}));
@@ -85,7 +103,7 @@ cull_status cull_sweep_run(const cull_sweep *s, cull_status (*see)(void *, const
     size_t      all = s->resident->set->count, batch = s->batch < all ? s->batch : all;
     uint32_t   *places = NULL;
 
-    TRY(cull_base_alloc(batch, sizeof *places, "a sweep", &places));
+    TRY(cull_sweep_order(s->resident, s->sorted, &places));
     TRY(cull_backend_on_host(s->resident->backend) ? sweep_here(s, batch, places, see, context)
                                                    : sweep_there(s, batch, places, see, context));
 done:

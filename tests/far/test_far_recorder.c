@@ -21,8 +21,8 @@ static cull_recorded *record(cull_recorder *r, cull_sel_step step, char *a, int 
 {
     cull_recorded *kind = NULL;
 
-    cull_recorder_ran(r, &step, false);
-    kind = cull_recorder_find(r, &step, false);
+    cull_recorder_ran(r, &step, 0, false);
+    kind = cull_recorder_find(r, &step, 0, false);
     assert_non_null(kind);
     assert_null(kind->recording);
     assert_ok(cull_recorder_begin(r));
@@ -39,12 +39,13 @@ static void the_second_of_a_kind_is_recorded_and_done_at_once(void **state)
     char         *a = take(far, 8);
     cull_sel_step step = step_of(8, CULL_SIGNAL_LOSS), others[6];
 
-    assert_null(cull_recorder_find(&r, &step, false));
+    assert_null(cull_recorder_find(&r, &step, 0, false));
     (void)record(&r, step, a, 3, false);
     assert_bytes(far, a, 3, 8);
-    assert_non_null(cull_recorder_find(&r, &step, false)->recording);
+    assert_non_null(cull_recorder_find(&r, &step, 0, false)->recording);
     /* whatever of its needs is another makes another kind */
-    assert_null(cull_recorder_find(&r, &step, true));
+    assert_null(cull_recorder_find(&r, &step, 0, true));
+    assert_null(cull_recorder_find(&r, &step, 64, false));
     for (size_t i = 0; i < 6; i++) others[i] = step;
     others[0].count = 7;
     others[1].needs.signals |= CULL_SIGNAL_P;
@@ -52,7 +53,7 @@ static void the_second_of_a_kind_is_recorded_and_done_at_once(void **state)
     others[3].needs.running = true;
     others[4].needs.observe = CULL_SIGNAL_LOSS;
     others[5].needs.target = CULL_SIGNAL_H;
-    for (size_t i = 0; i < 6; i++) assert_null(cull_recorder_find(&r, &others[i], false));
+    for (size_t i = 0; i < 6; i++) assert_null(cull_recorder_find(&r, &others[i], 0, false));
     cull_recorder_clear(&r);
     cull_backend_release(far, a);
 }
@@ -67,7 +68,7 @@ static void a_kind_is_recorded_both_ways(void **state)
     cull_recorded *kind = record(&r, step, a, 3, false);
 
     assert_false(cull_recorder_knows(kind));
-    assert_ptr_equal(kind, cull_recorder_find(&r, &step, false));
+    assert_ptr_equal(kind, cull_recorder_find(&r, &step, 0, false));
     assert_ok(cull_recorder_begin(&r));
     assert_ok(cull_backend_fill(far, a, 4, 8));
     assert_ok(cull_recorder_end(&r, kind, false));
@@ -91,12 +92,12 @@ static void whatever_ends_ends_recordings(void **state)
 
     (void)record(&r, step, a, 3, false);
     cull_backend_release(far, other);
-    assert_null(cull_recorder_find(&r, &step, false));
+    assert_null(cull_recorder_find(&r, &step, 0, false));
     (void)record(&r, step, a, 4, false); /* it is run again first, and the old one is gone */
     assert_ok(cull_op_ready(far, &(cull_op_desc){.kind = CULL_OP_RANK, .rows = 5}, &rank));
-    assert_non_null(cull_recorder_find(&r, &step, false));
+    assert_non_null(cull_recorder_find(&r, &step, 0, false));
     assert_ok(cull_op_ready(far, &(cull_op_desc){.kind = CULL_OP_RANK, .rows = 50}, &rank));
-    assert_null(cull_recorder_find(&r, &step, false)); /* one operation took another's place */
+    assert_null(cull_recorder_find(&r, &step, 0, false)); /* one operation took another's place */
     cull_op_destroy(rank);
     cull_recorder_clear(&r);
     cull_backend_release(far, a);
@@ -129,12 +130,12 @@ static void more_kinds_than_are_kept_take_turns(void **state)
     for (size_t i = 0; i < CULL_RECORDER_KINDS; i++) {
         cull_sel_step step = step_of(10 + i, CULL_SIGNAL_LOSS);
 
-        assert_non_null(cull_recorder_find(&r, &step, false)->recording);
+        assert_non_null(cull_recorder_find(&r, &step, 0, false)->recording);
     }
     (void)record(&r, step_of(99, CULL_SIGNAL_LOSS), a, 9, false);
     assert_bytes(far, a, 9, 8);
-    assert_null(cull_recorder_find(&r, &first, false));
-    assert_non_null(cull_recorder_find(&r, &second, false)->recording);
+    assert_null(cull_recorder_find(&r, &first, 0, false));
+    assert_non_null(cull_recorder_find(&r, &second, 0, false)->recording);
     cull_recorder_clear(&r);
     cull_backend_release(far, a);
 }

@@ -178,7 +178,7 @@ static inline cull_status on_augment(struct on *on, cull_op_args *args)
     cull_augment_desc *a = &args->augment.desc;
     cull_augment_call *call = &args->augment.call;
     size_t             size = a->channels * a->height * a->width, count = call->count;
-    size_t             bytes = size * cull_dtype_size(a->to);
+    size_t             bytes = cull_augment_numbers(a, call->length) * cull_dtype_size(a->to);
     size_t             raw = on_raw(call) * size * cull_dtype_size(a->from);
     size_t             made = args->augment.held ? on_made(args->augment.index, count) : 0;
 

@@ -115,6 +115,60 @@ static void batches_are_the_same_on_every_backend(void **state)
     }
 }
 
+/* Tokens are copied as they are, the first so many of each row; from other rows of that length
+ * where these are there already. */
+static void tokens_are_the_beginnings_of_their_rows(void **state)
+{
+    static const struct {
+        size_t stored, length;
+    } cases[] = {{40, 0}, {40, 40}, {40, 16}, {7, 3}, {512, 64}, {9, 1}};
+    static const unsigned how[] = {STILL, 0, PACKED, ROWS | NOW, HELD | NOW};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases * 5; i++) {
+        size_t   stored = cases[i / 5].stored, length = cases[i / 5].length;
+        unsigned h = how[i % 5];
+
+        if (length == 0) length = stored;
+        EACH(backend, CULL_OP_AUGMENT)
+        {
+            struct batch  *b = make_batch(CULL_I32);
+            const int32_t *raw = (const void *)b->raw, *held = (const void *)b->held;
+            const int32_t *out = (const void *)b->out;
+            cull_op_args   args = {.augment = {.desc = {.channels = 1,
+                                                        .height = stored,
+                                                        .width = 1,
+                                                        .from = CULL_I32,
+                                                        .to = CULL_I32,
+                                                        .mean = b->mean,
+                                                        .deviation = b->deviation},
+                                               .call = {.count = COUNT,
+                                                        .places = b->place,
+                                                        .augmented = !(h & STILL),
+                                                        .raw = b->raw,
+                                                        .row = h & ROWS ? b->row : NULL,
+                                                        .length = cases[i / 5].length,
+                                                        .packed = h & PACKED,
+                                                        .out = b->out},
+                                               .now = h & NOW ? &b->now : NULL,
+                                               .held = h & HELD ? b->held : NULL,
+                                               .index = h & HELD ? b->index : NULL}};
+
+            assert_ok(on_run(backend, CULL_OP_AUGMENT, COUNT, 1, &args));
+            for (size_t n = 0; n < COUNT; n++) {
+                size_t         row = h & PACKED ? n : h & ROWS ? b->row[b->place[n]] : b->place[n];
+                const int32_t *from = raw + row * stored;
+
+                if (h & HELD && b->index[n] != CULL_NO_ROW) from = held + b->index[n] * length;
+                assert_memory_equal(from, out + n * length, length * sizeof *from);
+            }
+            for (size_t n = COUNT * length; n < sizeof b->out / sizeof *out; n++)
+                assert_int_equal(0, out[n]);
+            free(b);
+        }
+    }
+}
+
 static void images_are_resized_the_same_on_every_backend(void **state)
 {
     static const cull_resize cases[] = {
@@ -147,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_are_the_same_on_every_backend),
+        cmocka_unit_test(tokens_are_the_beginnings_of_their_rows),
         cmocka_unit_test(images_are_resized_the_same_on_every_backend),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);

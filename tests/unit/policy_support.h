@@ -181,7 +181,7 @@ static inline cull_step_values score_next(cull_trainer *t)
     assert_ok(cull_scorer_aim(&t->scorer, &v.asked.needs, course.step));
     assert_ok(cull_letter_send(&t->learner.letter));
     assert_ok(cull_feed_bring(&t->feed, &v.asked, &course, t->learner.now, ahead, &v.batch));
-    if (ahead) cull_scorer_count(&t->scorer, cull_pipeline_wasted(ahead), &t->books.meter);
+    if (ahead) cull_scorer_count(&t->scorer, cull_pipeline_wasted(ahead), 0, &t->books.meter);
     assert_ok(cull_scorer_score(&t->scorer, &v.asked.needs, &v.batch, &t->books.meter, &v.scored));
     return v;
 }

@@ -105,7 +105,7 @@ static const void *read_by(cull_trainer *t, cull_plan_mode mode, size_t count)
 {
     cull_plan *plan = NULL;
 
-    assert_ok(cull_plans_get(&t->learner.plans, mode, count, t->setup->loss, &plan));
+    assert_ok(cull_plans_get(&t->learner.plans, mode, count, 0, t->setup->loss, &plan));
     return plan->value[0].data;
 }
 

@@ -184,7 +184,7 @@ static void step_scored_by(cull_trainer *t, cull_params *old)
     assert_ok(cull_select(t->selector, &v.scored.signals, 0, &t->chosen));
     assert_ok(cull_feed_gather(&t->feed, &v.batch, cull_feed_as_trained(&t->feed, &v.asked.needs),
                                false, &t->chosen, 0, t->chosen.count, &batch));
-    assert_ok(cull_learner_plan(&t->learner, CULL_PLAN_LEARN, batch.count, &plan));
+    assert_ok(cull_learner_plan(&t->learner, CULL_PLAN_LEARN, batch.count, 0, &plan));
     assert_ok(cull_nn_learn(plan, &batch, &trained));
     assert_ok(cull_optim_step(t->learner.optim, cull_train_rate(t), t->learner.params->value,
                               t->learner.params->gradient));

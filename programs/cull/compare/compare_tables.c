@@ -123,6 +123,10 @@ int compare_print_plan(const cull_comparison *c, bool whole)
     (void)cull_comparison_outlook(c, &all);
     (void)printf("%s\n", all.title);
     if (whole) print_planned(c);
+    if (all.tokens > 0)
+        (void)printf("Work is counted and matched in tokens, padding included: an example is %.0f "
+                     "of them.\n",
+                     all.tokens);
     print_dear(c);
     print_arms(c, true,
                "Cost is a guess, since the rule decides how many it keeps; controls are made when "

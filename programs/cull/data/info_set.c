@@ -16,8 +16,9 @@ int complain_data(cull_status status)
 {
     if (status == CULL_UNKNOWN_SET) return complain_set();
     if (status == CULL_BAD_OPTION)
-        return complain_last(END_USAGE, "The flags --size, --fit, --layout and --label stand for "
-                                        "data.size, data.fit, data.layout and data.label.");
+        return complain_last(END_USAGE, "The flags --size, --fit, --layout, --label, --text, "
+                                        "--tokenizer and --length stand for the keys data.size, "
+                                        "data.fit and so on.");
     if (status == CULL_BAD_ARGUMENT) return complain_last(END_USAGE, "See cull data list.");
     return complain_last(END_FAILED, "docs/formats.md says which files are read, and from where.");
 }
@@ -42,9 +43,8 @@ static json_t *list_texts(char *const *texts)
 static json_t *summary_json(cull_data_role role, const cull_data_summary *s,
                             const cull_data_summary *train)
 {
-    size_t told = s->channels < CHANNELS ? s->channels : CHANNELS;
-
-    return json_pack(
+    size_t  told = s->channels < CHANNELS ? s->channels : CHANNELS;
+    json_t *json = json_pack(
         "{s:s, s:I, s:I, s:[I,I,I], s:s, s:b, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "role",
         roles[role], "count", (json_int_t)s->count, "classes", (json_int_t)s->classes, "shape",
         (json_int_t)s->channels, (json_int_t)s->height, (json_int_t)s->width, "dtype",
@@ -52,6 +52,13 @@ static json_t *summary_json(cull_data_role role, const cull_data_summary *s,
         normalised_by(role, train), "fewest", (json_int_t)s->fewest, "most", (json_int_t)s->most,
         "mean", json_numbers(train->mean, told), "deviation", json_numbers(train->deviation, told),
         "class_names", list_texts(s->class_names), "remarks", list_texts(s->remarks));
+
+    if (json && s->vocabulary) {
+        (void)json_object_set_new(json, "vocabulary", json_integer((json_int_t)s->vocabulary));
+        (void)json_object_set_new(json, "tokens", json_integer((json_int_t)s->tokens));
+        (void)json_object_set_new(json, "longest", json_integer((json_int_t)s->longest));
+    }
+    return json;
 }
 
 static void print_names(char *const *names)
@@ -94,13 +101,25 @@ static void print_normalisation(cull_data_role role, const cull_data_summary *tr
     (void)printf("\n");
 }
 
+static void print_texts(const cull_data_summary *s)
+{
+    (void)printf(", texts of up to %zu tokens\n", s->height);
+    (void)printf("      %.1f tokens each, %zu at most, of a vocabulary of %zu\n",
+                 (double)s->tokens / (double)s->count, s->longest, s->vocabulary);
+}
+
 static void print_summary(cull_data_role role, const cull_data_summary *s,
                           const cull_data_summary *train)
 {
     (void)printf("%-5s %zu examples", roles[role], s->count);
     if (s->most) (void)printf(" of %zu classes (%zu to %zu each)", s->classes, s->fewest, s->most);
-    (void)printf(", %zux%zux%zu %s\n", s->channels, s->height, s->width, cull_dtype_name(s->dtype));
-    print_normalisation(role, train);
+    if (s->vocabulary) {
+        print_texts(s);
+    } else {
+        (void)printf(", %zux%zux%zu %s\n", s->channels, s->height, s->width,
+                     cull_dtype_name(s->dtype));
+        print_normalisation(role, train);
+    }
     if (role == CULL_DATA_TRAIN) print_names(s->class_names);
     for (char *const *r = s->remarks; r && *r; r++) (void)printf("      %s\n", *r);
 }

@@ -6,6 +6,7 @@ static cull_status check(const cull_augment_desc *a)
 {
     cull_status status = CULL_OK;
 
+    if (a->from == CULL_I32 && a->to == CULL_I32) return CULL_OK;
     if (a->from != CULL_U8 && a->from != CULL_F32)
         FAIL(CULL_UNSUPPORTED, "examples stored as %s", cull_dtype_name(a->from));
     if (a->to != CULL_F32 && a->to != CULL_F64 && a->to != CULL_BF16)
@@ -36,6 +37,7 @@ static cull_status augment(cull_op *op, const cull_op_args *args)
                                       .hole = a->hole,
                                       .mean = a->mean,
                                       .deviation = a->deviation,
+                                      .length = (uint32_t)cull_augment_numbers(a, call->length),
                                       .count = call->count,
                                       .places = call->places,
                                       .row = call->row,

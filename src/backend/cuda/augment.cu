@@ -227,9 +227,38 @@ static cudaError_t launch_from(cudaStream_t stream, const cull_cuda_batch *a, cu
     return launch<From, double>(stream, a);
 }
 
+/* ---- tokens, as they are ---- */
+
+static __global__ void __launch_bounds__(THREADS)
+    copy_tokens(const __grid_constant__ cull_cuda_batch a, uint32_t stored)
+{
+    size_t at = static_cast<size_t>(blockIdx.x) * THREADS + threadIdx.x, i = at / a.length;
+
+    if (i >= a.count) return;
+    uint32_t       t = static_cast<uint32_t>(at - i * a.length);
+    uint32_t       held = a.held ? a.index[i] : CULL_NO_ROW;
+    const int32_t *from = static_cast<const int32_t *>(a.raw);
+
+    if (held != CULL_NO_ROW)
+        from = static_cast<const int32_t *>(a.held) + static_cast<size_t>(held) * a.length;
+    else if (a.packed)
+        from += i * stored;
+    else
+        from += static_cast<size_t>(a.row ? a.row[a.places[i]] : a.places[i]) * stored;
+    static_cast<int32_t *>(a.out)[at] = from[t];
+}
+
+static cudaError_t launch_tokens(cudaStream_t stream, const cull_cuda_batch *a)
+{
+    if (a->count == 0 || a->length == 0) return cudaSuccess;
+    return CULL_LAUNCH(copy_tokens, cull_cuda_blocks(a->count * a->length, THREADS), THREADS, 0,
+                       stream, *a, a->channels * a->height * a->width);
+}
+
 cudaError_t cull_cuda_make_batch(cudaStream_t stream, const cull_cuda_batch *batch, cull_dtype from,
                                  cull_dtype to)
 {
+    if (from == CULL_I32) return launch_tokens(stream, batch);
     if (from == CULL_U8) return launch_from<uint8_t>(stream, batch, to);
     return launch_from<float>(stream, batch, to);
 }

@@ -13,6 +13,7 @@ extern "C" {
 /* As cull_augment_desc and cull_augment_call say it (backend/augment.h). */
 typedef struct cull_cuda_batch {
     uint32_t           channels, height, width, pad, cutout;
+    uint32_t           length; /* of tokens: numbers that are written of each row */
     bool               channels_last, reflect, flip, augmented, packed;
     cull_key           move, hole;
     const double      *mean, *deviation;

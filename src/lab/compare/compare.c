@@ -249,7 +249,7 @@ static cull_measured middle(const cull_measured *all, size_t processes)
 #define AT(member) offsetof(cull_measured, member)
     static const size_t numbers[] = {AT(start),      AT(load),       AT(score),  AT(decide),
                                      AT(learn),      AT(optim),      AT(scored), AT(trained),
-                                     AT(pool_score), AT(pool_solve), AT(waited)};
+                                     AT(pool_score), AT(pool_solve), AT(waited), AT(tokens)};
 #undef AT
     cull_measured out = all[0];
     double        seen[MOST_JOBS];
@@ -272,6 +272,7 @@ static void take_full(cull_costs *costs, const cull_measured *m, size_t batch)
     costs->start = m->start;
     costs->waited = m->waited;
     costs->load = m->load;
+    costs->tokens = m->tokens;
     costs->optim = m->optim;
     (void)cull_costs_add(costs, batch < m->pool ? batch : m->pool, m->learn);
 }

@@ -30,6 +30,10 @@ static void read_early_stop(const cull_comparison *c, size_t arm, uint64_t seed)
     }
     out->record.info.work.trained = full->record.info.work.trained * c->arms.arm[arm].share;
     out->record.info.work.thirds = full->record.info.work.thirds * c->arms.arm[arm].share;
+    out->record.info.work.tokens_trained =
+        full->record.info.work.tokens_trained * c->arms.arm[arm].share;
+    out->record.info.work.token_thirds =
+        full->record.info.work.token_thirds * c->arms.arm[arm].share;
     if (isnan(out->accuracy))
         cull_records_run_doubt(&out->record, "the full run was not evaluated at this cost");
 }

@@ -119,6 +119,8 @@ cull_status cull_compare_make_value(cull_comparison *c)
                                       .jobs = c->jobs,
                                       .margin = c->margin,
                                       .classes = (double)c->costs.classes,
+                                      .matched = c->costs.tokens > 0 ? "tokens" : "",
+                                      .tokens = c->costs.tokens > 0 ? round(c->costs.tokens) : NAN,
                                       .test = (double)c->costs.test,
                                       .metric = cull_compare_yardstick(c)->key,
                                       .seeds = (size_t)c->seeds};
@@ -340,6 +342,7 @@ bool cull_comparison_outlook(const cull_comparison *c, cull_compare_outlook *out
         all.bytes = cull_compare_bytes(c);
         all.waited = c->costs.waited;
         all.metric = cull_compare_yardstick(c)->key;
+        all.tokens = c->costs.tokens;
     }
     cull_sized_give(out, &all, sizeof all);
     return c->planned;

@@ -17,6 +17,18 @@ const char *cull_compared_status(const cull_compared *run)
     return cull_records_state_name(state == CULL_RECORDS_STOPPED ? CULL_RECORDS_RUNNING : state);
 }
 
+/* Texts count by their tokens, as so many examples of mean length. */
+static void add_work(const cull_comparison *c, const cull_records_work *work,
+                     cull_compared_mean *out)
+{
+    bool   tokens = c->costs.tokens > 0 && isfinite(work->token_thirds);
+    double each = tokens ? c->costs.tokens : 1;
+
+    out->scored += (tokens ? work->tokens_scored : work->scored) / each;
+    out->trained += (tokens ? work->tokens_trained : work->trained) / each;
+    out->thirds += (tokens ? work->token_thirds : work->thirds) / each;
+}
+
 void cull_compare_mean(const cull_comparison *c, size_t arm, cull_compared_mean *out)
 {
     *out = (cull_compared_mean){0};
@@ -28,9 +40,7 @@ void cull_compare_mean(const cull_comparison *c, size_t arm, cull_compared_mean 
         out->accuracy[out->runs++] = 100 * run->accuracy;
         out->best += 100 * run->best;
         out->seconds += cull_records_spent(work);
-        out->scored += work->scored;
-        out->trained += work->trained;
-        out->thirds += work->thirds;
+        add_work(c, work, out);
     }
     if (out->runs == 0) return;
     out->best /= (double)out->runs;

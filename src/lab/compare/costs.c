@@ -219,6 +219,8 @@ cull_status cull_costs_price(const cull_costs *costs, const cull_priced *run, co
     while (p.next < marks) at[p.next++] = price.seconds;
     /* It selects by what it will have seen: nobody can tell when it begins. */
     if (!price.pool && price.candidates == 0 && p.keep < 1) price.fixed = false;
+    /* Nor how long the texts are that are chosen of the whole pool. */
+    if (price.pool && costs->tokens > 0) price.fixed = false;
     *out = price;
 done:
     cull_selector_destroy(selector);

@@ -67,6 +67,31 @@ static bool is_over(const cull_trainer *t)
     return cull_sel_course_over(&course);
 }
 
+/* Tokens that an example of this epoch has in its batch, on the mean; 0: it is no text. */
+static double mean_tokens(const cull_trainer *t)
+{
+    cull_sel_course course = cull_train_course(t);
+    cull_sel_step   step = {0};
+    double          tokens = 0, met = 0;
+
+    for (; t->sets.train_at.bucket && cull_sel_course_peek(&course, &step);
+         cull_sel_course_pass(&course, step.count)) {
+        tokens += (double)(step.count * cull_feed_length(&t->feed, course.at, step.count));
+        met += (double)step.count;
+    }
+    return met > 0 ? tokens / met : 0;
+}
+
+/* How much longer than the mean the texts of these steps were: what they took goes by that. */
+static double share_of_mean(const cull_meter *now, const cull_meter *before, double mean)
+{
+    double tokens = (double)(now->tokens_scored + now->tokens_trained - before->tokens_scored -
+                             before->tokens_trained);
+    double examples = (double)(now->scored + now->trained - before->scored - before->trained);
+
+    return mean > 0 && tokens > 0 ? tokens / (mean * examples) : 1;
+}
+
 /* A device is waited for behind some of an epoch's steps, as in a run, where that is seldom. */
 static cull_status measure_step(cull_trainer *t, struct laps *laps, cull_measured *out, bool keep)
 {
@@ -74,7 +99,7 @@ static cull_status measure_step(cull_trainer *t, struct laps *laps, cull_measure
     cull_step_values values = {0};
     cull_meter       before;
     int              most = cull_backend_on_host(t->backend) ? 1 : TOGETHER, steps = 0;
-    double           scored = 0, trained = 0;
+    double           scored = 0, trained = 0, longer = 1;
 
     if (is_over(t)) /* the same epoch again: a small set has few steps */
         TRY(cull_train_enter_epoch(t, t->progress.epoch, &values.asked.needs));
@@ -85,8 +110,10 @@ static cull_status measure_step(cull_trainer *t, struct laps *laps, cull_measure
     if (!keep || steps == 0) goto done;
     scored = (double)(t->books.meter.scored - before.scored) / steps;
     trained = (double)(t->books.meter.trained - before.trained) / steps;
+    longer = share_of_mean(&t->books.meter, &before, out->tokens);
     for (int i = 0; i < CULL_PHASES; i++)
-        laps->of[i][laps->count] = (t->books.meter.seconds[i] - before.seconds[i]) / steps;
+        laps->of[i][laps->count] = (t->books.meter.seconds[i] - before.seconds[i]) / steps /
+                                   (i == CULL_PHASE_SCORE || i == CULL_PHASE_LEARN ? longer : 1);
     laps->loaded[laps->count] =
         laps->of[CULL_PHASE_LOAD][laps->count] / fmax(1, fmax(scored, trained));
     laps->count++;
@@ -118,6 +145,7 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     if (still) t->learner.schedule.rate = t->learner.schedule.low = 0;
     t->books.meter.processor = setup.threads == 1;
     TRY(measure_choice(t, out));
+    out->tokens = mean_tokens(t);
     /* The first steps make plans and warm caches. */
     for (int i = 0; i < 2; i++) TRY(measure_step(t, &laps, out, false));
     begun = cull_base_seconds();

@@ -87,7 +87,8 @@ static cull_status see(void *context, const cull_batch *batch)
     cull_plan    *plan = NULL;
     cull_signals  signals = {0};
 
-    TRY(cull_learner_plan(&s->work->t->learner, CULL_PLAN_SCORE, batch->count, &plan));
+    TRY(cull_learner_plan(&s->work->t->learner, CULL_PLAN_SCORE, batch->count, batch->length,
+                          &plan));
     TRY(cull_nn_score(plan, batch, CULL_STATS_RUNNING, needs.signals, &signals));
     TRY(cull_sel_carry(&s->signals, &needs, &signals));
     take_signals(s->work, &signals, s->at);

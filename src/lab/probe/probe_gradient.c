@@ -104,7 +104,7 @@ static cull_status bring(cull_prober *p, cull_plan_mode mode, const uint32_t *ro
     cull_status              status = CULL_OK;
     cull_data_form           form = {0};
 
-    TRY(cull_plans_get(&p->plans, mode, count, g->loss, plan));
+    TRY(cull_plans_get(&p->plans, mode, count, 0, g->loss, plan));
     TRY(cull_plan_form(*plan, &form));
     for (size_t i = 0; i < count; i++) {
         here->place[i] = p->places[rows[i]];

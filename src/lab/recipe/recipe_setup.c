@@ -32,6 +32,9 @@ static void fill_data(const cull_values *v, cull_train_setup *s)
                                    .side = (size_t)cull_value_int(v, "data.size"),
                                    .fit = fit_of(v),
                                    .label = text_or_none(v, "data.label"),
+                                   .text = text_or_none(v, "data.text"),
+                                   .tokenizer = text_or_none(v, "data.tokenizer"),
+                                   .length = (size_t)cull_value_int(v, "data.length"),
                                    .missing = cull_value_is(v, "data.missing", "mean")
                                                   ? CULL_MISSING_MEAN
                                                   : CULL_MISSING_REFUSED};

@@ -28,6 +28,14 @@ const cull_option_spec cull_recipe_table[] = {
     {"data.label", CULL_OPTION_TEXT, "", 0, 0, NULL,
      "the column of a table that is to be learned, or several with commas between; none: the one called label, "
      "class, target or y, or the last"},
+    {"data.text", CULL_OPTION_TEXT, "", 0, 0, NULL,
+     "the column of a table, or the field of JSON lines, that holds a text; none: the one called text"},
+    {"data.tokenizer", CULL_OPTION_TEXT, "", 0, 0, "file",
+     "what cuts texts into word pieces, as BERT's models take them: a vocab.txt, a tokenizer.json or a "
+     "model's folder that holds one"},
+    {"data.length", CULL_OPTION_INT, "0", 0, 4096, NULL,
+     "most tokens of a text, [CLS] and [SEP] counted; the rest is cut. 0: 512, or as many as "
+     "model.path has positions"},
     {"data.missing", CULL_OPTION_CHOICE, "refuse", 0, 0, "refuse|mean",
      "what becomes of a table's cells that are empty, NA, NaN, null or ?: none may be there, or they "
      "are the mean of their column, and of no category"},

@@ -30,8 +30,8 @@ static cull_status prepare(struct work *w, const cull_recipe *recipe, size_t rou
 
     TRY(cull_trainer_create(s, true, &w->t));
     TRY(cull_trainer_begin(w->t));
-    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, s->batch, &w->score));
-    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_LEARN, s->batch, &w->learn));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_SCORE, s->batch, 0, &w->score));
+    TRY(cull_learner_plan(&w->t->learner, CULL_PLAN_LEARN, s->batch, 0, &w->learn));
     TRY(cull_plan_form(w->learn, &w->form));
     for (size_t i = 0; i < PARTS; i++)
         TRY(cull_base_alloc(rounds, sizeof(double), "a benchmark", &w->seconds[i]));

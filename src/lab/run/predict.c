@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/sized.h"
+#include "data/format.h"
 #include "lab/recipe/recipe.h"
 #include "train/network/network.h"
 
@@ -52,6 +53,10 @@ static cull_status check_set(const cull_dataset *set, const cull_card *card)
              "%s: examples of %zux%zux%zu %s, but the network was trained on %zux%zux%zu %s",
              set->name, set->channels, set->height, set->width, cull_dtype_name(set->dtype),
              card->channels, card->height, card->width, cull_dtype_name(card->dtype));
+    if (set->vocabulary != card->vocabulary)
+        FAIL(CULL_BAD_ARGUMENT,
+             "%s: tokens of %zu pieces, but the network was trained on those of %zu", set->name,
+             set->vocabulary, card->vocabulary);
 done:
     return status;
 }
@@ -131,9 +136,22 @@ static cull_data_request complete(const cull_data_request *asked, const cull_dat
         r.fit = trained->fit;
     }
     if (!r.label) r.label = trained->label;
+    if (!r.text) r.text = trained->text;
+    if (!r.tokenizer) r.tokenizer = trained->tokenizer;
     r.target = trained->target;
     r.unlabelled = true;
     return r;
+}
+
+/* Texts become as many tokens as were trained on; what is stored as tokens is that already. */
+static void fit_texts(const cull_card *card, cull_data_request *r)
+{
+    const cull_data_format *format = cull_data_format_of(r->name);
+    bool                    texts = format && format->takes & CULL_DATA_TAKES_PIECES;
+
+    if (!texts || !card->vocabulary) r->tokenizer = NULL;
+    if (!(texts && format->takes & CULL_DATA_TAKES_TEXT) || !card->vocabulary) r->text = NULL;
+    r->length = texts && card->vocabulary ? card->height : 0;
 }
 
 /* A table is written in numbers as the one that was trained on was: by a set that says what the
@@ -146,6 +164,7 @@ static cull_status open_like(const cull_data_request *request, const cull_card *
                          .height = card->height,
                          .width = card->width,
                          .dtype = card->dtype,
+                         .vocabulary = card->vocabulary,
                          .target = {.kind = card->target, .width = card->outputs},
                          .mean = card->mean,
                          .deviation = card->deviation,
@@ -153,7 +172,10 @@ static cull_status open_like(const cull_data_request *request, const cull_card *
                          .feature_names = card->feature_names,
                          .label_names = card->label_names};
 
-    if (!card->feature_names.count) return cull_data_open(request, out);
+    bool texts = card->vocabulary && request->tokenizer &&
+                 cull_data_format_of(request->name)->takes & CULL_DATA_TAKES_TEXT;
+
+    if (!card->feature_names.count && !texts) return cull_data_open(request, out);
     return cull_data_open_test(request, &like, out);
 }
 
@@ -169,6 +191,7 @@ cull_status cull_predict_set(const cull_recipe *recipe, const char *weights,
     SIZED(cull_data_request, data, data_room);
     request = complete(data, &recipe->setup.files);
     TRY(cull_network_open(recipe, weights, &network));
+    fit_texts(&network->card, &request);
     if (!request.channels) request.channels = network->card.channels;
     TRY(open_like(&request, &network->card, &set));
     TRY(predict(network, set, tell, context));

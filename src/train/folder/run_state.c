@@ -5,6 +5,8 @@
 
 static const char magic[8] = "CULLRUN";
 
+enum { BEFORE_TOKENS = 4 }; /* a version that is still read */
+
 static cull_status put_part(cull_writer *out, const cull_reader *part)
 {
     cull_status status = CULL_OK;
@@ -25,6 +27,7 @@ done:
     X(p.weights_hash) X(p.best_hash) X(p.weights) X(p.best_weights)                                \
     X(m.scored) X(m.trained) X(m.thirds) X(m.proxy) X(m.subsets) X(m.subsets_filled)               \
     X(m.subsets_short) X(m.subsets_fallback) X(m.filled) X(m.seconds) X(m.joules)
+#define TOKENS(X, m) X(m.tokens_scored) X(m.tokens_trained) X(m.token_thirds) /* from version 5 on */
 #define PARTS(X) X(optim) X(selector) X(subset) X(tally) X(scorer) X(ways)
 // clang-format on
 
@@ -38,6 +41,7 @@ cull_status cull_run_state_encode(const cull_run_state *state, cull_writer *out)
     TRY(cull_write(out, &version, sizeof version));
 #define PUT(field) TRY(cull_write(out, &state->field, sizeof state->field));
     FIELDS(PUT, progress, meter)
+    TOKENS(PUT, meter)
 #undef PUT
 #define PUT_PART(part) TRY(put_part(out, &state->part));
     PARTS(PUT_PART)
@@ -84,12 +88,15 @@ cull_status cull_run_state_decode(const char *path, const void *data, size_t byt
     memcpy(&hash, (const char *)data + in.size, sizeof hash);
     TRY(cull_read(&in, head, sizeof head));
     TRY(cull_read(&in, &version, sizeof version));
-    if (version != CULL_STATE_VERSION)
-        FAIL(CULL_BAD_STATE, "%s: version %llu, this program reads %d", path,
-             (unsigned long long)version, CULL_STATE_VERSION);
+    if (version != BEFORE_TOKENS && version != CULL_STATE_VERSION)
+        FAIL(CULL_BAD_STATE, "%s: version %llu, this program reads %d and %d", path,
+             (unsigned long long)version, BEFORE_TOKENS, CULL_STATE_VERSION);
     if (hash != cull_base_hash(data, in.size)) FAIL(CULL_BAD_STATE, "%s: damaged", path);
 #define TAKE(field) TRY(cull_read(&in, &state.field, sizeof state.field));
     FIELDS(TAKE, progress, meter)
+    if (version > BEFORE_TOKENS) {
+        TOKENS(TAKE, meter)
+    }
 #undef TAKE
     if (!ends(state.progress.weights) || !ends(state.progress.best_weights))
         FAIL(CULL_BAD_STATE, "%s: a weights file of an impossible name", path);

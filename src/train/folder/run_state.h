@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "train/meter/meter.h"
 
-enum { CULL_STATE_NAME = 64, CULL_STATE_VERSION = 4 };
+enum { CULL_STATE_NAME = 64, CULL_STATE_VERSION = 5 };
 
 typedef struct cull_progress {
     uint64_t step;              /* steps done                                           */

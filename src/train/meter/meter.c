@@ -166,6 +166,9 @@ void cull_meter_repeat(cull_meter *meter, const cull_meter *before, const cull_m
     meter->scored += after->scored - before->scored;
     meter->trained += after->trained - before->trained;
     meter->thirds += after->thirds - before->thirds;
+    meter->tokens_scored += after->tokens_scored - before->tokens_scored;
+    meter->tokens_trained += after->tokens_trained - before->tokens_trained;
+    meter->token_thirds += after->token_thirds - before->token_thirds;
     meter->proxy += after->proxy - before->proxy;
     meter->subsets += after->subsets - before->subsets;
     meter->subsets_filled += after->subsets_filled - before->subsets_filled;
@@ -203,6 +206,9 @@ cull_records_work cull_meter_work(const cull_meter *m, bool proxied)
     cull_records_work work = {.scored = (double)m->scored,
                               .trained = (double)m->trained,
                               .thirds = (double)m->thirds,
+                              .tokens_scored = m->token_thirds ? (double)m->tokens_scored : NAN,
+                              .tokens_trained = m->token_thirds ? (double)m->tokens_trained : NAN,
+                              .token_thirds = m->token_thirds ? (double)m->token_thirds : NAN,
                               .proxy_thirds = proxied ? (double)m->proxy : NAN,
                               .cost = cull_meter_cost(m),
                               .subsets = (double)m->subsets,

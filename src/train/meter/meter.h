@@ -23,7 +23,9 @@ typedef struct cull_meter {
     uint64_t thirds;          /* counted work: a forward pass of an example is 1,
                                  a backward pass 2                                 */
     uint64_t proxy;           /* the same of a proxy, in its own thirds            */
-    uint64_t subsets;         /* chosen, of a batch or of the pool                 */
+    uint64_t tokens_scored, tokens_trained, token_thirds; /* of texts, those that fill them up
+                                                             counted; else 0 */
+    uint64_t subsets; /* chosen, of a batch or of the pool                 */
     uint64_t subsets_filled, subsets_short, subsets_fallback; /* of them, by their flags */
     uint64_t filled; /* random examples in those that were filled     */
     double   seconds[CULL_PHASES];

@@ -142,7 +142,7 @@ void cull_network_destroy(cull_network *n)
 
 cull_status cull_network_plan(cull_network *n, cull_plan_mode mode, size_t batch, cull_plan **out)
 {
-    return cull_plans_get(&n->plans, mode, batch, n->loss, out);
+    return cull_plans_get(&n->plans, mode, batch, 0, n->loss, out);
 }
 
 static cull_status check_examples(const cull_network *n, const cull_examples *examples)

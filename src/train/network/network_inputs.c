@@ -19,7 +19,10 @@ cull_status cull_network_check(const cull_network *n, const cull_tensor *x)
     if (!x->data || x->dims < 1 || x->dims > CULL_MAX_DIMS)
         FAIL(CULL_BAD_ARGUMENT, "inputs: there are none");
     TRY(cull_device_check(x->device, (cull_device){0}, "inputs"));
-    if (x->dtype != CULL_F32 && x->dtype != CULL_F64 && x->dtype != CULL_U8)
+    if (n->model->node[0].dtype == CULL_I32 && x->dtype != CULL_I32)
+        FAIL(CULL_BAD_ARGUMENT, "inputs of %s are tokens, of int32", n->model->name);
+    if (n->model->node[0].dtype != CULL_I32 && x->dtype != CULL_F32 && x->dtype != CULL_F64 &&
+        x->dtype != CULL_U8)
         FAIL(CULL_BAD_ARGUMENT, "inputs are float32, float64 or uint8");
     for (int d = x->dims - 1; d > 0; d--) {
         dense = dense && (x->stride[d] == row || x->shape[d] == 1);
@@ -60,6 +63,24 @@ done:
     return status;
 }
 
+/* Tokens as they are; those that are none count for nothing. */
+static cull_status take_tokens(const cull_network *n, const int32_t *x, size_t count, size_t from,
+                               int32_t *out)
+{
+    int64_t known = INT32_MAX;
+
+    for (int i = 1; i < n->model->nodes; i++) {
+        const cull_layer_desc *d = &n->model->node[i].desc;
+        if (d->kind == CULL_LAYER_EMBED && d->rows < known) known = d->rows;
+    }
+    for (size_t j = 0; j < count; j++)
+        if (x[j] >= known)
+            return cull_fail(CULL_BAD_ARGUMENT, "inputs: token %zu of example %zu is %d, of %lld",
+                             j, from, x[j], (long long)known);
+    memcpy(out, x, count * sizeof *out);
+    return CULL_OK;
+}
+
 cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_form form,
                               size_t from, size_t to)
 {
@@ -77,6 +98,7 @@ cull_status cull_network_take(cull_network *n, const cull_tensor *x, cull_data_f
                               .mean = n->card.mean,
                               .deviation = n->card.deviation};
 
+    if (form.dtype == CULL_I32) return take_tokens(n, data, row, from, (int32_t *)(void *)out);
     if (x->dtype == CULL_F64 && form.dtype == CULL_F64)
         return take_doubles(n, data, form, from, (double *)(void *)out);
     if (x->dtype == CULL_F64)
