@@ -38,10 +38,9 @@ done:
     return status;
 }
 
-static void copy_inputs(const cull_tensor *x, cull_dataset *into)
+void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, void *out)
 {
-    size_t numbers = cull_data_row(into) * (size_t)x->shape[0];
-    float *to = cull_data_end(into);
+    float *to = out;
 
     switch (x->dtype) {
     case CULL_F64:
@@ -157,8 +156,8 @@ static cull_status take_inputs(struct pair *p, cull_dataset *into)
         TRY(keep_inputs(p, into));
     } else {
         TRY(cull_data_extend(into, p->path, count));
-        copy_inputs(&p->x, into);
         at = cull_data_end(into);
+        cull_data_copy_numbers(&p->x, cull_data_row(into) * count, at);
         if (p->turned) TRY(turn_images(into, at, count));
     }
     if (into->dtype == CULL_F32) TRY(check_finite(p->path, at, cull_data_row(into), count));
