@@ -1,6 +1,6 @@
 # The fuzz corpora, replayed with any compiler; with CULL_FUZZ the libFuzzer programs as well.
 add_custom_target(fuzzers)
-foreach(target npy npz array_set array_folder tar csv select restore idx cifar svhn jpeg png webp recipe
+foreach(target npy npz array_set array_folder tar mds csv select restore idx cifar svhn jpeg png webp recipe
         options safetensors state report wordpiece)
   add_executable(replay_${target} fuzz/fuzz_${target}.c fuzz/replay.c)
   target_link_libraries(replay_${target} PRIVATE cull_flags cull_static)
