@@ -334,6 +334,34 @@ done:
     return status;
 }
 
+/* Classes by name, where the file has an array of as many. One that cannot be used is remarked on.
+ */
+static cull_status take_names(const cull_arrays *arrays, const char *path, cull_dataset *into)
+{
+    cull_status status = CULL_OK;
+    cull_texts  names = {0};
+
+    if (!cull_data_labels(into)) goto done;
+    status = cull_data_arrays_texts(arrays, CULL_DATA_CLASS_NAMES, &names);
+    if (status == CULL_BAD_FILE)
+        TRY(cull_data_remark(into, "%s; its classes have no names", cull_last_error()));
+    TRY(status == CULL_BAD_FILE ? CULL_OK : status);
+    if (names.count == 0) goto done;
+    if (names.count < into->classes) {
+        TRY(cull_data_remark(into,
+                             "%s: " CULL_DATA_CLASS_NAMES " has %zu names for %zu classes, "
+                             "which have none therefore",
+                             path, names.count, into->classes));
+        goto done;
+    }
+    into->class_names = names;
+    into->classes = names.count;
+    names = (cull_texts){0};
+done:
+    cull_texts_clear(&names);
+    return status;
+}
+
 static cull_data_wanted wanted_of(const cull_data_request *how, const cull_dataset *into)
 {
     if (how->unlabelled) return CULL_DATA_WANTED_ANY;
@@ -347,6 +375,7 @@ static cull_status read_npz_pair(struct pair *p, const cull_data_request *reques
     cull_status       status = CULL_OK;
     cull_data_request how = *request;
     cull_data_pair    names = {0};
+    cull_arrays      *arrays = p->arrays; /* the set's from when its inputs were taken */
 
     TRY(cull_data_names_find(p->arrays, p->path, wanted_of(&how, into), &names));
     if (names.validation)
@@ -356,6 +385,7 @@ static cull_status read_npz_pair(struct pair *p, const cull_data_request *reques
     if (names.y) TRY(cull_arrays_get(p->arrays, names.y, &p->y));
     if (p->x.dims == 4) TRY(read_layout(p->arrays, p->path, &how.layout));
     TRY(take_pair(p, &how, into));
+    if (names.y) TRY(take_names(arrays, p->path, into));
 done:
     return status;
 }

@@ -239,12 +239,12 @@ static cull_status take_label(const struct shards *s, const cull_mds_sample *sam
     return cull_data_text_label(met, name, (const char *)cell, sample->bytes[s->label], i, into);
 }
 
-static cull_status settle_labels(cull_categories *met, cull_dataset *into)
+static cull_status settle_labels(const char *name, cull_categories *met, cull_dataset *into)
 {
     const int32_t *labels = cull_data_labels(into);
     int32_t        top = CULL_DATA_FEWEST_CLASSES - 1;
 
-    if (met->texts.count) return cull_data_text_labels_settle(met, false, into);
+    if (met->texts.count) return cull_data_text_labels_settle(met, name, false, into);
     for (size_t i = 0; i < into->count; i++)
         if (labels[i] > top) top = labels[i];
     into->classes = (size_t)top + 1;
@@ -298,7 +298,7 @@ done:
     return status;
 }
 
-static cull_status take_labels(const struct shards *s, cull_dataset *into)
+static cull_status take_labels(const struct shards *s, const char *name, cull_dataset *into)
 {
     cull_status     status = CULL_OK;
     size_t          count = cull_mds_index_of(s->mds)->samples;
@@ -314,7 +314,7 @@ static cull_status take_labels(const struct shards *s, cull_dataset *into)
         cull_mds_give_back(s->mds, &sample);
         TRY(status);
     }
-    TRY(settle_labels(&met, into));
+    TRY(settle_labels(name, &met, into));
 done:
     cull_categories_clear(&met);
     return status;
@@ -352,7 +352,7 @@ static cull_status take_rows(struct shards **shards, const cull_data_request *re
     TRY(cull_data_rows_create(&class, s, NULL, cull_mds_index_of(s->mds)->samples, &rows));
     *shards = NULL;
     TRY(cull_data_hold(into, request->name, rows));
-    TRY(take_labels(s, into));
+    TRY(take_labels(s, request->name, into));
     TRY(cull_data_keep_rows(into, most_kept, 0, measured));
     if (!cull_data_base(into) && cull_mds_crowded(s->mds))
         TRY(cull_data_remark(

@@ -173,7 +173,7 @@ static bool all_labelled(const cull_tar_examples *e)
     return true;
 }
 
-static cull_status take_labels(const struct archives *a, cull_dataset *into)
+static cull_status take_labels(const struct archives *a, const char *path, cull_dataset *into)
 {
     cull_status     status = CULL_OK;
     cull_categories met = {0};
@@ -182,7 +182,7 @@ static cull_status take_labels(const struct archives *a, cull_dataset *into)
     into->count = a->examples.count;
     if (into->unlabelled) goto done;
     for (size_t i = 0; i < a->examples.count; i++) TRY(take_label(a, i, &met, into));
-    TRY(cull_data_text_labels_settle(&met, a->examples.folders, into));
+    TRY(cull_data_text_labels_settle(&met, path, a->examples.folders, into));
 done:
     cull_categories_clear(&met);
     return status;
@@ -254,7 +254,7 @@ static cull_status take_rows(struct archives **archives, const cull_data_request
     TRY(cull_data_rows_create(&class, a, NULL, a->examples.count, &rows));
     *archives = NULL;
     TRY(cull_data_hold(into, r->name, rows));
-    TRY(take_labels(a, into));
+    TRY(take_labels(a, r->name, into));
     TRY(cull_data_keep_rows(into, most, 0, measured));
 done:
     cull_data_rows_release(rows);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "data/json_text.h"
 #include "data/labels.h"
 
@@ -91,7 +92,31 @@ static bool is_class(const char *text, int32_t *out)
     return length > 0 && text[length] == '\0' && value < CULL_DATA_MOST_CLASSES;
 }
 
-cull_status cull_data_text_labels_settle(cull_categories *met, bool named, cull_dataset *into)
+/* Numbers that are no classes would be as many names. */
+static cull_status check_names(const cull_categories *met, const char *name)
+{
+    double value = 0;
+    char   shown[CULL_TEXT_SHOWN];
+
+    for (size_t k = 0; k < met->texts.count; k++)
+        if (cull_base_scan_number(met->texts.text[k], strlen(met->texts.text[k]), &value) !=
+            CULL_NUMBER_READ)
+            return CULL_OK;
+    for (size_t k = 0; k < met->texts.count; k++) {
+        const char *text = met->texts.text[k];
+        int32_t     unused = 0;
+        if (!is_class(text, &unused))
+            return cull_fail(CULL_BAD_FILE,
+                             "%s: label '%s' is no class; labels are whole numbers of 0 to %d, or "
+                             "names",
+                             name, cull_text_show(text, strlen(text), shown),
+                             CULL_DATA_MOST_CLASSES - 1);
+    }
+    return CULL_OK;
+}
+
+cull_status cull_data_text_labels_settle(cull_categories *met, const char *name, bool named,
+                                         cull_dataset *into)
 {
     cull_status status = CULL_OK;
     int32_t    *value = NULL, *labels = cull_data_labels(into), top = CULL_DATA_FEWEST_CLASSES - 1;
@@ -107,6 +132,7 @@ cull_status cull_data_text_labels_settle(cull_categories *met, bool named, cull_
         into->classes = (size_t)top + 1;
         goto done;
     }
+    if (!named) TRY(check_names(met, name));
     TRY(cull_texts_copy(&into->class_names, &met->texts));
     into->classes = met->texts.count;
     TRY(cull_data_labels_sort(into));

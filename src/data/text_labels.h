@@ -24,7 +24,9 @@ cull_status cull_data_json_label(const cull_data_source *file, const char *key,
                                  char out[CULL_DATA_LABEL]);
 
 /* All labels are there, and the set's count: classes and their names. named: texts are names also
- * where all are numbers; so they are where training named its classes. */
-cull_status cull_data_text_labels_settle(cull_categories *met, bool named, cull_dataset *into);
+ * where all are numbers; so they are where training named its classes. CULL_BAD_FILE, beginning
+ * with `name`, when all are numbers and one is no class. */
+cull_status cull_data_text_labels_settle(cull_categories *met, const char *name, bool named,
+                                         cull_dataset *into);
 
 #endif
