@@ -40,6 +40,17 @@ static const char *name_kept(const cull_data_rows *rows, uint32_t row)
     return k->made_by->class->name(k->made_by, row);
 }
 
+cull_status cull_data_remark_unkept(cull_dataset *set, const char *path)
+{
+    double bytes = (double)set->count * (double)cull_data_row_bytes(set);
+
+    return cull_data_remark(set,
+                            "%s: its examples take %.1f GiB once they are decoded, more than is "
+                            "kept in memory, and are read anew in every epoch; cull data convert "
+                            "writes them once",
+                            path, bytes / (double)(1 << 30));
+}
+
 cull_status cull_data_keep_rows(cull_dataset *set, uint64_t most, unsigned threads, bool *measured)
 {
     static const cull_data_rows_class plain = {.close = close_kept},
@@ -50,7 +61,11 @@ cull_status cull_data_keep_rows(cull_dataset *set, uint64_t most, unsigned threa
     uint64_t       *sums = NULL;
     size_t          bytes = cull_data_row_bytes(set);
 
-    if (cull_data_base(set) || set->count > most / bytes) goto done;
+    if (cull_data_base(set)) goto done;
+    if (set->count > most / bytes) {
+        TRY(cull_data_remark_unkept(set, set->name));
+        goto done;
+    }
     TRY(cull_base_alloc(1, sizeof *k, "a data set", &k));
     TRY(cull_base_grow(set->count, bytes, "the inputs of a data set", &k->memory));
     if (set->dtype == CULL_U8)

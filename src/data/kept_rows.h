@@ -7,8 +7,12 @@
 /* How much of the machine's memory a set may take for that: an eighth, and 1 GiB at most. */
 uint64_t cull_data_most_kept(void);
 
-/* Make all rows of a set that was just read, if they take no more than `most` bytes; else nothing
- * is done. Images are measured on the way: *measured then. threads 0: as many as there are cores.
+/* Remark that a set takes more than that, so that its examples are made again whenever they are
+ * asked for, and what to do. `path` begins the sentence. */
+cull_status cull_data_remark_unkept(cull_dataset *set, const char *path);
+
+/* Make all rows of a set that was just read, if they take no more than `most` bytes; else that is
+ * remarked. Images are measured on the way: *measured then. threads 0: as many as there are cores.
  */
 cull_status cull_data_keep_rows(cull_dataset *set, uint64_t most, unsigned threads, bool *measured);
 

@@ -171,7 +171,7 @@ static void samples_are_found_in_any_order_whatever_is_kept(void **state)
             make_folder(&m, packed);
             assert_ok(read_set(&m, rooms[r], (cull_data_request){0}, &set));
             assert_rows(set);
-            assert_int_equal(crowded ? 1 : 0, set->remarks.count);
+            assert_int_equal((crowded ? 1 : 0) + (rooms[r].rows ? 0 : 1), set->remarks.count);
             assert_string_equal("n1", set->class_names.text[1]);
             cull_data_close(set);
         }
