@@ -380,31 +380,45 @@ done:
 
 /* ---- the format ---- */
 
-enum { MOST_LOOKED_AT = 10000 };
+enum { MOST_LOOKED_AT = 10000, INDEX_LOOK = 4096 };
 
-/* The folder of a role: one that is called so, or, for training, the folder itself. What lies there
- * is looked through for the name, as capitals do not matter. False: there is none. */
+/* Is there an index, and does it begin as one of shards? Others have files of this name, too. */
+static bool has_index(const char *path)
+{
+    char             file[CULL_DATA_PATH], text[INDEX_LOOK + 1] = "";
+    cull_data_folder folder = {.path = path};
+    cull_data_source source = {.fd = -1};
+    size_t           bytes = 0;
+
+    if (!cull_data_folder_has(&folder, INDEX) ||
+        cull_data_folder_open(&folder, INDEX, file, &source) != CULL_OK)
+        return false;
+    bytes = source.size < INDEX_LOOK ? (size_t)source.size : INDEX_LOOK;
+    if (cull_data_source_read(&source, 0, text, bytes) != CULL_OK) bytes = 0;
+    cull_data_source_close(&source);
+    return bytes && strstr(text, "\"shards\"");
+}
+
+/* The folder of a set: one that is called so, capitals or not, and has an index. */
 static bool find_folder(const char *path, cull_set_word word, char out[CULL_DATA_PATH])
 {
     const struct dirent *file = NULL;
     DIR                 *dir = opendir(path);
-    cull_data_folder     folder = {.path = out};
     bool                 found = false;
 
     for (size_t i = 0; dir && !found && i < MOST_LOOKED_AT && (file = readdir(dir)); i++)
         found = cull_data_set_word(file->d_name, strlen(file->d_name)) == word &&
                 snprintf(out, CULL_DATA_PATH, "%s/%s", path, file->d_name) < CULL_DATA_PATH &&
-                cull_data_folder_has(&folder, INDEX);
+                has_index(out);
     if (dir) (void)closedir(dir);
     return found;
 }
 
 static bool is_mds(const char *path)
 {
-    cull_data_folder folder = {.path = path};
-    char             unused[CULL_DATA_PATH];
+    char unused[CULL_DATA_PATH];
 
-    return cull_data_folder_has(&folder, INDEX) || find_folder(path, CULL_SET_TRAIN, unused) ||
+    return has_index(path) || find_folder(path, CULL_SET_TRAIN, unused) ||
            find_folder(path, CULL_SET_TEST, unused) || find_folder(path, CULL_SET_VAL, unused);
 }
 
@@ -412,9 +426,8 @@ static bool is_mds(const char *path)
 static cull_status choose_folder(const cull_data_request *r, cull_dataset *into,
                                  char out[CULL_DATA_PATH])
 {
-    cull_status      status = CULL_OK;
-    cull_data_folder folder = {.path = r->name};
-    bool             testing = r->role == CULL_DATA_TEST || into->like;
+    cull_status status = CULL_OK;
+    bool        testing = r->role == CULL_DATA_TEST || into->like;
 
     if (testing && find_folder(r->name, CULL_SET_TEST, out)) goto done;
     if (testing && find_folder(r->name, CULL_SET_VAL, out)) {
@@ -424,7 +437,9 @@ static cull_status choose_folder(const cull_data_request *r, cull_dataset *into,
     if (r->role == CULL_DATA_TEST && !r->unlabelled)
         TRY(cull_data_say_no_test(r->name, " (test/ or val/ with " INDEX ")"));
     if (!testing && find_folder(r->name, CULL_SET_TRAIN, out)) goto done;
-    if (!cull_data_folder_has(&folder, INDEX))
+    for (int word = CULL_SET_TRAIN; r->unlabelled && word <= CULL_SET_VAL; word++)
+        if (!has_index(r->name) && find_folder(r->name, (cull_set_word)word, out)) goto done;
+    if (!has_index(r->name))
         FAIL(CULL_BAD_FILE, "%s: holds no %s set; there is neither " INDEX " nor %s/ with one",
              r->name, testing ? "test" : "training", testing ? "test" : "train");
     if (snprintf(out, CULL_DATA_PATH, "%s", r->name) >= CULL_DATA_PATH)

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/path.h"
 #include "data/format.h"
+#include "data/picture_list.h"
 #include "data/set_words.h"
 
 enum {
@@ -130,6 +131,7 @@ static cull_status choose_archives(const struct found *found, cull_data_request 
     if (word != CULL_SET_TRAIN && !of[word].count && of[CULL_SET_TRAIN].count && !r->unlabelled)
         FAIL(CULL_BAD_FILE, "%s: holds archives of a training set and none of a test set", r->name);
     if (of[word].count) *out = &of[word];
+    for (size_t i = 0; r->unlabelled && i < WORDS && (*out)->count == 0; i++) *out = &of[i];
     if ((*out)->count == 0)
         FAIL(CULL_BAD_FILE, "%s: holds no training set, only archives of a test set", r->name);
     r->role = CULL_DATA_TRAIN;
@@ -172,8 +174,8 @@ done:
     return status;
 }
 
-/* Of a folder with millions of other files not all is gone through for it. alone: nothing else but
- * files lies there, and folders of archives that are called as sets are. */
+/* Of a folder with millions of other files not all is gone through for it. alone: neither pictures
+ * lie there nor folders but those of archives that are called as sets are. */
 static bool holds_archives(const char *path, bool alone)
 {
     const struct dirent *file = NULL;
@@ -190,6 +192,7 @@ static bool holds_archives(const char *path, bool alone)
             found = found || holds;
             other = !holds;
         }
+        other = other || (alone && cull_data_picture_named(name));
         found = found || cull_data_ends_with(file->d_name, ".tar");
     }
     if (folder) (void)closedir(folder);

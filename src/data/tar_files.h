@@ -13,7 +13,8 @@ typedef struct cull_tar_files {
 } cull_tar_files;
 
 /* Is this an archive, also one that is packed as a whole and refused, or a folder of some? A folder
- * that holds folders of no archives as well is another's: archives may have been unpacked there. */
+ * that holds pictures or folders of no archives as well is another's: archives may have been
+ * unpacked there. */
 bool cull_data_tar_fits(const char *path);
 
 /*

@@ -246,7 +246,7 @@ static cull_status choose_set(struct search *s)
         goto done;
     }
     if (count[CULL_SET_TRAIN]) s->set = CULL_SET_TRAIN;
-    if (tested && !count[CULL_SET_TRAIN])
+    if (tested && !count[CULL_SET_TRAIN] && !r->unlabelled)
         FAIL(CULL_BAD_FILE, "%s: holds a test set and no train/", r->name);
     if (count[CULL_SET_TRAIN] && count[CULL_SET_NEITHER])
         TRY(cull_data_remark(s->into, "%s: %zu inputs lie beside train/ and are not read", r->name,
