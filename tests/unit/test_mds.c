@@ -347,6 +347,72 @@ static void columns_are_chosen_by_name_or_named_as_missing(void **state)
                  read_set(&m, (cull_mds_room){0}, (cull_data_request){0}, &set));
 }
 
+/* ---- on disk ---- */
+
+static char folder[] = FOLDER_TEMPLATE;
+
+/* One picture of one pixel and its label, as a set of the folder. */
+static void write_picture(const char *set, const char *mode)
+{
+    char   text[512], shard[64] = {1}, name[64];
+    size_t letters = strlen(mode), cell = 12 + letters + (letters == 1 ? 1 : 3),
+           end = 16 + cell + 1;
+
+    put32(shard + 4, 12);
+    put32(shard + 8, end);
+    put32(shard + 12, cell);
+    put32(shard + 16, 1);
+    put32(shard + 20, 1);
+    put32(shard + 24, letters);
+    memcpy(shard + 28, mode, letters);
+    (void)snprintf(text, sizeof text,
+                   "{\"shards\": [{\"format\": \"mds\", \"version\": 2, \"samples\": 1, "
+                   "\"column_names\": [\"image\", \"label\"], \"column_encodings\": [\"pil\", "
+                   "\"uint8\"], \"column_sizes\": [null, 1], \"raw_data\": {\"basename\": "
+                   "\"a.mds\", \"bytes\": %zu}}]}",
+                   end);
+    (void)mkdir(path_in(folder, set), 0777);
+    (void)snprintf(name, sizeof name, "%s/index.json", set);
+    put_file(path_in(folder, name), text, strlen(text));
+    (void)snprintf(name, sizeof name, "%s/a.mds", set);
+    put_file(path_in(folder, name), shard, end);
+}
+
+static void grey_pictures_have_one_channel_unless_the_other_set_has_colours(void **state)
+{
+    cull_dataset *set = NULL;
+
+    (void)state;
+    write_picture("Train", "L");
+    assert_ok(open_set(folder, CULL_DATA_TRAIN, NULL, &set));
+    assert_int_equal(1, set->channels);
+    cull_data_close(set);
+    assert_fails(CULL_BAD_FILE, "holds no test set (test/ or val/ with index.json)",
+                 open_set(folder, CULL_DATA_TEST, NULL, &set));
+    assert_string_equal("data.test", cull_last_subject());
+    write_picture("valid", "RGB");
+    for (int role = CULL_DATA_TRAIN; role <= CULL_DATA_TEST; role++) {
+        assert_ok(open_set(folder, (cull_data_role)role, NULL, &set));
+        assert_int_equal(3, set->channels);
+        if (role == CULL_DATA_TEST)
+            assert_non_null(strstr(set->remarks.text[0], "its validation set is taken"));
+        cull_data_close(set);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return !mkdtemp(folder);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove_folder(folder);
+    return 0;
+}
+
 struct reading {
     struct memory folder;
     cull_mds_room room;
@@ -382,8 +448,9 @@ int main(void)
         cmocka_unit_test(several_threads_share_what_is_unpacked),
         cmocka_unit_test(what_is_not_as_promised_is_refused),
         cmocka_unit_test(damaged_shards_are_refused),
+        cmocka_unit_test(grey_pictures_have_one_channel_unless_the_other_set_has_colours),
         cmocka_unit_test(columns_are_chosen_by_name_or_named_as_missing),
         cmocka_unit_test(survives_every_allocation_failure),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "files.h"
+#include "pictures.h"
 #include "tars.h"
 
 enum { KEEP = 1 << 20 };
@@ -350,6 +351,52 @@ static void folders_of_archives_are_one_set_in_their_order(void **state)
     free(t.data);
 }
 
+static void add_png(struct tar *t, const char *name, size_t channels)
+{
+    const uint8_t pixels[4 * 3] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120};
+    struct made   m = make_plain_png(pixels, 2, 2, channels);
+
+    tar_add(t, '0', name, m.data, m.size);
+    drop(&m);
+}
+
+/* In one archive and in two; what is predicted has the channels that are asked for. */
+static void grey_pictures_have_one_channel_unless_the_other_set_has_colours(void **state)
+{
+    struct tar    t = {0}, apart = {0};
+    cull_dataset *set = NULL;
+
+    (void)state;
+    assert_int_equal(0, mkdir(path_in(folder, "grey"), 0777));
+    add_png(&t, "train/a/1.png", 1);
+    add_png(&t, "train/b/1.png", 1);
+    write_tar("grey.tar", &t);
+    write_tar("grey/train.tar", &t);
+    assert_ok(open_set(path_in(folder, "grey.tar"), CULL_DATA_TRAIN, NULL, &set));
+    assert_int_equal(1, set->channels);
+    cull_data_close(set);
+    assert_ok(cull_data_open(&(cull_data_request){.name = path_in(folder, "grey.tar"),
+                                                  .unlabelled = true,
+                                                  .channels = 3},
+                             &set));
+    assert_int_equal(3, set->channels);
+    cull_data_close(set);
+    add_png(&t, "test/a/1.png", 3);
+    add_png(&apart, "a/1.png", 3);
+    write_tar("grey.tar", &t);
+    write_tar("grey/test.tar", &apart);
+    for (int role = CULL_DATA_TRAIN; role <= CULL_DATA_TEST; role++) {
+        assert_ok(open_set(path_in(folder, "grey.tar"), (cull_data_role)role, NULL, &set));
+        assert_int_equal(3, set->channels);
+        cull_data_close(set);
+        assert_ok(open_set(path_in(folder, "grey"), (cull_data_role)role, NULL, &set));
+        assert_int_equal(3, set->channels);
+        cull_data_close(set);
+    }
+    free(apart.data);
+    free(t.data);
+}
+
 /* An archive that lies beside what was unpacked of it is not read; one in a set's folder is. */
 static void archives_lie_in_folders_of_sets_or_beside_nothing(void **state)
 {
@@ -449,6 +496,7 @@ int main(void)
         cmocka_unit_test(requests_that_do_not_fit_are_refused),
         cmocka_unit_test(a_label_may_be_chosen_and_may_be_missing),
         cmocka_unit_test(folders_of_archives_are_one_set_in_their_order),
+        cmocka_unit_test(grey_pictures_have_one_channel_unless_the_other_set_has_colours),
         cmocka_unit_test(archives_lie_in_folders_of_sets_or_beside_nothing),
         cmocka_unit_test(packed_archives_are_refused),
         cmocka_unit_test(survives_every_allocation_failure),
