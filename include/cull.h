@@ -824,6 +824,13 @@ typedef struct cull_data_listing {
  * folders; NULL: $CULL_DATA. Looks for files, does not read them. */
 CULL_API bool cull_data_list(const char *root, size_t i, cull_data_listing *out);
 
+/* What is to be learned of an example. */
+typedef enum cull_target_kind {
+    CULL_TARGET_CLASS,   /* int32, width 1: 0 .. classes-1           */
+    CULL_TARGET_CLASSES, /* uint8, 1 for each of `width` that it has */
+    CULL_TARGET_REAL     /* float32, `width` of them                 */
+} cull_target_kind;
+
 /* What one set holds. */
 typedef struct cull_data_summary {
     size_t     size; /* sizeof, or 0 */
@@ -842,17 +849,15 @@ typedef struct cull_data_summary {
     /* of texts, which are numbers of word pieces below `vocabulary`; 0: these are none */
     size_t   vocabulary, longest; /* longest: tokens of the longest text, cut where it was */
     uint64_t tokens;              /* of all texts together                                 */
+    /* What is learned. Of targets that are no class `classes` counts the numbers or labels, and of
+     * the first of them these are mean and deviation. */
+    cull_target_kind target;
+    double           target_mean[4], target_deviation[4];
+    char           **label_names; /* of the columns that are learned, as class_names */
 } cull_data_summary;
 
 /* Release what a summary holds; zeros are fine. */
 CULL_API void cull_data_summary_clear(cull_data_summary *summary);
-
-/* What is to be learned of an example. */
-typedef enum cull_target_kind {
-    CULL_TARGET_CLASS,   /* int32, width 1: 0 .. classes-1           */
-    CULL_TARGET_CLASSES, /* uint8, 1 for each of `width` that it has */
-    CULL_TARGET_REAL     /* float32, `width` of them                 */
-} cull_target_kind;
 
 /* Where an array of images has its channels. */
 typedef enum cull_data_layout {
@@ -1531,7 +1536,8 @@ typedef struct cull_predicted {
     const float     *output;       /* (count, outputs) probabilities; numbers as they are where
                                       the target is real                                   */
     const int32_t     *best;       /* [count] the class of the highest probability         */
-    const char *const *class_name; /* [outputs], or NULL where classes have no names       */
+    const char *const *class_name; /* [outputs] of classes, or of the columns that numbers were
+                                      learned from; NULL where they have none               */
     const char *const *name;       /* [count] what the examples' source calls them, or NULL */
 } cull_predicted;
 

@@ -54,6 +54,20 @@ static inline cull_status open_set(const char *name, cull_data_role role, const 
     return cull_data_open(&(cull_data_request){.name = name, .role = role, .root = root}, out);
 }
 
+/* Try something with its first allocation failing, its second, and so on until all succeed: every
+ * time memory is all that is said to lack, or all went well. It ends what it made. */
+static inline void assert_survives(cull_status (*attempt)(void *context), void *context)
+{
+    cull_status status = CULL_NO_MEMORY;
+
+    for (size_t n = 1; status != CULL_OK; n++) {
+        fail_nth_alloc(n);
+        status = attempt(context);
+        fail_nth_alloc(0);
+        assert_true(status == CULL_OK ? !alloc_has_failed() : status == CULL_NO_MEMORY);
+    }
+}
+
 /* A set of random pixels (or, as float32, normals) and labels i % classes. */
 static inline cull_dataset *random_set(cull_dtype dtype, size_t count, size_t classes,
                                        size_t channels, size_t height, size_t width)

@@ -13,16 +13,17 @@ struct words {
 static const command self = {
     .name = "data",
     .usage = "usage: cull data list [--root DIR] [--json]\n"
-             "       cull data info SET [--size PIXELS] [--tokenizer PATH] [--root DIR] [--json]\n"
+             "       cull data info SET [--size PIXELS] [--tokenizer PATH] [--loss NAME]\n"
+             "                          [--root DIR] [--json]\n"
              "       cull data convert SET -o DIR|FILE.npz [--role train|test] [--root DIR]\n\n"
              "list prints every set that is known by name, and where its files were found, or\n"
              "from where they are to be had; info reads one and says what is in it; convert\n"
              "writes it anew: as a folder of arrays, training and test set, which is mapped\n"
              "when it is used and so may be larger than memory, or as a .npz file of one of\n"
              "them. SET is a name that list prints, or a path: a folder of pictures or of\n"
-             "arrays, a .csv table, a .npz or .npy file; of texts, a folder, a .csv table or a\n"
-             ".jsonl file, and with --tokenizer. Named sets are looked for below --root\n"
-             "or $CULL_DATA; docs/formats.md says what is read.\n\n",
+             "arrays, a .csv table, a .npz or .npy file, tar archives, MDS shards; of texts, a\n"
+             "folder, a .csv table or a .jsonl file, and with --tokenizer. Named sets are looked\n"
+             "for below --root or $CULL_DATA; docs/formats.md says what is read.\n\n",
 };
 
 static void print_listing(const cull_data_listing *line)
@@ -91,14 +92,15 @@ static int take_word(const char *flag_name, const char *key, const char *word, i
                     spec->words, word);
 }
 
-static int take_request(const struct words *w, cull_data_request *r)
+static int take_request(const struct words *w, const char *loss, cull_data_request *r)
 {
     const cull_option_spec *size = cull_recipe_option("data.size");
     const cull_option_spec *length = cull_recipe_option("data.length");
-    int                     layout = 0, fit = 0, end = END_WELL;
+    int                     layout = 0, fit = 0, kind = 0, end = END_WELL;
 
     end = take_word("--layout", "data.layout", w->layout, &layout);
     if (end == END_WELL) end = take_word("--fit", "data.fit", w->fit, &fit);
+    if (end == END_WELL) end = take_word("--loss", "model.loss", loss, &kind);
     if (end != END_WELL) return end;
     if ((double)w->size > size->high)
         return complain(END_USAGE, "See cull data --help.", "--size is %.0f at most, not %llu",
@@ -109,6 +111,9 @@ static int take_request(const struct words *w, cull_data_request *r)
     r->length = (size_t)w->length;
     r->layout = (cull_data_layout)layout;
     r->fit = (cull_data_fit)fit;
+    r->target = kind == 1   ? CULL_TARGET_REAL
+                : kind == 2 ? CULL_TARGET_CLASSES
+                            : CULL_TARGET_CLASS; /* as the key's words are */
     r->side = (size_t)w->size;
     return END_WELL;
 }
@@ -118,7 +123,7 @@ static int dispatch(data_arguments *a, const struct words *w, char *const *words
     static const char        see[] = "See cull data --help.";
     static const char *const known[] = {"list", "info", "convert"};
     search                   s = {.wrong = count ? words[0] : ""};
-    int                      end = take_request(w, &a->request);
+    int                      end = take_request(w, a->loss, &a->request);
 
     if (end != END_WELL) return end;
     if (count == 2) a->request.name = words[1];
@@ -147,6 +152,8 @@ int cmd_data(int argc, char **argv)
                   {"--text", FLAG_TEXT, "NAME", "the column or field that holds a text", &a.request.text, 0},
                   {"--tokenizer", FLAG_TEXT, "PATH", "what cuts texts into pieces: vocab.txt, tokenizer.json, a folder", &a.request.tokenizer, 0},
                   {"--length", FLAG_NUMBER, "N", "most tokens of a text", &w.length, 0},
+                  {"--loss", FLAG_TEXT, "NAME",
+                   "what is learned, as model.loss: numbers by squared-error, ...", &a.loss, 0},
                   {"--role", FLAG_TEXT, "NAME", "convert: train or test alone", &a.role, 0},
                   {"-o", FLAG_TEXT, "PATH", "convert: where to", &a.out, 0},
                   {"--json", FLAG_SWITCH, NULL, "as JSON", &a.json, 0},

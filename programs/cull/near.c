@@ -1,4 +1,4 @@
-/* near.c - what was probably meant by a word that nobody knows. */
+/* near.c - words compared: which is near to one that is wrong, and how one ends. */
 #include <string.h>
 
 #include "program.h"
@@ -99,4 +99,11 @@ search nearest_key(const char *wrong)
 
     for (size_t i = 0; (option = cull_recipe_option_at(i)); i++) try_key(&s, option->key);
     return s;
+}
+
+bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+
+    return length > tail && strcmp(text + length - tail, end) == 0;
 }

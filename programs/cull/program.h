@@ -55,6 +55,9 @@ int complain_status(cull_status status);
 /* Everything printed has arrived, or a complaint: a full disk is no success. */
 int end_output(int end);
 
+/* Does a text end so, and begin with something else? */
+bool ends_in(const char *text, const char *end);
+
 /* The nearest of the words that are tried to a wrong one; .best NULL: none is near. */
 typedef struct search {
     const char *wrong, *best;

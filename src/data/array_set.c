@@ -41,10 +41,9 @@ done:
     return status;
 }
 
-static void copy_inputs(const cull_tensor *x, cull_dataset *into)
+void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, void *out)
 {
-    size_t numbers = cull_data_row(into) * (size_t)x->shape[0];
-    float *to = cull_data_end(into);
+    float *to = out;
 
     switch (x->dtype) {
     case CULL_F64:
@@ -164,8 +163,8 @@ static cull_status take_inputs(struct pair *p, cull_dataset *into)
         TRY(keep_inputs(p, into));
     } else {
         TRY(cull_data_extend(into, p->path, count));
-        copy_inputs(&p->x, into);
         at = cull_data_end(into);
+        cull_data_copy_numbers(&p->x, cull_data_row(into) * count, at);
         if (p->turned) TRY(turn_images(into, at, count));
     }
     if (into->dtype == CULL_F32) TRY(check_finite(p->path, at, cull_data_row(into), count));
@@ -374,6 +373,34 @@ done:
     return status;
 }
 
+/* Classes by name, where the file has an array of as many. One that cannot be used is remarked on.
+ */
+static cull_status take_names(const cull_arrays *arrays, const char *path, cull_dataset *into)
+{
+    cull_status status = CULL_OK;
+    cull_texts  names = {0};
+
+    if (!cull_data_labels(into)) goto done;
+    status = cull_data_arrays_texts(arrays, CULL_DATA_CLASS_NAMES, &names);
+    if (status == CULL_BAD_FILE)
+        TRY(cull_data_remark(into, "%s; its classes have no names", cull_last_error()));
+    TRY(status == CULL_BAD_FILE ? CULL_OK : status);
+    if (names.count == 0) goto done;
+    if (names.count < into->classes) {
+        TRY(cull_data_remark(into,
+                             "%s: " CULL_DATA_CLASS_NAMES " has %zu names for %zu classes, "
+                             "which have none therefore",
+                             path, names.count, into->classes));
+        goto done;
+    }
+    into->class_names = names;
+    into->classes = names.count;
+    names = (cull_texts){0};
+done:
+    cull_texts_clear(&names);
+    return status;
+}
+
 static cull_data_wanted wanted_of(const cull_data_request *how, const cull_dataset *into)
 {
     if (how->unlabelled) return CULL_DATA_WANTED_ANY;
@@ -387,6 +414,7 @@ static cull_status read_npz_pair(struct pair *p, const cull_data_request *reques
     cull_status       status = CULL_OK;
     cull_data_request how = *request;
     cull_data_pair    names = {0};
+    cull_arrays      *arrays = p->arrays; /* the set's from when its inputs were taken */
 
     TRY(cull_data_names_find(p->arrays, p->path, wanted_of(&how, into), &names));
     if (names.validation)
@@ -397,6 +425,7 @@ static cull_status read_npz_pair(struct pair *p, const cull_data_request *reques
     TRY(read_vocabulary(p));
     if (p->x.dims == 4 && !p->vocabulary) TRY(read_layout(p->arrays, p->path, &how.layout));
     TRY(take_pair(p, &how, into));
+    if (names.y) TRY(take_names(arrays, p->path, into));
 done:
     return status;
 }

@@ -14,8 +14,9 @@
 #include "data/npz.h"
 #include "data/reader.h"
 #include "data/sink.h"
+#include "data/unicode.h"
 
-enum { MOST_SHOWN = 200, MOST_FILES = CULL_DATA_ZIP_MEMBERS, SUFFIX = 4 };
+enum { MOST_SHOWN = 200, MOST_FILES = CULL_DATA_ZIP_MEMBERS, SUFFIX = 4, MOST_LETTER = 0x10ffff };
 
 /* One array: where it is, and, once it was asked for, what it is. */
 struct entry {
@@ -190,28 +191,34 @@ static cull_status not_found(const cull_arrays *a, const char *name)
                      shown);
 }
 
-static cull_status read_file(struct entry *entry)
+/* A folder's file is opened when it is first wanted. */
+static cull_status open_file(struct entry *entry, cull_data_stream *out)
 {
-    cull_status      status = CULL_OK;
-    cull_data_stream whole = {0};
+    cull_status status = CULL_OK;
 
     if (!entry->source.name) {
         TRY(cull_data_source_open(entry->path, &entry->source));
         cull_data_source_map(&entry->source);
     }
-    whole = cull_data_part(&entry->source, 0, entry->source.size);
-    TRY(cull_data_npy_read(&whole, &entry->view));
+    *out = cull_data_part(&entry->source, 0, entry->source.size);
 done:
     return status;
 }
 
-static cull_status read_array(const cull_arrays *a, struct entry *entry)
+/* As numbers, or the characters of texts. */
+static cull_status read_array(const cull_arrays *a, struct entry *entry, bool texts,
+                              cull_tensor *out)
 {
+    cull_status      status = CULL_OK;
     cull_data_stream whole = cull_data_part(&a->source, 0, a->source.size);
 
-    if (entry->path) return read_file(entry);
-    if (entry->member) return cull_data_npz_read(&a->zip, entry->member, &entry->view);
-    return cull_data_npy_read(&whole, &entry->view);
+    if (entry->path) TRY(open_file(entry, &whole));
+    if (entry->member)
+        TRY((texts ? cull_data_npz_letters : cull_data_npz_read)(&a->zip, entry->member, out));
+    else
+        TRY((texts ? cull_data_npy_letters : cull_data_npy_read)(&whole, out));
+done:
+    return status;
 }
 
 cull_status cull_arrays_get(cull_arrays *arrays, const char *name, cull_tensor *out)
@@ -224,9 +231,50 @@ cull_status cull_arrays_get(cull_arrays *arrays, const char *name, cull_tensor *
     for (size_t i = 0; name && i < arrays->count; i++)
         if (strcmp(arrays->entry[i].name, name) == 0) entry = &arrays->entry[i];
     if (!entry) TRY(not_found(arrays, name));
-    if (!entry->view.data) TRY(read_array(arrays, entry));
+    if (!entry->view.data) TRY(read_array(arrays, entry, false, &entry->view));
     *out = entry->view;
 done:
+    return status;
+}
+
+/* One text of `length` characters, of which the last may be zeros. */
+static cull_status add_text(const cull_arrays *a, const char *name, const int32_t *letters,
+                            size_t length, cull_texts *out)
+{
+    cull_status status = CULL_OK;
+    char        text[4 * CULL_DATA_NPY_LETTERS];
+    size_t      at = 0;
+
+    while (length && letters[length - 1] == 0) length--;
+    for (size_t i = 0; i < length; i++) {
+        if (letters[i] <= 0 || letters[i] > MOST_LETTER)
+            FAIL(CULL_BAD_FILE, "%s: %s holds what is no text", a->path, name);
+        at += cull_unicode_put((uint32_t)letters[i], text + at);
+    }
+    if (at == 0 || !cull_text_clean(text, at))
+        FAIL(CULL_BAD_FILE, "%s: text %zu of %s is empty, or holds control characters", a->path,
+             out->count, name);
+    TRY(cull_texts_add(out, text, at));
+done:
+    return status;
+}
+
+cull_status cull_data_arrays_texts(const cull_arrays *a, const char *name, cull_texts *out)
+{
+    cull_status status = CULL_OK;
+    cull_tensor letters = {0};
+    size_t      i = 0;
+
+    while (i < a->count && strcmp(a->entry[i].name, name) != 0) i++;
+    if (i == a->count) goto done;
+    TRY(read_array(a, &a->entry[i], true, &letters));
+    if (letters.shape[0] > CULL_DATA_MOST_CLASSES)
+        FAIL(CULL_BAD_FILE, "%s: %s has more than %d texts", a->path, name, CULL_DATA_MOST_CLASSES);
+    for (int64_t k = 0; k < letters.shape[0]; k++)
+        TRY(add_text(a, name, (const int32_t *)letters.data + k * letters.shape[1],
+                     (size_t)letters.shape[1], out));
+done:
+    if (!cull_data_arrays_mapped(a, &letters)) cull_base_free_aligned(letters.data);
     return status;
 }
 

@@ -41,6 +41,7 @@ bool cull_data_ends_with(const char *text, const char *ending);
 
 extern const cull_data_format cull_data_arrays_format, cull_data_array_folder_format;
 extern const cull_data_format cull_data_csv_format;
+extern const cull_data_format cull_data_tar_format, cull_data_mds_format;
 extern const cull_data_format cull_data_pictures_format;
 extern const cull_data_format cull_data_text_folder_format, cull_data_json_lines_format;
 

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "data/reader.h"
+#include "data/write_rows.h"
 
 /* A deviation below this part of the mean is rounding, not change. */
 static const double constant = 1e-10;
@@ -50,22 +51,17 @@ void cull_data_settle_images(cull_dataset *set, const uint64_t *sum, const uint6
     settle(set);
 }
 
-static cull_status measure_images(cull_dataset *set, void *buffer)
+/* Rows that are made when they are asked for are made by several threads. */
+static cull_status measure_images(cull_dataset *set)
 {
     cull_status status = CULL_OK;
-    uint64_t   *sum = NULL, *square = NULL;
-    const void *row = NULL;
+    uint64_t   *sums = NULL;
 
-    TRY(cull_base_alloc(set->channels, sizeof *sum, "measuring a data set", &sum));
-    TRY(cull_base_alloc(set->channels, sizeof *square, "measuring a data set", &square));
-    for (size_t i = 0; i < set->count; i++) {
-        TRY(cull_data_row_at(set, i, buffer, &row));
-        cull_data_add_image(set, row, sum, square);
-    }
-    cull_data_settle_images(set, sum, square);
+    TRY(cull_base_alloc(2 * set->channels, sizeof *sums, "measuring a data set", &sums));
+    TRY(cull_data_write_inputs(set, &(cull_data_way){.sums = sums}));
+    cull_data_settle_images(set, sums, sums + set->channels);
 done:
-    cull_base_free(square);
-    cull_base_free(sum);
+    cull_base_free(sums);
     return status;
 }
 
@@ -124,9 +120,9 @@ cull_status cull_data_measure(cull_dataset *set)
         for (size_t c = 0; c < set->channels; c++) set->deviation[c] = 1;
         goto done;
     }
-    if (!cull_data_base(set))
+    if (!cull_data_base(set) && set->dtype != CULL_U8)
         TRY(cull_base_alloc(1, cull_data_row_bytes(set), "measuring a data set", &buffer));
-    TRY(set->dtype == CULL_U8 ? measure_images(set, buffer) : measure_features(set, buffer));
+    TRY(set->dtype == CULL_U8 ? measure_images(set) : measure_features(set, buffer));
 done:
     cull_base_free(buffer);
     return status;

@@ -29,7 +29,9 @@ struct header {
     const char *begin, *next, *end;
     bool        has[3]; /* of keys[] */
     bool        fortran;
-    cull_tensor view; /* dtype: as it will be in memory */
+    cull_tensor view;    /* dtype: as it will be in memory */
+    bool        texts;   /* texts are wanted, and nothing else */
+    int64_t     letters; /* of each text */
 
     const cull_npy_form *form;
 };
@@ -81,6 +83,22 @@ done:
     return status;
 }
 
+/* "<U12": texts of 12 characters, each a number of 4 bytes. */
+static cull_status parse_texts(struct header *h, const char *text, size_t length)
+{
+    h->letters = 0;
+    for (size_t i = 2; i < length && h->letters <= CULL_DATA_NPY_LETTERS; i++)
+        h->letters = text[i] >= '0' && text[i] <= '9' ? 10 * h->letters + (text[i] - '0')
+                                                      : CULL_DATA_NPY_LETTERS + 1;
+    if (length < 3 || (text[0] != '<' && text[0] != '=') || text[1] != 'U' || h->letters < 1 ||
+        h->letters > CULL_DATA_NPY_LETTERS)
+        return cull_fail(CULL_BAD_FILE, "%s: elements of type '%.*s'; texts of up to %d are wanted",
+                         h->name, length < 32 ? (int)length : 32, text, CULL_DATA_NPY_LETTERS);
+    h->form = cull_data_npy_form("<i4", 3);
+    h->view.dtype = h->form->dtype;
+    return CULL_OK;
+}
+
 static cull_status parse_descr(struct header *h)
 {
     cull_status status = CULL_OK;
@@ -95,6 +113,7 @@ static cull_status parse_descr(struct header *h)
         FAIL(CULL_BAD_FILE, "%s: an array of Python objects; those are never read", h->name);
     if (length == 3 && text[0] == '>' && text[2] != '1')
         FAIL(CULL_BAD_FILE, "%s: big-endian ('%.3s'); only little-endian is read", h->name, text);
+    if (h->texts) return parse_texts(h, text, length);
     h->form = cull_data_npy_form(text, length);
     if (!h->form)
         FAIL(CULL_BAD_FILE,
@@ -297,11 +316,14 @@ static cull_status read_header(cull_data_stream *stream, struct header *h, uint6
     char       *text = NULL;
     size_t      length = 0;
 
-    *h = (struct header){.name = stream->name};
+    h->name = stream->name;
     TRY(read_text(stream, &text, &length));
     h->begin = h->next = text;
     h->end = text + length;
     TRY(parse_header(h));
+    if (h->texts && h->view.dims != 1)
+        FAIL(CULL_BAD_FILE, "%s: %d dimensions of texts; 1 is read", h->name, h->view.dims);
+    if (h->texts) h->view.shape[h->view.dims++] = h->letters;
     TRY(count_bytes(&h->view, h->form->bytes, h->name, CULL_BAD_FILE, bytes));
     if (*bytes != stream->left)
         FAIL(CULL_BAD_FILE, "%s: %llu bytes of elements, the header promises %llu", h->name,
@@ -343,12 +365,12 @@ done:
     return status;
 }
 
-cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out)
+static cull_status read_as(cull_data_stream *stream, bool texts, cull_tensor *out)
 {
     cull_status   status = CULL_OK;
     uint64_t      bytes = 0;
     size_t        count = 0, size = 0;
-    struct header h = {0};
+    struct header h = {.texts = texts};
     void         *data = NULL;
     bool          turned = false; /* elements lie in another order */
 
@@ -371,6 +393,16 @@ done:
     return status;
 }
 
+cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out)
+{
+    return read_as(stream, false, out);
+}
+
+cull_status cull_data_npy_letters(cull_data_stream *stream, cull_tensor *out)
+{
+    return read_as(stream, true, out);
+}
+
 cull_status cull_data_npy_bytes(const cull_tensor *tensor, const char *name, uint64_t *bytes)
 {
     cull_status status = CULL_OK;
@@ -390,18 +422,21 @@ done:
     return status;
 }
 
-size_t cull_data_npy_header(const cull_tensor *tensor, char out[CULL_DATA_NPY_HEADER])
+/* Of elements `code`, which may be followed by a number (0: none); shape has `dims` sides. */
+static size_t put_header(const char *code, int64_t number, const int64_t *shape, int dims,
+                         char out[CULL_DATA_NPY_HEADER])
 {
     size_t at = PREFIX, size = 0;
+    char   digits[24] = "";
 
+    if (number) (void)snprintf(digits, sizeof digits, "%lld", (long long)number);
     at += (size_t)snprintf(out + at, CULL_DATA_NPY_HEADER - at,
-                           "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                           tensor->dtype == CULL_U8 ? '|' : '<', codes[tensor->dtype]);
-    for (int d = 0; d < tensor->dims; d++)
+                           "{'descr': '%c%s%s', 'fortran_order': False, 'shape': (",
+                           strcmp(code, "u1") == 0 ? '|' : '<', code, digits);
+    for (int d = 0; d < dims; d++)
         at += (size_t)snprintf(out + at, CULL_DATA_NPY_HEADER - at, "%s%lld", d ? ", " : "",
-                               (long long)tensor->shape[d]);
-    at += (size_t)snprintf(out + at, CULL_DATA_NPY_HEADER - at, "%s), }",
-                           tensor->dims == 1 ? "," : "");
+                               (long long)shape[d]);
+    at += (size_t)snprintf(out + at, CULL_DATA_NPY_HEADER - at, "%s), }", dims == 1 ? "," : "");
     size = (at + 1 + BORDER - 1) / BORDER * BORDER;
     memset(out + at, ' ', size - at - 1);
     out[size - 1] = '\n';
@@ -411,6 +446,16 @@ size_t cull_data_npy_header(const cull_tensor *tensor, char out[CULL_DATA_NPY_HE
     out[8] = (char)((size - PREFIX) & 0xff);
     out[9] = (char)((size - PREFIX) >> 8);
     return size;
+}
+
+size_t cull_data_npy_header(const cull_tensor *tensor, char out[CULL_DATA_NPY_HEADER])
+{
+    return put_header(codes[tensor->dtype], 0, tensor->shape, tensor->dims, out);
+}
+
+size_t cull_data_npy_letters_header(const cull_tensor *letters, char out[CULL_DATA_NPY_HEADER])
+{
+    return put_header("U", letters->shape[1], letters->shape, 1, out);
 }
 
 bool cull_data_npy_dense(const cull_tensor *t)

@@ -4,7 +4,10 @@
 
 #include "data/stream.h"
 
-enum { CULL_DATA_NPY_HEADER = 256 }; /* more than any header that is written */
+enum {
+    CULL_DATA_NPY_HEADER = 256,  /* more than any header that is written */
+    CULL_DATA_NPY_LETTERS = 1024 /* of a text                            */
+};
 
 /* Is this how a .npy file begins? */
 bool cull_data_npy_begins(const unsigned char *bytes, size_t count);
@@ -18,6 +21,10 @@ bool cull_data_npy_begins(const unsigned char *bytes, size_t count);
  */
 cull_status cull_data_npy_read(cull_data_stream *stream, cull_tensor *out);
 
+/* The same of an array (N) of texts, as an int32 (N, L) of characters, each text filled up with
+ * zeros. CULL_BAD_FILE when it is none. */
+cull_status cull_data_npy_letters(cull_data_stream *stream, cull_tensor *out);
+
 /* The same without its elements, and without their memory. */
 cull_status cull_data_npy_look(cull_data_stream *stream, cull_tensor *out);
 
@@ -28,6 +35,9 @@ cull_status cull_data_npy_bytes(const cull_tensor *tensor, const char *name, uin
 /* Everything before the elements; returns how many bytes that is. The view was checked by
  * cull_data_npy_bytes. */
 size_t cull_data_npy_header(const cull_tensor *tensor, char out[CULL_DATA_NPY_HEADER]);
+
+/* The same of texts, whose characters are an int32 (N, L). */
+size_t cull_data_npy_letters_header(const cull_tensor *letters, char out[CULL_DATA_NPY_HEADER]);
 
 /* Do the elements of a view lie as a .npy file has them? */
 bool cull_data_npy_dense(const cull_tensor *tensor);

@@ -47,8 +47,9 @@ done:
     return status;
 }
 
-cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member *member,
-                               cull_tensor *out)
+static cull_status read_by(cull_status (*read)(cull_data_stream *stream, cull_tensor *out),
+                           const cull_data_zip *zip, const cull_data_member *member,
+                           cull_tensor *out)
 {
     cull_status      status = CULL_OK;
     cull_data_stream stream = {0};
@@ -56,7 +57,7 @@ cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member 
     char             name[MOST_NAME];
 
     TRY(begin_member(zip, member, name, &stream));
-    TRY(cull_data_npy_read(&stream, &view));
+    TRY(read(&stream, &view));
     TRY(cull_data_stream_finish(&stream));
     if (stream.crc != member->crc)
         FAIL(CULL_BAD_FILE, "%s: damaged: CRC-32 is %08x, the archive says %08x", name,
@@ -67,6 +68,18 @@ done:
     cull_data_stream_end(&stream);
     if (!cull_data_source_holds(zip->source, view.data)) cull_base_free_aligned(view.data);
     return status;
+}
+
+cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member *member,
+                               cull_tensor *out)
+{
+    return read_by(cull_data_npy_read, zip, member, out);
+}
+
+cull_status cull_data_npz_letters(const cull_data_zip *zip, const cull_data_member *member,
+                                  cull_tensor *out)
+{
+    return read_by(cull_data_npy_letters, zip, member, out);
 }
 
 static cull_status write_array(cull_data_sink *sink, const cull_array *array,

@@ -11,6 +11,10 @@ size_t cull_data_npz_name(const cull_data_member *member);
 cull_status cull_data_npz_read(const cull_data_zip *zip, const cull_data_member *member,
                                cull_tensor *out);
 
+/* As cull_data_npy_letters. */
+cull_status cull_data_npz_letters(const cull_data_zip *zip, const cull_data_member *member,
+                                  cull_tensor *out);
+
 /* As cull_data_npy_look: no more of the member is unpacked than its header. */
 cull_status cull_data_npz_look(const cull_data_zip *zip, const cull_data_member *member,
                                cull_tensor *out);

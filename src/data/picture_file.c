@@ -25,6 +25,7 @@ static const cull_picture_kind *const kinds[] = {&cull_picture_jpeg, &cull_pictu
 
 const cull_picture_kind *cull_data_picture_kind(const cull_picture_file *file)
 {
+    if (file->kind) return file->kind;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i]->begins(file->data, file->size)) return kinds[i];
     return NULL;

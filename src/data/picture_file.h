@@ -16,11 +16,14 @@ enum {
     CULL_PICTURE_MOST_BYTES = 1 << 30   /* of a file                              */
 };
 
+typedef struct cull_picture_kind cull_picture_kind;
+
 /* Borrowed bytes; the name begins every sentence about them. */
 typedef struct cull_picture_file {
-    const char          *name;
-    const unsigned char *data;
-    size_t               size;
+    const char              *name;
+    const unsigned char     *data;
+    size_t                   size;
+    const cull_picture_kind *kind; /* where it is known; NULL: the first bytes tell */
 } cull_picture_file;
 
 typedef struct cull_picture_head {
@@ -36,8 +39,8 @@ typedef struct cull_picture {
     size_t   channels; /* 1 of a grey one, else 3 */
 } cull_picture;
 
-/* jpeg.c, png.c, webp.c: each ends in one. */
-typedef struct cull_picture_kind {
+/* jpeg.c, png.c, webp.c, raw_picture.c: each ends in one. */
+struct cull_picture_kind {
     const char *name;
     bool (*begins)(const unsigned char *data, size_t size);
     cull_status (*look)(const cull_picture_file *file, cull_picture_head *out);
@@ -47,7 +50,7 @@ typedef struct cull_picture_kind {
     cull_status (*read)(const cull_picture_file *file, const cull_picture_head *head,
                         unsigned shrink, cull_picture *out);
     bool shrinks;
-} cull_picture_kind;
+};
 
 extern const cull_picture_kind cull_picture_jpeg, cull_picture_png, cull_picture_webp;
 
@@ -60,7 +63,7 @@ typedef struct cull_picture_frame {
     bool          exact;  /* no decoder shrinks                                                */
 } cull_picture_frame;
 
-/* By the first bytes; NULL: none that is read. */
+/* As it is known, or by the first bytes; NULL: none that is read. */
 const cull_picture_kind *cull_data_picture_kind(const cull_picture_file *file);
 
 /* CULL_BAD_FILE when it is no picture, its header is damaged or cut short, or claims too much. */

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/threads.h"
 #include "data/format.h"
+#include "data/kept_rows.h"
 #include "data/labels.h"
 #include "data/picture_file.h"
 #include "data/picture_list.h"
@@ -24,10 +24,8 @@ enum {
     PREFIX = 1 << 16, /* holds most headers */
     SENTENCE = 512,
     SUBJECT = 64,
-    COLOURS = 3,
-    MEMORY_SHARE = 8 /* one of so many parts of the machine's memory */
+    COLOURS = 3
 };
-#define MOST_MEMORY ((uint64_t)1 << 30)
 
 /* What is known of a file. */
 struct seen {
@@ -408,6 +406,7 @@ cull_status cull_data_pictures_read(const cull_data_request *r, unsigned threads
                            &p->base));
     TRY(hold(&p, into));
     TRY(decode_all(kept, seen, team, into));
+    if (!cull_data_base(into)) TRY(cull_data_remark_unkept(into, r->name));
     *measured = true;
 done:
     cull_base_free(seen);
@@ -428,11 +427,7 @@ static bool is_folder(const char *path)
 static cull_status read_pictures(const cull_data_request *request, cull_dataset *into,
                                  bool *measured)
 {
-    long     pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    uint64_t most = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / MEMORY_SHARE : 0;
-
-    if (most > MOST_MEMORY) most = MOST_MEMORY;
-    return cull_data_pictures_read(request, 0, most, into, measured);
+    return cull_data_pictures_read(request, 0, cull_data_most_kept(), into, measured);
 }
 
 const cull_data_format cull_data_pictures_format = {

@@ -44,6 +44,9 @@ void cull_data_add_image(const cull_dataset *set, const uint8_t *row, uint64_t *
                          uint64_t *square);
 void cull_data_settle_images(cull_dataset *set, const uint64_t *sum, const uint64_t *square);
 
+/* Numbers of an array as a set keeps them: bytes as they are, all else as float32. */
+void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, void *out);
+
 /* The numbers of one example; CULL_BAD_FILE, beginning with `name`, names one that is not. */
 cull_status cull_data_check_finite(const char *name, const float *x, size_t numbers,
                                    size_t example);
@@ -73,6 +76,13 @@ cull_status cull_data_arrays_open(const char *path, uint64_t map_from, cull_arra
 
 /* What the file holds, for a sentence: "x (60, 8, 8) uint8, y (60) int64"; cut to the room. */
 void cull_data_arrays_describe(const cull_arrays *arrays, char *out, size_t room);
+
+/* The array that names classes. */
+#define CULL_DATA_CLASS_NAMES "class_names"
+
+/* The texts of an array (N) of such, which must be plain; none where there is no array of this
+ * name. */
+cull_status cull_data_arrays_texts(const cull_arrays *arrays, const char *name, cull_texts *out);
 
 /* Does an array of the file lie in its mapping? */
 bool cull_data_arrays_mapped(const cull_arrays *arrays, const cull_tensor *array);

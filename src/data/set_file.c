@@ -101,21 +101,19 @@ done:
     return status;
 }
 
-static cull_status take_classes(const char *file, const json_t *root, cull_dataset *into)
+/* Where they are there, there must be `count` of them. */
+static cull_status take_names(const char *file, const json_t *root, const char *key, size_t count,
+                              cull_texts *out)
 {
     cull_status   status = CULL_OK;
     const json_t *list = NULL;
-    uint64_t      classes = 0;
 
-    TRY(cull_data_json_count(file, root, "classes", CULL_DATA_MOST_CLASSES, &classes));
-    into->classes = (size_t)classes;
-    if (!json_object_get(root, "class_names")) goto done;
-    TRY(cull_data_json_list(file, root, "class_names", into->classes, into->classes, &list));
-    for (size_t k = 0; k < into->classes; k++) {
+    if (!json_object_get(root, key)) goto done;
+    TRY(cull_data_json_list(file, root, key, count, count, &list));
+    for (size_t k = 0; k < count; k++) {
         const char *name = json_string_value(json_array_get(list, k));
-        if (!name || !*name)
-            FAIL(CULL_BAD_FILE, "%s: name %zu of \"class_names\" is no text", file, k);
-        TRY(cull_texts_add(&into->class_names, name, strlen(name)));
+        if (!name || !*name) FAIL(CULL_BAD_FILE, "%s: name %zu of \"%s\" is no text", file, k, key);
+        TRY(cull_texts_add(out, name, strlen(name)));
     }
 done:
     return status;
@@ -126,7 +124,7 @@ static cull_status take_target(const char *file, const json_t *root, cull_datase
     cull_status status = CULL_OK;
     const char *kind = NULL;
     size_t      k = 0;
-    uint64_t    width = 1;
+    uint64_t    width = 1, classes = 0;
 
     TRY(cull_data_json_string(file, root, "target", &kind));
     while (k < TARGETS && strcmp(kind, targets[k]) != 0) k++;
@@ -136,9 +134,13 @@ static cull_status take_target(const char *file, const json_t *root, cull_datase
     if (k != CULL_TARGET_CLASS) TRY(cull_data_json_count(file, root, "width", MOST_WIDTH, &width));
     if (width < 1) FAIL(CULL_BAD_FILE, "%s: \"width\" is 0", file);
     cull_data_aim(into, (cull_target_kind)k, (size_t)width);
-    TRY(take_classes(file, root, into));
+    TRY(cull_data_json_count(file, root, "classes", CULL_DATA_MOST_CLASSES, &classes));
+    into->classes = (size_t)classes;
     if (k == CULL_TARGET_CLASS && into->classes < 1)
         FAIL(CULL_BAD_FILE, "%s: \"classes\" is 0", file);
+    TRY(take_names(file, root, "class_names", into->classes, &into->class_names));
+    TRY(take_names(file, root, "label_names", into->target.width, &into->label_names));
+    TRY(take_names(file, root, "feature_names", into->channels, &into->feature_names));
 done:
     return status;
 }
@@ -181,17 +183,19 @@ static json_t *list_numbers(const double *values, size_t count)
     return list;
 }
 
-static cull_status put_names(const char *path, const cull_texts *names, json_t *root)
+static cull_status put_names(const char *path, const char *key, const cull_texts *names,
+                             json_t *root)
 {
     cull_status status = CULL_OK;
-    json_t     *list = json_array();
+    json_t     *list = NULL;
 
-    if (!list) FAIL(CULL_NO_MEMORY, "no memory for names of classes");
+    if (!names->count) goto done;
+    list = json_array();
+    if (!list) FAIL(CULL_NO_MEMORY, "no memory for names");
     for (size_t k = 0; k < names->count; k++)
         if (json_array_append_new(list, json_string(names->text[k])))
-            FAIL(CULL_BAD_FILE, "%s: the name of class %zu is no UTF-8; rename it", path, k);
-    if (json_object_set(root, "class_names", list))
-        FAIL(CULL_NO_MEMORY, "no memory for names of classes");
+            FAIL(CULL_BAD_FILE, "%s: name %zu of \"%s\" is no UTF-8; rename it", path, k, key);
+    if (json_object_set(root, key, list)) FAIL(CULL_NO_MEMORY, "no memory for names");
 done:
     json_decref(list);
     return status;
@@ -231,7 +235,11 @@ cull_status cull_data_set_file_write(const char *path, const cull_dataset *set, 
     char       *text = NULL;
 
     if (!root) FAIL(CULL_NO_MEMORY, "no memory for %s", path);
-    if (set->class_names.count) TRY(put_names(path, &set->class_names, root));
+    TRY(put_names(path, "class_names", &set->class_names, root));
+    if (set->label_names.count == set->target.width)
+        TRY(put_names(path, "label_names", &set->label_names, root));
+    if (set->feature_names.count == set->channels)
+        TRY(put_names(path, "feature_names", &set->feature_names, root));
     text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(DIGITS));
     if (!text) FAIL(CULL_NO_MEMORY, "no memory for %s", path);
     TRY(cull_file_write(path, text, strlen(text)));

@@ -1,4 +1,5 @@
 /* data/summary.c - what is in a data set, as the public API has it. */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -31,6 +32,16 @@ static void clear_list(char **list)
     cull_base_free(list);
 }
 
+enum { TARGETS = sizeof(((cull_data_summary *)0)->target_mean) / sizeof(double) };
+
+static double target_at(const cull_data_target *t, size_t i, size_t k)
+{
+    size_t at = i * t->width + k;
+
+    return t->kind == CULL_TARGET_REAL ? (double)((const float *)t->data)[at]
+                                       : (double)((const uint8_t *)t->data)[at];
+}
+
 /* Where no class is an example's, there are none to be counted. */
 static cull_status count_classes(const cull_dataset *set, cull_data_summary *out)
 {
@@ -49,9 +60,27 @@ done:
     return status;
 }
 
-enum { CHANNELS = sizeof(((cull_data_summary *)0)->mean) / sizeof(double) };
+/* Of targets that are no class; a label is 1 where it holds, and 0 else. */
+static void measure_targets(const cull_dataset *set, cull_data_summary *out)
+{
+    const cull_data_target *t = &set->target;
 
-#define WITH_LISTS offsetof(cull_data_summary, vocabulary) /* bytes of a struct that has them */
+    for (size_t k = 0; k < t->width && k < TARGETS && t->kind != CULL_TARGET_CLASS; k++) {
+        double sum = 0, square = 0, mean = 0;
+        for (size_t i = 0; i < set->count; i++) sum += target_at(t, i, k);
+        mean = sum / (double)set->count;
+        for (size_t i = 0; i < set->count; i++)
+            square += (target_at(t, i, k) - mean) * (target_at(t, i, k) - mean);
+        out->target_mean[k] = mean;
+        out->target_deviation[k] = sqrt(square / (double)set->count);
+    }
+}
+
+/* Does the caller's struct, which may be an older one, hold this member? */
+#define REACHES(s, member)                                                                         \
+    (!(s)->size || (s)->size >= offsetof(cull_data_summary, member) + sizeof((s)->member))
+
+enum { CHANNELS = sizeof(((cull_data_summary *)0)->mean) / sizeof(double) };
 
 cull_status cull_data_summarise(const cull_data_request *request, cull_data_summary *out)
 {
@@ -70,7 +99,8 @@ cull_status cull_data_summarise(const cull_data_request *request, cull_data_summ
                                .width = set->width,
                                .dtype = set->dtype,
                                .published = set->published,
-                               .stored = set->stored};
+                               .stored = set->stored,
+                               .target = set->target.kind};
     memcpy(made.name, set->name, sizeof made.name);
     for (size_t c = 0; c < set->channels && c < CHANNELS; c++) {
         made.mean[c] = set->mean[c];
@@ -79,10 +109,12 @@ cull_status cull_data_summarise(const cull_data_request *request, cull_data_summ
     TRY(count_classes(set, &made));
     made.vocabulary = set->vocabulary;
     if (set->vocabulary) TRY(cull_data_tokens_count(set, &made.tokens, &made.longest));
-    if (!out->size || out->size >= WITH_LISTS) { /* a shorter struct could not end the lists */
+    measure_targets(set, &made);
+    if (REACHES(out, remarks)) { /* a shorter struct could not end the lists */
         TRY(copy_list(&set->class_names, &made.class_names));
         TRY(copy_list(&set->remarks, &made.remarks));
     }
+    if (REACHES(out, label_names)) TRY(copy_list(&set->label_names, &made.label_names));
     cull_sized_give(out, &made, sizeof made);
     made = (cull_data_summary){0};
 done:
@@ -93,8 +125,11 @@ done:
 
 void cull_data_summary_clear(cull_data_summary *summary)
 {
-    if (!summary || (summary->size && summary->size < WITH_LISTS)) return;
+    if (!summary || !REACHES(summary, remarks)) return;
     clear_list(summary->class_names);
     clear_list(summary->remarks);
     summary->class_names = summary->remarks = NULL;
+    if (!REACHES(summary, label_names)) return;
+    clear_list(summary->label_names);
+    summary->label_names = NULL;
 }

@@ -87,6 +87,7 @@ static cull_status pass_on(const struct block *b, const char *rows, const cull_d
     }
     if (way->crc)
         *way->crc = (uint32_t)crc32_z(*way->crc, (const unsigned char *)rows, b->count * bytes);
+    if (way->memory) memcpy(way->memory + b->first * bytes, rows, b->count * bytes);
     if (way->sink) TRY(cull_data_sink_write(way->sink, rows, b->count * bytes));
     if (way->tell && !way->tell(way->context, b->first + b->count))
         FAIL(CULL_STOPPED, "%s: stopped behind example %zu", b->set->name, b->first + b->count);

@@ -1,4 +1,5 @@
-/* data/write_rows.h - the examples of a set, one behind the other, into a file: a few at a time. */
+/* data/write_rows.h - the examples of a set, one behind the other, into a file or memory: a few at
+ * a time. */
 #ifndef CULL_DATA_WRITE_ROWS_H
 #define CULL_DATA_WRITE_ROWS_H
 
@@ -7,7 +8,8 @@
 
 /* What is to be done with the inputs on their way. */
 typedef struct cull_data_way {
-    cull_data_sink *sink;    /* NULL: they are only looked at                            */
+    cull_data_sink *sink;    /* NULL: they are not written                               */
+    char           *memory;  /* NULL, or where they go, one behind the other             */
     uint32_t       *crc;     /* NULL, or continued by what is written                    */
     uint64_t       *sums;    /* NULL, or of images sum and square, [2][channels]         */
     unsigned        threads; /* that read rows which are made when they are asked for; 0: cores */

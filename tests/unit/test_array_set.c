@@ -1,7 +1,10 @@
 /* tests/unit/test_array_set.c - sets as people keep them in arrays: names, types and layouts. */
 #include "data/array_names.h"
 #include "data/channels.h"
+#include "data/npy.h"
+#include "data/sink.h"
 #include "files.h"
+#include "tensor/tensor.h"
 
 enum { N = 6, H = 5, W = 4, C = 3, ROW = H * W * C };
 
@@ -327,28 +330,181 @@ static void own_arrays_follow_the_same_rule(void **state)
     cull_data_close(set);
 }
 
+/* ---- names of classes ---- */
+
+static const char *const spelled[] = {"a", "\xc3\xb6l", "\xf0\x9f\x90\x84 cow"};
+
+/* A set whose classes have names, written; released by the caller. */
+static cull_dataset *write_named(const char *path)
+{
+    cull_dataset *set = random_set(CULL_U8, N, 3, 1, H, W);
+
+    for (size_t k = 0; k < 3; k++)
+        assert_ok(cull_texts_add(&set->class_names, spelled[k], strlen(spelled[k])));
+    assert_ok(cull_data_write(set, path));
+    return set;
+}
+
+static cull_dataset *opened(const char *path)
+{
+    cull_dataset *set = NULL;
+
+    assert_ok(open_mapped(path, CULL_LAYOUT_TOLD, UINT64_MAX, &set));
+    return set;
+}
+
+/* A .npy file of a matrix or vector, or of texts by their characters. */
+static void write_npy(const char *path, cull_tensor t, bool texts)
+{
+    char           header[CULL_DATA_NPY_HEADER];
+    cull_data_sink sink = {.fd = -1};
+    size_t   length = (texts ? cull_data_npy_letters_header : cull_data_npy_header)(&t, header);
+    uint64_t bytes = 0;
+
+    assert_ok(cull_data_npy_bytes(&t, path, &bytes));
+    assert_ok(cull_data_sink_open(path, &sink));
+    assert_ok(cull_data_sink_write(&sink, header, length));
+    assert_ok(cull_data_sink_write(&sink, t.data, bytes));
+    assert_ok(cull_data_sink_commit(&sink));
+    cull_data_sink_close(&sink);
+}
+
+/* x, y and the characters of class_names, in a folder. */
+static void write_folder(const char *name, const int32_t *letters, size_t count, size_t length)
+{
+    static uint8_t x[N * ROW];
+    char           file[64];
+
+    (void)mkdir(path_in(folder, name), 0777);
+    (void)snprintf(file, sizeof file, "%s/x.npy", name);
+    write_npy(path_in(folder, file), cull_matrix(x, CULL_U8, N, ROW), false);
+    (void)snprintf(file, sizeof file, "%s/y.npy", name);
+    write_npy(path_in(folder, file), cull_vector((void *)(uintptr_t)labels, CULL_I32, N), false);
+    (void)snprintf(file, sizeof file, "%s/class_names.npy", name);
+    write_npy(path_in(folder, file),
+              cull_matrix((void *)(uintptr_t)letters, CULL_I32, count, length), true);
+}
+
+static void names_of_classes_are_written_and_read(void **state)
+{
+    static const int32_t more[4][2] = {{'k'}, {'l', 'm'}, {0x10ffff}, {'n'}};
+    cull_dataset        *set = write_named(path_in(folder, "names.npz")),
+                 *back = opened(path_in(folder, "names.npz"));
+
+    (void)state;
+    assert_same_set(set, back);
+    assert_int_equal(3, back->class_names.count);
+    for (size_t k = 0; k < 3; k++) assert_string_equal(spelled[k], back->class_names.text[k]);
+    cull_data_close(back);
+    cull_data_close(set);
+    /* In a folder, for more classes than there are labels of. */
+    write_folder("d", more[0], 4, 2);
+    assert_ok(open_set(path_in(folder, "d"), CULL_DATA_TRAIN, NULL, &back));
+    assert_int_equal(4, back->classes);
+    assert_string_equal("lm", back->class_names.text[1]);
+    assert_string_equal("\xf4\x8f\xbf\xbf", back->class_names.text[2]);
+    cull_data_close(back);
+}
+
+static void names_that_cannot_be_used_are_remarked(void **state)
+{
+    static const struct {
+        int32_t     letters[3][2];
+        size_t      count;
+        const char *remark;
+    } cases[] = {
+        {{{'a'}, {'b'}}, 2, "class_names has 2 names for 3 classes"},
+        {{{'a'}, {0}, {'c'}}, 3, "text 1 of class_names is empty"},
+        {{{'a'}, {'b', '\n'}, {'c'}}, 3, "text 1 of class_names is empty, or holds control"},
+        {{{'a'}, {0, 'b'}, {'c'}}, 3, "class_names holds what is no text"},
+        {{{'a'}, {-1}, {'c'}}, 3, "class_names holds what is no text"},
+        {{{'a'}, {0xd800}, {'c'}}, 3, "control characters"},
+        {{{'a'}, {0x110000}, {'c'}}, 3, "class_names holds what is no text"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_dataset *set = NULL;
+        write_folder("odd", cases[i].letters[0], cases[i].count, 2);
+        assert_ok(open_set(path_in(folder, "odd"), CULL_DATA_TRAIN, NULL, &set));
+        assert_int_equal(0, set->class_names.count);
+        assert_int_equal(3, set->classes);
+        assert_non_null(strstr(set->remarks.text[0], cases[i].remark));
+        cull_data_close(set);
+    }
+}
+
+/* Targets that are no class go the same way. */
+static void other_targets_are_written_and_read(void **state)
+{
+    (void)state;
+    for (int kind = CULL_TARGET_CLASSES; kind <= CULL_TARGET_REAL; kind++) {
+        cull_dataset     *set = NULL, *back = NULL;
+        const char       *path = path_in(folder, "targets.npz");
+        cull_data_request request = {.name = path, .target = (cull_target_kind)kind};
+
+        assert_ok(cull_data_create("other", &set));
+        assert_ok(cull_data_shape(set, "other", CULL_F32, 2, 1, 1));
+        cull_data_aim(set, request.target, 3);
+        assert_ok(cull_data_extend(set, "other", N));
+        memset(cull_data_base(set), 0, N * cull_data_row_bytes(set));
+        for (size_t i = 0; i < 3 * N; i++)
+            if (kind == CULL_TARGET_REAL)
+                ((float *)set->target.data)[i] = (float)i / 2;
+            else
+                ((uint8_t *)set->target.data)[i] = i % 2;
+        set->count = N;
+        assert_ok(cull_data_write(set, path));
+        assert_ok(cull_data_open(&request, &back));
+        assert_int_equal(3, back->target.width);
+        assert_memory_equal(set->target.data, back->target.data, N * cull_data_target_bytes(set));
+        cull_data_close(back);
+        cull_data_close(set);
+    }
+}
+
+struct opening {
+    const char *path;
+    uint64_t    map_from;
+};
+
+static cull_status try_to_open(void *context)
+{
+    const struct opening *o = context;
+    cull_dataset         *set = NULL;
+    cull_status           status = open_mapped(o->path, CULL_LAYOUT_TOLD, o->map_from, &set);
+
+    cull_data_close(set);
+    return status;
+}
+
+static cull_status try_to_write(void *context)
+{
+    return cull_data_write(context, path_in(folder, "fail_anew.npz"));
+}
+
 static void survives_every_allocation_failure(void **state)
 {
     static const int64_t shape[] = {N, H, W, C};
     uint8_t              x[N * ROW] = {0};
     float                f[N * ROW] = {0};
+    char                 path[512];
+    cull_dataset        *set = NULL;
 
     (void)state;
     for (int way = 0; way < 4; way++) {
-        const char *path = write_pair(
-            "fail.npz", "x", way % 2 ? shaped(x, CULL_U8, 4, shape) : shaped(f, CULL_F32, 4, shape),
-            "y", cull_vector(labels, CULL_I32, N));
-        cull_status status = CULL_NO_MEMORY;
+        (void)snprintf(
+            path, sizeof path, "%s",
+            write_pair("fail.npz", "x",
+                       way % 2 ? shaped(x, CULL_U8, 4, shape) : shaped(f, CULL_F32, 4, shape), "y",
+                       cull_vector(labels, CULL_I32, N)));
 
-        for (size_t n = 1; status != CULL_OK; n++) {
-            cull_dataset *set = NULL;
-            fail_nth_alloc(n);
-            status = open_mapped(path, CULL_LAYOUT_TOLD, way < 2 ? 0 : UINT64_MAX, &set);
-            fail_nth_alloc(0);
-            assert_true(status == CULL_OK ? !alloc_has_failed() : status == CULL_NO_MEMORY);
-            cull_data_close(set);
-        }
+        assert_survives(try_to_open, &(struct opening){path, way < 2 ? 0 : UINT64_MAX});
     }
+    (void)snprintf(path, sizeof path, "%s", path_in(folder, "fail.npz"));
+    set = write_named(path);
+    assert_survives(try_to_open, &(struct opening){path, 0});
+    assert_survives(try_to_write, set);
+    cull_data_close(set);
 }
 
 static int set_up(void **state)
@@ -375,6 +531,9 @@ int main(void)
         cmocka_unit_test(what_is_predicted_needs_no_labels),
         cmocka_unit_test(targets_are_read_as_they_are_asked_for),
         cmocka_unit_test(own_arrays_follow_the_same_rule),
+        cmocka_unit_test(names_of_classes_are_written_and_read),
+        cmocka_unit_test(names_that_cannot_be_used_are_remarked),
+        cmocka_unit_test(other_targets_are_written_and_read),
         cmocka_unit_test(survives_every_allocation_failure),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

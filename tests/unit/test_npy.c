@@ -43,6 +43,46 @@ static cull_status look_at_bytes(const void *bytes, size_t size, cull_tensor *ou
     return cull_data_npy_look(&part, out);
 }
 
+static cull_status read_texts(const void *bytes, size_t size, cull_tensor *out)
+{
+    cull_data_source source = cull_data_source_memory("x.npy", bytes, size);
+    cull_data_stream part = cull_data_part(&source, 0, size);
+
+    return cull_data_npy_letters(&part, out);
+}
+
+static void texts_are_read_where_they_are_wanted_and_nowhere_else(void **state)
+{
+    static const struct {
+        const char *header, *sentence;
+    } wrong[] = {
+        {"{'descr': '<U0', 'fortran_order': False, 'shape': (2,), }", "texts of up to 1024"},
+        {"{'descr': '<U', 'fortran_order': False, 'shape': (2,), }", "texts of up to 1024"},
+        {"{'descr': '>U3', 'fortran_order': False, 'shape': (2,), }", "only little-endian"},
+        {"{'descr': '<U1025', 'fortran_order': False, 'shape': (2,), }", "texts of up to 1024"},
+        {"{'descr': '<U99999999999999999999', 'fortran_order': False, 'shape': (2,), }",
+         "texts of up to 1024"},
+        {"{'descr': '<i4', 'fortran_order': False, 'shape': (6,), }", "texts of up to 1024"},
+        {"{'descr': '<U3', 'fortran_order': False, 'shape': (2, 1), }", "2 dimensions of texts"},
+        {"{'descr': '<U3', 'fortran_order': False, 'shape': (3,), }", "the header promises 36"}};
+    const int32_t letters[2][3] = {{'a', 0x1f404, 'b'}, {'c', 0, 0}};
+    cull_tensor   view = cull_matrix((void *)(uintptr_t)letters, CULL_I32, 2, 3), back = {0};
+    size_t        head = cull_data_npy_letters_header(&view, (char *)file);
+
+    (void)state;
+    memcpy(file + head, letters, sizeof letters);
+    assert_ok(read_texts(file, head + sizeof letters, &back));
+    assert_int_equal(2, back.dims);
+    assert_int_equal(3, back.shape[1]);
+    assert_memory_equal(letters, back.data, sizeof letters);
+    cull_base_free_aligned(back.data);
+    assert_fails(CULL_BAD_FILE, "elements of type '<U3'",
+                 read_bytes(file, head + sizeof letters, &back));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_fails(CULL_BAD_FILE, wrong[i].sentence,
+                     read_texts(file, make(1, wrong[i].header, 24), &back));
+}
+
 static void what_is_written_is_read_back(void **state)
 {
     static const cull_dtype types[] = {CULL_F32, CULL_F64, CULL_I32, CULL_I64, CULL_U8};
@@ -350,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(texts_are_read_where_they_are_wanted_and_nowhere_else),
         cmocka_unit_test(every_version_and_spelling_of_a_header_is_read),
         cmocka_unit_test(fortran_order_becomes_c_order),
         cmocka_unit_test(narrow_types_become_wider_ones),

@@ -5,7 +5,7 @@
 #include "flags.h"
 
 typedef struct data_arguments {
-    const char       *out, *role; /* NULL: not given */
+    const char       *out, *role, *loss; /* NULL: not given */
     bool              json;
     cull_data_request request; /* which set, and how its files are read */
 } data_arguments;

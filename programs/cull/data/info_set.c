@@ -3,9 +3,24 @@
 
 #include "data/data_parts.h"
 
-enum { CHANNELS = sizeof(((cull_data_summary *)0)->mean) / sizeof(double), NAMES_SHOWN = 12 };
+enum {
+    CHANNELS = sizeof(((cull_data_summary *)0)->mean) / sizeof(double),
+    TARGETS = sizeof(((cull_data_summary *)0)->target_mean) / sizeof(double),
+    NAMES_SHOWN = 12
+};
 
 static const char *const roles[] = {"train", "test"};
+
+/* As set.json has them. */
+static const char *const targets[] = {
+    [CULL_TARGET_CLASS] = "class", [CULL_TARGET_CLASSES] = "classes", [CULL_TARGET_REAL] = "real"};
+
+/* How many targets are told of one by one; classes are not. */
+static size_t targets_told(const cull_data_summary *s)
+{
+    if (s->target == CULL_TARGET_CLASS) return 0;
+    return s->classes < TARGETS ? s->classes : TARGETS;
+}
 
 bool lacks_test(cull_status status)
 {
@@ -17,8 +32,8 @@ int complain_data(cull_status status)
     if (status == CULL_UNKNOWN_SET) return complain_set();
     if (status == CULL_BAD_OPTION)
         return complain_last(END_USAGE, "The flags --size, --fit, --layout, --label, --text, "
-                                        "--tokenizer and --length stand for the keys data.size, "
-                                        "data.fit and so on.");
+                                        "--tokenizer, --length and --loss stand for data.size, "
+                                        "data.fit and so on, and model.loss.");
     if (status == CULL_BAD_ARGUMENT) return complain_last(END_USAGE, "See cull data list.");
     return complain_last(END_FAILED, "docs/formats.md says which files are read, and from where.");
 }
@@ -44,14 +59,19 @@ static json_t *summary_json(cull_data_role role, const cull_data_summary *s,
                             const cull_data_summary *train)
 {
     size_t  told = s->channels < CHANNELS ? s->channels : CHANNELS;
+    size_t  measured = targets_told(s);
     json_t *json = json_pack(
-        "{s:s, s:I, s:I, s:[I,I,I], s:s, s:b, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "role",
-        roles[role], "count", (json_int_t)s->count, "classes", (json_int_t)s->classes, "shape",
-        (json_int_t)s->channels, (json_int_t)s->height, (json_int_t)s->width, "dtype",
+        "{s:s, s:I, s:I, s:[I,I,I], s:s, s:b, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:s, s:o, s:o, "
+        "s:o}",
+        "role", roles[role], "count", (json_int_t)s->count, "classes", (json_int_t)s->classes,
+        "shape", (json_int_t)s->channels, (json_int_t)s->height, (json_int_t)s->width, "dtype",
         cull_dtype_name(s->dtype), "published", train->published, "normalised",
         normalised_by(role, train), "fewest", (json_int_t)s->fewest, "most", (json_int_t)s->most,
         "mean", json_numbers(train->mean, told), "deviation", json_numbers(train->deviation, told),
-        "class_names", list_texts(s->class_names), "remarks", list_texts(s->remarks));
+        "class_names", list_texts(s->class_names), "remarks", list_texts(s->remarks), "target",
+        targets[s->target], "target_names", list_texts(s->label_names), "target_mean",
+        json_numbers(s->target_mean, measured), "target_deviation",
+        json_numbers(s->target_deviation, measured));
 
     if (json && s->vocabulary) {
         (void)json_object_set_new(json, "vocabulary", json_integer((json_int_t)s->vocabulary));
@@ -108,11 +128,38 @@ static void print_texts(const cull_data_summary *s)
                  (double)s->tokens / (double)s->count, s->longest, s->vocabulary);
 }
 
+/* Numbers by mean and deviation, labels by how many examples have each. */
+static void print_targets(const cull_data_summary *s)
+{
+    size_t told = targets_told(s), names = 0;
+    bool   real = s->target == CULL_TARGET_REAL;
+
+    if (told == 0) return;
+    while (s->label_names && s->label_names[names]) names++;
+    (void)printf("      to tell ");
+    for (size_t k = 0; k < told; k++) {
+        (void)printf("%s", k ? ", " : "");
+        if (names == s->classes)
+            (void)printf("%s ", s->label_names[k]);
+        else if (s->classes > 1)
+            (void)printf("%s%zu ", real ? "y" : "p", k);
+        if (real)
+            (void)printf("mean %.5g deviation %.5g", s->target_mean[k], s->target_deviation[k]);
+        else
+            (void)printf("%.3g %%", 100 * s->target_mean[k]);
+    }
+    (void)printf("%s\n", s->classes > told ? " ..." : "");
+}
+
 static void print_summary(cull_data_role role, const cull_data_summary *s,
                           const cull_data_summary *train)
 {
     (void)printf("%-5s %zu examples", roles[role], s->count);
     if (s->most) (void)printf(" of %zu classes (%zu to %zu each)", s->classes, s->fewest, s->most);
+    if (s->target == CULL_TARGET_REAL)
+        (void)printf(" of %zu number%s", s->classes, s->classes == 1 ? "" : "s");
+    if (s->target == CULL_TARGET_CLASSES)
+        (void)printf(" of %zu label%s, each 0 or 1", s->classes, s->classes == 1 ? "" : "s");
     if (s->vocabulary) {
         print_texts(s);
     } else {
@@ -120,8 +167,22 @@ static void print_summary(cull_data_role role, const cull_data_summary *s,
                      cull_dtype_name(s->dtype));
         print_normalisation(role, train);
     }
-    if (role == CULL_DATA_TRAIN) print_names(s->class_names);
+    if (role == CULL_DATA_TRAIN && s->target == CULL_TARGET_CLASS) print_names(s->class_names);
+    print_targets(s);
     for (char *const *r = s->remarks; r && *r; r++) (void)printf("      %s\n", *r);
+}
+
+/* A folder's set.json says itself what is learned of it: where nobody asked, that is told. */
+static cull_status summarise(const data_arguments *a, cull_data_request *r, cull_data_summary *out)
+{
+    cull_status status = cull_data_summarise(r, out);
+
+    for (int target = CULL_TARGET_CLASSES; target <= CULL_TARGET_REAL && !a->loss; target++) {
+        if (status != CULL_BAD_OPTION || strcmp(cull_last_subject(), "model.loss") != 0) break;
+        r->target = (cull_target_kind)target;
+        status = cull_data_summarise(r, out);
+    }
+    return status;
 }
 
 /* There need not be a test set. */
@@ -135,7 +196,7 @@ int tell_of_set(const data_arguments *a)
         cull_data_request r = a->request;
 
         r.role = (cull_data_role)role;
-        status = cull_data_summarise(&r, &s[role]);
+        status = summarise(a, &r, &s[role]);
         if (role == CULL_DATA_TEST && lacks_test(status)) {
             status = CULL_OK;
             break;

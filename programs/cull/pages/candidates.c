@@ -85,13 +85,6 @@ static void offer_words(const asking *a, const char *words)
 
 /* ---- paths ---- */
 
-static bool ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), tail = strlen(end);
-
-    return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
 static bool is_folder(const char *folder, const char *name)
 {
     char        path[MOST_PATH];

@@ -191,8 +191,8 @@ static int answer(const select_arguments *a, const struct run *r)
     int            end = END_WELL;
 
     if (file)
-        end = select_ends_in(a->out, ".npz") ? select_write_npz(&d, a->out)
-                                             : select_write_json(&d, a->out);
+        end =
+            ends_in(a->out, ".npz") ? select_write_npz(&d, a->out) : select_write_json(&d, a->out);
     if (!end && a->json) end = select_print_json(&d);
     if (!end && !a->json && !file) end = select_print_text(&d);
     if (!end) end = save(a, r);

@@ -107,13 +107,6 @@ static int take_words(select_arguments *a, char *const *words, size_t count)
     return END_WELL;
 }
 
-bool select_ends_in(const char *text, const char *end)
-{
-    size_t a = strlen(text), b = strlen(end);
-
-    return a > b && strcmp(text + a - b, end) == 0;
-}
-
 static bool same_file(const char *a, const char *b)
 {
     struct stat x = {0}, y = {0};
@@ -129,7 +122,7 @@ static int check_paths(const select_arguments *a)
 {
     const char *out = a->out && strcmp(a->out, "-") != 0 ? a->out : NULL;
 
-    if (out && !select_ends_in(out, ".npz") && !select_ends_in(out, ".json"))
+    if (out && !ends_in(out, ".npz") && !ends_in(out, ".json"))
         return complain(END_USAGE, "Name it .npz or .json, or give - for standard output.",
                         "%s: the output's form is not known", out);
     for (int i = 0; i < INPUTS + 2; i++) {

@@ -21,6 +21,4 @@ typedef struct select_arguments {
 /* Parse and check: as take_line(). With a list asked for, nothing else is looked at. */
 int select_take_arguments(select_arguments *a, int argc, char **argv);
 
-bool select_ends_in(const char *text, const char *end);
-
 #endif

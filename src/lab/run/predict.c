@@ -104,11 +104,13 @@ static cull_status predict(cull_network *n, const cull_dataset                *s
     struct room    room = {0};
     bool           more = true;
     cull_predicted some = {.outputs = n->model->classes, .target = n->card.target};
+    bool           real = some.target == CULL_TARGET_REAL;
+
+    const cull_texts *names = real ? &n->card.label_names : &n->card.class_names;
 
     TRY(check_set(set, &n->card));
     TRY(make_room(set, some.outputs, &room));
-    if (n->card.class_names.count == some.outputs)
-        some.class_name = (const char *const *)n->card.class_names.text;
+    if (names->count == some.outputs) some.class_name = (const char *const *)names->text;
     some.output = room.output;
     some.best = room.best;
     for (; more && some.from < set->count; some.from += some.count) {
