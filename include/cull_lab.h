@@ -10,6 +10,7 @@
  *     probes                         the gradients of what strategies pick
  *     audits                         every example of a set, from easy to hard
  *     reproductions                  the papers' figures and tables
+ *     papers                         a page of them, with what became of each claim
  *
  * The conventions are those of cull.h, but structs carry no size: a program that uses them is
  * compiled with the header of the library it runs with.
@@ -221,6 +222,89 @@ typedef struct cull_reproduction {
 /* i = 0, 1, ... until NULL; and by name, NULL: none. */
 CULL_API const cull_reproduction *cull_reproduction_at(size_t i);
 CULL_API const cull_reproduction *cull_reproduction_find(const char *name);
+
+/* ---- papers ---------------------------------------------------------------------------- */
+
+/* How a figure is drawn: as its paper draws it. Results are of the test set. "Along training" is a
+ * point for each look at it; a run's seconds and joules are those of the phases that are cost. */
+typedef enum cull_drawing {
+    CULL_DRAW_BY_KEEP,  /* maximum of each run over the share kept: its mean, and a band from the
+                           least to the most; accuracy at the end thinner; full training level  */
+    CULL_DRAW_BY_VALUE, /* the same over what is swept: numbers, or words in their order        */
+    CULL_DRAW_UPDATES,  /* error along training over updates of the weights                     */
+    CULL_DRAW_TIME,     /* error along training over seconds                                    */
+    CULL_DRAW_PHASES,   /* a bar an arm: seconds by phase until `target` times the error that full
+                           training ends at; forward and backward apart                         */
+    CULL_DRAW_FRONTIER, /* error over seconds, every point along training of every run; those that
+                           no other beats at both stand out. Each group's share of them: a table */
+    CULL_DRAW_SPEEDUP,  /* points of accuracy below full training over its seconds / the arm's;
+                           both axes by logarithms, small shares right                          */
+    CULL_DRAW_ENERGY,   /* the same over joules                                                 */
+    CULL_DRAW_TARGETS,  /* a table: how many times sooner than full training an arm comes to 1.1,
+                           1.2 and 1.4 times the error that training ends at                    */
+    CULL_DRAW_RANKS,    /* a table: series against series, p of the signed-rank test over pairs of
+                           runs with the same x and seed                                        */
+    CULL_DRAW_ERRORS,   /* probe.jsonl: histograms of the squared error, a panel for each share */
+    CULL_DRAW_LINES,    /* points.jsonl: lines, side by side for each panel                     */
+    CULL_DRAW_BARS,     /* points.jsonl: a bar for each value, made of its series               */
+    CULL_DRAW_EXAMPLES  /* audit.npz: pictures, the easiest and the hardest                     */
+} cull_drawing;
+
+/* What became of a paper's claim here. */
+typedef enum cull_held {
+    CULL_HELD_NONE, /* it was not judged: there is no run yet, or no rule */
+    CULL_HELD,
+    CULL_HELD_NOT,
+    CULL_HELD_OPEN /* undecided */
+} cull_held;
+
+/* Runs that are one point of a figure, or one line: they differ in their seed alone. */
+typedef struct cull_paper_arm {
+    const char *series;      /* "full", or a strategy with its options: points of one are joined */
+    const char *group;       /* whose share of the frontier it is: "SB and Stale-SB"         */
+    double      x;           /* the share kept, or the value that is swept; NaN: no number   */
+    const char *value;       /* that value in words: "mobilenetv2"; "": none is swept        */
+    bool        full;        /* full training: what the others are held against              */
+    const char *const *run;  /* [runs] folders of finished runs, by seed                     */
+    const unsigned    *seed; /* [runs] ascending                                             */
+    size_t             runs;
+} cull_paper_arm;
+
+typedef struct cull_paper_figure {
+    const char           *name;   /* of the entry: "jiang2019/fig6-svhn"                       */
+    const char           *number; /* "Figure 6", "Table 1"                                     */
+    const char           *title;  /* one line: what is shown, of what                          */
+    const char           *claim;  /* the paper's, in our words                                 */
+    cull_drawing          drawing;
+    const char           *x, *y;  /* what the axes are of; "": as the drawing has it           */
+    double                target; /* of CULL_DRAW_PHASES                                       */
+    const cull_paper_arm *arm;    /* [arms] those with a finished run, full training first     */
+    size_t                arms;
+    const char           *folder;   /* of probe.jsonl, points.jsonl or audit.npz; "": none     */
+    size_t                runs, of; /* finished, of all that it asks for                       */
+    cull_held             held;
+    const char           *finding; /* sentences with the numbers the claim was judged by       */
+    const char           *scale;   /* a sentence: at what scale ours was run                   */
+    const char           *missing; /* a sentence: why there is no figure; "": there is one     */
+} cull_paper_figure;
+
+typedef struct cull_paper {
+    const char              *name;   /* "jiang2019"                              */
+    const char              *title;  /* authors, title, year                     */
+    const char              *setup;  /* sentences on machine and version; ""     */
+    const cull_paper_figure *figure; /* [figures] in the paper's order           */
+    size_t                   figures;
+} cull_paper;
+
+/*
+ * One HTML page about a paper: figure by figure, its claim beside our drawing, what became of the
+ * claim, and at what scale. Folders that cannot be read are named on the page and left out; a
+ * figure without any run has its sentence alone.
+ *
+ * options and result are those of cull_report(); out->runs counts folders that were read.
+ */
+CULL_API cull_status cull_report_paper(const cull_paper *paper, const cull_report_options *options,
+                                       cull_report_result *out);
 
 #ifdef __cplusplus
 }

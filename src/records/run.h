@@ -25,6 +25,7 @@ typedef struct cull_records_work {
     double thirds, proxy_thirds; /* counted work; that of a proxy, NaN: none    */
     double cost;                 /* the same in whole examples; not in run.json */
     double subsets, subsets_filled, subsets_short, subsets_fallback, filled;
+    double updates; /* of the weights; NaN: of older files                      */
     double seconds;
     double seconds_by[CULL_PHASES], joules_by[CULL_PHASES];
 } cull_records_work;
