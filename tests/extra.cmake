@@ -1,7 +1,7 @@
 # The fuzz corpora, replayed with any compiler; with CULL_FUZZ the libFuzzer programs as well.
 add_custom_target(fuzzers)
 foreach(target npy npz array_set array_folder csv select restore idx cifar svhn jpeg png webp recipe options safetensors
-        state report wordpiece)
+        state report wordpiece points)
   add_executable(replay_${target} fuzz/fuzz_${target}.c fuzz/replay.c)
   target_link_libraries(replay_${target} PRIVATE cull_flags cull_static)
   set_target_properties(replay_${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
