@@ -103,7 +103,8 @@ cull_status cull_rep_draw_spent(cull_rep_page *page, const cull_rep_view *view)
 {
     double        score = score_seconds(view);
     char          what[CULL_REP_MARK], caption[700], level[CULL_REP_NAME] = "";
-    cull_rep_bars bars = {.axis = "time to the target error (s)", .unit = " s", .parts = PARTS};
+    cull_rep_bars bars = {
+        .axis = "time to the target error (s)", .unit = " s", .parts = PARTS, .fine = true};
 
     for (int p = 0; p < PARTS; p++) {
         bars.part[p] = names[p];
