@@ -7,7 +7,8 @@
 
 #include "base/alloc.h"
 
-enum { MOST_PLOTS = CULL_REP_LABELS / 2, ABREAST = 46 }; /* characters along x */
+/* Plots of a figure; characters side by side below it, of a title there, and of one that stands. */
+enum { MOST_PLOTS = CULL_REP_LABELS / 2, ABREAST = 46, TITLE = 54, UPRIGHT = 38 };
 
 /* From the least to the largest along an axis; of a long one the powers of ten. */
 struct span {
@@ -165,8 +166,11 @@ static void name_places(cull_rep_figure *f, char axis, const cull_rep_scale *sca
 
 static void set_axis(cull_rep_figure *f, char axis, const cull_rep_scale *scale, struct span *span)
 {
+    char title[CULL_REP_NAME];
+
+    cull_rep_shorten(scale->title, axis == 'x' ? TITLE : UPRIGHT, title, sizeof title);
     cull_rep_print(&f->script, "set %clabel '~k%d~' offset %s\n", axis,
-                   cull_rep_figure_label(f, scale->title, true), axis == 'x' ? "0,.5" : ".6,0");
+                   cull_rep_figure_label(f, title, true), axis == 'x' ? "0,.5" : ".6,0");
     if (scale->places) {
         *span = (struct span){.5, (double)scale->places + .5};
         cull_rep_figure_range(f, axis, span->low, span->high);

@@ -202,13 +202,13 @@ static cull_status put_figure(cull_rep_page *page, const cull_paper_figure *f, s
     cull_rep_text *html = &page->html;
     size_t class = 0, drawn = page->figures;
 
-    cull_rep_print(html, "<section class=\"part paper\" id=\"figure-%zu\"><h2>", number);
+    cull_rep_put(html, "<section class=\"part paper");
+    class = html->size;
+    cull_rep_print(html, "%s\" id=\"figure-%zu\"><h2>", narrow, number);
     cull_rep_escape(html, f->number, CULL_REP_NAME);
     cull_rep_put(html, " <small>");
     cull_rep_escape(html, f->title, CULL_REP_SENTENCE);
-    cull_rep_put(html, "</small></h2>\n<div class=\"beside");
-    class = html->size;
-    cull_rep_print(html, "%s\">\n", narrow);
+    cull_rep_put(html, "</small></h2>\n<div class=\"beside\">\n");
     put_claim(page, f);
     TRY(put_drawing(page, f, names));
     cull_rep_put(html, "</div></section>\n");

@@ -345,7 +345,7 @@ def check_ranks(case, figure, table, what):
             p, n = wilcoxon(gains), len(gains)
             below = [level for level in (.05, .01, .005) if p <= level]
             need = next(("%s needs %d more" % (w, k - n) for w, k in ((".05", 6), (".01", 8), (".005", 9)) if n < k), "")
-            want = "%+.2fp = %.2g%s; %d pairs%s" % (mean(gains), p, ", below " + ("%g" % below[-1])[1:] if below else "", n, need)
+            want = "%sp = %.2g, n = %d%s%s" % ("%+.2f" % mean(gains) if abs(mean(gains)) >= .005 else "0.00", p, n, "below " + ("%g" % below[-1])[1:] if below else "", need)
             case.expect(cell.replace("−", "-") == want, "%s: '%s', not '%s'" % (what, cell, want))
 
 
@@ -448,7 +448,7 @@ def check_words(case, figure, section, number):
 
 
 def check_made(case, paper, text, kept):
-    sections = re.findall(r'<section class="part paper".*?</section>', text, re.S)
+    sections = re.findall(r'<section class="part paper[ a-z]*".*?</section>', text, re.S)
     scripts = iter(kept)
     case.expect(len(sections) == len(paper["figures"]), "%d sections" % len(sections))
     for i, (figure, section) in enumerate(zip(paper["figures"], sections)):

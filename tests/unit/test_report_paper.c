@@ -82,14 +82,15 @@ static int set_up(void **state)
     static const char *const series[ARMS] = {"full", "random", "random", "sb", "sb"};
     static const double      x[ARMS] = {NAN, .1, .3, .1, .3};
     struct place            *p = calloc(1, sizeof *p);
-    char                     command[128];
+    char                     command[128], name[16];
 
     assert_non_null(p);
     (void)snprintf(p->folder, sizeof p->folder, "%s", FOLDER_TEMPLATE);
     assert_non_null(mkdtemp(p->folder));
-    (void)snprintf(p->output, sizeof p->output, "%s/page.html", p->folder);
+    (void)snprintf(p->output, sizeof p->output, "%s", path_in(p->folder, "page.html"));
     for (int i = 0; i < ARMS; i++) {
-        (void)snprintf(p->name[i], sizeof p->name[i], "%s/run-%d", p->folder, i);
+        (void)snprintf(name, sizeof name, "run-%d", i);
+        (void)snprintf(p->name[i], sizeof p->name[i], "%s", path_in(p->folder, name));
         (void)snprintf(command, sizeof command, "mkdir %s", p->name[i]);
         assert_int_equal(0, system(command));
         put_run(p->name[i], 90 - 2 * i, 100 - 20 * i);
@@ -193,9 +194,9 @@ static void a_page_is_not_written_over_what_it_is_about(void **state)
     cull_report_result  result = {0};
     cull_report_options nowhere = {.output = NULL};
 
-    (void)snprintf(p->output, sizeof p->output, "%s/run.json", p->name[2]);
+    (void)snprintf(p->output, sizeof p->output, "%s", path_in(p->name[2], "run.json"));
     assert_fails(CULL_BAD_ARGUMENT, "is what the page is about", draw(p, "/no", &result));
-    (void)snprintf(p->output, sizeof p->output, "%s/points.jsonl", p->folder);
+    (void)snprintf(p->output, sizeof p->output, "%s", path_in(p->folder, "points.jsonl"));
     assert_fails(CULL_BAD_ARGUMENT, "is what the page is about", draw(p, "/no", &result));
     assert_fails(CULL_BAD_ARGUMENT, "a file to write",
                  cull_report_paper(&p->paper, &nowhere, &result));
