@@ -48,8 +48,7 @@ static cull_rep_style next_style(const cull_rep_names *names, const char *series
 
     for (size_t i = 0; i < names->count; i++)
         *(names->series[i].style.colour == 0 ? &uniform : &turn) += 1;
-    if (strcmp(series, "full") == 0 || (found && (found->traits & CULL_KEEPS_ALL)))
-        return (cull_rep_style){1, 1, false};
+    if (found && (found->traits & CULL_KEEPS_ALL)) return (cull_rep_style){1, 1, false};
     if (found && (found->traits & CULL_UNIFORM))
         return (cull_rep_style){0, uniform * 5 % MARKERS, false};
     return (cull_rep_style){2 + turn % COLOURS, (turn + 1 + turn / COLOURS) % MARKERS, false};
