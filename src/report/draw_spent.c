@@ -70,8 +70,7 @@ static void add_bar(const cull_rep_view *view, cull_rep_bars *bars, const cull_r
         add_parts(&look->so_far, score, part);
         came++;
     }
-    cull_rep_view_named(arm, name);
-    if (!arm->is->value[0]) cull_rep_view_called(arm, name);
+    cull_rep_view_told(view, arm, name);
     bar = cull_rep_bars_add(bars, name);
     if (!bar) return;
     for (int p = 0; p < PARTS && came; p++) bar->part[p] = part[p] / (double)came;

@@ -241,18 +241,27 @@ cull_rep_mean cull_rep_view_end(const cull_rep_view_arm *arm)
     return cull_rep_view_mean(arm, end_of, NULL);
 }
 
+static bool is_common(const cull_paper_arm *full)
+{
+    return isnan(full->x) && !full->value[0];
+}
+
 const cull_rep_view_arm *cull_rep_view_full(const cull_rep_view *view, const cull_rep_view_arm *arm)
 {
-    const cull_rep_view_arm *any = NULL;
+    const cull_rep_view_arm *common = NULL;
 
     for (size_t i = 0; i < view->arms; i++) {
         const cull_rep_view_arm *full = &view->arm[i];
 
         if (!full->is->full || !full->there) continue;
-        if (strcmp(full->is->value, arm->is->value) == 0) return full;
-        if (!any || !full->is->value[0]) any = full;
+        if (is_common(full->is)) {
+            if (!common) common = full;
+        } else if (strcmp(full->is->value, arm->is->value) == 0 &&
+                   (full->is->x == arm->is->x || isnan(full->is->x))) {
+            return full;
+        }
     }
-    return any;
+    return common;
 }
 
 double cull_rep_view_error(const cull_rep_view *view, const cull_rep_view_arm *full)
@@ -284,4 +293,16 @@ void cull_rep_view_named(const cull_rep_view_arm *arm, char out[CULL_REP_NAME])
         (void)snprintf(out, CULL_REP_NAME, "%.80s, %.4g", name, arm->is->x);
     else
         (void)snprintf(out, CULL_REP_NAME, "%s", name);
+}
+
+void cull_rep_view_told(const cull_rep_view *view, const cull_rep_view_arm *arm,
+                        char out[CULL_REP_NAME])
+{
+    size_t alike = 0;
+
+    for (size_t i = 0; i < view->arms; i++) alike += cull_rep_view_joined(&view->arm[i], arm);
+    if (alike > 1)
+        cull_rep_view_named(arm, out);
+    else
+        cull_rep_view_called(arm, out);
 }

@@ -18,7 +18,7 @@ SETTINGS = {  # what a strategy is like: points below full training, shares of f
     "full": (0, 0, 1), "random": (1.2, 0, 1), "sb beta=balles": (1.9, .35, 1), "gradmatch": (1.4, .38, 1),
     "sb-stream beta=2": (.1, .3, .36), "sb-stream stale beta=2 stale-every=3": (.3, .12, .36), "kath18": (.6, .4, .5),
     "grad-match": (.8, .03, 1), "grad-match scope=batch warm=0.5": (.3, .02, 1), "craig": (1.5, .06, 1),
-    "glister": (1.1, .08, 1),
+    "glister": (1.1, .08, 1), "better": (-.7, .02, 1),
 }
 
 
@@ -188,6 +188,11 @@ def made(out):
         figure("Table 2", "signed-rank test against the rivals", "ranks", rivals(runs, (1, 2))),
         figure("Table 3", "the same of all strategies, too few of each", "ranks", rivals(runs, (1, 2), (.1, .3), RIVALS + OTHERS)),
         figure("Figure 16", "speed-up against error, all strategies", "speedup", rivals(runs, (1, 2), (.1, .3), RIVALS + OTHERS)),
+        figure("Figure 17", "what beats full training, and what never comes near", "speedup",
+               rivals(runs, (1, 2), (.2, .9, .95), ("better", "craig"))),
+        figure("Table 4", "the same, to errors", "targets", rivals(runs, (1, 2, 3), (.05, .9, .95), ("better", "craig"))),
+        figure("Table 5", "errors of three architectures", "targets", by_word(runs)[:-2] + by_word(runs)[-1:]),
+        figure("Figure 22", "a target that some runs reach", "phases", jiang(runs), target=.99),
         figure("Figure 19", "ImageNet in full size", "speedup", missing="It trains on ImageNet in full size, which is not here.",
                held="none", of=0, finding="", scale=""),
         figure("Figure 20", "what nobody ran", "by-keep", held="none", of=9, finding="", scale=""),

@@ -90,8 +90,10 @@ def x_of(arm):
 
 
 def full_of(figure, arm):
+    """That of its value; the one that is of none; None."""
     fulls = [a for a in figure["arms"] if a["full"]]
-    return next((a for a in fulls if a["value"] == arm["value"]), fulls[0])
+    return next((a for a in fulls if a["value"] and a["value"] == arm["value"]),
+                next((a for a in fulls if not a["value"]), None))
 
 
 def called(arm):
@@ -102,6 +104,10 @@ def named(arm):
     if arm["value"]:
         return "%s, %s" % (called(arm), arm["value"])
     return called(arm) if arm["full"] or math.isnan(x_of(arm)) else "%s, %.4g" % (called(arm), arm["x"])
+
+
+def told(figure, arm):
+    return named(arm) if sum(called(a) == called(arm) for a in figure["arms"]) > 1 else called(arm)
 
 
 def joined(arms):
@@ -242,7 +248,7 @@ def check_along(case, figure, drawn, what, arms, name):
     case.expect_places(drawn, what)
 
 
-def check_spent(case, figure, drawn, what):
+def check_spent(case, figure, section, drawn, what):
     """Phases until the target, forward told from backward by what scoring an example takes."""
     scoring = [r.info["seconds_by_phase"]["score"] / r.info["scored"] for a in figure["arms"] for r in runs_of(a) if r.info["scored"]]
     want, each = [], mean(scoring)
@@ -250,6 +256,12 @@ def check_spent(case, figure, drawn, what):
     for row, arm in enumerate(figure["arms"]):
         level = figure["target"] * (100 - mean(r.end for r in runs_of(full_of(figure, arm))))
         looks = [look for look in (r.reach(level) for r in runs_of(arm)) if look]
+        few = "" if len(looks) == len(arm["run"]) else "%d of %d runs" % (len(looks), len(arm["run"])) if looks else "not reached"
+        case.expect(not few or few in drawn.svg, "%s: %s does not say '%s'" % (what, called(arm), few))
+        case.expect("(%.2f %%)" % level in section, "%s: no level %.2f" % (what, level))
+        if not looks:
+            want += ["%s: %s 0 s" % (told(figure, arm), part) for part in parts]
+            continue
         forward = [min(each * look["trained"], look["seconds_learn"]) for look in looks]
         values = [mean(l["seconds_load"] + l["seconds_optim"] for l in looks), mean(l["seconds_score"] for l in looks),
                   mean(l["seconds_select"] for l in looks), mean(forward),
@@ -257,23 +269,27 @@ def check_spent(case, figure, drawn, what):
         case.expect(abs(sum(values) - mean(seconds_at(l) for l in looks)) < 1e-9, "%s: the parts are not the whole" % what)
         for i, value in enumerate(values):
             start = sum(values[:i])
-            title = "%s: %s %.3g s" % (called(arm), parts[i], value)
+            title = "%s: %s %.3g s" % (told(figure, arm), parts[i], value)
             case.expect_rows(drawn, "boxxyerror", (start, row + 1, start, start + value, row + .64, row + 1.36), title, what)
             want.append(title)
     case.expect_titles(drawn, want, what)
 
 
-def check_speedup(case, figure, drawn, what):
-    key = "joules" if figure["drawing"] == "energy" else "seconds"
-    want = []
-    for arms in joined(a for a in figure["arms"] if not a["full"]):
+def check_speedup(case, figure, section, drawn, what):
+    key, want, arms = "joules" if figure["drawing"] == "energy" else "seconds", [], [a for a in figure["arms"] if not a["full"]]
+    given_up = lambda arm: mean(r.end for r in runs_of(full_of(figure, arm))) - mean(r.end for r in runs_of(arm))
+    least = min([1] + [given_up(arm) for arm in arms if given_up(arm) >= .01]) / 2
+    none = sum(given_up(arm) < .01 for arm in arms)
+    words = " %d mark%s on the lowest line give%s nothing up." % (none, *(("", "s") if none == 1 else ("s", "")))
+    case.expect((words in section) == (none > 0) and (none > 0 or "on the lowest line" not in section), "%s: not said: %s" % (what, words))
+    for arms in joined(arms):
         rows = []
         for arm in sorted(arms, key=lambda a: -a["x"]):
-            full = full_of(figure, arm)
-            gained = mean(r.spent(key) for r in runs_of(full)) / mean(r.spent(key) for r in runs_of(arm))
-            lost = mean(r.end for r in runs_of(full)) - mean(r.end for r in runs_of(arm))
-            rows.append((gained, lost))
-            want.append("%s: %.3g times %s, %.2f points given up" % (named(arm), gained, "less energy" if key == "joules" else "faster", lost))
+            gained = mean(r.spent(key) for r in runs_of(full_of(figure, arm))) / mean(r.spent(key) for r in runs_of(arm))
+            lost = given_up(arm)
+            rows.append((gained, lost if lost >= .01 else least))
+            want.append("%s: %.3g times %s, %.2f points %s" % (named(arm), gained, "less energy" if key == "joules" else "faster",
+                                                               abs(lost), "given up" if lost >= 0 else "gained"))
             case.expect_rows(drawn, "with points", rows[-1], want[-1], what)
         case.expect(rows == sorted(rows), "%s: small shares do not lie right" % what)
         case.expect_rows(drawn, "with lines", rows, called(arms[0]), what)
@@ -305,11 +321,11 @@ def check_frontier(case, figure, drawn, table, what):
 def check_targets(case, figure, table, what):
     rows = []
     for arm in figure["arms"]:
-        if arm["full"]:
+        if arm["full"] or not full_of(figure, arm):
             continue
         full = runs_of(full_of(figure, arm))
         error = 100 - mean(r.end for r in full)
-        row = [called(arm), "%.2f %%" % error, "%.2f %%" % (100 - mean(r.end for r in runs_of(arm)))]
+        row = [told(figure, arm), "%.2f %%" % error, "%.2f %%" % (100 - mean(r.end for r in runs_of(arm)))]
         for factor in (1.1, 1.2, 1.4):
             mine = [seconds_at(l) for l in (r.reach(factor * error) for r in runs_of(arm)) if l]
             whole = [seconds_at(l) for l in (r.reach(factor * error) for r in full) if l]
@@ -410,13 +426,12 @@ def check_figure(case, figure, section, drawns):
         values = list(dict.fromkeys(a["value"] for a in figure["arms"] if a["full"] and a["value"]))
         groups = [[a for a in figure["arms"] if a["value"] == v] for v in values] if len(values) > 1 else [figure["arms"]]
         case.expect(len(drawns) == len(groups), "%s: %d pictures" % (what, len(drawns)))
-        alike = len(values) > 1 or len(joined(figure["arms"])) == len(figure["arms"])
         for arms, drawn in zip(groups, drawns):
-            check_along(case, figure, drawn, what, arms, called if alike else named)
+            check_along(case, figure, drawn, what, arms, called if len(values) > 1 else lambda arm: told(figure, arm))
     elif kind == "phases":
-        check_spent(case, figure, drawns[0], what)
+        check_spent(case, figure, section, drawns[0], what)
     elif kind in ("speedup", "energy") and figure["arms"]:
-        check_speedup(case, figure, drawns[0], what)
+        check_speedup(case, figure, section, drawns[0], what)
     elif kind == "frontier":
         check_frontier(case, figure, drawns[0], outline.tables[0], what)
     elif kind == "targets":
