@@ -109,7 +109,7 @@ static void plot_sums(cull_rep_figure *f, const cull_rep_bars *bars)
 cull_status cull_rep_bars_draw(cull_rep_page *page, const cull_rep_bars *bars, const char *what,
                                const char *caption)
 {
-    double          most = 0;
+    double          most = 0, behind = .17; /* room for what stands behind a bar */
     cull_rep_figure f = {0};
 
     if (!bars->bars) return CULL_OK;
@@ -120,11 +120,13 @@ cull_status cull_rep_bars_draw(cull_rep_page *page, const cull_rep_bars *bars, c
     for (size_t i = 0; i < bars->bars; i++) cull_rep_row_name(&f, i, bars->bar[i].name);
     cull_rep_rows_end(&f);
     if (bars->full) cull_rep_figure_full_cost(&f);
-    for (size_t i = 0; i < bars->bars; i++)
+    for (size_t i = 0; i < bars->bars; i++) {
         most = fmax(most, sum_to(bars, &bars->bar[i], bars->parts));
+        behind = fmax(behind, .045 * (double)strlen(bars->bar[i].remark));
+    }
     cull_rep_print(&f.script,
-                   "set xrange [0:*] noextend\nset xtics 0,%.6g\nset offsets 0, graph .17, 0, 0\n",
-                   cull_rep_step(0, most));
+                   "set xrange [0:*] noextend\nset xtics 0,%.6g\nset offsets 0, graph %.3g, 0, 0\n",
+                   cull_rep_step(0, most), behind);
     for (size_t p = 0; p < bars->parts; p++) {
         for (size_t i = 0; i < bars->bars; i++) plot_part(&f, bars, i, p);
         cull_rep_figure_key(&f, bars->part[p],

@@ -52,6 +52,14 @@ static void add_parts(const cull_records_work *so_far, double score, double part
     part[BACKWARD] += learn - forward;
 }
 
+static double sum(const double part[PARTS])
+{
+    double all = 0;
+
+    for (int p = 0; p < PARTS; p++) all += part[p];
+    return all;
+}
+
 static void add_bar(const cull_rep_view *view, cull_rep_bars *bars, const cull_rep_view_arm *arm,
                     double score)
 {
@@ -77,7 +85,8 @@ static void add_bar(const cull_rep_view *view, cull_rep_bars *bars, const cull_r
     if (!came)
         (void)snprintf(bar->remark, sizeof bar->remark, "not reached");
     else if (came < arm->there)
-        (void)snprintf(bar->remark, sizeof bar->remark, "%zu of %zu runs", came, arm->there);
+        (void)snprintf(bar->remark, sizeof bar->remark, "%.3g s, %zu of %zu runs",
+                       sum(part) / (double)came, came, arm->there);
 }
 
 /* "4.20 %", or how many there are. */

@@ -256,7 +256,7 @@ def check_spent(case, figure, section, drawn, what):
     for row, arm in enumerate(figure["arms"]):
         level = figure["target"] * (100 - mean(r.end for r in runs_of(full_of(figure, arm))))
         looks = [look for look in (r.reach(level) for r in runs_of(arm)) if look]
-        few = "" if len(looks) == len(arm["run"]) else "%d of %d runs" % (len(looks), len(arm["run"])) if looks else "not reached"
+        few = "" if len(looks) == len(arm["run"]) else "%.3g s, %d of %d runs" % (mean(map(seconds_at, looks)), len(looks), len(arm["run"])) if looks else "not reached"
         case.expect(not few or few in drawn.svg, "%s: %s does not say '%s'" % (what, called(arm), few))
         case.expect("(%.2f %%)" % level in section, "%s: no level %.2f" % (what, level))
         if not looks:
