@@ -10,6 +10,8 @@
 /* Plots of a figure; characters side by side below it, of a title there, and of one that stands. */
 enum { MOST_PLOTS = CULL_REP_LABELS / 2, ABREAST = 46, TITLE = 54, UPRIGHT = 38 };
 
+#define SHORT .4 /* powers of ten */
+
 /* From the least to the largest along an axis; of a long one the powers of ten. */
 struct span {
     double low, high;
@@ -121,30 +123,37 @@ static void widen(struct span *span, const cull_rep_scale *scale, double share)
 static size_t fine_steps(double powers, const double **out)
 {
     static const double many[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, some[] = {1, 2, 3, 5, 7},
-                        few[] = {1, 2, 5};
+                        few[] = {1, 2, 5}, two[] = {1, 3};
 
-    *out = powers < .95 ? many : powers < 1.5 ? some : few;
-    return powers < .95 ? 10 : powers < 1.5 ? 5 : powers < 2.5 ? 3 : 1;
+    *out = powers < .95 ? many : powers < 1.5 ? some : powers < 2.5 ? few : two;
+    return powers < .95 ? 10 : powers < 1.5 ? 5 : powers < 2.5 ? 3 : powers < 4 ? 2 : 1;
+}
+
+/* One more, where it lies on the axis. */
+static void put_tick(cull_rep_text *script, double at, double low, double high, size_t *count)
+{
+    if (log10(at) < low || log10(at) > high) return;
+    cull_rep_print(script, "%s'%g' %.6g", *count ? "," : "", at, at);
+    ++*count;
 }
 
 void cull_rep_log_axis(cull_rep_figure *f, char axis, double low, double high)
 {
     const double *steps = NULL;
-    size_t        fine = fine_steps(high - low, &steps);
+    size_t        fine = fine_steps(high - low, &steps), count = 0;
     double        first = floor(low), step = ceil((high - low) / 8);
-    bool          any = false;
+    double        even = cull_rep_step(pow(10, low), pow(10, high));
 
     cull_rep_figure_range(f, axis, pow(10, low), pow(10, high));
     cull_rep_print(&f->script, "set logscale %c\nset %ctics (", axis, axis);
-    for (int turn = 0; first + turn * step <= high; turn++)
-        for (size_t i = 0; i < fine; i++) {
-            double at = steps[i] * pow(10, first + turn * step);
-
-            if (log10(at) < low || log10(at) > high) continue;
-            cull_rep_print(&f->script, "%s'%g' %.6g", any ? "," : "", at, at);
-            any = true;
-        }
-    if (!any) cull_rep_print(&f->script, "'%.3g' %.6g", pow(10, low), pow(10, low));
+    if (high - low < SHORT) /* as if it were none */
+        for (double at = even * ceil(pow(10, low) / even); at <= pow(10, high); at += even)
+            put_tick(&f->script, even * round(at / even), low, high, &count);
+    else
+        for (int turn = 0; first + turn * step <= high; turn++)
+            for (size_t i = 0; i < fine; i++)
+                put_tick(&f->script, steps[i] * pow(10, first + turn * step), low, high, &count);
+    if (!count) cull_rep_print(&f->script, "'%.3g' %.6g", pow(10, low), pow(10, low));
     cull_rep_put(&f->script, ")\n");
 }
 

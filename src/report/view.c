@@ -241,9 +241,14 @@ cull_rep_mean cull_rep_view_end(const cull_rep_view_arm *arm)
     return cull_rep_view_mean(arm, end_of, NULL);
 }
 
-static bool is_common(const cull_paper_arm *full)
+bool cull_rep_view_common(const cull_rep_view *view, const cull_rep_view_arm *full)
 {
-    return isnan(full->x) && !full->value[0];
+    size_t fulls = 0;
+
+    if (!full->is->full) return false;
+    for (size_t i = 0; i < view->arms; i++) fulls += view->arm[i].is->full;
+    if (fulls == 1 && view->is->runs >= view->is->of) return true;
+    return isnan(full->is->x) && !full->is->value[0];
 }
 
 const cull_rep_view_arm *cull_rep_view_full(const cull_rep_view *view, const cull_rep_view_arm *arm)
@@ -254,7 +259,7 @@ const cull_rep_view_arm *cull_rep_view_full(const cull_rep_view *view, const cul
         const cull_rep_view_arm *full = &view->arm[i];
 
         if (!full->is->full || !full->there) continue;
-        if (is_common(full->is)) {
+        if (cull_rep_view_common(view, full)) {
             if (!common) common = full;
         } else if (strcmp(full->is->value, arm->is->value) == 0 &&
                    (full->is->x == arm->is->x || isnan(full->is->x))) {

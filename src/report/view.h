@@ -73,6 +73,9 @@ cull_rep_mean cull_rep_view_mean(const cull_rep_view_arm *arm, cull_rep_number_o
 cull_rep_mean cull_rep_view_best(const cull_rep_view_arm *arm);
 cull_rep_mean cull_rep_view_end(const cull_rep_view_arm *arm);
 
+/* A full training that belongs to no value: it has none, or is the only one that the figure asks
+ * for, whose runs are all there. */
+bool cull_rep_view_common(const cull_rep_view *view, const cull_rep_view_arm *full);
 /* The full training that an arm is held against: that of its value, or one that is of none; NULL:
  * there is neither. */
 const cull_rep_view_arm *cull_rep_view_full(const cull_rep_view     *view,

@@ -128,6 +128,18 @@ def longer(runs):
                                           for x in (300, 330, 350)]
 
 
+def ridges(runs):
+    """Numbers with nothing among them; and words before them."""
+    return [arm(runs, "full", (1, 2))] + [arm(runs, s, (1, 2), x, "absolute:%g" % x, keep=.1, harder=abs(.5 - x) ** .5)
+                                          for s in ("grad-match", "glister") for x in (0, .1, .5, 1, 10)]
+
+
+def periods(runs):
+    """One line over a value that is no share."""
+    return [arm(runs, "full", (1, 2))] + [arm(runs, s, (1, 2), x, "%d" % x, keep=.05, harder=.05 * x, longer=1 - x / 40)
+                                          for s in ("grad-match", "craig") for x in (5, 10, 20)]
+
+
 def write_points(folder, points):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "points.jsonl"), "w", encoding="utf-8") as file:
@@ -167,7 +179,7 @@ def made(out):
     make_samples.write_probes(probed, random.Random(6))
     return dict(name="made", title="Somebody et al.: A paper that was made up for its page, 2026",
                 setup="Two cores of an example processor, version 0.1.0.", figures=[
-        figure("Figure 1", "accuracy against the share kept, CIFAR-10", "by-keep", by_keep(runs), held="held"),
+        figure("Figure 1", "accuracy against the share kept, CIFAR-10", "by-keep", by_keep(runs), held="held", x="share kept"),
         figure("Figure 2", "the easiest and the hardest examples", "examples", folder=examples, held="none", of=0),
         figure("Figure 3", "squared gradient error at the start", "errors", folder=probed, held="not", of=0),
         figure("Figure 4", "accuracy against the stretch of rate and epochs", "by-value", by_number(runs), x="stretch of rate and epochs"),
@@ -192,6 +204,10 @@ def made(out):
                rivals(runs, (1, 2), (.2, .9, .95), ("better", "craig"))),
         figure("Table 4", "the same, to errors", "targets", rivals(runs, (1, 2, 3), (.05, .9, .95), ("better", "craig"))),
         figure("Table 5", "errors of three architectures", "targets", by_word(runs)[:-2] + by_word(runs)[-1:]),
+        figure("Figure 23", "longer runs against one full training, which is of the first value", "by-value",
+               [dict(longer(runs)[0], value="300", x=300)] + longer(runs)[1:], x="epochs"),
+        figure("Figure 24", "a ridge, none among them", "by-value", ridges(runs), x="lambda"),
+        figure("Figure 25", "how often to select", "speedup", periods(runs)),
         figure("Figure 22", "a target that some runs reach", "phases", jiang(runs), target=.99),
         figure("Figure 19", "ImageNet in full size", "speedup", missing="It trains on ImageNet in full size, which is not here.",
                held="none", of=0, finding="", scale=""),

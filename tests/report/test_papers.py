@@ -90,8 +90,10 @@ def x_of(arm):
 
 
 def full_of(figure, arm):
-    """That of its value; the one that is of none; None."""
+    """That of its value; the one that is of none, or the only one there is; None."""
     fulls = [a for a in figure["arms"] if a["full"]]
+    if len(fulls) == 1 and figure["runs"] == figure["of"]:
+        return fulls[0]
     return next((a for a in fulls if a["value"] and a["value"] == arm["value"]),
                 next((a for a in fulls if not a["value"]), None))
 
@@ -201,11 +203,17 @@ class Case(test_folders.Case):
 def check_values(case, figure, drawn, what):
     """Highest and last results, against shares, numbers or words."""
     by_share, want = figure["drawing"] == "by-keep", []
-    words = list(dict.fromkeys(a["value"] for a in figure["arms"] if not (a["full"] and not a["value"])))
-    placed = any(math.isnan(x_of(a)) for a in figure["arms"] if a["value"] or not a["full"])
+    level = full_of(figure, dict(value="")) if sum(a["full"] for a in figure["arms"]) == 1 else None
+    word = lambda a: a["value"].split(":")[-1]
+    numbers = [x_of(a) for a in figure["arms"] if a is not level]
+    words = list(dict.fromkeys(word(a) for a in figure["arms"] if a is not level))
+    placed = any(map(math.isnan, numbers)) or min(numbers) == 0 and max(numbers) > 12 * min(x for x in numbers if x)
+    case.expect(("set logscale x" in drawn.script) == (not placed and max(numbers) >= 12 * min(numbers)), "%s: the axis" % what)
     lines = joined(figure["arms"])
-    for turn, arms in enumerate(lines):
-        shift = (turn - .5 * (len(lines) - 1)) * min(.16, .8 / (len(lines) + 1)) if placed else 0
+    beside = [l for l in lines if l[0] is not level]
+    for arms in lines:
+        turn = beside.index(arms) if arms in beside else 0
+        shift = (turn - .5 * (len(beside) - 1)) * min(.16, .8 / (len(beside) + 1)) if placed else 0
         for best in (True, False):
             rows = []
             for arm in arms if placed else sorted(arms, key=x_of):
@@ -213,9 +221,9 @@ def check_values(case, figure, drawn, what):
                 where = " at ρ = %.3g" % arm["x"] if by_share and not math.isnan(x_of(arm)) else " at " + arm["value"] if arm["value"] else ""
                 want.append("%s%s: %s %.2f %%, %.2f to %.2f over %d seeds" %
                             (called(arm), where, "maximum" if best else "at the end", middle, low, high, len(arm["run"])))
-                x = words.index(arm["value"]) + 1 + shift if placed else 100 * x_of(arm) if by_share else x_of(arm)
+                x = 1 if arm is level else words.index(word(arm)) + 1 + shift if placed else 100 * x_of(arm) if by_share else x_of(arm)
                 rows.append((x, middle, low, high))
-            if arms[0]["full"] and not arms[0]["value"]:
+            if arms[0] is level:
                 case.expect_rows(drawn, "with lines", rows[0][1], want[-1], what)
                 continue
             if best:
@@ -226,6 +234,8 @@ def check_values(case, figure, drawn, what):
                 case.expect_rows(drawn, "lines lw 1.8" if best else "dt (2,3)", rows, called(arms[0]) if best else None, what)
                 want += [called(arms[0])] if best else []
     case.expect_titles(drawn, want, what)
+    case.expect(">%s%s%s<" % (figure["x"], " (%)" if by_share else "", ", log scale" if "logscale x" in drawn.script else "") in drawn.svg,
+                "%s: the axis is not called %s" % (what, figure["x"]))
     if not placed:
         case.expect_places(drawn, what)
 
@@ -282,6 +292,7 @@ def check_speedup(case, figure, section, drawn, what):
     none = sum(given_up(arm) < .01 for arm in arms)
     words = " %d mark%s on the lowest line give%s nothing up." % (none, *(("", "s") if none == 1 else ("s", "")))
     case.expect((words in section) == (none > 0) and (none > 0 or "on the lowest line" not in section), "%s: not said: %s" % (what, words))
+    case.expect(("small shares lie right" in section) == (not arms[0]["value"]), "%s: which lie right" % what)
     for arms in joined(arms):
         rows = []
         for arm in sorted(arms, key=lambda a: -a["x"]):
@@ -291,7 +302,7 @@ def check_speedup(case, figure, section, drawn, what):
             want.append("%s: %.3g times %s, %.2f points %s" % (named(arm), gained, "less energy" if key == "joules" else "faster",
                                                                abs(lost), "given up" if lost >= 0 else "gained"))
             case.expect_rows(drawn, "with points", rows[-1], want[-1], what)
-        case.expect(rows == sorted(rows), "%s: small shares do not lie right" % what)
+        case.expect(arms[0]["value"] or [r[0] for r in rows] == sorted(r[0] for r in rows), "%s: small shares do not lie right" % what)
         case.expect_rows(drawn, "with lines", rows, called(arms[0]), what)
         want.append(called(arms[0]))
     case.expect_titles(drawn, want, what)
