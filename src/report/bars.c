@@ -22,8 +22,11 @@ void cull_rep_rows_begin(cull_rep_figure *f, size_t rows)
 
 void cull_rep_row_name(cull_rep_figure *f, size_t row, const char *name)
 {
+    char fits[CULL_REP_NAME];
+
+    cull_rep_shorten(name, CULL_REP_LABEL, fits, sizeof fits); /* names differ at their ends */
     cull_rep_print(&f->script, "%s'~k%d~' %zu", row ? "," : "",
-                   cull_rep_figure_label(f, name, false), row + 1);
+                   cull_rep_figure_label(f, fits, false), row + 1);
 }
 
 void cull_rep_rows_end(cull_rep_figure *f)
@@ -76,6 +79,14 @@ static void plot_part(cull_rep_figure *f, const cull_rep_bars *bars, size_t row,
                    CULL_REP_AXIS, bars->colour[part]);
 }
 
+/* Behind the point, of three in all. */
+static int digits_of(double value)
+{
+    int digits = 2 - (value > 0 ? (int)floor(log10(value * 1.0005)) : 2);
+
+    return digits < 0 ? 0 : digits > 6 ? 6 : digits;
+}
+
 /* What stands behind a bar: its sum, or its remark. */
 static void plot_sums(cull_rep_figure *f, const cull_rep_bars *bars)
 {
@@ -88,8 +99,8 @@ static void plot_sums(cull_rep_figure *f, const cull_rep_bars *bars)
             cull_rep_print(&f->script, "%.9g %zu ~k%d~\n", all, i + 1,
                            cull_rep_figure_label(f, bar->remark, true));
         else
-            cull_rep_print(&f->script, "%.9g %zu %.*f%s\n", all, i + 1, all < 9.95 ? 1 : 0, all,
-                           bars->unit[0] == ' ' ? bars->unit + 1 : bars->unit);
+            cull_rep_print(&f->script, "%.9g %zu \"%.*f%s\"\n", all, i + 1,
+                           bars->fine ? digits_of(all) : all < 9.95, all, bars->unit);
     }
     cull_rep_print(cull_rep_figure_plot_rows(f, NULL),
                    "using 1:2:3 with labels left offset .4,0 tc rgb '#0102%02x'", CULL_REP_AXIS);
@@ -98,7 +109,7 @@ static void plot_sums(cull_rep_figure *f, const cull_rep_bars *bars)
 cull_status cull_rep_bars_draw(cull_rep_page *page, const cull_rep_bars *bars, const char *what,
                                const char *caption)
 {
-    double          most = 0;
+    double          most = 0, behind = .17; /* room for what stands behind a bar */
     cull_rep_figure f = {0};
 
     if (!bars->bars) return CULL_OK;
@@ -109,11 +120,13 @@ cull_status cull_rep_bars_draw(cull_rep_page *page, const cull_rep_bars *bars, c
     for (size_t i = 0; i < bars->bars; i++) cull_rep_row_name(&f, i, bars->bar[i].name);
     cull_rep_rows_end(&f);
     if (bars->full) cull_rep_figure_full_cost(&f);
-    for (size_t i = 0; i < bars->bars; i++)
+    for (size_t i = 0; i < bars->bars; i++) {
         most = fmax(most, sum_to(bars, &bars->bar[i], bars->parts));
+        behind = fmax(behind, .045 * (double)strlen(bars->bar[i].remark));
+    }
     cull_rep_print(&f.script,
-                   "set xrange [0:*] noextend\nset xtics 0,%.6g\nset offsets 0, graph .17, 0, 0\n",
-                   cull_rep_step(0, most));
+                   "set xrange [0:*] noextend\nset xtics 0,%.6g\nset offsets 0, graph %.3g, 0, 0\n",
+                   cull_rep_step(0, most), behind);
     for (size_t p = 0; p < bars->parts; p++) {
         for (size_t i = 0; i < bars->bars; i++) plot_part(&f, bars, i, p);
         cull_rep_figure_key(&f, bars->part[p],

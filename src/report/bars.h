@@ -22,6 +22,7 @@ typedef struct cull_rep_bars {
     size_t       parts;
     double       scale; /* of every number; 0: 1                         */
     bool         full;  /* an upright line at 100                        */
+    bool         fine;  /* sums to three digits */
     cull_rep_bar bar[CULL_REP_BARS];
     size_t       bars;
 } cull_rep_bars;

@@ -7,7 +7,10 @@
 
 #include "base/alloc.h"
 
-enum { MOST_PLOTS = CULL_REP_LABELS / 2 };
+/* Plots of a figure; characters side by side below it, of a title there, and of one that stands. */
+enum { MOST_PLOTS = CULL_REP_LABELS / 2, ABREAST = 46, TITLE = 54, UPRIGHT = 38 };
+
+#define SHORT .4 /* powers of ten */
 
 /* From the least to the largest along an axis; of a long one the powers of ten. */
 struct span {
@@ -116,39 +119,67 @@ static void widen(struct span *span, const cull_rep_scale *scale, double share)
     if (scale->zero && !scale->log) span->low = 0;
 }
 
+/* Steps between powers of ten that an axis of so many of them has room for. */
+static size_t fine_steps(double powers, const double **out)
+{
+    static const double many[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, some[] = {1, 2, 3, 5, 7},
+                        few[] = {1, 2, 5}, two[] = {1, 3};
+
+    *out = powers < .95 ? many : powers < 1.5 ? some : powers < 2.5 ? few : two;
+    return powers < .95 ? 10 : powers < 1.5 ? 5 : powers < 2.5 ? 3 : powers < 4 ? 2 : 1;
+}
+
+/* One more, where it lies on the axis. */
+static void put_tick(cull_rep_text *script, double at, double low, double high, size_t *count)
+{
+    if (log10(at) < low || log10(at) > high) return;
+    cull_rep_print(script, "%s'%g' %.6g", *count ? "," : "", at, at);
+    ++*count;
+}
+
 void cull_rep_log_axis(cull_rep_figure *f, char axis, double low, double high)
 {
-    static const double steps[] = {1, 2, 5};
-    double              long_one = high - low, first = floor(low), step = ceil(long_one / 8);
-    bool                any = false;
+    const double *steps = NULL;
+    size_t        fine = fine_steps(high - low, &steps), count = 0;
+    double        first = floor(low), step = ceil((high - low) / 8);
+    double        even = cull_rep_step(pow(10, low), pow(10, high));
 
     cull_rep_figure_range(f, axis, pow(10, low), pow(10, high));
     cull_rep_print(&f->script, "set logscale %c\nset %ctics (", axis, axis);
-    for (int turn = 0; first + turn * step <= high; turn++)
-        for (size_t i = 0; i < (long_one < 2.5 ? 3 : 1); i++) {
-            double at = steps[i] * pow(10, first + turn * step);
-
-            if (log10(at) < low || log10(at) > high) continue;
-            cull_rep_print(&f->script, "%s'%g' %.6g", any ? "," : "", at, at);
-            any = true;
-        }
-    if (!any) cull_rep_print(&f->script, "'%.3g' %.6g", pow(10, low), pow(10, low));
+    if (high - low < SHORT) /* as if it were none */
+        for (double at = even * ceil(pow(10, low) / even); at <= pow(10, high); at += even)
+            put_tick(&f->script, even * round(at / even), low, high, &count);
+    else
+        for (int turn = 0; first + turn * step <= high; turn++)
+            for (size_t i = 0; i < fine; i++)
+                put_tick(&f->script, steps[i] * pow(10, first + turn * step), low, high, &count);
+    if (!count) cull_rep_print(&f->script, "'%.3g' %.6g", pow(10, low), pow(10, low));
     cull_rep_put(&f->script, ")\n");
 }
 
+/* Words that have to stand side by side are cut to fit. */
 static void name_places(cull_rep_figure *f, char axis, const cull_rep_scale *scale)
 {
+    size_t fits = scale->places ? ABREAST / scale->places : ABREAST;
+
     cull_rep_print(&f->script, "set %ctics scale 0 (", axis);
-    for (size_t i = 0; i < scale->places; i++)
+    for (size_t i = 0; i < scale->places; i++) {
+        char word[CULL_REP_NAME];
+
+        cull_rep_shorten(scale->place[i], fits > 4 ? fits : 4, word, sizeof word);
         cull_rep_print(&f->script, "%s'~k%d~' %zu", i ? "," : "",
-                       cull_rep_figure_label(f, scale->place[i], false), i + 1);
+                       cull_rep_figure_label(f, word, false), i + 1);
+    }
     cull_rep_put(&f->script, ")\n");
 }
 
 static void set_axis(cull_rep_figure *f, char axis, const cull_rep_scale *scale, struct span *span)
 {
+    char title[CULL_REP_NAME];
+
+    cull_rep_shorten(scale->title, axis == 'x' ? TITLE : UPRIGHT, title, sizeof title);
     cull_rep_print(&f->script, "set %clabel '~k%d~' offset %s\n", axis,
-                   cull_rep_figure_label(f, scale->title, true), axis == 'x' ? "0,.5" : ".6,0");
+                   cull_rep_figure_label(f, title, true), axis == 'x' ? "0,.5" : ".6,0");
     if (scale->places) {
         *span = (struct span){.5, (double)scale->places + .5};
         cull_rep_figure_range(f, axis, span->low, span->high);
@@ -160,6 +191,8 @@ static void set_axis(cull_rep_figure *f, char axis, const cull_rep_scale *scale,
         cull_rep_log_axis(f, axis, span->low, span->high);
     else
         cull_rep_figure_range(f, axis, span->low, span->high);
+    if (axis == 'x' && !scale->log)
+        cull_rep_print(&f->script, "set xtics %.6g\n", cull_rep_step(span->low, span->high));
 }
 
 /* ---- lines ---- */
@@ -265,22 +298,39 @@ static void plot_line(cull_rep_figure *f, const cull_rep_chart *chart, const cul
     for (size_t i = first; i < line->count; i++) plot_mark(f, chart, line, i, shift);
 }
 
+static bool look_alike(const cull_rep_line *a, const cull_rep_line *b)
+{
+    return a->style.colour == b->style.colour && a->style.marker == b->style.marker &&
+           a->style.hollow == b->style.hollow;
+}
+
+/* Which of those that stand side by side a line is; *beside: how many there are. */
+static size_t turn_of(const cull_rep_chart *chart, size_t of, size_t *beside)
+{
+    size_t turn = 0;
+
+    *beside = 0;
+    for (size_t i = 0; i < chart->lines; i++) {
+        bool again = !chart->line[i].count || chart->line[i].across;
+
+        for (size_t j = 0; j < i && !again; j++)
+            again = look_alike(&chart->line[j], &chart->line[i]) && !chart->line[j].across;
+        if (again) continue;
+        if (look_alike(&chart->line[i], &chart->line[of])) turn = *beside;
+        ++*beside;
+    }
+    return turn;
+}
+
 static void plot_lines(cull_rep_figure *f, const cull_rep_chart *chart)
 {
-    size_t beside = 0, turn = 0;
-
-    for (size_t i = 0; i < chart->lines; i++)
-        beside += chart->line[i].count && !chart->line[i].across;
     for (size_t i = 0; i < chart->lines && f->plots < MOST_PLOTS; i++) {
-        const cull_rep_line *line = &chart->line[i];
-        double               step = fmin(.14, .8 / (double)(beside + 1));
-        double               shift = chart->x.places && !line->across
-                                         ? ((double)turn - .5 * ((double)beside - 1)) * step
-                                         : 0;
+        size_t beside = 0, turn = turn_of(chart, i, &beside);
+        double step = fmin(.16, .8 / (double)(beside + 1));
 
-        if (!line->count) continue;
-        plot_line(f, chart, line, shift);
-        turn += !line->across;
+        if (chart->line[i].count)
+            plot_line(f, chart, &chart->line[i],
+                      chart->x.places ? ((double)turn - .5 * ((double)beside - 1)) * step : 0);
     }
 }
 

@@ -68,17 +68,17 @@ static void say(const cull_rep_view *view, const char *name, const struct look *
 }
 
 static void add_line(const cull_rep_view *view, cull_rep_chart *chart, const cull_rep_view_arm *arm,
-                     bool with_value, size_t turn)
+                     bool of_value, size_t turn)
 {
     size_t         count = count_looks(arm);
     struct look    least = {.error = INFINITY}, last = {.error = NAN};
     char           name[CULL_REP_NAME], says[CULL_REP_MARK];
     cull_rep_line *line = NULL;
 
-    if (with_value)
-        cull_rep_view_named(arm, name);
-    else
+    if (of_value)
         cull_rep_view_called(arm, name);
+    else
+        cull_rep_view_told(view, arm, name);
     line = cull_rep_chart_line(chart, name, &arm->style);
     line->marks = CULL_REP_MARK_LAST;
     line->band = arm->there > 1;
@@ -111,7 +111,7 @@ static size_t turn_of(const cull_rep_view *view, size_t i)
 /* value NULL: all arms in one figure. */
 static cull_status draw(cull_rep_page *page, const cull_rep_view *view, const char *value)
 {
-    bool           updates = view->is->drawing == CULL_DRAW_UPDATES, alike = true;
+    bool           updates = view->is->drawing == CULL_DRAW_UPDATES;
     cull_rep_chart chart = {.x.zero = true, .y.log = true};
     char           what[CULL_REP_MARK], caption[480];
 
@@ -123,11 +123,8 @@ static cull_status draw(cull_rep_page *page, const cull_rep_view *view, const ch
                    view->by->unit[0] ? " (" : "", view->by->unit, view->by->unit[0] ? ")" : "");
     if (value) (void)snprintf(chart.about, sizeof chart.about, "%s", value);
     for (size_t i = 0; i < view->arms; i++)
-        for (size_t j = 0; j < i; j++)
-            if (cull_rep_view_joined(&view->arm[i], &view->arm[j])) alike = false;
-    for (size_t i = 0; i < view->arms; i++)
         if (!value || strcmp(value, view->arm[i].is->value) == 0)
-            add_line(view, &chart, &view->arm[i], !value && !alike, value ? 0 : turn_of(view, i));
+            add_line(view, &chart, &view->arm[i], value != NULL, value ? 0 : turn_of(view, i));
     (void)snprintf(what, sizeof what, "%s: test %s against %s%s%.60s", view->is->number,
                    view->by->error, updates ? "updates" : "time", value ? ", " : "",
                    value ? value : "");

@@ -20,13 +20,21 @@ static bool by_share(const cull_rep_view *view)
     return view->is->drawing == CULL_DRAW_BY_KEEP;
 }
 
-/* Full training that no value belongs to is a level. */
-static bool is_level(const cull_rep_view_arm *arm)
-{
-    return arm->is->full && !isfinite(arm->is->x) && !arm->is->value[0];
-}
-
 /* ---- the axis ---- */
+
+/* What lies along x. */
+struct axis {
+    bool   numbers;
+    double low, least, high; /* least: above zero */
+};
+
+/* What stands at a place: of "absolute:0.5" the number. */
+static const char *word_of(const cull_paper_arm *arm)
+{
+    const char *colon = strrchr(arm->value, ':');
+
+    return colon && isfinite(arm->x) ? colon + 1 : arm->value;
+}
 
 static void add_place(cull_rep_scale *x, const char *words)
 {
@@ -35,28 +43,32 @@ static void add_place(cull_rep_scale *x, const char *words)
     if (x->places < CULL_REP_PLACES) x->place[x->places++] = words;
 }
 
+/* Numbers that span powers, and nothing among them, stand at their names. */
+static bool are_places(const struct axis *axis)
+{
+    return !axis->numbers || (axis->low == 0 && axis->high >= LOG_FROM * axis->least);
+}
+
 static void set_axis(const cull_rep_view *view, cull_rep_chart *chart)
 {
-    double low = INFINITY, high = -INFINITY;
-    bool   numbers = true;
+    struct axis axis = {true, INFINITY, INFINITY, -INFINITY};
+    const char *title = view->is->x[0] ? view->is->x : by_share(view) ? "kept share ρ" : "value";
 
     for (size_t i = 0; i < view->arms; i++) {
         const cull_paper_arm *arm = view->arm[i].is;
 
-        if (is_level(&view->arm[i]) || !view->arm[i].there) continue;
-        numbers = numbers && isfinite(arm->x);
-        low = fmin(low, arm->x);
-        high = fmax(high, arm->x);
+        if (cull_rep_view_common(view, &view->arm[i]) || !view->arm[i].there) continue;
+        axis.numbers = axis.numbers && isfinite(arm->x);
+        axis.low = fmin(axis.low, arm->x);
+        axis.high = fmax(axis.high, arm->x);
+        if (arm->x > 0) axis.least = fmin(axis.least, arm->x);
     }
-    chart->x.log = numbers && low > 0 && high >= LOG_FROM * low;
-    for (size_t i = 0; !numbers && i < view->arms; i++)
-        if (!is_level(&view->arm[i]) && view->arm[i].there)
-            add_place(&chart->x, view->arm[i].is->value);
-    (void)snprintf(chart->x.title, sizeof chart->x.title, "%.90s%s",
-                   view->is->x[0]   ? view->is->x
-                   : by_share(view) ? "kept share ρ (%)"
-                                    : "value",
-                   chart->x.log ? ", log scale" : "");
+    for (size_t i = 0; are_places(&axis) && i < view->arms; i++)
+        if (!cull_rep_view_common(view, &view->arm[i]) && view->arm[i].there)
+            add_place(&chart->x, word_of(view->arm[i].is));
+    chart->x.log = !chart->x.places && axis.low > 0 && axis.high >= LOG_FROM * axis.low;
+    (void)snprintf(chart->x.title, sizeof chart->x.title, "%.90s%s%s", title,
+                   by_share(view) ? " (%)" : "", chart->x.log ? ", log scale" : "");
 }
 
 /* Where an arm stands: percent of shares, numbers, or the place of its words. */
@@ -65,7 +77,7 @@ static double place(const cull_rep_view *view, const cull_rep_chart *chart,
 {
     if (!chart->x.places) return by_share(view) ? 100 * arm->is->x : arm->is->x;
     for (size_t i = 0; i < chart->x.places; i++)
-        if (strcmp(chart->x.place[i], arm->is->value) == 0) return (double)i + 1;
+        if (strcmp(chart->x.place[i], word_of(arm->is)) == 0) return (double)i + 1;
     return NAN;
 }
 
@@ -91,8 +103,8 @@ static void add_spot(const cull_rep_view *view, cull_rep_chart *chart, const cul
     (void)snprintf(says, sizeof says, "%.80s%s: %s %.30s, %.*f to %.*f over %zu seed%s", name,
                    where, best ? "maximum" : "at the end", value, digits, m.low, digits, m.high,
                    m.runs, m.runs == 1 ? "" : "s");
-    cull_rep_chart_spot(chart, is_level(arm) ? 1 : place(view, chart, arm), m.mean, m.low, m.high,
-                        says);
+    cull_rep_chart_spot(chart, cull_rep_view_common(view, arm) ? 1 : place(view, chart, arm),
+                        m.mean, m.low, m.high, says);
 }
 
 static int by_x(const void *a, const void *b)
@@ -115,14 +127,15 @@ static cull_status add_line(const cull_rep_view *view, cull_rep_chart *chart, si
 
     TRY(cull_base_alloc(view->arms, sizeof *joined, "a line", &joined));
     for (size_t i = first; i < view->arms; i++)
-        if (cull_rep_view_joined(head, &view->arm[i]) && is_level(head) == is_level(&view->arm[i]))
+        if (cull_rep_view_joined(head, &view->arm[i]) &&
+            cull_rep_view_common(view, head) == cull_rep_view_common(view, &view->arm[i]))
             joined[count++] = &view->arm[i];
     if (!chart->x.places) qsort((void *)joined, count, sizeof *joined, by_x);
     cull_rep_view_called(head, name);
     line = cull_rep_chart_line(chart, best ? name : "", &head->style);
     line->band = best;
     line->dotted = !best;
-    line->across = is_level(head);
+    line->across = cull_rep_view_common(view, head);
     for (size_t i = 0; i < count; i++) add_spot(view, chart, joined[i], best);
 done:
     cull_base_free((void *)joined);
@@ -133,7 +146,7 @@ static bool is_first(const cull_rep_view *view, size_t i)
 {
     for (size_t j = 0; j < i; j++)
         if (cull_rep_view_joined(&view->arm[j], &view->arm[i]) &&
-            is_level(&view->arm[j]) == is_level(&view->arm[i]))
+            cull_rep_view_common(view, &view->arm[j]) == cull_rep_view_common(view, &view->arm[i]))
             return false;
     return true;
 }

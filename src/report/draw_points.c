@@ -126,7 +126,8 @@ static cull_status draw_bars(cull_rep_page *page, const cull_rep_view *view,
     char          what[CULL_REP_MARK];
     cull_rep_text caption = {0};
     cull_status   status = CULL_OK;
-    cull_rep_bars bars = {.axis = view->is->x[0] ? view->is->x : view->is->y, .unit = ""};
+    cull_rep_bars bars = {
+        .axis = view->is->x[0] ? view->is->x : view->is->y, .unit = "", .fine = true};
 
     for (size_t i = 0; i < points->count; i++) {
         const cull_records_point *p = &points->point[i];

@@ -127,6 +127,7 @@ cull_status cull_rep_draw_speedup(cull_rep_page *page, const cull_rep_view *view
     size_t         grounded = count_grounded(view);
     cull_rep_chart chart = {.x.log = true, .y.log = true};
     char           what[CULL_REP_MARK], caption[600], none[100] = "";
+    bool           shares = true;
 
     (void)snprintf(chart.x.title, sizeof chart.x.title, "%s",
                    view->is->x[0] ? view->is->x
@@ -140,6 +141,7 @@ cull_status cull_rep_draw_speedup(cull_rep_page *page, const cull_rep_view *view
     for (size_t i = 0; i < view->arms; i++) {
         bool again = view->arm[i].is->full;
 
+        shares = shares && (again || !view->arm[i].is->value[0]);
         for (size_t j = 0; j < i; j++)
             again = again || cull_rep_view_joined(&view->arm[j], &view->arm[i]);
         if (!again) TRY(add_line(view, &chart, i, ground));
@@ -150,11 +152,11 @@ cull_status cull_rep_draw_speedup(cull_rep_page *page, const cull_rep_view *view
     (void)snprintf(what, sizeof what, "%s: %s against what is given up", view->is->number,
                    energy ? "energy saved" : "speed-up");
     (void)snprintf(caption, sizeof caption,
-                   "<b>%s against what it gives up.</b> Further right and lower is better; small "
-                   "shares lie right. %s over all of a run, selection included, mean over seeds; "
+                   "<b>%s against what it gives up.</b> Further right and lower is better%s. "
+                   "%s over all of a run, selection included, mean over seeds; "
                    "points of test %s below full training at the end.%s",
-                   energy ? "Energy saved" : "Speed-up", energy ? "Joules" : "Seconds",
-                   view->by->name, none);
+                   energy ? "Energy saved" : "Speed-up", shares ? "; small shares lie right" : "",
+                   energy ? "Joules" : "Seconds", view->by->name, none);
     status = cull_rep_chart_draw(page, &chart, what, caption);
 done:
     cull_rep_chart_clear(&chart);

@@ -52,6 +52,14 @@ static void add_parts(const cull_records_work *so_far, double score, double part
     part[BACKWARD] += learn - forward;
 }
 
+static double sum(const double part[PARTS])
+{
+    double all = 0;
+
+    for (int p = 0; p < PARTS; p++) all += part[p];
+    return all;
+}
+
 static void add_bar(const cull_rep_view *view, cull_rep_bars *bars, const cull_rep_view_arm *arm,
                     double score)
 {
@@ -70,15 +78,15 @@ static void add_bar(const cull_rep_view *view, cull_rep_bars *bars, const cull_r
         add_parts(&look->so_far, score, part);
         came++;
     }
-    cull_rep_view_named(arm, name);
-    if (!arm->is->value[0]) cull_rep_view_called(arm, name);
+    cull_rep_view_told(view, arm, name);
     bar = cull_rep_bars_add(bars, name);
     if (!bar) return;
     for (int p = 0; p < PARTS && came; p++) bar->part[p] = part[p] / (double)came;
     if (!came)
         (void)snprintf(bar->remark, sizeof bar->remark, "not reached");
     else if (came < arm->there)
-        (void)snprintf(bar->remark, sizeof bar->remark, "%zu of %zu runs", came, arm->there);
+        (void)snprintf(bar->remark, sizeof bar->remark, "%.3g s, %zu of %zu runs",
+                       sum(part) / (double)came, came, arm->there);
 }
 
 /* "4.20 %", or how many there are. */
@@ -103,7 +111,8 @@ cull_status cull_rep_draw_spent(cull_rep_page *page, const cull_rep_view *view)
 {
     double        score = score_seconds(view);
     char          what[CULL_REP_MARK], caption[700], level[CULL_REP_NAME] = "";
-    cull_rep_bars bars = {.axis = "time to the target error (s)", .unit = " s", .parts = PARTS};
+    cull_rep_bars bars = {
+        .axis = "time to the target error (s)", .unit = " s", .parts = PARTS, .fine = true};
 
     for (int p = 0; p < PARTS; p++) {
         bars.part[p] = names[p];

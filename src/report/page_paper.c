@@ -149,9 +149,10 @@ static void put_claim(cull_rep_page *page, const cull_paper_figure *f)
 {
     cull_rep_text *html = &page->html;
 
-    cull_rep_put(html, "<div class=\"claim\">");
-    if (f->claim[0]) cull_rep_heading(page, 1, "The paper says");
+    cull_rep_put(html, "<div class=\"claim\"><div>");
+    cull_rep_heading(page, 1, "The paper says");
     put_words(html, "said", f->claim);
+    cull_rep_put(html, "</div><div>");
     cull_rep_heading(page, 1, "Here");
     cull_rep_put(html, "<p>");
     put_outcome(html, f->held);
@@ -160,7 +161,7 @@ static void put_claim(cull_rep_page *page, const cull_paper_figure *f)
     put_words(html, "small", f->scale);
     if (f->runs < f->of)
         cull_rep_print(html, "<p class=\"small\">%zu of %zu runs are there.</p>\n", f->runs, f->of);
-    cull_rep_put(html, "</div>\n");
+    cull_rep_put(html, "</div></div>\n");
 }
 
 static cull_status put_drawing(cull_rep_page *page, const cull_paper_figure *f,
@@ -185,13 +186,25 @@ done:
     return status;
 }
 
+/* Tables and several pictures take the whole width, and the claim stands above them. */
+static bool is_wide(const cull_paper_figure *f, size_t drawn)
+{
+    return drawn > 1 || f->drawing == CULL_DRAW_TARGETS || f->drawing == CULL_DRAW_RANKS ||
+           f->drawing == CULL_DRAW_ERRORS || f->drawing == CULL_DRAW_EXAMPLES;
+}
+
 static cull_status put_figure(cull_rep_page *page, const cull_paper_figure *f, size_t number,
                               cull_rep_names *names)
 {
+    static const char narrow[] = "     ", wide[] = " wide";
+
     cull_status    status = CULL_OK;
     cull_rep_text *html = &page->html;
+    size_t class = 0, drawn = page->figures;
 
-    cull_rep_print(html, "<section class=\"part\" id=\"figure-%zu\"><h2>", number);
+    cull_rep_put(html, "<section class=\"part paper");
+    class = html->size;
+    cull_rep_print(html, "%s\" id=\"figure-%zu\"><h2>", narrow, number);
     cull_rep_escape(html, f->number, CULL_REP_NAME);
     cull_rep_put(html, " <small>");
     cull_rep_escape(html, f->title, CULL_REP_SENTENCE);
@@ -199,7 +212,9 @@ static cull_status put_figure(cull_rep_page *page, const cull_paper_figure *f, s
     put_claim(page, f);
     TRY(put_drawing(page, f, names));
     cull_rep_put(html, "</div></section>\n");
-    status = html->status;
+    TRY(html->status);
+    if (is_wide(f, page->figures - drawn) && !f->missing[0])
+        memcpy(html->data + class, wide, sizeof wide - 1);
 done:
     return status;
 }
@@ -241,6 +256,9 @@ cull_status cull_report_paper(const cull_paper *paper, const cull_report_options
     TRY(cull_rep_names_gather(paper, &names));
     for (size_t i = 0; i < names.folders; i++)
         TRY(cull_rep_spare_source(names.folder[i].name, options->output));
+    for (size_t i = 0; i < paper->figures; i++)
+        if (paper->figure[i].folder[0])
+            TRY(cull_rep_spare_source(paper->figure[i].folder, options->output));
     TRY(write_page(paper, &names, &page));
     TRY(cull_file_write(options->output, page.html.data, page.html.size));
     out->runs = cull_rep_names_read(&names);

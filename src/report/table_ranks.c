@@ -57,7 +57,7 @@ static size_t pair_up(const cull_rep_view *view, const cull_rep_view_arm *of,
     return count;
 }
 
-/* "+0.42", and below it "p = .031, below .05; 10 pairs", or what is missing. */
+/* "+0.42", and below it "p = 0.031, n = 7", "below .05", ".01 needs 1 more". */
 static void put_test(cull_rep_text *cell, const cull_yardstick *by, const double *gain,
                      size_t count)
 {
@@ -68,9 +68,9 @@ static void put_test(cull_rep_text *cell, const cull_yardstick *by, const double
     cull_rep_signed(cell, cull_stat_mean(gain, count), by->digits);
     for (int i = 0; i < LEVELS; i++)
         if (p <= level[i]) below = words[i];
-    cull_rep_print(cell, "<small class=\"range\">p = %.2g", isnan(p) ? 1 : p);
-    if (below) cull_rep_print(cell, ", <b>below %s</b>", below);
-    cull_rep_print(cell, "; %zu pair%s</small>", count, count == 1 ? "" : "s");
+    cull_rep_print(cell, "<small class=\"range\">p = %.2g, n = %zu</small>", isnan(p) ? 1 : p,
+                   count);
+    if (below) cull_rep_print(cell, "<small class=\"range\"><b>below %s</b></small>", below);
     for (int i = 0; i < LEVELS; i++)
         if (count < least[i]) {
             cull_rep_print(cell, "<small class=\"range\">%s needs %zu more</small>", words[i],
@@ -141,9 +141,10 @@ static cull_status put_all(cull_rep_page *page, const cull_rep_view *view,
     cull_rep_print(
         &page->html,
         "<p class=\"small\">Row less column, in %s at the end of training: the mean over "
-        "pairs of runs with the same share and seed, and the two-sided p of Wilcoxon’s "
+        "n pairs of runs with the same share and seed, and the two-sided p of Wilcoxon’s "
         "signed-rank test, which n pairs cannot bring below 2<sup>1−n</sup>. Levels: .05, "
-        ".01 and .005; p is not adjusted for the number of tests.</p>\n",
+        ".01 and .005; of the first that is out of reach it says how many pairs are "
+        "missing. p is not adjusted for the number of tests.</p>\n",
         view->by->points);
     status = page->html.status;
 done:

@@ -51,7 +51,7 @@ static void put_value(cull_rep_page *page, const cull_rep_view *view, double val
 cull_status cull_rep_table_targets(cull_rep_page *page, const cull_rep_view *view)
 {
     static const cull_rep_column columns[] = {
-        {"Strategy", "and the value that is swept, where one is", true},
+        {"Strategy", "and its value or share, where it has several", true},
         {"Full training ends at", "error on the test set, mean over seeds", false},
         {"Ends at", "the strategy’s own last error", false},
         {"To × 1.1",
@@ -71,8 +71,7 @@ cull_status cull_rep_table_targets(cull_rep_page *page, const cull_rep_view *vie
         char                     name[CULL_REP_NAME];
 
         if (arm->is->full || !arm->there || isnan(error)) continue;
-        cull_rep_view_called(arm, name);
-        if (arm->is->value[0]) cull_rep_view_named(arm, name);
+        cull_rep_view_told(view, arm, name);
         cull_rep_name_cell(page, &arm->style, name);
         put_value(page, view, error);
         put_value(page, view, cull_yardstick_error(view->by, cull_rep_view_end(arm).mean));

@@ -48,8 +48,7 @@ static cull_rep_style next_style(const cull_rep_names *names, const char *series
 
     for (size_t i = 0; i < names->count; i++)
         *(names->series[i].style.colour == 0 ? &uniform : &turn) += 1;
-    if (strcmp(series, "full") == 0 || (found && (found->traits & CULL_KEEPS_ALL)))
-        return (cull_rep_style){1, 1, false};
+    if (found && (found->traits & CULL_KEEPS_ALL)) return (cull_rep_style){1, 1, false};
     if (found && (found->traits & CULL_UNIFORM))
         return (cull_rep_style){0, uniform * 5 % MARKERS, false};
     return (cull_rep_style){2 + turn % COLOURS, (turn + 1 + turn / COLOURS) % MARKERS, false};
@@ -242,18 +241,32 @@ cull_rep_mean cull_rep_view_end(const cull_rep_view_arm *arm)
     return cull_rep_view_mean(arm, end_of, NULL);
 }
 
+bool cull_rep_view_common(const cull_rep_view *view, const cull_rep_view_arm *full)
+{
+    size_t fulls = 0;
+
+    if (!full->is->full) return false;
+    for (size_t i = 0; i < view->arms; i++) fulls += view->arm[i].is->full;
+    if (fulls == 1 && view->is->runs >= view->is->of) return true;
+    return isnan(full->is->x) && !full->is->value[0];
+}
+
 const cull_rep_view_arm *cull_rep_view_full(const cull_rep_view *view, const cull_rep_view_arm *arm)
 {
-    const cull_rep_view_arm *any = NULL;
+    const cull_rep_view_arm *common = NULL;
 
     for (size_t i = 0; i < view->arms; i++) {
         const cull_rep_view_arm *full = &view->arm[i];
 
         if (!full->is->full || !full->there) continue;
-        if (strcmp(full->is->value, arm->is->value) == 0) return full;
-        if (!any || !full->is->value[0]) any = full;
+        if (cull_rep_view_common(view, full)) {
+            if (!common) common = full;
+        } else if (strcmp(full->is->value, arm->is->value) == 0 &&
+                   (full->is->x == arm->is->x || isnan(full->is->x))) {
+            return full;
+        }
     }
-    return any;
+    return common;
 }
 
 double cull_rep_view_error(const cull_rep_view *view, const cull_rep_view_arm *full)
@@ -285,4 +298,16 @@ void cull_rep_view_named(const cull_rep_view_arm *arm, char out[CULL_REP_NAME])
         (void)snprintf(out, CULL_REP_NAME, "%.80s, %.4g", name, arm->is->x);
     else
         (void)snprintf(out, CULL_REP_NAME, "%s", name);
+}
+
+void cull_rep_view_told(const cull_rep_view *view, const cull_rep_view_arm *arm,
+                        char out[CULL_REP_NAME])
+{
+    size_t alike = 0;
+
+    for (size_t i = 0; i < view->arms; i++) alike += cull_rep_view_joined(&view->arm[i], arm);
+    if (alike > 1)
+        cull_rep_view_named(arm, out);
+    else
+        cull_rep_view_called(arm, out);
 }

@@ -73,7 +73,11 @@ cull_rep_mean cull_rep_view_mean(const cull_rep_view_arm *arm, cull_rep_number_o
 cull_rep_mean cull_rep_view_best(const cull_rep_view_arm *arm);
 cull_rep_mean cull_rep_view_end(const cull_rep_view_arm *arm);
 
-/* The full training that an arm is held against: of its value, or the one there is; NULL: none. */
+/* A full training that belongs to no value: it has none, or is the only one that the figure asks
+ * for, whose runs are all there. */
+bool cull_rep_view_common(const cull_rep_view *view, const cull_rep_view_arm *full);
+/* The full training that an arm is held against: that of its value, or one that is of none; NULL:
+ * there is neither. */
 const cull_rep_view_arm *cull_rep_view_full(const cull_rep_view     *view,
                                             const cull_rep_view_arm *arm);
 /* The error that it ends at, mean over its runs; NaN: it has none. */
@@ -81,9 +85,12 @@ double cull_rep_view_error(const cull_rep_view *view, const cull_rep_view_arm *f
 
 /* Two arms of one line; they differ in x and value. */
 bool cull_rep_view_joined(const cull_rep_view_arm *a, const cull_rep_view_arm *b);
-/* "sb-stream stale", "full training"; and with its value. */
+/* "sb-stream stale", "full training"; with its value or share; and the latter where others of its
+ * line are there too. */
 void cull_rep_view_called(const cull_rep_view_arm *arm, char out[CULL_REP_NAME]);
 void cull_rep_view_named(const cull_rep_view_arm *arm, char out[CULL_REP_NAME]);
+void cull_rep_view_told(const cull_rep_view *view, const cull_rep_view_arm *arm,
+                        char out[CULL_REP_NAME]);
 
 /* ---- drawings; those without data draw nothing ---- */
 
