@@ -5,9 +5,9 @@
 
 /* Any folder may be one of pictures: that is asked last. */
 static const cull_data_format *const formats[] = {
-    &cull_data_arrays_format,      &cull_data_csv_format,          &cull_data_json_lines_format,
-    &cull_data_tar_format,         &cull_data_array_folder_format, &cull_data_mds_format,
-    &cull_data_text_folder_format, &cull_data_pictures_format};
+    &cull_data_arrays_format,       &cull_data_csv_format,     &cull_data_json_lines_format,
+    &cull_data_array_folder_format, &cull_data_tar_format,     &cull_data_mds_format,
+    &cull_data_text_folder_format,  &cull_data_pictures_format};
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 

@@ -26,6 +26,7 @@ typedef struct cull_records_work {
     double cost;                 /* the same in whole examples; not in run.json */
     double tokens_scored, tokens_trained, token_thirds; /* of texts; NaN: examples are none */
     double subsets, subsets_filled, subsets_short, subsets_fallback, filled;
+    double updates; /* of the weights; NaN: of older files                      */
     double seconds;
     double seconds_by[CULL_PHASES], joules_by[CULL_PHASES];
 } cull_records_work;

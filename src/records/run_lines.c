@@ -34,7 +34,7 @@ static const cull_records_field so_far[] = {
     SOFAR(COUNT, tokens_scored), SOFAR(COUNT, tokens_trained), SOFAR(COUNT, token_thirds),
     SOFAR(NUMBER, cost), SOFAR(COUNT, subsets), SOFAR(COUNT, subsets_filled),
     SOFAR(COUNT, subsets_short), SOFAR(COUNT, subsets_fallback), SOFAR(COUNT, filled),
-    SOFAR(NUMBER, seconds),
+    SOFAR(COUNT, updates), SOFAR(NUMBER, seconds),
 };
 static const cull_records_field by_phase[] = {
     CULL_FIELD(cull_records_line, "seconds", EACH, so_far.seconds_by),

@@ -43,6 +43,9 @@ void cull_rep_page_clear(cull_rep_page *page);
 void cull_rep_page_begin(cull_rep_page *page, const char *title);
 void cull_rep_page_end(cull_rep_page *page);
 
+/* CULL_BAD_ARGUMENT: the page would take the place of what it is about in this folder. */
+cull_status cull_rep_spare_source(const char *folder, const char *output);
+
 /* A heading, `below` levels under the part's first; our own words. */
 void cull_rep_heading(cull_rep_page *page, int below, const char *words);
 /* A part's first heading, words of a file; with its folder where it is one of several. */

@@ -3,22 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/figure.h"
+#include "report/bars.h"
 
-enum { MOST_ROWS = 128, ROW = 24, FRAME = 78 };
-
-/* Names down the left side, in rows 1, 2, ... from the top. */
-static void name_rows(cull_rep_figure *f, char names[][CULL_REP_NAME], size_t rows)
-{
-    cull_rep_print(&f->script,
-                   "set lmargin at screen .38\nset yrange [%zu.6:0.4]\nunset grid\n"
-                   "set grid x lt 1 lw 1 lc rgb '#0102%02x'\nset ytics scale 0 (",
-                   rows, CULL_REP_GRID);
-    for (size_t i = 0; i < rows; i++)
-        cull_rep_print(&f->script, "%s'~k%d~' %zu", i ? "," : "",
-                       cull_rep_figure_label(f, names[i], false), i + 1);
-    cull_rep_put(&f->script, ")\n");
-}
+enum { MOST_ROWS = CULL_REP_BARS };
 
 double cull_rep_step(double low, double high)
 {
@@ -75,8 +62,10 @@ cull_status cull_rep_draw_differences(cull_rep_page *page, const cull_rep_compar
         high = fmax(high, fmax(c->arm[i].adjusted.high, v->difference));
     }
     (void)snprintf(axis, sizeof axis, "%s above uniform at the same cost", c->by->points);
-    cull_rep_figure_begin(&f, axis, "", FRAME + ROW * (int)rows);
-    name_rows(&f, names, rows);
+    cull_rep_figure_begin(&f, axis, "", cull_rep_rows_height(rows));
+    cull_rep_rows_begin(&f, rows);
+    for (size_t i = 0; i < rows; i++) cull_rep_row_name(&f, i, names[i]);
+    cull_rep_rows_end(&f);
     if (isfinite(c->is.margin))
         cull_rep_print(&f.script,
                        "set object 1 rectangle from %.6g, graph 0 to %.6g, graph 1 behind fc rgb "
@@ -157,93 +146,66 @@ static double sum(const double *parts)
     return total;
 }
 
-/* Stacked bars, phase by phase, times scale; the sums stand behind them. */
-static void plot_bars(cull_rep_figure *f, char names[][CULL_REP_NAME],
-                      double parts[][CULL_PHASES_OF_COST], size_t rows, double scale,
-                      const char *unit)
+/* Phases are parts of bars. */
+static void begin_bars(cull_rep_bars *bars, const char *axis, const char *unit)
 {
-    double most = 0;
-
-    for (size_t i = 0; i < rows; i++) most = fmax(most, scale * sum(parts[i]));
-    cull_rep_print(&f->script,
-                   "set xrange [0:*] noextend\nset xtics 0,%.6g\nset offsets 0, graph .17, 0, 0\n",
-                   cull_rep_step(0, most));
+    *bars = (cull_rep_bars){.axis = axis, .unit = unit, .parts = CULL_PHASES_OF_COST};
     for (int p = 0; p < CULL_PHASES_OF_COST; p++) {
-        for (size_t i = 0; i < rows; i++) {
-            double from = 0;
-            char   mark[CULL_REP_MARK];
-
-            for (int q = 0; q < p; q++) from += scale * parts[i][q];
-            (void)snprintf(mark, sizeof mark, "%s: %s %.3g%s", names[i],
-                           cull_phase_name((cull_phase)p), scale * parts[i][p], unit);
-            cull_rep_figure_rows(f);
-            cull_rep_print(&f->script, "%.9g %zu %.9g %.9g %g %g\n", from, i + 1, from,
-                           from + scale * parts[i][p], (double)i + .64, (double)i + 1.36);
-            cull_rep_print(cull_rep_figure_plot_rows(f, mark),
-                           "using 1:2:3:4:5:6 with boxxyerror fs solid border rgb '#0102%02x' lw "
-                           ".5 lc rgb '#0102%02x'",
-                           CULL_REP_AXIS, CULL_REP_PHASE + p);
-        }
-        cull_rep_figure_key(f, cull_phase_name((cull_phase)p), &(cull_rep_key){.phase = p});
+        bars->part[p] = cull_phase_name((cull_phase)p);
+        bars->colour[p] = CULL_REP_PHASE + p;
     }
-    cull_rep_figure_rows(f);
-    for (size_t i = 0; i < rows; i++)
-        cull_rep_print(&f->script, "%.9g %zu %.*f\n", scale * sum(parts[i]), i + 1,
-                       scale * sum(parts[i]) < 9.95 ? 1 : 0, scale * sum(parts[i]));
-    cull_rep_print(cull_rep_figure_plot_rows(f, NULL),
-                   "using 1:2:(strcol(3).'%s') with labels left offset .4,0 tc rgb "
-                   "'#0102%02x'",
-                   unit, CULL_REP_AXIS);
+}
+
+static void add_bar(cull_rep_bars *bars, const char *name, const double *parts)
+{
+    cull_rep_bar *bar = cull_rep_bars_add(bars, name);
+
+    if (bar) memcpy(bar->part, parts, CULL_PHASES_OF_COST * sizeof *parts);
 }
 
 cull_status cull_rep_draw_phases(cull_rep_page *page, const cull_rep_comparison *c, bool energy)
 {
-    const spent    *what = energy ? &energy_spent : &time_spent;
-    double          parts[MOST_ROWS][CULL_PHASES_OF_COST] = {0}, full = NAN;
-    char            names[MOST_ROWS][CULL_REP_NAME];
-    size_t          rows = 0;
-    cull_rep_figure f = {0};
+    const spent  *what = energy ? &energy_spent : &time_spent;
+    double        parts[CULL_PHASES_OF_COST], full = NAN;
+    char          name[CULL_REP_NAME];
+    cull_rep_bars bars;
 
-    for (size_t i = 0; i < c->arms && rows < MOST_ROWS; i++) {
+    begin_bars(&bars, what->axis, what->unit);
+    for (size_t i = 0; i < c->arms; i++) {
         bool whole = strcmp(c->arm[i].is->role, "full") == 0;
 
-        if ((!whole && !cull_rep_is_arm(&c->arm[i])) || !mean_parts(&c->arm[i], what, parts[rows]))
+        if ((!whole && !cull_rep_is_arm(&c->arm[i])) || !mean_parts(&c->arm[i], what, parts))
             continue;
-        if (whole) full = sum(parts[rows]);
-        cull_rep_arm_name(&c->arm[i], CULL_REP_LABEL, names[rows]);
-        rows++;
+        if (whole) full = sum(parts);
+        cull_rep_arm_name(&c->arm[i], CULL_REP_LABEL, name);
+        add_bar(&bars, name, parts);
     }
-    if (rows == 0) return CULL_OK;
-    cull_rep_figure_begin(&f, full > 0 ? what->share : what->axis, "", FRAME + ROW * (int)rows);
-    name_rows(&f, names, rows);
-    if (full > 0) cull_rep_figure_full_cost(&f);
-    plot_bars(&f, names, parts, rows, full > 0 ? 100 / full : 1, full > 0 ? " %" : what->unit);
-    return cull_rep_figure_draw(page, &f, what->arms, what->arms_caption);
+    if (full > 0) {
+        bars.full = true;
+        bars.axis = what->share;
+        bars.unit = " %";
+        bars.scale = 100 / full;
+    }
+    return cull_rep_bars_draw(page, &bars, what->arms, what->arms_caption);
 }
 
 static cull_status draw_runs(cull_rep_page *page, const cull_rep_single *runs, size_t count,
                              const spent *what)
 {
-    double          parts[MOST_ROWS][CULL_PHASES_OF_COST];
-    char            names[MOST_ROWS][CULL_REP_NAME];
-    size_t          rows = 0;
-    cull_rep_figure f = {0};
+    char          name[CULL_REP_NAME];
+    cull_rep_bars bars;
 
-    for (size_t i = 0; i < count && rows < MOST_ROWS; i++) {
+    begin_bars(&bars, what->axis, what->unit);
+    for (size_t i = 0; i < count; i++) {
         const char              *slash = strrchr(runs[i].folder, '/');
         const cull_records_work *work = &runs[i].run.record.info.work;
+        const double            *parts = what->energy ? work->joules_by : work->seconds_by;
 
-        memcpy(parts[rows], what->energy ? work->joules_by : work->seconds_by, sizeof parts[rows]);
-        if (!isfinite(sum(parts[rows]))) continue;
-        (void)snprintf(names[rows], sizeof names[rows], "%.100s",
-                       slash && slash[1] ? slash + 1 : runs[i].folder);
-        rows++;
+        if (!isfinite(sum(parts))) continue;
+        (void)snprintf(name, sizeof name, "%.100s", slash && slash[1] ? slash + 1 : runs[i].folder);
+        add_bar(&bars, name, parts);
     }
-    if (rows == 0) return CULL_OK;
-    cull_rep_figure_begin(&f, what->axis, "", FRAME + ROW * (int)rows);
-    name_rows(&f, names, rows);
-    plot_bars(&f, names, parts, rows, 1, what->unit);
-    return cull_rep_figure_draw(page, &f, what->runs, what->runs_caption);
+    return cull_rep_bars_draw(page, &bars, what->runs, what->runs_caption);
 }
 
 cull_status cull_rep_draw_run_phases(cull_rep_page *page, const cull_rep_single *runs, size_t count)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "report/figure.h"
+#include "report/chart.h"
 #include "report/probes.h"
 
 enum { MOST_KEEPS = 4, LEAST_BINS = 8, MOST_BINS = 28 };
@@ -74,27 +74,6 @@ static struct powers measure_powers(const cull_rep_probe_group *groups, size_t f
     return p;
 }
 
-/* An axis from end to end, with 1, 2, 5 or, where it is long, only powers of ten. */
-static void set_powers(cull_rep_figure *f, const struct powers *p)
-{
-    static const double steps[] = {1, 2, 5};
-    double              span = p->high - p->low, first = floor(p->low), step = ceil(span / 8);
-    bool                any = false;
-
-    cull_rep_figure_range(f, 'x', pow(10, p->low), pow(10, p->high));
-    cull_rep_put(&f->script, "set logscale x\nset xtics (");
-    for (int turn = 0; first + turn * step <= p->high; turn++)
-        for (size_t i = 0; i < (span < 2.5 ? 3 : 1); i++) {
-            double at = steps[i] * pow(10, first + turn * step);
-
-            if (log10(at) < p->low || log10(at) > p->high) continue;
-            cull_rep_print(&f->script, "%s'%g' %.6g", any ? "," : "", at, at);
-            any = true;
-        }
-    if (!any) cull_rep_print(&f->script, "'%.3g' %.6g", pow(10, p->low), pow(10, p->low));
-    cull_rep_put(&f->script, ")\n");
-}
-
 cull_status cull_rep_draw_probes(cull_rep_page *page, const cull_rep_probe_group *groups,
                                  size_t count)
 {
@@ -110,7 +89,7 @@ cull_status cull_rep_draw_probes(cull_rep_page *page, const cull_rep_probe_group
         powers = measure_powers(groups, first, end);
         if (!isfinite(powers.high - powers.low)) continue;
         cull_rep_figure_begin(&f, "squared gradient error, log scale", "minibatches (%)", 0);
-        set_powers(&f, &powers);
+        cull_rep_log_axis(&f, 'x', powers.low, powers.high);
         cull_rep_put(&f.script, "set yrange [0:*]\nset offsets 0, 0, graph .05, 0\n");
         for (size_t i = first; i < end; i++) plot_errors(&f, &groups[i], i - first, &powers);
         (void)snprintf(caption, sizeof caption,

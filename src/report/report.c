@@ -31,12 +31,11 @@ static bool same_file(const char *a, const char *b)
            one.st_ino == other.st_ino;
 }
 
-/* A page must not take the place of what it is about. */
-static cull_status spare_source(const char *folder, const char *output)
+cull_status cull_rep_spare_source(const char *folder, const char *output)
 {
-    static const char *const names[] = {"comparison.json", "run.json",      "metrics.jsonl",
-                                        "probe.jsonl",     "recipe.yaml",   "selection.npz",
-                                        "audit.npz",       "corruption.npz"};
+    static const char *const names[] = {"comparison.json", "run.json",       "metrics.jsonl",
+                                        "probe.jsonl",     "recipe.yaml",    "selection.npz",
+                                        "audit.npz",       "corruption.npz", "points.jsonl"};
     cull_status              status = CULL_OK;
     char                     path[CULL_DATA_PATH];
 
@@ -221,7 +220,7 @@ cull_status cull_report(const char *const *folders, size_t count,
         FAIL(CULL_BAD_ARGUMENT, "a report needs a folder to read and a file to write");
     TRY(read_all(folders, count, &book, &page.problems));
     for (size_t i = 0; i < book.finds.count; i++)
-        TRY(spare_source(book.finds.found[i].folder, options->output));
+        TRY(cull_rep_spare_source(book.finds.found[i].folder, options->output));
     TRY(write_page(&book, &page));
     TRY(cull_file_write(options->output, page.html.data, page.html.size));
     out->comparisons = book.comparisons;

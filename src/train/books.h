@@ -10,14 +10,15 @@
 #include "train/tally.h"
 
 typedef struct cull_books {
-    cull_meter     meter;
-    cull_laps      laps[CULL_KEEP_SUBSET + 1]; /* of steps that are not recorded, by action */
-    cull_energy    energy;
-    cull_tally     tally;
-    double         loss;     /* mean of the latest training batch that is known of */
-    bool           proxied;  /* a proxy scores, so that its work is told           */
-    cull_loss_kind of;       /* the loss                                           */
-    double         variance; /* of the training set's targets, where it is of those */
+    cull_meter        meter;
+    cull_laps         laps[CULL_KEEP_SUBSET + 1]; /* of steps that are not recorded, by action */
+    cull_energy       energy;
+    cull_tally        tally;
+    double            loss;     /* mean of the latest training batch that is known of */
+    bool              proxied;  /* a proxy scores, so that its work is told           */
+    cull_loss_kind    of;       /* the loss                                           */
+    double            variance; /* of the training set's targets, where it is of those */
+    const cull_optim *optim;    /* borrowed: it counts the updates                     */
 
     cull_records_logs logs;
 } cull_books;

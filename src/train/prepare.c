@@ -486,6 +486,7 @@ static cull_status make_learning(cull_trainer *t)
     t->books.of = s->loss.kind;
     t->books.variance = cull_train_variance(s->loss.kind, t->sets.train);
     TRY(cull_learner_begin(&t->learner));
+    t->books.optim = t->learner.optim;
     schedule->steps_per_epoch = cull_data_order_batches(&t->feed.order);
     TRY(cull_scorer_open(s, &t->learner, &t->sets.train_at, validation, t->sets.form, &t->scorer));
     TRY(cull_train_expect(s, t->selector, &t->learner, &t->scorer, schedule->steps_per_epoch,

@@ -2,10 +2,11 @@
 """The report in a browser: nothing complains, every figure is drawn, nothing sticks out at 400 to 1400 px or on
 paper, nothing is white in the dark.
 
-    tests/report/test_page.py --cull build/cull [--keep FOLDER] [DIR...]
+    tests/report/test_page.py --cull build/cull [--draw build/tests/paper_page] [--keep FOLDER] [DIR...]
 
-DIRs are folders of cull compare or cull train; without any, those of make_samples.py are taken. With
---keep, pictures of the pages stay in FOLDER. Skipped (77) where Chromium, gnuplot or numpy is missing.
+DIRs are folders of cull compare or cull train; without any, those of make_samples.py are taken, and with --draw the
+papers of make_papers.py. With --keep, pictures of the pages stay in FOLDER. Skipped (77) where Chromium, gnuplot or
+numpy is missing.
 """
 import argparse
 import os
@@ -18,6 +19,7 @@ import time
 import browser
 
 try:
+    import make_papers
     import make_samples
 except ImportError as error:
     print("skipped: %s" % error)
@@ -100,21 +102,30 @@ def print_out(page, window, path):
     return wrong if window.paper().startswith(b"%PDF") else wrong + ["%s: cannot be printed" % page]
 
 
-def run(cull, program, folder, given, keep):
-    wrong = []
-    pages = {os.path.basename(os.path.normpath(p)): os.path.abspath(p) for p in given}
-    if not pages:
-        pages = make_samples.samples(folder)
-        pages = {name: pages[name] for name in ("full", "unfinished", "many_arms", "long_names", "hostile", "run", "probe", "many")}
+def pages_of(cull, draw, folder, given):
+    """{name: the command that writes its page}, but for the page."""
+    if given:
+        return {os.path.basename(os.path.normpath(p)): [cull, "report", os.path.abspath(p), "-o"] for p in given}
+    samples = make_samples.samples(folder)
+    pages = {name: [cull, "report", samples[name], "-o"] for name in
+             ("full", "unfinished", "many_arms", "long_names", "hostile", "run", "probe", "many")}
+    if draw:
+        papers = make_papers.samples(os.path.join(folder, "papers"))
+        pages.update({"paper-" + name: [draw, papers[name]] for name in ("made", "hostile")})
+    return pages
+
+
+def run(cull, draw, program, folder, given, keep):
+    wrong, pages = [], pages_of(cull, draw, folder, given)
     start, window = time.monotonic(), browser.Browser(program)
     try:
-        for page, source in pages.items():
+        for page, command in pages.items():
             path = os.path.join(folder, page + ".html")
-            done = subprocess.run([cull, "report", source, "-o", path], capture_output=True, text=True, check=False)
+            done = subprocess.run([*command, path], capture_output=True, text=True, check=False)
             if done.returncode:
                 wrong.append("%s: %s" % (page, done.stderr))
                 continue
-            thorough = page == "full" or given
+            thorough = page in ("full", "paper-made") or given
             for width in WIDTHS if thorough else (WIDTHS[0], WIDTHS[-1]):
                 for dark in (False, True) if thorough else (False,):
                     wrong += look(page, window, path, width, dark)
@@ -131,6 +142,7 @@ def run(cull, program, folder, given, keep):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cull", required=True)
+    parser.add_argument("--draw")
     parser.add_argument("--keep")
     parser.add_argument("folders", nargs="*")
     arguments = parser.parse_args()
@@ -139,7 +151,8 @@ def main():
         print("skipped: %s is not installed" % ("gnuplot" if program else "chromium"))
         return 77
     with tempfile.TemporaryDirectory(prefix="cull_page_") as folder:
-        wrong = run(os.path.abspath(arguments.cull), program, folder, arguments.folders, arguments.keep)
+        draw = arguments.draw and os.path.abspath(arguments.draw)
+        wrong = run(os.path.abspath(arguments.cull), draw, program, folder, arguments.folders, arguments.keep)
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -299,6 +299,7 @@ static cull_records_work some_work(double turn)
                               .subsets_short = 1,
                               .subsets_fallback = 0,
                               .filled = 7,
+                              .updates = 3 * turn,
                               .seconds = .1 * turn};
 
     for (int i = 0; i < CULL_PHASES; i++) {
@@ -383,6 +384,7 @@ static void check_written_run(const char *folder, const cull_yardstick *metric, 
     assert_true(run.curves.of[CULL_RECORDS_TEST].look->best);
     assert_same_work(&line.so_far, &run.curves.of[CULL_RECORDS_VALIDATION].look->so_far);
     assert_true(run.curves.latest.subsets == 36);
+    assert_true(run.curves.of[CULL_RECORDS_TEST].look->so_far.updates == 18);
     cull_records_run_clear(&run);
     /* no other metric's name is in the lines */
     (void)snprintf(path, sizeof path, "%s/metrics.jsonl", folder);

@@ -18,11 +18,14 @@ cull_status cull_books_sync_logs(cull_books *b, cull_progress *at)
 static cull_records_line line_of(const cull_books *b, const cull_progress *at,
                                  cull_records_event event, double epoch)
 {
-    return (cull_records_line){.event = event,
-                               .step = (double)at->step,
-                               .epoch = epoch,
-                               .rate = at->rate,
-                               .so_far = cull_meter_work(&b->meter, b->proxied)};
+    cull_records_line line = {.event = event,
+                              .step = (double)at->step,
+                              .epoch = epoch,
+                              .rate = at->rate,
+                              .so_far = cull_meter_work(&b->meter, b->proxied)};
+
+    line.so_far.updates = (double)b->optim->steps;
+    return line;
 }
 
 cull_status cull_books_log_step(cull_books *b, const cull_progress *at, size_t met, size_t kept)

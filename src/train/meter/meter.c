@@ -216,6 +216,7 @@ cull_records_work cull_meter_work(const cull_meter *m, bool proxied)
                               .subsets_short = (double)m->subsets_short,
                               .subsets_fallback = (double)m->subsets_fallback,
                               .filled = (double)m->filled,
+                              .updates = NAN, /* they are the optimizer's to count */
                               .seconds = cull_meter_seconds(m)};
 
     for (int i = 0; i < CULL_PHASES; i++) {

@@ -1,0 +1,159 @@
+/* report/draw_along.c - error in the course of runs, over updates of the weights or over time. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/view.h"
+
+enum { MOST_PANELS = 12 };
+
+/* The mean of look i over the runs of an arm, and the least and the largest error. */
+struct look {
+    double x, error, low, high;
+};
+
+static double place_of(const cull_rep_view *view, const cull_records_line *look)
+{
+    return view->is->drawing == CULL_DRAW_UPDATES ? cull_along_updates(look)
+                                                  : cull_along_seconds(look);
+}
+
+/* Looks that all runs share. */
+static size_t count_looks(const cull_rep_view_arm *arm)
+{
+    size_t least = SIZE_MAX;
+
+    for (size_t i = 0; i < arm->is->runs; i++) {
+        size_t count = arm->run[i].record.curves.of[CULL_RECORDS_TEST].count;
+        if (arm->run[i].there && count > 0 && count < least) least = count;
+    }
+    return least == SIZE_MAX ? 0 : least;
+}
+
+static struct look mean_look(const cull_rep_view *view, const cull_rep_view_arm *arm, size_t i)
+{
+    struct look at = {.low = INFINITY, .high = -INFINITY};
+    size_t      count = 0;
+
+    for (size_t r = 0; r < arm->is->runs; r++) {
+        const cull_records_curve *curve = &arm->run[r].record.curves.of[CULL_RECORDS_TEST];
+        double                    error = 0;
+
+        if (!arm->run[r].there || curve->count <= i) continue;
+        error = cull_along_error(view->by, &curve->look[i]);
+        at.x += place_of(view, &curve->look[i]);
+        at.error += error;
+        at.low = fmin(at.low, error);
+        at.high = fmax(at.high, error);
+        count++;
+    }
+    at.x /= (double)count;
+    at.error /= (double)count;
+    return at;
+}
+
+/* "sb: error 4.10 % after 23.1 s, the least 3.90 % after 20.2 s" */
+static void say(const cull_rep_view *view, const char *name, const struct look *last,
+                const struct look *least, char out[CULL_REP_MARK])
+{
+    const char *unit = view->is->drawing == CULL_DRAW_UPDATES ? "updates" : "s";
+    char        end[CULL_REP_NAME], best[CULL_REP_NAME];
+
+    cull_rep_value(view->by, last->error, end);
+    cull_rep_value(view->by, least->error, best);
+    (void)snprintf(out, CULL_REP_MARK,
+                   "%.90s: error %.24s after %.4g %s, the least %.24s after "
+                   "%.4g %s",
+                   name, end, last->x, unit, best, least->x, unit);
+}
+
+static void add_line(const cull_rep_view *view, cull_rep_chart *chart, const cull_rep_view_arm *arm,
+                     bool of_value, size_t turn)
+{
+    size_t         count = count_looks(arm);
+    struct look    least = {.error = INFINITY}, last = {.error = NAN};
+    char           name[CULL_REP_NAME], says[CULL_REP_MARK];
+    cull_rep_line *line = NULL;
+
+    if (of_value)
+        cull_rep_view_called(arm, name);
+    else
+        cull_rep_view_told(view, arm, name);
+    line = cull_rep_chart_line(chart, name, &arm->style);
+    line->marks = CULL_REP_MARK_LAST;
+    line->band = arm->there > 1;
+    line->style.marker = (line->style.marker + (int)turn) % 6; /* values of one series */
+    for (size_t i = 0; i < count; i++) {
+        struct look look = mean_look(view, arm, i);
+
+        if (!isfinite(look.x) || !(look.error > 0)) continue;
+        if (look.error < least.error) least = look;
+        last = look;
+    }
+    say(view, name, &last, &least, says);
+    for (size_t i = 0; i < count; i++) {
+        struct look look = mean_look(view, arm, i);
+
+        cull_rep_chart_spot(chart, look.x, look.error, look.low, look.high,
+                            look.x == last.x ? says : NULL);
+    }
+}
+
+/* How many arms of its series came before. */
+static size_t turn_of(const cull_rep_view *view, size_t i)
+{
+    size_t turn = 0;
+
+    for (size_t j = 0; j < i; j++) turn += cull_rep_view_joined(&view->arm[i], &view->arm[j]);
+    return turn;
+}
+
+/* value NULL: all arms in one figure. */
+static cull_status draw(cull_rep_page *page, const cull_rep_view *view, const char *value)
+{
+    bool           updates = view->is->drawing == CULL_DRAW_UPDATES;
+    cull_rep_chart chart = {.x.zero = true, .y.log = true};
+    char           what[CULL_REP_MARK], caption[480];
+
+    (void)snprintf(chart.x.title, sizeof chart.x.title, "%s",
+                   view->is->x[0] ? view->is->x
+                   : updates      ? "updates of the weights"
+                                  : "time (s)");
+    (void)snprintf(chart.y.title, sizeof chart.y.title, "test %s%s%s%s, log scale", view->by->error,
+                   view->by->unit[0] ? " (" : "", view->by->unit, view->by->unit[0] ? ")" : "");
+    if (value) (void)snprintf(chart.about, sizeof chart.about, "%s", value);
+    for (size_t i = 0; i < view->arms; i++)
+        if (!value || strcmp(value, view->arm[i].is->value) == 0)
+            add_line(view, &chart, &view->arm[i], value != NULL, value ? 0 : turn_of(view, i));
+    (void)snprintf(what, sizeof what, "%s: test %s against %s%s%.60s", view->is->number,
+                   view->by->error, updates ? "updates" : "time", value ? ", " : "",
+                   value ? value : "");
+    (void)snprintf(caption, sizeof caption,
+                   "<b>Test %s against %s.</b> Mean over seeds, bands from the least to the most; "
+                   "the mark is where a run ends. %s",
+                   view->by->error, updates ? "updates" : "time",
+                   updates ? "An update is one step of the optimizer."
+                           : "Seconds of loading, scoring, selecting and learning as they passed "
+                             "here.");
+    return cull_rep_chart_draw(page, &chart, what, caption);
+}
+
+/* Where every value has its full training, a figure for each; where one is common, one for all. */
+cull_status cull_rep_draw_along(cull_rep_page *page, const cull_rep_view *view)
+{
+    cull_status status = CULL_OK;
+    const char *value[MOST_PANELS];
+    size_t      count = 0;
+
+    for (size_t i = 0; i < view->arms; i++) {
+        bool again = !view->arm[i].is->full || !view->arm[i].is->value[0];
+
+        for (size_t j = 0; j < count; j++)
+            again = again || strcmp(value[j], view->arm[i].is->value) == 0;
+        if (!again && count < MOST_PANELS) value[count++] = view->arm[i].is->value;
+    }
+    if (count < 2) return draw(page, view, NULL);
+    for (size_t i = 0; i < count; i++) TRY(draw(page, view, value[i]));
+done:
+    return status;
+}
