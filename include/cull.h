@@ -486,7 +486,8 @@ CULL_API void cull_budget_split(size_t total, const size_t *size, size_t classes
 
 typedef enum cull_option_type {
     CULL_OPTION_INT,
-    CULL_OPTION_REAL,   /* with `words`: a number or one of them */
+    CULL_OPTION_REAL,   /* with `words`: a number or one of them; behind one that ends in a
+                           colon stands a number, "absolute:0.5"  */
     CULL_OPTION_CHOICE, /* one of `words`                        */
     CULL_OPTION_BOOL,   /* true or false                         */
     CULL_OPTION_TEXT,   /* any text without control characters; with `words`: what it names,
@@ -654,7 +655,8 @@ typedef struct cull_omp_options {
     cull_pick pick;
     cull_key  key; /* of CULL_PICK_SAMPLE                                        */
     uint64_t  step;
-    size_t    memory; /* bytes one problem may take beyond its input; 0: 1 GiB      */
+    size_t    memory;   /* bytes one problem may take beyond its input; 0: 1 GiB      */
+    bool      absolute; /* ridge is added to K as it is                               */
 } cull_omp_options;
 
 typedef enum cull_omp_stop {

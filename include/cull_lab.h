@@ -144,11 +144,14 @@ CULL_API void        cull_probe_clear(cull_probe_result *result);
 enum { CULL_AUDIT_POINTS = 101, CULL_AUDIT_TENTHS = 10, CULL_AUDIT_BINS = 41 };
 
 typedef struct cull_audit_options {
-    const char *weights;   /* a .safetensors file; NULL: as the recipe begins                   */
-    const char *set;       /* "train" (as NULL), "validation" or "test"                         */
-    const char *selection; /* a run's selection.npz, of the training set; NULL: none            */
-    size_t      examples;  /* easiest and hardest examples to show, each; 0: 24                 */
-    const char *path;      /* a .npz file to write, which docs/formats.md describes; NULL: none */
+    const char   *weights;   /* a .safetensors file; NULL: as the recipe begins                   */
+    const char   *set;       /* "train" (as NULL), "validation" or "test"                         */
+    const char   *selection; /* a run's selection.npz, of the training set; NULL: none            */
+    size_t        examples;  /* easiest and hardest examples to show, each; 0: 24                 */
+    const char   *path;      /* a .npz file to write, which docs/formats.md describes; NULL: none */
+    const double *hard;      /* [hards] how hard each example of the set is, which the easiest and
+                                the hardest then are by; NULL: its loss                           */
+    size_t hards;
 } cull_audit_options;
 
 typedef struct cull_audit_result {
@@ -174,7 +177,7 @@ typedef struct cull_audit_result {
  * selection is given, how often each was trained.
  *
  * CULL_BAD_FILE when the selection is not of this training set, CULL_UNKNOWN_SET when the recipe
- * has no such set.
+ * has no such set, CULL_BAD_ARGUMENT when `hard` is not of so many examples.
  */
 CULL_API cull_status cull_audit(const cull_recipe *recipe, const cull_audit_options *options,
                                 cull_audit_result *out);
@@ -183,45 +186,161 @@ CULL_API cull_status cull_audit(const cull_recipe *recipe, const cull_audit_opti
 
 /* How a figure or table of a paper is done again. */
 typedef enum cull_reproduction_kind {
-    CULL_REPRODUCE_COMPARE, /* runs of the strategies with controls of equal cost          */
-    CULL_REPRODUCE_PROBE,   /* gradients of what strategies pick, at start weights         */
-    CULL_REPRODUCE_WATCH,   /* runs that are looked at as they go                          */
-    CULL_REPRODUCE_TIME,    /* parts of a step, timed                                      */
-    CULL_REPRODUCE_NOT      /* needs what is not built; `missing` says what                */
+    CULL_REPRODUCE_TRAIN, /* runs of the strategies, and of full training                  */
+    CULL_REPRODUCE_PROBE, /* gradients of what strategies pick, at start weights           */
+    CULL_REPRODUCE_WATCH, /* runs that are looked at as they go                            */
+    CULL_REPRODUCE_TIME,  /* parts of a step, timed                                        */
+    CULL_REPRODUCE_NOT    /* needs what is not built; `missing` says what                  */
 } cull_reproduction_kind;
 
-/* What is printed beside the paper's claim. */
-enum {
-    CULL_SHOW_BEST = 1,        /* highest accuracy of each arm, as the papers have it        */
-    CULL_SHOW_SPEED = 2,       /* cost to 1.1, 1.2 and 1.4 times the final error of full     */
-    CULL_SHOW_PHASES = 4,      /* seconds by phase                                           */
-    CULL_SHOW_ENERGY = 8,      /* joules, where the machine counts them                      */
-    CULL_SHOW_PARETO = 16,     /* who is on the frontier                                     */
-    CULL_SHOW_CURVES = 32,     /* curves: they are drawn by a report                         */
-    CULL_SHOW_CONFIDENCE = 64, /* confidence in the true class, from hard to easy           */
-    CULL_SHOW_EXAMPLES = 128,  /* the easiest and the hardest                                */
-    CULL_SHOW_CHANCES = 256,   /* how the chance of being picked moves                       */
-    CULL_SHOW_GRADIENTS = 512  /* gradients of the picks, epoch by epoch                     */
-};
+/* What runs are looked at for. */
+typedef enum cull_reproduction_look {
+    CULL_LOOK_NOT,
+    CULL_LOOK_GRADIENTS,  /* epoch by epoch: gradients of the picks                          */
+    CULL_LOOK_CHANCES,    /* epoch by epoch: how the chance of being picked moves            */
+    CULL_LOOK_LOSSES,     /* at some epochs: the losses of all examples, as a distribution   */
+    CULL_LOOK_SELECTIONS, /* at the end: the chance of being picked by loss, for each beta   */
+    CULL_LOOK_CONFIDENCE, /* at the end: confidence in the true class, from hard to easy     */
+    CULL_LOOK_ACCURACY,   /* at the end: accuracy by tenths of that confidence               */
+    CULL_LOOK_EXAMPLES    /* epoch by epoch: whose loss is the lowest, and the highest       */
+} cull_reproduction_look;
+
+/* What of a series a claim is about. */
+typedef enum cull_claim_of {
+    CULL_CLAIM_NONE,
+    CULL_CLAIM_BEST,    /* the maximum along training, in points                           */
+    CULL_CLAIM_END,     /* the result at the end                                           */
+    CULL_CLAIM_SPEED,   /* seconds of full training / its own                              */
+    CULL_CLAIM_ENERGY,  /* joules likewise                                                 */
+    CULL_CLAIM_SOONER,  /* seconds of full training until `target` times the error that it ends
+                           at / its own; 0: it never comes there                           */
+    CULL_CLAIM_UPDATES, /* updates likewise                                                */
+    CULL_CLAIM_TRAINED, /* examples that were trained until then: its own / full training's  */
+    CULL_CLAIM_FRONT,   /* left is a group: its share of the frontier, in percent          */
+    CULL_CLAIM_RANKS,   /* p of the signed-rank test between the two, at the end           */
+    CULL_CLAIM_WINS,    /* of a probe: minibatches with an error below random's, in percent */
+    CULL_CLAIM_POINTS,  /* of points.jsonl: y                                              */
+    CULL_CLAIM_BARS     /* of points.jsonl: the height of a bar that is called "SERIES VALUE" */
+} cull_claim_of;
+
+typedef enum cull_claim_way {
+    CULL_CLAIM_ABOVE, /* by more than the margin, which may be below 0 */
+    CULL_CLAIM_BELOW, /* the same downwards                            */
+    CULL_CLAIM_WITHIN /* no further than the margin from it            */
+} cull_claim_way;
+
+/* A claim, or a part of one, as something that numbers decide: left less right, or less `to`, seed
+ * by seed, and the 95 % interval of its mean. It holds when the interval lies where it should, does
+ * not when it lies wholly outside, and is undecided else, and where there is one pair alone. */
+typedef struct cull_claim {
+    cull_claim_of of;
+    const char   *left, *right; /* series; right NULL: `to` is what left is held against    */
+    const char   *at;           /* at this share or value (points: in this panel); NULL: the mean of
+                                   those that both sides have */
+    cull_claim_way way;
+    double         margin, to, target;
+} cull_claim;
+
+enum { CULL_CLAIMS = 4 };
 
 typedef struct cull_reproduction {
-    const char            *name;  /* "balles2023/fig1"                                      */
-    const char            *title; /* one line                                               */
-    const char            *claim; /* the paper's, in plain sentences                        */
+    const char            *name;   /* "balles2023/fig1"                                     */
+    const char            *number; /* "Figure 1"                                            */
+    const char            *title;  /* one line                                              */
+    const char            *claim;  /* the paper's, in plain sentences                       */
     cull_reproduction_kind kind;
+    cull_reproduction_look look;
     const char            *recipe;     /* below recipes/reproduce/; NULL: none              */
     const char            *changes;    /* "key=value key=value" to it; NULL: none           */
     const char            *strategies; /* commas between; full training is always there     */
     const char            *keep;       /* "0.1,0.3"; NULL: the strategies decide            */
-    const char            *vary;       /* "key=a,b,c": done for each value; NULL: once      */
-    unsigned               shows;      /* CULL_SHOW_*                                       */
-    unsigned               seeds;      /* of the paper                                      */
-    const char            *missing;    /* what is not there; NULL: nothing                  */
+    const char            *vary;       /* "key=a,b,c": done for each value, in which '+' is a
+                                          comma and blanks begin another change; NULL: once.
+                                          Keys of select are the strategies' alone          */
+    bool        full_once, picks_once; /* at the first value alone               */
+    const char *groups;                /* "sb=SB and Stale-SB,kath18=Kath18" by how a series begins;
+                                          NULL: every series is its own                         */
+    unsigned    seeds;                 /* of the paper                                          */
+    const char *missing;               /* what is not there; NULL: nothing                     */
+    int         drawing;               /* cull_drawing                                         */
+    const char *x, *y;                 /* axes; NULL: as the drawing has it                    */
+    double      target;                /* of CULL_DRAW_PHASES                                  */
+    cull_claim  rule[CULL_CLAIMS];
 } cull_reproduction;
 
-/* i = 0, 1, ... until NULL; and by name, NULL: none. */
+/* i = 0, 1, ... until NULL; and by name, NULL: none. Those of a paper follow each other, in its
+ * order. */
 CULL_API const cull_reproduction *cull_reproduction_at(size_t i);
 CULL_API const cull_reproduction *cull_reproduction_find(const char *name);
+
+/* How far a figure is scaled down. */
+typedef struct cull_reproduction_scale {
+    double   epochs; /* share of the paper's; 1: all      */
+    double   subset; /* share of the training examples; 1 */
+    uint64_t seeds;  /* 0: the paper's                    */
+} cull_reproduction_scale;
+
+/* An arm of a figure. Figures that ask for the same runs have the same folder. */
+enum { CULL_FIGURE_NAME = 160 };
+typedef struct cull_figure_arm {
+    char               series[CULL_FIGURE_NAME], group[CULL_FIGURE_NAME], value[CULL_FIGURE_NAME];
+    double             x, keep; /* keep NaN: none */
+    bool               full;
+    char               folder[CULL_DATA_PATH]; /* its runs are FOLDER/seed-N */
+    const cull_recipe *recipe;                 /* of seed 1 */
+} cull_figure_arm;
+
+/*
+ * What a figure asks for: every strategy at every share and value, and full training; who would be
+ * the same run is one arm.
+ *
+ * recipes   the folder that the papers' recipes lie in
+ * root      the folder of the paper's runs
+ *
+ * CULL_BAD_OPTION and what cull_recipe_open() says; CULL_BAD_ARGUMENT when the entry has no runs.
+ */
+typedef struct cull_figure cull_figure;
+CULL_API cull_status       cull_figure_open(const cull_reproduction       *entry,
+                                            const cull_reproduction_scale *scale, const char *recipes,
+                                            const char *root, cull_figure **out);
+CULL_API void              cull_figure_close(cull_figure *figure);
+/* i = 0, 1, ... until NULL, full training first. */
+CULL_API const cull_figure_arm *cull_figure_arm_at(const cull_figure *figure, size_t i);
+CULL_API uint64_t               cull_figure_seeds(const cull_figure *figure);
+/* A run's recipe, owned by the caller, and its folder. */
+CULL_API cull_status cull_figure_run(const cull_figure *figure, size_t arm, uint64_t seed,
+                                     cull_recipe **recipe, char folder[CULL_DATA_PATH]);
+/* Which of its runs are finished; of how many. */
+CULL_API cull_status cull_figure_count(const cull_figure *figure, size_t *finished, size_t *of);
+
+/* What steps of full training of one set-up cost; measure[i] of others are kept by the caller. */
+typedef struct cull_figure_costs {
+    char          setup[CULL_FIGURE_NAME]; /* model, set and batch */
+    cull_measured is;
+} cull_figure_costs;
+
+/* The arms' set-ups, i = 0, 1, ... until false: a name, and a recipe to measure. */
+CULL_API bool cull_figure_setup(const cull_figure *figure, size_t i, char out[CULL_FIGURE_NAME],
+                                const cull_recipe **recipe);
+/* Seconds that a run of an arm will take by these; what choosing itself takes is not in it. NaN:
+ * its set-up is not among them. */
+CULL_API cull_status cull_figure_price(const cull_figure *figure, size_t arm,
+                                       const cull_figure_costs *costs, size_t count, double *out);
+
+/* A point of a figure that no run's own files hold; numbers that are not known are NaN, texts "".
+ * docs/formats.md says what they are in points.jsonl. */
+enum { CULL_POINT_NAME = 128, CULL_POINT_WORDS = 64 };
+typedef struct cull_point {
+    char   panel[CULL_POINT_WORDS]; /* which of several pictures                 */
+    char   series[CULL_POINT_NAME]; /* which line of it, or which part of a bar  */
+    char   value[CULL_POINT_NAME];  /* what stands below a bar, or in place of x */
+    double x, y, low, high;
+} cull_point;
+
+/* Write points to FOLDER/points.jsonl, behind those that are there; one at the same place of the
+ * same line takes the other's place. anew: without those that are there. */
+CULL_API cull_status cull_points_write(const char *folder, const cull_point *point, size_t count,
+                                       bool anew);
 
 /* ---- papers ---------------------------------------------------------------------------- */
 
@@ -295,6 +414,31 @@ typedef struct cull_paper {
     const cull_paper_figure *figure; /* [figures] in the paper's order           */
     size_t                   figures;
 } cull_paper;
+
+/* What was begun of a figure below `root`, the folder of its paper: how it was scaled, and, where
+ * it has no runs of its own, whether it is done. */
+typedef struct cull_figure_state {
+    bool                    begun, done;
+    cull_reproduction_scale scale;
+    uint64_t                batches;                /* of a probe; 0: as many as are usual */
+    char                    folder[CULL_DATA_PATH]; /* of its own files                    */
+} cull_figure_state;
+
+CULL_API cull_status cull_figure_read(const cull_reproduction *entry, const char *root,
+                                      cull_figure_state *out);
+/* Note how it is scaled, and that it is done; makes its folder. */
+CULL_API cull_status cull_figure_note(const cull_reproduction *entry, const char *root,
+                                      const cull_figure_state *state);
+
+/*
+ * All figures of a paper as their runs below `root` stand, with their claims judged. Damaged runs
+ * count as missing. CULL_NOT_FOUND: there is no such paper.
+ */
+typedef struct cull_paper_book cull_paper_book;
+CULL_API cull_status       cull_paper_open(const char *name, const char *recipes, const char *root,
+                                           cull_paper_book **out);
+CULL_API void              cull_paper_close(cull_paper_book *book);
+CULL_API const cull_paper *cull_paper_of(const cull_paper_book *book);
 
 /*
  * One HTML page about a paper: figure by figure, its claim beside our drawing, what became of the

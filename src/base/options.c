@@ -71,6 +71,18 @@ static bool is_word(const char *words, const char *text)
     return false;
 }
 
+/* What follows a word that ends in a colon; NULL: the text begins with none of those. */
+static const char *behind_word(const char *words, const char *text)
+{
+    for (const char *at = words; at && *at;) {
+        size_t word = strcspn(at, "|");
+
+        if (word > 0 && at[word - 1] == ':' && strncmp(at, text, word) == 0) return text + word;
+        at += word + (at[word] == '|');
+    }
+    return NULL;
+}
+
 static cull_status parse_number(const char *owner, const cull_option_spec *spec, const char *text,
                                 double *out)
 {
@@ -154,6 +166,7 @@ static cull_status parse(const char *owner, const cull_option_spec *spec, const 
                          double *number)
 {
     cull_status status = CULL_OK;
+    const char *behind = NULL;
 
     switch (spec->type) {
     case CULL_OPTION_BOOL:
@@ -172,10 +185,10 @@ static cull_status parse(const char *owner, const cull_option_spec *spec, const 
     case CULL_OPTION_LIST: TRY(check_list(owner, spec, text)); break;
     case CULL_OPTION_INT:
     case CULL_OPTION_REAL:
-        if (is_word(spec->words, text))
-            *number = NAN;
-        else
-            TRY(parse_number(owner, spec, text, number));
+        behind = behind_word(spec->words, text);
+        if (behind || !is_word(spec->words, text))
+            TRY(parse_number(owner, spec, behind ? behind : text, number));
+        if (behind || is_word(spec->words, text)) *number = NAN;
         break;
     }
 done:

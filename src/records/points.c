@@ -125,3 +125,35 @@ void cull_records_points_clear(cull_records_points *points)
     cull_base_free(points->point);
     *points = (cull_records_points){0};
 }
+
+/* ---- for programs ---- */
+
+static bool is_same_place(const cull_records_point *a, const cull_records_point *b)
+{
+    return strcmp(a->panel, b->panel) == 0 && strcmp(a->series, b->series) == 0 &&
+           strcmp(a->value, b->value) == 0 && (a->x == b->x || (isnan(a->x) && isnan(b->x)));
+}
+
+cull_status cull_points_write(const char *folder, const cull_point *point, size_t count, bool anew)
+{
+    cull_status         status = CULL_OK;
+    cull_records_points all = {0};
+    cull_records_list   problems = {0};
+    bool                there = false;
+
+    if (!anew) TRY(cull_records_points_read(folder, &all, &there, &problems));
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+
+        while (at < all.count && !is_same_place(&all.point[at], &point[i])) at++;
+        if (at == all.count)
+            TRY(cull_records_points_add(&all, &point[i]));
+        else
+            all.point[at] = point[i];
+    }
+    TRY(cull_records_points_write(folder, &all));
+done:
+    cull_records_list_clear(&problems);
+    cull_records_points_clear(&all);
+    return status;
+}

@@ -5,18 +5,11 @@
 #ifndef CULL_RECORDS_POINTS_H
 #define CULL_RECORDS_POINTS_H
 
+#include "cull_lab.h"
 #include "records/files.h"
 #include "records/json.h"
 
-enum { CULL_POINT_NAME = 128, CULL_POINT_WORDS = 64 };
-
-/* Numbers that are not known are NaN, texts "". */
-typedef struct cull_records_point {
-    char   panel[CULL_POINT_WORDS]; /* which of several pictures                          */
-    char   series[CULL_POINT_NAME]; /* which line of it, or which part of a bar           */
-    char   value[CULL_POINT_NAME];  /* what stands below a bar, or in place of x          */
-    double x, y, low, high;
-} cull_records_point;
+typedef cull_point cull_records_point;
 
 typedef struct cull_records_points {
     cull_records_point *point; /* [count] in the order they were written */

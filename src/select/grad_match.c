@@ -23,7 +23,7 @@ static const cull_option_spec options[] = {
      "what is matched: each class's own row of the gradient, each class, all, whole minibatches "
      "(as many as come nearest)"},
     {CULL_MATCHING_NONNEGATIVE},
-    {CULL_MATCHING_RIDGE("0.5")},
+    {CULL_MATCHING_RIDGES("0.5")},
     {CULL_MATCHING_PICK},
     {CULL_MATCHING_TOLERANCE},
     {CULL_MATCHING_SHORT},

@@ -19,25 +19,25 @@
 enum { SMALLEST = -1000 }; /* an exponent whose inverse is still a number */
 
 struct pool {
-    const cull_self        *self;
-    const cull_signals     *signals;
-    const cull_omp_options *options;
-    cull_sel_minibatches    cut;
-    size_t                  size;   /* C (D+1)                                    */
-    size_t                  memory; /* most bytes to take                         */
-    double                  scale;  /* of G                                       */
-    double                 *b;      /* (C, D+1) what is matched                   */
-    double                 *sum;    /* (C, D+1) of one minibatch                  */
-    double                 *g;      /* (A, C (D+1)), or two blocks of it          */
-    double                 *zero;   /* (A, 1) the H that goes with G              */
-    double                 *pair;   /* (C (D+1), 2) b for the solver: bias last   */
-    double                 *t;      /* [A]                                        */
-    double                 *k;      /* (A, A)                                     */
-    size_t                  block;  /* minibatches of a block                     */
-    double                 *part;   /* (2 block, 2 block) of K                    */
-    cull_kit                kit;
-    cull_match_filler       filler;
-    cull_subset             chosen; /* minibatches */
+    const cull_self     *self;
+    const cull_signals  *signals;
+    cull_omp_options     options;
+    cull_sel_minibatches cut;
+    size_t               size;   /* C (D+1)                                    */
+    size_t               memory; /* most bytes to take                         */
+    double               scale;  /* of G                                       */
+    double              *b;      /* (C, D+1) what is matched                   */
+    double              *sum;    /* (C, D+1) of one minibatch                  */
+    double              *g;      /* (A, C (D+1)), or two blocks of it          */
+    double              *zero;   /* (A, 1) the H that goes with G              */
+    double              *pair;   /* (C (D+1), 2) b for the solver: bias last   */
+    double              *t;      /* [A]                                        */
+    double              *k;      /* (A, A)                                     */
+    size_t               block;  /* minibatches of a block                     */
+    double              *part;   /* (2 block, 2 block) of K                    */
+    cull_kit             kit;
+    cull_match_filler    filler;
+    cull_subset          chosen; /* minibatches */
 };
 
 static cull_status make_target(struct pool *pool)
@@ -190,7 +190,7 @@ static cull_status pick_minibatches(struct pool *pool, size_t picks)
     const cull_self  *self = pool->self;
     size_t            atoms = pool->cut.count;
     cull_omp_problem  problem = {.count = atoms, .budget = picks, .column = -1};
-    cull_op_args      args = {.omp = {&problem, 1, pool->options}};
+    cull_op_args      args = {.omp = {&problem, 1, &pool->options}};
     cull_match_settle how = {.backend = pool->kit.backend,
                              .key = cull_key_make(self->setting->seed, "fill"),
                              .step = pool->signals->epoch,
@@ -205,7 +205,7 @@ static cull_status pick_minibatches(struct pool *pool, size_t picks)
     problem.index = pool->chosen.index;
     problem.weight = pool->chosen.weight;
     TRY(cull_kit_run(&pool->kit, CULL_OP_OMP, atoms, &args));
-    TRY(cull_match_fill(&how, &pool->filler, pool->options, &problem, 1));
+    TRY(cull_match_fill(&how, &pool->filler, &pool->options, &problem, 1));
     cull_match_finish(&how, &problem, 1, &pool->chosen);
 done:
     return status;
@@ -217,13 +217,14 @@ cull_status cull_sel_match_batches(const cull_self *self, const cull_signals *si
     cull_status status = CULL_OK;
     struct pool pool = {.self = self,
                         .signals = signals,
-                        .options = options,
+                        .options = *options,
                         .kit.backend = self->setting->backend};
     size_t      picks = 0, picked = 0;
 
     pool.size = (size_t)signals->p.shape[1] * ((size_t)signals->h.shape[1] + 1);
     pool.memory = options->memory;
     pool.scale = ldexp(1, -(int)fmax(cull_match_exponent(&signals->p), SMALLEST));
+    if (options->absolute) pool.options.ridge *= pool.scale * pool.scale;
     TRY(cull_sel_minibatches_make(&pool.kit, signals, self->setting->batch, self->setting->seed,
                                   &pool.cut));
     picks = cull_sel_minibatches_nearest(&pool.cut, budget);

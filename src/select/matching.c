@@ -1,13 +1,21 @@
 /* select/matching.c - options that matching strategies share, and one minibatch matched. */
 #include "select/matching.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 cull_status cull_sel_matching_options(const char *owner, const cull_values *values,
                                       cull_omp_options *out)
 {
     cull_status status = CULL_OK;
     bool        nonnegative = cull_value_is(values, "nonnegative", "omp");
+    const char *ridge = cull_value_text(values, "ridge");
+    size_t      word = strlen(CULL_MATCHING_ABSOLUTE);
+    bool        absolute = strncmp(ridge, CULL_MATCHING_ABSOLUTE, word) == 0;
 
-    *out = (cull_omp_options){.ridge = cull_value_real(values, "ridge"),
+    *out = (cull_omp_options){.ridge = absolute ? strtod(ridge + word, NULL)
+                                                : cull_value_real(values, "ridge"),
+                              .absolute = absolute,
                               .tolerance = cull_value_real(values, "tolerance"),
                               .nonnegative = nonnegative};
     if (nonnegative && cull_value_is(values, "pick", "abs"))

@@ -30,6 +30,12 @@
     "match", CULL_OPTION_CHOICE, "training", 0, 0, "training|validation",                          \
         "the gradient to match: of the candidates, or of the target block"
 
+/* The same, or added to K as it is, as GRAD-MATCH has it: "absolute:0.5". */
+#define CULL_MATCHING_ABSOLUTE "absolute:"
+#define CULL_MATCHING_RIDGES(ridge)                                                                \
+    "ridge", CULL_OPTION_REAL, ridge, 0, 1e6, CULL_MATCHING_ABSOLUTE,                              \
+        "lambda, relative to the mean squared gradient; absolute:L is added as it is"
+
 /* The solver's options; CULL_BAD_OPTION, begun by `owner`, when they contradict each other. */
 cull_status cull_sel_matching_options(const char *owner, const cull_values *values,
                                       cull_omp_options *out);

@@ -1,4 +1,6 @@
 /* tests/unit/test_grad_match.c - properties of grad-match in its four scopes. */
+#include <stdio.h>
+
 #include "gradients.h"
 #include "select/classes.h"
 
@@ -167,6 +169,94 @@ static void all_is_gradmatch_over_the_pool(void **state)
         cull_subset_clear(&two);
         data_free(&data);
     }
+}
+
+static void scale_gradients(struct data *data, double by)
+{
+    for (size_t i = 0; i < data->n * data->c; i++) data->p[i] *= by;
+}
+
+/* The mean of diag K: of (|h|^2 + 1) |p|^2. */
+static double mean_square(const struct data *data)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < data->n; i++)
+        sum += (inner(data->h + i * data->d, data->h + i * data->d, data->d) + 1) *
+               inner(data->p + i * data->c, data->p + i * data->c, data->c);
+    return sum / (double)data->n;
+}
+
+static void an_absolute_ridge_is_lambda_over_the_mean_square(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct data data = data_make(seed, 60, 7, 3);
+        char        text[40];
+        struct run  run = {.options = {{"scope", "all"}, {"ridge", "0.3"}},
+                           .backend = seed % 2 ? "cpu" : "ref"};
+        cull_subset one = select_with(run, &data.signals, 15), two = {0};
+
+        (void)snprintf(text, sizeof text, "absolute:%.17g", 0.3 * mean_square(&data));
+        run.options[1].value = text;
+        two = select_with(run, &data.signals, 15);
+        assert_same(&one, &two, tolerance);
+        cull_subset_clear(&one);
+        cull_subset_clear(&two);
+        data_free(&data);
+    }
+}
+
+/* As lambda has the unit of a squared gradient: twice the gradients and four times lambda are the
+ * same; twice the gradients alone are not. The relative one does not see it. */
+static void an_absolute_ridge_sees_how_large_gradients_are(void **state)
+{
+    (void)state;
+    for (size_t scope = 0; scope < 4; scope++) {
+        struct data data = data_make(7, 84, 6, 3);
+        struct run  run = {.options = {{"scope", scopes[scope]}, {"ridge", "absolute:0.5"}},
+                           .batch = 7};
+        struct run  fourfold = {.options = {{"scope", scopes[scope]}, {"ridge", "absolute:2"}},
+                                .batch = 7};
+        cull_subset one = select_with(run, &data.signals, 42), two = {0}, three = {0};
+        double      moved = 0;
+
+        scale_gradients(&data, 2);
+        two = select_with(fourfold, &data.signals, 42);
+        three = select_with(run, &data.signals, 42);
+        assert_same(&one, &two, tolerance);
+        for (size_t i = 0; i < data.n; i++)
+            moved = fmax(moved, fabs(weight_of(&one, i) - weight_of(&three, i)));
+        assert_true(moved > 1e-3);
+        cull_subset_clear(&one);
+        cull_subset_clear(&two);
+        cull_subset_clear(&three);
+        data_free(&data);
+    }
+}
+
+static void what_is_no_ridge_is_refused(void **state)
+{
+    static const char *const wrong[] = {"absolute:",  "absolute:x",   "absolute:-1", "absolute",
+                                        "relative:1", "absolute:1e7", "absolute:1 "};
+    struct data              data = data_make(3, 30, 4, 2);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct run  run = {.options = {{"ridge", wrong[i]}}};
+        cull_subset found = {0};
+
+        assert_fails(CULL_BAD_OPTION, "ridge", try_select(&run, &data.signals, 10, &found));
+        cull_subset_clear(&found);
+    }
+    {
+        struct run  run = {.strategy = "gradmatch", .options = {{"ridge", "absolute:1"}}};
+        cull_subset found = {0};
+
+        assert_fails(CULL_BAD_OPTION, "ridge", try_select(&run, &data.signals, 10, &found));
+        cull_subset_clear(&found);
+    }
+    data_free(&data);
 }
 
 static void class_budgets_add_up_and_weights_have_mean_one(void **state)
@@ -753,6 +843,9 @@ int main(void)
         cmocka_unit_test(picks_and_weights_are_those_of_brute_force),
         cmocka_unit_test(many_picks_of_one_row_are_those_of_brute_force),
         cmocka_unit_test(all_is_gradmatch_over_the_pool),
+        cmocka_unit_test(an_absolute_ridge_is_lambda_over_the_mean_square),
+        cmocka_unit_test(an_absolute_ridge_sees_how_large_gradients_are),
+        cmocka_unit_test(what_is_no_ridge_is_refused),
         cmocka_unit_test(class_budgets_add_up_and_weights_have_mean_one),
         cmocka_unit_test(empty_tiny_and_single_classes_are_fine),
         cmocka_unit_test(keeping_all_has_weights_of_exactly_one),

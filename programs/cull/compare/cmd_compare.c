@@ -91,8 +91,7 @@ static int read_margin(const char *text, double *out)
     return END_WELL;
 }
 
-/* "9m", from now on. */
-static int read_until(const char *text, double *out)
+int compare_read_until(const char *text, double *out)
 {
     char  *end = NULL;
     double number = text ? strtod(text, &end) : 0, unit = 0;
@@ -164,7 +163,7 @@ static int prepare(struct arguments *a)
     cull_status          status = CULL_OK;
     int                  end = read_margin(a->margin, &options.margin);
 
-    if (!end) end = read_until(a->until, &a->limit);
+    if (!end) end = compare_read_until(a->until, &a->limit);
     if (end) return end;
     if (a->threads == 0) a->threads = 1;
     if (a->jobs > 256) a->jobs = 256;

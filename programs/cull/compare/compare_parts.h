@@ -15,8 +15,9 @@ int compare_measure(cull_comparison *comparison, unsigned jobs, bool quiet);
 #define COMPARE_ANSWER "compare-answer"
 int compare_answer(void);
 
-/* Seconds by the clock that `until` is read from. */
+/* Seconds by the clock that `until` is read from; and --until TIME: "9m", from now on, NULL: 0. */
 double compare_now(void);
+int    compare_read_until(const char *text, double *out);
 
 /* Train every run that is not finished, `jobs` at a time, and judge after each; none is begun that
  * will not be done by then (0: whenever). Exit status. */

@@ -1,5 +1,5 @@
-/* reproduce_compare.c - figures that compare trained networks: cull compare, once or for each value
- * of what the figure varies, and its results as the figure has them. */
+/* reproduce_compare.c - a figure's strategies beside controls of equal cost: cull compare, once or
+ * for each value of what the figure varies. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -67,13 +67,17 @@ static bool is_listed(const char *list, const char *one)
     return false;
 }
 
-/* Periods that scaling made the same are one arm. */
-static int add_strategies(const reproduction *r, words *all)
+/* With what varies, where that is a strategy's option; periods that scaling made the same are one
+ * arm. */
+static int add_strategies(const reproduction *r, const char *vary, words *all)
 {
     char   text[MOST_WORD] = "", one[MOST_WORD / 2], scaled[MOST_WORD / 2];
-    size_t length = 0;
+    size_t length = 0, own = strlen("select.");
+    bool   varies = vary && strncmp(vary, "select.", own) == 0;
 
-    for (size_t i = 0; list_part(r->entry->strategies, i, one, sizeof one); i++) {
+    for (size_t i = 0; list_part(r->entry->strategies, i, one, sizeof one / 2); i++) {
+        if (varies)
+            (void)snprintf(one + strlen(one), sizeof one - strlen(one), " %.100s", vary + own);
         if (scaled_strategy(r, one, scaled, sizeof scaled)) return END_FAILED;
         if (is_listed(text, scaled)) {
             (void)printf("in so few epochs '%s' is one with an arm before it\n", one);
@@ -87,22 +91,29 @@ static int add_strategies(const reproduction *r, words *all)
     return add_word(all, "%s", text);
 }
 
-/* "key=a:b" as the change key=a,b; a number of epochs is scaled. */
+/* "key=a+b" as the change key=a,b, and more changes behind blanks; a number of epochs is scaled.
+ * Keys of select are the strategies' own. */
 static int add_value(const reproduction *r, const char *vary, words *all)
 {
-    char   copy[MOST_WORD / 2];
-    size_t key = strcspn(vary, "=");
-    char  *rest = NULL;
+    char        copy[MOST_WORD / 2], *rest = NULL, *end_of = NULL;
+    double      scale = r->state.scale.epochs;
+    int         end = END_WELL;
+    const char *milestones = "schedule.milestones=", *epochs = "train.epochs=";
 
     (void)snprintf(copy, sizeof copy, "%s", vary);
     for (char *c = copy; *c; c++)
-        if (*c == ':') *c = ',';
-    if (strncmp(vary, "train.epochs", key) == 0)
-        return add_word(all, "train.epochs=%.0f",
-                        fmax(1, round(strtod(vary + key + 1, &rest) * r->scale)));
-    if (strncmp(vary, "schedule.milestones", key) == 0 && r->scale != 1)
-        return add_scaled(all, "schedule.milestones", copy + key + 1, r->scale);
-    return add_word(all, "%s", copy);
+        if (*c == '+') *c = ',';
+    for (char *word = strtok_r(copy, " ", &rest); word && !end; word = strtok_r(NULL, " ", &rest)) {
+        if (strncmp(word, "select.", strlen("select.")) == 0) continue;
+        if (strncmp(word, epochs, strlen(epochs)) == 0)
+            end = add_word(all, "%s%.0f", epochs,
+                           fmax(1, round(strtod(word + strlen(epochs), &end_of) * scale)));
+        else if (strncmp(word, milestones, strlen(milestones)) == 0 && scale != 1)
+            end = add_scaled(all, "schedule.milestones", word + strlen(milestones), scale);
+        else
+            end = add_word(all, "%s", word);
+    }
+    return end;
 }
 
 /* Changes of the figure, but for the key that varies. */
@@ -172,14 +183,15 @@ static int compare(const reproduction *r, const char *vary, const char *folder)
     char        file[MOST_WORD + 32];
     struct stat info = {0};
     words       all = {0};
+    uint64_t    seeds = r->state.scale.seeds;
     int         end = END_WELL;
 
     (void)snprintf(file, sizeof file, "%.1100s/plan.json", folder);
     end = add_word(&all, "cull") || add_word(&all, "compare") || add_word(&all, "%s", r->recipe) ||
-          add_changes(r, vary, &all) || add_word(&all, "--strategies") || add_strategies(r, &all) ||
-          (r->entry->keep && add_word(&all, "--keep")) ||
+          add_changes(r, vary, &all) || add_word(&all, "--strategies") ||
+          add_strategies(r, vary, &all) || (r->entry->keep && add_word(&all, "--keep")) ||
           (r->entry->keep && add_word(&all, "%s", r->entry->keep)) || add_word(&all, "--seeds") ||
-          add_word(&all, "%llu", (unsigned long long)(r->seeds ? r->seeds : r->entry->seeds)) ||
+          add_word(&all, "%llu", (unsigned long long)(seeds ? seeds : r->entry->seeds)) ||
           add_word(&all, "--anyway") || add_word(&all, "--out") || add_word(&all, "%s", folder) ||
           (stat(file, &info) == 0 && add_word(&all, "--resume"));
     if (end) end = END_FAILED;
@@ -191,7 +203,6 @@ static int compare(const reproduction *r, const char *vary, const char *folder)
         if (!r->plan) end = run_self(&all);
     }
     clear_words(&all);
-    if (!end && !r->plan) end = print_comparison(r, folder);
     return end;
 }
 
@@ -202,11 +213,13 @@ int reproduce_compare(const reproduction *r)
     int         end = END_WELL;
 
     warn(r);
-    if (!vary) end = compare(r, NULL, r->out);
+    (void)snprintf(folder, sizeof folder, "%.1000s/controls", r->state.folder);
+    if (!vary) end = compare(r, NULL, folder);
     for (size_t i = 0; vary && !end && list_part(strchr(vary, '=') + 1, i, value, sizeof value);
          i++) {
         (void)snprintf(one, sizeof one, "%.*s=%s", (int)strcspn(vary, "="), vary, value);
-        (void)snprintf(folder, sizeof folder, "%.1000s/%s", r->out, value);
+        (void)snprintf(folder, sizeof folder, "%.900s/controls/%.*s", r->state.folder,
+                       (int)strcspn(value, " "), value);
         (void)printf("\n%s\n", one);
         end = compare(r, one, folder);
     }

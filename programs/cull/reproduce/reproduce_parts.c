@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare/compare_parts.h"
+
 int add_word(words *all, const char *format, ...)
 {
     char    text[MOST_WORD];
@@ -70,6 +72,7 @@ int add_scaled(words *all, const char *key, const char *list, double scale)
 
 int scaled_strategy(const reproduction *r, const char *strategy, char *out, size_t room)
 {
+    double                  scale = r->state.scale.epochs;
     const cull_strategy    *found = cull_strategy_of(strategy);
     const cull_option_spec *period = found ? cull_strategy_option(found, "period") : NULL;
     cull_strategy_text      text = {0};
@@ -79,15 +82,15 @@ int scaled_strategy(const reproduction *r, const char *strategy, char *out, size
 
     if (cull_strategy_text_read(strategy, &text)) return complain_status(CULL_BAD_OPTION);
     given = cull_strategy_text_value(&text, "period");
-    if (period && r->scale != 1) {
+    if (period && scale != 1) {
         double epochs = strtod(given ? given : period->fallback, &rest);
 
-        (void)snprintf(number, sizeof number, "%.0f", fmax(1, round(epochs * r->scale)));
+        (void)snprintf(number, sizeof number, "%.0f", fmax(1, round(epochs * scale)));
         for (size_t i = 0; i < text.options; i++)
             if (text.option[i].value == given) text.option[i].value = number;
     }
     length = cull_strategy_text_write(&text, out, room);
-    if (period && r->scale != 1 && !given && length < room)
+    if (period && scale != 1 && !given && length < room)
         (void)snprintf(out + length, room - length, " period=%s", number);
     cull_strategy_text_clear(&text);
     return END_WELL;
@@ -120,4 +123,15 @@ double option_of(const char *strategy, const char *key, double otherwise)
     if (given) value = strtod(given, &rest);
     cull_strategy_text_clear(&text);
     return value;
+}
+
+bool must_end(const reproduction *r)
+{
+    return compare_asked_to_end() || (r->until > 0 && compare_now() > r->until);
+}
+
+int put_points(const reproduction *r, const cull_point *point, size_t count, bool anew)
+{
+    if (cull_points_write(r->state.folder, point, count, anew) == CULL_OK) return END_WELL;
+    return complain_last(END_FAILED, "Give another --out.");
 }

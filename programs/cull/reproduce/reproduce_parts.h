@@ -19,14 +19,17 @@ void clear_words(words *all);
 /* A figure that is being done again. */
 typedef struct reproduction {
     const cull_reproduction *entry;
-    const char              *out; /* the folder for its files             */
+    const char              *recipes; /* the folder that the papers' recipes lie in   */
+    const char              *root;    /* the paper's folder                           */
+    cull_figure_state        state;   /* how it is scaled, the folder of its own files */
     char                     recipe[MOST_WORD];
-    uint64_t                 epochs, seeds, batches; /* asked for; 0: as the entry has it */
-    double                   subset;                 /* share of the training examples       */
-    double                   scale;                  /* epochs asked for / the paper's       */
-    bool                     plan;                   /* say what would run, and run nothing  */
-    words                    changes;
+    double                   until;          /* by compare_now(); 0: whenever                */
+    bool                     plan, controls; /* run nothing; with the referee's controls     */
+    words                    changes;        /* to the recipe, of figures without arms       */
 } reproduction;
+
+/* Is there an end to come to: has somebody asked for it, or is the time used up? */
+bool must_end(const reproduction *r);
 
 /* The recipe with its changes and others, "key=value" each; NULL: none. Returns an exit status. */
 int open_changed(const reproduction *r, const words *more, cull_recipe **out);
@@ -46,13 +49,50 @@ int add_strategy(words *all, const char *strategy);
 /* The number that a strategy's text gives to an option. */
 double option_of(const char *strategy, const char *key, double otherwise);
 
-/* One way each. Exit statuses. */
-int reproduce_compare(const reproduction *r);
-int reproduce_probe(const reproduction *r);
-int reproduce_watch(const reproduction *r);
-int reproduce_time(const reproduction *r);
+/* Points of the figure; anew: those that are there are dropped. Returns an exit status. */
+int put_points(const reproduction *r, const cull_point *point, size_t count, bool anew);
 
-/* comparison.json of a folder, as the entry wants it shown. */
-int print_comparison(const reproduction *r, const char *folder);
+/* One way each; *done: all of it is there. Exit statuses. */
+int reproduce_train(const reproduction *r, bool *done);
+int reproduce_compare(const reproduction *r); /* the same with controls, by cull compare */
+int reproduce_probe(const reproduction *r, bool *done);
+int reproduce_watch(const reproduction *r, bool *done);
+int reproduce_time(const reproduction *r, bool *done);
+
+/* reproduce_plan.c: what steps of each set-up cost, measured when they are first asked for. */
+typedef struct prices {
+    cull_figure_costs *costs;
+    size_t             count, room;
+} prices;
+
+void clear_prices(prices *p);
+/* Seconds that the runs of a figure which are not finished will take; NaN: it has no arms. */
+int price_figure(const cull_figure *figure, prices *p, double *out);
+/* The table of a plan: arms, runs, what they will take. */
+int print_plan(const reproduction *r, prices *p);
+
+/* reproduce_page.c: the paper's page, and what became of these entries' claims; entry NULL: of all
+ * that were begun. */
+int make_page(const char *paper, const char *recipes, const char *root,
+              const cull_reproduction *entry);
+
+/* reproduce_all.c: one figure after the other, the smallest first, as long as there is time. */
+typedef struct all_wish {
+    const char             *recipes, *out; /* NULL: as usual                       */
+    const char             *paper;         /* NULL: every one                      */
+    cull_reproduction_scale scale;
+    bool                    scaled; /* by the user                          */
+    uint64_t                batches;
+    double                  seconds, until; /* for all of it; 0: whenever           */
+    bool                    plan;
+} all_wish;
+
+int reproduce_all(const all_wish *wish);
+
+/* cmd_reproduce.c: one figure, begun and done as far as time allows. Exit statuses. */
+int  open_entry(const cull_reproduction *entry, const all_wish *wish, reproduction *r);
+int  do_entry(reproduction *r, bool *done);
+void paper_of(const cull_reproduction *entry, char *out, size_t room);
+void root_of(const all_wish *wish, const char *paper, char *out, size_t room);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * reproduce_watch.c - figures about runs that are looked at as they go: trained, stopped behind
- * each epoch, looked at, and resumed, which leaves the run as it would have been.
+ * each epoch, looked at, and resumed, which leaves the run as it would have been. What is seen
+ * becomes points, so that a figure that was interrupted goes on with those it has.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,179 +9,94 @@
 #include <unistd.h>
 
 #include "probe/probe_print.h"
-#include "reproduce/reproduce_parts.h"
+#include "reproduce/reproduce_watch.h"
 
-enum { EXAMPLES = 5, WATCH_BATCHES = 20 };
-
-/* How often, and how far, an example's chance of being picked moved. */
-struct chances {
-    size_t  count, looks;
-    double *sum, *squares; /* [count] of the chance over the epochs */
-};
-
-struct watch {
-    const reproduction *r;
-    const char         *strategy;
-    cull_recipe        *recipe;
-    char                folder[MOST_WORD], weights[2 * MOST_WORD], audit[2 * MOST_WORD];
-    progress            bar;
-    bool                every_epoch, due; /* due: an epoch has ended */
-    uint64_t            epoch;
-    double              beta;
-    struct chances      chances;
-};
+enum { WATCH_BATCHES = 20 };
 
 static void tell(void *context, const cull_run_news *news)
 {
     struct watch *w = context;
 
     progress_tell(&w->bar, news);
+    w->epochs = news->epochs;
     if (news->epoch_end) w->due = w->every_epoch && news->epoch < news->epochs;
 }
 
 /* Asked after every step, so that a look comes one step behind the end of its epoch. */
 static bool stop(void *context)
 {
-    return ((struct watch *)context)->due;
+    struct watch *w = context;
+
+    w->ended = must_end(w->r);
+    return w->due || w->ended;
+}
+
+cull_point watch_point(const char *panel, const char *series, double x, double y)
+{
+    cull_point p = {.x = x, .y = y, .low = NAN, .high = NAN};
+
+    (void)snprintf(p.panel, sizeof p.panel, "%s", panel);
+    (void)snprintf(p.series, sizeof p.series, "%s", series);
+    return p;
+}
+
+static cull_point spread_point(const char *panel, const char *series, double epoch,
+                               const cull_spread *spread)
+{
+    cull_point p = watch_point(panel, series, epoch, spread->mean);
+
+    p.low = spread->low;
+    p.high = spread->high;
+    return p;
 }
 
 static int look_gradients(struct watch *w)
 {
     cull_probe_options options = {.weights = w->weights,
-                                  .batches = w->r->batches ? (size_t)w->r->batches : WATCH_BATCHES};
+                                  .batches = w->r->state.batches ? (size_t)w->r->state.batches
+                                                                 : WATCH_BATCHES};
     cull_probe_result  result = {0};
     int                end = take_probe(w->r->entry->strategies, w->r->entry->keep, &options);
 
     if (!end) end = complain_run(cull_probe(w->recipe, &options, &result));
-    for (size_t i = 0; !end && i < result.arms; i++)
+    for (size_t i = 0; !end && i < result.arms; i++) {
+        const cull_probe_arm *arm = &result.arm[i];
+        char                  name[CULL_POINT_NAME];
+        cull_point            point[2];
+
         (void)printf("epoch %3llu  %-10s keep %-4g to its batch: cosine %.3f, equal signs %.3f\n",
-                     (unsigned long long)w->epoch, result.arm[i].strategy, result.arm[i].keep,
-                     result.arm[i].batch_cosine[0].mean, result.arm[i].batch_sign[0].mean);
+                     (unsigned long long)w->epoch, arm->strategy, arm->keep,
+                     arm->batch_cosine[0].mean, arm->batch_sign[0].mean);
+        (void)snprintf(name, sizeof name, "%.100s %g", arm->strategy, arm->keep);
+        point[0] = spread_point("cosine", name, (double)w->epoch, &arm->batch_cosine[0]);
+        point[1] = spread_point("equal signs", name, (double)w->epoch, &arm->batch_sign[0]);
+        end = put_points(w->r, point, 2, false);
+    }
     cull_probe_clear(&result);
     clear_probe(&options);
     return end;
 }
 
-static int take_ranks(struct watch *w, const cull_tensor *rank)
-{
-    struct chances *c = &w->chances;
-    const double   *value = rank->data;
-
-    if (!c->sum) {
-        c->count = (size_t)rank->shape[0];
-        c->sum = calloc(c->count, sizeof *c->sum);
-        c->squares = calloc(c->count, sizeof *c->squares);
-        if (!c->sum || !c->squares) return complain(END_FAILED, "Give --subset.", "no memory");
-    }
-    c->looks++;
-    (void)printf("epoch %3llu  %-18s chance of", (unsigned long long)w->epoch, w->strategy);
-    for (size_t i = 0; i < EXAMPLES; i++)
-        (void)printf("  %.3f", pow(value[i * c->count / EXAMPLES], w->beta));
-    (void)printf("\n");
-    for (size_t i = 0; i < c->count; i++) {
-        double chance = pow(value[i], w->beta);
-        c->sum[i] += chance;
-        c->squares[i] += chance * chance;
-    }
-    return END_WELL;
-}
-
-static int look_chances(struct watch *w)
-{
-    cull_audit_options options = {.weights = w->weights, .path = w->audit};
-    cull_audit_result  result = {0};
-    cull_arrays       *arrays = NULL;
-    cull_tensor        rank = {0};
-    int                end = END_WELL;
-    cull_status        status = cull_audit(w->recipe, &options, &result);
-
-    if (status == CULL_OK) status = cull_arrays_open(w->audit, &arrays);
-    if (status == CULL_OK) status = cull_arrays_get(arrays, "rank", &rank);
-    end = status == CULL_OK ? take_ranks(w, &rank) : complain_run(status);
-    cull_arrays_close(arrays);
-    return end;
-}
-
-static int look_confidence(struct watch *w)
-{
-    cull_audit_options options = {.weights = w->weights, .set = "test", .path = w->audit};
-    cull_audit_result  a = {0};
-    int                end = complain_run(cull_audit(w->recipe, &options, &a));
-
-    if (end) return end;
-    (void)printf(
-        "%s: test accuracy %.2f %%\n  confidence in the true class at 10, 20 .. 90 %% of the "
-        "test examples:\n   ",
-        w->strategy, 100 * a.accuracy);
-    for (size_t i = 10; i <= 90; i += 10) (void)printf(" %.3f", a.confidence[i]);
-    (void)printf("\n  classified right, by tenths of confidence from low to high:\n   ");
-    for (size_t i = 0; i < CULL_AUDIT_TENTHS; i++) (void)printf(" %.3f", a.tenth[i]);
-    (void)printf("\n");
-    return END_WELL;
-}
-
-static int look_examples(struct watch *w)
-{
-    cull_audit_options options = {.weights = w->weights, .path = w->audit};
-    cull_audit_result  a = {0};
-    cull_arrays       *arrays = NULL;
-    cull_tensor        label = {0}, predicted = {0}, loss = {0};
-    cull_status        status = cull_audit(w->recipe, &options, &a);
-
-    if (status == CULL_OK) status = cull_arrays_open(w->audit, &arrays);
-    if (status == CULL_OK) status = cull_arrays_get(arrays, "label", &label);
-    if (status == CULL_OK) status = cull_arrays_get(arrays, "predicted", &predicted);
-    if (status == CULL_OK) status = cull_arrays_get(arrays, "loss", &loss);
-    for (size_t i = 0; status == CULL_OK && i < (size_t)label.shape[0]; i++) {
-        size_t each = (size_t)label.shape[0] / 2;
-
-        if (i % each < EXAMPLES)
-            (void)printf("%s  class %d, told as %d, loss %.4f\n", i < each ? "easy" : "hard",
-                         ((int32_t *)label.data)[i], ((int32_t *)predicted.data)[i],
-                         ((double *)loss.data)[i]);
-    }
-    if (status == CULL_OK)
-        (void)printf("pictures: %s, which cull report %s draws\n", w->audit, w->folder);
-    cull_arrays_close(arrays);
-    return complain_run(status);
-}
-
 static int look(struct watch *w)
 {
-    unsigned shows = w->r->entry->shows;
-
-    if (shows & CULL_SHOW_GRADIENTS) return look_gradients(w);
-    if (shows & CULL_SHOW_CHANCES) return look_chances(w);
-    if (shows & CULL_SHOW_CONFIDENCE) return look_confidence(w);
-    return look_examples(w);
-}
-
-/* Mean over the examples of how far their chance moved between epochs. */
-static void sum_up(const struct watch *w)
-{
-    const struct chances *c = &w->chances;
-    double                moved = 0, n = (double)c->looks;
-
-    if (c->looks < 2) {
-        (void)printf("%s: one epoch was looked at, which shows no movement\n", w->strategy);
-        return;
+    switch (w->r->entry->look) {
+    case CULL_LOOK_GRADIENTS: return look_gradients(w);
+    case CULL_LOOK_CHANCES: return look_chances(w);
+    case CULL_LOOK_LOSSES: return look_losses(w);
+    case CULL_LOOK_SELECTIONS: return look_selections(w);
+    case CULL_LOOK_CONFIDENCE:
+    case CULL_LOOK_ACCURACY: return look_confidence(w);
+    case CULL_LOOK_EXAMPLES: return look_examples(w);
+    case CULL_LOOK_NOT: break;
     }
-    for (size_t i = 0; i < c->count; i++)
-        moved += sqrt(fmax(0, c->squares[i] / n - c->sum[i] / n * (c->sum[i] / n)));
-    if (c->count)
-        (void)printf(
-            "%s: the chance moves by %.4f (standard deviation over %zu epochs, mean of %zu "
-            "examples)\n",
-            w->strategy, moved / (double)c->count, c->looks, c->count);
+    return END_WELL;
 }
 
-/* What an interrupted sitting has looked at is not kept, and weights of then are gone. */
+/* What an interrupted sitting has looked at is kept; weights of then are gone. */
 static void say_missed(const struct watch *w)
 {
-    (void)printf(
-        "%s was begun before; earlier epochs than these are not looked at again (for all of "
-        "them, remove it or give another --out)\n",
-        w->folder);
+    (void)printf("%s was begun before; earlier epochs than these are not looked at again\n",
+                 w->folder);
 }
 
 static int complain_watch(cull_status status)
@@ -190,7 +106,7 @@ static int complain_watch(cull_status status)
     return complain_run(status);
 }
 
-/* One run, from the beginning or from where it is; looked at each time it stops. */
+/* One run, from the beginning or from where it is; looked at each time it stops behind an epoch. */
 static int follow(struct watch *w)
 {
     cull_run_options options = {
@@ -199,7 +115,7 @@ static int follow(struct watch *w)
     int             end = END_WELL;
     bool            first = true;
 
-    while (!end && result.end == CULL_RUN_STOPPED) {
+    while (!end && result.end == CULL_RUN_STOPPED && !w->ended) {
         cull_status status = CULL_OK;
 
         w->due = false;
@@ -209,6 +125,8 @@ static int follow(struct watch *w)
         if (first && result.resumed && w->every_epoch) say_missed(w);
         first = false;
         w->epoch = result.epoch;
+        w->last = result.end != CULL_RUN_STOPPED;
+        if (w->ended && !w->due) break;
         (void)snprintf(w->weights, sizeof w->weights, "%.1100s/%s", w->folder, result.weights);
         end = look(w);
         (void)fflush(stdout);
@@ -216,47 +134,61 @@ static int follow(struct watch *w)
     return end;
 }
 
-static int watch(const reproduction *r, const char *strategy, size_t number, double beta)
+static bool looks_every_epoch(cull_reproduction_look look)
+{
+    return look == CULL_LOOK_GRADIENTS || look == CULL_LOOK_CHANCES || look == CULL_LOOK_LOSSES ||
+           look == CULL_LOOK_EXAMPLES;
+}
+
+/* The folder of another scale is another. */
+static int watch(const reproduction *r, const char *strategy, size_t number, double beta,
+                 bool *done)
 {
     struct watch w = {.r = r,
                       .strategy = strategy,
-                      .every_epoch =
-                          (r->entry->shows & (CULL_SHOW_GRADIENTS | CULL_SHOW_CHANCES)) != 0,
+                      .every_epoch = looks_every_epoch(r->entry->look),
                       .beta = beta,
                       .bar = {.terminal = isatty(STDERR_FILENO) != 0, .quiet = true}};
     words        more = {0};
     int          end = add_strategy(&more, strategy);
 
-    (void)snprintf(w.folder, sizeof w.folder, "%.1000s/%zu", r->out, number);
+    (void)snprintf(w.folder, sizeof w.folder, "%.900s/run-%zu", r->state.folder, number);
+    if (r->state.scale.epochs != 1 || r->state.scale.subset != 1)
+        (void)snprintf(w.folder + strlen(w.folder), sizeof w.folder - strlen(w.folder),
+                       "-%.4g-%.4g", r->state.scale.epochs, r->state.scale.subset);
     (void)snprintf(w.audit, sizeof w.audit, "%s/audit.npz", w.folder);
     if (!end) end = open_changed(r, &more, &w.recipe);
     if (!end) end = follow(&w);
-    if (!end && (r->entry->shows & CULL_SHOW_CHANCES)) sum_up(&w);
-    free(w.chances.sum);
-    free(w.chances.squares);
+    *done = *done && !w.ended;
+    free(w.before);
     cull_recipe_close(w.recipe);
     clear_words(&more);
     return end;
 }
 
-int reproduce_watch(const reproduction *r)
+/* Gradients of all strategies are looked at in one run that trains on everything; exponents in one
+ * run of the first. */
+static bool is_one_run(cull_reproduction_look look)
+{
+    return look == CULL_LOOK_GRADIENTS || look == CULL_LOOK_SELECTIONS;
+}
+
+int reproduce_watch(const reproduction *r, bool *done)
 {
     char   strategy[MOST_WORD / 2];
     double beta = 1;
-    int    end = END_WELL;
+    bool   one = is_one_run(r->entry->look);
+    int    end = r->state.begun ? END_WELL : put_points(r, NULL, 0, true);
 
-    /* Gradients of all strategies are looked at in one run that trains on everything. */
-    bool one = (r->entry->shows & CULL_SHOW_GRADIENTS) != 0;
-
+    *done = true;
     for (size_t i = 0; list_part(r->entry->strategies, i, strategy, sizeof strategy); i++)
         beta = fmax(beta, option_of(strategy, "beta", 1));
-    for (size_t i = 0; !end && !(one && i) &&
-                       list_part(one ? "full" : r->entry->strategies, i, strategy, sizeof strategy);
-         i++) {
-        if (r->plan)
-            (void)printf("would train %s in %s/%zu and look at it\n", strategy, r->out, i);
-        else
-            end = watch(r, strategy, i, beta);
-    }
-    return end ? end : end_output(END_WELL);
+    for (size_t i = 0;
+         !end && *done && !(one && i) &&
+         list_part(r->entry->look == CULL_LOOK_GRADIENTS ? "full" : r->entry->strategies, i,
+                   strategy, sizeof strategy);
+         i++)
+        end = watch(r, strategy, i, beta, done);
+    if (end) *done = false;
+    return end;
 }

@@ -280,6 +280,7 @@ class cull_omp_options(Structure):
         ("key", cull_key),
         ("step", c_uint64),
         ("memory", c_size_t),
+        ("absolute", c_bool),
     ]
 
 

@@ -102,7 +102,8 @@ static bool primal_may(const cull_omp_job *job)
     const cull_omp_problem *problem = job->problem;
 
     if (problem->h.shape[1] > LARGEST_WIDTH) return false;
-    return !cull_tensor_present(&problem->k) && problem->column >= 0 &&
+    /* How large an absolute ridge is beside the atoms is not known yet. */
+    return !cull_tensor_present(&problem->k) && problem->column >= 0 && !job->options->absolute &&
            (double)job->n <= PRIMAL_CONDITION * job->options->ridge;
 }
 
@@ -153,7 +154,9 @@ static void start(cull_omp_job *job)
         if (!isfinite(job->diag[i]) || !isfinite(job->t[i])) job->broken = i;
         trace += job->diag[i];
     }
-    job->problem->ridge = job->ridge = job->options->ridge * (trace / (double)job->n);
+    job->ridge = job->options->ridge;
+    if (!job->options->absolute) job->ridge *= trace / (double)job->n;
+    job->problem->ridge = job->ridge;
     job->scale2 = job->b2 > 0 ? job->b2 : 0;
     for (size_t i = 0; i < job->n; i++) {
         bool usable = job->diag[i] > 0;

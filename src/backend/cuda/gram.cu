@@ -4,8 +4,9 @@
  *     K = P P^T o (H H^T + 1)     t = row means of K     b2 = mean of t
  *
  * K is cut into square tiles; a block makes one of the lower triangle and writes it twice. Its rows
- * of H and P pass through shared memory as doubles, a panel of columns at a time. Small matrices
- * take small tiles, with four threads to a number, so that many multiprocessors have a part.
+ * of H and P pass through shared memory as doubles, a panel of columns at a time, fetched while the
+ * one before it is multiplied. Small matrices take small tiles, with four threads to a number, so
+ * that many multiprocessors have a part.
  *
  * Equal rows must have equal numbers, to the bit: so each number is summed in the same order
  * wherever it lies, and so is a row of a tile whether it is read as a row or, mirrored, as a
@@ -36,57 +37,128 @@ typedef shape<1, 4, 256> small_tile;
 typedef shape<2, 1, 32>  middle_tile;
 typedef shape<4, 1, 16>  large_tile;
 
-/* Columns at .. at + until of rows first .., one column of `to` each. */
-template <typename S, typename Type>
-__device__ void bring_as(const Type *x, size_t ld, unsigned first, unsigned n, unsigned at,
-                         unsigned until, double *to)
-{
-#pragma unroll 4
-    for (unsigned i = threadIdx.x; i < S::TILE * S::DEPTH; i += BLOCK) {
-        unsigned row = i / S::DEPTH, l = i % S::DEPTH;
+/* Some columns of H or of P, of the tile's rows and of its columns' rows. */
+template <typename S> struct panel {
+    enum { PART = S::TILE * S::DEPTH / BLOCK }; /* numbers of a thread */
 
-        if (l < until)
-            to[l * S::LINE + row] = first + row < n ? cull_load(x, (first + row) * ld + at + l) : 0;
+    double left[PART], right[PART];
+};
+
+template <typename S, typename Type>
+__device__ __forceinline__ void fetch_as(const Type *x, size_t ld, unsigned first, unsigned n,
+                                         unsigned at, unsigned width, double to[panel<S>::PART])
+{
+#pragma unroll
+    for (unsigned i = 0; i < panel<S>::PART; i++) {
+        unsigned row = (i * BLOCK + threadIdx.x) / S::DEPTH;
+        unsigned l = at + (i * BLOCK + threadIdx.x) % S::DEPTH;
+
+        to[i] = first + row < n && l < width ? cull_load(x, (first + row) * ld + l) : 0;
     }
 }
 
 template <typename S>
-__device__ void bring(const cull_cuda_rows &x, unsigned first, unsigned n, unsigned at,
-                      unsigned until, double *to)
+__device__ __forceinline__ void fetch(const cull_cuda_rows &x, unsigned first, unsigned n,
+                                      unsigned at, double to[panel<S>::PART])
 {
     if (x.dtype == CULL_F32)
-        bring_as<S>(static_cast<const float *>(x.data), x.ld, first, n, at, until, to);
+        fetch_as<S>(static_cast<const float *>(x.data), x.ld, first, n, at, x.width, to);
     else if (x.dtype == CULL_F64)
-        bring_as<S>(static_cast<const double *>(x.data), x.ld, first, n, at, until, to);
+        fetch_as<S>(static_cast<const double *>(x.data), x.ld, first, n, at, x.width, to);
     else
-        bring_as<S>(static_cast<const cull_bf16 *>(x.data), x.ld, first, n, at, until, to);
+        fetch_as<S>(static_cast<const cull_bf16 *>(x.data), x.ld, first, n, at, x.width, to);
 }
 
-/* sum += X X^T over one tile */
+/* One column of shared memory for each column of the panel. */
 template <typename S>
-__device__ void add_products(const cull_cuda_rows &x, unsigned row, unsigned column, unsigned n,
-                             double *room, double sum[S::EACH][S::EACH])
+__device__ __forceinline__ void lay_down(const double from[panel<S>::PART], double *to)
+{
+#pragma unroll
+    for (unsigned i = 0; i < panel<S>::PART; i++) {
+        unsigned place = i * BLOCK + threadIdx.x;
+
+        to[place % S::DEPTH * S::LINE + place / S::DEPTH] = from[i];
+    }
+}
+
+/* Where a tile is, and what it is made of: panels of H, then of P. */
+template <typename S> struct tile_work {
+    const cull_cuda_gram_call &g;
+    unsigned                   row, column, of_h, panels;
+    double                    *left, *right; /* shared; the same on the diagonal */
+
+    __device__ tile_work(const cull_cuda_gram_call &call, unsigned r, unsigned c, double *room)
+        : g(call), row(r), column(c), left(room), right(r == c ? room : room + S::DEPTH * S::LINE)
+    {
+        of_h = (g.h.width + S::DEPTH - 1) / S::DEPTH;
+        panels = of_h + (g.p.width + S::DEPTH - 1) / S::DEPTH;
+    }
+
+    __device__ __forceinline__ void bring_of(const cull_cuda_rows &x, unsigned at,
+                                             panel<S> &to) const
+    {
+        fetch<S>(x, row, g.n, at, to.left);
+        if (row != column) fetch<S>(x, column, g.n, at, to.right);
+    }
+
+    __device__ __forceinline__ void bring(unsigned number, panel<S> &to) const
+    {
+        if (number < of_h)
+            bring_of(g.h, number * S::DEPTH, to);
+        else
+            bring_of(g.p, (number - of_h) * S::DEPTH, to);
+    }
+
+    /* How many columns of a panel there are. */
+    __device__ __forceinline__ unsigned depth(unsigned number) const
+    {
+        unsigned left = number < of_h ? g.h.width - number * S::DEPTH
+                                      : g.p.width - (number - of_h) * S::DEPTH;
+
+        return left < S::DEPTH ? left : S::DEPTH;
+    }
+};
+
+/* sum += X X^T over a panel. */
+template <typename S>
+__device__ __forceinline__ void add_products(const tile_work<S> &w, unsigned until,
+                                             double sum[S::EACH][S::EACH])
 {
     unsigned part = threadIdx.x % S::SPLIT, place = threadIdx.x / S::SPLIT;
     unsigned tx = place % S::SIDE, ty = place / S::SIDE;
-    double  *left = room, *right = row == column ? left : room + S::DEPTH * S::LINE;
 
-    for (unsigned at = 0; at < x.width; at += S::DEPTH) {
-        unsigned until = x.width - at < S::DEPTH ? x.width - at : S::DEPTH;
+#pragma unroll 8
+    for (unsigned l = part; l < until; l += S::SPLIT)
+        for (int u = 0; u < S::EACH; u++)
+            for (int v = 0; v < S::EACH; v++)
+                sum[u][v] += w.left[l * S::LINE + ty + u * S::SIDE] *
+                             w.right[l * S::LINE + tx + v * S::SIDE];
+}
 
+/* H H^T and P P^T over one tile. While a panel is multiplied, the next is on its way. */
+template <typename S>
+__device__ __forceinline__ void make_products(const tile_work<S> &w, double h[S::EACH][S::EACH],
+                                              double p[S::EACH][S::EACH])
+{
+    panel<S> next;
+
+    w.bring(0, next);
+    for (unsigned number = 0; number < w.panels; number++) {
         __syncthreads();
-        bring<S>(x, row, n, at, until, left);
-        if (row != column) bring<S>(x, column, n, at, until, right);
+        lay_down<S>(next.left, w.left);
+        if (w.row != w.column) lay_down<S>(next.right, w.right);
         __syncthreads();
-#pragma unroll 4
-        for (unsigned l = part; l < until; l += S::SPLIT)
-            for (int u = 0; u < S::EACH; u++)
-                for (int v = 0; v < S::EACH; v++)
-                    sum[u][v] += left[l * S::LINE + ty + u * S::SIDE] *
-                                 right[l * S::LINE + tx + v * S::SIDE];
+        if (number + 1 < w.panels) w.bring(number + 1, next);
+        if (number < w.of_h)
+            add_products<S>(w, w.depth(number), h);
+        else
+            add_products<S>(w, w.depth(number), p);
     }
     for (int u = 0; u < S::EACH; u++)
-        for (int v = 0; v < S::EACH; v++) sum[u][v] = cull_sum_lanes(sum[u][v], S::SPLIT);
+        for (int v = 0; v < S::EACH; v++) {
+            h[u][v] = cull_sum_lanes(h[u][v], S::SPLIT);
+            p[u][v] = cull_sum_lanes(p[u][v], S::SPLIT);
+        }
 }
 
 /* The tile in shared memory to K, and mirrored. */
@@ -146,6 +218,7 @@ __device__ void make_means(const cull_cuda_gram_call &g, unsigned tiles, cull_sa
     for (unsigned i = threadIdx.x; i < g.n; i += BLOCK) {
         double sum = 0;
 
+#pragma unroll 8
         for (unsigned j = 0; j < tiles; j++) sum += g.partial[static_cast<size_t>(j) * g.n + i];
         if (g.t) g.t[i] = sum / g.n;
         own += sum / g.n;
@@ -167,8 +240,7 @@ template <typename S> __global__ void __launch_bounds__(BLOCK) make_tile(cull_cu
     while ((down + 1) * (down + 2) / 2 <= number) down++;
     unsigned row = down * S::TILE, column = (number - down * (down + 1) / 2) * S::TILE;
 
-    add_products<S>(g.h, row, column, g.n, room, h);
-    add_products<S>(g.p, row, column, g.n, room, p);
+    make_products<S>(tile_work<S>(g, row, column, room), h, p);
     __syncthreads();
     for (int u = 0; u < S::EACH; u++)
         for (int v = 0; v < S::EACH; v++)

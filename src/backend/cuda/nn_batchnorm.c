@@ -2,10 +2,10 @@
  * backend/cuda/nn_batchnorm.c - batch normalisation with the addition and ReLU behind it: how it is
  * cut among blocks.
  *
- * Each direction is one launch: sums over the rows, a meeting of all blocks, and the pass that
- * applies them, with the values kept in shared memory in between as far as they fit there, so that
- * most are read once. The sums are of fixed parts in a fixed order: the same every time, and the
- * same in two launches.
+ * Each direction is one launch: sums over the rows, a meeting of all blocks (or, where a few have
+ * a slab by themselves, of those alone, as a cluster), and the pass that applies them, with the
+ * values kept in shared memory in between as far as they fit there, so that most are read once. The
+ * sums are of fixed parts in a fixed order: the same every time, and the same in two launches.
  */
 #include <stdlib.h>
 
@@ -14,10 +14,12 @@
 #include "backend/cuda/nn_layer.h"
 
 enum {
-    ALONE = 8,      /* steps that one block takes sooner than it could meet others */
-    LEAST = 2,      /* steps that are worth a block                                */
-    EVEN = 8,       /* many chunks are a multiple of this: rows often are one too  */
-    NEAR = 24 << 20 /* bytes: half of what the devices that this is for hold near */
+    ALONE = 8,       /* steps that one block takes sooner than it could meet others */
+    LEAST = 2,       /* steps that are worth a block                                */
+    NEIGHBOURS = 12, /* steps that a block of a cluster takes sooner than all could meet */
+    CLUSTER = 16,    /* most blocks of one                                          */
+    EVEN = 8,        /* many chunks are a multiple of this: rows often are one too  */
+    NEAR = 24 << 20  /* bytes: half of what the devices that this is for hold near */
 };
 
 struct batchnorm {
@@ -70,6 +72,18 @@ static void cut_rows(const cull_cuda *cuda, cull_batchnorm_cut *n)
     n->steps = divide_up(n->per + (n->extra > 0), at_once);
 }
 
+/* Rows among the blocks of a cluster for each slab, where few enough are left to each. */
+static bool cut_for_clusters(cull_batchnorm_cut *n)
+{
+    uint32_t at_once = CULL_BATCHNORM_THREADS / n->lanes, steps = divide_up(n->rows, at_once);
+
+    for (n->chunks = 2; n->chunks < CLUSTER && steps > NEIGHBOURS * n->chunks;) n->chunks *= 2;
+    n->per = n->rows / n->chunks;
+    n->extra = n->rows % n->chunks;
+    n->steps = divide_up(n->per + (n->extra > 0), at_once);
+    return n->steps <= NEIGHBOURS;
+}
+
 /* Forward keeps x, backward x and the gradient before the ReLU. */
 static void keep_values(const cull_cuda *cuda, cull_batchnorm_cut *n)
 {
@@ -103,10 +117,24 @@ static void cut(const cull_cuda *cuda, const cull_layer_desc *desc, int width,
     keep_values(cuda, out);
 }
 
-/* Pairs of sums that either way of cutting leaves. */
+/* Pairs of sums that any way of cutting leaves. */
 static size_t partials(const cull_batchnorm_cut *n)
 {
-    return (size_t)n->slabs * n->chunks * n->lanes * (size_t)n->width;
+    size_t chunks = n->chunks > CLUSTER ? n->chunks : CLUSTER;
+
+    return n->slabs * chunks * n->lanes * (size_t)n->width;
+}
+
+/* Slabs are clusters instead, where that is sooner and the device has room for all of them. */
+static void try_clusters(const cull_cuda *cuda, cull_batchnorm_cut *n)
+{
+    cull_batchnorm_cut other = *n;
+
+    if (!cut_for_clusters(&other)) return;
+    if (other.slabs * other.chunks > (uint32_t)cuda->processors) return;
+    keep_values(cuda, &other);
+    other.clustered = true;
+    if (cull_cuda_batchnorm_clusters(&other)) *n = other;
 }
 
 /* Blocks may take all the shared memory there is, and meet where the device lets them. */
@@ -114,12 +142,13 @@ static cull_status prepare(const cull_cuda *cuda, cull_batchnorm_cut *n)
 {
     cull_status status = CULL_OK;
     int         meets = 0;
-    const char *apart = getenv("CULL_CUDA_TOGETHER"); /* 0, for benchmarks: two launches */
+    const char *how = getenv("CULL_CUDA_TOGETHER"); /* for benchmarks. 0: two launches; grid */
 
     CUDA(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, cuda->number));
-    n->together = meets && n->chunks > 1 && !(apart && *apart == '0');
+    n->together = meets && n->chunks > 1 && !(how && *how == '0');
     CUDA(cull_cuda_batchnorm_prepare_forward(n, cuda->shared_most));
     CUDA(cull_cuda_batchnorm_prepare_backward(n, cuda->shared_most));
+    if (n->together && !(how && *how == 'g')) try_clusters(cuda, n);
 done:
     return status;
 }
@@ -148,6 +177,7 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     TRY(prepare(cuda, &norm->whole));
     TRY(prepare(cuda, &norm->single));
     norm->base.implementation = norm->whole.chunks == 1 ? "own, a block a slab"
+                                : norm->whole.clustered ? "own, a cluster a slab"
                                 : norm->whole.together  ? "own, together"
                                                         : "own, pass by pass";
     *out = &norm->base;

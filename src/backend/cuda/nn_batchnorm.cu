@@ -219,7 +219,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         moments<W>(n, s, r, mean, square);
     }
     if (!(passes & APPLY)) return;
-    if (passes & SUMS && n.chunks > 1) cull_cuda_meet();
+    if (passes & SUMS && n.chunks > 1) meet(n);
     __syncthreads();
     statistics<R> stats = set_forward<R>(n, a, s, r);
     normalise<T, W, ADD>(n, a, s, keep, r);
@@ -233,6 +233,28 @@ static kernel_type forward_of(const cull_batchnorm_cut &n)
     if (n.dtype == CULL_F32) return n.width > 1 ? FORWARD(float, 4) : FORWARD(float, 1);
     return FORWARD(double, 1);
 #undef FORWARD
+}
+
+/* The way back takes more shared memory, and is asked for. */
+bool cull_cuda_batchnorm_clusters(const cull_batchnorm_cut *n)
+{
+#ifdef CULL_EMU
+    (void)n;
+    return true;
+#else
+    kernel_type         kernel = forward_of(*n);
+    cudaLaunchAttribute cluster = {};
+    cudaLaunchConfig_t  config =
+        cluster_config(n->slabs * n->chunks, n->chunks, n->shared[1], NULL, &cluster);
+    int at_once = 0;
+
+    if (allow_clusters(kernel) != cudaSuccess) return false;
+    if (cudaOccupancyMaxActiveClusters(&at_once, kernel, &config) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    return static_cast<uint32_t>(at_once) >= n->slabs;
+#endif
 }
 
 cudaError_t cull_cuda_batchnorm_prepare_forward(const cull_batchnorm_cut *n, size_t most)

@@ -35,8 +35,8 @@ static __device__ __forceinline__ site find_site(const cull_batchnorm_cut &n, ui
     uint32_t lane = threadIdx.x % n.lanes, row = threadIdx.x / n.lanes, step = THREADS / n.lanes;
 
     s.wide = n.lanes * width;
-    s.slab = blockIdx.x % n.slabs;
-    s.chunk = blockIdx.x / n.slabs;
+    s.slab = n.clustered ? blockIdx.x / n.chunks : blockIdx.x % n.slabs;
+    s.chunk = n.clustered ? blockIdx.x % n.chunks : blockIdx.x / n.slabs;
     s.at = lane * width;
     s.channel = s.slab * n.slab + s.at;
     s.rows = n.per + (s.chunk < n.extra);
@@ -137,6 +137,18 @@ static __device__ pair<R> gather(const cull_batchnorm_cut &n, const site &s, R *
     return sum;
 }
 
+/* Every block that has rows of this one's channels comes here, and sees what they wrote. */
+static __device__ __forceinline__ void meet(const cull_batchnorm_cut &n)
+{
+#if !defined(CULL_EMU) && __CUDA_ARCH__ >= 900
+    if (n.clustered) {
+        cooperative_groups::this_cluster().sync();
+        return;
+    }
+#endif
+    cull_cuda_meet();
+}
+
 /* The channel that a thread below the slab's width sees to; n.channels: none. */
 static __device__ __forceinline__ uint32_t own_channel(const cull_batchnorm_cut &n, const site &s)
 {
@@ -168,8 +180,57 @@ static __device__ __forceinline__ void take_param(const site &s, const room<R> &
 
 typedef void (*kernel_type)(cull_batchnorm_cut, cull_batchnorm_call, int);
 
-static cudaError_t allow(kernel_type kernel, size_t shared)
+#ifdef CULL_EMU
+#define cull_cluster_launch(kernel, grid, chunks, shared, stream, ...)                             \
+    cull_cuda_launch_together(kernel, grid, THREADS, shared, stream, __VA_ARGS__)
+
+static inline cudaError_t allow_clusters(kernel_type)
 {
+    return cudaSuccess;
+}
+#else
+/* `chunks` neighbouring blocks to a cluster. */
+static inline cudaLaunchConfig_t cluster_config(unsigned grid, unsigned chunks, size_t shared,
+                                                cudaStream_t stream, cudaLaunchAttribute *cluster)
+{
+    cudaLaunchConfig_t config = {};
+
+    cluster->id = cudaLaunchAttributeClusterDimension;
+    cluster->val.clusterDim.x = chunks;
+    cluster->val.clusterDim.y = cluster->val.clusterDim.z = 1;
+    config.gridDim = dim3(grid);
+    config.blockDim = dim3(THREADS);
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = cluster;
+    config.numAttrs = 1;
+    return config;
+}
+
+static inline cudaError_t cull_cluster_launch(kernel_type kernel, unsigned grid, unsigned chunks,
+                                              size_t shared, cudaStream_t stream,
+                                              const cull_batchnorm_cut  &n,
+                                              const cull_batchnorm_call &a, int passes)
+{
+    cudaLaunchAttribute cluster = {};
+    cudaLaunchConfig_t  config = cluster_config(grid, chunks, shared, stream, &cluster);
+
+    return cudaLaunchKernelEx(&config, kernel, n, a, passes);
+}
+
+static inline cudaError_t allow_clusters(kernel_type kernel)
+{
+    cudaError_t error = cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+
+    if (error != cudaSuccess) (void)cudaGetLastError(); /* a device without clusters */
+    return error;
+}
+#endif
+
+static inline cudaError_t allow(kernel_type kernel, size_t shared)
+{
+    (void)allow_clusters(kernel);
     return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
                                 static_cast<int>(shared));
@@ -185,6 +246,8 @@ static cudaError_t launch(kernel_type kernel, cudaStream_t stream, const cull_ba
         return CULL_LAUNCH(kernel, grid, THREADS, CULL_BATCHNORM_SCRATCH, stream, n, a, APPLY);
     if (n.chunks == 1)
         return CULL_LAUNCH(kernel, grid, THREADS, shared, stream, n, a, SUMS | APPLY);
+    if (n.clustered)
+        return cull_cluster_launch(kernel, grid, n.chunks, shared, stream, n, a, SUMS | APPLY);
     if (n.together)
         return cull_cuda_launch_together(kernel, grid, THREADS, shared, stream, n, a,
                                          SUMS | APPLY);

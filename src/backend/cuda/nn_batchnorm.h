@@ -31,6 +31,7 @@ typedef struct cull_batchnorm_cut {
     uint32_t   keep[2];    /* steps whose values stay in shared memory: forward, backward     */
     size_t     shared[2];  /* bytes of it                                                     */
     bool       together;   /* the blocks of a launch meet; else a pass is a launch            */
+    bool       clustered;  /* those of a slab do, as a cluster, and no others                 */
     bool       relu, add;
     bool       near; /* a tensor is small enough to be brought near before it is needed      */
     double     epsilon, momentum;
@@ -49,6 +50,9 @@ typedef struct cull_batchnorm_call {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Can all slabs be clusters, and at once? */
+bool cull_cuda_batchnorm_clusters(const cull_batchnorm_cut *norm);
 
 /* Up to `most` bytes of shared memory may be asked for. */
 cudaError_t cull_cuda_batchnorm_prepare_forward(const cull_batchnorm_cut *norm, size_t most);

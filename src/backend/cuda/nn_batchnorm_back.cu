@@ -235,7 +235,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     else
         recall<R>(n, a, s, r);
     if (!(passes & APPLY)) return;
-    if (passes & SUMS && n.chunks > 1) cull_cuda_meet();
+    if (passes & SUMS && n.chunks > 1) meet(n);
     __syncthreads();
     set_backward<R>(n, a, s, r);
     if (a.dx || a.dx2) go_back<T, W, MASK>(n, a, s, keep, r);

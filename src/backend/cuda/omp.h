@@ -49,7 +49,8 @@ typedef struct cull_cuda_omp_rules {
     double   ridge, tolerance;
     double   plain_pivot, plain_alpha, noise; /* backend/cpu/omp.h            */
     bool     absolute, sample, nonnegative;
-    bool     reason; /* why no atom is left is asked for */
+    bool     reason;   /* why no atom is left is asked for                       */
+    bool     as_it_is; /* the ridge; else it is relative to the mean of diag K   */
     cull_key key;
     uint64_t step;
 } cull_cuda_omp_rules;

@@ -30,7 +30,8 @@ template <bool TOGETHER> static __device__ void cull_omp_start(cull_pursuit<TOGE
         p.bound[r] = 0;
         p.place[r] = own > 0 ? CULL_OMP_FREE : CULL_OMP_DEPENDENT;
     }
-    p.ridge = p.of->rules.ridge * (cull_sum_of(p.crew, trace) / p.n);
+    trace = cull_sum_of(p.crew, trace);
+    p.ridge = p.of->rules.ridge * (p.of->rules.as_it_is ? 1 : trace / p.n);
     bad = cull_best_of(p.crew, bad);
     p.broken = bad.key ? bad.at : p.n;
     p.scale2 = p.b2 > 0 ? p.b2 : cull_most_of(p.crew, least);

@@ -13,6 +13,7 @@ static inline cull_cuda_omp_rules cull_cuda_omp_rules_of(const cull_omp_options 
 
     return (cull_cuda_omp_rules){.ridge = options->ridge,
                                  .tolerance = options->tolerance,
+                                 .as_it_is = options->absolute,
                                  .plain_pivot = 2.5e4 * rounding > 1e-6 ? 2.5e4 * rounding : 1e-6,
                                  .plain_alpha = 50 * rounding > 1e-8 ? 50 * rounding : 1e-8,
                                  .noise = rounding,

@@ -92,6 +92,7 @@ static cull_pool_rules rules_of(const cull_omp_options *options)
     return (cull_pool_rules){.ridge = options->ridge,
                              .tolerance = options->tolerance,
                              .absolute = options->pick != CULL_PICK_SIGNED,
+                             .as_it_is = options->absolute,
                              .plain_pivot = 1e-6,
                              .plain_alpha = 1e-8,
                              .noise = noise,

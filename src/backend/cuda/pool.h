@@ -33,6 +33,7 @@ enum {
 typedef struct cull_pool_rules {
     double ridge, tolerance;
     bool   absolute;                 /* picks by |alpha|                                      */
+    bool   as_it_is;                 /* the ridge; else it is relative to the mean of diag K  */
     double plain_pivot, plain_alpha; /* backend/cpu/omp.h: where noise cannot matter */
     double noise;
     double refine_below; /* a pivot of which the weights are refined              */

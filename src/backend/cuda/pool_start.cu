@@ -3,7 +3,7 @@
  *
  *     a column c   t_i = p_ic (b . [h_i; 1])     K_ii = p_ic^2 (h_i . h_i + 1)
  *     all classes  t is there already            K_ii = (p_i . p_i)(h_i . h_i + 1)
- *     ridge = lambda mean(diag K), d = diag K + ridge, alpha = t, NaN where K_ii is zero
+ *     ridge = lambda mean(diag K), or lambda as it is, d = diag K + ridge, alpha = t, NaN where K_ii is zero
  */
 #include "backend/cuda/block.cuh"
 #include "backend/cuda/pool.h"
@@ -78,7 +78,8 @@ __global__ void __launch_bounds__(WIDE) begin(cull_pool_lot lot)
     broken = cull_block_join<cull_lesser>(broken);
     zero = cull_block_join<cull_larger>(zero);
     scale2 = cull_block_join<cull_larger>(scale2);
-    ridge = lot.rules.ridge * (cull_block_join<cull_add>(trace) / x.n);
+    trace = cull_block_join<cull_add>(trace);
+    ridge = lot.rules.ridge * (lot.rules.as_it_is ? 1 : trace / x.n);
     for (uint32_t i = threadIdx.x; i < x.n; i += WIDE) {
         bool usable = x.diag[i] > 0;
 

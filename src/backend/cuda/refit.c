@@ -40,8 +40,11 @@ static uint32_t take(size_t *at, size_t bytes, size_t most)
 size_t cull_cuda_refit_lay(cull_cuda_refit_call *x, uint32_t blocks, uint32_t from, size_t most)
 {
     size_t n = x->n, at = from, beside = 0, rows = (n + blocks - 1) / blocks;
-    size_t pivots = (2 * (n + 1) * sizeof(double) + 15) / 16 * 16;
+    size_t line = n + 1, pivots = 0;
 
+    x->near = blocks == 1 && n <= CULL_TABLEAU_SIDE;
+    if (x->near) line = CULL_REFIT_LINE;
+    pivots = (2 * line * sizeof(double) + 15) / 16 * 16;
     x->at_pivot = (uint32_t)at;
     at += pivots;
     x->at_vectors = blocks == 1 ? take(&at, vector_bytes(n), most) : 0;

@@ -1,7 +1,8 @@
 /*
  * backend/cuda/refit.h - weights >= 0 for atoms that are given, between refit.c and its kernels.
  *
- * What is solved is in backend/backend.h, and how in refit_solve.cuh and refit_tableau.cuh.
+ * What is solved is in backend/backend.h, and how in refit_solve.cuh, refit_tableau.cuh and
+ * refit_near.cuh.
  */
 #ifndef CULL_BACKEND_CUDA_REFIT_H
 #define CULL_BACKEND_CUDA_REFIT_H
@@ -9,9 +10,13 @@
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 
+#include "backend/cuda/tableau.h"
 #include "cull.h"
 
-enum { CULL_REFIT_THREADS = 512 };
+enum {
+    CULL_REFIT_THREADS = CULL_TABLEAU_THREADS,
+    CULL_REFIT_LINE = CULL_TABLEAU_SIDE + 1 /* a row in registers, and its last number */
+};
 
 /* A problem, its arrays on the device. */
 typedef struct cull_cuda_refit_call {
@@ -28,6 +33,7 @@ typedef struct cull_cuda_refit_call {
 
     /* Places in shared memory, in bytes; 0: not there. */
     uint32_t at_said, at_pivot, at_vectors, at_tableau, bytes;
+    bool     near; /* by one block, in registers (refit_near.cuh) */
 } cull_cuda_refit_call;
 
 /* Where things lie in shared memory, from byte `from` on, of `most`, for atoms shared by so many

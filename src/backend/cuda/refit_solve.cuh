@@ -10,6 +10,7 @@
 #ifndef CULL_BACKEND_CUDA_REFIT_SOLVE_CUH
 #define CULL_BACKEND_CUDA_REFIT_SOLVE_CUH
 
+#include "backend/cuda/refit_near.cuh"
 #include "backend/cuda/refit_tableau.cuh"
 
 #define CULL_REFIT_SLACK 1e-12 /* of its scale: a sign that cannot be told */
@@ -44,7 +45,7 @@ template <bool TOGETHER> static __device__ double cull_refit_norm(cull_refit<TOG
 
 /* Atoms of no length weigh nothing; of the rest those with a weight begin above zero, or none. */
 template <bool TOGETHER>
-static __device__ void cull_refit_begin(cull_refit<TOGETHER> &f, bool with_weights)
+static __device__ void cull_refit_sides(cull_refit<TOGETHER> &f, bool with_weights)
 {
     for (unsigned i = f.first + threadIdx.x; i < f.end; i += blockDim.x) {
         bool usable = f.square[i] > 0 && 1 / f.r[i] < HUGE_VAL;
@@ -55,20 +56,28 @@ static __device__ void cull_refit_begin(cull_refit<TOGETHER> &f, bool with_weigh
         f.point[i] = 0;
     }
     cull_meet(f.crew);
-    cull_refit_reset(f);
 }
 
+/* The tableau in memory, of any size. */
+template <bool TOGETHER> struct cull_refit_far {
+    __device__ __forceinline__ void begin(cull_refit<TOGETHER> &f) { cull_refit_reset(f); }
+    __device__ __forceinline__ void solve(cull_refit<TOGETHER> &f) { cull_refit_solve(f); }
+};
+
 /* Block principal pivoting; whether it came to an end. */
-template <bool TOGETHER> static __device__ bool cull_refit_exchange_all(cull_refit<TOGETHER> &f)
+template <bool TOGETHER, typename Tableau>
+static __device__ __forceinline__ bool cull_refit_exchange_all(cull_refit<TOGETHER> &f,
+                                                               Tableau              &tableau)
 {
     double   fewest = f.n + 1.0;
     unsigned tries = CULL_REFIT_TRIES;
 
-    cull_refit_begin(f, true);
+    cull_refit_sides(f, true);
+    tableau.begin(f);
     for (;;) {
         double norm = 0, count = 0;
 
-        cull_refit_solve(f);
+        tableau.solve(f);
         norm = cull_refit_norm(f);
         for (unsigned i = f.first + threadIdx.x; i < f.end; i += blockDim.x)
             count += cull_refit_wrong(f, i, norm);
@@ -84,6 +93,21 @@ template <bool TOGETHER> static __device__ bool cull_refit_exchange_all(cull_ref
             if (cull_refit_wrong(f, i, norm))
                 f.side[i] = f.side[i] == CULL_SIDE_ABOVE ? CULL_SIDE_ZERO : CULL_SIDE_ABOVE;
     }
+}
+
+static __device__ __forceinline__ bool cull_refit_exchange(cull_refit<false> &f)
+{
+    cull_refit_far<false> far;
+    cull_refit_near       near;
+
+    return f.of->near ? cull_refit_exchange_all(f, near) : cull_refit_exchange_all(f, far);
+}
+
+static __device__ __forceinline__ bool cull_refit_exchange(cull_refit<true> &f)
+{
+    cull_refit_far<true> far;
+
+    return cull_refit_exchange_all(f, far);
 }
 
 /* The atom at zero along which the error falls most for its length; key 0: along none. */
@@ -145,7 +169,8 @@ template <bool TOGETHER> static __device__ void cull_refit_descend(cull_refit<TO
 {
     double most = 0;
 
-    cull_refit_begin(f, false);
+    cull_refit_sides(f, false);
+    cull_refit_reset(f);
     cull_refit_solve(f);
     for (cull_said in = cull_refit_steepest(f); in.key; in = cull_refit_steepest(f)) {
         double reached = 0;
@@ -189,7 +214,7 @@ template <bool TOGETHER> static __device__ void cull_refit_run(cull_refit<TOGETH
         f.old[i] = i < of.picked ? of.weight[i] : 0;
     }
     cull_meet(f.crew);
-    if (!cull_refit_exchange_all(f)) cull_refit_descend(f);
+    if (!cull_refit_exchange(f)) cull_refit_descend(f);
     for (unsigned i = f.first + threadIdx.x; i < f.end; i += blockDim.x)
         if (!(f.x[i] > 0)) f.x[i] = 0;
     now = cull_refit_error(f, f.x);

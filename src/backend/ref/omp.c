@@ -229,7 +229,7 @@ cull_status cull_ref_omp_pursue(cull_omp_problem *problem, const cull_omp_option
     x.absolute = options->pick != CULL_PICK_SIGNED && !options->nonnegative;
     TRY(cull_ref_omp_alloc(&x, options->memory ? options->memory : (size_t)1 << 30, number));
     cull_ref_omp_make(&x);
-    problem->ridge = x.ridge = options->ridge * mean_square(&x);
+    problem->ridge = x.ridge = options->ridge * (options->absolute ? 1 : mean_square(&x));
     TRY(check_finite(&x, number));
     problem->residual = NAN;
     problem->stop = CULL_OMP_ZERO_TARGET;

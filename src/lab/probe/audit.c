@@ -24,6 +24,7 @@ static void clear_work(cull_audit_work *w)
     cull_base_free(w->confidence);
     cull_base_free(w->predicted);
     cull_base_free(w->order);
+    cull_base_free(w->by);
     cull_base_free(w->times);
     cull_trainer_destroy(w->t);
 }
@@ -175,6 +176,20 @@ done:
     return status;
 }
 
+/* By somebody else's word. */
+static cull_status sort_by(cull_audit_work *w, const cull_audit_options *options)
+{
+    cull_status status = CULL_OK;
+
+    if (options->hards != w->set->count)
+        FAIL(CULL_BAD_ARGUMENT, "an audit of %zu examples, and %zu are said to be hard or not",
+             w->set->count, options->hards);
+    TRY(cull_base_alloc(w->set->count, sizeof *w->by, "an audit", &w->by));
+    TRY(sort_places(options->hard, w->set->count, w->by));
+done:
+    return status;
+}
+
 /* The run's own counts; any whole type. */
 static cull_status read_times(cull_audit_work *w, const char *path)
 {
@@ -228,6 +243,7 @@ cull_status cull_audit(const cull_recipe *recipe, const cull_audit_options *opti
     if (options->selection) TRY(read_times(&w, options->selection));
     TRY(score_all(&w));
     TRY(rank(&w, &r));
+    if (options->hard) TRY(sort_by(&w, options));
     if (w.times) count_times(&w, &r);
     if (options->path)
         TRY(cull_audit_write(&w, &r, options->examples ? options->examples : SHOWN, options->path));

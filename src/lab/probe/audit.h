@@ -12,7 +12,9 @@ typedef struct cull_audit_work {
     double             *loss, *confidence; /* [count] by place                    */
     int32_t            *predicted;         /* [count]                             */
     uint32_t           *order;             /* [count] places, ascending by loss   */
-    double             *times;             /* [count] how often trained; or NULL  */
+    uint32_t           *by;                /* [count] places, ascending by how hard they are said
+                                              to be; NULL: as by loss                       */
+    double *times;                         /* [count] how often trained; or NULL  */
 } cull_audit_work;
 
 /* audit_write.c: the .npz file, with the `examples` easiest and hardest. */

@@ -43,6 +43,7 @@ static cull_status gather(const cull_audit_work *w, size_t each, cull_records_au
     const cull_dataset *set = w->set;
     cull_status         status = CULL_OK;
     size_t              n = set->count, count = 2 * (2 * each > n ? n / 2 : each);
+    const uint32_t     *by = w->by ? w->by : w->order;
     const void         *from = NULL;
     void               *buffer = NULL;
     uint8_t            *pixels = NULL;
@@ -60,7 +61,7 @@ static cull_status gather(const cull_audit_work *w, size_t each, cull_records_au
     TRY(cull_base_alloc(1, cull_data_row_bytes(set), "an audit", &buffer));
     for (size_t i = 0; i < count; i++) {
         bool     hard = i >= count / 2;
-        uint32_t place = hard ? w->order[n - 1 - (i - count / 2)] : w->order[i];
+        uint32_t place = hard ? by[n - 1 - (i - count / 2)] : by[i];
 
         ((int32_t *)a->label.data)[i] = cull_data_labels(set)[place];
         ((int32_t *)a->predicted.data)[i] = w->predicted[place];

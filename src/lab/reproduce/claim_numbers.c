@@ -1,0 +1,370 @@
+/*
+ * lab/reproduce/claim_numbers.c - the numbers a claim is judged by, out of the folders.
+ *
+ * Seconds, joules and examples are those of the phases that are cost. An arm is held against the
+ * full run of its seed and value; where that value has none, against the first full run of the
+ * seed. A target that is never reached counts as infinitely late: a ratio of 0.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/probe/probe.h"
+#include "lab/reproduce/claim.h"
+#include "records/along.h"
+
+cull_status cull_claim_open(const cull_figure *figure, const char *folder, cull_claim_ground *out)
+{
+    cull_status       status = CULL_OK;
+    cull_records_list problems = {0};
+    char              path[CULL_DATA_PATH];
+    size_t            runs = figure ? figure->parts * figure->seeds : 0;
+    bool              there = false;
+
+    *out = (cull_claim_ground){.figure = figure};
+    if (runs) TRY(cull_base_alloc(runs, sizeof *out->run, "runs", &out->run));
+    for (size_t i = 0; i < runs; i++) {
+        TRY(cull_figure_folder(&figure->part[i / figure->seeds].is, 1 + i % figure->seeds, path));
+        TRY(cull_records_run_read(path, &out->run[i]));
+    }
+    if (!folder) goto done;
+    TRY(cull_records_points_read(folder, &out->points, &there, &problems));
+    TRY(cull_records_probes_read(folder, &out->probes, &there, &problems));
+done:
+    cull_records_list_clear(&problems);
+    return status;
+}
+
+void cull_claim_clear(cull_claim_ground *g)
+{
+    for (size_t i = 0; g->run && i < g->figure->parts * g->figure->seeds; i++)
+        cull_records_run_clear(&g->run[i]);
+    cull_base_free(g->run);
+    cull_records_points_clear(&g->points);
+    cull_records_probes_clear(&g->probes);
+    *g = (cull_claim_ground){0};
+}
+
+/* ---- runs ---- */
+
+static const cull_yardstick *measure_of(const cull_records_run *run)
+{
+    const cull_yardstick *by = cull_yardstick_find(run->info.metric);
+
+    return by ? by : &cull_yardstick_accuracy;
+}
+
+static bool is_at(const cull_figure_arm *arm, const char *at)
+{
+    char keep[24];
+
+    if (!at || strcmp(arm->value, at) == 0) return true;
+    (void)snprintf(keep, sizeof keep, "%g", arm->keep);
+    return !isnan(arm->keep) && strcmp(keep, at) == 0;
+}
+
+/* The full run that an arm is held against; SIZE_MAX: none is finished. */
+static size_t full_of(const cull_claim_ground *g, const cull_figure_arm *arm, uint64_t seed)
+{
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; i < g->figure->parts; i++) {
+        const cull_figure_arm *full = &g->figure->part[i].is;
+
+        if (!full->full || !cull_claim_finished(g, i, seed)) continue;
+        if (strcmp(full->value, arm->value) == 0) return i;
+        if (found == SIZE_MAX) found = i;
+    }
+    return found;
+}
+
+static double joules_of(const cull_records_work *work)
+{
+    double sum = 0;
+
+    for (int i = 0; i < CULL_PHASES_OF_COST; i++) sum += work->joules_by[i];
+    return sum > 0 ? sum : NAN;
+}
+
+/* What had been spent when a target was met. */
+static double spent_until(const cull_claim *rule, const cull_records_run *run, double error)
+{
+    const cull_records_line *look = cull_along_reach(run, measure_of(run), error);
+
+    if (!look) return INFINITY;
+    if (rule->of == CULL_CLAIM_SOONER) return cull_along_seconds(look);
+    if (rule->of == CULL_CLAIM_UPDATES) return cull_along_updates(look);
+    return look->so_far.trained;
+}
+
+static double against_full(const cull_claim *rule, const cull_records_run *run,
+                           const cull_records_run *full)
+{
+    const cull_yardstick *by = measure_of(full);
+    double                error = cull_yardstick_error(by, by->scale * full->info.test);
+    double                mine = 0, theirs = 0;
+
+    if (rule->of == CULL_CLAIM_SPEED)
+        return cull_records_spent(&full->info.work) / cull_records_spent(&run->info.work);
+    if (rule->of == CULL_CLAIM_ENERGY)
+        return joules_of(&full->info.work) / joules_of(&run->info.work);
+    mine = spent_until(rule, run, rule->target * error);
+    theirs = spent_until(rule, full, rule->target * error);
+    return rule->of == CULL_CLAIM_TRAINED ? mine / theirs : theirs / mine;
+}
+
+static double number_of(const cull_claim_ground *g, const cull_claim *rule, size_t arm,
+                        uint64_t seed)
+{
+    const cull_records_run *run = cull_claim_run(g, arm, seed);
+    const cull_yardstick   *by = measure_of(run);
+    size_t                  full = 0;
+
+    if (!cull_claim_finished(g, arm, seed)) return NAN;
+    if (rule->of == CULL_CLAIM_BEST) return by->scale * run->info.best;
+    if (rule->of == CULL_CLAIM_END || rule->of == CULL_CLAIM_RANKS)
+        return by->scale * run->info.test;
+    full = full_of(g, &g->figure->part[arm].is, seed);
+    return full == SIZE_MAX ? NAN : against_full(rule, run, cull_claim_run(g, full, seed));
+}
+
+/* Who stands on the right of an arm: the series at the same place, or, of one share alone, at its
+ * own; "SERIES@VALUE" is at that value. SIZE_MAX: nobody. */
+static size_t right_of(const cull_claim_ground *g, const cull_claim *rule, size_t left,
+                       uint64_t seed)
+{
+    const cull_figure_arm *arm = &g->figure->part[left].is, *full = &g->figure->part[0].is;
+    size_t                 length = strcspn(rule->right, "@"), found = SIZE_MAX, others = 0;
+    const char            *value = rule->right[length] ? rule->right + length + 1 : arm->value;
+
+    if (full->full && strcmp(rule->right, full->series) == 0) return full_of(g, arm, seed);
+    for (size_t i = 0; i < g->figure->parts; i++) {
+        const cull_figure_arm *other = &g->figure->part[i].is;
+
+        if (strlen(other->series) != length || memcmp(other->series, rule->right, length) != 0 ||
+            strcmp(other->value, value) != 0)
+            continue;
+        if (other->keep == arm->keep || (isnan(other->keep) && isnan(arm->keep))) return i;
+        found = i;
+        others++;
+    }
+    return others == 1 ? found : SIZE_MAX;
+}
+
+/* Full training stopped when it had cost what the arm did: the last look until then. */
+static double stopped_early(const cull_claim_ground *g, size_t arm, uint64_t seed)
+{
+    const cull_records_run   *run = cull_claim_run(g, arm, seed);
+    size_t                    at = full_of(g, &g->figure->part[arm].is, seed);
+    const cull_records_curve *curve = NULL;
+    const cull_yardstick     *by = measure_of(run);
+    double                    spent = cull_records_spent(&run->info.work), last = NAN;
+
+    if (at == SIZE_MAX) return NAN;
+    curve = &cull_claim_run(g, at, seed)->curves.of[CULL_RECORDS_TEST];
+    for (size_t i = 0; i < curve->count && cull_along_seconds(&curve->look[i]) <= spent; i++)
+        last = by->scale * curve->look[i].accuracy;
+    return last;
+}
+
+/* Of one arm and seed; NaN: not known. Where higher is worse, less is more. */
+static double difference_of(const cull_claim_ground *g, const cull_claim *rule, size_t arm,
+                            uint64_t seed)
+{
+    double left = number_of(g, rule, arm, seed);
+    bool   gain =
+        rule->of == CULL_CLAIM_BEST || rule->of == CULL_CLAIM_END || rule->of == CULL_CLAIM_RANKS;
+    bool   early = rule->right && strcmp(rule->right, "full-earlystop") == 0;
+    size_t right = rule->right && !early ? right_of(g, rule, arm, seed) : SIZE_MAX;
+    double against = NAN;
+
+    if (!rule->right || isnan(left)) return left - rule->to;
+    if (early)
+        against = stopped_early(g, arm, seed);
+    else
+        against = right == SIZE_MAX ? NAN : number_of(g, rule, right, seed);
+    if (isnan(against) || !gain) return left - against;
+    return cull_yardstick_gain(measure_of(cull_claim_run(g, arm, seed)), left, against);
+}
+
+/* Who is on the frontier of all points along training of one seed. */
+static cull_status front_of(const cull_claim_ground *g, const cull_claim *rule, uint64_t seed,
+                            double *out)
+{
+    cull_status       status = CULL_OK;
+    cull_along_point *point = NULL;
+    size_t            count = 0, n = 0;
+
+    *out = NAN;
+    for (size_t i = 0; i < g->figure->parts; i++)
+        count += cull_claim_run(g, i, seed)->curves.of[CULL_RECORDS_TEST].count;
+    if (count == 0) goto done;
+    TRY(cull_base_alloc(count, sizeof *point, "a frontier", &point));
+    for (size_t i = 0; i < g->figure->parts; i++) {
+        const cull_records_run   *run = cull_claim_run(g, i, seed);
+        const cull_records_curve *curve = &run->curves.of[CULL_RECORDS_TEST];
+
+        if (!cull_claim_finished(g, i, seed)) goto done; /* not before all are there */
+        for (size_t k = 0; k < curve->count; k++)
+            point[n++] =
+                (cull_along_point){.x = cull_along_seconds(&curve->look[k]),
+                                   .y = cull_along_error(measure_of(run), &curve->look[k]),
+                                   .whose = strcmp(g->figure->part[i].is.group, rule->left) == 0};
+    }
+    cull_along_front(point, n);
+    *out = 100 * cull_along_share(point, n, 1) - rule->to;
+done:
+    cull_base_free(point);
+    return status;
+}
+
+/* The mean over the places of one seed, or, for ranks, each of them. */
+static cull_status add_seed(const cull_claim_ground *g, const cull_claim *rule, uint64_t seed,
+                            double *out, size_t *pairs)
+{
+    cull_status status = CULL_OK;
+    double      sum = 0, one = NAN;
+    size_t      count = 0;
+
+    if (rule->of == CULL_CLAIM_FRONT) {
+        TRY(front_of(g, rule, seed, &one));
+        if (!isnan(one)) out[(*pairs)++] = one;
+        goto done;
+    }
+    for (size_t i = 0; i < g->figure->parts; i++) {
+        const cull_figure_arm *arm = &g->figure->part[i].is;
+
+        if (strcmp(arm->series, rule->left) != 0 || !is_at(arm, rule->at)) continue;
+        one = difference_of(g, rule, i, seed);
+        if (isnan(one)) continue;
+        if (rule->of == CULL_CLAIM_RANKS) out[(*pairs)++] = one;
+        sum += one;
+        count++;
+    }
+    if (count && rule->of != CULL_CLAIM_RANKS && isfinite(sum))
+        out[(*pairs)++] = sum / (double)count;
+done:
+    return status;
+}
+
+/* The steps that results of so many test examples come in. */
+static double resolution_of(const cull_claim_ground *g, const cull_claim *rule)
+{
+    const cull_records_run *run = g->run;
+
+    if (rule->of != CULL_CLAIM_BEST && rule->of != CULL_CLAIM_END) return 0;
+    for (size_t i = 0; i < g->figure->parts * g->figure->seeds; i++)
+        if (run[i].state == CULL_RECORDS_FINISHED && run[i].info.data.test > 0)
+            return cull_yardstick_step(measure_of(&run[i]), run[i].info.data.test);
+    return 0;
+}
+
+/* ---- points ---- */
+
+/* The height of the bar "SERIES VALUE", all its parts together; NaN: there is none. */
+static double bar_of(const cull_records_points *points, const char *series, const char *value)
+{
+    char   name[2 * CULL_POINT_NAME];
+    double sum = NAN;
+
+    (void)snprintf(name, sizeof name, "%s %s", series, value);
+    for (size_t i = 0; i < points->count; i++)
+        if (strcmp(points->point[i].value, name) == 0)
+            sum = isnan(sum) ? points->point[i].y : sum + points->point[i].y;
+    return sum;
+}
+
+/* Bars: left / right, for every bar of left; less `to`. */
+static void add_bars(const cull_records_points *points, const cull_claim *rule, double *out,
+                     size_t *pairs)
+{
+    size_t length = strlen(rule->left);
+
+    for (size_t i = 0; i < points->count; i++) {
+        const char *bar = points->point[i].value;
+        bool        again = false;
+        double      ratio = NAN;
+
+        if (strncmp(bar, rule->left, length) != 0 || bar[length] != ' ') continue;
+        for (size_t j = 0; j < i; j++) again = again || strcmp(points->point[j].value, bar) == 0;
+        if (again || (rule->at && strcmp(bar + length + 1, rule->at) != 0)) continue;
+        ratio = bar_of(points, rule->left, bar + length + 1);
+        if (rule->right) ratio /= bar_of(points, rule->right, bar + length + 1);
+        if (!isnan(ratio)) out[(*pairs)++] = ratio - rule->to;
+    }
+}
+
+static bool is_point(const cull_records_point *p, const cull_claim *rule, const char *series)
+{
+    return strcmp(p->series, series) == 0 && (!rule->at || strcmp(p->panel, rule->at) == 0);
+}
+
+static void add_points(const cull_records_points *points, const cull_claim *rule, double *out,
+                       size_t *pairs)
+{
+    for (size_t i = 0; i < points->count; i++) {
+        const cull_records_point *p = &points->point[i];
+        double                    against = rule->to;
+
+        if (!is_point(p, rule, rule->left)) continue;
+        if (rule->target > 0 && p->x != rule->target) continue; /* at this x alone */
+        if (rule->right) against = NAN;
+        for (size_t j = 0; rule->right && j < points->count; j++) {
+            const cull_records_point *q = &points->point[j];
+
+            if (is_point(q, rule, rule->right) && strcmp(p->panel, q->panel) == 0 &&
+                strcmp(p->value, q->value) == 0 && (p->x == q->x || (isnan(p->x) && isnan(q->x))))
+                against = q->y;
+        }
+        if (!isnan(against)) out[(*pairs)++] = p->y - against;
+    }
+}
+
+cull_status cull_claim_differences(const cull_claim_ground *g, const cull_claim *rule, double **out,
+                                   size_t *pairs, double *resolution)
+{
+    cull_status status = CULL_OK;
+    bool        points = rule->of == CULL_CLAIM_POINTS, bars = rule->of == CULL_CLAIM_BARS;
+    size_t      most = points || bars ? g->points.count
+                       : g->figure    ? g->figure->parts * g->figure->seeds
+                                      : 0;
+
+    *pairs = 0;
+    *resolution = 0;
+    TRY(cull_base_alloc(most ? most : 1, sizeof **out, "differences", out));
+    if (points) add_points(&g->points, rule, *out, pairs);
+    if (bars) add_bars(&g->points, rule, *out, pairs);
+    if (points || bars || !g->figure) goto done;
+    for (uint64_t seed = 1; seed <= g->figure->seeds; seed++)
+        TRY(add_seed(g, rule, seed, *out, pairs));
+    *resolution = resolution_of(g, rule);
+done:
+    return status;
+}
+
+cull_claimed cull_claim_wins(const cull_claim_ground *g, const cull_claim *rule)
+{
+    cull_claimed c = {.held = CULL_HELD_OPEN, .mean = NAN, .low = NAN, .high = NAN};
+    double       hits = 0;
+    cull_rate    rate;
+    char         keep[24];
+
+    for (size_t i = 0; i < g->probes.count; i++) {
+        const cull_records_probe *p = &g->probes.probe[i];
+
+        (void)snprintf(keep, sizeof keep, "%g", p->keep);
+        if (strcmp(p->strategy, rule->left) != 0 || isnan(p->win)) continue;
+        if (rule->at && strcmp(keep, rule->at) != 0) continue;
+        hits += p->win;
+        c.pairs++;
+    }
+    if (c.pairs == 0) return c;
+    rate = cull_probe_rate(hits, (double)c.pairs);
+    c.mean = 100 * rate.rate - rule->to;
+    c.low = 100 * rate.low - rule->to;
+    c.high = 100 * rate.high - rule->to;
+    c.held = cull_claim_side(rule, c.low, c.high);
+    return c;
+}
