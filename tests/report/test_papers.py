@@ -357,23 +357,29 @@ def wilcoxon(gains):
     return sum(abs(s - middle) >= abs(seen - middle) - 1e-9 for s in sums) / len(sums)
 
 
-def check_ranks(case, figure, table, what):
+def check_ranks(case, figure, section, table, what):
     lines = joined(a for a in figure["arms"] if not a["full"])
+    levels = ((".05", 6), (".01", 8), (".005", 9))
     case.expect(table[0] == ["Strategy"] + [called(l[0]) for l in lines], "%s: columns %s" % (what, table[0]))
-    for i, mine in enumerate(lines):
-        for j, other in enumerate(lines):
-            cell, gains = table[1 + i][1 + j], []
-            for a, b in itertools.product(mine, other):
-                if a["x"] == b["x"]:
-                    gains += [x.end - y.end for x, y in zip(runs_of(a), runs_of(b))]
-            if i == j:
-                case.expect(cell == "–", "%s: %s" % (what, cell))
-                continue
-            p, n = wilcoxon(gains), len(gains)
-            below = [level for level in (.05, .01, .005) if p <= level]
-            need = next(("%s needs %d more" % (w, k - n) for w, k in ((".05", 6), (".01", 8), (".005", 9)) if n < k), "")
-            want = "%sp = %.2g, n = %d%s%s" % ("%+.2f" % mean(gains) if abs(mean(gains)) >= .005 else "0.00", p, n, "below " + ("%g" % below[-1])[1:] if below else "", need)
-            case.expect(cell.replace("−", "-") == want, "%s: '%s', not '%s'" % (what, cell, want))
+    gains = {}
+    for (i, mine), (j, other) in itertools.permutations(enumerate(lines), 2):
+        seeds = {b["x"]: dict(zip(b["seed"], runs_of(b))) for b in other}
+        gains[i, j] = [run.end - seeds[a["x"]][seed].end for a in mine if a["x"] in seeds
+                       for seed, run in zip(a["seed"], runs_of(a)) if seed in seeds[a["x"]]]
+    counts = set(map(len, gains.values()))
+    for (i, j), gain in gains.items():
+        p, n = wilcoxon(gain), len(gain)
+        below = [level for level in (.05, .01, .005) if p <= level]
+        want = "%sp = %.2g%s" % ("%+.2f" % mean(gain) if abs(mean(gain)) >= .005 else "0.00", p,
+                                 "below " + ("%g" % below[-1])[1:] if below else "")
+        if len(counts) > 1:
+            want += "%d pair%s" % (n, "" if n == 1 else "s") + next(("%s needs %d more" % (w, k - n) for w, k in levels if n < k), "")
+        cell = table[1 + i][1 + j].replace("−", "-")
+        case.expect(cell == want, "%s: '%s', not '%s'" % (what, cell, want))
+        case.expect(table[1 + i][1 + i] == "–", "%s: a strategy against itself" % what)
+    n = min(counts)
+    words = " Every test is over %d pairs%s." % (n, "".join("; %s needs %d more" % (w, k - n) for w, k in levels if n < k))
+    case.expect((words in section) == (len(counts) == 1) and ("Every test" in section) == (len(counts) == 1), "%s: '%s'" % (what, words))
 
 
 def check_points(case, figure, drawns, what):
@@ -448,7 +454,7 @@ def check_figure(case, figure, section, drawns):
     elif kind == "targets":
         check_targets(case, figure, outline.tables[0], what)
     elif kind == "ranks":
-        check_ranks(case, figure, outline.tables[0], what)
+        check_ranks(case, figure, section, outline.tables[0], what)
     elif kind in ("lines", "bars"):
         check_points(case, figure, drawns, what)
     elif kind == "errors":
