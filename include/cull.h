@@ -16,6 +16,7 @@
  *     selector                       needs -> select -> observe, and its state
  *     options and strategies         what there is, and how to write another
  *     solvers                        orthogonal matching pursuit, facility location
+ *     devices, for bindings          their streams and memory (experimental)
  *     plug-ins                       what a strategy in a shared object calls
  *     diagnosis                      how good a subset is
  *     data sets                      what there is to train on
@@ -688,7 +689,8 @@ typedef struct cull_omp_problem {
     cull_tensor     h, p;   /* (N, D), (N, C)                                         */
     const uint32_t *row;    /* [n] rows of h and p that are atoms; NULL: 0 .. n-1     */
     int32_t         column; /* -1: all classes; c: only row c of the gradient, D+1 numbers */
-    const double   *b;      /* the target, (C, D+1) or with a column (D+1), bias last */
+    const double   *b;      /* the target, (C, D+1) or with a column (D+1), bias last;
+                               NULL: the atoms' mean                                  */
 
     /* results                                                                        */
     uint32_t     *index;  /* [budget] atoms in the order picked; the caller's       */
@@ -701,13 +703,16 @@ typedef struct cull_omp_problem {
 
 /* Solve `count` independent problems, in parallel over the backend's threads. Atoms
  * with weight zero (nonnegative) are not among the picked. CULL_TOO_LARGE when one
- * needs more than options->memory. backend NULL: "cpu" on one thread. */
+ * needs more than options->memory. backend NULL: "cpu" on one thread.
+ *
+ * All arrays of a problem (here and of facility location) lie together: on the host, or on the
+ * backend's device, which its tensors then say. What is told of a problem is on the host always. */
 CULL_API cull_status cull_omp(cull_backend *backend, cull_omp_problem *problems, size_t count,
                               const cull_omp_options *options);
 
 /* K (n, n) and, where not NULL, t = row means of K and b2 = mean of t, from H and P of
  * n examples of either dtype, in double: near gradients differ in the last digits of K. With a
- * target, t and b2 are towards its mean gradient. */
+ * target, t and b2 are towards its mean gradient. K and t lie where H does, b2 on the host. */
 CULL_API cull_status cull_gram(cull_backend *backend, const cull_tensor *h, const cull_tensor *p,
                                const cull_target *target, double *k, double *t, double *b2);
 
@@ -744,6 +749,51 @@ typedef struct cull_facility_problem {
 
 CULL_API cull_status cull_facility(cull_backend *backend, cull_facility_problem *problems,
                                    size_t count, const cull_facility_options *options);
+
+/* ---- devices, for bindings ------------------------------------------------------------ */
+
+/*
+ * Experimental: what a binding needs where signals lie on a device, beside tensors that say so. It
+ * may be another with any version. On the host the same calls work, and there are no streams.
+ *
+ * follow    from now on, work goes to a stream of the caller's (a cudaStream_t; NULL is one, the
+ *           legacy default), behind all that was asked of the backend and of the stream before.
+ *           CULL_UNSUPPORTED while it is captured into a graph: decisions wait for what they find.
+ * leave     back to the backend's own, behind that. The stream need not exist any longer. Also
+ *           where nothing was followed.
+ *
+ * So between the two nobody waits for what the caller's kernels write, nor they for the backend.
+ */
+CULL_API cull_status cull_backend_follow(cull_backend *backend, void *stream);
+CULL_API cull_status cull_backend_leave(cull_backend *backend);
+
+/* Experimental: arrays in a backend's memory, zeroed and from a 64-byte border on, in the order of
+ * its work. upload: from the host, which may be written to again at once; download: to the host,
+ * and waits. They end before the backend does. */
+CULL_API cull_status cull_memory_allocate(cull_backend *backend, size_t bytes, void **out);
+CULL_API void cull_memory_release(cull_backend *backend, void *data); /* NULL is fine; waits */
+CULL_API cull_status cull_memory_upload(cull_backend *backend, void *to, const void *from,
+                                        size_t bytes);
+CULL_API cull_status cull_memory_download(cull_backend *backend, void *to, const void *from,
+                                          size_t bytes);
+
+/* Experimental: a subset in the types that other libraries' arrays have. [count] of each, where the
+ * subset lies; NULL: not wanted. */
+typedef struct cull_subset_arrays {
+    size_t     size;  /* sizeof, or 0                                                     */
+    int64_t   *index; /* -1 for CULL_NO_ROW, as in the two below                          */
+    int64_t   *place;
+    int64_t   *group;
+    void      *weight; /* of dtype; may be the subset's own, if that is CULL_F64           */
+    cull_dtype dtype;  /* CULL_F32 or CULL_F64                                             */
+    double     scale;  /* weights are multiplied by it; 0: 1                               */
+} cull_subset_arrays;
+
+CULL_API cull_status cull_subset_give(const cull_subset *subset, const cull_subset_arrays *to);
+
+/* Experimental: integers (count) as places, on a backend whose memory `from` and `to` are. What is
+ * no place becomes CULL_NO_ROW, which is in no pool. */
+CULL_API cull_status cull_places_take(cull_backend *backend, const cull_tensor *from, uint32_t *to);
 
 /* ---- plug-ins ------------------------------------------------------------------------ */
 

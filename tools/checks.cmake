@@ -51,7 +51,7 @@ function(cull_python_tests name folder)
   add_test(NAME ${name} COMMAND ${PROJECT_BINARY_DIR}/python/venv/bin/python -m unittest discover
     -s ${PROJECT_SOURCE_DIR}/python/${folder})
   set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED python LABELS python TIMEOUT 600
-    ENVIRONMENT "CULL_PROGRAM=$<TARGET_FILE:program>;CULL_MODULES=${PROJECT_BINARY_DIR}/none;PYTHONDONTWRITEBYTECODE=1")
+    ENVIRONMENT "CULL_PROGRAM=$<TARGET_FILE:program>;CULL_MODULES=${PROJECT_BINARY_DIR}/none;PYTHONDONTWRITEBYTECODE=1;CULL_EMULATED=${PROJECT_BINARY_DIR}/tests/emu_module")
 endfunction()
 cull_python_tests(python_core tests)
 cull_python_tests(python_torch tests_torch)

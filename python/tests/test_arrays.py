@@ -138,7 +138,7 @@ class Refused(unittest.TestCase):
                      lambda: cull.select("sb", loss=loss, places=numpy.arange(M - 1), dataset_size=M))
         self.refused("count=5, but", bad, lambda: cull.select("sb", loss=loss, count=5, dataset_size=M))
         self.refused("dataset_size", bad, lambda: cull.select("sb", loss=loss, places=numpy.arange(M)))
-        self.refused("on CUDA device 1.*without CUDA", "UNSUPPORTED",
+        self.refused(r"on cuda:1, which cannot be used here: .*Or give it loss.cpu\(\)", "UNSUPPORTED",
                      lambda: cull.select("sb", loss=Foreign(loss, (2, 1)), count=M), NotImplementedError)
         self.refused("unseen is of type float64", bad, lambda: cull.select("sb", loss=loss, unseen=loss))
         self.refused("target is a mapping", bad, lambda: cull.select("glister", h=h, p=p, target=h), subject="target")
@@ -253,7 +253,7 @@ class Tensors(unittest.TestCase):
                            (torch.empty(4, device="meta"), "loss is on meta")):
             with self.subTest(words), self.assertRaisesRegex(cull.CullError, words):
                 cull.Selector("sb").select(loss=bad)
-        with self.assertRaisesRegex(NotImplementedError, r"on the host only.*without CUDA operations.*loss.cpu\(\)"):
+        with self.assertRaisesRegex(NotImplementedError, r"on meta.*on the host and on CUDA devices.*loss.cpu\(\)"):
             cull.Selector("sb").select(loss=torch.empty(4, device="meta"))
         with self.assertRaisesRegex(ValueError, "places"):
             cull.Selector("random").select(places=torch.zeros(4, dtype=torch.bfloat16))

@@ -71,8 +71,10 @@
  *               an unseen loss scores 1, and so do all where the others are 0
  *     match     a weighted subset whose mean gradient is near the rows' (or a target's): gram, omp,
  *               negative weights dropped, their places filled at random, refit
- *     cancel    what `gradient` made becomes zero where only rounding is left of it (cancel.c); the
- *               first row whose gradient's square is beyond doubles becomes the error word
+ *     widen     a subset in the types of callers' arrays: rows, places and groups as int64, weights
+ * in a type of theirs; narrow: their integers as places cancel    what `gradient` made becomes zero
+ * where only rounding is left of it (cancel.c); the first row whose gradient's square is beyond
+ * doubles becomes the error word
  */
 #ifndef CULL_BACKEND_BACKEND_H
 #define CULL_BACKEND_BACKEND_H
@@ -114,6 +116,8 @@ typedef enum cull_op_kind {
     CULL_OP_SAMPLE,
     CULL_OP_MATCH,
     CULL_OP_CANCEL,
+    CULL_OP_WIDEN,
+    CULL_OP_NARROW,
     CULL_OP_KINDS
 } cull_op_kind;
 
@@ -372,6 +376,19 @@ typedef struct cull_op_args {
             uint64_t           which; /* goes into the error word: CULL_TROUBLE_TARGET or 0  */
             cull_trouble      *trouble;
         } cancel;
+        struct {
+            size_t          count;
+            const uint32_t *index[3];  /* [count] any of them NULL, with its `to` */
+            int64_t        *to[3];     /* CULL_NO_ROW becomes -1                  */
+            const double   *weight;    /* [count]; or NULL                        */
+            void           *to_weight; /* of dtype; `weight` itself, if CULL_F64  */
+            cull_dtype      dtype;     /* CULL_F32 or CULL_F64                    */
+            double          scale;     /* of the weights                          */
+        } widen;
+        struct {
+            cull_tensor from; /* (count) integers, of any stride                  */
+            uint32_t   *to;   /* what is no place becomes CULL_NO_ROW             */
+        } narrow;
     };
 } cull_op_args;
 
@@ -414,6 +431,11 @@ typedef struct cull_queue_class {
     cull_status (*recorded)(cull_backend *backend, cull_recording **out);
     cull_status (*replay)(cull_backend *backend, const cull_recording *recording);
     void (*forget)(cull_backend *backend, cull_recording *recording);
+
+    /* NULL, both: there are no streams. Between the two, work goes to a stream of somebody else's,
+     * behind all that both were asked for; then to its own again, behind that. */
+    cull_status (*follow)(cull_backend *backend, void *stream);
+    cull_status (*leave)(cull_backend *backend);
 } cull_queue_class;
 
 /* Host memory, where everything is done at once (memory.c). */
@@ -459,15 +481,18 @@ extern const cull_op_class cull_host_augment, cull_host_resize, cull_host_gather
     [CULL_OP_KEPT] = &cull_host_kept, [CULL_OP_UPDATE] = &cull_host_update,                        \
     [CULL_OP_SUMMARY] = &cull_host_summary, [CULL_OP_TALLY] = &cull_host_tally, CULL_HOST_CHOICES
 
-/* Those of selection (check.c, draw.c, settle.c, ledger.c, sampling.c, match.c, cancel.c). */
+/* Those of selection (check.c, draw.c, settle.c, ledger.c, sampling.c, match.c, cancel.c, types.c).
+ */
 extern const cull_op_class cull_host_check, cull_host_score, cull_host_draw, cull_host_settle,
-    cull_host_record, cull_host_recall, cull_host_sample, cull_host_match, cull_host_cancel;
+    cull_host_record, cull_host_recall, cull_host_sample, cull_host_match, cull_host_cancel,
+    cull_host_widen, cull_host_narrow;
 #define CULL_HOST_CHOICES                                                                          \
     [CULL_OP_CHECK] = &cull_host_check, [CULL_OP_SCORE] = &cull_host_score,                        \
     [CULL_OP_DRAW] = &cull_host_draw, [CULL_OP_SETTLE] = &cull_host_settle,                        \
     [CULL_OP_RECORD] = &cull_host_record, [CULL_OP_RECALL] = &cull_host_recall,                    \
     [CULL_OP_SAMPLE] = &cull_host_sample, [CULL_OP_MATCH] = &cull_host_match,                      \
-    [CULL_OP_CANCEL] = &cull_host_cancel
+    [CULL_OP_CANCEL] = &cull_host_cancel, [CULL_OP_WIDEN] = &cull_host_widen,                      \
+    [CULL_OP_NARROW] = &cull_host_narrow
 
 /* For operations that keep nothing but the common head. */
 cull_status cull_host_create(cull_backend *backend, const cull_op_desc *desc, cull_op **out);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -36,23 +37,25 @@ static void beside(const char *file, char path[PATH])
 /* The error of the file that is there counts: what it needs may be missing. */
 static void *open_file(const char *file, char why[512])
 {
-    char        path[PATH];
-    const char *given = getenv("CULL_MODULES");
+    char        path[PATH] = "";
+    const char *given = getenv("CULL_MODULES"), *error = NULL;
     void       *handle = NULL;
 
-    if (given && snprintf(path, PATH, "%s/%s", given, file) < PATH)
-        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    else {
-        beside(file, path);
-        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    if (!handle) {
-        const char *error = dlerror();
-
-        (void)snprintf(why, 512, "%s", error ? error : "it cannot be opened");
-        if (!given) handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    }
-    return handle;
+    if (!given || snprintf(path, PATH, "%s/%s", given, file) >= PATH) beside(file, path);
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle) return handle;
+    error = dlerror();
+    if (access(path, F_OK) == 0)
+        (void)snprintf(why, 512, "%s cannot be opened: %s", file, error ? error : path);
+    else if (given)
+        (void)snprintf(why, 512, "%s is not where CULL_MODULES says, in %s", file, given);
+    else
+        (void)snprintf(why, 512,
+                       "%s is not beside the library: it is made where CUDA's compiler "
+                       "(nvcc) is when cull is built; build there, or say with "
+                       "CULL_MODULES where it lies",
+                       file);
+    return given ? NULL : dlopen(file, RTLD_NOW | RTLD_LOCAL);
 }
 
 cull_status cull_module_open(const char *file, const char *name, cull_module *out)
@@ -64,8 +67,7 @@ cull_status cull_module_open(const char *file, const char *name, cull_module *ou
     char                why[512] = "";
     void               *handle = open_file(file, why);
 
-    if (!handle)
-        FAIL_ABOUT(CULL_UNSUPPORTED, file, "this build has no %s backend here: %s", name, why);
+    if (!handle) FAIL_ABOUT(CULL_UNSUPPORTED, file, "no backend '%s': %s", name, why);
     *(void **)&entry = dlsym(handle, CULL_MODULE_SYMBOL);
     if (!entry) FAIL_ABOUT(CULL_UNSUPPORTED, file, "%s holds no backend", file);
     entry(&calls, &offer);

@@ -1,21 +1,48 @@
 /* select/facility.c - cull_facility: facility location, checked whole before anything runs. */
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 
-#include "backend/backend.h"
 #include "base/alloc.h"
 #include "base/sized.h"
+#include "select/there.h"
 #include "tensor/tensor.h"
 
-static cull_status check_similarity(const cull_facility_problem *problem, size_t number)
+static bool is_there(const cull_sel_looks *looks)
+{
+    return looks->kit.backend && !cull_backend_on_host(looks->kit.backend);
+}
+
+static cull_status check_similarity_there(const cull_facility_problem *problem,
+                                          cull_sel_looks *looks, size_t number)
+{
+    cull_status  status = CULL_OK;
+    cull_trouble trouble = {0};
+
+    TRY(cull_sel_look_values(looks, &problem->similarity, 0, DBL_MAX, 0));
+    TRY(cull_sel_look_end(looks, &trouble));
+    if (!trouble.what) return CULL_OK;
+    if (trouble.found < 0 && isfinite(trouble.found))
+        FAIL(CULL_BAD_ARGUMENT, "problem %zu: similarity row %zu has a number below zero", number,
+             (size_t)trouble.row);
+    FAIL(CULL_NOT_FINITE, "problem %zu: similarity row %zu is not finite", number,
+         (size_t)trouble.row);
+done:
+    return status;
+}
+
+static cull_status check_similarity(const cull_facility_problem *problem, cull_sel_looks *looks,
+                                    size_t number)
 {
     cull_status        status = CULL_OK;
     const cull_tensor *s = &problem->similarity;
     size_t             n = problem->count, row = 0;
 
-    TRY(cull_tensor_check(s, "similarity", 2, n, false));
+    TRY(cull_tensor_check_on(s, "similarity", cull_sel_where(looks->kit.backend), 2, n, false));
     if ((size_t)s->shape[1] != n)
         FAIL(CULL_BAD_ARGUMENT, "problem %zu: similarity is %zu by %lld, not square", number, n,
              (long long)s->shape[1]);
+    if (is_there(looks)) return check_similarity_there(problem, looks, number);
     row = cull_tensor_first_not_finite(s, n);
     if (row < n)
         FAIL(CULL_NOT_FINITE, "problem %zu: similarity row %zu is not finite", number, row);
@@ -48,14 +75,22 @@ static bool row_is_small(const cull_tensor *t, size_t row)
     return true;
 }
 
-static cull_status check_signals(const cull_facility_problem *problem, size_t number)
+static cull_status check_signals(const cull_facility_problem *problem, cull_sel_looks *looks,
+                                 size_t number)
 {
     cull_status status = CULL_OK;
+    cull_device device = cull_sel_where(looks->kit.backend);
     size_t      rows = problem->count;
+    char        name[64];
 
     if (problem->row) rows = problem->h.shape[0] > 0 ? (size_t)problem->h.shape[0] : 0;
-    TRY(cull_tensor_check(&problem->h, "h", 2, rows, false));
-    TRY(cull_tensor_check(&problem->p, "p", 2, rows, false));
+    TRY(cull_tensor_check_on(&problem->h, "h", device, 2, rows, false));
+    TRY(cull_tensor_check_on(&problem->p, "p", device, 2, rows, false));
+    if (is_there(looks)) {
+        (void)snprintf(name, sizeof name, "problem %zu", number);
+        return cull_sel_look_last_layer(looks, &problem->h, &problem->p, problem->row,
+                                        problem->count, CULL_FACILITY_MOST, name);
+    }
     for (size_t i = 0; i < problem->count; i++) {
         size_t row = problem->row ? problem->row[i] : i;
         if (row >= rows)
@@ -69,7 +104,8 @@ done:
     return status;
 }
 
-static cull_status check_problem(const cull_facility_problem *problem, size_t number)
+static cull_status check_problem(const cull_facility_problem *problem, cull_sel_looks *looks,
+                                 size_t number)
 {
     cull_status status = CULL_OK;
 
@@ -82,9 +118,9 @@ static cull_status check_problem(const cull_facility_problem *problem, size_t nu
     if (!problem->index || !problem->weight)
         FAIL(CULL_BAD_ARGUMENT, "problem %zu: index and weight must be given", number);
     if (cull_tensor_present(&problem->similarity))
-        TRY(check_similarity(problem, number));
+        TRY(check_similarity(problem, looks, number));
     else
-        TRY(check_signals(problem, number));
+        TRY(check_signals(problem, looks, number));
 done:
     return status;
 }
@@ -112,8 +148,8 @@ cull_status cull_facility(cull_backend *backend, cull_facility_problem *problems
 {
     cull_status            status = CULL_OK;
     cull_backend          *own = NULL;
-    cull_op               *op = NULL;
-    cull_op_desc           desc = {.kind = CULL_OP_FACILITY};
+    cull_sel_looks         looks = {.kit.backend = backend};
+    size_t                 most = 0;
     cull_facility_options  defaults = {0};
     cull_op_args           args = {0};
     cull_facility_problem *given = problems, *copies = NULL;
@@ -128,17 +164,18 @@ cull_status cull_facility(cull_backend *backend, cull_facility_problem *problems
     args.facility.count = count;
     args.facility.options = options ? options : &defaults;
     TRY(check_options(args.facility.options));
-    for (size_t i = 0; i < count; i++) {
-        TRY(check_problem(problems + i, i));
-        if (problems[i].count > desc.rows) desc.rows = problems[i].count;
-    }
     if (!backend) TRY(cull_backend_open("cpu", 1, &own));
-    TRY(cull_op_ready(backend ? backend : own, &desc, &op));
-    TRY(cull_op_run(op, &args));
+    if (!backend) looks.kit.backend = own;
+    for (size_t i = 0; i < count; i++) {
+        TRY(check_problem(problems + i, &looks, i));
+        if (problems[i].count > most) most = problems[i].count;
+    }
+    TRY(cull_kit_run(&looks.kit, CULL_OP_FACILITY, most, &args));
+    TRY(cull_backend_wait(looks.kit.backend)); /* then it is told */
 done:
     cull_sized_give_all(given, copies, count, sizeof *copies);
     cull_base_free(copies);
-    cull_op_destroy(op);
+    if (looks.kit.backend) cull_kit_clear(&looks.kit);
     cull_backend_close(own);
     return status;
 }

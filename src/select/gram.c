@@ -1,28 +1,87 @@
 /* select/gram.c - cull_gram: the Gram matrix of last-layer gradients, checked and run. */
-#include "backend/backend.h"
+#include <float.h>
+
+#include "select/there.h"
 #include "tensor/tensor.h"
 
-static cull_status check_finite(const cull_tensor *t, const char *name)
-{
-    size_t rows = (size_t)t->shape[0], row = cull_tensor_first_not_finite(t, rows);
+/* What a call is about. */
+struct call {
+    cull_backend      *backend; /* NULL: the host's */
+    const cull_tensor *h, *p;
+    const cull_target *target; /* NULL: none        */
+    cull_sel_looks     looks;
+};
 
-    if (row < rows) return cull_fail(CULL_NOT_FINITE, "%s of example %zu is not finite", name, row);
-    return CULL_OK;
+static bool is_there(const struct call *call)
+{
+    return call->backend && !cull_backend_on_host(call->backend);
 }
 
-static cull_status check_target(const cull_tensor *h, const cull_tensor *p,
-                                const cull_target *target)
+static cull_status check_finite(struct call *call, const cull_tensor *t, const char *name)
+{
+    cull_trouble trouble = {0};
+    cull_status  status = CULL_OK;
+    size_t       rows = (size_t)t->shape[0], row = rows;
+
+    if (is_there(call)) {
+        TRY(cull_sel_look_values(&call->looks, t, -DBL_MAX, DBL_MAX, 0));
+        TRY(cull_sel_look_end(&call->looks, &trouble));
+        if (trouble.what) row = (size_t)trouble.row;
+    } else {
+        row = cull_tensor_first_not_finite(t, rows);
+    }
+    if (row < rows) FAIL(CULL_NOT_FINITE, "%s of example %zu is not finite", name, row);
+done:
+    return status;
+}
+
+/* Two matrices of as many rows. */
+static cull_status check_pair(struct call *call, const cull_tensor *h, const cull_tensor *p,
+                              size_t rows, const char *const names[2])
 {
     cull_status status = CULL_OK;
+    cull_device device = cull_sel_where(call->backend);
 
-    TRY(cull_tensor_check(&target->h, "target h", 2, target->count, false));
-    TRY(cull_tensor_check(&target->p, "target p", 2, target->count, false));
+    TRY(cull_tensor_check_on(h, names[0], device, 2, rows, false));
+    TRY(cull_tensor_check_on(p, names[1], device, 2, rows, false));
+    TRY(check_finite(call, h, names[0]));
+    TRY(check_finite(call, p, names[1]));
+done:
+    return status;
+}
+
+static cull_status check(struct call *call)
+{
+    static const char *const own[] = {"h", "p"}, *const others[] = {"target h", "target p"};
+    cull_status        status = CULL_OK;
+    const cull_tensor *h = call->h, *p = call->p;
+    const cull_target *target = call->target;
+
+    if (h->dims != 2 || h->shape[0] < 1) FAIL(CULL_BAD_ARGUMENT, "gram: h is not (n, D), n >= 1");
+    TRY(check_pair(call, h, p, (size_t)h->shape[0], own));
+    if (!target) return CULL_OK;
+    TRY(check_pair(call, &target->h, &target->p, target->count, others));
     if (target->h.shape[1] != h->shape[1] || target->p.shape[1] != p->shape[1])
         FAIL(CULL_BAD_ARGUMENT, "the target is %lld by %lld wide, the examples %lld by %lld",
              (long long)target->h.shape[1], (long long)target->p.shape[1], (long long)h->shape[1],
              (long long)p->shape[1]);
-    TRY(check_finite(&target->h, "target h"));
-    TRY(check_finite(&target->p, "target p"));
+done:
+    return status;
+}
+
+/* On a device b2 is written there first. */
+static cull_status run(struct call *call, double *k, double *t, double *b2)
+{
+    cull_status  status = CULL_OK;
+    cull_kit    *kit = &call->looks.kit;
+    cull_op_args args = {
+        .gram = {.h = call->h, .p = call->p, .target = call->target, .k = k, .t = t, .b2 = b2}};
+
+    if (is_there(call) && b2)
+        TRY(cull_kit_allocate(kit, 1, sizeof *b2, "a Gram matrix", &args.gram.b2));
+    TRY(cull_kit_run(kit, CULL_OP_GRAM, (size_t)call->h->shape[0], &args));
+    if (is_there(call) && b2)
+        TRY(cull_backend_download(call->backend, b2, args.gram.b2, sizeof *b2));
 done:
     return status;
 }
@@ -32,26 +91,17 @@ cull_status cull_gram(cull_backend *backend, const cull_tensor *h, const cull_te
 {
     cull_status   status = CULL_OK;
     cull_backend *own = NULL;
-    cull_op      *op = NULL;
-    cull_op_desc  desc = {.kind = CULL_OP_GRAM};
-    cull_op_args  args = {.gram = {.h = h, .p = p, .k = k, .t = t, .b2 = b2}};
+    struct call   call = {.backend = backend, .h = h, .p = p};
 
     if (!h || !p || !k) FAIL(CULL_BAD_ARGUMENT, "gram: h, p and k must be given");
-    if (h->dims != 2 || h->shape[0] < 1) FAIL(CULL_BAD_ARGUMENT, "gram: h is not (n, D), n >= 1");
-    desc.rows = (size_t)h->shape[0];
-    TRY(cull_tensor_check(h, "h", 2, desc.rows, false));
-    TRY(cull_tensor_check(p, "p", 2, desc.rows, false));
-    TRY(check_finite(h, "h"));
-    TRY(check_finite(p, "p"));
-    if (target && target->count > 0) {
-        TRY(check_target(h, p, target));
-        args.gram.target = target;
-    }
+    if (target && target->count > 0) call.target = target;
     if (!backend) TRY(cull_backend_open("cpu", 1, &own));
-    TRY(cull_op_ready(backend ? backend : own, &desc, &op));
-    TRY(cull_op_run(op, &args));
+    if (!backend) call.backend = own;
+    call.looks.kit.backend = call.backend;
+    TRY(check(&call));
+    TRY(run(&call, k, t, b2));
 done:
-    cull_op_destroy(op);
+    if (call.looks.kit.backend) cull_kit_clear(&call.looks.kit);
     cull_backend_close(own);
     return status;
 }

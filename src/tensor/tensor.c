@@ -104,20 +104,31 @@ void cull_tensor_to_double(const cull_tensor *t, size_t count, double *out)
     for (size_t i = 0; i < count; i++) out[i] = cull_tensor_get(t, i);
 }
 
+static bool is_of_type(const cull_tensor *t, bool host, bool integral)
+{
+    if (integral) return cull_dtype_size(t->dtype) != 0 && !cull_tensor_is_float(t);
+    return t->dtype == CULL_F32 || t->dtype == CULL_F64 || (!host && t->dtype == CULL_BF16);
+}
+
 cull_status cull_tensor_check(const cull_tensor *t, const char *name, int dims, size_t rows,
                               bool integral)
+{
+    return cull_tensor_check_on(t, name, (cull_device){0}, dims, rows, integral);
+}
+
+cull_status cull_tensor_check_on(const cull_tensor *t, const char *name, cull_device device,
+                                 int dims, size_t rows, bool integral)
 {
     cull_status status = CULL_OK;
 
     if (!cull_tensor_present(t)) FAIL(CULL_BAD_ARGUMENT, "%s is missing", name);
-    TRY(cull_device_check(t->device, (cull_device){0}, name));
+    TRY(cull_device_check(t->device, device, name));
     if (t->dims != dims)
         FAIL(CULL_BAD_ARGUMENT, "%s has %d dimensions, %d expected", name, t->dims, dims);
     if (t->shape[0] < 0 || (size_t)t->shape[0] != rows)
         FAIL(CULL_BAD_ARGUMENT, "%s has %lld rows, %zu expected", name, (long long)t->shape[0],
              rows);
-    if (integral ? cull_dtype_size(t->dtype) == 0 || cull_tensor_is_float(t)
-                 : t->dtype != CULL_F32 && t->dtype != CULL_F64)
+    if (!is_of_type(t, cull_device_same(device, (cull_device){0}), integral))
         FAIL(CULL_BAD_ARGUMENT, "%s is %s, %s expected", name, cull_dtype_name(t->dtype),
              integral ? "an integer type" : "float32 or float64");
     if (dims == 2 && (t->shape[1] < 1 || t->stride[1] != 1 || t->stride[0] < t->shape[1]))

@@ -54,6 +54,9 @@ void cull_tensor_to_double(const cull_tensor *t, size_t count, double *out);
  */
 cull_status cull_tensor_check(const cull_tensor *t, const char *name, int dims, size_t rows,
                               bool integral);
+/* The same of one that lies on `device`, where floats may be bfloat16 too. */
+cull_status cull_tensor_check_on(const cull_tensor *t, const char *name, cull_device device,
+                                 int dims, size_t rows, bool integral);
 
 /* The first row with a NaN or infinity, or `rows` when there is none. */
 size_t cull_tensor_first_not_finite(const cull_tensor *t, size_t rows);

@@ -46,3 +46,18 @@ if(CULL_SANITIZE)
     -fno-sanitize-recover=all -g1)
 endif()
 set(emu_objects $<TARGET_OBJECTS:emu> $<TARGET_OBJECTS:emu_kernels>)
+
+# The module of selection over the imitation, for the Python tests alone: libcull_select opens it as "cuda" where
+# CULL_MODULES names its folder. It is installed nowhere.
+if(NOT CULL_SANITIZE)
+  add_library(emu_select MODULE ${PROJECT_SOURCE_DIR}/src/backend/cuda/module.c emu/emu_python.c ${emu_objects}
+    ${PROJECT_SOURCE_DIR}/src/backend/layers.c ${PROJECT_SOURCE_DIR}/src/backend/memory.c
+    ${PROJECT_SOURCE_DIR}/src/backend/kit.c ${PROJECT_SOURCE_DIR}/src/backend/operations.c
+    ${PROJECT_SOURCE_DIR}/src/tensor/tensor.c ${PROJECT_SOURCE_DIR}/src/tensor/device.c
+    ${PROJECT_SOURCE_DIR}/src/base/clock.c far/far_memory.c)
+  target_link_libraries(emu_select PRIVATE emu_flags cull_flags Threads::Threads m)
+  target_compile_definitions(emu_select PRIVATE CULL_WITHOUT_LAYERS)
+  target_link_options(emu_select PRIVATE -Wl,-Bsymbolic -Wl,--no-undefined)
+  set_target_properties(emu_select PROPERTIES OUTPUT_NAME cull_cuda_select LINKER_LANGUAGE CXX
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/emu_module)
+endif()

@@ -20,6 +20,12 @@ size_t emu_calls(void);
 size_t emu_mallocs(void);
 size_t emu_launches(void); /* of kernels, done   */
 size_t emu_replays(void);  /* of graphs, asked for */
+size_t emu_waits(void);    /* for what was asked for, where there was something */
+/* The largest copy to the host since this was asked last. */
+size_t emu_fetched(void);
+/* From here on the machine lacks something: "driver", "newer driver", "device" or "code"; NULL:
+ * nothing. So it is from the start where CULL_EMU_LACKS says so. */
+void emu_lack(const char *what);
 
 /* ---- inside ---- */
 

@@ -94,6 +94,12 @@ static const struct {
     ERROR(cudaErrorInvalidValue, "invalid argument"),
     ERROR(cudaErrorMemoryAllocation, "out of memory"),
     ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    ERROR(cudaErrorInsufficientDriver,
+          "CUDA driver version is insufficient for CUDA runtime version"),
+    ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
+    ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected"),
+    ERROR(cudaErrorNoKernelImageForDevice,
+          "no kernel image is available for execution on the device"),
     ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
     ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
     ERROR(cudaErrorIllegalState, "the operation cannot be performed in the present state"),
@@ -133,10 +139,43 @@ const char *cudaGetErrorName(cudaError_t error)
 
 /* ---- the device ---- */
 
+static struct {
+    bool        known;
+    const char *what; /* NULL: nothing */
+} lack;
+
+void emu_lack(const char *what)
+{
+    lack.known = true;
+    lack.what = what;
+}
+
+static bool lacks(const char *what)
+{
+    if (!lack.known) emu_lack(getenv("CULL_EMU_LACKS"));
+    return lack.what && strcmp(lack.what, what) == 0;
+}
+
+/* CULL_EMU_DEVICES (1) of them, whose memory is one. */
+static int devices(void)
+{
+    const char *count = getenv("CULL_EMU_DEVICES");
+
+    return count ? atoi(count) : 1;
+}
+
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = 1;
-    EMU_CALL(cudaSuccess);
+    cudaError_t error = cudaSuccess;
+
+    *count = 0;
+    if (lacks("driver") || lacks("newer driver"))
+        error = cudaErrorInsufficientDriver;
+    else if (lacks("device"))
+        error = cudaErrorNoDevice;
+    else
+        *count = devices();
+    EMU_CALL(error);
 }
 
 cudaError_t cudaGetDevice(int *device)
@@ -147,7 +186,7 @@ cudaError_t cudaGetDevice(int *device)
 
 static cudaError_t check_device(int device)
 {
-    return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    return device >= 0 && device < devices() ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
 cudaError_t cudaSetDevice(int device)
@@ -214,7 +253,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 
 cudaError_t cudaDriverGetVersion(int *version)
 {
-    *version = CUDART_VERSION;
+    *version = lacks("driver") ? 0 : lacks("newer driver") ? 12020 : CUDART_VERSION;
     EMU_CALL(cudaSuccess);
 }
 
@@ -256,6 +295,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
 static cudaError_t occupy(int *blocks, const void *function, int threads, size_t shared)
 {
     *blocks = 0;
+    if (lacks("code")) return cudaErrorNoKernelImageForDevice;
     if (!function || threads < 1) return cudaErrorInvalidValue;
     if (threads <= 1024 && shared <= emu_shared_most(function)) *blocks = 1;
     return cudaSuccess;

@@ -236,7 +236,7 @@ static cudaError_t launch(cudaGraphExec_t graph, cudaStream_t stream)
         return cudaErrorStreamCaptureUnsupported;
     }
     replays++;
-    emu_ask_again(&graph->list);
+    emu_ask_again(&graph->list, stream);
     return cudaSuccess;
 }
 

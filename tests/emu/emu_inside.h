@@ -50,7 +50,7 @@ struct CUstream_st {
 
 /* A thing goes to a stream, and belongs to it: done when somebody waits, or taken down. */
 cudaError_t emu_ask(cudaStream_t stream, struct emu_work *work);
-void        emu_ask_again(const struct emu_list *list);
+void        emu_ask_again(const struct emu_list *list, cudaStream_t stream);
 void        emu_settle(void); /* all that was asked for is done */
 /* The call waits, or makes or ends memory: may it, now? */
 cudaError_t emu_may_wait(void);
@@ -66,8 +66,9 @@ struct emu_clock {
 struct CUevent_st {
     bool                recorded, passed, timed;
     double              seconds;
-    struct emu_capture *capture; /* recorded there, at clock */
-    size_t              serial;  /* of that capture          */
+    size_t              at, round; /* outside of captures: which entry of which round, from 1 */
+    struct emu_capture *capture;   /* recorded there, at clock */
+    size_t              serial;    /* of that capture          */
     struct emu_clock    clock;
 };
 void        emu_capture_add(cudaStream_t stream, struct emu_work *work);

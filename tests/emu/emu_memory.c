@@ -12,6 +12,7 @@
 
 static struct far_memory memory;
 static size_t            mallocs, fail_at; /* 0: not planned */
+static size_t            fetched;
 
 static struct pinned {
     struct pinned *next;
@@ -27,6 +28,14 @@ void emu_fail_malloc(size_t nth)
 size_t emu_mallocs(void)
 {
     return mallocs;
+}
+
+size_t emu_fetched(void)
+{
+    size_t bytes = fetched;
+
+    fetched = 0;
+    return bytes;
 }
 
 void emu_memory_open(bool may)
@@ -220,6 +229,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
         emu_capture_spoil(emu_stream(stream)->capture);
         return cudaErrorStreamCaptureUnsupported;
     }
+    if (to_host && !from_host && bytes > fetched) fetched = bytes;
     error = emu_ask(stream, &make_moved(do_copy, to, bytes, from, along)->work);
     if (waits && error == cudaSuccess) emu_settle();
     return error;

@@ -30,27 +30,118 @@ void emu_list_clear(struct emu_list *list)
     *list = (struct emu_list){0};
 }
 
-static struct emu_list asked; /* of all streams, in the order of the calls */
-static bool            settling;
+/* ---- what was asked for ---- */
+
+/* In the order of the calls. Streams are told apart by their addresses, which nobody follows here.
+ */
+static struct entry {
+    struct emu_work *work; /* NULL: the stream waits, and nothing else */
+    const void      *stream;
+    size_t           behind; /* which entry it waits for, from 1; 0: none but those before it */
+} * asked;
+static size_t askeds, asked_room, rounds = 1, waits;
+static bool   settling;
+
+size_t emu_waits(void)
+{
+    return waits;
+}
+
+static void add(struct emu_work *work, const void *stream, size_t behind)
+{
+    if (askeds == asked_room) {
+        asked_room = 2 * asked_room + 64;
+        asked = realloc(asked, asked_room * sizeof *asked);
+        emu_insist(asked != NULL, "no memory");
+    }
+    if (work) work->holders++;
+    asked[askeds++] = (struct entry){work, stream, behind};
+}
+
+enum { STREAMS = 64 };
+
+/* Of a round's streams, where each of them is. */
+struct turns {
+    const void *stream[STREAMS];
+    size_t      next[STREAMS]; /* its first entry that is not done; askeds: none */
+    size_t      count;
+};
+
+/* The entry of that stream from `at` on. */
+static size_t next_of(const void *stream, size_t at)
+{
+    while (at < askeds && asked[at].stream != stream) at++;
+    return at;
+}
+
+static void find_streams(struct turns *turns)
+{
+    for (size_t i = 0; i < askeds; i++) {
+        size_t k = 0;
+
+        while (k < turns->count && turns->stream[k] != asked[i].stream) k++;
+        if (k < turns->count) continue;
+        emu_insist(k < STREAMS, "more streams at once than are kept in mind");
+        turns->stream[k] = asked[i].stream;
+        turns->next[k] = i;
+        turns->count++;
+    }
+}
+
+/* Of the streams that need not wait the one whose next entry was asked for last: only what an event
+ * orders is in order. */
+static size_t choose(const struct turns *turns, const bool *done)
+{
+    size_t best = turns->count;
+
+    for (size_t k = 0; k < turns->count; k++) {
+        size_t i = turns->next[k];
+
+        if (i == askeds || (asked[i].behind && !done[asked[i].behind - 1])) continue;
+        if (best == turns->count || i > turns->next[best]) best = k;
+    }
+    return best;
+}
+
+static void do_all(void)
+{
+    struct turns turns = {.count = 0};
+    bool        *done = calloc(askeds, sizeof *done);
+
+    emu_insist(done != NULL, "no memory");
+    find_streams(&turns);
+    for (size_t n = 0; n < askeds; n++) {
+        size_t k = choose(&turns, done), i = 0;
+
+        emu_insist(k < turns.count, "streams that wait for each other");
+        i = turns.next[k];
+        if (asked[i].work) {
+            asked[i].work->run(asked[i].work);
+            let_go(asked[i].work);
+        }
+        done[i] = true;
+        turns.next[k] = next_of(turns.stream[k], i + 1);
+    }
+    free(done);
+}
 
 void emu_settle(void)
 {
     emu_insist(!settling, "a call of the runtime inside a kernel, or behind one that never ended");
-    if (asked.count == 0) return;
+    if (askeds == 0) return;
     settling = true;
+    waits++;
     emu_memory_open(true);
-    for (size_t i = 0; i < asked.count; i++) {
-        asked.work[i]->run(asked.work[i]);
-        let_go(asked.work[i]);
-    }
+    do_all();
     emu_memory_open(false);
-    asked.count = 0;
+    askeds = 0;
+    rounds++;
     settling = false;
 }
 
-static void push(struct emu_work *work)
+static void push(struct emu_work *work, cudaStream_t stream)
 {
-    emu_list_add(&asked, work);
+    add(work, stream, 0);
     if (work->ask) work->ask(work);
 }
 
@@ -66,15 +157,15 @@ cudaError_t emu_ask(cudaStream_t stream, struct emu_work *work)
         emu_capture_spoil(emu_capture_here());
         error = cudaErrorStreamCaptureImplicit;
     } else {
-        push(work);
+        push(work, s);
     }
     if (error != cudaSuccess) free(work);
     return error;
 }
 
-void emu_ask_again(const struct emu_list *list)
+void emu_ask_again(const struct emu_list *list, cudaStream_t stream)
 {
-    for (size_t i = 0; i < list->count; i++) push(list->work[i]);
+    for (size_t i = 0; i < list->count; i++) push(list->work[i], emu_stream(stream));
 }
 
 cudaError_t emu_may_wait(void)
@@ -179,6 +270,8 @@ static void ask_mark(struct emu_work *work)
     event->recorded = true;
     event->passed = false;
     event->capture = NULL;
+    event->at = askeds;
+    event->round = rounds;
 }
 
 static void do_mark(struct emu_work *work)
@@ -239,7 +332,6 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     EMU_CALL(record(event, stream, cudaEventRecordDefault));
 }
 
-/* What was asked for earlier is done earlier: only captures must know who waits for whom. */
 static cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     cudaStream_t s = emu_stream(stream);
@@ -247,6 +339,7 @@ static cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsign
     if (!event) return cudaErrorInvalidResourceHandle;
     if (flags & cudaEventWaitExternal) return s->capture ? cudaSuccess : cudaErrorIllegalState;
     if (s->capture || emu_event_captured(event)) return emu_capture_wait(s, event);
+    if (event->recorded && event->round == rounds) add(NULL, s, event->at);
     return cudaSuccess;
 }
 

@@ -151,7 +151,97 @@ static void what_waits_in_a_recording_fails_and_the_next_one_does_not(void **sta
     cull_backend_release(b, a);
 }
 
+/* ---- a stream of the caller's ---- */
+
+/* The imitation does the stream that was asked last first, unless an event says otherwise. */
+static void a_stream_that_is_followed_is_in_order_with_the_backend(void **state)
+{
+    cull_backend *b = device(state);
+    char         *a = take(b, 8), *c = take(b, 8), *d = take(b, 8), fours[8], here[8];
+    cudaStream_t  theirs = NULL;
+
+    memset(fours, 4, sizeof fours);
+    assert_ok(cull_backend_wait(b)); /* new arrays are made zeros in our own stream */
+    assert_int_equal(cudaSuccess, cudaStreamCreateWithFlags(&theirs, cudaStreamNonBlocking));
+    for (int round = 0; round < 3; round++) {
+        assert_ok(cull_backend_fill(b, c, 1, 8)); /* our own, before */
+        assert_int_equal(cudaSuccess, cudaMemsetAsync(a, 2 + round, 8, theirs));
+        assert_ok(cull_backend_follow(b, theirs));
+        assert_ok(cull_backend_copy(b, d, a, 4)); /* what they wrote */
+        assert_ok(cull_backend_copy(b, d + 4, c, 4));
+        assert_ok(cull_backend_upload(b, c, fours, 8));
+        assert_ok(cull_backend_leave(b));
+        assert_int_equal(cudaSuccess, cudaMemsetAsync(a, 9, 8, theirs)); /* they go on at once */
+        assert_ok(cull_backend_copy(b, c, d, 2));                        /* and so do we */
+        assert_ok(cull_backend_download(b, here, c, 8));
+        assert_int_equal(2 + round, here[0]);
+        assert_int_equal(4, here[2]);
+        assert_bytes(b, d, 2 + round, 4);
+        assert_bytes(b, d + 4, 1, 4);
+        assert_bytes(b, a, 9, 8);
+    }
+    assert_int_equal(cudaSuccess, cudaStreamDestroy(theirs)); /* it is not missed */
+    assert_ok(cull_backend_fill(b, a, 3, 8));
+    assert_bytes(b, a, 3, 8);
+    assert_ok(cull_backend_follow(b, NULL)); /* the default stream is one too */
+    assert_ok(cull_backend_fill(b, a, 5, 8));
+    assert_ok(cull_backend_leave(b));
+    assert_ok(cull_backend_leave(b));
+    assert_bytes(b, a, 5, 8);
+    cull_backend_release(b, a);
+    cull_backend_release(b, c);
+    cull_backend_release(b, d);
+}
+
+static void what_cannot_be_followed_is_said(void **state)
+{
+    cull_backend *b = device(state);
+    char         *a = take(b, 8);
+    cudaStream_t  theirs = NULL;
+    cudaGraph_t   graph = NULL;
+
+    assert_int_equal(cudaSuccess, cudaStreamCreateWithFlags(&theirs, cudaStreamNonBlocking));
+    assert_int_equal(cudaSuccess, cudaStreamBeginCapture(theirs, cudaStreamCaptureModeRelaxed));
+    assert_fails(CULL_UNSUPPORTED, "outside of the capture", cull_backend_follow(b, theirs));
+    assert_int_equal(cudaSuccess, cudaStreamEndCapture(theirs, &graph)); /* nothing is spoiled */
+    assert_int_equal(cudaSuccess, cudaGraphDestroy(graph));
+    assert_ok(cull_backend_follow(b, theirs));
+    assert_fails(CULL_BAD_ARGUMENT, "leave that first", cull_backend_follow(b, theirs));
+    assert_ok(cull_backend_leave(b));
+    assert_fails(CULL_BAD_ARGUMENT, "a backend", cull_backend_follow(NULL, theirs));
+    emu_lose_device(1);
+    assert_fails(CULL_DEVICE, "illegal memory access", cull_backend_follow(b, theirs));
+    emu_lose_device(0);
+    assert_ok(cull_backend_follow(b, theirs));
+    emu_lose_device(1);
+    assert_fails(CULL_DEVICE, "illegal memory access", cull_backend_leave(b));
+    emu_lose_device(0);
+    assert_ok(cull_backend_fill(b, a, 6, 8)); /* on its own stream again */
+    assert_int_equal(cudaSuccess, cudaStreamDestroy(theirs));
+    assert_bytes(b, a, 6, 8);
+    cull_backend_release(b, a);
+}
+
 /* ---- failures ---- */
+
+static void a_device_that_is_not_there_is_said_with_what_to_do(void **state)
+{
+    static const char *const lacks[][2] = {
+        {"driver", "there is no CUDA driver on this machine"},
+        {"newer driver", "knows CUDA 12.2, and this build is of 13.0: install a newer driver"},
+        {"device", "it sees no device: look at nvidia-smi"},
+        {"code", "emulated is of compute capability 9.0, for which this build has no code: build "
+                 "with CULL_CUDA_ARCHITECTURES=90"}};
+    cull_backend *b = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
+        emu_lack(lacks[i][0]);
+        assert_fails(CULL_UNSUPPORTED, lacks[i][1], cull_backend_open("emu", 1, &b));
+        assert_null(b);
+    }
+    emu_lack(NULL);
+}
 
 static void memory_that_ends_is_said(void **state)
 {
@@ -255,6 +345,9 @@ int main(void)
         cmocka_unit_test(uploads_keep_their_place_in_the_order),
         cmocka_unit_test(a_recording_is_done_when_it_is_replayed),
         cmocka_unit_test(what_waits_in_a_recording_fails_and_the_next_one_does_not),
+        cmocka_unit_test(a_stream_that_is_followed_is_in_order_with_the_backend),
+        cmocka_unit_test(what_cannot_be_followed_is_said),
+        cmocka_unit_test(a_device_that_is_not_there_is_said_with_what_to_do),
         cmocka_unit_test(memory_that_ends_is_said),
         cmocka_unit_test(operations_survive_memory_that_ends),
         cmocka_unit_test(a_lost_device_is_told_by_every_call),

@@ -126,6 +126,10 @@ static const struct pointer pointers[CULL_OP_KINDS][MOST] = {
                        ARRAY(match.target_p.data), ARRAY(match.place), ARRAY(match.now),
                        ARRAY(match.index), ARRAY(match.weight), ARRAY(match.outcome),
                        ARRAY(match.trouble)},
+    [CULL_OP_WIDEN] = {ARRAY(widen.index[0]), ARRAY(widen.index[1]), ARRAY(widen.index[2]),
+                       ARRAY(widen.to[0]), ARRAY(widen.to[1]), ARRAY(widen.to[2]),
+                       ARRAY(widen.weight), ARRAY(widen.to_weight)},
+    [CULL_OP_NARROW] = {ARRAY(narrow.from.data), ARRAY(narrow.to)},
 };
 
 struct op {

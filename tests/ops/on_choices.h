@@ -163,6 +163,31 @@ done:
     return status;
 }
 
+static inline cull_status on_widen(struct on *on, cull_op_args *args)
+{
+    cull_status status = CULL_OK;
+    size_t      n = args->widen.count;
+
+    for (size_t i = 0; i < 3; i++) {
+        TRY(on_in(on, n * sizeof(uint32_t), &args->widen.index[i]));
+        TRY(on_out(on, n * sizeof(int64_t), &args->widen.to[i]));
+    }
+    TRY(on_in(on, n * sizeof(double), &args->widen.weight));
+    TRY(on_out(on, n * cull_dtype_size(args->widen.dtype), &args->widen.to_weight));
+done:
+    return status;
+}
+
+static inline cull_status on_narrow(struct on *on, cull_op_args *args)
+{
+    cull_status status = CULL_OK;
+
+    TRY(on_view(on, &args->narrow.from));
+    TRY(on_out(on, (size_t)args->narrow.from.shape[0] * sizeof(uint32_t), &args->narrow.to));
+done:
+    return status;
+}
+
 static inline cull_status on_choice(struct on *on, cull_op_kind kind, cull_op_args *args)
 {
     switch (kind) {
@@ -175,6 +200,8 @@ static inline cull_status on_choice(struct on *on, cull_op_kind kind, cull_op_ar
     case CULL_OP_RECALL: return on_recall(on, args);
     case CULL_OP_SAMPLE: return on_sample(on, args);
     case CULL_OP_MATCH: return on_match(on, args);
+    case CULL_OP_WIDEN: return on_widen(on, args);
+    case CULL_OP_NARROW: return on_narrow(on, args);
     default: fail_msg("nobody knows what operations of kind %d are given", (int)kind);
     }
     return CULL_OK;

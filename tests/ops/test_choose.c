@@ -303,6 +303,78 @@ static void a_draw_is_the_smallest_keys(void **state)
     }
 }
 
+/* ---- widen, narrow ---- */
+
+static void subsets_are_widened_to_what_callers_have(void **state)
+{
+    enum { COUNT = 300 };
+
+    (void)state;
+    EACH(backend, CULL_OP_WIDEN)
+    {
+        uint32_t index[COUNT], other[COUNT];
+        int64_t  to[COUNT], to_other[COUNT];
+        double   weight[COUNT], wide[COUNT];
+        float    single[COUNT];
+
+        for (uint32_t i = 0; i < COUNT; i++) {
+            index[i] = i % 7 == 3 ? CULL_NO_ROW : i * 14000001u;
+            other[i] = CULL_NO_ROW - 1 - i;
+            weight[i] = random_uniform(3, i);
+            to_other[i] = 5;
+        }
+        for (int round = 0; round < 3; round++) {
+            cull_op_args args = {.widen = {.count = round < 2 ? COUNT : 1,
+                                           .index = {index, NULL, round ? other : NULL},
+                                           .to = {to, NULL, round ? to_other : NULL},
+                                           .weight = weight,
+                                           .to_weight = round ? (void *)single : (void *)wide,
+                                           .dtype = round ? CULL_F32 : CULL_F64,
+                                           .scale = 1.0 / 3}};
+
+            assert_ok(on_run(backend, CULL_OP_WIDEN, COUNT, 1, &args));
+            for (size_t i = 0; i < args.widen.count; i++) {
+                assert_true(to[i] == (i % 7 == 3 ? -1 : (int64_t)index[i]));
+                assert_true(to_other[i] == (round ? (int64_t)other[i] : 5));
+                assert_true(round ? single[i] == (float)(weight[i] * (1.0 / 3))
+                                  : wide[i] == weight[i] * (1.0 / 3));
+            }
+        }
+    }
+}
+
+/* What is no place is none, however many bits it has. */
+static void integers_are_narrowed_to_places(void **state)
+{
+    static const int64_t wide[] = {0,           1,          -1,        CULL_NO_ROW - 1,
+                                   CULL_NO_ROW, 4294967296, -5,        4294967301,
+                                   -4294967295, INT64_MAX,  INT64_MIN, 7};
+    static const int32_t narrow[] = {0, 8, -1, INT32_MAX, INT32_MIN, 8, 3};
+    static const uint8_t bytes[] = {0, 255, 7};
+    enum { WIDE = sizeof wide / sizeof *wide };
+    const cull_tensor from[] = {cull_vector(wide, CULL_I64, WIDE), cull_vector(narrow, CULL_I32, 7),
+                                cull_vector(bytes, CULL_U8, 3)};
+
+    (void)state;
+    EACH(backend, CULL_OP_NARROW)
+    {
+        for (int k = 0; k < 4; k++) {
+            uint32_t     to[WIDE];
+            cull_op_args args = {.narrow = {from[k % 3], to}};
+            size_t       step = k == 3 ? 2 : 1; /* every second one */
+
+            args.narrow.from.stride[0] = (int64_t)step;
+            args.narrow.from.shape[0] /= (int64_t)step;
+            assert_ok(on_run(backend, CULL_OP_NARROW, WIDE, 1, &args));
+            for (size_t i = 0; i < (size_t)args.narrow.from.shape[0]; i++) {
+                int64_t x = k % 3 == 0 ? wide[i * step] : k == 1 ? narrow[i] : bytes[i];
+
+                assert_int_equal(x < 0 || x > CULL_NO_ROW ? CULL_NO_ROW : x, to[i]);
+            }
+        }
+    }
+}
+
 /* ---- settle ---- */
 
 static void a_settled_subset_is_in_order_with_its_places(void **state)
@@ -430,6 +502,8 @@ int main(void)
         cmocka_unit_test(chances_are_powers_or_what_stands_for_them),
         cmocka_unit_test(chances_of_one_operation_do_not_mix),
         cmocka_unit_test(a_draw_is_the_smallest_keys),
+        cmocka_unit_test(subsets_are_widened_to_what_callers_have),
+        cmocka_unit_test(integers_are_narrowed_to_places),
         cmocka_unit_test(a_settled_subset_is_in_order_with_its_places),
         cmocka_unit_test(ledgers_predict_by_their_formulas),
     };

@@ -103,12 +103,65 @@ static void wrong_signals_are_refused_with_a_sentence(void **state)
             (broken.problem = last_layer(call, ones, b), broken.problem.column = 1));
     REFUSES(CULL_BAD_ARGUMENT, "column -2",
             (broken.problem = last_layer(call, ones, b), broken.problem.column = -2));
-    REFUSES(CULL_BAD_ARGUMENT, "b must be given", broken.problem = last_layer(call, ones, NULL));
     REFUSES(CULL_BAD_ARGUMENT, "row 64 of 64",
             (broken.problem = last_layer(call, ones, b), broken.problem.row = row));
     REFUSES(CULL_BAD_ARGUMENT, "64 atoms of 10 rows",
             (broken.problem = last_layer(call, ones, b),
              broken.problem.h.shape[0] = broken.problem.p.shape[0] = 10));
+}
+
+/* b[j] of the mean of the atoms' gradients, whose P is `p`: of rows `row` or all. */
+static void mean_gradient(const struct call *call, const double *p, const uint32_t *row,
+                          size_t count, double b[81])
+{
+    for (size_t j = 0; j <= 80; j++) b[j] = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = row ? row[i] : i;
+
+        for (size_t j = 0; j <= 80; j++)
+            b[j] += p[at] * (j < 80 ? call->a.g[at * 80 + j] : 1) / (double)count;
+    }
+}
+
+/* With a column too, of which P then has others beside it; on every backend of the host. */
+static void without_a_target_the_atoms_mean_is_matched(void **state)
+{
+    struct call *call = *state;
+    double       p[64], beside[128], b[81], weight[20];
+    uint32_t     row[40], index[20];
+
+    for (size_t i = 0; i < 64; i++) {
+        p[i] = beside[2 * i + 1] = random_normal(5, i);
+        beside[2 * i] = 1e3;
+    }
+    for (uint32_t i = 0; i < 40; i++) row[i] = (i * 7 + 3) % 64;
+    for (int k = 0; k < 8; k++) {
+        cull_omp_problem given = last_layer(call, p, b), own;
+        cull_backend    *backend = NULL;
+
+        assert_ok(cull_backend_open(k % 2 ? "ref" : "cpu", 1, &backend));
+        given.row = k / 4 ? row : NULL;
+        given.count = k / 4 ? 40 : 64;
+        mean_gradient(call, p, given.row, given.count, b);
+        own = given;
+        own.b = NULL;
+        if (k / 2 % 2) {
+            own.p = cull_matrix(beside, CULL_F64, 64, 2);
+            own.column = 1;
+        }
+        own.index = index;
+        own.weight = weight;
+        assert_ok(cull_omp(backend, &given, 1, &call->options));
+        assert_ok(cull_omp(backend, &own, 1, &call->options));
+        assert_null(own.b);
+        assert_int_equal(given.picked, own.picked);
+        assert_true(fabs(given.residual - own.residual) < 1e-9);
+        for (size_t i = 0; i < own.picked; i++) {
+            assert_int_equal(given.index[i], own.index[i]);
+            assert_true(fabs(given.weight[i] - own.weight[i]) < 1e-9);
+        }
+        cull_backend_close(backend);
+    }
 }
 
 /* Never a silent preference: wherever a NaN or an infinity is, the call says so. */
@@ -290,6 +343,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_arguments_are_refused_with_a_sentence, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(wrong_signals_are_refused_with_a_sentence, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(without_a_target_the_atoms_mean_is_matched, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(numbers_that_are_not_finite_are_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_broken_entry_of_a_picked_atom_is_found, set_up,

@@ -10,8 +10,10 @@ of the last linear layer) and returns a weighted subset of them to train on:
 (38, dtype('int64'))
 
 `cull.select` chooses once, `cull.Selector` step by step through a run, `cull.omp` and `cull.facility` are the solvers
-behind, and `cull.strategies()` says what there is. Arrays are numpy's or torch's; torch is not needed.
+behind, and `cull.strategies()` says what there is. Arrays are numpy's or torch's, on the host or on a CUDA device;
+torch is not needed.
 """
+from ._device import DeviceArray
 from ._library import CullError, CullMemoryError, CullUnsupportedError, CullValueError, version
 from ._program import CullProgramError, compare_recipe, train
 from ._selector import Needs, Selector, select
@@ -20,6 +22,6 @@ from ._strategies import Option, Strategy, strategies
 from ._subset import Subset
 
 __version__ = version()
-__all__ = ["CullError", "CullMemoryError", "CullProgramError", "CullUnsupportedError", "CullValueError", "Facilities",
-           "Needs", "Option", "Pursuit", "Selector", "Strategy", "Subset", "compare_recipe", "facility", "gram", "omp",
+__all__ = ["CullError", "CullMemoryError", "CullProgramError", "CullUnsupportedError", "CullValueError",
+           "DeviceArray", "Facilities", "Needs", "Option", "Pursuit", "Selector", "Strategy", "Subset", "compare_recipe", "facility", "gram", "omp",
            "select", "strategies", "train", "version"]

@@ -333,6 +333,18 @@ class cull_facility_problem(Structure):
     ]
 
 
+class cull_subset_arrays(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("index", c_void_p),
+        ("place", c_void_p),
+        ("group", c_void_p),
+        ("weight", c_void_p),
+        ("dtype", c_int),
+        ("scale", c_double),
+    ]
+
+
 class cull_calls(Structure):
     _fields_ = [
         ("fail", c_void_p),
@@ -426,6 +438,14 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "cull_gram": (c_int, [c_void_p, POINTER(cull_tensor), POINTER(cull_tensor), POINTER(cull_target), c_void_p,
         c_void_p, c_void_p]),
     "cull_facility": (c_int, [c_void_p, POINTER(cull_facility_problem), c_size_t, POINTER(cull_facility_options)]),
+    "cull_backend_follow": (c_int, [c_void_p, c_void_p]),
+    "cull_backend_leave": (c_int, [c_void_p]),
+    "cull_memory_allocate": (c_int, [c_void_p, c_size_t, POINTER(c_void_p)]),
+    "cull_memory_release": (None, [c_void_p, c_void_p]),
+    "cull_memory_upload": (c_int, [c_void_p, c_void_p, c_void_p, c_size_t]),
+    "cull_memory_download": (c_int, [c_void_p, c_void_p, c_void_p, c_size_t]),
+    "cull_subset_give": (c_int, [POINTER(cull_subset), POINTER(cull_subset_arrays)]),
+    "cull_places_take": (c_int, [c_void_p, POINTER(cull_tensor), c_void_p]),
     "cull_diagnose": (c_int, [c_void_p, POINTER(cull_signals), POINTER(cull_subset), POINTER(cull_subset),
         POINTER(cull_diagnosis)]),
     "cull_diagnosis_clear": (None, [POINTER(cull_diagnosis)]),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from . import _abi
+from . import _abi, _device
 from ._library import CullUnsupportedError, CullValueError
 
 Array = Any  # a numpy.ndarray, a torch.Tensor, or what has __dlpack__ or __array__
@@ -37,9 +37,8 @@ def _types_of(torch: Any) -> tuple[dict[Any, int], dict[Any, int]]:
 
 
 def _refuse_device(name: str, device: object) -> None:
-    """Where a second library is to take what lies on a GPU; see `_library.cuda_library`."""
-    raise CullUnsupportedError(f"{name} is on {device}, and this package reads tensors on the host only, being built "
-                               f"without CUDA operations: give it {name}.cpu()", "UNSUPPORTED", name)
+    raise CullUnsupportedError(f"{name} is on {device}, and arrays on the host and on CUDA devices are read here: give it "
+                               f"{name}.cpu()", "UNSUPPORTED", name)
 
 
 def _wrong_type(name: str, kind: object, integral: bool) -> CullValueError:
@@ -92,7 +91,7 @@ def _foreign(array: Any, name: str) -> numpy.ndarray:
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
         kind, number = array.__dlpack_device__()
         if kind != 1:
-            _refuse_device(name, "CUDA device %d" % number if kind == 2 else f"a device of DLPack's kind {kind}")
+            _refuse_device(name, f"device {number} of DLPack's kind {kind}")
         try:
             return numpy.from_dlpack(array)
         except (AttributeError, BufferError, RuntimeError, TypeError):
@@ -106,12 +105,13 @@ def _foreign(array: Any, name: str) -> numpy.ndarray:
 class View:
     """One of the library's views, filled in again and again."""
 
-    __slots__ = ("tensor", "name", "dims", "integral", "_shape", "_stride", "_known")
+    __slots__ = ("tensor", "name", "dims", "integral", "seen", "_shape", "_stride", "_known")
 
     def __init__(self, tensor: _abi.cull_tensor, name: str, dims: int, integral: bool = False) -> None:
         self.tensor, self.name, self.dims, self.integral = tensor, name, dims, integral
         self._shape, self._stride = tensor.shape, tensor.stride
         self._known: tuple[int, ...] | None = None
+        self.seen: _device.Seen | None = None  # where it lies on a device
         tensor.dims = dims
 
     def set(self, array: Array) -> Any:
@@ -121,6 +121,8 @@ class View:
         if torch is not None and isinstance(array, torch.Tensor):
             types = _types_of(torch)[self.integral]
             if array.dtype not in types or not array.is_contiguous() or array.device.type != "cpu" or array.is_neg():
+                if array.device.type == "cuda":
+                    return self._set_there(array)
                 array = _host_tensor(torch, array, self.name, self.integral)
             shape = array.shape
             tensor.dtype = types[array.dtype]
@@ -128,13 +130,32 @@ class View:
         else:
             known = _LABELS if self.integral else _FLOATS
             if type(array) is not numpy.ndarray or array.dtype not in known or not array.flags.c_contiguous:
+                if _device.lies_there(array):
+                    return self._set_there(array)
                 array = _host_array(array, self.name, self.integral)
             shape = array.shape
             tensor.dtype = known[array.dtype]
             tensor.data = array.__array_interface__["data"][0]
+        if self.seen is not None:
+            self.seen, tensor.device.kind, tensor.device.number = None, 0, 0
         if shape != self._known:
             self._reshape(shape)
         return array
+
+    def _set_there(self, array: Array) -> Any:
+        """The same of an array on a device."""
+        seen = _device.see(array, self.name, self.integral)
+        tensor = self.tensor
+        self._reshape(seen.shape)
+        if self.dims == 2:
+            self._stride[0] = max(seen.strides[0], seen.shape[1])
+        elif seen.shape[0] > 1:
+            self._stride[0] = seen.strides[0]
+        self._known = None  # strides may be others
+        tensor.dtype, tensor.data = seen.dtype, seen.data
+        tensor.device.kind, tensor.device.number = _device.CUDA, seen.ordinal
+        self.seen = seen
+        return seen
 
     def _pointer(self, array: Any) -> int:
         try:
@@ -156,12 +177,16 @@ class View:
 
     def clear(self) -> None:
         self.tensor.data = None
+        if self.seen is not None:
+            self.seen, self.tensor.device.kind, self.tensor.device.number = None, 0, 0
 
 
 def as_numpy(array: Array, name: str) -> numpy.ndarray:
-    """An array of numbers on the host; a tensor shares its memory."""
+    """An array of numbers on the host; a tensor shares its memory, if it is there."""
     torch = torch_of(array)
     if torch is not None:
+        if array.device.type == "cuda":
+            array = array.cpu()
         if array.device.type != "cpu":
             _refuse_device(name, array.device)
         if array.dtype == torch.bfloat16:
@@ -176,7 +201,12 @@ def as_numpy(array: Array, name: str) -> numpy.ndarray:
 
 def rows_of(array: Array, name: str) -> int:
     """How many examples an array is of; 1 where it has no dimension, for `View` to refuse."""
-    shape = array.shape if hasattr(array, "shape") else _foreign(array, name).shape
+    if hasattr(array, "shape"):
+        shape = array.shape
+    elif _device.lies_there(array):
+        shape = _device.see(array, name, name == "labels").shape
+    else:
+        shape = _foreign(array, name).shape
     return shape[0] if len(shape) else 1
 
 

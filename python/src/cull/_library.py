@@ -86,14 +86,6 @@ def version() -> str:
     return str(lib.cull_version().decode())
 
 
-def cuda_library() -> ctypes.CDLL | None:
-    """The CUDA operations of selection, where the package was built with them: the second library is opened here.
-
-    This build has none; tensors on a GPU are refused.
-    """
-    return None
-
-
 _backends: dict[tuple[int, str, int], int] = {}
 _backends_lock = threading.Lock()
 

@@ -1,6 +1,7 @@
 """A selector: needs -> select -> observe, and its state."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
 import warnings
@@ -9,16 +10,25 @@ from typing import Any, Mapping
 
 import numpy
 
-from . import _abi, _strategies
+from . import _abi, _device, _strategies
 from ._arrays import Array, View, as_numpy, places_of, rows_of, torch_of
+from ._device import Device, Place
 from ._library import CullError, CullValueError, backend as open_backend, check, failure, lib
 from ._numbers import whole
-from ._subset import Subset, SubsetRoom
+from ._subset import Subset, SubsetRoom, SubsetThere
 
 _ACTIONS = {_abi.CULL_TRAIN_ALL: "all", _abi.CULL_SELECT_BATCH: "batch", _abi.CULL_SELECT_POOL: "pool",
             _abi.CULL_KEEP_SUBSET: "keep"}
 _LARGEST_POOL = 2**32 - 2
 _STATE_VERSION = 1
+
+
+def _ordinal(backend: str) -> int:
+    """The number of a device in "cuda:1"."""
+    number = backend.partition(":")[2] or "0"
+    if not number.isdigit():
+        raise CullValueError(f"backend={backend!r}: a device is cuda, or cuda:1", "BAD_ARGUMENT", "backend")
+    return int(number)
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,7 @@ class Needs:
 class _Signals:
     """The library's struct of signals, kept between calls, with views of the caller's arrays."""
 
-    __slots__ = ("struct", "ref", "views", "target", "targeted", "held", "names", "torch", "double")
+    __slots__ = ("struct", "ref", "views", "target", "targeted", "held", "names", "torch", "double", "there")
 
     def __init__(self) -> None:
         struct = self.struct = _abi.cull_signals()
@@ -68,6 +78,7 @@ class _Signals:
         self.names: list[str] = []  # of the signals that were added first
         self.torch: Any = None
         self.double = False
+        self.there: Place | None = None  # where they lie, if on a device
 
     def add(self, name: str, array: Array, others: int = -1) -> int:
         """Look at one signal; returns how many examples it is of. Where others were added, of `others`."""
@@ -76,11 +87,26 @@ class _Signals:
             raise self._unequal(name, held.shape[0])
         self.names.append(name)
         self.held.append(held)
-        if type(array) is not numpy.ndarray and self.torch is None:
+        view = self.views[name]
+        if view.seen is not None or self.there is not None:
+            self._join(view, len(self.names) > 1)
+        elif type(array) is not numpy.ndarray and self.torch is None:
             self.torch = torch_of(array)
-        if self.views[name].tensor.dtype == _abi.CULL_F64:
+        if view.tensor.dtype == _abi.CULL_F64:
             self.double = True
         return held.shape[0]
+
+    def _join(self, view: View, others: bool) -> None:
+        """Signals lie together: all on the host, or all on one device."""
+        if view.seen is None:
+            assert self.there is not None
+            raise self.there.apart(view.name)
+        if self.there is not None:
+            self.there.join(view.seen, view.name)
+        elif others:
+            raise Place(view.seen, view.name).apart(self.names[0])
+        else:
+            self.there = Place(view.seen, view.name)
 
     def _unequal(self, name: str, rows: int) -> CullValueError:
         """Says which signals are of how many examples."""
@@ -100,6 +126,8 @@ class _Signals:
             if array is not None:
                 self.held.append(self.target[name].set(array))
                 counts.add(self.held[-1].shape[0])
+                if self.target[name].seen is not None or self.there is not None:
+                    self._join(self.target[name], bool(self.names) or len(counts) > 1)
         if len(counts) > 1:
             raise CullValueError(f"the arrays of the target block are of {sorted(counts)} examples", "BAD_ARGUMENT",
                                  "target")
@@ -122,9 +150,63 @@ class _Signals:
         self.held.append(held)
         self.struct.unseen = held.__array_interface__["data"][0]
 
+    # ---- on a device, in its turn ----
+
+    def see_places(self, places: Array) -> tuple[Any, int]:
+        """Places wherever they lie, to be brought to the signals by `bring`; and how many they are."""
+        if not _device.lies_there(places):
+            held: Any = places_of(places)
+            return held, held.shape[0]
+        seen = _device.see(places, "places", True)
+        if len(seen.shape) != 1:
+            raise CullValueError(f"places has {len(seen.shape)} dimensions, not 1", "BAD_ARGUMENT", "places")
+        if self.there is None:
+            self.there = Place(seen, "places")
+        else:
+            self.there.join(seen, "places")
+        return seen, seen.shape[0]
+
+    def see_unseen(self, unseen: Array, count: int) -> Any:
+        """What `unseen` says, as bytes on the host or as it lies on the device."""
+        if not _device.lies_there(unseen):
+            self.add_unseen(unseen, count)
+            return self.held[-1]
+        torch = torch_of(unseen)
+        seen = _device.see(unseen if torch is None else unseen.ne(0).to(torch.uint8), "unseen", True)
+        if seen.shape != (count,) or seen.dtype != _abi.CULL_U8 or seen.strides != (1,):
+            raise CullValueError(f"unseen is of shape {seen.shape}, not one bool for each of {count} examples",
+                                 "BAD_ARGUMENT", "unseen")
+        assert self.there is not None
+        self.there.join(seen, "unseen")
+        return seen
+
+    def bring(self, places: Any, unseen: Any) -> None:
+        """Places and marks come to where the signals lie, and all is said to lie there."""
+        there, struct = self.there, self.struct
+        assert there is not None
+        struct.device.kind, struct.device.number = _device.CUDA, there.ordinal
+        if isinstance(places, numpy.ndarray):
+            held, struct.place = there.send(places)
+            self.held.append(held)
+        elif places is not None:
+            held, struct.place = there.empty(places.shape[0], "uint32" if there.torch is None else "int32")
+            view = _abi.cull_tensor(data=places.data, dtype=places.dtype, dims=1)
+            view.shape[0], view.stride[0] = places.shape[0], places.strides[0] if places.shape[0] > 1 else 1
+            view.device.kind, view.device.number = _device.CUDA, there.ordinal
+            check(lib.cull_places_take(there.device.backend, ctypes.byref(view), struct.place))
+            self.held += [held, places]
+        if isinstance(unseen, numpy.ndarray):
+            held, struct.unseen = there.send(unseen)
+            self.held.append(held)
+        elif unseen is not None:
+            struct.unseen = unseen.data
+            self.held.append(unseen)
+
     def clear(self) -> None:
         """Nothing is borrowed any longer."""
         self.torch, self.double = None, False
+        if self.there is not None:
+            self._clear_there()
         if not self.held:
             return
         struct = self.struct
@@ -138,6 +220,12 @@ class _Signals:
         struct.place = struct.unseen = None
         self.held, self.names = [], []
 
+    def _clear_there(self) -> None:
+        for view in (*self.views.values(), *self.target.values()):
+            view.clear()
+        self.struct.device.kind = self.struct.device.number = 0
+        self.there = None
+
 
 class Selector:
     """Decides, step by step, which examples are worth backpropagating.
@@ -150,7 +238,9 @@ class Selector:
     seed          of all randomness: the same seed and inputs give the same subset, bit for bit
     keep          share of the candidates to keep; short for the option of that name
     steps         per epoch, where batches do not tell
-    backend       "cpu", or "ref": plain loops, the definition of right
+    backend       "cpu", or "ref": plain loops, the definition of right; or "cuda", "cuda:1": signals from the host go to
+                  that device. Signals that lie on a device are worked on there without being asked to, and so is the
+                  history from then on
     threads       of the backend; 0: one a core. It never changes the result
     options       of the strategy, dashes as underscores: trim_weight=0.05
 
@@ -176,6 +266,7 @@ class Selector:
                  epochs: int | None = None, seed: int = 0, keep: float | None = None, steps: int | None = None,
                  backend: str = "cpu", threads: int = 1, **options: Any) -> None:
         self._handle = ctypes.c_void_p()
+        self._home: Device | None = None  # the device that the history lies on
         if keep is not None:
             options = {"keep": keep, **options}
         self._arguments = dict(strategy=strategy, dataset_size=dataset_size, batch=batch, epochs=epochs, seed=seed,
@@ -192,10 +283,12 @@ class Selector:
         setting.epochs = 0 if epochs is None else whole("epochs", epochs)
         setting.steps = 0 if steps is None else whole("steps", steps)
         setting.seed = whole("seed", seed, bits=64)
-        setting.backend = open_backend(backend, whole("threads", threads))
+        if backend.split(":")[0] == "cuda":
+            self._home = Device.of(_ordinal(backend))
+        setting.backend = self._home.backend if self._home else open_backend(backend, whole("threads", threads))
         pairs = (_abi.cull_option * len(given))(*(_abi.cull_option(key.encode(), value.encode()) for key, value in given))
-        check(lib.cull_selector_create(name.encode(), pairs, len(given), ctypes.byref(setting),
-                                       ctypes.byref(self._handle)))
+        self._made_of = name.encode(), pairs, len(given), setting
+        self._create(self._handle)
         self._batch_known = batch is not None or over_pool
         if not over_pool:
             self._refuse_unknown(name, found, dataset_size, batch, steps)
@@ -207,11 +300,41 @@ class Selector:
         self._step = self._epoch = 0
         self._last: tuple[int, int] | None = None  # the step and epoch that observe is about
         self._owed = 0  # what observe has to be told before the next step
+        self._begun = False  # there is a history
+        self._there = None if self._home is None else SubsetThere(self._home)
+        self._came_from: Place | None = None  # where the last signals lay
         self._kind: tuple[Any, bool] = (None, True)  # whose arrays came last
         check(lib.cull_selector_reads(self._handle, self._needs_ref))
         self._observes = bool(self._needs.observe)
         self._by_epoch = dataset_size or 0 if not over_pool and self._counts_by_epoch() else 0
         self._brought, self._brought_in, self._warned = 0, 0, False
+
+    def _create(self, out: Any) -> None:
+        name, pairs, count, setting = self._made_of
+        check(lib.cull_selector_create(name, pairs, count, ctypes.byref(setting), ctypes.byref(out)))
+
+    def _move(self, device: Device) -> None:
+        """Signals come from another device than the history lies on: it goes there, bit for bit."""
+        setting, before = self._made_of[3], self._made_of[3].backend
+        handle = ctypes.c_void_p()
+        history = self._save() if self._begun else b""
+        setting.backend = device.backend
+        try:
+            self._create(handle)
+            if self._begun:
+                check(lib.cull_selector_restore(handle, history, len(history)))
+        except BaseException:
+            setting.backend = before
+            lib.cull_selector_destroy(handle)
+            raise
+        self._destroy(lib.cull_selector_destroy)
+        self._handle, self._home, self._there = handle, device, SubsetThere(device)
+
+    def _turn(self, place: Place | None = None) -> Any:
+        """This selector's turn with the device it works on, if any."""
+        if self._home is None:
+            return contextlib.nullcontext()
+        return self._home.turn([] if place is None else place.streams)
 
     def _counts_by_epoch(self) -> bool:
         """Whether the choice among a batch depends on which epoch it is in."""
@@ -247,7 +370,14 @@ class Selector:
             raise self._unknown(name, "dataset_size")
 
     def __del__(self, destroy: Any = lib.cull_selector_destroy) -> None:
-        destroy(self._handle)
+        self._destroy(destroy)
+
+    def _destroy(self, destroy: Any) -> None:
+        if self._home is None:
+            destroy(self._handle)
+            return
+        with self._home.lock:
+            destroy(self._handle)
 
     def __repr__(self) -> str:
         return f"<cull.Selector {self.name} {lib.cull_selector_options(self._handle).decode()}>"
@@ -330,8 +460,11 @@ class Selector:
         count        M, where no array tells it (nothing is read, as by "random"); else the batch
         budget       how many to keep instead of the selector's share
 
-        numpy arrays or torch tensors on the host, float32 or float64. They are read where they lie when they are
-        contiguous, and copied else; half floats are widened. Nothing is kept of them.
+        numpy arrays or torch tensors, float32 or float64, on the host; or, float32, float64 or bfloat16, all on one
+        CUDA device: torch's tensors, or what has __dlpack__ or __cuda_array_interface__. They are read where they lie
+        when they are contiguous, and copied else; half floats are widened. Nothing is kept of them. Work on a device is
+        done in torch's current stream there (or the arrays' own), and the subset is there too; places and unseen may be
+        on the host all the same.
         """
         with self._lock:
             step = self._step if step is None else whole("step", step)
@@ -351,27 +484,27 @@ class Selector:
                     number = signals.add("labels", labels, number)
                 if irreducible is not None:
                     number = signals.add("irreducible", irreducible, number)
-                if places is not None:
-                    placed = signals.add_places(places)
-                    if number not in (-1, placed):
-                        raise CullValueError(f"places are of {placed} examples, the signals of {number}", "BAD_ARGUMENT",
-                                             "places")
-                    number = placed
                 if target is not None:
                     signals.add_target(target)
-                if number < 0 or count is not None:
-                    number = self._count(number, count, step, epoch)
-                if unseen is not None:
-                    signals.add_unseen(unseen, number)
-                struct = signals.struct
-                struct.count, struct.step, struct.epoch = number, step, epoch
-                owed = self._ask(step, epoch).observe if self._observes else 0
-                status = lib.cull_select(self._handle, signals.ref, 0 if budget is None else whole("budget", budget, 1),
-                                         self._room.ref)
-                if status:
-                    raise failure(status)
-                self._kind = signals.torch, signals.double
-                subset = self._room.copy(signals.torch, signals.double, self._carries)
+                if signals.there is not None or number < 0 and places is not None and _device.lies_there(places):
+                    subset, number, owed = self._select_there(places, unseen, number, count, budget, step, epoch)
+                else:
+                    if places is not None:
+                        number = self._agree(signals.add_places(places), number)
+                    if number < 0 or count is not None:
+                        number = self._count(number, count, step, epoch)
+                    if unseen is not None:
+                        signals.add_unseen(unseen, number)
+                    struct = signals.struct
+                    struct.count, struct.step, struct.epoch = number, step, epoch
+                    owed = self._ask(step, epoch).observe if self._observes else 0
+                    status = self._call(lib.cull_select, 0 if budget is None else whole("budget", budget, 1),
+                                        self._room.ref)
+                    if status:
+                        raise failure(status)
+                    self._kind, self._came_from = (signals.torch, signals.double), None
+                    subset = self._room.copy(signals.torch, signals.double, self._carries)
+                self._begun = True
             finally:
                 signals.clear()
             if self._by_epoch and not self._warned:
@@ -381,6 +514,50 @@ class Selector:
             if owed and len(subset):
                 self._owed = owed
         return subset
+
+    def _call(self, function: Any, *more: Any) -> int:
+        """A call about signals on the host; the history may be elsewhere."""
+        if self._home is None:
+            return function(self._handle, self._signals.ref, *more)
+        with self._home.lock:
+            return function(self._handle, self._signals.ref, *more)
+
+    @staticmethod
+    def _agree(placed: int, number: int) -> int:
+        if number not in (-1, placed):
+            raise CullValueError(f"places are of {placed} examples, the signals of {number}", "BAD_ARGUMENT", "places")
+        return placed
+
+    def _select_there(self, places: Array, unseen: Array, number: int, count: int | None, budget: int | None, step: int,
+                      epoch: int) -> tuple[Subset, int, int]:
+        """Of signals that lie on a device: they are read there, and the subset is there."""
+        signals = self._signals
+        marks = None
+        if places is not None:
+            places, placed = signals.see_places(places)
+            number = self._agree(placed, number)
+        number = self._count(number, count, step, epoch) if count is not None else number
+        if unseen is not None:
+            marks = signals.see_unseen(unseen, number)
+        place, struct = signals.there, signals.struct
+        assert place is not None
+        device = place.device
+        with device.turn(place.streams):
+            if self._home is not device:
+                self._move(device)
+            signals.bring(places, marks)
+            struct.count, struct.step, struct.epoch = number, step, epoch
+            owed = self._ask(step, epoch).observe if self._observes else 0
+            there = self._there
+            assert there is not None
+            status = lib.cull_select(self._handle, signals.ref, 0 if budget is None else whole("budget", budget, 1),
+                                     there.ref)
+            if status:
+                raise failure(status)
+            subset = there.copy(place, signals.double)
+            place.done()
+        self._kind, self._came_from = (place.torch, signals.double), place
+        return subset, number, owed
 
     def _count(self, told: int, count: int | None, step: int, epoch: int) -> int:
         """How many examples there are where arrays do not say it, or say it beside `count`."""
@@ -412,7 +589,11 @@ class Selector:
                 numbers = [signals.add(name, array) for name, array in
                            (("loss", loss), ("h", h), ("p", p), ("labels", labels), ("irreducible", irreducible))
                            if array is not None]
-                if places is not None:
+                placed: Any = None
+                if places is not None and (signals.there is not None or not numbers and _device.lies_there(places)):
+                    placed, number = signals.see_places(places)
+                    numbers.append(number)
+                elif places is not None:
                     numbers.append(signals.add_places(places))
                 if not numbers:
                     raise CullValueError("observe is told nothing: give it the losses of what was trained, and places",
@@ -423,12 +604,29 @@ class Selector:
                 struct.count = numbers[0]
                 struct.step = last[0] if step is None else whole("step", step)
                 struct.epoch = last[1] if epoch is None else whole("epoch", epoch)
-                status = lib.cull_observe(self._handle, signals.ref)
+                if signals.there is not None:
+                    self._observe_there(placed)
+                    self._owed, self._begun = 0, True
+                    return
+                self._begun = True
+                status = self._call(lib.cull_observe)
                 if status:
                     raise failure(status)
             finally:
                 signals.clear()
             self._owed = 0
+
+    def _observe_there(self, places: Any) -> None:
+        signals, place = self._signals, self._signals.there
+        assert place is not None
+        device = place.device
+        with device.turn(place.streams):
+            if self._home is not device:
+                self._move(device)
+            signals.bring(places, None)
+            status = lib.cull_observe(self._handle, signals.ref)
+            if status:
+                raise failure(status)
 
     def advance(self) -> None:
         """Count a step that was trained without `select`, as `needs` allows where its action is "all"."""
@@ -443,22 +641,31 @@ class Selector:
         """The end of the run: what the selector still holds (sb-stream's last, short batch), as arrays of the kind that
         `select` was given last; empty else."""
         with self._lock:
-            status = lib.cull_flush(self._handle, self._room.ref)
-            if status:
-                raise failure(status)
-            return self._room.copy(*self._kind, self._carries)
+            place, there = self._came_from, self._there
+            with self._turn(place):
+                if place is None or there is None:
+                    check(lib.cull_flush(self._handle, self._room.ref))
+                    return self._room.copy(*self._kind, self._carries)
+                check(lib.cull_flush(self._handle, there.ref))
+                subset = there.copy(place, self._kind[1])
+                place.done()
+                return subset
 
     def state_dict(self) -> dict[str, Any]:
         """The selector's history as plain values, so that a resumed run continues bit for bit."""
-        data, size = ctypes.c_void_p(), ctypes.c_size_t()
         with self._lock:
-            check(lib.cull_selector_save(self._handle, ctypes.byref(data), ctypes.byref(size)))
-            try:
-                history = ctypes.string_at(data, size.value)
-            finally:
-                lib.cull_bytes_release(data)
+            with self._turn():
+                history = self._save()
             return {"version": _STATE_VERSION, "strategy": self.name, "step": self._step, "epoch": self._epoch,
                     "last": self._last, "owed": self._owed, "history": history}
+
+    def _save(self) -> bytes:
+        data, size = ctypes.c_void_p(), ctypes.c_size_t()
+        check(lib.cull_selector_save(self._handle, ctypes.byref(data), ctypes.byref(size)))
+        try:
+            return ctypes.string_at(data, size.value)
+        finally:
+            lib.cull_bytes_release(data)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` gave, in a selector made with the same arguments. Nothing is changed where the
@@ -473,7 +680,9 @@ class Selector:
         if version != _STATE_VERSION:
             raise CullValueError(f"a selector's state of version {version}, not {_STATE_VERSION}", "BAD_STATE", "version")
         with self._lock:
-            check(lib.cull_selector_restore(self._handle, history, len(history)))
+            with self._turn():
+                check(lib.cull_selector_restore(self._handle, history, len(history)))
+            self._begun = True
             self._step, self._epoch, self._last, self._owed = step, epoch, last, owed
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any, Iterator
 import numpy
 
 from . import _abi
-from ._library import lib
+from ._device import Device, DeviceArray, Place
+from ._library import check, lib
 
 _FLAGS = ((_abi.CULL_SUBSET_FILLED, "filled"), (_abi.CULL_SUBSET_FALLBACK, "fell back"), (_abi.CULL_SUBSET_SHORT, "short"))
 
@@ -23,9 +24,10 @@ class Subset:
     picked    how many the rule itself picked; the others were filled in
     flags     the library's CULL_SUBSET_* bits; filled, fell_back and short tell them apart
 
-    Arrays are torch's where a tensor was among the signals, else numpy's. Weights are float64 in numpy; in torch they
-    have the type of the signals (float32, or float64 where a float64 signal came), so that they multiply a loss as
-    they are. `len()` is the number of examples, and iterating gives pairs (row, weight).
+    Arrays are torch's where a tensor was among the signals, else numpy's, and lie where the signals did; of a device's
+    arrays that are not torch's they are `DeviceArray`s. Weights are float64 in numpy; elsewhere they have the type of
+    the signals (float32, or float64 where a float64 signal came), so that they multiply a loss as they are. `len()` is
+    the number of examples, and iterating gives pairs (row, weight).
     """
 
     __slots__ = ("rows", "places", "weights", "group", "groups", "picked", "flags")
@@ -59,9 +61,18 @@ class Subset:
         """The training batches, where whole ones were chosen; else the subset alone."""
         if self.groups <= 1:
             return [self]
+        if isinstance(self.group, DeviceArray):
+            return self._neighbours()
         parts = [self.group == i for i in range(self.groups)]
         return [Subset(self.rows[at], self.places[at], self.weights[at], self.group[at], 1, int(at.sum()), self.flags)
                 for at in parts]
+
+    def _neighbours(self) -> list[Subset]:
+        """A batch's examples stand together."""
+        sizes = numpy.bincount(self.group.numpy(), minlength=self.groups)
+        ends = numpy.cumsum(sizes)
+        return [Subset(self.rows[end - size:end], self.places[end - size:end], self.weights[end - size:end],
+                       self.group[end - size:end], 1, int(size), self.flags) for size, end in zip(sizes, ends)]
 
     def __repr__(self) -> str:
         told = [f"{len(self)} examples"]
@@ -123,4 +134,36 @@ class SubsetRoom:
             rows, places = make(rows), make(places)
             weights = make(weights if count or double else weights.astype(numpy.float32))
             group = None if group is None else make(group)
+        return Subset(rows, places, weights, group, struct.groups, struct.picked, struct.flags)
+
+
+class SubsetThere:
+    """The same in the memory of a device, whose turn it is in every call."""
+
+    __slots__ = ("struct", "ref", "device", "_given", "__weakref__")
+
+    def __init__(self, device: Device) -> None:
+        self.struct = _abi.cull_subset()
+        self.struct.size = ctypes.sizeof(_abi.cull_subset)
+        self.ref = ctypes.byref(self.struct)
+        self.device = device
+        self._given = _abi.cull_subset_arrays(ctypes.sizeof(_abi.cull_subset_arrays))
+
+    def __del__(self, clear: Any = lib.cull_subset_clear) -> None:
+        with self.device.lock:
+            clear(self.ref)
+
+    def copy(self, place: Place, double: bool) -> Subset:
+        """As arrays of the caller's kind, beside his own."""
+        struct, given, count = self.struct, self._given, self.struct.count
+        group = None
+        rows, given.index = place.empty(count, "int64")
+        places, given.place = place.empty(count, "int64")
+        weights, given.weight = place.empty(count, "float64" if double else "float32")
+        given.dtype = _abi.CULL_F64 if double else _abi.CULL_F32
+        given.group = None
+        if struct.groups:
+            group, given.group = place.empty(count, "int64")
+        if count:
+            check(lib.cull_subset_give(self.ref, ctypes.byref(given)))
         return Subset(rows, places, weights, group, struct.groups, struct.picked, struct.flags)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/cuda/types.h"
 #include "base/alloc.h"
 
 #ifndef CULL_CUDA_NAME
@@ -37,6 +38,7 @@ static void close_device(cull_backend *backend)
 
     if (!cuda) return;
     CUDA_QUIETLY(cudaSetDevice(cuda->number));
+    cuda->stream = cuda->own;
     if (cuda->stream) CUDA_QUIETLY(cudaStreamSynchronize(cuda->stream));
     if (cuda->library) cuda->library_close(cuda->library);
     for (int i = 0; i < 2; i++)
@@ -44,9 +46,33 @@ static void close_device(cull_backend *backend)
     if (cuda->stage) CUDA_QUIETLY(cudaFreeHost(cuda->stage));
     if (cuda->forked) CUDA_QUIETLY(cudaEventDestroy(cuda->forked));
     if (cuda->joined) CUDA_QUIETLY(cudaEventDestroy(cuda->joined));
+    if (cuda->turned) CUDA_QUIETLY(cudaEventDestroy(cuda->turned));
     if (cuda->side) CUDA_QUIETLY(cudaStreamDestroy(cuda->side));
-    if (cuda->stream) CUDA_QUIETLY(cudaStreamDestroy(cuda->stream));
+    if (cuda->own) CUDA_QUIETLY(cudaStreamDestroy(cuda->own));
     cull_base_free(cuda);
+}
+
+/* Why a machine has no device for us, and what would mend it. */
+static cull_status no_device(cudaError_t error)
+{
+    int driver = 0;
+
+    (void)cudaGetLastError();
+    if (error == cudaErrorInsufficientDriver) {
+        (void)cudaDriverGetVersion(&driver);
+        if (driver == 0)
+            return cull_fail(CULL_UNSUPPORTED, "there is no CUDA driver on this machine "
+                                               "(libcuda.so.1): install NVIDIA's");
+        return cull_fail(CULL_UNSUPPORTED,
+                         "the driver of this machine knows CUDA %d.%d, and this build is of %d.%d: "
+                         "install a newer driver, or build with an older toolkit",
+                         driver / 1000, driver / 10 % 100, CUDART_VERSION / 1000,
+                         CUDART_VERSION / 10 % 100);
+    }
+    if (error == cudaErrorNoDevice)
+        return cull_fail(CULL_UNSUPPORTED, "there is a CUDA driver, and it sees no device: look at "
+                                           "nvidia-smi and at CUDA_VISIBLE_DEVICES");
+    return cull_fail(CULL_UNSUPPORTED, "no CUDA device can be used: %s", cudaGetErrorString(error));
 }
 
 static cull_status find_device(const cull_backend *backend)
@@ -55,15 +81,28 @@ static cull_status find_device(const cull_backend *backend)
     int         count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
 
-    if (error != cudaSuccess) {
-        (void)cudaGetLastError();
-        FAIL(CULL_UNSUPPORTED, "no CUDA device can be used: %s", cudaGetErrorString(error));
-    }
+    if (error != cudaSuccess) TRY(no_device(error));
+    if (count == 0) TRY(no_device(cudaErrorNoDevice));
     if (backend->ordinal >= count)
         FAIL(CULL_UNSUPPORTED, "there is no CUDA device %d; %d %s here", (int)backend->ordinal,
              count, count == 1 ? "is" : "are");
 done:
     return status;
+}
+
+/* Code for other devices than this is no code. */
+static cull_status check_code(const struct cudaDeviceProp *device)
+{
+    cudaError_t error = cull_cuda_has_code();
+
+    if (error != cudaErrorNoKernelImageForDevice && error != cudaErrorInvalidDeviceFunction)
+        return cull_cuda_check(error, "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    (void)cudaGetLastError();
+    return cull_fail(
+        CULL_UNSUPPORTED,
+        "%.60s is of compute capability %d.%d, for which this build has no code: build "
+        "with CULL_CUDA_ARCHITECTURES=%d%d",
+        device->name, device->major, device->minor, device->major, device->minor);
 }
 
 static cull_status describe(cull_backend *backend, cull_cuda *cuda)
@@ -73,6 +112,7 @@ static cull_status describe(cull_backend *backend, cull_cuda *cuda)
     int                   shared = 0;
 
     CUDA(cudaGetDeviceProperties(&device, cuda->number));
+    TRY(check_code(&device));
     CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->number));
     cuda->processors = device.multiProcessorCount;
     cuda->shared_most = (size_t)shared;
@@ -96,10 +136,12 @@ static cull_status open_device(cull_backend *backend)
     CUDA(cudaSetDevice(cuda->number));
     TRY(describe(backend, cuda));
     CUDA(cudaDeviceGetStreamPriorityRange(&last, &first));
-    CUDA(cudaStreamCreateWithPriority(&cuda->stream, cudaStreamNonBlocking, first));
+    CUDA(cudaStreamCreateWithPriority(&cuda->own, cudaStreamNonBlocking, first));
+    cuda->stream = cuda->own;
     CUDA(cudaStreamCreateWithPriority(&cuda->side, cudaStreamNonBlocking, last));
     CUDA(cudaEventCreateWithFlags(&cuda->forked, cudaEventDisableTiming));
     CUDA(cudaEventCreateWithFlags(&cuda->joined, cudaEventDisableTiming));
+    CUDA(cudaEventCreateWithFlags(&cuda->turned, cudaEventDisableTiming));
     CUDA(cudaMallocHost((void **)&cuda->stage, 2 * (size_t)CULL_CUDA_HALF));
     for (int i = 0; i < 2; i++)
         CUDA(cudaEventCreateWithFlags(&cuda->left[i], cudaEventDisableTiming));
@@ -161,7 +203,8 @@ const cull_backend_class cull_backend_cuda = {
             [CULL_OP_CHANCE] = &cull_cuda_chance,     [CULL_OP_DRAW] = &cull_cuda_draw,
             [CULL_OP_SETTLE] = &cull_cuda_settle,     [CULL_OP_RECORD] = &cull_cuda_record,
             [CULL_OP_RECALL] = &cull_cuda_recall,     [CULL_OP_SAMPLE] = &cull_cuda_sample,
-            [CULL_OP_CANCEL] = &cull_cuda_cancel,
+            [CULL_OP_CANCEL] = &cull_cuda_cancel,     [CULL_OP_WIDEN] = &cull_cuda_widen,
+            [CULL_OP_NARROW] = &cull_cuda_narrow,
         },
     .open = open_device,
     .close = close_device,

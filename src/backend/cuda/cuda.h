@@ -24,7 +24,8 @@ typedef struct cull_cuda {
     int          number;
     int          processors;  /* of which each runs blocks by itself  */
     size_t       shared_most; /* bytes of shared memory a block may have */
-    cudaStream_t stream;
+    cudaStream_t stream, own; /* where work goes: its own stream, or one that it follows */
+    cudaEvent_t  turned;      /* recorded on the one that it turns away from            */
     bool         recording;
 
     /* What goes on beside the stream: begun behind what it has so far, it ends with the join. */
@@ -77,6 +78,6 @@ extern const cull_op_class cull_cuda_rank, cull_cuda_keys, cull_cuda_top, cull_c
     cull_cuda_augment, cull_cuda_resize, cull_cuda_gather, cull_cuda_gather_all, cull_cuda_kept,
     cull_cuda_update, cull_cuda_summary, cull_cuda_tally, cull_cuda_check_op, cull_cuda_score,
     cull_cuda_chance, cull_cuda_draw, cull_cuda_settle, cull_cuda_record, cull_cuda_recall,
-    cull_cuda_sample, cull_cuda_match, cull_cuda_cancel;
+    cull_cuda_sample, cull_cuda_match, cull_cuda_cancel, cull_cuda_widen, cull_cuda_narrow;
 
 #endif

@@ -254,6 +254,54 @@ done:
     return status;
 }
 
+/* ---- a stream of somebody else's ---- */
+
+/* All that was asked for so far comes first; what was staged for uploads goes along. */
+static cull_status turn_to(cull_cuda *cuda, cudaStream_t stream)
+{
+    cull_status status = CULL_OK;
+
+    CUDA(cudaEventRecord(cuda->turned, cuda->stream));
+    CUDA(cudaStreamWaitEvent(stream, cuda->turned, 0));
+done:
+    return status;
+}
+
+static cull_status follow(cull_backend *backend, void *stream)
+{
+    cull_status                  status = CULL_OK;
+    cull_cuda                   *cuda = NULL;
+    enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+
+    TRY(cull_cuda_enter(backend, &cuda));
+    if (cuda->stream != cuda->own || cuda->recording)
+        FAIL(CULL_BAD_ARGUMENT, "%s is at work on another stream: leave that first",
+             backend->description);
+    CUDA(cudaStreamIsCapturing(stream, &capture));
+    if (capture != cudaStreamCaptureStatusNone)
+        FAIL(CULL_UNSUPPORTED,
+             "the stream is being captured into a graph, and a decision waits for "
+             "what it finds: decide outside of the capture");
+    TRY(turn_to(cuda, stream));
+    cuda->stream = stream;
+done:
+    return status;
+}
+
+/* Its own stream comes back whatever becomes of the order: then the device is lost. */
+static cull_status leave(cull_backend *backend)
+{
+    cull_status status = CULL_OK;
+    cull_cuda  *cuda = cull_cuda_of(backend);
+
+    if (cuda->stream == cuda->own) return CULL_OK;
+    TRY(cull_cuda_enter(backend, &cuda));
+    TRY(turn_to(cuda, cuda->own));
+done:
+    cuda->stream = cuda->own;
+    return status;
+}
+
 const cull_queue_class cull_cuda_queue = {
     .allocate = allocate,
     .release = release,
@@ -269,4 +317,6 @@ const cull_queue_class cull_cuda_queue = {
     .recorded = recorded,
     .replay = replay,
     .forget = forget,
+    .follow = follow,
+    .leave = leave,
 };

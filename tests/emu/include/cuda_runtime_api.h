@@ -8,8 +8,10 @@
  *
  * What is as on a device
  *   - Nothing that goes to a stream is done when it is asked for, but when somebody waits: then all
- *     of it, in the order it was asked for. So what was not copied at the call, or read too early,
- *     shows. Copies from memory that is not pinned take the bytes at the call; copies to it wait.
+ *     of it, a stream's in the order it was asked for. Of several streams the one that was asked
+ * last goes first, so that they are in order only where events make them wait for each other. So
+ * what was not copied at the call, read too early or left to chance shows. Copies from memory that
+ * is not pinned take the bytes at the call; copies to it wait.
  *   - Device memory can be touched by kernels and copies alone: the host's access is a SIGSEGV, as
  * is a kernel's beyond all arrays. What is new or released is 0xff (NaN), and so is what lies
  *     between arrays; who wrote there is caught when the array is freed.
@@ -49,7 +51,11 @@ typedef enum cudaError {
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorInvalidDeviceFunction = 98,
+    cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
+    cudaErrorNoKernelImageForDevice = 209,
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorIllegalState = 401,
     cudaErrorNotReady = 600,

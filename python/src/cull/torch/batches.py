@@ -258,7 +258,7 @@ def _accepts(forward: Any, name: str) -> bool:
 
 
 def to_indices(values: Any, rows: int) -> torch.Tensor:
-    """Places in the data set as an int64 tensor on the host, checked."""
+    """Places in the data set as an int64 tensor where they lie, as many as there are rows."""
     try:
         made = torch.as_tensor(values)
     except (TypeError, ValueError, RuntimeError):
@@ -266,7 +266,7 @@ def to_indices(values: Any, rows: int) -> torch.Tensor:
                         f"{str(values)[:40]}") from None
     if made.dtype.is_floating_point or made.dtype == torch.bool:
         raise TypeError(f"indices are whole numbers, not {made.dtype}")
-    made = made.detach().to("cpu", torch.int64).reshape(-1)
+    made = made.detach().to(torch.int64).reshape(-1)
     if made.numel() != rows:
         raise ValueError(f"{made.numel()} indices came with a batch of {rows} rows")
     return made

@@ -8,6 +8,7 @@ from torch import nn
 
 import cull
 
+from . import devices
 from .scorer import Scorer
 
 
@@ -45,7 +46,8 @@ class GradMatchSelector(nn.Module):
         h, p, device = seen["h"], seen["p"], seen["h"].device
         if self._k > len(h):
             raise ValueError(f"k={self._k} of a batch of {len(h)} examples")
-        found = cull.omp(h=h.double().cpu(), p=p.double().cpu(), budget=self._k, tolerance=0.0)
+        found = cull.omp(h=devices.readable(h.double()), p=devices.readable(p.double()), budget=self._k,
+                         tolerance=0.0)
         weights = found.weights.clamp(min=0.0)
         total = weights.sum()
         if not float(total) > 0:

@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, Subset
 
 import cull
 
-from . import batches, modes
+from . import batches, devices, modes
 from .samplers import EpochSampler, Indexed
 from .scorer import Scorer, Signals
 from .selective import described
@@ -37,6 +37,8 @@ class PoolSampler(EpochSampler):
     validation      a data set whose gradients are matched or whose loss is lowered (glister,
                     grad-match with match="validation").
     score_batch     examples that are scored at a time; workers, collate_fn as DataLoader has them.
+    gather          where the signals of the whole set are kept and chosen from: None: where the model
+                    is; "cpu": on the host, where a device has no room for them.
 
     With scope="batch" whole minibatches of batch_size are chosen, and trained as they are.
     """
@@ -45,9 +47,10 @@ class PoolSampler(EpochSampler):
                  strategy: str = "grad-match", keep: float | None = None,
                  epochs: int | None = None, seed: int = 0, shuffle: bool = True,
                  drop_last: bool = False, validation: Any = None, score_batch: int = 256,
-                 workers: int = 0, collate_fn: Callable | None = None, group: Any = None,
-                 **options: Any) -> None:
+                 workers: int = 0, collate_fn: Callable | None = None, gather: Any = None,
+                 group: Any = None, **options: Any) -> None:
         self._refuse(strategy)
+        self.gather = None if gather is None else torch.device(gather)
         selector = cull.Selector(strategy, dataset_size=len(dataset), batch=batch_size,
                                  epochs=epochs, seed=seed, keep=keep, **options)
         self.dataset, self.validation = dataset, validation
@@ -93,10 +96,10 @@ class PoolSampler(EpochSampler):
 
     @staticmethod
     def _as_order(subset: cull.Subset) -> tuple:
-        places, weights = np.asarray(subset.places), np.asarray(subset.weights)
+        places, weights = _here(subset.places), _here(subset.weights)
         ends = None
         if subset.groups:
-            group = np.asarray(subset.group)
+            group = _here(subset.group)
             by_batch = np.argsort(group, kind="stable")
             places, weights = places[by_batch], weights[by_batch]
             ends = np.cumsum(np.bincount(group, minlength=subset.groups))
@@ -115,7 +118,8 @@ class PoolSampler(EpochSampler):
         for batch in loader:
             seen = self.scorer(batches.to(batch, device), wanted, norm="running")
             for name, told in parts.items():
-                told.append(self._found(seen, name).to("cpu"))
+                found = self._found(seen, name)
+                told.append(devices.readable(found) if self.gather is None else found.to(self.gather))
         shares = [count * (r + 1) // world - count * r // world for r in range(world)]
         return {name: self.group.rows(torch.cat(told), shares) for name, told in parts.items()}
 
@@ -125,3 +129,8 @@ class PoolSampler(EpochSampler):
             raise ValueError(f"{self.selector.name} reads {name}, which these batches do not have: "
                              "labels are one class for each row")
         return value
+
+
+def _here(array: Any) -> np.ndarray:
+    """Places and weights are the loader's, which is on the host."""
+    return array.cpu().numpy() if isinstance(array, torch.Tensor) else np.asarray(array)

@@ -86,6 +86,7 @@ class EpochSampler(Sampler):
         self._order = np.empty(0, np.int64)
         self._ends: np.ndarray | None = None      # of whole batches in it; None: any cut will do
         self._weight: np.ndarray | None = None    # by place; None: all 1
+        self._there: Any = None              # the same, and its copy on a device
         self._drawn = 0                      # batches or places that the latest iterator drew
         self._iterators = 0                  # begun so far; only the latest says how the epoch goes
         self._first = (0, 0)                 # where it began, and how many losses were told then
@@ -150,15 +151,16 @@ class EpochSampler(Sampler):
         if not self._log:
             raise ValueError(f"no losses came in epoch {self.epoch}: {self._how_to_tell()}")
         places, losses = self._all_told()
-        self.selector.observe(places=places, loss=losses.to("cpu"), step=self.epoch,
-                              epoch=self.epoch)
+        self._check_places(places)
+        self.selector.observe(places=places, loss=losses, step=self.epoch, epoch=self.epoch)
         given = len(self._order) // self.group.world * self.group.world
         if self._told == given and self._largest and given % self._largest:
             self._short = True
         self._log, self._told = [], 0
 
     def _all_told(self) -> list:
-        return [torch.cat([told[i] for told in self._log]) for i in (0, 1)]
+        """On the host: an order of places is made there, once an epoch."""
+        return [torch.cat([told[i] for told in self._log]).to("cpu") for i in (0, 1)]
 
     def _listens(self) -> bool:
         return self.selector.needs(step=self.epoch, epoch=self.epoch).observe
@@ -224,8 +226,11 @@ class EpochSampler(Sampler):
         indices = torch.as_tensor(indices)
         if self._weight is None:
             return torch.ones(indices.shape, device=indices.device)
-        found = torch.from_numpy(self._weight[indices.cpu().numpy()])
-        return found.to(indices.device)
+        if indices.device.type == "cpu":
+            return torch.from_numpy(self._weight[indices.numpy()])
+        if self._there is None or self._there[0] is not self._weight or self._there[1].device != indices.device:
+            self._there = (self._weight, torch.from_numpy(self._weight).to(indices.device))
+        return self._there[1][indices]
 
     def update(self, indices: Any, losses: Any) -> None:
         """Tell the per-example losses of a training batch, unweighted. Every rank tells its own."""
@@ -234,11 +239,10 @@ class EpochSampler(Sampler):
             raise ValueError(f"losses of shape {tuple(losses.shape)}: one for each example is "
                              "needed, from a loss with reduction='none'")
         places = batches.to_indices(indices, len(losses))
-        if len(places) and not (0 <= int(places.min()) and int(places.max()) < self.dataset_size):
-            raise ValueError(f"indices {int(places.min())} to {int(places.max())} are not in a data "
-                             f"set of {self.dataset_size}")
+        if places.device.type == "cpu":    # on a device nobody waits; they are looked at with the epoch's end
+            self._check_places(places)
         if losses.device.type == "cpu" and not bool(torch.isfinite(losses).all()):
-            bad = int(places[~torch.isfinite(losses)][0])
+            bad = int(places.to("cpu")[~torch.isfinite(losses)][0])
             raise ValueError(f"the loss of example {bad} is not finite")
         if self.group.world > 1:
             counts = self.group.counts(len(losses), losses.device)
@@ -246,6 +250,11 @@ class EpochSampler(Sampler):
         self._log.append([places, losses if losses.dtype == torch.float64 else losses.float()])
         self._told += len(places)
         self._largest = max(self._largest, len(places))
+
+    def _check_places(self, places: torch.Tensor) -> None:
+        if len(places) and not (0 <= int(places.min()) and int(places.max()) < self.dataset_size):
+            raise ValueError(f"indices {int(places.min())} to {int(places.max())} are not in a data "
+                             f"set of {self.dataset_size}")
 
     # ---- state ----
 
@@ -259,7 +268,8 @@ class EpochSampler(Sampler):
     def state_dict(self) -> dict:
         """All that a resumed run needs to continue bit for bit; also with other ranks."""
         at = self._resume if self._resume is not None else self._done()
-        if len(self._log) > _LONG_LOG:      # in place: an iterator's states look at it
+        # in place: an iterator's states look at it
+        if len(self._log) > _LONG_LOG or any(told.device.type != "cpu" for entry in self._log for told in entry):
             self._log[:] = [self._all_told()]
         return {"version": _STATE_VERSION, "epoch": self.epoch, "next": self._next, "position": at,
                 "order": torch.from_numpy(self._order),

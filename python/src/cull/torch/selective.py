@@ -9,7 +9,7 @@ from torch import nn
 
 import cull
 
-from . import batches, modes
+from . import batches, devices, modes
 from .ddp import Group
 from .scorer import Scorer, Signals
 
@@ -52,8 +52,9 @@ class SelectiveBackprop:
                     need it.
     batch           rows of a batch over all processes, before the selection (kath18 and
                     mode="scaled": behind it); None: as the first batch has them.
-    steps           batches of an epoch, len(loader); else dataset_size / batch, rounded up. A
-                    loader with drop_last=True has fewer: say it then, or epochs drift.
+    steps           batches of an epoch: a number, or the loader itself, whose length counts, drop_last
+                    and all; else dataset_size / batch, rounded up. A loader with drop_last=True has
+                    fewer: say it then, or epochs drift.
     index           where a batch has the places of its rows in the data set: a key, a position, or
                     a function of the batch. Strategies that keep losses by place need it;
                     `Indexed(dataset)` adds them, behind all else (index=-1) or as "index".
@@ -65,11 +66,14 @@ class SelectiveBackprop:
                     process decides for itself.
 
     In several processes every rank calls `loss` with its own rows; the decision is one, over all.
+
+    On a CUDA device signals stay where the model is: scoring, decision and training go to its
+    current stream, and the host waits once a step, to know how many rows were kept.
     """
 
     def __init__(self, model: nn.Module, loss_fn: Callable | None = None, *, strategy: str = "sb",
                  keep: float | None = None, dataset_size: int | None = None,
-                 epochs: int | None = None, batch: int | None = None, steps: int | None = None,
+                 epochs: int | None = None, batch: int | None = None, steps: Any = None,
                  index: Any = None, seed: int = 0, head: Any = None, norm: str = "batch",
                  dropout: bool = False, autocast: Any = None, split: Callable | None = None,
                  take: Callable | None = None, logits: Callable | None = None,
@@ -79,6 +83,7 @@ class SelectiveBackprop:
                              split=split, take=take, logits=logits)
         self.group = Group(group)
         self.index, self.irreducible, self.validation = index, irreducible, validation
+        steps = len(steps) if hasattr(steps, "__len__") else steps
         self._steps = steps
         self._arguments = dict(strategy=strategy, dataset_size=dataset_size, epochs=epochs,
                                seed=seed, keep=keep, steps=steps, **options)
@@ -215,7 +220,9 @@ class SelectiveBackprop:
             found = self._find_places(batch)
             batch = self._without_places(batch)
             places = batches.to_indices(found, self.scorer.size(batch))
-            self._check_places(places)
+            if places.device.type == "cpu":    # elsewhere the selector looks, and nobody waits
+                self._check_places(places)
+            places = devices.beside(places, modes.device_of(self.scorer.inner))
         rows = self.scorer.size(batch)
         counts = self.group.counts(rows, modes.device_of(self.scorer.inner))
         if self.selector is None:
@@ -226,9 +233,9 @@ class SelectiveBackprop:
         needs = self.selector.needs(epoch=epoch)
         seen = self._check_first(batch, needs)
         places = None if places is None else self.group.rows(places, counts)
+        subset = self._choose(batch, needs, seen, places, counts, epoch)
         if places is not None:
             self._count_places(places, epoch)
-        subset = self._choose(batch, needs, seen, places, counts, epoch)
         self.last = subset
         return self._own_part(batch, needs, subset, counts)
 
@@ -270,7 +277,7 @@ class SelectiveBackprop:
                 not (self.selector._by_epoch or self._arguments["epochs"] is not None):
             return
         if self._seen is None or self._seen[0] != epoch:
-            self._seen = (epoch, torch.zeros(pool, dtype=torch.bool))
+            self._seen = (epoch, torch.zeros(pool, dtype=torch.bool, device=places.device))
         seen = self._seen[1]
         if bool(seen[places].any()):
             self._drifts = True
@@ -307,7 +314,7 @@ class SelectiveBackprop:
         wanted = self._scored(needs.signals)
         if wanted and seen is None:
             seen = self.scorer(batch, wanted)
-        signals: dict = {name: _read(self.group.rows(value, counts))
+        signals: dict = {name: devices.readable(self.group.rows(value, counts))
                          for name, value in (seen.asked() if seen else {}).items()
                          if name in wanted}
         missing = wanted - set(signals)
@@ -320,7 +327,8 @@ class SelectiveBackprop:
             signals["target"] = self._target(needs.target)
         subset = _as_tensors(self.selector.select(**signals, places=places, count=total,
                                                   epoch=epoch))
-        if len(subset) and int(subset.rows.min()) < 0:
+        looks = subset.rows.device.type == "cpu" or self.selector._carries    # elsewhere looking waits
+        if looks and len(subset) and int(subset.rows.min()) < 0:
             raise ValueError(f"{self.selector.name} returns examples of earlier batches: use "
                              "cull.Selector, its select and flush")
         return subset
@@ -331,8 +339,11 @@ class SelectiveBackprop:
             if tuple(mine.shape) != (counts[self.group.rank],):
                 raise ValueError(f"irreducible= returns the shape {tuple(mine.shape)} for a batch "
                                  f"of {counts[self.group.rank]} rows: one loss for each is needed")
-            return _read(self.group.rows(mine, counts))
-        losses = _read(torch.as_tensor(self.irreducible).detach().float())
+            return devices.readable(self.group.rows(mine, counts))
+        losses = torch.as_tensor(self.irreducible).detach().float().to(places.device)
+        self.irreducible = losses    # where it is read from now on
+        if losses.dim() == 1 and places.device.type != "cpu" and len(losses) >= (self._arguments["dataset_size"] or 2**63):
+            return losses[places.clamp(0, len(losses) - 1)]    # the selector finds those that are none
         if losses.dim() != 1 or len(losses) <= int(places.max()):
             raise ValueError(f"irreducible= is of shape {tuple(losses.shape)}, and this batch has "
                              f"the place {int(places.max())}: one loss for each example of the "
@@ -342,7 +353,7 @@ class SelectiveBackprop:
     def _target(self, wanted: Any) -> dict:
         given = self.validation() if callable(self.validation) else self.validation
         seen = self.scorer(given, wanted)
-        return {name: _read(value) for name, value in seen.asked().items()}
+        return {name: devices.readable(value) for name, value in seen.asked().items()}
 
     def _own_part(self, batch: Any, needs: Any, subset: cull.Subset, counts: list) -> tuple:
         rows, weights, places = subset.rows, subset.weights, subset.places
@@ -394,7 +405,7 @@ class SelectiveBackprop:
         counts = self.group.counts(count, device)
         if sum(counts) == 0:
             return
-        told = {name: _read(self.group.rows(value[:count], counts))
+        told = {name: devices.readable(self.group.rows(value[:count], counts))
                 for name, value in seen.items()}
         places = self.group.rows(decision.places[:count], counts)
         self.selector.observe(**told, places=places)
@@ -451,13 +462,9 @@ class _Decision:
     def idle(self) -> "_Decision":
         """Nothing was kept here: one row of weight zero takes part in the exchange of gradients."""
         self.is_idle = True
-        self.rows, self.weights = torch.zeros(1, dtype=torch.int64), torch.zeros(1)
+        where = self.weights.device
+        self.rows, self.weights = torch.zeros(1, dtype=torch.int64, device=where), torch.zeros(1, device=where)
         return self
-
-
-def _read(signal: torch.Tensor) -> torch.Tensor:
-    """A signal where the library reads it: it has no operations elsewhere than on the host."""
-    return signal.to("cpu")
 
 
 def _as_tensors(subset: cull.Subset) -> cull.Subset:
@@ -470,8 +477,9 @@ def _as_tensors(subset: cull.Subset) -> cull.Subset:
 
 def _everything(total: int, count: int | None, places: Any) -> cull.Subset:
     """A plain step: all rows, or as many as it takes, evenly spread."""
-    rows = torch.arange(total)
+    where = None if places is None else places.device
+    rows = torch.arange(total, device=where)
     if count is not None and count < total:
         rows = rows[(rows + 1) * count // total > rows * count // total]
-    return cull.Subset(rows, rows if places is None else places[rows], torch.ones(len(rows)), None,
-                       0, len(rows), 0)
+    return cull.Subset(rows, rows if places is None else places[rows],
+                       torch.ones(len(rows), device=where), None, 0, len(rows), 0)
