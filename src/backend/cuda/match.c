@@ -67,6 +67,8 @@ static struct shape choose_shape(const cull_cuda *cuda, cull_cuda_match_call *ca
 
     if (blocks > 1) shape.threads = cull_cuda_omp_threads((n + blocks - 1) / blocks);
     call->refit.n = (uint32_t)budget;
+    call->omp.near = blocks == 1 && cull_cuda_omp_can_be_near(&call->omp.rules, n);
+    if (call->omp.near) shape.threads = CULL_TABLEAU_THREADS;
     shape.omp = cull_cuda_omp_lay(&call->omp, shape.blocks, shape.threads, most, shape.blocks == 1);
     shape.refit = cull_cuda_refit_lay(&call->refit, shape.blocks, from,
                                       call->omp.brings_k ? call->omp.at_k : most);

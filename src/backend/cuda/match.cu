@@ -9,10 +9,12 @@
 #include "backend/cuda/match_remake.cuh"
 #include "backend/cuda/match_settle.cuh"
 #include "backend/cuda/omp_bound.cuh"
+#include "backend/cuda/omp_near.cuh"
 #include "backend/cuda/omp_pursue.cuh"
 #include "backend/cuda/refit_solve.cuh"
 
-namespace {
+namespace
+{
 
 enum { SPARE = 32 }; /* roundings of a term itself, beside those of the sum: backend/cancel.c */
 
@@ -21,14 +23,9 @@ __device__ void tell(const cull_crew<TOGETHER> &crew, const cull_cuda_match_call
                      uint64_t row)
 {
     if (!crew.first()) return;
-    *m.trouble = {CULL_WRONG_SIGNAL,
-                  which,
-                  row,
-                  m.place ? m.place[row] : row,
-                  m.now ? m.now->step : 0,
-                  m.now ? m.now->epoch : 0,
-                  0,
-                  0};
+    *m.trouble = {
+        CULL_WRONG_SIGNAL,        which, row, m.place ? m.place[row] : row, m.now ? m.now->step : 0,
+        m.now ? m.now->epoch : 0, 0,     0};
 }
 
 /* The largest square (b), unless the key says that the one at a row (at) is not finite. As |K_ij|
@@ -130,20 +127,50 @@ __device__ __noinline__ void settle(cull_crew<TOGETHER> &crew, const cull_cuda_m
     cull_meet(crew);
 }
 
-template <bool TOGETHER>
+/* The pursuit, by all threads of the crew; NEAR: in registers. */
+template <bool NEAR>
+__device__ __forceinline__ void pursue(cull_pursuit<false> &p, const cull_cuda_match_call &m,
+                                       unsigned char *shared)
+{
+    const cull_near_room *found = NEAR ? cull_near_pursue(m.omp, shared) : NULL;
+    cull_crew<false>      crew = p.crew;
+    uint64_t              step = p.step;
+
+    cull_omp_open(p, m.omp, shared, NULL);
+    p.crew = crew;
+    p.step = step;
+    if (NEAR)
+        cull_near_found(p, found);
+    else
+        cull_omp_pursue(p);
+}
+
+template <bool NEAR>
+__device__ __forceinline__ void pursue(cull_pursuit<true> &p, const cull_cuda_match_call &m,
+                                       unsigned char *shared)
+{
+    cull_crew<true> crew = p.crew;
+    uint64_t        step = p.step;
+
+    cull_omp_open(p, m.omp, shared, crew.apart);
+    p.crew = crew;
+    p.step = step;
+    cull_omp_pursue(p);
+}
+
+template <bool TOGETHER, bool NEAR>
 __device__ void match(const cull_cuda_match_call &m, unsigned char *shared, cull_said *said)
 {
+    cull_pursuit<TOGETHER> p;
+    cull_crew<TOGETHER>    crew = {reinterpret_cast<cull_said *>(shared), said, 0};
     uint64_t               step = m.now ? m.now->step : m.step;
     bool                   trouble = m.trouble->what != CULL_WRONG_NOTHING;
-    cull_pursuit<TOGETHER> p;
 
-    cull_omp_open(p, m.omp, shared, said);
-    p.step = step;
-    cull_crew<TOGETHER> crew = p.crew;
     if (crew.first()) *m.outcome = {m.omp.budget, 0, 0};
     if (trouble || !make_fit(crew, m)) return;
     p.crew = crew;
-    cull_omp_pursue(p);
+    p.step = step;
+    pursue<NEAR>(p, m, shared);
     crew = p.crew;
     if (p.broken < p.n) {
         tell(crew, m, CULL_TROUBLE_APART, 0);
@@ -160,14 +187,21 @@ __global__ void __launch_bounds__(CULL_OMP_THREADS, 1)
     match_alone(const __grid_constant__ cull_cuda_match_call m)
 {
     CULL_SHARED(unsigned char, shared);
-    match<false>(m, shared, NULL);
+    match<false, false>(m, shared, NULL);
+}
+
+__global__ void __launch_bounds__(CULL_TABLEAU_THREADS, 1)
+    match_near(const __grid_constant__ cull_cuda_match_call m)
+{
+    CULL_SHARED(unsigned char, shared);
+    match<false, true>(m, shared, NULL);
 }
 
 __global__ void __launch_bounds__(CULL_OMP_THREADS, 1)
     match_together(const __grid_constant__ cull_cuda_match_call m, cull_said *said)
 {
     CULL_SHARED(unsigned char, shared);
-    match<true>(m, shared, said);
+    match<true, false>(m, shared, said);
 }
 
 } // namespace
@@ -176,12 +210,15 @@ cudaError_t cull_cuda_match_prepare(size_t most)
 {
     cudaError_t error = cull_crew_prepare(match_alone, most);
 
+    if (error == cudaSuccess) error = cull_crew_prepare(match_near, most);
     return error == cudaSuccess ? cull_crew_prepare(match_together, most) : error;
 }
 
 cudaError_t cull_cuda_match_run(cudaStream_t stream, cull_cuda_match_call call, uint32_t blocks,
                                 uint32_t threads, size_t bytes, void *said)
 {
+    if (call.omp.near)
+        return CULL_LAUNCH(match_near, dim3(1), dim3(CULL_TABLEAU_THREADS), bytes, stream, call);
     if (blocks == 1) return CULL_LAUNCH(match_alone, dim3(1), dim3(threads), bytes, stream, call);
     return cull_crew_launch(match_together, blocks, threads, bytes, stream, call,
                             static_cast<cull_said *>(said));

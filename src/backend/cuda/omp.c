@@ -33,7 +33,7 @@ struct batch {
     const cull_omp_options *options;
     cull_omp_problem       *problem;
     size_t                  count, bytes;
-    bool                    together;
+    bool                    together, near;
     cull_cuda_pursuit      *here;
     cull_cuda_pursued      *report;
 };
@@ -52,6 +52,7 @@ static cull_cuda_pursuit describe(const struct batch *batch, size_t i)
                                .index = problem->index,
                                .weight = problem->weight,
                                .report = batch->op->reports + i,
+                               .near = batch->near,
                                .rules = cull_cuda_omp_rules_of(batch->options, problem->noise)};
 }
 
@@ -77,6 +78,15 @@ static bool is_together_quicker(const struct batch *batch)
     }
     all /= cuda->processors;
     return together < (all > most ? all : most);
+}
+
+static bool are_near(const struct batch *batch)
+{
+    cull_cuda_omp_rules rules = cull_cuda_omp_rules_of(batch->options, 0);
+
+    for (size_t i = 0; i < batch->count; i++)
+        if (!cull_cuda_omp_can_be_near(&rules, batch->problem[i].count)) return false;
+    return !batch->together;
 }
 
 /* How one problem is laid out; what it needs beside shared memory. */
@@ -134,7 +144,8 @@ static cull_status launch(struct batch *batch)
                           &op->theres, &op->there));
         TRY(cull_backend_upload(op->base.backend, op->there, batch->here,
                                 batch->count * sizeof *op->there));
-        CUDA(cull_cuda_omp_each(cuda->stream, op->there, (uint32_t)batch->count, batch->bytes));
+        CUDA(cull_cuda_omp_each(cuda->stream, op->there, (uint32_t)batch->count, batch->bytes,
+                                batch->near));
         return CULL_OK;
     }
     TRY(cull_kit_grow(&op->kit, cull_crew_said((size_t)cuda->processors), 1, "matching pursuit",
@@ -182,6 +193,7 @@ static cull_status pursue(struct batch *batch, size_t first)
     TRY(cull_base_alloc(batch->count, sizeof *batch->here, "matching pursuit", &batch->here));
     TRY(cull_base_alloc(batch->count, sizeof *batch->report, "matching pursuit", &batch->report));
     batch->together = is_together_quicker(batch);
+    batch->near = are_near(batch);
     TRY(share_out(batch));
     TRY(launch(batch));
     TRY(report(batch, first));

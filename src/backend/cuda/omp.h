@@ -9,6 +9,7 @@
  *     omp_refine.cuh   weights put right against their equations
  *     omp_pursue.cuh   the whole of a pursuit
  *     omp_bound.cuh    the same with weights >= 0
+ *     omp_near.cuh     few atoms, by a block that has all of K in its registers
  *
  * What a pursuit keeps. Q are directions, orthogonal and of unit length in K + ridge I, that span
  * the picked atoms, one to each pick. Row i of L is <g_i, Q> of an atom that is not picked; of one
@@ -32,12 +33,16 @@
 #include <stdbool.h>
 
 #include "backend/cuda/crew.h"
+#include "backend/cuda/tableau.h"
 #include "cull.h"
 
 enum { CULL_OMP_THREADS = 512 };
 
 /* Pivots above it cost the weights five of sixteen digits; below, they are refined. */
 #define CULL_OMP_REFINE_BELOW 1e-5
+
+/* Of shared memory, for a pursuit in registers. */
+#define CULL_OMP_NEAR_BYTES (13 * CULL_TABLEAU_SIDE * sizeof(double) + 64)
 
 /* Options of a call, and where they hold. */
 typedef struct cull_cuda_omp_rules {
@@ -78,10 +83,14 @@ typedef struct cull_cuda_pursuit {
     uint32_t lanes;      /* threads to a row: 1, 2, .. CULL_WARP              */
     bool     brings_k;   /* into shared memory                             */
     bool     stages;     /* L_p is copied there before it is used          */
-    uint32_t at_k, at_l; /* bytes from the beginning                       */
+    bool     near;       /* by one block, in registers (omp_near.cuh)      */
+    uint32_t at_k, at_l; /* bytes from the beginning; near: at_l its room  */
     uint32_t at_pick, at_rows;
     uint32_t bytes;
 } cull_cuda_pursuit;
+
+/* Can a block have n atoms in its registers? */
+bool cull_cuda_omp_can_be_near(const cull_cuda_omp_rules *rules, size_t n);
 
 /* How n and budget are shared among so many blocks of so many threads: widths and places. Shared
  * memory holds L where `most` bytes allow, and K too where there is one block and `bring`. Returns
@@ -103,9 +112,9 @@ extern "C" {
 
 /* Shared memory that kernels may ask for; once for a device. */
 cudaError_t cull_cuda_omp_prepare(size_t most);
-/* problem[count] on the device, a block each. */
+/* problem[count] on the device, a block each; near: all are. */
 cudaError_t cull_cuda_omp_each(cudaStream_t stream, const cull_cuda_pursuit *problem,
-                               uint32_t count, size_t bytes);
+                               uint32_t count, size_t bytes, bool near);
 /* One problem, by blocks that meet; said: room for 2 cull_said each. */
 cudaError_t cull_cuda_omp_together(cudaStream_t stream, cull_cuda_pursuit problem, uint32_t blocks,
                                    uint32_t threads, void *said);

@@ -53,6 +53,11 @@ static uint32_t up(size_t bytes)
     return (uint32_t)((bytes + 15) / 16 * 16);
 }
 
+bool cull_cuda_omp_can_be_near(const cull_cuda_omp_rules *rules, size_t n)
+{
+    return n <= CULL_TABLEAU_SIDE && !rules->sample && !rules->nonnegative;
+}
+
 size_t cull_cuda_omp_lay(cull_cuda_pursuit *x, uint32_t blocks, uint32_t threads, size_t most,
                          bool bring)
 {
@@ -65,7 +70,7 @@ size_t cull_cuda_omp_lay(cull_cuda_pursuit *x, uint32_t blocks, uint32_t threads
     at += up(2 * x->width * sizeof(double));
     x->at_rows = (uint32_t)at;
     at += up((size_t)x->rows * ROW_BYTES);
-    l = (size_t)x->rows * x->width * sizeof(double);
+    l = x->near ? CULL_OMP_NEAR_BYTES : (size_t)x->rows * x->width * sizeof(double);
     x->at_l = at + l <= most ? (uint32_t)at : 0;
     if (x->at_l) at += l;
     x->brings_k = bring && blocks == 1 && at + k <= most;

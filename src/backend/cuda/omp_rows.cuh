@@ -24,7 +24,7 @@ template <bool TOGETHER> struct cull_pursuit {
     const double            *near_k;         /* K in shared memory, or NULL            */
     unsigned                 n, first, rows; /* the block's: first, .. first + rows - 1 */
     unsigned                 width, lanes;
-    double                  *l, *all_l;  /* L of the block's rows; of all           */
+    double                  *l, *all_l;  /* L of the block's rows (or lines of a tableau); of all */
     double                  *pick;       /* [width] L_p, where it is staged         */
     double                  *c;          /* [width] X^T t, with weights >= 0        */
     double                  *alpha;      /* [rows] of a picked one: its weight      */
@@ -39,15 +39,21 @@ template <bool TOGETHER> struct cull_pursuit {
     cull_said best; /* of this thread's rows */
 };
 
+/* Where the caller has it. */
+static __device__ __forceinline__ double cull_omp_far_k(const cull_cuda_pursuit &x, unsigned i,
+                                                        unsigned j)
+{
+    size_t at = i * x.ld + j;
+
+    return x.single ? static_cast<double>(static_cast<const float *>(x.k)[at])
+                    : static_cast<const double *>(x.k)[at];
+}
+
 template <bool TOGETHER>
 static __device__ __forceinline__ double cull_omp_k(const cull_pursuit<TOGETHER> &p, unsigned i,
                                                     unsigned j)
 {
-    size_t at = i * p.of->ld + j;
-
-    if (p.near_k) return p.near_k[i * p.n + j];
-    return p.of->single ? static_cast<double>(static_cast<const float *>(p.of->k)[at])
-                        : static_cast<const double *>(p.of->k)[at];
+    return p.near_k ? p.near_k[i * p.n + j] : cull_omp_far_k(*p.of, i, j);
 }
 
 static __device__ __forceinline__ cull_said cull_said_none()
@@ -69,7 +75,7 @@ static __device__ __forceinline__ double cull_omp_score(const cull_pursuit<TOGET
 /* A row of the block as one to be picked: alpha, pivot and length go along. */
 template <bool TOGETHER>
 static __device__ __forceinline__ cull_said cull_omp_candidate(const cull_pursuit<TOGETHER> &p,
-                                                               unsigned r)
+                                                               unsigned                      r)
 {
     double score = cull_omp_score(p, r);
 
@@ -128,12 +134,8 @@ template <bool TOGETHER> static __device__ void cull_omp_bring_k(const cull_purs
         for (unsigned i = threadIdx.x; i < size; i += blockDim.x) to[i] = from[i];
         return;
     }
-    for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
-        size_t at = i / p.n * p.of->ld + i % p.n;
-
-        to[i] =
-            p.of->single ? static_cast<double>(static_cast<const float *>(p.of->k)[at]) : from[at];
-    }
+    for (unsigned i = threadIdx.x; i < size; i += blockDim.x)
+        to[i] = cull_omp_far_k(*p.of, i / p.n, i % p.n);
 }
 
 /* L at an atom, for all threads of the block; what it replaces must have been read. */
@@ -178,7 +180,7 @@ static __device__ __forceinline__ unsigned cull_omp_first_row(const cull_pursuit
 /* A picked row is zero before its own column, until columns are mixed (omp_bound.cuh). */
 template <bool TOGETHER>
 static __device__ __forceinline__ unsigned cull_omp_begins(const cull_pursuit<TOGETHER> &p,
-                                                           unsigned place)
+                                                           unsigned                      place)
 {
     return place < p.picked && !p.of->rules.nonnegative ? place : 0;
 }
