@@ -112,6 +112,29 @@ static __device__ __forceinline__ void cull_write(T *to, const cull_real<T> *x)
     cull_put<T, W>(to, cull_close<T, W>(x));
 }
 
+/* W numbers beside W values, 16 bytes at once where W is more than one. */
+template <typename R, int W> struct cull_piece {
+    enum { EACH = W * sizeof(R) < 16 ? W : 16 / sizeof(R) };
+};
+
+template <typename R, int W>
+static __device__ __forceinline__ void cull_read_wide(const R *from, cull_real<R> *out)
+{
+    enum { EACH = cull_piece<R, W>::EACH };
+
+    CULL_UNROLL
+    for (int i = 0; i < W; i += EACH) cull_read<R, EACH>(from + i, out + i);
+}
+
+template <typename R, int W>
+static __device__ __forceinline__ void cull_write_wide(R *to, const R *x)
+{
+    enum { EACH = cull_piece<R, W>::EACH };
+
+    CULL_UNROLL
+    for (int i = 0; i < W; i += EACH) cull_write<R, EACH>(to + i, x + i);
+}
+
 /* One rounding, wherever it is computed. */
 static __device__ __forceinline__ float cull_fma(float a, float b, float c)
 {
