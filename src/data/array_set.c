@@ -41,7 +41,7 @@ done:
     return status;
 }
 
-void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, void *out)
+void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, cull_dtype as, void *out)
 {
     float *to = out;
 
@@ -50,7 +50,7 @@ void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, void *out)
         for (size_t i = 0; i < numbers; i++) to[i] = (float)((const double *)x->data)[i];
         break;
     case CULL_I32:
-        if (into->dtype == CULL_I32) {
+        if (as == CULL_I32) {
             memcpy(to, x->data, numbers * sizeof(int32_t));
             break;
         }
@@ -164,7 +164,7 @@ static cull_status take_inputs(struct pair *p, cull_dataset *into)
     } else {
         TRY(cull_data_extend(into, p->path, count));
         at = cull_data_end(into);
-        cull_data_copy_numbers(&p->x, cull_data_row(into) * count, at);
+        cull_data_copy_numbers(&p->x, cull_data_row(into) * count, into->dtype, at);
         if (p->turned) TRY(turn_images(into, at, count));
     }
     if (into->dtype == CULL_F32) TRY(check_finite(p->path, at, cull_data_row(into), count));

@@ -139,10 +139,10 @@ static cull_status make_array(const cull_cells *cells, const cull_cell *cell, vo
     TRY(check_same(cells, cell, &t));
     if (cells->turned) {
         TRY(cull_base_alloc(count, element, "an example", &flat));
-        cull_data_copy_numbers(&t, count, flat);
+        cull_data_copy_numbers(&t, count, CULL_F32, flat);
         cull_data_channels_turn(flat, cells->channels, cells->area, element, out);
     } else {
-        cull_data_copy_numbers(&t, count, out);
+        cull_data_copy_numbers(&t, count, CULL_F32, out);
     }
 done:
     cull_base_free(flat);

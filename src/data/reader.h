@@ -44,8 +44,9 @@ void cull_data_add_image(const cull_dataset *set, const uint8_t *row, uint64_t *
                          uint64_t *square);
 void cull_data_settle_images(cull_dataset *set, const uint64_t *sum, const uint64_t *square);
 
-/* Numbers of an array as a set keeps them: bytes as they are, all else as float32. */
-void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, void *out);
+/* Numbers of an array as a set of type `as` keeps them: bytes and word pieces as they are, all else
+ * as float32. */
+void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, cull_dtype as, void *out);
 
 /* The numbers of one example; CULL_BAD_FILE, beginning with `name`, names one that is not. */
 cull_status cull_data_check_finite(const char *name, const float *x, size_t numbers,
