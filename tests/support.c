@@ -2,16 +2,22 @@
 #include "support.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static size_t countdown;
-static bool   failed;
+/* Threads allocate too. */
+static atomic_size_t countdown; /* 0: nothing fails any more */
+static atomic_bool   failed;
 
 static bool fails_now(void)
 {
-    if (countdown == 0 || --countdown != 0) return false;
-    failed = true;
+    size_t left = atomic_load(&countdown);
+
+    while (left > 0)
+        if (atomic_compare_exchange_weak(&countdown, &left, left - 1)) break;
+    if (left != 1) return false;
+    atomic_store(&failed, true);
     return true;
 }
 
@@ -37,14 +43,14 @@ void fail_nth_alloc(size_t n)
 {
     static const cull_allocator failing = {allocate, reallocate, release, NULL};
 
-    countdown = n;
-    if (n) failed = false;
+    atomic_store(&countdown, n);
+    if (n) atomic_store(&failed, false);
     cull_allocator_set(&failing);
 }
 
 bool alloc_has_failed(void)
 {
-    return failed;
+    return atomic_load(&failed);
 }
 
 double random_uniform(uint64_t seed, uint64_t i)

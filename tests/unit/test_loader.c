@@ -360,7 +360,8 @@ static void impossible_loaders_and_requests_are_refused(void **state)
     REFUSED("a loader of 2 batches; 3 to 1024", depth = 2);
     REFUSED("a loader of 1025 batches", depth = 1025);
     REFUSED("a loader of 257 threads", threads = 257);
-    REFUSED("float32, float64 or bfloat16", form.dtype = CULL_I32);
+    REFUSED("float32, float64 or bfloat16", form.dtype = CULL_U8);
+    REFUSED("texts are needed", form.dtype = CULL_I32);
 #undef REFUSED
     assert_ok(cull_data_loader_create(&good, &loader));
     assert_fails(CULL_BAD_ARGUMENT, "0 examples asked for in a batch of 1 to 16",
