@@ -56,7 +56,7 @@ static bool is_blank(const char *line, size_t length)
 {
     size_t i = 0;
 
-    while (i < length && memchr(" \t\r", line[i], 3)) i++;
+    while (i < length && (line[i] == ' ' || line[i] == '\t' || line[i] == '\r')) i++;
     return i == length;
 }
 

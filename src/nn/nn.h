@@ -74,12 +74,12 @@ typedef enum cull_node_positions {
 
 /* A kind of layer: one file each. */
 struct cull_node_class {
-    const char *name;
-    unsigned    keeps; /* CULL_KEEP_* */
+    const char         *name;
+    unsigned            keeps; /* CULL_KEEP_* */
+    cull_node_positions positions;
     /* Infer node->desc.y from the inputs' shapes, count parameters and running averages, check.
      * in[i] is the shape of input i (n = 0, block = 1). */
     cull_status (*shape)(cull_node *node, const cull_image *in);
-    cull_node_positions positions;
 };
 
 struct cull_model {
