@@ -1,5 +1,5 @@
 /* tests/unit/test_advice.c - what the referee says is to be done, and what it leaves unsaid. */
-#include "lab/compare/advice.h"
+#include "records/judge/advice.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/sized.h"
-#include "lab/compare/statistics.h"
+#include "records/judge/statistics.h"
 
 enum { MOST_JOBS = 256, MOST_ROUNDS = 8 };
 

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/sized.h"
-#include "lab/compare/statistics.h"
 #include "lab/recipe/recipe.h"
+#include "records/judge/statistics.h"
 
 enum { FEWEST = 6, MOST = 200, MOST_EPOCHS = 1000, TOGETHER = 16 };
 

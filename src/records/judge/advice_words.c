@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lab/compare/advice_parts.h"
-#include "lab/compare/sentence.h"
-#include "lab/compare/verdict.h"
+#include "records/judge/advice_parts.h"
+#include "records/judge/sentence.h"
+#include "records/judge/verdict.h"
 
 enum { NAMED = 3 }; /* of those that failed */
 

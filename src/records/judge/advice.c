@@ -1,9 +1,9 @@
-/* lab/compare/advice.c - the cheapest choice that keeps up with full training, or what saves. */
+/* records/judge/advice.c - the cheapest choice that keeps up with full training, or what saves. */
 #include <math.h>
 #include <string.h>
 
-#include "lab/compare/advice_parts.h"
-#include "lab/compare/verdict.h"
+#include "records/judge/advice_parts.h"
+#include "records/judge/verdict.h"
 
 #define ALIKE .03 /* costs this near are the same, as controls share them */
 

@@ -1,11 +1,12 @@
-/* lab/compare/verdict.c - better, worse, no different, or how many seeds it would take to know. */
-#include "lab/compare/verdict.h"
+/* records/judge/verdict.c - better, worse, no different, or how many seeds it would take to know.
+ */
+#include "records/judge/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/compare/sentence.h"
+#include "records/judge/sentence.h"
 
 #define ALPHA .05
 
