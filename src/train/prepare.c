@@ -27,10 +27,10 @@ static cull_status check_own(const cull_train_setup *s)
     if (!s->own_model && cull_train_is_own(s->model))
         FAIL_ABOUT(CULL_BAD_OPTION, "model.name",
                    "model.name=%s: only the program that made this model can bring it", s->model);
-    if (!train && cull_train_is_own(s->data))
+    if (!train && cull_train_is_own_data(s->data))
         FAIL_ABOUT(CULL_BAD_OPTION, "data.name",
                    "data.name=%s: only the program that has these arrays can bring them", s->data);
-    if (!s->own_data[CULL_DATA_TEST].x.data && s->test && cull_train_is_own(s->test))
+    if (!s->own_data[CULL_DATA_TEST].x.data && s->test && cull_train_is_own_data(s->test))
         FAIL_ABOUT(CULL_BAD_OPTION, "data.test",
                    "data.test=%s: only the program that has these arrays can bring them", s->test);
     if (s->own_model && s->score.scale < 1)
