@@ -235,11 +235,11 @@ void cull_rep_point_to_problems(cull_rep_page *page)
 
 static void put_warnings(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    cull_rep_warnings warnings = {0};
+    cull_rep_warnings warnings = {.one_set = true};
 
+    cull_rep_warn_all(&warnings, &c->is.warnings); /* in the words of whoever began it */
     for (size_t i = 0; i < c->arms; i++)
         for (size_t j = 0; j < c->arm[i].is->runs; j++) cull_rep_warn(&warnings, &c->arm[i].run[j]);
-    cull_rep_warn_all(&warnings, &c->is.warnings);
     cull_rep_put_warnings(page, &warnings);
 }
 
