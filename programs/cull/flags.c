@@ -76,7 +76,8 @@ static int take_flag(const command *self, flag *f, const char *value)
     return END_FAILED;
 }
 
-/* "--name=value" and "--name value" alike; a switch takes no value. `help` is one of them. */
+/* "--name=value" and "--name value" alike; a switch takes no value. `help` is one of them, and -h
+ * another word for it. */
 static flag *find_flag(flag *flags, flag *help, const char *word, const char **value)
 {
     const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
@@ -86,6 +87,7 @@ static flag *find_flag(flag *flags, flag *help, const char *word, const char **v
     *value = equals ? equals + 1 : NULL;
     while (f->name && (strlen(f->name) != length || memcmp(f->name, word, length) != 0)) f++;
     if (f->name) return f;
+    if (strcmp(word, "-h") == 0) return help;
     return length == strlen(help->name) && memcmp(help->name, word, length) == 0 ? help : NULL;
 }
 
