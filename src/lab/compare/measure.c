@@ -164,6 +164,7 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     out->test = t->sets.test->count;
     out->classes = t->sets.train->classes;
     out->parameters = t->learner.params->count;
+    TRY(cull_train_guess(setup.loss.kind, t->sets.test, &out->guess));
     out->steps = laps.count;
     out->scored /= (double)laps.count;
     out->trained /= (double)laps.count;

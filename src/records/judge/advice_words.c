@@ -34,6 +34,9 @@ static void say_loss(cull_sentence *s, const cull_choices *t, const cull_choice 
     else if (f->low > 0)
         say(s, "gains %.*f %s of %s (95 %% interval %.*f to %.*f)", m->digits, f->gain, m->points,
             m->name, m->digits, f->low, m->digits, f->high);
+    else if (fabs(f->gain) < .5 * pow(10, -m->digits))
+        say(s, "comes out level with full training (95 %% interval %+.*f to %+.*f)", m->digits,
+            f->low, m->digits, f->high);
     else
         say(s, "comes out %.*f %s %s full training (95 %% interval %+.*f to %+.*f)", m->digits,
             fabs(f->gain), m->points, f->gain < 0 ? "below" : "above", m->digits, f->low, m->digits,
