@@ -227,10 +227,10 @@ void cull_rep_point_to_problems(cull_rep_page *page)
     size_t count = page->problems.count + page->problems.unsaid;
 
     if (count)
-        cull_rep_print(&page->html,
-                       "<p class=\"note\">%zu %s while reading, <a href=\"#problems\">listed "
-                       "at the end</a>.</p>\n",
-                       count, count == 1 ? "problem" : "problems");
+        cull_rep_print(
+            &page->html,
+            "<p class=\"note\">%zu %s, <a href=\"#problems\">listed at the end</a>.</p>\n", count,
+            count == 1 ? "problem" : "problems");
 }
 
 static void put_warnings(cull_rep_page *page, const cull_rep_comparison *c)
