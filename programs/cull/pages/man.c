@@ -65,6 +65,7 @@ static void put_usage(const char *usage)
         const char *text = line + (strncmp(line, "usage:", 6) == 0 ? 6 : 0);
 
         text += strspn(text, " ");
+        if (strncmp(text, "cull ", 5) != 0) put_text("         "); /* goes on from above */
         put(text, strcspn(text, "\n"));
         (void)printf("\n");
     }
