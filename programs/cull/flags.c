@@ -23,6 +23,12 @@ static const char *as_key(const command *self, const char *word, char *out, size
     return out;
 }
 
+/* "-o" and "--out" */
+static bool is_short_for(const char *one, const char *two)
+{
+    return strlen(one) == 2 && strncmp(two, "--", 2) == 0 && two[2] == one[1];
+}
+
 static int unknown_flag(const command *self, const flag *flags, const char *word)
 {
     search s = {.wrong = word};
@@ -30,7 +36,11 @@ static int unknown_flag(const command *self, const flag *flags, const char *word
 
     for (const flag *f = flags; f->name; f++) try_word(&s, f->name);
     try_word(&s, "--help");
-    if (as_key(self, word, key, sizeof key)) s.best = key;
+    for (const flag *f = flags; f->name && !s.best; f++)
+        if (is_short_for(f->name, word) || is_short_for(word, f->name)) s.best = f->name;
+    /* a flag that is spelt nearly so is meant before a key that is spelt just so */
+    if (!(s.best && 3 * s.edits < strlen(word)) && as_key(self, word, key, sizeof key))
+        s.best = key;
     (void)snprintf(where, sizeof where, "cull %s --help", self->name);
     return complain_near(&s, "", where, "there is no flag '%s'", word);
 }

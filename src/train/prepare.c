@@ -78,13 +78,15 @@ static cull_status open_set(const cull_train_setup *s, const char *name, cull_da
                             const cull_dataset *like, cull_dataset **out)
 {
     cull_data_request request = s->files;
-
-    cull_status status = CULL_OK;
+    cull_status       status = CULL_OK;
 
     request.name = name;
     request.role = role;
     TRY(fit_length(s, &request));
-    TRY(like ? cull_data_open_test(&request, like, out) : cull_data_open(&request, out));
+    status = like ? cull_data_open_test(&request, like, out) : cull_data_open(&request, out);
+    if (status == CULL_IO) /* no file of the run's own */
+        status = cull_fail_about(status, name == s->test ? "data.test" : "data.name", "%s",
+                                 cull_last_error());
 done:
     return status;
 }
