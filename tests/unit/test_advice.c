@@ -345,6 +345,24 @@ static void guessing_is_what_one_answer_to_everything_gets(void **state)
     }
 }
 
+/* -0.004 is 0.00, and no less than that; a margin has all of its digits. */
+static void what_is_cut_to_nothing_has_no_sign(void **state)
+{
+    static const made_arm rows[] = {
+        {"random keep=0.3", "whole-budget", "random", NULL, .31, 90, 0, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 1, 4, &c);
+
+    (void)state;
+    c.is.test = NAN; /* steps would widen the interval */
+    c.is.margin = 100;
+    for (size_t s = 0; s < 4; s++)
+        c.run[1][s].accuracy = c.run[0][s].accuracy - (s % 2 ? .0041 : .0039);
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_said(a.what,
+                "within 100 points of full training's (+0.00, 95 % interval +0.00 to +0.00)");
+}
+
 static void what_comes_out_level_is_said_to(void **state)
 {
     static const made_arm rows[] = {
@@ -529,6 +547,7 @@ int main(void)
         cmocka_unit_test(without_full_training_nothing_is_advised),
         cmocka_unit_test(where_full_training_only_guesses_nothing_is_advised),
         cmocka_unit_test(guessing_is_what_one_answer_to_everything_gets),
+        cmocka_unit_test(what_is_cut_to_nothing_has_no_sign),
         cmocka_unit_test(what_comes_out_level_is_said_to),
         cmocka_unit_test(what_is_not_done_yet_is_said_so_far),
         cmocka_unit_test(what_costs_more_than_full_training_saves_nothing),
