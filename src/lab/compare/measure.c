@@ -144,6 +144,7 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     out->start = here ? cull_base_processor_seconds() - used : cull_base_seconds() - begun;
     if (still) t->learner.schedule.rate = t->learner.schedule.low = 0;
     t->books.meter.processor = setup.threads == 1;
+    TRY(cull_train_guess(setup.loss.kind, t->sets.test, &out->guess));
     TRY(measure_choice(t, out));
     out->tokens = mean_tokens(t);
     /* The first steps make plans and warm caches. */
@@ -164,7 +165,6 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     out->test = t->sets.test->count;
     out->classes = t->sets.train->classes;
     out->parameters = t->learner.params->count;
-    TRY(cull_train_guess(setup.loss.kind, t->sets.test, &out->guess));
     out->steps = laps.count;
     out->scored /= (double)laps.count;
     out->trained /= (double)laps.count;
