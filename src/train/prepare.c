@@ -441,7 +441,7 @@ static cull_status check_classes(const cull_train_setup *s, const cull_selector 
                "%s%s",
                key, cull_selector_name(selector),
                cull_data_target_name(cull_train_target(s->loss.kind)),
-               strcmp(key, "select.scope") == 0 ? "; choose another scope" : "");
+               strcmp(key, "select.scope") == 0 ? "; choose another scope, as batch" : "");
 done:
     return status;
 }
