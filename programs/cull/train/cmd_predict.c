@@ -148,7 +148,8 @@ static int predict(struct arguments *a, const cull_recipe *recipe, const char *d
     if (!t.arrays && (t.end = table_open(&t.table, a->out))) return t.end;
     status = cull_predict_set(recipe, a->found.weights, &request, tell, &t);
     if (status == CULL_IO)
-        t.end = complain_last(END_FAILED, "Check both paths; cull data info DATA says what is in it.");
+        t.end =
+            complain_last(END_FAILED, "Check both paths; cull data info DATA says what is in it.");
     else if (status != CULL_OK)
         t.end = complain_run(status);
     if (!t.end && t.arrays) t.end = write_arrays(&t.kept, a->out);
