@@ -1699,6 +1699,7 @@ typedef struct cull_measured {
     double waited; /* share of the time that other programs had; 0 with several threads */
     double tokens; /* of texts, of an example in its batch on the mean; else 0. Seconds are then
                       those of steps of mean length                                       */
+    double guess;  /* what one answer to all test examples gets, as a run is judged; a share */
 } cull_measured;
 
 /* Run steps of a recipe for about so many seconds and keep nothing of them. Where the loss is soon

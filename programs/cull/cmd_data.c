@@ -134,9 +134,10 @@ static int dispatch(data_arguments *a, const struct words *w, char *const *words
     if (count == 1 && (strcmp(words[0], "info") == 0 || strcmp(words[0], "convert") == 0))
         return complain(END_USAGE, see, "%s what? No data set is given", words[0]);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) try_word(&s, known[i]);
-    if (count > 1) s = (search){0};
-    return complain_near(&s, "cull data ", "cull data --help", "'%s' is not understood",
-                         count > 2 ? words[2] : words[count - 1]);
+    if (s.best && strcmp(s.best, words[0]) == 0) /* then a word is too many */
+        return complain(END_USAGE, see, "'%s' is not understood",
+                        words[strcmp(words[0], "list") == 0 ? 1 : 2]);
+    return complain_near(&s, "cull data ", "cull data --help", "'%s' is not understood", words[0]);
 }
 
 int cmd_data(int argc, char **argv)

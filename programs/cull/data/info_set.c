@@ -155,7 +155,9 @@ static void print_summary(cull_data_role role, const cull_data_summary *s,
                           const cull_data_summary *train)
 {
     (void)printf("%-5s %zu examples", roles[role], s->count);
-    if (s->most) (void)printf(" of %zu classes (%zu to %zu each)", s->classes, s->fewest, s->most);
+    if (s->most)
+        (void)printf(" of %zu class%s (%zu to %zu each)", s->classes, s->classes == 1 ? "" : "es",
+                     s->fewest, s->most);
     if (s->target == CULL_TARGET_REAL)
         (void)printf(" of %zu number%s", s->classes, s->classes == 1 ? "" : "s");
     if (s->target == CULL_TARGET_CLASSES)

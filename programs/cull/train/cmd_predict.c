@@ -147,7 +147,11 @@ static int predict(struct arguments *a, const cull_recipe *recipe, const char *d
     if (strcmp(a->role, "test") == 0) request.role = CULL_DATA_TEST;
     if (!t.arrays && (t.end = table_open(&t.table, a->out))) return t.end;
     status = cull_predict_set(recipe, a->found.weights, &request, tell, &t);
-    if (status != CULL_OK) t.end = complain_run(status);
+    if (status == CULL_IO)
+        t.end =
+            complain_last(END_FAILED, "Check both paths; cull data info DATA says what is in it.");
+    else if (status != CULL_OK)
+        t.end = complain_run(status);
     if (!t.end && t.arrays) t.end = write_arrays(&t.kept, a->out);
     if (!t.arrays) t.end = table_close(&t.table, t.end);
     free(t.kept.class);
