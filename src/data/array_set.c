@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/categories.h"
 #include "base/alloc.h"
 #include "data/array_names.h"
 #include "data/channels.h"
@@ -367,6 +368,8 @@ static cull_status read_vocabulary(struct pair *p)
         FAIL(CULL_BAD_FILE, "%s: a vocabulary of %g pieces; 1 to %d are possible", p->path, count,
              CULL_VOCABULARY_MOST);
     if (x->dims != 2 && (x->dims != 4 || x->shape[1] != 1 || x->shape[3] != 1))
+    size_t      twice = 0;
+    char        shown[CULL_TEXT_SHOWN];
         FAIL(CULL_BAD_FILE, "%s: texts are (N, L) or (N, 1, L, 1)", p->path);
     p->vocabulary = (size_t)count;
 done:
@@ -381,6 +384,15 @@ static cull_status take_names(const cull_arrays *arrays, const char *path, cull_
     cull_texts  names = {0};
 
     if (!cull_data_labels(into)) goto done;
+    TRY(cull_categories_twice(&names, &twice));
+    if (twice < names.count) {
+        TRY(cull_data_remark(into,
+                             "%s: " CULL_DATA_CLASS_NAMES " has '%s' twice; its classes have no "
+                             "names",
+                             path,
+                             cull_text_show(names.text[twice], strlen(names.text[twice]), shown)));
+        goto done;
+    }
     status = cull_data_arrays_texts(arrays, CULL_DATA_CLASS_NAMES, &names);
     if (status == CULL_BAD_FILE)
         TRY(cull_data_remark(into, "%s; its classes have no names", cull_last_error()));
