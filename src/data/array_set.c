@@ -4,11 +4,10 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "data/categories.h"
 #include "base/alloc.h"
 #include "data/array_names.h"
+#include "data/categories.h"
 #include "data/channels.h"
 #include "data/format.h"
 #include "data/inspect.h"
@@ -284,7 +283,7 @@ done:
 }
 
 /* The file beside that has the labels. */
-static cull_status open_beside(const char *path, bool may_lack, cull_arrays **out)
+static cull_status open_beside(const char *path, cull_arrays **out)
 {
     cull_status status = CULL_OK;
     char        beside[CULL_DATA_PATH];
@@ -295,7 +294,6 @@ static cull_status open_beside(const char *path, bool may_lack, cull_arrays **ou
     if ((size_t)snprintf(beside, sizeof beside, "%.*s_labels.npy", (int)(length - 4), path) >=
         sizeof beside)
         FAIL(CULL_BAD_ARGUMENT, "%.64s...: the path is too long", path);
-    if (may_lack && access(beside, F_OK) != 0) goto done;
     TRY(cull_arrays_open(beside, out));
 done:
     return status;
@@ -307,7 +305,7 @@ static cull_status read_npy_pair(struct pair *p, const cull_data_request *how, c
     cull_arrays *labels = NULL;
 
     if (how->role == CULL_DATA_TEST) TRY(cull_data_say_no_test(p->path, ""));
-    TRY(open_beside(p->path, how->unlabelled, &labels));
+    if (!how->unlabelled) TRY(open_beside(p->path, &labels));
     TRY(cull_arrays_get(p->arrays, NULL, &p->x));
     if (labels) TRY(cull_arrays_get(labels, NULL, &p->y));
     TRY(take_pair(p, how, into));
@@ -358,8 +356,6 @@ static cull_status read_vocabulary(struct pair *p)
         FAIL(CULL_BAD_FILE, "%s: a vocabulary of %g pieces; 1 to %d are possible", p->path, count,
              CULL_VOCABULARY_MOST);
     if (x->dims != 2 && (x->dims != 4 || x->shape[1] != 1 || x->shape[3] != 1))
-    size_t      twice = 0;
-    char        shown[CULL_TEXT_SHOWN];
         FAIL(CULL_BAD_FILE, "%s: texts are (N, L) or (N, 1, L, 1)", p->path);
     p->vocabulary = (size_t)count;
 done:
@@ -372,17 +368,10 @@ static cull_status take_names(const cull_arrays *arrays, const char *path, cull_
 {
     cull_status status = CULL_OK;
     cull_texts  names = {0};
+    size_t      twice = 0;
+    char        shown[CULL_TEXT_SHOWN];
 
     if (!cull_data_labels(into)) goto done;
-    TRY(cull_categories_twice(&names, &twice));
-    if (twice < names.count) {
-        TRY(cull_data_remark(into,
-                             "%s: " CULL_DATA_CLASS_NAMES " has '%s' twice; its classes have no "
-                             "names",
-                             path,
-                             cull_text_show(names.text[twice], strlen(names.text[twice]), shown)));
-        goto done;
-    }
     status = cull_data_arrays_texts(arrays, CULL_DATA_CLASS_NAMES, &names);
     if (status == CULL_BAD_FILE)
         TRY(cull_data_remark(into, "%s; its classes have no names", cull_last_error()));
@@ -395,6 +384,15 @@ static cull_status take_names(const cull_arrays *arrays, const char *path, cull_
                              path, names.count, into->classes));
         goto done;
     }
+    TRY(cull_categories_twice(&names, &twice));
+    if (twice < names.count) {
+        TRY(cull_data_remark(into,
+                             "%s: " CULL_DATA_CLASS_NAMES " has '%s' twice; its classes have no "
+                             "names",
+                             path,
+                             cull_text_show(names.text[twice], strlen(names.text[twice]), shown)));
+        goto done;
+    }
     into->class_names = names;
     into->classes = names.count;
     names = (cull_texts){0};
@@ -405,6 +403,7 @@ done:
 
 static cull_data_wanted wanted_of(const cull_data_request *how, const cull_dataset *into)
 {
+    if (how->unlabelled && how->role == CULL_DATA_TEST) return CULL_DATA_WANTED_ANY_TEST;
     if (how->unlabelled) return CULL_DATA_WANTED_ANY;
     if (how->role == CULL_DATA_TEST) return CULL_DATA_WANTED_TEST;
     return into->like ? CULL_DATA_WANTED_ALONE : CULL_DATA_WANTED_TRAIN;
@@ -422,6 +421,7 @@ static cull_status read_npz_pair(struct pair *p, const cull_data_request *reques
     if (names.validation)
         TRY(cull_data_remark(into, "%s: holds no test set; its validation set, %.32s, is taken",
                              p->path, names.x));
+    if (how.unlabelled) names.y = NULL;
     TRY(cull_arrays_get(p->arrays, names.x, &p->x));
     if (names.y) TRY(cull_arrays_get(p->arrays, names.y, &p->y));
     TRY(read_vocabulary(p));
