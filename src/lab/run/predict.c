@@ -113,6 +113,8 @@ static cull_status predict(cull_network *n, const cull_dataset                *s
     if (names->count == some.outputs) some.class_name = (const char *const *)names->text;
     some.output = room.output;
     some.best = room.best;
+    some.warning = (const char *const *)set->remarks.text;
+    some.warnings = set->remarks.count;
     for (; more && some.from < set->count; some.from += some.count) {
         some.count = set->count - some.from < AT_ONCE ? set->count - some.from : AT_ONCE;
         TRY(read_rows(set, some.from, some.count, &room));
@@ -139,18 +141,19 @@ static unsigned takes_of(const char *name)
 static cull_data_request complete(const cull_data_request *asked, const cull_data_request *trained)
 {
     cull_data_request r = *asked;
+    unsigned          takes = takes_of(r.name);
 
     if (!r.root) r.root = trained->root;
-    unsigned          takes = takes_of(r.name);
-    if (r.layout == CULL_LAYOUT_TOLD) r.layout = trained->layout;
-    if (!r.side) {
+    if (takes & CULL_DATA_TAKES_LAYOUT && r.layout == CULL_LAYOUT_TOLD) r.layout = trained->layout;
+    if (takes & CULL_DATA_TAKES_SIDE && !r.side) {
         r.side = trained->side;
         r.fit = trained->fit;
     }
-    if (!r.label) r.label = trained->label;
+    if (takes & CULL_DATA_TAKES_MISSING && r.missing == CULL_MISSING_REFUSED)
+        r.missing = trained->missing;
     if (!r.text) r.text = trained->text;
     if (!r.tokenizer) r.tokenizer = trained->tokenizer;
-    r.target = trained->target;
+    r.target = takes & CULL_DATA_TAKES_TARGET ? trained->target : CULL_TARGET_CLASS;
     r.unlabelled = true;
     return r;
 }
@@ -162,7 +165,7 @@ static void fit_texts(const cull_card *card, cull_data_request *r)
     bool     texts = takes & CULL_DATA_TAKES_PIECES;
 
     if (!texts || !card->vocabulary) r->tokenizer = NULL;
-    if (!(texts && format->takes & CULL_DATA_TAKES_TEXT) || !card->vocabulary) r->text = NULL;
+    if (!(takes & CULL_DATA_TAKES_TEXT) || !card->vocabulary) r->text = NULL;
     r->length = texts && card->vocabulary ? card->height : 0;
 }
 
