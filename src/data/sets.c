@@ -114,9 +114,7 @@ struct found {
 
 static bool is_there(const char *path)
 {
-    struct stat info;
-
-    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+    return access(path, F_OK) == 0 && !cull_base_is_folder(path);
 }
 
 static const char *resolve_root(const char *root)
@@ -238,7 +236,8 @@ static cull_status say_unknown(const char *name)
     size_t                  at = 0;
     const cull_data_format *format = NULL;
 
-    for (size_t i = 0; i < SETS && at < sizeof all; i++) {
+    bool                    there = is_there(name);
+    for (size_t i = 0; i < SETS && !there && at < sizeof all; i++) {
         int put = snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", sets[i].name);
         at += put > 0 ? (size_t)put : 0;
     }
@@ -248,6 +247,8 @@ static cull_status say_unknown(const char *name)
         at += put > 0 ? (size_t)put : 0;
     }
     return cull_fail_about(CULL_UNKNOWN_SET, name, "no data set is called '%.64s'; there are %s",
+    if (there)
+        return cull_fail(CULL_BAD_FILE, "%s: is no file of a kind that is read: %s", name, all);
                            name, all);
 }
 
