@@ -263,9 +263,10 @@ typedef struct cull_reproduction {
     unsigned    seeds;                 /* of the paper                                          */
     const char *missing;               /* what is not there; NULL: nothing                     */
     int         drawing;               /* cull_drawing                                         */
-    const char *x, *y;                 /* axes; NULL: as the drawing has it                    */
-    double      target;                /* of CULL_DRAW_PHASES                                  */
-    cull_claim  rule[CULL_CLAIMS];
+    const char *x, *y;                 /* axes; NULL: as the drawing has it. "a; b": of the first
+                                          picture and of the second; the last counts on    */
+    double     target;                 /* of CULL_DRAW_PHASES                                  */
+    cull_claim rule[CULL_CLAIMS];
 } cull_reproduction;
 
 /* i = 0, 1, ... until NULL; and by name, NULL: none. Those of a paper follow each other, in its
@@ -352,6 +353,7 @@ typedef enum cull_drawing {
     CULL_DRAW_BY_VALUE, /* the same over what is swept: numbers, or words in their order        */
     CULL_DRAW_UPDATES,  /* error along training over updates of the weights                     */
     CULL_DRAW_TIME,     /* error along training over seconds                                    */
+    CULL_DRAW_COURSE,   /* the result itself along training, accuracy, over seconds             */
     CULL_DRAW_PHASES,   /* a bar an arm: seconds by phase until `target` times the error that full
                            training ends at; forward and backward apart                         */
     CULL_DRAW_FRONTIER, /* error over seconds, every point along training of every run; those that
@@ -390,12 +392,13 @@ typedef struct cull_paper_arm {
 } cull_paper_arm;
 
 typedef struct cull_paper_figure {
-    const char           *name;   /* of the entry: "jiang2019/fig6-svhn"                       */
-    const char           *number; /* "Figure 6", "Table 1"                                     */
-    const char           *title;  /* one line: what is shown, of what                          */
-    const char           *claim;  /* the paper's, in our words                                 */
-    cull_drawing          drawing;
-    const char           *x, *y;  /* what the axes are of; "": as the drawing has it           */
+    const char  *name;   /* of the entry: "jiang2019/fig6-svhn"                       */
+    const char  *number; /* "Figure 6", "Table 1"                                     */
+    const char  *title;  /* one line: what is shown, of what                          */
+    const char  *claim;  /* the paper's, in our words                                 */
+    cull_drawing drawing;
+    const char  *x, *y;           /* what the axes are of; "": as the drawing has it; "a; b": of
+                                     pictures one after the other, the last counts on          */
     double                target; /* of CULL_DRAW_PHASES                                       */
     const cull_paper_arm *arm;    /* [arms] those with a finished run, full training first     */
     size_t                arms;

@@ -84,16 +84,18 @@ done:
 }
 
 static cull_status draw_lines(cull_rep_page *page, const cull_rep_view *view, cull_rep_names *names,
-                              const cull_records_points *points, const char *panel)
+                              const cull_records_points *points, const struct texts *panels,
+                              size_t turn)
 {
     cull_status    status = CULL_OK;
+    const char    *panel = panels->of[turn];
     struct texts   series = {.count = 0};
     cull_rep_chart chart = {.x.log = false};
     char           what[CULL_REP_MARK];
 
     set_places(points, panel, &chart);
-    (void)snprintf(chart.x.title, sizeof chart.x.title, "%.100s", view->is->x);
-    (void)snprintf(chart.y.title, sizeof chart.y.title, "%.100s", view->is->y);
+    cull_rep_axis_of(view->is->x, turn, chart.x.title);
+    cull_rep_axis_of(view->is->y, turn, chart.y.title);
     (void)snprintf(chart.about, sizeof chart.about, "%s", panel);
     for (size_t i = 0; i < points->count; i++)
         if (is_of(&points->point[i], panel)) (void)find_text(&series, points->point[i].series);
@@ -120,15 +122,17 @@ static int colour_of(const char *part, size_t turn)
 }
 
 static cull_status draw_bars(cull_rep_page *page, const cull_rep_view *view,
-                             const cull_records_points *points, const char *panel)
+                             const cull_records_points *points, const struct texts *panels,
+                             size_t turn)
 {
     struct texts  value = {.count = 0}, part = {.count = 0};
-    char          what[CULL_REP_MARK];
+    const char   *panel = panels->of[turn];
+    char          what[CULL_REP_MARK], axis[CULL_REP_NAME];
     cull_rep_text caption = {0};
     cull_status   status = CULL_OK;
-    cull_rep_bars bars = {
-        .axis = view->is->x[0] ? view->is->x : view->is->y, .unit = "", .fine = true};
+    cull_rep_bars bars = {.axis = axis, .unit = "", .fine = true};
 
+    cull_rep_axis_of(view->is->x[0] ? view->is->x : view->is->y, turn, axis);
     for (size_t i = 0; i < points->count; i++) {
         const cull_records_point *p = &points->point[i];
         size_t                    row = is_of(p, panel) ? find_text(&value, p->value) : MOST_LINES;
@@ -169,9 +173,9 @@ cull_status cull_rep_draw_points(cull_rep_page *page, const cull_rep_view *view,
     for (size_t i = 0; i < points.count; i++) (void)find_text(&panels, points.point[i].panel);
     for (size_t i = 0; i < panels.count && i < MOST_PANELS; i++)
         if (view->is->drawing == CULL_DRAW_BARS)
-            TRY(draw_bars(page, view, &points, panels.of[i]));
+            TRY(draw_bars(page, view, &points, &panels, i));
         else
-            TRY(draw_lines(page, view, names, &points, panels.of[i]));
+            TRY(draw_lines(page, view, names, &points, &panels, i));
 done:
     cull_records_points_clear(&points);
     return status;

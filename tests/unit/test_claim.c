@@ -266,7 +266,7 @@ static void a_claim_is_said_with_its_numbers(void **state)
     assert_int_equal(CULL_HELD_NOT, held);
     assert_non_null(strstr(text, "sb against random, at the end: +8.0"));
     assert_non_null(strstr(text, "3 pairs; claimed: above 0: held."));
-    assert_non_null(strstr(text, "sb, 0.5, times as fast as full training: 1.67"));
+    assert_non_null(strstr(text, "sb, at 0.5, times as fast as full training: 1.67"));
     assert_non_null(strstr(text, "claimed: above 3: not held."));
     entry.rule[1] = (cull_claim){CULL_CLAIM_END, "nobody", NULL, NULL, CULL_CLAIM_ABOVE, 0, 3, 0};
     assert_ok(cull_claim_entry(&entry, &ground, &held, text));

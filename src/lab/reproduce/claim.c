@@ -136,7 +136,7 @@ static void say_rule(struct text *t, const cull_claim *rule, const cull_claimed 
     if (t->length) say(t, "\n");
     say(t, "%s", rule->left);
     if (rule->right) say(t, " against %s", rule->right);
-    if (rule->at) say(t, ", %s", rule->at);
+    if (rule->at) say(t, points ? ", %s" : ", at %s", rule->at);
     say(t, ", %s", words[rule->of].what);
     if (rule->target > 0) say(t, " (%g times the error it ends at)", rule->target);
     if (c->pairs == 0)

@@ -258,7 +258,7 @@ static cull_status add_arm(cull_figure *f, const struct asked *a, const char *st
     cull_status          status = CULL_OK;
     cull_figure_part     part = {.is = {.keep = NAN, .x = NAN, .full = strategy == NULL}};
     cull_figure_changes *c = &part.changes;
-    bool                 keeps = false;
+    bool                 keeps = false, by_keep = f->entry->drawing == CULL_DRAW_BY_KEEP;
     const char          *written = strategy ? strategy : "full";
 
     TRY(set(c, "train.keep", strlen("train.keep"), "latest")); /* enough to go on by */
@@ -272,8 +272,8 @@ static cull_status add_arm(cull_figure *f, const struct asked *a, const char *st
     (void)snprintf(part.is.series, sizeof part.is.series, "%.150s", written);
     if (strategy || !f->entry->vary || strncmp(f->entry->vary, "select.", strlen("select.")) != 0)
         (void)snprintf(part.is.value, sizeof part.is.value, "%s", a->value);
-    part.is.x = part.is.value[0] ? axis_of(part.is.value) : part.is.keep;
-    if (a->value[0] && keeps && f->entry->keep && strchr(f->entry->keep, ','))
+    part.is.x = part.is.value[0] && !by_keep ? axis_of(part.is.value) : part.is.keep;
+    if (a->value[0] && keeps && !by_keep && f->entry->keep && strchr(f->entry->keep, ','))
         (void)snprintf(part.is.series + strlen(part.is.series),
                        sizeof part.is.series - strlen(part.is.series), " keep=%g", keep);
     TRY(open_scaled(f, c, &part.recipe));
