@@ -8,7 +8,7 @@
 #include "report/bars.h"
 #include "report/view.h"
 
-enum { MOST_PANELS = 24, MOST_LINES = 48 };
+enum { MOST_PANELS = 24, MOST_LINES = 48, MOST_BANDS = 5 }; /* more bands hide each other */
 
 /* Different texts of the points of a panel, in the order they come. */
 struct texts {
@@ -55,7 +55,8 @@ static double place_of(const cull_rep_chart *chart, const cull_records_point *p)
 }
 
 static cull_status add_line(const cull_records_points *points, const char *panel,
-                            const char *series, cull_rep_names *names, cull_rep_chart *chart)
+                            const char *series, bool band, cull_rep_names *names,
+                            cull_rep_chart *chart)
 {
     cull_status    status = CULL_OK;
     cull_rep_style style = {.colour = 0};
@@ -67,8 +68,8 @@ static cull_status add_line(const cull_records_points *points, const char *panel
     for (size_t i = 0; i < points->count; i++)
         count += is_of(&points->point[i], panel) && strcmp(points->point[i].series, series) == 0;
     line = cull_rep_chart_line(chart, series, &style);
-    line->band = true;
-    line->marks = count > 40 ? CULL_REP_MARK_LAST : CULL_REP_MARK_EACH;
+    line->band = band;
+    line->marks = count > 40 ? CULL_REP_MARK_SOME : CULL_REP_MARK_EACH;
     for (size_t i = 0; i < points->count; i++) {
         const cull_records_point *p = &points->point[i];
 
@@ -100,7 +101,7 @@ static cull_status draw_lines(cull_rep_page *page, const cull_rep_view *view, cu
     for (size_t i = 0; i < points->count; i++)
         if (is_of(&points->point[i], panel)) (void)find_text(&series, points->point[i].series);
     for (size_t i = 0; i < series.count; i++)
-        TRY(add_line(points, panel, series.of[i], names, &chart));
+        TRY(add_line(points, panel, series.of[i], series.count <= MOST_BANDS, names, &chart));
     (void)snprintf(what, sizeof what, "%s%s%.60s: %.120s", view->is->number, panel[0] ? ", " : "",
                    panel, view->is->title);
     status = cull_rep_chart_draw(page, &chart, what, "");

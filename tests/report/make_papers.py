@@ -145,13 +145,15 @@ def periods(runs):
                                           for s in ("grad-match", "craig") for x in (5, 10, 20)]
 
 
-def write_points(folder, points):
+def write_points(folder, points, spread=None):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "points.jsonl"), "w", encoding="utf-8") as file:
         for panel, series, value, x, y in points:
             point = dict(kind="point", panel=panel, series=series, value=value, y=y)
             if x is not None:
                 point["x"] = x
+            if spread:
+                point.update(low=y - spread, high=y + spread)
             file.write(json.dumps(point) + "\n")
     return folder
 
@@ -168,6 +170,13 @@ def chances(out):
     return write_points(os.path.join(out, "chances"), [
         (panel, "example %d" % i, "", float(epoch), min(1, max(0, .15 * i + rng.gauss(0, wide))))
         for panel, wide in (("full", .05), ("sb-stream beta=2", .14)) for i in range(1, 6) for epoch in range(1, 16)])
+
+
+def gradients(out):
+    """A picture with few lines, and one with many."""
+    return write_points(os.path.join(out, "gradients"), [
+        (panel, "picks %d" % i, "", float(epoch), .1 * i + .01 * epoch)
+        for panel, lines in (("cosine", 3), ("equal signs", 9)) for i in range(lines) for epoch in range(1, 9)], spread=.05)
 
 
 def passes(out):
@@ -201,6 +210,7 @@ def made(out):
         figure("Figure 13", "energy against error", "energy", rivals(runs, (1, 2), watts=40)),
         figure("Figure 14", "the frontier of time and error", "frontier", jiang(runs)),
         figure("Figure 15", "chances of being picked over time", "lines", folder=chances(out), x="epoch", y="chance of being picked; and then", of=0),
+        figure("Figure 16", "gradients of examples of high loss", "lines", folder=gradients(out), x="epoch", of=0),
         figure("Figure 18", "forward against backward", "bars", folder=passes(out), x="seconds of a batch", of=0),
         figure("Table 1", "speed-up to 1.1, 1.2 and 1.4 times the final error", "targets", jiang(runs), held="not"),
         figure("Table 2", "signed-rank test against the rivals", "ranks", rivals(runs, (1, 2))),

@@ -225,6 +225,9 @@ static void numbers_are_those_of_the_runs(void **state)
         /* never there */
         {{CULL_CLAIM_SOONER, "random", NULL, "0.1", 0, 0, 0, 1.4}, 0, 1e-12, SEEDS},
         {{CULL_CLAIM_SOONER, "sb", "random", "0.5", 0, 0, 0, 1.4}, 100 / 45., .01, SEEDS},
+        /* 6 times an error of 10 is met by full at its first look, which tells nothing */
+        {{CULL_CLAIM_SOONER, "sb", NULL, "0.5", 0, 0, 0, 6}, NAN, 0, 0},
+        {{CULL_CLAIM_UPDATES, "random", NULL, "0.1", 0, 0, 0, 6}, NAN, 0, 0},
         /* full stopped at sb .5's 60 seconds: its second look */
         {{CULL_CLAIM_END, "sb", "full-earlystop", "0.5", 0, 0, 0, 0}, 21.05, .05, SEEDS},
         /* before its first look full training has nothing to show */
