@@ -137,16 +137,17 @@ static int scale_epochs(reproduction *r, const cull_recipe *recipe)
 /* Before anything is announced: are the files there? */
 static int check_data(const reproduction *r, const cull_recipe *recipe)
 {
-    const char       *name = cull_recipe_value(recipe, "data.name");
-    const char       *root = cull_recipe_value(recipe, "data.root");
-    cull_data_listing listing = {0};
+    const char *missing = missing_of(recipe);
 
-    for (size_t i = 0; cull_data_list(root[0] ? root : NULL, i, &listing); i++)
-        if (strcmp(listing.name, name) == 0 && !(listing.train && listing.test))
-            return complain(END_FAILED, "Let CULL_DATA name the folder that holds the sets.",
-                            "%s needs the data set %s, which is not on this machine",
-                            r->entry->name, name);
-    return END_WELL;
+    if (!missing) return END_WELL;
+    if (strchr(missing, '/'))
+        return complain(END_FAILED,
+                        "Have it there, or where the command is started; or name it in a copy of "
+                        "the recipes: --recipes COPY.",
+                        "%s needs %s, which is not on this machine", r->entry->name, missing);
+    return complain(END_FAILED, "Let CULL_DATA name the folder that holds the sets.",
+                    "%s needs the data set %s, which is not on this machine", r->entry->name,
+                    missing);
 }
 
 /* The recipe, checked with every change. */
