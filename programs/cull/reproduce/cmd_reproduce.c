@@ -137,16 +137,17 @@ static int scale_epochs(reproduction *r, const cull_recipe *recipe)
 /* Before anything is announced: are the files there? */
 static int check_data(const reproduction *r, const cull_recipe *recipe)
 {
-    const char       *name = cull_recipe_value(recipe, "data.name");
-    const char       *root = cull_recipe_value(recipe, "data.root");
-    cull_data_listing listing = {0};
+    const char *key = key_of_missing(recipe), *value = key ? cull_recipe_value(recipe, key) : "";
 
-    for (size_t i = 0; cull_data_list(root[0] ? root : NULL, i, &listing); i++)
-        if (strcmp(listing.name, name) == 0 && !(listing.train && listing.test))
-            return complain(END_FAILED, "Let CULL_DATA name the folder that holds the sets.",
-                            "%s needs the data set %s, which is not on this machine",
-                            r->entry->name, name);
-    return END_WELL;
+    if (!key) return END_WELL;
+    if (strcmp(key, "data.name") == 0)
+        return complain(END_FAILED,
+                        "Let CULL_DATA name the folder that holds the sets, or start it where a "
+                        "folder of this name is.",
+                        "%s needs the data set %s, which is not on this machine", r->entry->name,
+                        value);
+    return complain(END_FAILED, "Start it in the folder that holds it.",
+                    "%s needs %s (%s), which is not there", r->entry->name, value, key);
 }
 
 /* The recipe, checked with every change. */

@@ -88,23 +88,16 @@ static int choose_scale(struct yard *y, struct item *item)
     return end;
 }
 
-/* Is its set on this machine? */
+/* Is what its recipe names on this machine? */
 static bool has_data(const struct yard *y, const cull_reproduction *entry)
 {
-    char              path[MOST_WORD];
-    cull_recipe      *recipe = NULL;
-    cull_data_listing listing = {0};
-    bool              there = true;
+    char         path[MOST_WORD];
+    cull_recipe *recipe = NULL;
+    bool         there = true;
 
     (void)snprintf(path, sizeof path, "%.600s/%.500s", y->wish->recipes, entry->recipe);
     if (cull_recipe_open(path, NULL, 0, &recipe) != CULL_OK) return false;
-    for (size_t i = 0; cull_data_list(cull_recipe_value(recipe, "data.root")[0]
-                                          ? cull_recipe_value(recipe, "data.root")
-                                          : NULL,
-                                      i, &listing);
-         i++)
-        if (strcmp(listing.name, cull_recipe_value(recipe, "data.name")) == 0)
-            there = listing.train && listing.test;
+    there = key_of_missing(recipe) == NULL;
     cull_recipe_close(recipe);
     return there;
 }

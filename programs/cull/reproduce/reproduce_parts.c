@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compare/compare_parts.h"
 
@@ -45,6 +46,30 @@ int open_changed(const reproduction *r, const words *more, cull_recipe **out)
     if (!end) end = complain_run(cull_recipe_open(path, all.option, all.count, out));
     clear_changes(&all);
     return end;
+}
+
+/* Sets that are known by their names have files of theirs; of others the name is a path. */
+static bool has_set(const cull_recipe *recipe)
+{
+    const char       *name = cull_recipe_value(recipe, "data.name");
+    const char       *root = cull_recipe_value(recipe, "data.root");
+    cull_data_listing listing = {0};
+
+    for (size_t i = 0; cull_data_list(root[0] ? root : NULL, i, &listing); i++)
+        if (strcmp(listing.name, name) == 0) return listing.train && listing.test;
+    return access(name, F_OK) == 0;
+}
+
+const char *key_of_missing(const cull_recipe *recipe)
+{
+    static const char *const paths[] = {"data.tokenizer", "model.path"};
+
+    if (!has_set(recipe)) return "data.name";
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const char *path = cull_recipe_value(recipe, paths[i]);
+        if (path[0] && access(path, F_OK) != 0) return paths[i];
+    }
+    return NULL;
 }
 
 bool list_part(const char *list, size_t i, char *out, size_t room)

@@ -37,6 +37,10 @@ int open_changed(const reproduction *r, const words *more, cull_recipe **out);
 /* Part i of a list with commas; false when there are fewer. */
 bool list_part(const char *list, size_t i, char *out, size_t room);
 
+/* The key of a recipe that names what is not on this machine: a data set, or files and folders;
+ * NULL: all of it is there. */
+const char *key_of_missing(const cull_recipe *recipe);
+
 /* "key=60,120,160" with every number scaled; an empty list adds nothing. */
 int add_scaled(words *all, const char *key, const char *list, double scale);
 
