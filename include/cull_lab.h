@@ -262,6 +262,7 @@ typedef struct cull_reproduction {
                                           NULL: every series is its own                         */
     unsigned    seeds;                 /* of the paper                                          */
     int         drawing;               /* cull_drawing                                         */
+    const char *missing;               /* what is not there; NULL: nothing                     */
     const char *x, *y;                 /* axes; NULL: as the drawing has it. "a; b": of the first
                                           picture and of the second; the last counts on    */
     double     target;                 /* of CULL_DRAW_PHASES                                  */

@@ -55,18 +55,6 @@ static void add(usage_line *line, const char *word, bool optional, bool repeats)
     line->word[line->count++].repeats = repeats;
 }
 
-/* A line that is too long goes on below, further in. */
-static bool goes_on(const char **at)
-{
-    const char *below = *at + (**at == '\n');
-
-    below += strspn(below, " ");
-    if (**at != '\n' || *below == '\n' || *below == '\0' || strncmp(below, "cull ", 5) == 0)
-        return false;
-    *at = below;
-    return true;
-}
-
 bool usage_next(const char **at, const flag *flags, usage_line *out)
 {
     char word[USAGE_WORD];
@@ -76,8 +64,7 @@ bool usage_next(const char **at, const flag *flags, usage_line *out)
     *at += strcspn(*at, "c\n"); /* "usage: " or the blanks below it */
     if (strncmp(*at, "cull ", 5) != 0) return false;
     for (int i = 0; i < 2; i++) (void)next_word(at, word, sizeof word, &optional);
-    while (next_word(at, word, sizeof word, &optional) ||
-           (goes_on(at) && next_word(at, word, sizeof word, &optional))) {
+    while (next_word(at, word, sizeof word, &optional)) {
         bool ends = cut_end(word, "]"), repeats = cut_end(word, "...");
 
         if (word[0] == '\0' && out->count) out->word[out->count - 1].repeats = true;
