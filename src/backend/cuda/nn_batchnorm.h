@@ -16,6 +16,8 @@ enum {
     CULL_BATCHNORM_THREADS = 512,
     CULL_BATCHNORM_WIDE = 64,       /* most channels of a slab                        */
     CULL_BATCHNORM_SCRATCH = 10240, /* bytes of shared memory that hold no values     */
+    CULL_BATCHNORM_CLUSTER = 16,    /* most blocks of one                             */
+    CULL_BATCHNORM_HANDED = 8192,   /* bytes for the pairs that its blocks hand on    */
     CULL_BATCHNORM_SLOT = CULL_BATCHNORM_THREADS * 16 /* of one step of a block's rows */
 };
 
@@ -35,7 +37,7 @@ typedef struct cull_batchnorm_cut {
     bool       relu, add;
     bool       near; /* a tensor is small enough to be brought near before it is needed      */
     double     epsilon, momentum;
-    void      *partial; /* [slabs][chunks][lanes * width] pairs of sums */
+    void      *partial; /* [slabs][chunks][lanes * width] pairs of sums, but of clusters */
 } cull_batchnorm_cut;
 
 typedef struct cull_batchnorm_call {
