@@ -168,12 +168,14 @@ static cull_status prepare(const cull_cuda *cuda, cull_batchnorm_cut *n)
     cull_status status = CULL_OK;
     int         meets = 0;
     const char *how = getenv("CULL_CUDA_TOGETHER"); /* for benchmarks. 0: two launches; grid */
+    const char *early = getenv("CULL_CUDA_EARLY");  /* 1; until it was timed */
 
     CUDA(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, cuda->number));
     n->together = meets && n->chunks > 1 && !(how && *how == '0');
     CUDA(cull_cuda_batchnorm_prepare_forward(n, cuda->shared_most));
     CUDA(cull_cuda_batchnorm_prepare_backward(n, cuda->shared_most));
     if (n->together && !(how && *how == 'g')) try_clusters(cuda, n);
+    n->early = early && *early == '1';
 done:
     return status;
 }

@@ -231,6 +231,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     uint32_t keep = passes == (SUMS | APPLY) ? n.keep[0] : 0;
 
     if (passes & SUMS) have_begun(n);
+    wait_for_others();
     owned<R> own = ask<R>(n, a, s);
     if (ADD && passes == (SUMS | APPLY) && n.near) bring_near<T>(a, s);
     if (passes & SUMS) {
@@ -265,7 +266,7 @@ bool cull_cuda_batchnorm_clusters(const cull_batchnorm_cut *n)
     return true;
 #else
     kernel_type         kernel = forward_of(*n);
-    cudaLaunchAttribute attribute[1] = {};
+    cudaLaunchAttribute attribute[2] = {};
     cudaLaunchConfig_t  config = config_of(*n, n->chunks, n->shared[1], NULL, attribute);
     int                 at_once = 0;
 

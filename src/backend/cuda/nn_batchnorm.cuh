@@ -220,6 +220,14 @@ static __device__ __forceinline__ void meet(const cull_batchnorm_cut &n)
     cull_cuda_meet();
 }
 
+/* What was launched before has ended, of which a kernel that is launched early knows nothing. */
+static __device__ __forceinline__ void wait_for_others()
+{
+#if !defined(CULL_EMU) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* The channel that a thread below the slab's width sees to; n.channels: none. */
 static __device__ __forceinline__ uint32_t own_channel(const cull_batchnorm_cut &n, const site &s)
 {
@@ -258,7 +266,7 @@ static inline cudaError_t allow_clusters(kernel_type)
 /* `chunks` neighbouring blocks to a cluster; 1: none. */
 static inline cudaLaunchConfig_t config_of(const cull_batchnorm_cut &n, unsigned chunks,
                                            size_t shared, cudaStream_t stream,
-                                           cudaLaunchAttribute attribute[1])
+                                           cudaLaunchAttribute attribute[2])
 {
     cudaLaunchConfig_t config = {};
 
@@ -273,6 +281,10 @@ static inline cudaLaunchConfig_t config_of(const cull_batchnorm_cut &n, unsigned
         attribute[config.numAttrs].val.clusterDim.y = 1;
         attribute[config.numAttrs++].val.clusterDim.z = 1;
     }
+    if (n.early) {
+        attribute[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
     return config;
 }
 
@@ -280,7 +292,7 @@ static inline cudaError_t launch_as(kernel_type kernel, cudaStream_t stream,
                                     const cull_batchnorm_cut &n, unsigned chunks, size_t shared,
                                     const cull_batchnorm_call &a, int passes)
 {
-    cudaLaunchAttribute attribute[1] = {};
+    cudaLaunchAttribute attribute[2] = {};
     cudaLaunchConfig_t  config = config_of(n, chunks, shared, stream, attribute);
 
     return cudaLaunchKernelEx(&config, kernel, n, a, passes);

@@ -34,6 +34,7 @@ typedef struct cull_batchnorm_cut {
     size_t     shared[2];  /* bytes of it                                                     */
     bool       together;   /* the blocks of a launch meet; else a pass is a launch            */
     bool       clustered;  /* those of a slab do, as a cluster, and no others                 */
+    bool       early;      /* a launch may begin while what is before it still ends           */
     bool       relu, add;
     bool       near; /* a tensor is small enough to be brought near before it is needed      */
     double     epsilon, momentum;

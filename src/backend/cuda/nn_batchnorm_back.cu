@@ -230,6 +230,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     uint32_t keep = passes == (SUMS | APPLY) ? n.keep[1] : 0;
 
     if (passes & SUMS) have_begun(n);
+    wait_for_others();
     if (passes & SUMS)
         add_up<T, W, MASK>(n, a, s, keep, r);
     else
