@@ -32,6 +32,7 @@ static void make_lock(void)
     (void)pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
     (void)pthread_mutex_init(&runtime.lock, &kind);
     (void)pthread_mutexattr_destroy(&kind);
+    if (getenv("CULL_EMU_LOSES")) runtime.lost_at = strtoul(getenv("CULL_EMU_LOSES"), NULL, 10);
 }
 
 static bool is_lost(void)

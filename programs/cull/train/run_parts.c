@@ -202,8 +202,12 @@ int complain_run(cull_status status)
          "The latest checkpoint is whole: go on from it with --resume, and see cull doctor where "
          "the device fails again."},
         {CULL_OK, END_FAILED, NULL}};
-    int end = complain_by(remedies, status);
+    int end = END_WELL;
 
+    if (status == CULL_NO_MEMORY && strcmp(cull_last_subject(), "data.name") == 0)
+        return complain_last(
+            END_FAILED, "Give a set that fits, a device with more memory, or train.backend=cpu.");
+    end = complain_by(remedies, status);
     if (end || status == CULL_OK) return end;
     if (status == CULL_UNKNOWN_SET) return complain_set();
     return status == CULL_UNKNOWN_MODEL ? complain_model() : complain_recipe(status);
