@@ -1,6 +1,8 @@
 /* train/recorder.c - kinds of steps, and their recordings. */
 #include "train/recorder.h"
 
+#include <stdio.h>
+
 static bool is_same(const cull_step_kind *one, const cull_step_kind *other)
 {
     const cull_needs *a = &one->asked.needs, *b = &other->asked.needs;
@@ -74,14 +76,30 @@ cull_status cull_recorder_begin(cull_recorder *r)
     return r->backend->class->queue->record(r->backend);
 }
 
+/* The end of a recording that has failed fails too, and says less of why. */
+static void drop_failed(cull_recorder *r)
+{
+    cull_recording *recording = NULL;
+    char            why[512], subject[128];
+
+    (void)snprintf(why, sizeof why, "%s", cull_last_error());
+    (void)snprintf(subject, sizeof subject, "%s", cull_last_subject());
+    if (r->backend->class->queue->recorded(r->backend, &recording) == CULL_OK)
+        r->backend->class->queue->forget(r->backend, recording);
+    (void)cull_fail_about(CULL_DEVICE, subject, "%s", why);
+}
+
 cull_status cull_recorder_end(cull_recorder *r, cull_recorded *kind, bool failed)
 {
     cull_status      status = CULL_OK;
     cull_recording  *recording = NULL;
     cull_recording **to = kind->recording ? &kind->plain : &kind->recording;
 
+    if (failed) {
+        drop_failed(r);
+        return CULL_OK;
+    }
     TRY(r->backend->class->queue->recorded(r->backend, &recording));
-    if (failed) goto done;
     *to = recording;
     recording = NULL;
     TRY(r->backend->class->queue->replay(r->backend, *to));
