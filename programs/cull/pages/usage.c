@@ -3,12 +3,22 @@
 
 #include "pages/pages.h"
 
+/* Behind blanks; where a line is broken, on the indented rest of it. */
+static const char *skip(const char *at)
+{
+    size_t blanks = 0;
+
+    at += strspn(at, " ");
+    if (*at == '\n') blanks = strspn(at + 1, " ");
+    return blanks && strncmp(at + 1 + blanks, "cull ", 5) != 0 ? at + 1 + blanks : at;
+}
+
 /* The next word of a line, without the brackets around it; false at the line's end. */
 static bool next_word(const char **at, char *out, size_t room, bool *optional)
 {
     size_t length = 0;
 
-    *at += strspn(*at, " ");
+    *at = skip(*at);
     if (**at == '[') {
         *optional = true;
         ++*at;
@@ -45,18 +55,6 @@ static void add(usage_line *line, const char *word, bool optional, bool repeats)
     line->word[line->count++].repeats = repeats;
 }
 
-/* A line that is too long goes on below, further in. */
-static bool goes_on(const char **at)
-{
-    const char *below = *at + (**at == '\n');
-
-    below += strspn(below, " ");
-    if (**at != '\n' || *below == '\n' || *below == '\0' || strncmp(below, "cull ", 5) == 0)
-        return false;
-    *at = below;
-    return true;
-}
-
 bool usage_next(const char **at, const flag *flags, usage_line *out)
 {
     char word[USAGE_WORD];
@@ -66,8 +64,7 @@ bool usage_next(const char **at, const flag *flags, usage_line *out)
     *at += strcspn(*at, "c\n"); /* "usage: " or the blanks below it */
     if (strncmp(*at, "cull ", 5) != 0) return false;
     for (int i = 0; i < 2; i++) (void)next_word(at, word, sizeof word, &optional);
-    while (next_word(at, word, sizeof word, &optional) ||
-           (goes_on(at) && next_word(at, word, sizeof word, &optional))) {
+    while (next_word(at, word, sizeof word, &optional)) {
         bool ends = cut_end(word, "]"), repeats = cut_end(word, "...");
 
         if (word[0] == '\0' && out->count) out->word[out->count - 1].repeats = true;

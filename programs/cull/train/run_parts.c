@@ -207,6 +207,9 @@ int complain_run(cull_status status)
     if (status == CULL_IO && strncmp(cull_last_subject(), "data.", 5) == 0)
         return complain_last(END_FAILED, "Give the path of your data, as data.name=PATH; cull data "
                                          "info PATH says what is in it.");
+    if (status == CULL_NO_MEMORY && strcmp(cull_last_subject(), "data.name") == 0)
+        return complain_last(
+            END_FAILED, "Give a set that fits, a device with more memory, or train.backend=cpu.");
     end = complain_by(remedies, status);
     if (end || status == CULL_OK) return end;
     if (status == CULL_UNKNOWN_SET) return complain_set();
