@@ -1,4 +1,4 @@
-/* lab/compare/advice_words.c - advice as sentences that people read on a terminal and on a page. */
+/* records/judge/advice_words.c - advice as sentences, for people at a terminal and at a page. */
 #include <math.h>
 #include <stdio.h>
 
