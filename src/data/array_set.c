@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "data/array_names.h"
+#include "data/categories.h"
 #include "data/channels.h"
 #include "data/format.h"
 #include "data/inspect.h"
@@ -379,6 +380,8 @@ static cull_status take_names(const cull_arrays *arrays, const char *path, cull_
 {
     cull_status status = CULL_OK;
     cull_texts  names = {0};
+    size_t      twice = 0;
+    char        shown[CULL_TEXT_SHOWN];
 
     if (!cull_data_labels(into)) goto done;
     status = cull_data_arrays_texts(arrays, CULL_DATA_CLASS_NAMES, &names);
@@ -391,6 +394,15 @@ static cull_status take_names(const cull_arrays *arrays, const char *path, cull_
                              "%s: " CULL_DATA_CLASS_NAMES " has %zu names for %zu classes, "
                              "which have none therefore",
                              path, names.count, into->classes));
+        goto done;
+    }
+    TRY(cull_categories_twice(&names, &twice));
+    if (twice < names.count) {
+        TRY(cull_data_remark(into,
+                             "%s: " CULL_DATA_CLASS_NAMES " has '%s' twice; its classes have no "
+                             "names",
+                             path,
+                             cull_text_show(names.text[twice], strlen(names.text[twice]), shown)));
         goto done;
     }
     into->class_names = names;
