@@ -119,8 +119,26 @@ done:
     return status;
 }
 
-/* Those that are asked for, with commas between. */
-static cull_status ask_for_labels(struct lines *l, const char *names, cull_dataset *into)
+/* One of those that are asked for. */
+static cull_status ask_for(struct lines *l, const char *name, size_t length, cull_dataset *into)
+{
+    cull_status status = CULL_OK;
+    char        shown[CULL_TEXT_SHOWN];
+
+    if (length == 0) FAIL_OPTION("data.label", "a name between its commas is missing");
+    if (strlen(l->text) == length && memcmp(l->text, name, length) == 0)
+        FAIL_OPTION("data.label", "\"%s\" of %s holds the texts; name the field to be learned",
+                    cull_text_show(name, length, shown), l->at.name);
+    for (size_t i = 0; i < l->label.count; i++)
+        if (strlen(l->label.text[i]) == length && memcmp(l->label.text[i], name, length) == 0)
+            FAIL_OPTION("data.label", "names \"%s\" twice", cull_text_show(name, length, shown));
+    TRY(add_label(l, name, length, into));
+done:
+    return status;
+}
+
+/* With commas between, and blanks. */
+static cull_status ask_for_all(struct lines *l, const char *names, cull_dataset *into)
 {
     cull_status status = CULL_OK;
 
@@ -129,9 +147,9 @@ static cull_status ask_for_labels(struct lines *l, const char *names, cull_datas
 
         while (*next == ' ') next++;
         length = strcspn(next, ",");
-        if (length == 0) FAIL_OPTION("data.label", "a name between its commas is missing");
-        TRY(add_label(l, next, length, into));
-        next += length;
+        while (length && next[length - 1] == ' ') length--;
+        TRY(ask_for(l, next, length, into));
+        next += strcspn(next, ",");
         if (*next == '\0') break;
     }
 done:
@@ -151,7 +169,7 @@ static cull_status find_labels(struct lines *l, const json_t *first, cull_datase
         for (size_t i = 0; !lacks && i < names->count; i++)
             TRY(add_label(l, names->text[i], strlen(names->text[i]), into));
     } else if (r->label) {
-        TRY(ask_for_labels(l, r->label, into));
+        TRY(ask_for_all(l, r->label, into));
     } else {
         for (size_t k = 0; usual[k] && !l->label.count; k++)
             if (json_object_get(first, usual[k]))
