@@ -254,6 +254,31 @@ static void folders_of_texts_have_their_classes_names(void **state)
     cull_data_close(train);
 }
 
+/* Of one class alone nothing can be learned, but it may be tested. */
+static void a_test_set_may_be_of_one_class(void **state)
+{
+    char              root[600], one[600];
+    cull_data_request r;
+    cull_dataset     *train = NULL, *test = NULL;
+
+    (void)state;
+    (void)snprintf(root, sizeof root, "%s/reviews", folder);
+    (void)snprintf(one, sizeof one, "%s/one", folder);
+    make_folders(root);
+    assert_int_equal(0, mkdir(one, 0777));
+    assert_int_equal(0, mkdir(path_in(folder, "one/pos"), 0777));
+    put_file(path_in(folder, "one/pos/1.txt"), "good", 4);
+    r = request_of(root);
+    assert_ok(cull_data_open(&r, &train));
+    r.name = one;
+    assert_fails(CULL_BAD_FILE, "holds one class alone, 'pos'", cull_data_open(&r, &test));
+    assert_ok(cull_data_open_test(&r, train, &test));
+    assert_ok(cull_data_adopt(test, train));
+    assert_int_equal(1, cull_data_labels(test)[0]);
+    cull_data_close(train);
+    cull_data_close(test);
+}
+
 static void keys_that_texts_need_and_others_refuse(void **state)
 {
     char              root[600];
@@ -603,6 +628,7 @@ int main(void)
         cmocka_unit_test(tokenizers_of_other_kinds_are_refused_with_what_they_are),
         cmocka_unit_test(a_folder_may_hold_either_and_say_how),
         cmocka_unit_test(folders_of_texts_have_their_classes_names),
+        cmocka_unit_test(a_test_set_may_be_of_one_class),
         cmocka_unit_test(keys_that_texts_need_and_others_refuse),
         cmocka_unit_test(tables_and_json_lines_hold_the_same_texts),
         cmocka_unit_test(labels_of_json_may_be_numbers),
