@@ -116,6 +116,13 @@ done:
     return status;
 }
 
+/* Was it that there is no test set? One that cannot be read is there. */
+static bool lacks_test(cull_status status)
+{
+    return status == CULL_NOT_FOUND ||
+           (status == CULL_BAD_FILE && strcmp(cull_last_subject(), "data.test") == 0);
+}
+
 /* Who measures with a test set of his own where there is a common one is comparable with nobody. */
 static cull_status check_split(const cull_train_setup *s)
 {
@@ -127,7 +134,7 @@ static cull_status check_split(const cull_train_setup *s)
     if (status == CULL_OK)
         FAIL_OPTION("data.split", "%s brings a test set, of %zu examples; leave the split out",
                     theirs->name, theirs->count);
-    if (status != CULL_NO_MEMORY) status = CULL_OK; /* there is none */
+    if (lacks_test(status)) status = CULL_OK;
 done:
     cull_data_close(theirs);
     return status;
