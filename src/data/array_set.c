@@ -2,7 +2,6 @@
  * data/array_set.c - data sets kept as arrays: .npz and .npy of one's own, and ImageNet-32's
  * batches, as docs/formats.md says.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,18 +28,6 @@ struct pair {
     bool         turned;     /* images have their channels last, and more than one */
     size_t       vocabulary; /* x are numbers of word pieces below; 0: they are not */
 };
-
-static cull_status check_finite(const char *path, const float *x, size_t row, size_t count)
-{
-    cull_status status = CULL_OK;
-
-    for (size_t i = 0; i < row * count; i++)
-        if (!isfinite(x[i]))
-            FAIL(CULL_BAD_FILE, "%s: number %zu of example %zu is not finite", path, i % row,
-                 i / row);
-done:
-    return status;
-}
 
 void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, cull_dtype as, void *out)
 {
@@ -168,7 +155,10 @@ static cull_status take_inputs(struct pair *p, cull_dataset *into)
         cull_data_copy_numbers(&p->x, cull_data_row(into) * count, into->dtype, at);
         if (p->turned) TRY(turn_images(into, at, count));
     }
-    if (into->dtype == CULL_F32) TRY(check_finite(p->path, at, cull_data_row(into), count));
+    for (size_t i = 0; into->dtype == CULL_F32 && i < count; i++) {
+        const float *row = (const float *)at + i * cull_data_row(into);
+        TRY(cull_data_check_finite(p->path, row, cull_data_row(into), i));
+    }
 done:
     return status;
 }
