@@ -967,6 +967,9 @@ typedef struct cull_data_conversion {
     bool (*tell)(void *context, const cull_data_progress *progress); /* often; false: stop.
                                                                         Optional     */
     void *context;
+    /* Told what a person should know of the files, a sentence at a time, as cull_run_options' warn
+     * is, before anything is written. Optional. */
+    void (*warn)(void *context, const char *warning);
 } cull_data_conversion;
 
 /*
@@ -1591,6 +1594,9 @@ typedef struct cull_predicted {
     const char *const *class_name; /* [outputs] of classes, or of the columns that numbers were
                                       learned from; NULL where they have none               */
     const char *const *name;       /* [count] what the examples' source calls them, or NULL */
+    size_t             warnings;
+    const char *const *warning; /* what a person should know of the files, a sentence each; the
+                                   same every time                                         */
 } cull_predicted;
 
 /*

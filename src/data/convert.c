@@ -21,6 +21,19 @@ static bool tell(void *context, uint64_t done)
     return t->options->tell(t->options->context, &t->progress);
 }
 
+/* Both sets may say the same. */
+static void warn(const cull_data_conversion *options, cull_dataset *const set[2])
+{
+    for (int role = CULL_DATA_TRAIN; options->warn && role <= CULL_DATA_TEST; role++)
+        for (size_t i = 0; set[role] && i < set[role]->remarks.count; i++) {
+            const char *text = set[role]->remarks.text[i];
+            bool        again = role == CULL_DATA_TEST &&
+                         cull_texts_find(&set[0]->remarks, text) < set[0]->remarks.count;
+
+            if (!again) options->warn(options->context, text);
+        }
+}
+
 /* There need not be a test set. */
 static cull_status open_test(const cull_data_request *request, cull_dataset **out)
 {
@@ -56,6 +69,7 @@ static cull_status convert_folder(const cull_data_request *request, const char *
     TRY(cull_data_open_plain(request, NULL, &measured, &set[0]));
     if (!options->one_role && request->role == CULL_DATA_TRAIN) TRY(open_test(request, &set[1]));
     if (set[1]) TRY(cull_data_adopt(set[1], set[0]));
+    warn(options, set);
     way[0] = way_of(options, &teller[0], request->role, set[0]);
     way[1] = way_of(options, &teller[1], CULL_DATA_TEST, set[1]);
     if (!measured && set[0]->dtype == CULL_U8) {
@@ -76,14 +90,15 @@ static cull_status convert_npz(const cull_data_request *request, const char *pat
                                const cull_data_conversion *options)
 {
     cull_status   status = CULL_OK;
-    cull_dataset *set = NULL;
+    cull_dataset *set[2] = {NULL, NULL};
     struct teller teller;
     bool          measured = false;
 
-    TRY(cull_data_open_plain(request, NULL, &measured, &set));
-    TRY(cull_data_npz_write(set, path, way_of(options, &teller, request->role, set)));
+    TRY(cull_data_open_plain(request, NULL, &measured, &set[0]));
+    warn(options, set);
+    TRY(cull_data_npz_write(set[0], path, way_of(options, &teller, request->role, set[0])));
 done:
-    cull_data_close(set);
+    cull_data_close(set[0]);
     return status;
 }
 

@@ -75,9 +75,10 @@ static int complain_converting(cull_status status)
 int convert_set(const data_arguments *a)
 {
     struct course        course = {.terminal = isatty(STDERR_FILENO) != 0, .start = now()};
-    cull_data_conversion options = {.one_role = a->role != NULL, .tell = tell, .context = &course};
-    cull_data_request    request = a->request;
-    cull_status          status = CULL_OK;
+    cull_data_conversion options = {
+        .one_role = a->role != NULL, .tell = tell, .context = &course, .warn = say_warning};
+    cull_data_request request = a->request;
+    cull_status       status = CULL_OK;
 
     if (!a->out)
         return complain(END_USAGE, "Name a folder, or a file that ends in .npz, with -o.",

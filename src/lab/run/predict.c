@@ -113,6 +113,8 @@ static cull_status predict(cull_network *n, const cull_dataset                *s
     if (names->count == some.outputs) some.class_name = (const char *const *)names->text;
     some.output = room.output;
     some.best = room.best;
+    some.warning = (const char *const *)set->remarks.text;
+    some.warnings = set->remarks.count;
     for (; more && some.from < set->count; some.from += some.count) {
         some.count = set->count - some.from < AT_ONCE ? set->count - some.from : AT_ONCE;
         TRY(read_rows(set, some.from, some.count, &room));
