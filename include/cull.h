@@ -943,7 +943,7 @@ typedef struct cull_data_request {
     size_t           side;  /* pictures become squares of so many pixels                     */
     cull_data_fit    fit;   /* and how                                                       */
     const char      *label; /* the column or field that is to be learned                     */
-    bool unlabelled; /* labels may be missing, and are 0 then: what is read is predicted only */
+    bool unlabelled; /* what is read is predicted only: labels are not looked at, and are 0   */
     cull_data_missing missing;
     size_t channels;  /* of pictures, 1 or 3; 0: 1 where all are grey. Others have what they have */
     const char *text; /* the column or field that holds a text; NULL: "text"              */
@@ -1604,8 +1604,8 @@ typedef struct cull_predicted {
  *
  * weights   a .safetensors file that a run of the recipe left. Where it says how inputs are
  *           normalised, the recipe's own data is not read.
- * data      any set; what is zero there is as the recipe has it. Of the named sets `role` tells
- *           which.
+ * data      any set; what is zero there is as the recipe has it, where files of this kind have a
+ *           use for it. Of two sets `role` tells which. Labels are not looked at.
  * tell      is handed the examples in their order, some at a time; false: no more of them.
  *
  * CULL_BAD_ARGUMENT when the examples are not of the shape that was trained on.

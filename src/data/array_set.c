@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "data/array_names.h"
@@ -284,7 +283,7 @@ done:
 }
 
 /* The file beside that has the labels. */
-static cull_status open_beside(const char *path, bool may_lack, cull_arrays **out)
+static cull_status open_beside(const char *path, cull_arrays **out)
 {
     cull_status status = CULL_OK;
     char        beside[CULL_DATA_PATH];
@@ -295,7 +294,6 @@ static cull_status open_beside(const char *path, bool may_lack, cull_arrays **ou
     if ((size_t)snprintf(beside, sizeof beside, "%.*s_labels.npy", (int)(length - 4), path) >=
         sizeof beside)
         FAIL(CULL_BAD_ARGUMENT, "%.64s...: the path is too long", path);
-    if (may_lack && access(beside, F_OK) != 0) goto done;
     TRY(cull_arrays_open(beside, out));
 done:
     return status;
@@ -307,7 +305,7 @@ static cull_status read_npy_pair(struct pair *p, const cull_data_request *how, c
     cull_arrays *labels = NULL;
 
     if (how->role == CULL_DATA_TEST) TRY(cull_data_say_no_test(p->path, ""));
-    TRY(open_beside(p->path, how->unlabelled, &labels));
+    if (!how->unlabelled) TRY(open_beside(p->path, &labels));
     TRY(cull_arrays_get(p->arrays, NULL, &p->x));
     if (labels) TRY(cull_arrays_get(labels, NULL, &p->y));
     TRY(take_pair(p, how, into));
@@ -405,6 +403,7 @@ done:
 
 static cull_data_wanted wanted_of(const cull_data_request *how, const cull_dataset *into)
 {
+    if (how->unlabelled && how->role == CULL_DATA_TEST) return CULL_DATA_WANTED_ANY_TEST;
     if (how->unlabelled) return CULL_DATA_WANTED_ANY;
     if (how->role == CULL_DATA_TEST) return CULL_DATA_WANTED_TEST;
     return into->like ? CULL_DATA_WANTED_ALONE : CULL_DATA_WANTED_TRAIN;
@@ -422,6 +421,7 @@ static cull_status read_npz_pair(struct pair *p, const cull_data_request *reques
     if (names.validation)
         TRY(cull_data_remark(into, "%s: holds no test set; its validation set, %.32s, is taken",
                              p->path, names.x));
+    if (how.unlabelled) names.y = NULL;
     TRY(cull_arrays_get(p->arrays, names.x, &p->x));
     if (names.y) TRY(cull_arrays_get(p->arrays, names.y, &p->y));
     TRY(read_vocabulary(p));

@@ -164,9 +164,8 @@ static cull_status find_labels(struct lines *l, const json_t *first, cull_datase
 
     if (into->like && into->like->label_names.count) {
         const cull_texts *names = &into->like->label_names;
-        bool              lacks = r->unlabelled && !json_object_get(first, names->text[0]);
 
-        for (size_t i = 0; !lacks && i < names->count; i++)
+        for (size_t i = 0; i < names->count; i++)
             TRY(add_label(l, names->text[i], strlen(names->text[i]), into));
     } else if (r->label) {
         TRY(ask_for_all(l, r->label, into));
@@ -182,12 +181,12 @@ static cull_status find_labels(struct lines *l, const json_t *first, cull_datase
     }
     if (l->label.count > MOST_LABELS)
         FAIL_OPTION("data.label", "%zu fields; %d are the most", l->label.count, MOST_LABELS);
-    if (l->label.count > 1 && r->target == CULL_TARGET_CLASS)
+    if (l->label.count > 1 && r->target == CULL_TARGET_CLASS && !r->unlabelled)
         FAIL_OPTION("data.label",
                     "%zu fields; a class is one, several are learned with "
                     "model.loss=binary-cross-entropy or squared-error",
                     l->label.count);
-    TRY(cull_csv_labels_begin(&l->at, r->target, l->label.count, into, &l->table.labels));
+    TRY(cull_csv_labels_begin(&l->at, r, l->label.count, into, &l->table.labels));
 done:
     return status;
 }
@@ -204,7 +203,7 @@ static cull_status take_object(struct lines *l, const json_t *object)
         FAIL_OPTION("data.text", "line %llu of %s has no text \"%.40s\"; name the field that does",
                     (unsigned long long)l->at.line, l->at.name, l->text);
     TRY(cull_text_table_room(t));
-    for (size_t i = 0; i < l->label.count; i++) {
+    for (size_t i = 0; i < t->labels.width; i++) {
         const char *name = l->label.text[i];
 
         TRY(cell_of(l, json_object_get(object, name), name, room, &cell));

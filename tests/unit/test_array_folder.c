@@ -170,7 +170,7 @@ static cull_status read_text(const char *text, const char *x, size_t x_bytes, co
     cull_dataset    *set = NULL;
 
     TRY(cull_data_create("here", &set));
-    TRY(cull_data_array_folder_read(&f, CULL_DATA_TRAIN, set));
+    TRY(cull_data_array_folder_read(&f, &(cull_data_request){0}, set));
     *out = set;
     set = NULL;
 done:
@@ -258,6 +258,23 @@ static void an_array_that_is_missing_is_named(void **state)
     }
 }
 
+static void what_is_predicted_needs_no_targets(void **state)
+{
+    const char       *path = write_folder("bare", CULL_U8, false, NULL);
+    cull_data_request r = {.name = path, .target = CULL_TARGET_REAL};
+    cull_dataset     *back = NULL;
+
+    (void)state;
+    assert_fails(CULL_BAD_OPTION, "holds other targets", cull_data_open(&r, &back));
+    r.unlabelled = true;
+    assert_int_equal(0, unlink(path_in(path, "y.npy")));
+    assert_ok(cull_data_open(&r, &back));
+    assert_true(back->unlabelled);
+    assert_int_equal(0, back->class_names.count);
+    assert_true(((const float *)back->target.data)[back->count - 1] == 0);
+    cull_data_close(back);
+}
+
 static void survives_every_allocation_failure(void **state)
 {
     const char *path = write_folder("again", CULL_F32, true, NULL);
@@ -299,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_name_may_end_in_slashes),
         cmocka_unit_test(set_json_is_believed_only_where_it_is_right),
         cmocka_unit_test(an_array_that_is_missing_is_named),
+        cmocka_unit_test(what_is_predicted_needs_no_targets),
         cmocka_unit_test(survives_every_allocation_failure),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

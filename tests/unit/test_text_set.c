@@ -357,6 +357,30 @@ static void tables_and_json_lines_hold_the_same_texts(void **state)
     cull_data_close(again);
 }
 
+static void texts_to_be_predicted_may_have_any_label(void **state)
+{
+    static const char rows[] = "text,label\ngood,\nbad,maybe\n";
+    static const char objects[] = "{\"text\": \"good\", \"label\": null}\n"
+                                  "{\"text\": \"bad\", \"label\": [1]}\n";
+    cull_data_request r = request_of("t");
+    cull_dataset     *train = NULL, *set = NULL;
+
+    (void)state;
+    assert_ok(parse(cull_data_csv_texts_parse, table, strlen(table), &r, NULL, &train));
+    r.unlabelled = true;
+    for (int i = 0; i < 2; i++) {
+        const char *text = i ? objects : rows;
+
+        assert_ok(parse(i ? cull_data_json_lines_parse : cull_data_csv_texts_parse, text,
+                        strlen(text), &r, train, &set));
+        assert_true(set->unlabelled);
+        assert_int_equal(2, set->count);
+        assert_int_equal(0, cull_data_labels(set)[1]);
+        cull_data_close(set);
+    }
+    cull_data_close(train);
+}
+
 static void labels_of_json_may_be_numbers(void **state)
 {
     static const char text[] = "{\"t\": \"good\", \"c\": 2, \"p\": 1.5, \"q\": -1}\n"
@@ -631,6 +655,7 @@ int main(void)
         cmocka_unit_test(a_test_set_may_be_of_one_class),
         cmocka_unit_test(keys_that_texts_need_and_others_refuse),
         cmocka_unit_test(tables_and_json_lines_hold_the_same_texts),
+        cmocka_unit_test(texts_to_be_predicted_may_have_any_label),
         cmocka_unit_test(labels_of_json_may_be_numbers),
         cmocka_unit_test(wrong_lines_are_told_with_their_number),
         cmocka_unit_test(texts_of_any_size_have_a_result),
