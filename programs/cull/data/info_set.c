@@ -31,9 +31,9 @@ int complain_data(cull_status status)
 {
     if (status == CULL_UNKNOWN_SET) return complain_set();
     if (status == CULL_BAD_OPTION)
-        return complain_last(END_USAGE, "The flags --size, --fit, --layout, --label, --text, "
-                                        "--tokenizer, --length and --loss stand for data.size, "
-                                        "data.fit and so on, and model.loss.");
+        return complain_last(END_USAGE, "The flags --size, --fit, --layout, --label, --missing, "
+                                        "--text, --tokenizer, --length and --loss stand for "
+                                        "data.size, data.fit and so on, and model.loss.");
     if (status == CULL_BAD_ARGUMENT) return complain_last(END_USAGE, "See cull data list.");
     return complain_last(END_FAILED, "docs/formats.md says which files are read, and from where.");
 }
