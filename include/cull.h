@@ -954,10 +954,11 @@ typedef struct cull_data_request {
 
 /* How far a conversion is. */
 typedef struct cull_data_progress {
-    size_t         size;  /* sizeof, or 0 */
-    cull_data_role role;  /* what is being written ...      */
-    uint64_t       done;  /* ... of which so many are done, */
-    uint64_t       count; /* of so many examples            */
+    size_t         size;    /* sizeof, or 0 */
+    cull_data_role role;    /* what is being written ...      */
+    uint64_t       done;    /* ... of which so many are done, */
+    uint64_t       count;   /* of so many examples            */
+    bool           reading; /* they are decoded, and none is written yet */
 } cull_data_progress;
 
 typedef struct cull_data_conversion {

@@ -355,7 +355,7 @@ static cull_status take_rows(struct shards **shards, const cull_data_request *re
     TRY(cull_data_hold(into, request->name, rows));
     TRY(take_labels(s, request->name, into));
     TRY(cull_data_keep_rows(into, most_kept, 0, measured));
-    if (!cull_data_base(into) && cull_mds_crowded(s->mds))
+    if (!cull_data_base(into) && cull_mds_crowded(s->mds) && !into->once)
         TRY(cull_data_remark(
             into,
             "%s: packed shards are unpacked whole for each example that is wanted; cull data "

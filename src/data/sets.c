@@ -308,7 +308,7 @@ done:
 }
 
 cull_status cull_data_open_plain(const cull_data_request *request, const cull_dataset *train,
-                                 bool *measured, cull_dataset **out)
+                                 const cull_data_once *once, bool *measured, cull_dataset **out)
 {
     cull_status             status = CULL_OK;
     const struct known     *known = find_known(request->name);
@@ -321,11 +321,13 @@ cull_status cull_data_open_plain(const cull_data_request *request, const cull_da
     TRY(check_request(request, format ? format->takes : 0));
     TRY(create_set(request->name, &set));
     set->like = train;
+    set->once = once;
     if (known)
         TRY(open_known(known, request->role, resolve_root(request->root), set, measured));
     else
         TRY(format->read(request, set, measured));
     set->like = NULL;
+    set->once = NULL;
     if (!request->unlabelled) TRY(cull_data_inspect(set));
     *out = set;
     set = NULL;
@@ -341,7 +343,7 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
     cull_dataset *set = NULL;
     bool          measured = false;
 
-    TRY(cull_data_open_plain(request, train, &measured, &set));
+    TRY(cull_data_open_plain(request, train, NULL, &measured, &set));
     if (!measured) TRY(cull_data_measure(set));
     *out = set;
     set = NULL;

@@ -49,10 +49,10 @@ static bool tell(void *context, const cull_data_progress *p)
     if (asked_to_end) return false;
     if (time < c->next) return true;
     c->next = time + (c->terminal ? REDRAW : SAY);
-    (void)snprintf(line, sizeof line, "%s %llu/%llu examples, %.0f %%, %.1f s",
-                   p->role == CULL_DATA_TEST ? "test" : "train", (unsigned long long)p->done,
-                   (unsigned long long)p->count, 100. * (double)p->done / (double)p->count,
-                   seconds);
+    (void)snprintf(line, sizeof line, "%s%s %llu/%llu examples, %.0f %%, %.1f s",
+                   p->reading ? "reading " : "", p->role == CULL_DATA_TEST ? "test" : "train",
+                   (unsigned long long)p->done, (unsigned long long)p->count,
+                   100. * (double)p->done / (double)p->count, seconds);
     if (c->terminal)
         draw_line(line);
     else
