@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/sized.h"
 #include "data/format.h"
 #include "data/inspect.h"
@@ -114,9 +115,7 @@ struct found {
 
 static bool is_there(const char *path)
 {
-    struct stat info;
-
-    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+    return access(path, F_OK) == 0 && !cull_base_is_folder(path);
 }
 
 static const char *resolve_root(const char *root)
@@ -237,16 +236,19 @@ static cull_status say_unknown(const char *name)
     char                    all[512] = "";
     size_t                  at = 0;
     const cull_data_format *format = NULL;
+    bool                    there = is_there(name);
 
-    for (size_t i = 0; i < SETS && at < sizeof all; i++) {
+    for (size_t i = 0; i < SETS && !there && at < sizeof all; i++) {
         int put = snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", sets[i].name);
         at += put > 0 ? (size_t)put : 0;
     }
     for (size_t i = 0; (format = cull_data_format_at(i)) && at < sizeof all; i++) {
-        const char *join = cull_data_format_at(i + 1) ? ", " : " and ";
+        const char *join = !at ? "" : cull_data_format_at(i + 1) ? ", " : " and ";
         int         put = snprintf(all + at, sizeof all - at, "%s%s", join, format->doc);
         at += put > 0 ? (size_t)put : 0;
     }
+    if (there)
+        return cull_fail(CULL_BAD_FILE, "%s: is no file of a kind that is read: %s", name, all);
     return cull_fail_about(CULL_UNKNOWN_SET, name, "no data set is called '%.64s'; there are %s",
                            name, all);
 }
