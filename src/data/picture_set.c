@@ -10,9 +10,9 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/threads.h"
 #include "data/format.h"
 #include "data/kept_rows.h"
@@ -452,13 +452,6 @@ done:
 
 /* ---- the format ---- */
 
-static bool is_folder(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static cull_status read_pictures(const cull_data_request *request, cull_dataset *into,
                                  bool *measured)
 {
@@ -468,5 +461,5 @@ static cull_status read_pictures(const cull_data_request *request, cull_dataset 
 const cull_data_format cull_data_pictures_format = {
     .doc = "folders that hold one folder of pictures for each class",
     .takes = CULL_DATA_TAKES_SIDE,
-    .fits = is_folder,
+    .fits = cull_base_is_folder,
     .read = read_pictures};
