@@ -194,6 +194,20 @@ static cull_status open_like(const cull_data_request *request, const cull_card *
     return cull_data_open_test(request, &like, out);
 }
 
+/* Training asked for what these files have no use for, and nobody else did: they say themselves
+ * where their channels are, or what of them is a picture. */
+static bool let_go(const cull_data_request *asked, cull_data_request *r)
+{
+    const char *subject = cull_last_subject();
+    bool        layout = strcmp(subject, "data.layout") == 0 && r->layout != asked->layout;
+    bool        side = strcmp(subject, "data.size") == 0 && r->side != asked->side;
+
+    if (layout) r->layout = asked->layout;
+    if (side) r->side = asked->side;
+    if (side) r->fit = asked->fit;
+    return layout || side;
+}
+
 cull_status cull_predict_set(const cull_recipe *recipe, const char *weights,
                              const cull_data_request *data,
                              bool (*tell)(void *context, const cull_predicted *some), void *context)
@@ -208,7 +222,10 @@ cull_status cull_predict_set(const cull_recipe *recipe, const char *weights,
     TRY(cull_network_open(recipe, weights, &network));
     fit_texts(&network->card, &request);
     if (!request.channels) request.channels = network->card.channels;
-    TRY(open_like(&request, &network->card, &set));
+    status = open_like(&request, &network->card, &set);
+    while (status == CULL_BAD_OPTION && let_go(data, &request))
+        status = open_like(&request, &network->card, &set);
+    TRY(status);
     TRY(predict(network, set, tell, context));
 done:
     cull_data_close(set);
