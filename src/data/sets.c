@@ -1,5 +1,6 @@
 /* data/sets.c - the data sets known by name: where their files are looked for and who reads them.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,8 @@ static cull_status say_unknown(const char *name)
     const cull_data_format *format = NULL;
     bool                    there = is_there(name);
 
+    if (!there && strchr(name, '/')) /* a path, as nobody would call a set */
+        return cull_fail(CULL_IO, "%s: cannot open: %s", name, strerror(ENOENT));
     for (size_t i = 0; i < SETS && !there && at < sizeof all; i++) {
         int put = snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", sets[i].name);
         at += put > 0 ? (size_t)put : 0;
