@@ -101,7 +101,8 @@ static void close_arrays(void *self)
 
 static cull_status make_turned(struct pair *p, const cull_dataset *set, cull_data_rows **out)
 {
-    static const cull_data_rows_class class = {.read = read_turned, .close = close_turned};
+    static const cull_data_rows_class class = {
+        .read = read_turned, .close = close_turned, .ready = true};
     cull_status    status = CULL_OK;
     struct turned *t = NULL;
 
