@@ -1635,7 +1635,8 @@ typedef struct cull_chosen {
  * names     look them up, for which the data set is read.
  * out       zeroed; ended with cull_chosen_clear().
  *
- * CULL_NOT_FOUND for a folder without a run that has ended.
+ * CULL_NOT_FOUND for a folder without a run that has ended; with names, CULL_DIFFERS when the data
+ * set has changed since, and the examples would be called as others are.
  */
 CULL_API cull_status cull_run_chosen(const char *folder, double share, bool names,
                                      cull_chosen *out);
