@@ -965,7 +965,8 @@ typedef struct cull_data_conversion {
     size_t   size;     /* sizeof, or 0 */
     bool     one_role; /* of both sets, which a folder is given, the request's alone */
     unsigned threads;  /* that decode; 0: as many as there are cores                 */
-    bool (*tell)(void *context, const cull_data_progress *progress); /* often; false: stop.
+    bool (*tell)(void *context, const cull_data_progress *progress); /* often, by one thread at a
+                                                                        time; false: stop.
                                                                         Optional     */
     void *context;
     /* Told what a person should know of the files, a sentence at a time, as cull_run_options' warn

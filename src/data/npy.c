@@ -115,6 +115,12 @@ static cull_status parse_descr(struct header *h)
         FAIL(CULL_BAD_FILE, "%s: big-endian ('%.3s'); only little-endian is read", h->name, text);
     if (h->texts) return parse_texts(h, text, length);
     h->form = cull_data_npy_form(text, length);
+    if (!h->form && length >= 2 && (text[1] == 'U' || text[1] == 'S'))
+        FAIL(CULL_BAD_FILE,
+             "%s: elements of type '%.*s', texts, where numbers are wanted; classes are numbered, "
+             "and "
+             "an array class_names may name them",
+             h->name, length < 32 ? (int)length : 32, text);
     if (!h->form)
         FAIL(CULL_BAD_FILE,
              "%s: elements of type '%.*s'; floats (f2, f4, f8), integers (i1 to i8, u1 to u8) and "
