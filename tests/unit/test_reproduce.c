@@ -273,6 +273,7 @@ static size_t make_costs(const cull_figure *figure, double subset, size_t test,
 
     for (; cull_figure_setup(figure, count, costs[count].setup, &recipe); count++) {
         assert_true(count < MOST - 1);
+        assert_string_equal("full", cull_recipe_value(recipe, "select.strategy"));
         costs[count].subset = subset;
         costs[count].is = (cull_measured){.pool = (size_t)(50000 * subset),
                                           .test = test,
