@@ -238,10 +238,24 @@ static int make_pages(const struct yard *y)
     return end;
 }
 
+static void say_left_out(const struct yard *y)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < y->count; i++) count += y->item[i].left_out;
+    if (count)
+        (void)printf(
+            "%zu of %zu figures are left out: their smallest scale takes more than a sixth "
+            "of the time, or measuring did; --plan lists them\n\n",
+            count, y->count);
+}
+
 static int do_items(const struct yard *y)
 {
     reproduction time = {.until = y->wish->until};
     size_t       failed = 0;
+
+    say_left_out(y);
 
     for (size_t i = 0; i < y->count && !must_end(&time); i++) {
         if (is_done(&y->item[i]) || y->item[i].left_out) continue;
