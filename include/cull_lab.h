@@ -261,8 +261,8 @@ typedef struct cull_reproduction {
     const char *groups;                /* "sb=SB and Stale-SB,kath18=Kath18" by how a series begins;
                                           NULL: every series is its own                         */
     unsigned    seeds;                 /* of the paper                                          */
-    const char *missing;               /* what is not there; NULL: nothing                     */
     int         drawing;               /* cull_drawing                                         */
+    const char *missing;               /* what is not there; NULL: nothing                     */
     const char *x, *y;                 /* axes; NULL: as the drawing has it. "a; b": of the first
                                           picture and of the second; the last counts on    */
     double     target;                 /* of CULL_DRAW_PHASES                                  */

@@ -231,6 +231,7 @@ typedef struct cull_op_args {
             cull_optim_options      rule;
             cull_dtype              dtype;
             size_t                  count;
+            size_t                  from; /* the first that is changed; with clip 0         */
             void                   *value, *gradient;
             void                   *narrow; /* [count] the new values in bfloat16 too; NULL: no */
             void                   *buffer[CULL_OPTIM_BUFFERS]; /* [count]; NULL: none  */

@@ -210,6 +210,8 @@ static void update_chunk(void *context, size_t task, unsigned worker)
     size_t                  end = chunk_end(job, task);
 
     (void)worker;
+    if (from < job->args->update.from) from = job->args->update.from;
+    if (from >= end) return;
     for (size_t r = 0; r < ranges; r++) {
         size_t begin = range[r].at > from ? (size_t)range[r].at : from;
         size_t stop = r + 1 < ranges && range[r + 1].at < end ? (size_t)range[r + 1].at : end;

@@ -116,11 +116,18 @@ done:
 cull_status cull_optim_update(cull_optim *optim, const cull_moment *now, void *value,
                               void *gradient, cull_trouble *trouble)
 {
+    return cull_optim_update_part(optim, now, value, gradient, trouble, 0, optim->count);
+}
+
+cull_status cull_optim_update_part(cull_optim *optim, const cull_moment *now, void *value,
+                                   void *gradient, cull_trouble *trouble, size_t from, size_t to)
+{
     cull_status  status = CULL_OK;
     void *const *narrow = optim->weights.narrow;
     cull_op_args args = {.update = {.rule = optim->options,
                                     .dtype = optim->dtype,
-                                    .count = optim->count,
+                                    .count = to,
+                                    .from = from,
                                     .value = value,
                                     .gradient = gradient,
                                     .narrow = narrow ? *narrow : NULL,
@@ -133,7 +140,7 @@ cull_status cull_optim_update(cull_optim *optim, const cull_moment *now, void *v
                                     .trouble = trouble}};
 
     TRY(cull_kit_run(&optim->kit, CULL_OP_UPDATE, 0, &args));
-    optim->steps++;
+    optim->steps += from == 0;
 done:
     return status;
 }

@@ -59,6 +59,10 @@ static inline void cull_optim_moment(const cull_optim *optim, double rate, cull_
  */
 cull_status cull_optim_update(cull_optim *optim, const cull_moment *now, void *value,
                               void *gradient, cull_trouble *trouble);
+/* A part of one: weights from .. to-1 alone. Without clipping, whose norm is of all of them, parts
+ * that make up the whole leave what it does; the one that begins at 0 is counted as a step. */
+cull_status cull_optim_update_part(cull_optim *optim, const cull_moment *now, void *value,
+                                   void *gradient, cull_trouble *trouble, size_t from, size_t to);
 /* One step at this rate, by a block of the optimizer's own, without an error word. */
 cull_status cull_optim_step(cull_optim *optim, double rate, void *value, void *gradient);
 

@@ -143,12 +143,13 @@ void cull_rep_log_axis(cull_rep_figure *f, char axis, double low, double high)
     size_t        fine = fine_steps(high - low, &steps), count = 0;
     double        first = floor(low), step = ceil((high - low) / 8);
     double        even = cull_rep_step(pow(10, low), pow(10, high));
+    double        least = ceil(pow(10, low) / even);
 
     cull_rep_figure_range(f, axis, pow(10, low), pow(10, high));
     cull_rep_print(&f->script, "set logscale %c\nset %ctics (", axis, axis);
     if (high - low < SHORT) /* as if it were none */
-        for (double at = even * ceil(pow(10, low) / even); at <= pow(10, high); at += even)
-            put_tick(&f->script, even * round(at / even), low, high, &count);
+        for (int turn = 0; even * (least + turn) <= pow(10, high); turn++)
+            put_tick(&f->script, even * (least + turn), low, high, &count);
     else
         for (int turn = 0; first + turn * step <= high; turn++)
             for (size_t i = 0; i < fine; i++)

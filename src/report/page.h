@@ -63,6 +63,7 @@ void        cull_rep_point_to_problems(cull_rep_page *page);
 
 /* Warnings about the data, each once; texts are borrowed. */
 typedef struct cull_rep_warnings {
+    bool one_set; /* all are about the same files, by whatever paths they are called */
     struct {
         const char *text;
         size_t      runs; /* that had it; 0: not known */

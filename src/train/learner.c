@@ -124,6 +124,7 @@ cull_status cull_learner_learn(cull_learner *l, const cull_batch *batch, cull_me
     TRY(cull_learner_plan(l, CULL_PLAN_LEARN, batch->count, batch->length, &plan));
     TRY(cull_nn_learn(plan, batch, &out->signals));
     TRY(step(l, plan, &out->signals, meter));
+    out->plan = plan;
     out->weight = batch->weight;
     out->length = batch->length;
     out->thirds = 3;
@@ -140,6 +141,7 @@ cull_status cull_learner_learn_kept(cull_learner *l, cull_plan *kept, size_t len
     TRY(cull_learner_plan(l, CULL_PLAN_LEARN_FROM_KEPT, subset->count, length, &plan));
     TRY(cull_nn_learn_kept(plan, kept, subset, &out->signals));
     TRY(step(l, plan, &out->signals, meter));
+    out->plan = plan;
     out->weight = subset->weight;
     out->length = length;
     out->thirds = 2;

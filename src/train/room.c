@@ -61,8 +61,9 @@ cull_status cull_train_check_room(const cull_trainer *t)
 
     TRY(cull_train_measure(t, &room));
     if (room.total && data > room.free)
-        FAIL(CULL_NO_MEMORY, "the data take %s, and %s of the device's %s are free",
-             text_of(data, needed), text_of(room.free, there), text_of(room.total, all));
+        FAIL_ABOUT(CULL_NO_MEMORY, "data.name",
+                   "the data take %s, and %s of the device's %s are free", text_of(data, needed),
+                   text_of(room.free, there), text_of(room.total, all));
 done:
     return status;
 }
@@ -70,12 +71,13 @@ done:
 cull_status cull_train_blame_room(const cull_trainer *t, cull_status status)
 {
     cull_train_room room = {0};
-    char            why[512], part[5][24];
+    char            why[512], about[64], part[5][24];
 
     if (status != CULL_NO_MEMORY || !t->backend || cull_backend_on_host(t->backend)) return status;
     (void)snprintf(why, sizeof why, "%s", cull_last_error());
+    (void)snprintf(about, sizeof about, "%s", cull_last_subject());
     if (cull_train_measure(t, &room) != CULL_OK || !room.total || !room.data)
-        return cull_fail(status, "%s", why);
+        return cull_fail_about(status, about, "%s", why);
     return cull_fail(status,
                      "%s; there lie %s of data, %s of parameters and optimizer, %s of activations, "
                      "and %s of %s are free",

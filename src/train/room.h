@@ -18,7 +18,7 @@ typedef struct cull_train_room {
 /* What is there by now. Fails as the device does. */
 cull_status cull_train_measure(const cull_trainer *trainer, cull_train_room *out);
 
-/* Do the sets fit there? CULL_NO_MEMORY says with which numbers they do not. */
+/* Do the sets fit there? CULL_NO_MEMORY, about data.name, says with which numbers they do not. */
 cull_status cull_train_check_room(const cull_trainer *trainer);
 
 /* Of a failure while a run is made: where memory is short, with what was to be in it. */

@@ -47,17 +47,24 @@ if(CULL_SANITIZE)
 endif()
 set(emu_objects $<TARGET_OBJECTS:emu> $<TARGET_OBJECTS:emu_kernels>)
 
-# The module of selection over the imitation, for the Python tests alone: libcull_select opens it as "cuda" where
-# CULL_MODULES names its folder. It is installed nowhere.
-if(NOT CULL_SANITIZE)
-  add_library(emu_select MODULE ${PROJECT_SOURCE_DIR}/src/backend/cuda/module.c emu/emu_python.c ${emu_objects}
+# The modules over the imitation, for tests of what opens them alone: of selection, which libcull_select opens as
+# "cuda" where CULL_MODULES names its folder, for the Python tests; and of all, which libcull opens. They are
+# installed nowhere.
+function(emu_module target output)
+  add_library(${target} MODULE ${PROJECT_SOURCE_DIR}/src/backend/cuda/module.c emu/emu_python.c ${emu_objects}
     ${PROJECT_SOURCE_DIR}/src/backend/layers.c ${PROJECT_SOURCE_DIR}/src/backend/memory.c
     ${PROJECT_SOURCE_DIR}/src/backend/kit.c ${PROJECT_SOURCE_DIR}/src/backend/operations.c
     ${PROJECT_SOURCE_DIR}/src/tensor/tensor.c ${PROJECT_SOURCE_DIR}/src/tensor/device.c
     ${PROJECT_SOURCE_DIR}/src/base/clock.c far/far_memory.c)
-  target_link_libraries(emu_select PRIVATE emu_flags cull_flags Threads::Threads m)
-  target_compile_definitions(emu_select PRIVATE CULL_WITHOUT_LAYERS)
-  target_link_options(emu_select PRIVATE -Wl,-Bsymbolic -Wl,--no-undefined)
-  set_target_properties(emu_select PROPERTIES OUTPUT_NAME cull_cuda_select LINKER_LANGUAGE CXX
+  target_link_libraries(${target} PRIVATE emu_flags cull_flags Threads::Threads m)
+  target_link_options(${target} PRIVATE -Wl,-Bsymbolic -Wl,--no-undefined)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${output} LINKER_LANGUAGE CXX
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/emu_module)
+endfunction()
+if(NOT CULL_SANITIZE)
+  emu_module(emu_select cull_cuda_select)
+  target_compile_definitions(emu_select PRIVATE CULL_WITHOUT_LAYERS)
+  emu_module(emu_cuda cull_cuda)
+  add_test(NAME emu_program COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/emu/test_emu_program.py
+    $<TARGET_FILE:program> $<TARGET_FILE_DIR:emu_cuda>)
 endif()

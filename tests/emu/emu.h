@@ -24,7 +24,9 @@ size_t emu_waits(void);    /* for what was asked for, where there was something 
 /* The largest copy to the host since this was asked last. */
 size_t emu_fetched(void);
 /* From here on the machine lacks something: "driver", "newer driver", "device" or "code"; NULL:
- * nothing. So it is from the start where CULL_EMU_LACKS says so. */
+ * nothing. So it is from the start where CULL_EMU_LACKS says so. As the environment says too:
+ * CULL_EMU_PROCESSORS blocks that run at once (3), CULL_EMU_MEMORY bytes of memory (8 GiB), and
+ * CULL_EMU_LOSES, the call of the runtime from which on the device is lost (none). */
 void emu_lack(const char *what);
 
 /* ---- inside ---- */
@@ -56,6 +58,9 @@ cudaError_t emu_launch(struct emu_kernel *kernel, cudaStream_t stream);
 
 /* The threads of a kernel (emu_run.c). */
 void *emu_asked_shared(void);
+/* What is `mine` there, in the shared memory of another block of the grid, all of which are alive.
+ */
+void *emu_shared_of(unsigned block, void *mine);
 void  emu_meet(void);
 struct emu_agreed {
     int any, all, count;

@@ -32,6 +32,7 @@ static void make_lock(void)
     (void)pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
     (void)pthread_mutex_init(&runtime.lock, &kind);
     (void)pthread_mutexattr_destroy(&kind);
+    if (getenv("CULL_EMU_LOSES")) runtime.lost_at = strtoul(getenv("CULL_EMU_LOSES"), NULL, 10);
 }
 
 static bool is_lost(void)
@@ -194,6 +195,15 @@ cudaError_t cudaSetDevice(int device)
     EMU_CALL(check_device(device));
 }
 
+size_t emu_processors(void)
+{
+    const char *said = getenv("CULL_EMU_PROCESSORS");
+    size_t      count = said ? strtoul(said, NULL, 10) : EMU_PROCESSORS;
+
+    emu_insist(count > 0 && count <= EMU_MOST_PROCESSORS, "so many processors are not imitated");
+    return count;
+}
+
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
     *properties = (struct cudaDeviceProp){.name = "emulated",
@@ -204,7 +214,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
                                           .warpSize = 32,
                                           .maxThreadsPerBlock = 1024,
                                           .maxThreadsPerMultiProcessor = 2048,
-                                          .multiProcessorCount = EMU_PROCESSORS,
+                                          .multiProcessorCount = (int)emu_processors(),
                                           .major = 9,
                                           .l2CacheSize = 1 << 20,
                                           .cooperativeLaunch = 1,
@@ -218,7 +228,7 @@ static cudaError_t find_attribute(int *value, enum cudaDeviceAttr attribute)
     case cudaDevAttrMaxThreadsPerBlock: *value = 1024; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = EMU_SHARED_PLAIN; break;
     case cudaDevAttrWarpSize: *value = 32; break;
-    case cudaDevAttrMultiProcessorCount: *value = EMU_PROCESSORS; break;
+    case cudaDevAttrMultiProcessorCount: *value = (int)emu_processors(); break;
     case cudaDevAttrL2CacheSize: *value = 1 << 20; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = 2048; break;
     case cudaDevAttrComputeCapabilityMajor: *value = 9; break;

@@ -6,7 +6,9 @@
 
 #include "emu.h"
 
-enum { EMU_PROCESSORS = 3, EMU_SHARED = 227 * 1024, EMU_SHARED_PLAIN = 48 * 1024 };
+enum { EMU_SHARED = 227 * 1024, EMU_SHARED_PLAIN = 48 * 1024 };
+enum { EMU_PROCESSORS = 3, EMU_MOST_PROCESSORS = 16 }; /* unless the environment says otherwise */
+size_t emu_processors(void);
 
 /* Ends the process where what nobody may do was done. */
 void emu_insist(bool holds, const char *what);

@@ -61,9 +61,18 @@ static cudaError_t make(void **out, size_t bytes)
     return cudaSuccess;
 }
 
+static size_t all_bytes(void)
+{
+    const char *said = getenv("CULL_EMU_MEMORY");
+
+    return said ? strtoul(said, NULL, 10) : (size_t)8 << 30;
+}
+
 cudaError_t cudaMalloc(void **out, size_t bytes)
 {
-    EMU_CALL(make(out, bytes));
+    size_t all = all_bytes(), used = memory.used < all ? memory.used : all;
+
+    EMU_CALL(bytes > all - used ? cudaErrorMemoryAllocation : make(out, bytes));
 }
 
 static cudaError_t end(void *data)
@@ -84,8 +93,8 @@ cudaError_t cudaFree(void *data)
 
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
 {
-    *all = (size_t)8 << 30;
-    *left = *all - memory.used;
+    *all = all_bytes();
+    *left = *all > memory.used ? *all - memory.used : 0;
     EMU_CALL(cudaSuccess);
 }
 

@@ -48,6 +48,7 @@ struct block {
 static struct {
     struct emu_kernel *kernel;
     struct block      *block; /* of the thread that runs */
+    struct block      *all;   /* where they are alive together */
     struct warp       *warp;
     struct thread     *thread;
     struct meeting     grid;
@@ -231,6 +232,16 @@ void *emu_asked_shared(void)
     return now.block->shared;
 }
 
+void *emu_shared_of(unsigned block, void *mine)
+{
+    size_t at = (size_t)((unsigned char *)mine - now.block->shared);
+
+    emu_kernel_insist(now.kernel->together && block < now.kernel->grid.x && at < now.kernel->shared,
+                      "another block's memory that is none");
+    emu_kernel_insist(now.all[block].alive > 0, "the memory of a block that has ended");
+    return now.all[block].shared + at;
+}
+
 /* ---- threads and blocks ---- */
 
 /* A fibre: threads that begin where another has ended need none of their own. */
@@ -336,9 +347,10 @@ static void run_apart(size_t count)
 
 static void run_together(size_t count)
 {
-    static struct block blocks[EMU_PROCESSORS];
+    static struct block blocks[EMU_MOST_PROCESSORS];
     bool                again = true;
 
+    now.all = blocks;
     now.grid = (struct meeting){.expected = count * now.threads};
     for (size_t i = 0; i < count; i++) {
         make_block(blocks + i);
@@ -380,7 +392,7 @@ static cudaError_t check(const struct emu_kernel *k)
         k->grid.x > 0x7fffffffu || k->grid.y > 65535 || k->grid.z > 65535)
         return cudaErrorInvalidConfiguration;
     if (k->shared > emu_shared_most(k->function)) return cudaErrorInvalidValue;
-    if (k->together && blocks > EMU_PROCESSORS) return cudaErrorCooperativeLaunchTooLarge;
+    if (k->together && blocks > emu_processors()) return cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
 }
 

@@ -5,6 +5,7 @@
 #include "far/on_far.h"
 
 #include "emu.h"
+#include "train/recorder.h"
 
 /* As cmocka's tests want it: a device for each. */
 static cull_backend *device(void **state)
@@ -149,6 +150,25 @@ static void what_waits_in_a_recording_fails_and_the_next_one_does_not(void **sta
     b->class->queue->forget(b, recording);
     b->class->queue->unmark(b, mark);
     cull_backend_release(b, a);
+}
+
+static void a_step_that_fails_while_it_is_recorded_is_told_as_it_failed(void **state)
+{
+    cull_backend *b = device(state);
+    cull_recorder r = {.backend = b};
+    cull_recorded kind = {0};
+    void         *more = NULL;
+
+    assert_ok(cull_recorder_begin(&r));
+    assert_true(cull_backend_allocate(b, 1, 8, "a test", &more) != CULL_OK);
+    assert_ok(cull_recorder_end(&r, &kind, true));
+    assert_non_null(strstr(cull_last_error(), "cudaMalloc: operation not permitted"));
+    assert_ok(cull_recorder_begin(&r)); /* the stream is as before */
+    assert_true(cull_fail_about(CULL_BAD_ARGUMENT, "x", "a step's own") != CULL_OK);
+    assert_ok(cull_recorder_end(&r, &kind, true));
+    assert_string_equal("a step's own", cull_last_error());
+    assert_string_equal("x", cull_last_subject());
+    assert_null(kind.recording);
 }
 
 /* ---- a stream of the caller's ---- */
@@ -345,6 +365,7 @@ int main(void)
         cmocka_unit_test(uploads_keep_their_place_in_the_order),
         cmocka_unit_test(a_recording_is_done_when_it_is_replayed),
         cmocka_unit_test(what_waits_in_a_recording_fails_and_the_next_one_does_not),
+        cmocka_unit_test(a_step_that_fails_while_it_is_recorded_is_told_as_it_failed),
         cmocka_unit_test(a_stream_that_is_followed_is_in_order_with_the_backend),
         cmocka_unit_test(what_cannot_be_followed_is_said),
         cmocka_unit_test(a_device_that_is_not_there_is_said_with_what_to_do),

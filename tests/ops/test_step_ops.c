@@ -327,14 +327,16 @@ static struct block *make_block(cull_dtype dtype, double decay)
     return b;
 }
 
-static cull_status run_update(cull_backend *backend, struct block *b, cull_dtype dtype,
-                              const cull_optim_options *rule, cull_trouble *trouble)
+static cull_status run_part(cull_backend *backend, struct block *b, cull_dtype dtype,
+                            const cull_optim_options *rule, cull_trouble *trouble, size_t from,
+                            size_t to)
 {
     bool         second = rule->rule != CULL_OPTIM_SGD, first = second || rule->momentum > 0;
     cull_op_args args = {
         .update = {.rule = *rule,
                    .dtype = dtype,
-                   .count = COUNT,
+                   .count = to,
+                   .from = from,
                    .value = b->value,
                    .gradient = b->gradient,
                    .narrow = b->narrow,
@@ -347,6 +349,12 @@ static cull_status run_update(cull_backend *backend, struct block *b, cull_dtype
                    .trouble = trouble}};
 
     return on_run(backend, CULL_OP_UPDATE, 1, 1, &args);
+}
+
+static cull_status run_update(cull_backend *backend, struct block *b, cull_dtype dtype,
+                              const cull_optim_options *rule, cull_trouble *trouble)
+{
+    return run_part(backend, b, dtype, rule, trouble, 0, COUNT);
 }
 
 static void update(cull_backend *backend, struct block *b, cull_dtype dtype,
@@ -371,6 +379,12 @@ static struct block *run_updates(cull_backend *backend, cull_dtype dtype,
 static double get(const double *x, size_t i, cull_dtype dtype)
 {
     return dtype == CULL_F32 ? (double)((const float *)x)[i] : x[i];
+}
+
+/* As make_block() set it. */
+static double random_normal_as(uint64_t seed, size_t i, cull_dtype dtype)
+{
+    return dtype == CULL_F32 ? (double)(float)random_normal(seed, i) : random_normal(seed, i);
 }
 
 /* A norm that differs in its last bits may make a factor another float, and no more. */
@@ -413,6 +427,38 @@ static void updates_are_the_same_on_every_backend(void **state)
         }
         free(want);
         free(start);
+    }
+}
+
+/* The later weights first, from borders and from between them; and no part of a broken step. */
+static void parts_of_an_update_make_up_the_whole(void **state)
+{
+    static const size_t at[] = {1, 1001, 4096, CULL_OPTIM_CHUNK + 7, CULL_OPTIM_CHUNK + 64, COUNT};
+
+    (void)state;
+    EACH(backend, CULL_OP_UPDATE)
+    {
+        for (size_t k = 0; k < 2 * sizeof at / sizeof *at; k++) {
+            cull_dtype         dtype = k % 2 ? CULL_F64 : CULL_F32;
+            cull_optim_options rule = rules[k / 2 % RULES];
+            struct block      *want = NULL, *got = NULL;
+
+            rule.clip = 0;
+            want = make_block(dtype, rule.weight_decay);
+            got = make_block(dtype, rule.weight_decay);
+            want->now = got->now = (cull_moment){.step = 3, .updates = 3, .rate = 0.2};
+            update(backend, want, dtype, &rule);
+            assert_ok(run_part(backend, got, dtype, &rule, &got->trouble, at[k / 2], COUNT));
+            for (size_t i = 0; i < at[k / 2]; i++)
+                assert_true(get(got->value, i, dtype) == random_normal_as(4, i, dtype));
+            assert_ok(run_part(backend, got, dtype, &rule, &got->trouble, 0, at[k / 2]));
+            assert_memory_equal(want, got, sizeof *got);
+            got->trouble.what = want->trouble.what = CULL_WRONG_LOSS;
+            assert_ok(run_part(backend, got, dtype, &rule, &got->trouble, at[k / 2] / 2, COUNT));
+            assert_memory_equal(want, got, sizeof *got);
+            free(want);
+            free(got);
+        }
     }
 }
 
@@ -468,6 +514,7 @@ int main(void)
         cmocka_unit_test(a_summary_of_many_rows_is_the_same_on_every_backend),
         cmocka_unit_test(a_loss_that_is_not_finite_is_written_down_with_its_place),
         cmocka_unit_test(updates_are_the_same_on_every_backend),
+        cmocka_unit_test(parts_of_an_update_make_up_the_whole),
         cmocka_unit_test(no_broken_step_reaches_the_weights),
         cmocka_unit_test(without_an_error_word_a_broken_norm_fails_the_call),
     };

@@ -6,6 +6,9 @@
  * a slab by themselves, of those alone, as a cluster), and the pass that applies them, with the
  * values kept in shared memory in between as far as they fit there, so that most are read once. The
  * sums are of fixed parts in a fixed order: the same every time, and the same in two launches.
+ *
+ * A cluster is quicker the fewer rows are left to each of its blocks, and they are few where its
+ * slab is narrow: down to what memory moves at least.
  */
 #include <stdlib.h>
 
@@ -16,8 +19,10 @@
 enum {
     ALONE = 8,       /* steps that one block takes sooner than it could meet others */
     LEAST = 2,       /* steps that are worth a block                                */
-    NEIGHBOURS = 12, /* steps that a block of a cluster takes sooner than all could meet */
-    CLUSTER = 16,    /* most blocks of one                                          */
+    FEW = 6,         /* steps of a block of a cluster that are not worth a wider one */
+    NEIGHBOURS = 16, /* steps that it takes sooner than all blocks could meet       */
+    SMALL = 8,       /* blocks of a cluster for which there is room more often      */
+    SECTOR = 32,     /* bytes that memory moves at least                            */
     EVEN = 8,        /* many chunks are a multiple of this: rows often are one too  */
     NEAR = 24 << 20  /* bytes: half of what the devices that this is for hold near */
 };
@@ -45,11 +50,16 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Channels among slabs: those of a slab fill a line of memory, or a warp. */
-static void cut_channels(cull_batchnorm_cut *n)
+/* Vectors that fill a line of memory, or a warp. */
+static uint32_t widest(const cull_batchnorm_cut *n)
 {
-    uint32_t vectors = n->channels / (uint32_t)n->width, most = n->width > 1 ? 8 : CULL_CUDA_LANES;
-    uint32_t across = 0;
+    return n->width > 1 ? 8 : CULL_CUDA_LANES;
+}
+
+/* Channels among slabs, of `most` vectors at most. */
+static void cut_channels(cull_batchnorm_cut *n, uint32_t most)
+{
+    uint32_t vectors = n->channels / (uint32_t)n->width, across = 0;
 
     n->slabs = divide_up(vectors, most);
     across = divide_up(vectors, n->slabs);
@@ -72,28 +82,29 @@ static void cut_rows(const cull_cuda *cuda, cull_batchnorm_cut *n)
     n->steps = divide_up(n->per + (n->extra > 0), at_once);
 }
 
-/* Rows among the blocks of a cluster for each slab, where few enough are left to each. */
-static bool cut_for_clusters(cull_batchnorm_cut *n)
+/* Rows among the blocks of a cluster for each slab: so many that few are left to each, `most` at
+ * most. */
+static void cut_for_clusters(cull_batchnorm_cut *n, uint32_t most)
 {
     uint32_t at_once = CULL_BATCHNORM_THREADS / n->lanes, steps = divide_up(n->rows, at_once);
 
-    for (n->chunks = 2; n->chunks < CLUSTER && steps > NEIGHBOURS * n->chunks;) n->chunks *= 2;
+    for (n->chunks = 2; n->chunks < most && steps > FEW * n->chunks;) n->chunks *= 2;
     n->per = n->rows / n->chunks;
     n->extra = n->rows % n->chunks;
     n->steps = divide_up(n->per + (n->extra > 0), at_once);
-    return n->steps <= NEIGHBOURS;
+    n->clustered = true;
 }
 
 /* Forward keeps x, backward x and the gradient before the ReLU. */
 static void keep_values(const cull_cuda *cuda, cull_batchnorm_cut *n)
 {
-    size_t room = cuda->shared_most - CULL_BATCHNORM_SCRATCH;
+    size_t other = CULL_BATCHNORM_SCRATCH + (n->clustered ? CULL_BATCHNORM_HANDED : 0);
 
     for (uint32_t i = 0; i < 2; i++) {
         size_t slot = CULL_BATCHNORM_SLOT * (size_t)(1 + i);
 
-        n->keep[i] = least(n->steps, (uint32_t)(room / slot));
-        n->shared[i] = CULL_BATCHNORM_SCRATCH + n->keep[i] * slot;
+        n->keep[i] = least(n->steps, (uint32_t)((cuda->shared_most - other) / slot));
+        n->shared[i] = other + n->keep[i] * slot;
     }
 }
 
@@ -112,29 +123,43 @@ static void cut(const cull_cuda *cuda, const cull_layer_desc *desc, int width,
         .add = desc->fused_add,
         .epsilon = desc->epsilon,
         .momentum = desc->momentum};
-    cut_channels(out);
+    cut_channels(out, widest(out));
     cut_rows(cuda, out);
     keep_values(cuda, out);
 }
 
-/* Pairs of sums that any way of cutting leaves. */
+/* Pairs of sums. */
 static size_t partials(const cull_batchnorm_cut *n)
 {
-    size_t chunks = n->chunks > CLUSTER ? n->chunks : CLUSTER;
-
-    return n->slabs * chunks * n->lanes * (size_t)n->width;
+    return n->slabs * n->chunks * n->lanes * (size_t)n->width;
 }
 
-/* Slabs are clusters instead, where that is sooner and the device has room for all of them. */
+/* Does it leave a block less to do than `best`, which is no cluster where all blocks meet sooner?
+ */
+static bool is_better(const cull_cuda *cuda, const cull_batchnorm_cut *n,
+                      const cull_batchnorm_cut *best)
+{
+    if (best->clustered ? n->steps >= best->steps : n->steps > NEIGHBOURS) return false;
+    return n->slabs * n->chunks <= (uint32_t)cuda->processors && cull_cuda_batchnorm_clusters(n);
+}
+
+/* Slabs are clusters instead, where that is sooner and the device has room for all of them: small
+ * ones of wide slabs if few steps are left then, else those that leave the fewest. */
 static void try_clusters(const cull_cuda *cuda, cull_batchnorm_cut *n)
 {
-    cull_batchnorm_cut other = *n;
+    size_t   vector = (size_t)n->width * cull_dtype_size(n->dtype);
+    uint32_t of[] = {SMALL, CULL_BATCHNORM_CLUSTER};
 
-    if (!cut_for_clusters(&other)) return;
-    if (other.slabs * other.chunks > (uint32_t)cuda->processors) return;
-    keep_values(cuda, &other);
-    other.clustered = true;
-    if (cull_cuda_batchnorm_clusters(&other)) *n = other;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (uint32_t most = widest(n); most * vector >= SECTOR; most /= 2) {
+            cull_batchnorm_cut other = *n;
+
+            if (n->clustered && n->steps <= FEW) return;
+            cut_channels(&other, most);
+            cut_for_clusters(&other, of[i]);
+            keep_values(cuda, &other);
+            if (is_better(cuda, &other, n)) *n = other;
+        }
 }
 
 /* Blocks may take all the shared memory there is, and meet where the device lets them. */
@@ -143,12 +168,14 @@ static cull_status prepare(const cull_cuda *cuda, cull_batchnorm_cut *n)
     cull_status status = CULL_OK;
     int         meets = 0;
     const char *how = getenv("CULL_CUDA_TOGETHER"); /* for benchmarks. 0: two launches; grid */
+    const char *early = getenv("CULL_CUDA_EARLY");  /* 1; until it was timed */
 
     CUDA(cudaDeviceGetAttribute(&meets, cudaDevAttrCooperativeLaunch, cuda->number));
     n->together = meets && n->chunks > 1 && !(how && *how == '0');
     CUDA(cull_cuda_batchnorm_prepare_forward(n, cuda->shared_most));
     CUDA(cull_cuda_batchnorm_prepare_backward(n, cuda->shared_most));
     if (n->together && !(how && *how == 'g')) try_clusters(cuda, n);
+    n->early = early && *early == '1';
 done:
     return status;
 }

@@ -73,12 +73,12 @@ static __device__ void moments(const cull_batchnorm_cut &n, const site &s, const
         square[i] = s.mine ? square[i] + sum * apart : 0;
     }
     fold<W>(mean, square, n.lanes, r.scratch);
+    all_have_begun(n);
     if (threadIdx.x >= s.wide) return;
-    pair<R> sum = total(r.scratch, s.wide), *out = partials<R>(n, s);
+    pair<R> sum = total(r.scratch, s.wide);
     R       rows = static_cast<R>(s.rows);
 
-    out[static_cast<size_t>(s.chunk) * s.wide + threadIdx.x] = {
-        r.param[threadIdx.x] + sum.a / rows, sum.b - sum.a * sum.a / rows};
+    hand_on<R>(n, s, r, {r.param[threadIdx.x] + sum.a / rows, sum.b - sum.a * sum.a / rows});
 }
 
 template <typename R> static __device__ __forceinline__ R inverse_root(R x)
@@ -101,6 +101,27 @@ static __device__ void bring_near(const cull_batchnorm_call &a, const site &s)
     for (uint32_t k = 0; k < s.mine; k++) cull_bring_near(x2 + k * s.stride);
 }
 
+/* What belongs to a channel, for the thread that sees to it: asked for long before it is needed. */
+template <typename R> struct owned {
+    R gamma, beta, mean, variance; /* the last two: the running averages */
+};
+
+template <typename R>
+static __device__ __forceinline__ owned<R> ask(const cull_batchnorm_cut &n,
+                                               const cull_batchnorm_call &a, const site &s)
+{
+    uint32_t channel = own_channel(n, s);
+    owned<R> own = {0, 0, 0, 0};
+
+    if (channel == n.channels) return own;
+    own.gamma = static_cast<const R *>(a.gamma)[channel];
+    own.beta = static_cast<const R *>(a.beta)[channel];
+    if (!a.update && !a.by_running) return own;
+    own.mean = static_cast<const R *>(a.running)[channel];
+    own.variance = static_cast<const R *>(a.running)[n.channels + channel];
+    return own;
+}
+
 /* Statistics of this thread's channel, as all blocks compute with them. */
 template <typename R> struct statistics {
     R mean, rstd, squares; /* squares: centred, their sum */
@@ -110,29 +131,29 @@ template <typename R> struct statistics {
 template <typename R>
 static __device__ statistics<R> set_forward(const cull_batchnorm_cut &n,
                                             const cull_batchnorm_call &a, const site &s,
-                                            const room<R> &r)
+                                            const room<R> &r, const owned<R> &own)
 {
     uint32_t      channel = own_channel(n, s);
-    const R      *running = static_cast<const R *>(a.running);
     R             count = static_cast<R>(n.rows), variance = 0;
     statistics<R> stats = {0, 0, 0};
 
     if (!a.by_running) {
-        R       base = partials<R>(n, s)[threadIdx.x % s.wide].a;
-        pair<R> sum = gather<R>(n, s, r.scratch, about<R>{base});
+        R       base = partials<R>(n, s, r)[threadIdx.x % s.wide].a;
+        pair<R> sum = gather<R>(n, s, r, about<R>{base});
         R       mean = sum.a / count, squares = sum.b - sum.a * mean;
 
         stats.mean = base + mean;
         stats.squares = squares < 0 ? 0 : squares;
         variance = stats.squares / count;
-    } else if (channel < n.channels) {
-        stats.mean = running[channel];
-        variance = running[n.channels + channel];
+    } else {
+        stats.mean = own.mean;
+        variance = own.variance;
     }
     stats.rstd = inverse_root(variance + static_cast<R>(n.epsilon));
     if (channel < n.channels) {
         r.param[MEAN * s.wide + threadIdx.x] = stats.mean;
-        r.param[SCALE * s.wide + threadIdx.x] *= stats.rstd;
+        r.param[SCALE * s.wide + threadIdx.x] = own.gamma * stats.rstd;
+        r.param[SHIFT * s.wide + threadIdx.x] = own.beta;
     }
     __syncthreads();
     return stats;
@@ -141,7 +162,7 @@ static __device__ statistics<R> set_forward(const cull_batchnorm_cut &n,
 /* Statistics where backward finds them, and the running averages; by one block of a slab. */
 template <typename R>
 static __device__ void leave(const cull_batchnorm_cut &n, const cull_batchnorm_call &a,
-                             const site &s, const statistics<R> &of)
+                             const site &s, const statistics<R> &of, const owned<R> &own)
 {
     uint32_t channel = own_channel(n, s);
     R       *running = static_cast<R *>(a.running), *stats = static_cast<R *>(a.stats);
@@ -152,8 +173,8 @@ static __device__ void leave(const cull_batchnorm_cut &n, const cull_batchnorm_c
     stats[n.channels + channel] = of.rstd;
     if (!a.update) return;
     R variance = of.squares / static_cast<R>(n.rows > 1 ? n.rows - 1 : 1);
-    running[channel] += share * (of.mean - running[channel]);
-    running[n.channels + channel] += share * (variance - running[n.channels + channel]);
+    running[channel] = own.mean + share * (of.mean - own.mean);
+    running[n.channels + channel] = own.variance + share * (variance - own.variance);
 }
 
 /* What was read last is taken first: it may still be in the caches. */
@@ -205,11 +226,13 @@ static __global__ void __launch_bounds__(THREADS, 1)
 {
     typedef cull_real<T> R;
     CULL_SHARED(unsigned char, shared);
-    room<R>  r = divide<R>(shared);
+    room<R>  r = divide<R>(n, shared);
     site     s = find_site(n, W);
     uint32_t keep = passes == (SUMS | APPLY) ? n.keep[0] : 0;
 
-    bring<R>(n, a, s, r);
+    if (passes & SUMS) have_begun(n);
+    wait_for_others();
+    owned<R> own = ask<R>(n, a, s);
     if (ADD && passes == (SUMS | APPLY) && n.near) bring_near<T>(a, s);
     if (passes & SUMS) {
         R mean[W], square[W];
@@ -221,9 +244,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
     if (!(passes & APPLY)) return;
     if (passes & SUMS && n.chunks > 1) meet(n);
     __syncthreads();
-    statistics<R> stats = set_forward<R>(n, a, s, r);
+    statistics<R> stats = set_forward<R>(n, a, s, r, own);
     normalise<T, W, ADD>(n, a, s, keep, r);
-    leave<R>(n, a, s, stats);
+    leave<R>(n, a, s, stats, own);
 }
 
 static kernel_type forward_of(const cull_batchnorm_cut &n)
@@ -243,10 +266,9 @@ bool cull_cuda_batchnorm_clusters(const cull_batchnorm_cut *n)
     return true;
 #else
     kernel_type         kernel = forward_of(*n);
-    cudaLaunchAttribute cluster = {};
-    cudaLaunchConfig_t  config =
-        cluster_config(n->slabs * n->chunks, n->chunks, n->shared[1], NULL, &cluster);
-    int at_once = 0;
+    cudaLaunchAttribute attribute[2] = {};
+    cudaLaunchConfig_t  config = config_of(*n, n->chunks, n->shared[1], NULL, attribute);
+    int                 at_once = 0;
 
     if (allow_clusters(kernel) != cudaSuccess) return false;
     if (cudaOccupancyMaxActiveClusters(&at_once, kernel, &config) != cudaSuccess) {

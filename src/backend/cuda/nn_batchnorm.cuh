@@ -48,21 +48,28 @@ static __device__ __forceinline__ site find_site(const cull_batchnorm_cut &n, ui
     return s;
 }
 
-/* Shared memory: what is being added up, what the channels are computed with, values. */
+/* Shared memory: what is being added up, what the channels are computed with, what the blocks of a
+ * cluster hand on, values. */
 template <typename R> struct room {
-    R    *scratch;
-    R    *param; /* [PARAMS][wide] */
-    void *kept;
+    R       *scratch;
+    R       *param;  /* [PARAMS][wide] */
+    pair<R> *handed; /* [chunks][wide], of clusters */
+    void    *kept;
 };
 
-template <typename R> static __device__ __forceinline__ room<R> divide(unsigned char *shared)
+template <typename R>
+static __device__ __forceinline__ room<R> divide(const cull_batchnorm_cut &n, unsigned char *shared)
 {
+    unsigned char *behind = shared + CULL_BATCHNORM_SCRATCH;
     room<R> r = {reinterpret_cast<R *>(shared), reinterpret_cast<R *>(shared + 2 * WARPS * 256),
-                 shared + CULL_BATCHNORM_SCRATCH};
+                 reinterpret_cast<pair<R> *>(behind),
+                 n.clustered ? behind + CULL_BATCHNORM_HANDED : behind};
 
     static_assert(2 * WARPS * 256 + PARAMS * CULL_BATCHNORM_WIDE * 4 <= CULL_BATCHNORM_SCRATCH &&
                       2 * THREADS * sizeof(R) <= 2 * WARPS * 256,
                   "no room for sums and parameters");
+    static_assert(CULL_BATCHNORM_CLUSTER * 256 * 2 <= CULL_BATCHNORM_HANDED,
+                  "a slab's channels are 64 floats or 32 doubles");
     return r;
 }
 
@@ -99,22 +106,66 @@ static __device__ pair<R> total(const R *scratch, uint32_t wide)
     return sum;
 }
 
+/* Where the pairs of this slab's chunks are. */
 template <typename R>
-static __device__ __forceinline__ pair<R> *partials(const cull_batchnorm_cut &n, const site &s)
+static __device__ __forceinline__ pair<R> *partials(const cull_batchnorm_cut &n, const site &s,
+                                                    const room<R> &r)
 {
+    if (n.clustered) return r.handed;
     return static_cast<pair<R> *>(n.partial) + static_cast<size_t>(s.slab) * n.chunks * s.wide;
+}
+
+/* What is `mine`, in shared memory, where block `chunk` of this one's cluster has it. */
+template <typename P>
+static __device__ __forceinline__ P *theirs(const cull_batchnorm_cut &n, const site &s, P *mine,
+                                            uint32_t chunk)
+{
+#ifdef CULL_EMU
+    return static_cast<P *>(emu_shared_of(s.slab * n.chunks + chunk, mine));
+#elif __CUDA_ARCH__ >= 900
+    return cooperative_groups::this_cluster().map_shared_rank(mine, chunk);
+#else
+    return mine;
+#endif
+}
+
+/* The pair of channel threadIdx.x, for threads below wide: to everybody who puts them together. */
+template <typename R>
+static __device__ __forceinline__ void hand_on(const cull_batchnorm_cut &n, const site &s,
+                                               const room<R> &r, const pair<R> &mine)
+{
+    uint32_t at = s.chunk * s.wide + threadIdx.x;
+
+    if (!n.clustered) partials<R>(n, s, r)[at] = mine;
+    for (uint32_t chunk = 0; n.clustered && chunk < n.chunks; chunk++)
+        theirs(n, s, r.handed, chunk)[at] = mine;
+}
+
+/* The chunks' pairs one after the other: they are few, and here. */
+template <typename R, typename F>
+static __device__ __forceinline__ pair<R> gather_handed(const cull_batchnorm_cut &n, const site &s,
+                                                        const room<R> &r, F take)
+{
+    pair<R> sum = {0, 0};
+
+    for (uint32_t chunk = 0; threadIdx.x < s.wide && chunk < n.chunks; chunk++)
+        take(sum, r.handed[chunk * s.wide + threadIdx.x], n.per + (chunk < n.extra));
+    return sum;
 }
 
 /* What each thread has of the chunks' pairs, as `take` adds them up, put together in order: of
  * channel threadIdx.x, for threads below wide. */
 template <typename R, typename F>
-static __device__ pair<R> gather(const cull_batchnorm_cut &n, const site &s, R *scratch, F take)
+static __device__ pair<R> gather(const cull_batchnorm_cut &n, const site &s, const room<R> &r,
+                                 F take)
 {
     enum { AHEAD = 8 };
-    const pair<R> *part = partials<R>(n, s) + threadIdx.x % s.wide;
+    const pair<R> *part = partials<R>(n, s, r) + threadIdx.x % s.wide;
     pair<R>        sum = {0, 0};
     uint32_t       groups = THREADS / s.wide;
+    R             *scratch = r.scratch;
 
+    if (n.clustered) return gather_handed<R>(n, s, r, take);
     for (uint32_t first = threadIdx.x / s.wide; first < n.chunks; first += AHEAD * groups) {
         pair<R> v[AHEAD];
 
@@ -137,6 +188,26 @@ static __device__ pair<R> gather(const cull_batchnorm_cut &n, const site &s, R *
     return sum;
 }
 
+/* That this block has begun, and that all of its cluster have: none writes to another's shared
+ * memory before. Between the two nobody waits. */
+static __device__ __forceinline__ void have_begun(const cull_batchnorm_cut &n)
+{
+#if !defined(CULL_EMU) && __CUDA_ARCH__ >= 900
+    if (n.clustered) asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+#else
+    (void)n;
+#endif
+}
+
+static __device__ __forceinline__ void all_have_begun(const cull_batchnorm_cut &n)
+{
+#if !defined(CULL_EMU) && __CUDA_ARCH__ >= 900
+    if (n.clustered) asm volatile("barrier.cluster.wait;" ::: "memory");
+#else
+    (void)n;
+#endif
+}
+
 /* Every block that has rows of this one's channels comes here, and sees what they wrote. */
 static __device__ __forceinline__ void meet(const cull_batchnorm_cut &n)
 {
@@ -149,24 +220,20 @@ static __device__ __forceinline__ void meet(const cull_batchnorm_cut &n)
     cull_cuda_meet();
 }
 
+/* What was launched before has ended, of which a kernel that is launched early knows nothing. */
+static __device__ __forceinline__ void wait_for_others()
+{
+#if !defined(CULL_EMU) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* The channel that a thread below the slab's width sees to; n.channels: none. */
 static __device__ __forceinline__ uint32_t own_channel(const cull_batchnorm_cut &n, const site &s)
 {
     uint32_t channel = s.slab * n.slab + threadIdx.x;
 
     return threadIdx.x < n.slab && channel < n.channels ? channel : n.channels;
-}
-
-/* Gamma and beta are there before they are needed. */
-template <typename R>
-static __device__ void bring(const cull_batchnorm_cut &n, const cull_batchnorm_call &a,
-                             const site &s, const room<R> &r)
-{
-    uint32_t channel = own_channel(n, s);
-
-    if (channel == n.channels) return;
-    r.param[SCALE * s.wide + threadIdx.x] = static_cast<const R *>(a.gamma)[channel];
-    r.param[SHIFT * s.wide + threadIdx.x] = static_cast<const R *>(a.beta)[channel];
 }
 
 template <int W, typename R>
@@ -181,39 +248,52 @@ static __device__ __forceinline__ void take_param(const site &s, const room<R> &
 typedef void (*kernel_type)(cull_batchnorm_cut, cull_batchnorm_call, int);
 
 #ifdef CULL_EMU
-#define cull_cluster_launch(kernel, grid, chunks, shared, stream, ...)                             \
-    cull_cuda_launch_together(kernel, grid, THREADS, shared, stream, __VA_ARGS__)
+static inline cudaError_t launch_as(kernel_type kernel, cudaStream_t stream,
+                                    const cull_batchnorm_cut &n, unsigned chunks, size_t shared,
+                                    const cull_batchnorm_call &a, int passes)
+{
+    if (chunks > 1)
+        return cull_cuda_launch_together(kernel, n.slabs * n.chunks, THREADS, shared, stream, n, a,
+                                         passes);
+    return CULL_LAUNCH(kernel, n.slabs * n.chunks, THREADS, shared, stream, n, a, passes);
+}
 
 static inline cudaError_t allow_clusters(kernel_type)
 {
     return cudaSuccess;
 }
 #else
-/* `chunks` neighbouring blocks to a cluster. */
-static inline cudaLaunchConfig_t cluster_config(unsigned grid, unsigned chunks, size_t shared,
-                                                cudaStream_t stream, cudaLaunchAttribute *cluster)
+/* `chunks` neighbouring blocks to a cluster; 1: none. */
+static inline cudaLaunchConfig_t config_of(const cull_batchnorm_cut &n, unsigned chunks,
+                                           size_t shared, cudaStream_t stream,
+                                           cudaLaunchAttribute attribute[2])
 {
     cudaLaunchConfig_t config = {};
 
-    cluster->id = cudaLaunchAttributeClusterDimension;
-    cluster->val.clusterDim.x = chunks;
-    cluster->val.clusterDim.y = cluster->val.clusterDim.z = 1;
-    config.gridDim = dim3(grid);
+    config.gridDim = dim3(n.slabs * n.chunks);
     config.blockDim = dim3(THREADS);
     config.dynamicSmemBytes = shared;
     config.stream = stream;
-    config.attrs = cluster;
-    config.numAttrs = 1;
+    config.attrs = attribute;
+    if (chunks > 1) {
+        attribute[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+        attribute[config.numAttrs].val.clusterDim.x = chunks;
+        attribute[config.numAttrs].val.clusterDim.y = 1;
+        attribute[config.numAttrs++].val.clusterDim.z = 1;
+    }
+    if (n.early) {
+        attribute[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
     return config;
 }
 
-static inline cudaError_t cull_cluster_launch(kernel_type kernel, unsigned grid, unsigned chunks,
-                                              size_t shared, cudaStream_t stream,
-                                              const cull_batchnorm_cut  &n,
-                                              const cull_batchnorm_call &a, int passes)
+static inline cudaError_t launch_as(kernel_type kernel, cudaStream_t stream,
+                                    const cull_batchnorm_cut &n, unsigned chunks, size_t shared,
+                                    const cull_batchnorm_call &a, int passes)
 {
-    cudaLaunchAttribute cluster = {};
-    cudaLaunchConfig_t  config = cluster_config(grid, chunks, shared, stream, &cluster);
+    cudaLaunchAttribute attribute[2] = {};
+    cudaLaunchConfig_t  config = config_of(n, chunks, shared, stream, attribute);
 
     return cudaLaunchKernelEx(&config, kernel, n, a, passes);
 }
@@ -239,21 +319,18 @@ static inline cudaError_t allow(kernel_type kernel, size_t shared)
 static cudaError_t launch(kernel_type kernel, cudaStream_t stream, const cull_batchnorm_cut &n,
                           size_t shared, const cull_batchnorm_call &a)
 {
-    unsigned    grid = n.slabs * n.chunks;
+    enum { SCRATCH = CULL_BATCHNORM_SCRATCH };
     cudaError_t error = cudaSuccess;
 
-    if (a.by_running)
-        return CULL_LAUNCH(kernel, grid, THREADS, CULL_BATCHNORM_SCRATCH, stream, n, a, APPLY);
-    if (n.chunks == 1)
-        return CULL_LAUNCH(kernel, grid, THREADS, shared, stream, n, a, SUMS | APPLY);
-    if (n.clustered)
-        return cull_cluster_launch(kernel, grid, n.chunks, shared, stream, n, a, SUMS | APPLY);
+    if (a.by_running) return launch_as(kernel, stream, n, 1, SCRATCH, a, APPLY);
+    if (n.chunks == 1 || n.clustered)
+        return launch_as(kernel, stream, n, n.chunks, shared, a, SUMS | APPLY);
     if (n.together)
-        return cull_cuda_launch_together(kernel, grid, THREADS, shared, stream, n, a,
+        return cull_cuda_launch_together(kernel, n.slabs * n.chunks, THREADS, shared, stream, n, a,
                                          SUMS | APPLY);
-    error = CULL_LAUNCH(kernel, grid, THREADS, CULL_BATCHNORM_SCRATCH, stream, n, a, SUMS);
+    error = launch_as(kernel, stream, n, 1, SCRATCH, a, SUMS);
     if (error != cudaSuccess) return error;
-    return CULL_LAUNCH(kernel, grid, THREADS, CULL_BATCHNORM_SCRATCH, stream, n, a, APPLY);
+    return launch_as(kernel, stream, n, 1, SCRATCH, a, APPLY);
 }
 
 #endif

@@ -16,6 +16,8 @@ enum {
     CULL_BATCHNORM_THREADS = 512,
     CULL_BATCHNORM_WIDE = 64,       /* most channels of a slab                        */
     CULL_BATCHNORM_SCRATCH = 10240, /* bytes of shared memory that hold no values     */
+    CULL_BATCHNORM_CLUSTER = 16,    /* most blocks of one                             */
+    CULL_BATCHNORM_HANDED = 8192,   /* bytes for the pairs that its blocks hand on    */
     CULL_BATCHNORM_SLOT = CULL_BATCHNORM_THREADS * 16 /* of one step of a block's rows */
 };
 
@@ -32,10 +34,11 @@ typedef struct cull_batchnorm_cut {
     size_t     shared[2];  /* bytes of it                                                     */
     bool       together;   /* the blocks of a launch meet; else a pass is a launch            */
     bool       clustered;  /* those of a slab do, as a cluster, and no others                 */
+    bool       early;      /* a launch may begin while what is before it still ends           */
     bool       relu, add;
     bool       near; /* a tensor is small enough to be brought near before it is needed      */
     double     epsilon, momentum;
-    void      *partial; /* [slabs][chunks][lanes * width] pairs of sums */
+    void      *partial; /* [slabs][chunks][lanes * width] pairs of sums, but of clusters */
 } cull_batchnorm_cut;
 
 typedef struct cull_batchnorm_call {

@@ -63,12 +63,12 @@ static __device__ void recall(const cull_batchnorm_cut &n, const cull_batchnorm_
     uint32_t channel = own_channel(n, s);
     const R *stats = static_cast<const R *>(a.stats);
 
-    bring<R>(n, a, s, r);
     if (channel < n.channels) {
         R rstd = stats[n.channels + channel];
 
         r.param[MEAN * s.wide + threadIdx.x] = stats[channel];
-        r.param[SCALE * s.wide + threadIdx.x] *= rstd;
+        r.param[SCALE * s.wide + threadIdx.x] = static_cast<const R *>(a.gamma)[channel] * rstd;
+        r.param[SHIFT * s.wide + threadIdx.x] = static_cast<const R *>(a.beta)[channel];
         r.param[RSTD * s.wide + threadIdx.x] = rstd;
     }
     __syncthreads();
@@ -114,9 +114,8 @@ static __device__ void add_up(const cull_batchnorm_cut &n, const cull_batchnorm_
         }
     }
     fold<W>(sum, product, n.lanes, r.scratch);
-    if (threadIdx.x < s.wide)
-        partials<R>(n, s)[static_cast<size_t>(s.chunk) * s.wide + threadIdx.x] =
-            total(r.scratch, s.wide);
+    all_have_begun(n);
+    if (threadIdx.x < s.wide) hand_on<R>(n, s, r, total(r.scratch, s.wide));
 }
 
 template <typename R> struct plainly {
@@ -134,7 +133,7 @@ static __device__ void set_backward(const cull_batchnorm_cut &n, const cull_batc
 {
     uint32_t channel = own_channel(n, s);
     R        count = static_cast<R>(n.rows);
-    pair<R>  sum = gather<R>(n, s, r.scratch, plainly<R>{});
+    pair<R>  sum = gather<R>(n, s, r, plainly<R>{});
 
     if (channel < n.channels) {
         R rstd = r.param[RSTD * s.wide + threadIdx.x];
@@ -226,10 +225,12 @@ static __global__ void __launch_bounds__(THREADS, 1)
 {
     typedef cull_real<T> R;
     CULL_SHARED(unsigned char, shared);
-    room<R>  r = divide<R>(shared);
+    room<R>  r = divide<R>(n, shared);
     site     s = find_site(n, W);
     uint32_t keep = passes == (SUMS | APPLY) ? n.keep[1] : 0;
 
+    if (passes & SUMS) have_begun(n);
+    wait_for_others();
     if (passes & SUMS)
         add_up<T, W, MASK>(n, a, s, keep, r);
     else

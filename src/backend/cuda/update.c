@@ -22,6 +22,7 @@ static cull_status update(cull_op *op, const cull_op_args *args)
     cull_status       status = CULL_OK;
     cull_cuda        *cuda = NULL;
     cull_cuda_weights w = {.rule = args->update.rule,
+                           .from = args->update.from,
                            .count = args->update.count,
                            .ranges = args->update.ranges,
                            .value = args->update.value,

@@ -208,14 +208,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     bool          clipped = w.rule.clip > 0 && f.scale < 1;
     size_t        stride = static_cast<size_t>(gridDim.x) * THREADS * N;
 
-    for (size_t i = (static_cast<size_t>(blockIdx.x) * THREADS + threadIdx.x) * N; i < w.count;
-         i += stride)
+    for (size_t i = w.from + (static_cast<size_t>(blockIdx.x) * THREADS + threadIdx.x) * N;
+         i < w.count; i += stride)
         step_some<T, RULE>(w, r, clipped, static_cast<T>(f.scale), i, whole);
 }
 
 static bool on_borders(const cull_cuda_weights *w)
 {
-    return cull_on_border(w->value) && cull_on_border(w->gradient) &&
+    return w->from % 16 == 0 && cull_on_border(w->value) && cull_on_border(w->gradient) &&
            cull_on_border(w->buffer[0]) && cull_on_border(w->buffer[1]) &&
            cull_on_border(w->narrow);
 }
@@ -223,7 +223,7 @@ static bool on_borders(const cull_cuda_weights *w)
 template <typename T>
 static cudaError_t launch(cudaStream_t stream, const cull_cuda_weights *w, int processors)
 {
-    unsigned blocks = cull_cuda_blocks(w->count, THREADS * 16 / sizeof(T));
+    unsigned blocks = cull_cuda_blocks(w->count - w->from, THREADS * 16 / sizeof(T));
     bool     whole = on_borders(w);
 
     if (blocks == 0) return cudaSuccess;

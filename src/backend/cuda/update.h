@@ -13,7 +13,7 @@ extern "C" {
 /* As the arguments of the operation. */
 typedef struct cull_cuda_weights {
     cull_optim_options      rule;
-    size_t                  count, ranges;
+    size_t                  from, count, ranges;
     void                   *value, *gradient, *buffer[CULL_OPTIM_BUFFERS];
     void                   *narrow;
     const cull_optim_range *range;

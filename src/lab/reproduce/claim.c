@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "lab/compare/statistics.h"
+#include "records/judge/statistics.h"
 
 cull_held cull_claim_side(const cull_claim *rule, double low, double high)
 {
