@@ -201,7 +201,6 @@ static cull_status add_part(cull_figure *f, cull_figure_part *part)
         TRY(cull_base_grow(room, sizeof *f->part, "a figure", &f->part));
         f->room = room;
     }
-    TRY(name_folder(f, part));
     name_group(f->entry->groups, &part->is);
     part->is.recipe = part->recipe;
     f->part[f->parts++] = *part;
@@ -273,10 +272,11 @@ static cull_status add_arm(cull_figure *f, const struct asked *a, const char *st
     if (strategy || !f->entry->vary || strncmp(f->entry->vary, "select.", strlen("select.")) != 0)
         (void)snprintf(part.is.value, sizeof part.is.value, "%s", a->value);
     part.is.x = part.is.value[0] && !by_keep ? axis_of(part.is.value) : part.is.keep;
+    TRY(open_scaled(f, c, &part.recipe));
+    TRY(name_folder(f, &part)); /* as every figure names it */
     if (a->value[0] && keeps && !by_keep && f->entry->keep && strchr(f->entry->keep, ','))
         (void)snprintf(part.is.series + strlen(part.is.series),
                        sizeof part.is.series - strlen(part.is.series), " keep=%g", keep);
-    TRY(open_scaled(f, c, &part.recipe));
     TRY(add_part(f, &part));
 done:
     cull_recipe_close(part.recipe);
