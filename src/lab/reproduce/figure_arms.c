@@ -307,6 +307,13 @@ done:
     return status;
 }
 
+static bool keeps_all(const char *strategy)
+{
+    const cull_strategy *found = cull_strategy_of(strategy);
+
+    return found && (found->traits & CULL_KEEPS_ALL);
+}
+
 /* Runs that are looked at: where gradients are, one on everything; where exponents are, one of the
  * first; else one of each. */
 static cull_status add_watched(cull_figure *f, const struct asked *a)
@@ -318,7 +325,7 @@ static cull_status add_watched(cull_figure *f, const struct asked *a)
     for (size_t s = 0; item_of(f->entry->strategies, s, strategy) &&
                        !(s && f->entry->look == CULL_LOOK_SELECTIONS);
          s++)
-        TRY(add_arm(f, a, strcmp(strategy, "full") == 0 ? NULL : strategy, NAN));
+        TRY(add_arm(f, a, keeps_all(strategy) ? NULL : strategy, NAN));
 done:
     return status;
 }
