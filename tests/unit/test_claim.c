@@ -483,7 +483,9 @@ static void a_figure_of_runs_is_shown_with_those_that_are_finished(void **state)
     assert_int_equal(2, f->arm[1].seed[0]);
     assert_true(f->arm[1].x == .2);
     assert_non_null(strstr(f->arm[1].run[0], "/seed-2"));
-    assert_non_null(strstr(f->scale, "6 of 300 epochs, 2 of 5 seeds"));
+    assert_string_equal("6 of 300 epochs, 2 of 5 seeds: this is not the paper's scale. Trained: "
+                        "resnet18 on cifar10, batches of 128, float32.",
+                        f->scale);
     /* the same runs are those of Figure 3i, once that is begun */
     f = figure_of(cull_paper_of(book), "killamsetty2021/fig3i");
     assert_non_null(strstr(f->missing, "Not run yet"));

@@ -177,6 +177,7 @@ static void figures_of_the_same_runs_have_the_same_folders(void **state)
         {"jiang2019/fig1", "jiang2019/fig6-svhn"},
         {"jiang2019/fig6", "jiang2019/fig14"},
         {"jiang2019/fig17", "jiang2019/fig14"},
+        {"balles2023/fig2", "balles2023/c3"},
         {"killamsetty2021/fig3h", "killamsetty2021/fig3a"},
         {"killamsetty2021/fig3i", "killamsetty2021/fig3c"},
         {"killamsetty2021/fig3j", "killamsetty2021/fig3a"},
@@ -192,6 +193,25 @@ static void figures_of_the_same_runs_have_the_same_folders(void **state)
             fail_msg("%s is no part of %s", pairs[i][0], pairs[i][1]);
     assert_false(is_part_of("jiang2019/fig6", "jiang2019/fig17"));
     assert_false(is_part_of("balles2023/fig1", "balles2023/fig2"));
+}
+
+/* Smaller networks are held against runs that Figure 3c has; they are called by their share there,
+ * and lie where those do. */
+static void what_a_series_is_called_is_not_where_it_lies(void **state)
+{
+    cull_figure           *a = NULL, *b = NULL;
+    const cull_figure_arm *arm = NULL;
+    size_t                 shared = 0;
+
+    (void)state;
+    assert_ok(cull_figure_open(cull_reproduction_find("killamsetty2021/fig3l"), &whole, RECIPES,
+                               "r", &a));
+    assert_ok(cull_figure_open(cull_reproduction_find("killamsetty2021/fig3c"), &whole, RECIPES,
+                               "r", &b));
+    for (size_t i = 0; (arm = cull_figure_arm_at(a, i)); i++) shared += has_folder(b, arm->folder);
+    assert_int_equal(3, shared); /* ResNet-18: everything, a tenth, three tenths */
+    cull_figure_close(a);
+    cull_figure_close(b);
 }
 
 static size_t count_full(const char *name)
@@ -273,6 +293,7 @@ static size_t make_costs(const cull_figure *figure, double subset, size_t test,
 
     for (; cull_figure_setup(figure, count, costs[count].setup, &recipe); count++) {
         assert_true(count < MOST - 1);
+        assert_string_equal("full", cull_recipe_value(recipe, "select.strategy"));
         costs[count].subset = subset;
         costs[count].is = (cull_measured){.pool = (size_t)(50000 * subset),
                                           .test = test,
@@ -764,6 +785,7 @@ int main(void)
         cmocka_unit_test(every_recipe_is_valid_with_every_strategy),
         cmocka_unit_test(every_figure_of_runs_has_arms_with_valid_recipes),
         cmocka_unit_test(figures_of_the_same_runs_have_the_same_folders),
+        cmocka_unit_test(what_a_series_is_called_is_not_where_it_lies),
         cmocka_unit_test(a_sweep_is_held_against_one_full_run_where_one_is_enough),
         cmocka_unit_test(a_scale_changes_epochs_milestones_and_periods),
         cmocka_unit_test(seeds_differ_in_their_seed_alone),

@@ -171,7 +171,7 @@ static void print_item(const struct item *item)
     if (is_done(item))
         (void)printf(" %9s", "done");
     else
-        (void)printf(" %9.3f", item->seconds / 3600);
+        compare_put(item->seconds / 3600, 9, 3, "");
     (void)printf("  %6.3g %% %5llu %6.3g %%%s\n", 100 * s->epochs,
                  (unsigned long long)(s->seeds ? s->seeds : item->entry->seeds), 100 * s->subset,
                  item->left_out ? "  left out: it does not fit" : "");
@@ -180,6 +180,7 @@ static void print_item(const struct item *item)
 static int print_all(struct yard *y)
 {
     double sum = 0, seconds = 0;
+    char   clock[40];
     int    end = END_WELL;
 
     (void)printf("%-29s %9s  %8s %5s %8s\n", "figure", "hours", "epochs", "seeds", "examples");
@@ -189,10 +190,10 @@ static int print_all(struct yard *y)
         end = price_at(y, &y->item[i], &y->item[i].state.scale, true, &seconds);
         sum += seconds;
     }
-    (void)printf(
-        "all of them: %.1f hours on this machine, runs of several figures counted once, by "
-        "steps of full training; what choosing itself takes is not in it\n",
-        sum / 3600);
+    compare_clock(sum, clock, sizeof clock);
+    (void)printf("all of them: %.1f hours (%s) on this machine, runs of several figures counted "
+                 "once, by steps of full training; what choosing itself takes is not in it\n",
+                 sum / 3600, clock);
     return end ? end : end_output(END_WELL);
 }
 
@@ -237,10 +238,24 @@ static int make_pages(const struct yard *y)
     return end;
 }
 
+static void say_left_out(const struct yard *y)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < y->count; i++) count += y->item[i].left_out;
+    if (count)
+        (void)printf(
+            "%zu of %zu figures are left out: their smallest scale takes more than a sixth "
+            "of the time, or measuring did; --plan lists them\n\n",
+            count, y->count);
+}
+
 static int do_items(const struct yard *y)
 {
     reproduction time = {.until = y->wish->until};
     size_t       failed = 0;
+
+    say_left_out(y);
 
     for (size_t i = 0; i < y->count && !must_end(&time); i++) {
         if (is_done(&y->item[i]) || y->item[i].left_out) continue;
@@ -257,6 +272,7 @@ int reproduce_all(const all_wish *wish)
 
     if (!y) return complain(END_FAILED, "End other programs.", "no memory");
     y->wish = wish;
+    if (wish->until > 0) y->prices.until = compare_now() + wish->seconds / 2;
     end = gather(y);
     if (!end) qsort(y->item, y->count, sizeof *y->item, by_size);
     if (!end && wish->plan) {

@@ -68,7 +68,8 @@ int reproduce_time(const reproduction *r, bool *done);
 typedef struct prices {
     cull_figure_costs *costs;
     size_t             count, room;
-    char             **run; /* [runs] folders of runs that were priced once */
+    double             until; /* what is not measured by then takes for ever; 0: whenever */
+    char             **run;   /* [runs] folders of runs that were priced once             */
     size_t             runs, run_room;
 } prices;
 

@@ -46,14 +46,19 @@ static int measure(const cull_recipe *recipe, const char *setup, prices *p)
     return END_WELL;
 }
 
-static int measure_all(const cull_figure *figure, prices *p)
+/* *in_time: before the time for it was over. */
+static int measure_all(const cull_figure *figure, prices *p, bool *in_time)
 {
     char               setup[CULL_FIGURE_NAME];
     const cull_recipe *recipe = NULL;
     int                end = END_WELL;
 
-    for (size_t i = 0; !end && cull_figure_setup(figure, i, setup, &recipe); i++)
-        if (!is_measured(p, setup)) end = measure(recipe, setup, p);
+    *in_time = true;
+    for (size_t i = 0; !end && *in_time && cull_figure_setup(figure, i, setup, &recipe); i++) {
+        if (is_measured(p, setup)) continue;
+        *in_time = p->until <= 0 || compare_now() < p->until;
+        if (*in_time) end = measure(recipe, setup, p);
+    }
     return end;
 }
 
@@ -104,13 +109,15 @@ static int count_left(const cull_figure *figure, size_t arm, prices *p, size_t *
 int price_figure(const cull_figure *figure, prices *p, bool once, double *out)
 {
     size_t      done = 0, all = 0;
+    bool        in_time = true;
     cull_status counted = cull_figure_count(figure, &done, &all);
     int         end = counted == CULL_OK ? END_WELL : complain_run(counted);
 
     *out = 0;
     if (end || done == all) return end; /* and nothing is measured */
-    end = measure_all(figure, p);
-    for (size_t i = 0; !end && cull_figure_arm_at(figure, i); i++) {
+    end = measure_all(figure, p, &in_time);
+    if (!in_time) *out = INFINITY;
+    for (size_t i = 0; in_time && !end && cull_figure_arm_at(figure, i); i++) {
         double      seconds = NAN;
         size_t      left = 0;
         cull_status status = cull_figure_price(figure, i, p->costs, p->count, &seconds);

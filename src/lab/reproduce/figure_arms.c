@@ -201,7 +201,6 @@ static cull_status add_part(cull_figure *f, cull_figure_part *part)
         TRY(cull_base_grow(room, sizeof *f->part, "a figure", &f->part));
         f->room = room;
     }
-    TRY(name_folder(f, part));
     name_group(f->entry->groups, &part->is);
     part->is.recipe = part->recipe;
     f->part[f->parts++] = *part;
@@ -273,10 +272,11 @@ static cull_status add_arm(cull_figure *f, const struct asked *a, const char *st
     if (strategy || !f->entry->vary || strncmp(f->entry->vary, "select.", strlen("select.")) != 0)
         (void)snprintf(part.is.value, sizeof part.is.value, "%s", a->value);
     part.is.x = part.is.value[0] && !by_keep ? axis_of(part.is.value) : part.is.keep;
+    TRY(open_scaled(f, c, &part.recipe));
+    TRY(name_folder(f, &part)); /* as every figure names it */
     if (a->value[0] && keeps && !by_keep && f->entry->keep && strchr(f->entry->keep, ','))
         (void)snprintf(part.is.series + strlen(part.is.series),
                        sizeof part.is.series - strlen(part.is.series), " keep=%g", keep);
-    TRY(open_scaled(f, c, &part.recipe));
     TRY(add_part(f, &part));
 done:
     cull_recipe_close(part.recipe);
@@ -368,6 +368,20 @@ done:
     return status;
 }
 
+/* Runs that are looked at need no full training beside them; what they take is told by it. */
+static cull_status open_plain(cull_figure *f)
+{
+    cull_status         status = CULL_OK;
+    cull_figure_changes c = {.count = 0};
+
+    for (size_t i = 0; i < f->parts; i++)
+        if (f->part[i].is.full) goto done;
+    if (f->entry->changes) TRY(set_all(&c, f->entry->changes, true, false));
+    TRY(open_scaled(f, &c, &f->plain));
+done:
+    return status;
+}
+
 static int full_first(const void *a, const void *b)
 {
     const cull_figure_part *p = a, *q = b;
@@ -393,6 +407,7 @@ cull_status cull_figure_open(const cull_reproduction *entry, const cull_reproduc
         FAIL(CULL_IO, "%.100s...: the name is too long", root);
     TRY(cull_base_join(recipes, entry->recipe, f->path));
     TRY(add_values(f));
+    TRY(open_plain(f));
     for (size_t i = 1; i < f->parts; i++) /* a stable sort: there may be several full ones */
         for (size_t j = i; j > 0 && full_first(&f->part[j - 1], &f->part[j]) > 0; j--) {
             cull_figure_part other = f->part[j];
@@ -410,6 +425,7 @@ void cull_figure_close(cull_figure *f)
 {
     if (!f) return;
     for (size_t i = 0; i < f->parts; i++) cull_recipe_close(f->part[i].recipe);
+    cull_recipe_close(f->plain);
     cull_base_free(f->part);
     cull_base_free(f);
 }

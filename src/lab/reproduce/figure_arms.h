@@ -37,6 +37,7 @@ struct cull_figure {
     char                     root[CULL_DATA_PATH], path[CULL_DATA_PATH]; /* of runs; the recipe */
     cull_figure_part        *part; /* [parts] full training first */
     size_t                   parts, room;
+    cull_recipe             *plain; /* owned: full training, where no part is; else NULL */
 };
 
 /* Seed N of an arm lies here. CULL_IO: the name is too long. */

@@ -43,7 +43,7 @@ bool cull_figure_setup(const cull_figure *f, size_t i, char out[CULL_FIGURE_NAME
             again = strcmp(out, other) == 0;
         }
         if (again || i-- > 0) continue;
-        *recipe = f->part[k].recipe;
+        *recipe = f->plain ? f->plain : f->part[k].recipe;
         return true;
     }
     return false;

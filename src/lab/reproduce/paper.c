@@ -134,6 +134,23 @@ static void say_scale(const cull_reproduction *entry, const shown *s, char out[S
                    at ? ": this is not the paper's scale." : "At the paper's scale.");
 }
 
+/* What was trained, behind the scale: recipes may have been changed. */
+static void say_network(const shown *s, char out[SENTENCE])
+{
+    const cull_recipe *recipe = s->figure ? s->figure->part[0].recipe : NULL;
+    const char        *vary = s->figure ? s->figure->entry->vary : NULL;
+    const char        *data = NULL, *slash = NULL, *precision = NULL;
+    size_t             at = strlen(out);
+
+    if (!recipe || (vary && strncmp(vary, "model.", strlen("model.")) == 0)) return;
+    data = cull_recipe_value(recipe, "data.name");
+    slash = strrchr(data, '/');
+    precision = cull_recipe_value(recipe, "train.precision");
+    (void)snprintf(out + at, SENTENCE - at, " Trained: %.40s on %.40s, batches of %.10s, %.10s.",
+                   cull_recipe_value(recipe, "model.name"), slash ? slash + 1 : data,
+                   cull_recipe_value(recipe, "train.batch"), precision);
+}
+
 /* The machine and the version of the first run that tells. */
 static void say_setup(const cull_claim_ground *g, char out[SENTENCE])
 {
@@ -209,6 +226,7 @@ static cull_status judge(const cull_reproduction *entry, cull_paper_book *book, 
     }
     TRY(cull_claim_entry(entry, &ground, &out->held, s->finding));
     say_scale(entry, s, s->scale);
+    say_network(s, s->scale);
 done:
     cull_claim_clear(&ground);
     return status;
