@@ -22,10 +22,10 @@
 #     text-figure  minutes 9   `random`, `sb`, `gradmatch` at .1, .3 and .5 with their controls, SEEDS;
 #                              the next visit goes on, from $OUT/text-figure.tar in build/data
 #
-# TEXT holds keys for ours, PEER_TEXT words for PyTorch's, as to try all of it on a processor:
+# TEXT holds further keys for ours, PEER_TEXT words for PyTorch's, as to try all of it on a processor:
 #
-#     TEXT='train.backend=cpu train.precision=float32 data.subset=0.001 train.epochs=1' \
-#     PEER_TEXT='--device cpu --texts 16 --epochs 1' SEEDS=1 bench/gpu.sh text-train text-peer
+#     BACKEND=cpu PRECISION=float32 TEXT='data.subset=0.001 train.epochs=1' SEEDS=1 \
+#     PEER_TEXT='--device cpu --texts 16 --epochs 1' bench/gpu.sh text-train text-peer text-figure
 set -uo pipefail
 cd "$(dirname "$0")/.."
 parts=("${@:-facts tests steps layers solvers sanitize train peer}")
@@ -140,7 +140,7 @@ if [[ -d build/data ]]; then
 fi
 # All pieces are there, and whole, or it is waited for the others.
 if [[ -f $CULL_DATA/text.sum && ! -d $CULL_DATA/minilm ]]; then
-    if (cd "$CULL_DATA" && sha256sum --quiet -c text.sum 2>/dev/null); then
+    if (cd "$CULL_DATA" && sha256sum --status -c text.sum 2>/dev/null); then
         cat "$CULL_DATA"/text-[0-9][0-9] | tar -C "$CULL_DATA" -xJf - && rm -f "$CULL_DATA"/text-[0-9][0-9]
     else
         echo "texts: pieces are missing, of $(wc -l <"$CULL_DATA/text.sum")"
@@ -156,12 +156,12 @@ fi
 cull=$bin/../bin/cull recipe=${root:-.}/recipes/imdb-minilm.yaml
 [[ -x $cull ]] || cull=build/cull
 text_keys=(data.name="$CULL_DATA/imdb" data.tokenizer= data.length=0 model.path="$CULL_DATA/minilm"
-    train.backend=cuda train.precision=bfloat16)
+    train.backend="${BACKEND:-cuda}" train.precision="${PRECISION:-bfloat16}")
 text_steps() {
     local length
     for length in ${LENGTHS:-128 256}; do
         TEXTS=$length "$steps" "${BACKEND:-cuda}" model.name=bert model.path="$CULL_DATA/minilm" model.dropout=0.1 \
-            ${TEXT_STEPS-train.precision=bfloat16} || return 1
+            train.precision="${PRECISION:-bfloat16}" || return 1
         python3 bench/gpu_vs_pytorch.py --model "minilm-$length" ${PEER_STEPS:-} || return 1
     done
 }
@@ -175,7 +175,7 @@ text_train() {
 import json, sys
 run = json.load(open(sys.argv[1]))
 keys = ("test", "best", "loss", "seconds", "seconds_training", "tokens_trained")
-print(json.dumps({"cull": run.get("version"), "seed": int(sys.argv[2]), **{k: run[k] for k in keys if k in run}}))
+print(json.dumps({"seed": int(sys.argv[2]), **{k: run[k] for k in keys if k in run}}))
 PY
     done
 }

@@ -163,7 +163,7 @@ def main():
     gpu = options.device == "cuda"
     torch.backends.cudnn.benchmark = True
     print(json.dumps({"bench": "gpu_vs_pytorch", "torch": torch.__version__,
-                      "cudnn": torch.backends.cudnn.version(),
+                      "cudnn": torch.backends.cudnn.version() if gpu else None,
                       "device": torch.cuda.get_device_name() if gpu else "cpu"}))
     ways = {"graph + compile": (True, True)}
     if not options.quick:
