@@ -9,6 +9,9 @@
  * the cases take turns, STEPS steps each, waited for at the end, ROUNDS times. A line of JSON a
  * case: the median and the least of the rounds, in milliseconds a step, and the share of the full
  * step. CASES names those to run (all of them), STEPS_EACH their steps.
+ *
+ * TEXTS=LENGTH: made-up texts of so many tokens instead, batches of 32 and AdamW; the network by
+ * keys, as model.name=bert model.path=FOLDER model.dropout=0.1.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,12 +25,18 @@
 #include "train/train.h"
 
 enum { WARM = 24, STEPS = 400, ROUNDS = 5, MOST_KEYS = 24, PICTURES = 25600, EXTENT = 32 };
+enum { MADE_TEXTS = 6400, PIECES = 30522 };
 
 static const char recipe_text[] =
     "model: {name: resnet18}\n"
     "augment: {crop: 4, flip: true}\n"
     "optim: {lr: 0.01, momentum: 0.9, nesterov: true, weight_decay: 0.0005}\n"
     "train: {epochs: 1000, batch: 128, threads: 1, log: 0}\n";
+
+static const char text_recipe[] =
+    "model: {name: transformer-6-384}\n"
+    "optim: {name: adamw, lr: 2e-5, weight_decay: 0.01, decay: weights}\n"
+    "train: {epochs: 1000, batch: 32, threads: 1, log: 0}\n";
 
 /* What a case adds to the keys given. */
 struct run {
@@ -75,8 +84,28 @@ done:
     return status;
 }
 
-static cull_status open_run(struct run *r, const char *path, const char *backend, int given,
-                            char **keys)
+static cull_status write_texts(const char *path, size_t length)
+{
+    cull_status status = CULL_OK;
+    int32_t    *x = calloc(MADE_TEXTS, length * sizeof *x), y[MADE_TEXTS];
+    int64_t     pieces = PIECES;
+    cull_key    key = cull_key_make(1, "texts");
+    cull_array  arrays[] = {{"x", cull_matrix(x, CULL_I32, MADE_TEXTS, length)},
+                            {"y", cull_vector(y, CULL_I32, MADE_TEXTS)},
+                            {"vocabulary", cull_vector(&pieces, CULL_I64, 1)}};
+
+    if (!x) FAIL(CULL_NO_MEMORY, "no memory for texts");
+    for (size_t i = 0; i < MADE_TEXTS * length; i++)
+        x[i] = (int32_t)(PIECES * cull_key_uniform(key, 0, i));
+    for (size_t i = 0; i < MADE_TEXTS; i++) y[i] = (int32_t)(2 * cull_key_uniform(key, 1, i));
+    TRY(cull_arrays_write(path, arrays, 3));
+done:
+    free(x);
+    return status;
+}
+
+static cull_status open_run(struct run *r, const char *recipe, const char *path,
+                            const char *backend, int given, char **keys)
 {
     cull_status status = CULL_OK;
     cull_needs  needs = {0};
@@ -98,7 +127,7 @@ static cull_status open_run(struct run *r, const char *path, const char *backend
         *equals = '\0';
         option[count++] = (cull_option){text[i], equals + 1};
     }
-    TRY(cull_recipe_parse("bench", recipe_text, strlen(recipe_text), option, count, &r->recipe));
+    TRY(cull_recipe_parse("bench", recipe, strlen(recipe), option, count, &r->recipe));
     TRY(cull_trainer_create(&r->recipe->setup, true, &r->t));
     TRY(cull_trainer_begin(r->t));
     TRY(cull_train_begin_epoch(r->t, &needs));
@@ -146,7 +175,7 @@ done:
     return status;
 }
 
-static void report(const char *backend)
+static void report(const char *backend, size_t length)
 {
     double full = NAN;
 
@@ -157,9 +186,9 @@ static void report(const char *backend)
         bench_sort(r->ms, ROUNDS);
         if (i == 0) full = r->ms[ROUNDS / 2];
         printf("{\"bench\":\"device_step\",\"backend\":\"%s\",\"model\":\"%s\",\"batch\":%zu,"
-               "\"case\":\"%s\",\"ms\":%.4f,\"least_ms\":%.4f",
-               backend, r->recipe->setup.model, r->recipe->setup.batch, r->name, r->ms[ROUNDS / 2],
-               r->ms[0]);
+               "\"tokens\":%zu,\"case\":\"%s\",\"ms\":%.4f,\"least_ms\":%.4f",
+               backend, r->recipe->setup.model, r->recipe->setup.batch, length, r->name,
+               r->ms[ROUNDS / 2], r->ms[0]);
         if (isfinite(full)) printf(",\"share\":%.3f", r->ms[ROUNDS / 2] / full);
         puts("}");
     }
@@ -169,24 +198,26 @@ int main(int argc, char **argv)
 {
     cull_status status = CULL_OK;
     char        folder[] = "/tmp/cull-bench-XXXXXX", path[64] = "";
-    const char *only = getenv("CASES"), *count = getenv("STEPS_EACH");
+    const char *only = getenv("CASES"), *count = getenv("STEPS_EACH"), *texts = getenv("TEXTS");
+    const char *recipe = texts ? text_recipe : recipe_text;
+    size_t      length = texts ? strtoul(texts, NULL, 10) : 0;
     size_t      steps = count ? strtoul(count, NULL, 10) : STEPS;
 
     if (argc < 2) return fprintf(stderr, "bench_device_step BACKEND [KEY=VALUE]...\n"), 2;
     bench_wait_passively(argv);
     if (!mkdtemp(folder)) FAIL(CULL_IO, "%s: cannot be made", folder);
-    (void)snprintf(path, sizeof path, "%s/pictures.npz", folder);
-    TRY(write_pictures(path));
+    (void)snprintf(path, sizeof path, "%s/made.npz", folder);
+    TRY(texts ? write_texts(path, length) : write_pictures(path));
     for (size_t i = 0; i < RUNS; i++) {
         if (only && !strstr(only, runs[i].name)) continue;
-        status = open_run(&runs[i], path, argv[1], argc - 2, argv + 2);
+        status = open_run(&runs[i], recipe, path, argv[1], argc - 2, argv + 2);
         if (status == CULL_OK) continue;
         (void)fprintf(stderr, "%s: %s\n", runs[i].name, cull_last_error());
         cull_trainer_destroy(runs[i].t);
         runs[i].t = NULL;
     }
     TRY(measure(runs, steps));
-    report(argv[1]);
+    report(argv[1], length);
 done:
     if (status != CULL_OK) (void)fprintf(stderr, "bench_device_step: %s\n", cull_last_error());
     for (size_t i = 0; i < RUNS; i++) {

@@ -10,11 +10,13 @@
  *
  * A selective step learns from every other share of the batch: `separate` scores all 32 first,
  * `reuse` goes back through that pass, `remembered` scores nothing. What a strategy's decision
- * takes is not in it.
+ * takes is not in it. cpu_ms is the processor's time over all threads, the least of the rounds:
+ * shares of it hold also beside other work.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -188,24 +190,31 @@ done:
 }
 
 struct measured {
-    double least, median;
+    double least, median, spent; /* ms; spent: of the processor, the least */
 };
+
+static double spent_ms(void)
+{
+    return 1e3 * (double)clock() / CLOCKS_PER_SEC;
+}
 
 static cull_status measure(struct work *w, cull_status (*step)(struct work *, int), int i,
                            int rounds, struct measured *out)
 {
     cull_status status = CULL_OK;
-    double      round[MOST_ROUNDS];
+    double      round[MOST_ROUNDS], spent[MOST_ROUNDS];
 
     TRY(step(w, i));
     for (int r = 0; r < rounds; r++) {
-        double begin = cull_base_seconds();
+        double begin = cull_base_seconds(), before = spent_ms();
 
         TRY(step(w, i));
         round[r] = 1e3 * (cull_base_seconds() - begin);
+        spent[r] = spent_ms() - before;
     }
     bench_sort(round, (size_t)rounds);
-    *out = (struct measured){round[0], round[rounds / 2]};
+    bench_sort(spent, (size_t)rounds);
+    *out = (struct measured){round[0], round[rounds / 2], spent[0]};
 done:
     return status;
 }
@@ -255,8 +264,8 @@ static cull_status report(struct work *w, size_t length, double dropout, unsigne
 
     TRY(measure(w, full, 0, rounds, &all));
     printf("{\"bench\":\"transformer\",\"length\":%zu,\"batch\":%d,\"dropout\":%g,\"threads\":%u,"
-           "\"step\":\"full\",\"median_ms\":%.2f,\"least_ms\":%.2f,",
-           length, BATCH, dropout, threads, all.median, all.least);
+           "\"step\":\"full\",\"median_ms\":%.2f,\"least_ms\":%.2f,\"cpu_ms\":%.0f,",
+           length, BATCH, dropout, threads, all.median, all.least, all.spent);
     TRY(phases(w));
     printf("}\n");
     TRY(make_selective(w));
@@ -264,8 +273,10 @@ static cull_status report(struct work *w, size_t length, double dropout, unsigne
         for (int i = 0; i < SHARES; i++) {
             TRY(measure(w, passes[p].step, i, rounds, &one));
             printf("{\"bench\":\"transformer\",\"length\":%zu,\"step\":\"%s\",\"keep\":%g,"
-                   "\"median_ms\":%.2f,\"least_ms\":%.2f,\"share_of_full\":%.3f}\n",
-                   length, passes[p].name, shares[i], one.median, one.least, one.least / all.least);
+                   "\"median_ms\":%.2f,\"least_ms\":%.2f,\"share_of_full\":%.3f,"
+                   "\"cpu_ms\":%.0f,\"cpu_share\":%.3f}\n",
+                   length, passes[p].name, shares[i], one.median, one.least, one.least / all.least,
+                   one.spent, one.spent / all.spent);
             (void)fflush(stdout);
         }
 done:

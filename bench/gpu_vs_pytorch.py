@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Time PyTorch's training steps on a GPU, for what bench_device_step says of ours to be held against.
 
-    bench/gpu_vs_pytorch.py [--steps N] [--batch N,N] [--model NAME,NAME] [--quick]
+    bench/gpu_vs_pytorch.py [--steps N] [--batch N,N] [--model NAME,NAME] [--quick] [--device cpu]
 
 The network, SGD with Nesterov momentum and made-up pictures are those of bench_device_step, in
-bfloat16 autocast with channels last. Three ways: eager, the whole step captured in a CUDA graph, and
+bfloat16 autocast with channels last; minilm-LENGTH is bert_peer.py's network with AdamW and dropout of
+.1 on made-up texts of LENGTH tokens and no padding (bench_device_step with TEXTS). Three ways: eager, the whole step captured in a CUDA graph, and
 that of a compiled model. A selective step with a separate pass is a scoring forward over all and a
 step of the kept, timed apart and added (in a graph of its own each), without deciding and gathering:
 what PyTorch would reach if those were free. Milliseconds, medians of five rounds; one JSON line a case.
+On the processor, which is there to try this on, there are no graphs.
 """
 import argparse
 import json
@@ -17,6 +19,8 @@ import time
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+import bert_peer
 
 
 def conv(i, o, k, s):
@@ -82,28 +86,39 @@ MODELS = {"resnet18": ResNet18, "wrn-16-4": WRN}
 class Work:
     """A model and what a step of it takes, in one of the three ways."""
 
-    def __init__(self, name, compiled):
+    def __init__(self, name, compiled, device):
         torch.manual_seed(1)
-        self.model = MODELS[name]().cuda().to(memory_format=torch.channels_last)
+        self.device = device
+        self.length = int(name.split("-")[1]) if name.startswith("minilm-") else 0
+        if self.length:
+            self.model = bert_peer.Bert(bert_peer.MINILM, 2, 0.1).to(device)
+            self.optimizer = torch.optim.AdamW(self.model.decayed(0.01), lr=2e-5, fused=True,
+                                               capturable=device == "cuda")
+        else:
+            self.model = MODELS[name]().to(device).to(memory_format=torch.channels_last)
+            self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01, momentum=0.9,
+                                             nesterov=True, weight_decay=5e-4, fused=True)
         self.forward = torch.compile(self.model) if compiled else self.model
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01, momentum=0.9, nesterov=True,
-                                         weight_decay=5e-4, fused=True)
 
-    @staticmethod
-    def batch(count):
-        x = torch.rand(count, 3, 32, 32, device="cuda").to(memory_format=torch.channels_last)
-        return x, torch.randint(0, 10, (count,), device="cuda")
+    def batch(self, count):
+        if self.length:
+            x = torch.randint(0, bert_peer.MINILM["vocab_size"], (count, self.length), device=self.device)
+            return (x, False), torch.randint(0, 2, (count,), device=self.device)
+        x = torch.rand(count, 3, 32, 32, device=self.device).to(memory_format=torch.channels_last)
+        return (x,), torch.randint(0, 10, (count,), device=self.device)
 
     def step(self, x, y):
+        self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cuda", torch.bfloat16):
-            loss = F.cross_entropy(self.forward(x), y)
+        with torch.autocast(self.device, torch.bfloat16):
+            loss = F.cross_entropy(self.forward(*x), y)
         loss.backward()
         self.optimizer.step()
 
     def score(self, x, y):
-        with torch.no_grad(), torch.autocast("cuda", torch.bfloat16):
-            return F.cross_entropy(self.forward(x), y, reduction="none")
+        self.model.train(not self.length)  # BatchNorm by the batch, and no dropout
+        with torch.no_grad(), torch.autocast(self.device, torch.bfloat16):
+            return F.cross_entropy(self.forward(*x), y, reduction="none")
 
     def runner(self, call, count, graph):
         """What does `call` once, on a batch of so many."""
@@ -123,15 +138,16 @@ class Work:
 
 
 def milliseconds(run, steps):
+    wait = torch.cuda.synchronize if torch.cuda.is_available() else lambda: None
     for _ in range(5):
         run()
     rounds = []
     for _ in range(5):
-        torch.cuda.synchronize()
+        wait()
         begin = time.perf_counter()
         for _ in range(steps):
             run()
-        torch.cuda.synchronize()
+        wait()
         rounds.append(1e3 * (time.perf_counter() - begin) / steps)
     return statistics.median(rounds), min(rounds)
 
@@ -139,20 +155,25 @@ def milliseconds(run, steps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--batch", default="128")
+    parser.add_argument("--batch", help="(128, of texts 32)")
     parser.add_argument("--model", default="resnet18")
     parser.add_argument("--quick", action="store_true", help="graphs of compiled models alone")
+    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     options = parser.parse_args()
+    gpu = options.device == "cuda"
     torch.backends.cudnn.benchmark = True
     print(json.dumps({"bench": "gpu_vs_pytorch", "torch": torch.__version__,
-                      "cudnn": torch.backends.cudnn.version(), "device": torch.cuda.get_device_name()}))
+                      "cudnn": torch.backends.cudnn.version() if gpu else None,
+                      "device": torch.cuda.get_device_name() if gpu else "cpu"}))
     ways = {"graph + compile": (True, True)}
     if not options.quick:
         ways = {"eager": (False, False), "graph": (False, True), **ways}
+    if not gpu:
+        ways = {"eager": (False, False)}
     for name in options.model.split(","):
-        for batch in map(int, options.batch.split(",")):
+        for batch in map(int, (options.batch or ("32" if name.startswith("minilm") else "128")).split(",")):
             for way, (compiled, graph) in ways.items():
-                work = Work(name, compiled)
+                work = Work(name, compiled, options.device)
                 cases = [("full", work.step, batch), ("forward", work.score, batch)]
                 cases += [(f"step of {keep}", work.step, max(1, int(keep * batch))) for keep in (0.5, 0.3, 0.1)]
                 for case, call, count in cases:

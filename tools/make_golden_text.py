@@ -7,7 +7,8 @@
 Needs tokenizers (made with 0.23.3); DATA is as CULL_DATA, with bert/vocab.txt in it.
 
 wordpiece_vocab.txt    a vocabulary of our own, one piece a line
-wordpiece_cases.txt    a text as JSON, a tab, its numbers by that vocabulary apart by blanks
+wordpiece_cases.txt    a text as JSON, or how often one stands behind itself as [TEXT, TIMES], a tab, its
+                       numbers by that vocabulary apart by blanks
 wordpiece_imdb.txt     a review's path below aclImdb, how many numbers it has, and FNV-1a (64 bits) over them
                        as little-endian int32, by bert-base-uncased's vocabulary
 """
@@ -30,7 +31,9 @@ TEXTS = ["", " ", "\t\n\r", "The film was GOOD.", "unaffable unaffably", "[SEP]"
          "É é e\u0301 ê", "\uac00\uac01\ud7a3 한", "ＡＢＣ", "İstanbul ISTANBUL", "ß ẞ ſ", "ﬁlm", "\u200b\u200d\ufeffzero\u2060", "👍🏽 👨\u200d👩",
          "\x00a\x01b\x7fc", "a\u00adb", "中文字a中", "日本語テスト", "ไทย", "हिन्दी", "\u302e\u302fa\u302f\u302e", "don't—“quoted”…",
          "1,000.50$", "\u2028x\u2029y\u0085z", "\x0bv\x0cf", "\ufffdq", "𝒳𝒴", "①②⑴", "ǅ", "Σας ΣΑΣ", "\U0001d165\U0001d16ea", "é" * 100,
-         "á" * 101, "\u00a0a\u3000b\u2009c", "a\ue000b", "الف", "\u0378\u0530", "a.b,c;d", "(((", "$$$ @@ ^^", "a\u0301\u0302\u0303b"]
+         "á" * 101, "\u00a0a\u3000b\u2009c", "a\ue000b", "الف", "\u0378\u0530", "a.b,c;d", "(((", "$$$ @@ ^^", "a\u0301\u0302\u0303b",
+         ["x", 1 << 20], ["good", 1 << 18], ["é", 1 << 19], ["e\u0301", 1 << 19], ["\u0301", 1 << 19], ["👍", 1 << 18],
+         ["\u200b", 1 << 19], ["##", 12], ["[SEP", 1 << 10], ["\u1100\u1161", 1 << 18]]
 
 
 def fnv(numbers):
@@ -48,7 +51,8 @@ def main():
     small = BertWordPieceTokenizer(os.path.join(folder, "wordpiece_vocab.txt"), lowercase=True)
     with open(os.path.join(folder, "wordpiece_cases.txt"), "w", encoding="utf-8") as file:
         for text in TEXTS:
-            file.write(json.dumps(text) + "\t" + " ".join(map(str, small.encode(text).ids)) + "\n")
+            whole = text if isinstance(text, str) else text[0] * text[1]
+            file.write(json.dumps(text) + "\t" + " ".join(map(str, small.encode(whole).ids)) + "\n")
     if len(sys.argv) < 3:
         return
     large = BertWordPieceTokenizer(os.path.join(sys.argv[2], "bert", "vocab.txt"), lowercase=True)

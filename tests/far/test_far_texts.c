@@ -305,49 +305,54 @@ static void batches_are_as_long_as_their_longest(void **state)
 
 /* Without dropout nothing differs between the two passes: the same picks and, to rounding, the same
  * gradients, step by step. */
+static void check_reuse(const struct library *l, const char *backend, const char *rule)
+{
+    cull_recipe     *recipe[2] = {NULL, NULL};
+    cull_trainer    *t[2] = {NULL, NULL};
+    cull_step_values v[2] = {{.kept = 0}};
+
+    for (int i = 0; i < 2; i++) {
+        char words[300];
+
+        (void)snprintf(words, sizeof words,
+                       "train.backend=%s select.strategy=%s select.keep=0.4 score.pass=%s", backend,
+                       rule, i ? "reuse" : "separate");
+        recipe[i] = texts_of(l, words);
+        assert_ok(cull_trainer_create(&recipe[i]->setup, true, &t[i]));
+        assert_ok(cull_train_enter_epoch(t[i], 0, &v[i].asked.needs));
+    }
+    for (int step = 0; step < 8; step++) {
+        const cull_params *a = t[0]->learner.params, *b = t[1]->learner.params;
+        double             norm = 0, error = 0;
+
+        /* from the same weights, so that rounding does not add up */
+        assert_ok(cull_nn_params_copy(t[1]->learner.params, a));
+        for (int i = 0; i < 2; i++) assert_ok(cull_train_step(t[i], &v[i]));
+        assert_int_equal(t[0]->chosen.count, t[1]->chosen.count);
+        assert_memory_equal(t[0]->chosen.place, t[1]->chosen.place,
+                            t[0]->chosen.count * sizeof(uint32_t));
+        for (size_t n = 0; n < a->count; n++) {
+            double x = (double)((const float *)a->gradient)[n];
+            double y = (double)((const float *)b->gradient)[n];
+
+            norm += x * x;
+            error += (x - y) * (x - y);
+        }
+        assert_true(norm > 0 && sqrt(error / norm) < 1e-5);
+    }
+    for (int i = 0; i < 2; i++) {
+        cull_trainer_destroy(t[i]);
+        cull_recipe_close(recipe[i]);
+    }
+}
+
 static void reuse_is_what_separate_passes_are(void **state)
 {
     static const char *const rules[] = {"sb", "gradmatch", "top-loss"};
-    const struct library    *l = *state;
 
     for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
-        cull_recipe     *recipe[2] = {NULL, NULL};
-        cull_trainer    *t[2] = {NULL, NULL};
-        cull_step_values v[2] = {{.kept = 0}};
-
-        for (int i = 0; i < 2; i++) {
-            char words[300];
-
-            (void)snprintf(words, sizeof words,
-                           "train.backend=ref select.strategy=%s select.keep=0.4 score.pass=%s",
-                           rules[k], i ? "reuse" : "separate");
-            recipe[i] = texts_of(l, words);
-            assert_ok(cull_trainer_create(&recipe[i]->setup, true, &t[i]));
-            assert_ok(cull_train_enter_epoch(t[i], 0, &v[i].asked.needs));
-        }
-        for (int step = 0; step < 8; step++) {
-            const cull_params *a = t[0]->learner.params, *b = t[1]->learner.params;
-            double             norm = 0, error = 0;
-
-            /* from the same weights, so that rounding does not add up */
-            assert_ok(cull_nn_params_copy(t[1]->learner.params, a));
-            for (int i = 0; i < 2; i++) assert_ok(cull_train_step(t[i], &v[i]));
-            assert_int_equal(t[0]->chosen.count, t[1]->chosen.count);
-            assert_memory_equal(t[0]->chosen.place, t[1]->chosen.place,
-                                t[0]->chosen.count * sizeof(uint32_t));
-            for (size_t n = 0; n < a->count; n++) {
-                double x = (double)((const float *)a->gradient)[n];
-                double y = (double)((const float *)b->gradient)[n];
-
-                norm += x * x;
-                error += (x - y) * (x - y);
-            }
-            assert_true(norm > 0 && sqrt(error / norm) < 1e-5);
-        }
-        for (int i = 0; i < 2; i++) {
-            cull_trainer_destroy(t[i]);
-            cull_recipe_close(recipe[i]);
-        }
+        check_reuse(*state, "ref", rules[k]);
+        check_reuse(*state, "cpu", rules[k]);
     }
 }
 

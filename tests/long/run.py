@@ -3,7 +3,7 @@
 
     /usr/bin/python3 tests/long/run.py --cull build/cull [--seed N] [PART ...]
 
-Parts are mnist, cifar10, killed and threads; without any, all. A part whose data set is not there is
+Parts are mnist, cifar10, killed, texts and threads; without any, all. A part whose data set is not there is
 skipped and says so: the sets are looked for where $CULL_DATA points, as `cull data list` says.
 Needs nothing beyond Python's library.
 """
@@ -28,6 +28,12 @@ KILLED = ["data.name=fashion-mnist", "model.name=lenet5", "augment.crop=2", "aug
           "optim.weight_decay=0.001", "train.batch=50", "train.epochs=2", "train.log=1",
           "train.checkpoint_steps=1"]
 KILLS = 12
+
+# The same of reviews, in batches of several lengths, going back through the scoring pass.
+TEXTS = ["data.subset=0.004", "model.name=transformer-1-32", "model.dropout=0.1", "optim.name=adamw",
+         "optim.lr=0.001", "optim.clip=1", "schedule.name=linear", "select.strategy=sb", "select.keep=0.5",
+         "score.pass=reuse", "train.batch=8", "train.epochs=2", "train.log=1", "train.checkpoint_steps=1"]
+TEXT_KILLS = 4
 
 # Name, shape of an example, changes: a few steps, in which a difference in any bit would spread.
 THREADED = [("lenet5", (1, 28, 28),
@@ -156,12 +162,12 @@ def is_writing(folder):
         return False
 
 
-def kill_and_resume(runs, out, moments):
+def kill_and_resume(runs, out, changes, moments):
     """Kill the run at each moment in turn, resuming in between; then let it end. A moment is in
     seconds; None is the next at which a checkpoint is being written."""
     where = ""
     for moment in moments:
-        child = subprocess.Popen(runs.command(out, runs.empty, KILLED + ["--resume-or-begin"]),
+        child = subprocess.Popen(runs.command(out, runs.empty, changes + ["--resume-or-begin"]),
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.PIPE)
         if moment is None:
@@ -174,25 +180,39 @@ def kill_and_resume(runs, out, moments):
         if child.returncode not in (0, -signal.SIGKILL):
             raise Failed("%s: exit status %d: %s" % (out, child.returncode, err.decode()))
         where += "w" if is_writing(runs.path(out)) else "."
-    runs.train(out, KILLED, resume=True)
+    runs.train(out, changes, resume=True)
     return where
+
+
+def same_killed(runs, seed, changes, kills):
+    rng = random.Random(seed)
+    began = time.monotonic()
+    runs.train("a", changes)
+    took = time.monotonic() - began
+    runs.train("b", changes)
+    times = unlike(runs, "a", "b")  # and the checksum; nothing else may differ below
+    same_run(runs, "a", "b", times)
+    where = ""
+    for i in range(kills):
+        moments = [None if rng.random() < .5 else rng.uniform(0, took) for _ in range(1 + i % 3)]
+        where += " " + kill_and_resume(runs, "killed%d" % i, changes, moments)
+        same_run(runs, "a", "killed%d" % i, times)
+    return "%d runs, killed%s (w: inside a checkpoint) and resumed, are the same bits" % (kills, where)
 
 
 def killed(runs, seed):
     runs.need("fashion-mnist")
-    rng = random.Random(seed)
-    began = time.monotonic()
-    runs.train("a", KILLED)
-    took = time.monotonic() - began
-    runs.train("b", KILLED)
-    times = unlike(runs, "a", "b")  # and the checksum; nothing else may differ below
-    same_run(runs, "a", "b", times)
-    where = ""
-    for i in range(KILLS):
-        moments = [None if rng.random() < .5 else rng.uniform(0, took) for _ in range(1 + i % 3)]
-        where += " " + kill_and_resume(runs, "killed%d" % i, moments)
-        same_run(runs, "a", "killed%d" % i, times)
-    return "%d runs, killed%s (w: inside a checkpoint) and resumed, are the same bits" % (KILLS, where)
+    return same_killed(runs, seed, KILLED, KILLS)
+
+
+def texts(runs, seed):
+    root = os.environ.get("CULL_DATA", "")
+    reviews, pieces = os.path.join(root, "aclImdb"), os.path.join(root, "bert", "vocab.txt")
+    if not (os.path.isdir(reviews) and os.path.exists(pieces)):
+        raise Skipped("aclImdb or bert/vocab.txt is not below $CULL_DATA")
+    subprocess.run([runs.cull, "data", "convert", reviews, "--tokenizer", pieces, "--length", "192", "-o",
+                    runs.path("reviews")], check=True, capture_output=True)
+    return same_killed(runs, seed, TEXTS + ["data.name=" + runs.path("reviews")], TEXT_KILLS)
 
 
 # ---- threads ----
@@ -231,6 +251,7 @@ PARTS = {
     "mnist": lambda runs, seed: reaches(runs, "lenet-mnist.yaml", "mnist", seed, .99),
     "cifar10": lambda runs, seed: reaches(runs, "resnet20-cifar10.yaml", "cifar10", seed, .65),
     "killed": killed,
+    "texts": texts,
     "threads": threads,
 }
 
