@@ -10,10 +10,14 @@ without spinning. Every interpreter given with --peer (besides /usr/bin/python3,
 is tried in both of PyTorch's layouts; its faster one then runs against ours in alternating rounds,
 and the peer is the interpreter with the least median. With several builds (against oneDNN 2 and 3),
 the faster counts and all are told. Beside medians stand the least rounds, the fastest of each side,
-and their ratio. One JSON line a case, all at the end:
+and their ratio, and the same of the processor's time that a step took over all threads, which other
+work on the machine disturbs least. One JSON line a case, all at the end:
 
     {"case":"resnet18 b128","ours_ms":...,"ours_least_ms":...,"peer_ms":...,"peer_least_ms":...,
-     "speedup":...,"speedup_least":...,...}
+     "speedup":...,"speedup_least":...,"speedup_cpu":...,...}
+
+minilm-LENGTH is a step of AdamW over texts of LENGTH tokens and no padding (bench_transformer and
+bert_peer.py, which needs torch 2), -dropout one with dropout of .1.
 
 `--table` prints them as Markdown too. Where other work took more than 0.2 of a core nothing is
 printed and the exit status is 1 (quiet.py says what is measured); `--busy` prints all the same,
@@ -30,12 +34,16 @@ import sys
 import quiet
 
 CASES = ["resnet18 b128", "resnet18 b39", "wrn-16-4 b128", "wrn-16-4 b39", "lenet5 b128"]
-FLOOR = {"resnet18": 1.0, "wrn-16-4": 1.0, "lenet5": 1.5}      # of the faster build
-EACH = {"resnet18": 0.95, "wrn-16-4": 0.95, "lenet5": 0}       # of every build
+TEXTS = ["minilm-128", "minilm-256", "minilm-128-dropout", "minilm-256-dropout"]
+FLOOR = {"resnet18": 1.0, "wrn-16-4": 1.0, "lenet5": 1.5, **{name: 1.0 for name in TEXTS}}  # of the faster build
+EACH = {"resnet18": 0.95, "wrn-16-4": 0.95, "lenet5": 0, **{name: 0.95 for name in TEXTS}}  # of every build
 COLUMNS = [("case", "case"), ("cull, median ms", "ours_ms"), ("least", "ours_least_ms"),
            ("PyTorch, median ms", "peer_ms"), ("least", "peer_least_ms"),
-           ("speed-up of medians", "speedup"), ("of the least", "speedup_least")]
+           ("speed-up of medians", "speedup"), ("of the least", "speedup_least"),
+           ("of the processor's time", "speedup_cpu")]
 LAYOUTS = ["contiguous", "channels_last"]
+HERE = os.path.dirname(os.path.abspath(__file__))
+TICK = 1e3 / os.sysconf("SC_CLK_TCK")
 
 # Runs under the peer's interpreter: the same protocol as bench_step serve.
 PEER = r"""
@@ -44,6 +52,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 name, batch, threads, layout = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+sys.path.insert(0, sys.argv[5])
 torch.set_num_threads(threads)
 torch.manual_seed(1)
 
@@ -106,16 +115,26 @@ class WRN(nn.Module):
         x = F.relu(self.bn(self.blocks(self.conv(x))), inplace=True)
         return self.fc(x.mean((2, 3)))
 
-model = {"lenet5": LeNet, "resnet18": ResNet18, "wrn-16-4": WRN}[name]()
-shape = (batch, 1, 28, 28) if name == "lenet5" else (batch, 3, 32, 32)
-x, label = torch.rand(shape) * 4 - 2, torch.arange(batch) % 10
-if layout == "channels_last":
-    model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
+if name.startswith("minilm"):
+    import bert_peer
+    length = int(name.split("-")[1])
+    model = bert_peer.Bert(bert_peer.MINILM, 2, 0.1 if name.endswith("dropout") else 0.0)
+    inputs = torch.arange(batch * length).view(batch, length) * 7919 % 30522, False
+    label = torch.arange(batch) % 2
+    optimizer = torch.optim.AdamW(model.decayed(0.01), lr=2e-5, fused=True)
+else:
+    model = {"lenet5": LeNet, "resnet18": ResNet18, "wrn-16-4": WRN}[name]()
+    shape = (batch, 1, 28, 28) if name == "lenet5" else (batch, 3, 32, 32)
+    x, label = torch.rand(shape) * 4 - 2, torch.arange(batch) % 10
+    if layout == "channels_last":
+        model = model.to(memory_format=torch.channels_last)
+        x = x.to(memory_format=torch.channels_last)
+    inputs = x,
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
 def step():
     begin = time.perf_counter()
     optimizer.zero_grad(set_to_none=True)
-    F.cross_entropy(model(x), label).backward()
+    F.cross_entropy(model(*inputs), label).backward()
     optimizer.step()
     return 1e3 * (time.perf_counter() - begin)
 for _ in range(2):
@@ -125,7 +144,8 @@ for _ in sys.stdin:
     print(step(), flush=True)
 """
 
-PARAMETERS = {"resnet18": 11173962, "wrn-16-4": 2748890, "lenet5": 61706}
+PARAMETERS = {"resnet18": 11173962, "wrn-16-4": 2748890, "lenet5": 61706,
+              **{name: 22713986 for name in TEXTS}}
 
 
 class Side:
@@ -137,14 +157,25 @@ class Side:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=environment)
         self.hello = self.process.stdout.readline().split()
-        self.times = []
+        self.times, self.spent = [], []
         if not self.hello:
             sys.exit("vs_pytorch: %s does not answer" % " ".join(command[:1]))
+
+    def cpu(self):
+        """Milliseconds of the processor's time so far, of all its threads."""
+        with open("/proc/%d/stat" % self.process.pid, encoding="utf-8") as file:
+            field = file.read().rsplit(")", 1)[1].split()
+        return TICK * (int(field[11]) + int(field[12]))
 
     def step(self):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         return float(self.process.stdout.readline())
+
+    def round(self):
+        before = self.cpu()
+        self.times.append(self.step())
+        self.spent.append(self.cpu() - before)
 
     def close(self):
         self.process.stdin.close()
@@ -154,11 +185,12 @@ class Side:
 def start_peer(python, name, batch, threads):
     """The interpreter's faster layout, by three steps of each; None where there is no torch."""
     best, least = None, None
-    if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode:
-        print("vs_pytorch: %s has no torch" % python, file=sys.stderr)
+    needs = "torch.nn.functional.scaled_dot_product_attention" if name in TEXTS else "torch"
+    if subprocess.run([python, "-c", "import torch; %s" % needs], capture_output=True).returncode:
+        print("vs_pytorch: %s has no %s" % (python, needs), file=sys.stderr)
         return None
-    for layout in LAYOUTS:
-        side = Side([python, "-c", PEER, name, str(batch), str(threads), layout], threads)
+    for layout in LAYOUTS[:1] if name in TEXTS else LAYOUTS:
+        side = Side([python, "-c", PEER, name, str(batch), str(threads), layout, HERE], threads)
         if int(side.hello[1]) != PARAMETERS[name]:
             sys.exit("vs_pytorch: %s has %s parameters there" % (name, side.hello[1]))
         side.label = "torch %s %s" % (side.hello[0], layout)
@@ -172,6 +204,15 @@ def start_peer(python, name, batch, threads):
     return best
 
 
+def ours_command(build, name, batch, threads):
+    if name not in TEXTS:
+        return [os.path.join(build, "bench", "bench_step"), name, batch, str(threads), "serve"]
+    if batch != "32":
+        sys.exit("vs_pytorch: %s is timed with batches of 32" % name)
+    return [os.path.join(build, "bench", "bench_transformer"), name.split("-")[1],
+            "0.1" if name.endswith("dropout") else "0", str(threads), "serve"]
+
+
 def run_case(case, options):
     """Medians and least rounds of both sides, which alternate; and whether the floor is met."""
     name, batch = case.split(" b")
@@ -181,24 +222,26 @@ def run_case(case, options):
         sys.exit("vs_pytorch: no interpreter has torch (tools/setup.sh bench)")
     ours = []
     for build in options.build:
-        command = [os.path.join(build, "bench", "bench_step"), name, batch, str(options.threads)]
-        ours.append(Side(command + ["serve"], options.threads))
+        ours.append(Side(ours_command(build, name, batch, options.threads), options.threads))
         ours[-1].label = build
     for side in ours:
         side.step()
     for _ in range(options.rounds):
         for side in ours + peers:
-            side.times.append(side.step())
+            side.round()
     for side in ours + peers:
         side.close()
     fastest = min(ours, key=lambda side: statistics.median(side.times))
     peer = min(peers, key=lambda side: statistics.median(side.times))
     ours_ms, peer_ms = (statistics.median(side.times) for side in (fastest, peer))
     ours_least, peer_least = (min(min(side.times) for side in sides) for sides in (ours, peers))
+    ours_cpu, peer_cpu = (min(min(side.spent) for side in sides) for sides in (ours, peers))
     result = {"case": case, "ours_ms": round(ours_ms, 2), "ours_least_ms": round(ours_least, 2),
               "peer_ms": round(peer_ms, 2), "peer_least_ms": round(peer_least, 2),
               "speedup": round(peer_ms / ours_ms, 3),
-              "speedup_least": round(peer_least / ours_least, 3), "peer": peer.label,
+              "speedup_least": round(peer_least / ours_least, 3),
+              "ours_cpu_ms": round(ours_cpu), "peer_cpu_ms": round(peer_cpu),
+              "speedup_cpu": round(peer_cpu / ours_cpu, 3), "peer": peer.label,
               "threads": options.threads, "rounds": options.rounds,
               "sides": {side.label: {"median": round(statistics.median(side.times), 2),
                                      "least": round(min(side.times), 2)}

@@ -943,7 +943,7 @@ typedef struct cull_data_request {
     size_t           side;  /* pictures become squares of so many pixels                     */
     cull_data_fit    fit;   /* and how                                                       */
     const char      *label; /* the column or field that is to be learned                     */
-    bool unlabelled; /* labels may be missing, and are 0 then: what is read is predicted only */
+    bool unlabelled; /* what is read is predicted only: labels are not looked at, and are 0   */
     cull_data_missing missing;
     size_t channels;  /* of pictures, 1 or 3; 0: 1 where all are grey. Others have what they have */
     const char *text; /* the column or field that holds a text; NULL: "text"              */
@@ -954,10 +954,11 @@ typedef struct cull_data_request {
 
 /* How far a conversion is. */
 typedef struct cull_data_progress {
-    size_t         size;  /* sizeof, or 0 */
-    cull_data_role role;  /* what is being written ...      */
-    uint64_t       done;  /* ... of which so many are done, */
-    uint64_t       count; /* of so many examples            */
+    size_t         size;    /* sizeof, or 0 */
+    cull_data_role role;    /* what is being written ...      */
+    uint64_t       done;    /* ... of which so many are done, */
+    uint64_t       count;   /* of so many examples            */
+    bool           reading; /* they are decoded, and none is written yet */
 } cull_data_progress;
 
 typedef struct cull_data_conversion {
@@ -967,6 +968,9 @@ typedef struct cull_data_conversion {
     bool (*tell)(void *context, const cull_data_progress *progress); /* often; false: stop.
                                                                         Optional     */
     void *context;
+    /* Told what a person should know of the files, a sentence at a time, as cull_run_options' warn
+     * is, before anything is written. Optional. */
+    void (*warn)(void *context, const char *warning);
 } cull_data_conversion;
 
 /*
@@ -1591,6 +1595,9 @@ typedef struct cull_predicted {
     const char *const *class_name; /* [outputs] of classes, or of the columns that numbers were
                                       learned from; NULL where they have none               */
     const char *const *name;       /* [count] what the examples' source calls them, or NULL */
+    size_t             warnings;
+    const char *const *warning; /* what a person should know of the files, a sentence each; the
+                                   same every time                                         */
 } cull_predicted;
 
 /*
@@ -1598,8 +1605,8 @@ typedef struct cull_predicted {
  *
  * weights   a .safetensors file that a run of the recipe left. Where it says how inputs are
  *           normalised, the recipe's own data is not read.
- * data      any set; what is zero there is as the recipe has it. Of the named sets `role` tells
- *           which.
+ * data      any set; what is zero there is as the recipe has it, where files of this kind have a
+ *           use for it. Of two sets `role` tells which. Labels are not looked at.
  * tell      is handed the examples in their order, some at a time; false: no more of them.
  *
  * CULL_BAD_ARGUMENT when the examples are not of the shape that was trained on.
@@ -1628,7 +1635,8 @@ typedef struct cull_chosen {
  * names     look them up, for which the data set is read.
  * out       zeroed; ended with cull_chosen_clear().
  *
- * CULL_NOT_FOUND for a folder without a run that has ended.
+ * CULL_NOT_FOUND for a folder without a run that has ended; with names, CULL_DIFFERS when the data
+ * set has changed since, and the examples would be called as others are.
  */
 CULL_API cull_status cull_run_chosen(const char *folder, double share, bool names,
                                      cull_chosen *out);
@@ -1699,6 +1707,7 @@ typedef struct cull_measured {
     double waited; /* share of the time that other programs had; 0 with several threads */
     double tokens; /* of texts, of an example in its batch on the mean; else 0. Seconds are then
                       those of steps of mean length                                       */
+    double guess;  /* what one answer to all test examples gets, as a run is judged; a share */
 } cull_measured;
 
 /* Run steps of a recipe for about so many seconds and keep nothing of them. Where the loss is soon

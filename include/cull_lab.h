@@ -261,11 +261,12 @@ typedef struct cull_reproduction {
     const char *groups;                /* "sb=SB and Stale-SB,kath18=Kath18" by how a series begins;
                                           NULL: every series is its own                         */
     unsigned    seeds;                 /* of the paper                                          */
-    const char *missing;               /* what is not there; NULL: nothing                     */
     int         drawing;               /* cull_drawing                                         */
-    const char *x, *y;                 /* axes; NULL: as the drawing has it                    */
-    double      target;                /* of CULL_DRAW_PHASES                                  */
-    cull_claim  rule[CULL_CLAIMS];
+    const char *missing;               /* what is not there; NULL: nothing                     */
+    const char *x, *y;                 /* axes; NULL: as the drawing has it. "a; b": of the first
+                                          picture and of the second; the last counts on    */
+    double     target;                 /* of CULL_DRAW_PHASES                                  */
+    cull_claim rule[CULL_CLAIMS];
 } cull_reproduction;
 
 /* i = 0, 1, ... until NULL; and by name, NULL: none. Those of a paper follow each other, in its
@@ -275,10 +276,14 @@ CULL_API const cull_reproduction *cull_reproduction_find(const char *name);
 
 /* How far a figure is scaled down. */
 typedef struct cull_reproduction_scale {
-    double   epochs; /* share of the paper's; 1: all      */
-    double   subset; /* share of the training examples; 1 */
-    uint64_t seeds;  /* 0: the paper's                    */
+    double   epochs;  /* share of the paper's; 1: all                             */
+    double   subset;  /* share of the training examples; 1                        */
+    uint64_t seeds;   /* 0: the paper's                                           */
+    uint64_t batches; /* of a probe, or of a look at gradients; 0: cull_reproduction_batches() */
 } cull_reproduction_scale;
+
+/* Minibatches that an entry looks at where nothing is said; 0: at none. */
+CULL_API uint64_t cull_reproduction_batches(const cull_reproduction *entry);
 
 /* An arm of a figure. Figures that ask for the same runs have the same folder. */
 enum { CULL_FIGURE_NAME = 160 };
@@ -292,12 +297,13 @@ typedef struct cull_figure_arm {
 
 /*
  * What a figure asks for: every strategy at every share and value, and full training; who would be
- * the same run is one arm.
+ * the same run is one arm. Of runs that are looked at, those; of what is probed or timed, full
+ * training of each value, which is never run and tells what it will take.
  *
  * recipes   the folder that the papers' recipes lie in
  * root      the folder of the paper's runs
  *
- * CULL_BAD_OPTION and what cull_recipe_open() says; CULL_BAD_ARGUMENT when the entry has no runs.
+ * CULL_BAD_OPTION and what cull_recipe_open() says; CULL_BAD_ARGUMENT when the entry is not built.
  */
 typedef struct cull_figure cull_figure;
 CULL_API cull_status       cull_figure_open(const cull_reproduction       *entry,
@@ -313,17 +319,18 @@ CULL_API cull_status cull_figure_run(const cull_figure *figure, size_t arm, uint
 /* Which of its runs are finished; of how many. */
 CULL_API cull_status cull_figure_count(const cull_figure *figure, size_t *finished, size_t *of);
 
-/* What steps of full training of one set-up cost; measure[i] of others are kept by the caller. */
+/* What steps of full training of one set-up cost, measured on so much of its training set. */
 typedef struct cull_figure_costs {
     char          setup[CULL_FIGURE_NAME]; /* model, set and batch */
+    double        subset;
     cull_measured is;
 } cull_figure_costs;
 
 /* The arms' set-ups, i = 0, 1, ... until false: a name, and a recipe to measure. */
 CULL_API bool cull_figure_setup(const cull_figure *figure, size_t i, char out[CULL_FIGURE_NAME],
                                 const cull_recipe **recipe);
-/* Seconds that a run of an arm will take by these; what choosing itself takes is not in it. NaN:
- * its set-up is not among them. */
+/* Seconds that a run of an arm will take by these, looks at it included, or what is done in its
+ * place; what choosing itself takes is not in it. NaN: its set-up is not among them. */
 CULL_API cull_status cull_figure_price(const cull_figure *figure, size_t arm,
                                        const cull_figure_costs *costs, size_t count, double *out);
 
@@ -352,6 +359,7 @@ typedef enum cull_drawing {
     CULL_DRAW_BY_VALUE, /* the same over what is swept: numbers, or words in their order        */
     CULL_DRAW_UPDATES,  /* error along training over updates of the weights                     */
     CULL_DRAW_TIME,     /* error along training over seconds                                    */
+    CULL_DRAW_COURSE,   /* the result itself along training, accuracy, over seconds             */
     CULL_DRAW_PHASES,   /* a bar an arm: seconds by phase until `target` times the error that full
                            training ends at; forward and backward apart                         */
     CULL_DRAW_FRONTIER, /* error over seconds, every point along training of every run; those that
@@ -390,12 +398,13 @@ typedef struct cull_paper_arm {
 } cull_paper_arm;
 
 typedef struct cull_paper_figure {
-    const char           *name;   /* of the entry: "jiang2019/fig6-svhn"                       */
-    const char           *number; /* "Figure 6", "Table 1"                                     */
-    const char           *title;  /* one line: what is shown, of what                          */
-    const char           *claim;  /* the paper's, in our words                                 */
-    cull_drawing          drawing;
-    const char           *x, *y;  /* what the axes are of; "": as the drawing has it           */
+    const char  *name;   /* of the entry: "jiang2019/fig6-svhn"                       */
+    const char  *number; /* "Figure 6", "Table 1"                                     */
+    const char  *title;  /* one line: what is shown, of what                          */
+    const char  *claim;  /* the paper's, in our words                                 */
+    cull_drawing drawing;
+    const char  *x, *y;           /* what the axes are of; "": as the drawing has it; "a; b": of
+                                     pictures one after the other, the last counts on          */
     double                target; /* of CULL_DRAW_PHASES                                       */
     const cull_paper_arm *arm;    /* [arms] those with a finished run, full training first     */
     size_t                arms;
@@ -420,12 +429,16 @@ typedef struct cull_paper {
 typedef struct cull_figure_state {
     bool                    begun, done;
     cull_reproduction_scale scale;
-    uint64_t                batches;                /* of a probe; 0: as many as are usual */
-    char                    folder[CULL_DATA_PATH]; /* of its own files                    */
+    char                    folder[CULL_DATA_PATH]; /* of its own files */
 } cull_figure_state;
 
 CULL_API cull_status cull_figure_read(const cull_reproduction *entry, const char *root,
                                       cull_figure_state *out);
+/* A figure that was not begun, whose runs are all there as another figure of its paper left them,
+ * is begun at that one's scale: *whose; NULL: there is none, and nothing is changed. */
+CULL_API cull_status cull_figure_shared(const cull_reproduction *entry, const char *recipes,
+                                        const char *root, cull_figure_state *state,
+                                        const cull_reproduction **whose);
 /* Note how it is scaled, and that it is done; makes its folder. */
 CULL_API cull_status cull_figure_note(const cull_reproduction *entry, const char *root,
                                       const cull_figure_state *state);

@@ -31,7 +31,8 @@ file(GLOB case_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/cases/*.t
 foreach(case_file ${case_files})
   get_filename_component(name ${case_file} NAME_WE)
   add_test(NAME cli_${name} COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.py
-    --cull $<TARGET_FILE:program> ${case_file})
+    --cull $<TARGET_FILE:program> $<$<BOOL:${CULL_SANITIZE}>:--slow> ${case_file}
+    COMMAND_EXPAND_LISTS)
   # What a run leaves is asked for to the bit: on the processor, also where there is a device.
   set_tests_properties(cli_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600
     ENVIRONMENT "CULL_MODULES=${PROJECT_BINARY_DIR}/none")

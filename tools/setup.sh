@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing to build, check, demonstrate, bench or fuzz, and names it before it does.
+# Installs what is missing to build and use cull, to check, demonstrate, bench or fuzz it, and names it before it does.
 #
 #     tools/setup.sh [build|check|demo|bench|fuzz]...
 #
@@ -8,10 +8,10 @@
 set -euo pipefail
 
 declare -A packages=(
-    [build]="gcc libc6-dev make cmake ninja-build pkgconf zlib1g-dev libzstd-dev libjpeg-dev libpng-dev libwebp-dev libyaml-dev libjansson-dev libcmocka-dev libmatio-dev libdnnl-dev libutf8proc-dev"
-    [check]="locales dataset-fashion-mnist g++ clang clang-format clang-tidy binutils python3 python3-numpy python3-venv python3-torch gnuplot-nox chromium zsh fish groff-base"
+    [build]="gcc libc6-dev make cmake ninja-build pkgconf zlib1g-dev libzstd-dev libjpeg-dev libpng-dev libwebp-dev libyaml-dev libjansson-dev libcmocka-dev libmatio-dev libdnnl-dev libutf8proc-dev gnuplot-nox"
+    [check]="locales dataset-fashion-mnist g++ clang clang-format clang-tidy binutils python3 python3-numpy python3-venv python3-torch chromium zsh fish groff-base"
     [bench]="python3 python3-numpy python3-sklearn python3-torch"
-    [demo]="dataset-fashion-mnist gnuplot-nox"
+    [demo]="dataset-fashion-mnist"
     [fuzz]="clang libclang-rt-dev"
 )
 

@@ -6,7 +6,7 @@
 
 /* Flags that become parts of a request. */
 struct words {
-    const char *layout, *fit;
+    const char *layout, *fit, *missing;
     uint64_t    size, length;
 };
 
@@ -96,10 +96,11 @@ static int take_request(const struct words *w, const char *loss, cull_data_reque
 {
     const cull_option_spec *size = cull_recipe_option("data.size");
     const cull_option_spec *length = cull_recipe_option("data.length");
-    int                     layout = 0, fit = 0, kind = 0, end = END_WELL;
+    int                     layout = 0, fit = 0, missing = 0, kind = 0, end = END_WELL;
 
     end = take_word("--layout", "data.layout", w->layout, &layout);
     if (end == END_WELL) end = take_word("--fit", "data.fit", w->fit, &fit);
+    if (end == END_WELL) end = take_word("--missing", "data.missing", w->missing, &missing);
     if (end == END_WELL) end = take_word("--loss", "model.loss", loss, &kind);
     if (end != END_WELL) return end;
     if ((double)w->size > size->high)
@@ -111,6 +112,7 @@ static int take_request(const struct words *w, const char *loss, cull_data_reque
     r->length = (size_t)w->length;
     r->layout = (cull_data_layout)layout;
     r->fit = (cull_data_fit)fit;
+    r->missing = (cull_data_missing)missing;
     r->target = kind == 1   ? CULL_TARGET_REAL
                 : kind == 2 ? CULL_TARGET_CLASSES
                             : CULL_TARGET_CLASS; /* as the key's words are */
@@ -134,9 +136,10 @@ static int dispatch(data_arguments *a, const struct words *w, char *const *words
     if (count == 1 && (strcmp(words[0], "info") == 0 || strcmp(words[0], "convert") == 0))
         return complain(END_USAGE, see, "%s what? No data set is given", words[0]);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) try_word(&s, known[i]);
-    if (count > 1) s = (search){0};
-    return complain_near(&s, "cull data ", "cull data --help", "'%s' is not understood",
-                         count > 2 ? words[2] : words[count - 1]);
+    if (s.best && strcmp(s.best, words[0]) == 0) /* then a word is too many */
+        return complain(END_USAGE, see, "'%s' is not understood",
+                        words[strcmp(words[0], "list") == 0 ? 1 : 2]);
+    return complain_near(&s, "cull data ", "cull data --help", "'%s' is not understood", words[0]);
 }
 
 int cmd_data(int argc, char **argv)
@@ -149,6 +152,8 @@ int cmd_data(int argc, char **argv)
                   {"--size", FLAG_NUMBER, "N", "pictures become squares of so many pixels", &w.size, 0},
                   {"--fit", FLAG_TEXT, "WORD", "and how: cover, stretch or centre", &w.fit, 0},
                   {"--label", FLAG_TEXT, "NAME", "the column to be learned", &a.request.label, 0},
+                  {"--missing", FLAG_TEXT, "WORD", "of a table's empty cells: refuse, or the mean",
+                   &w.missing, 0},
                   {"--text", FLAG_TEXT, "NAME", "the column or field that holds a text", &a.request.text, 0},
                   {"--tokenizer", FLAG_TEXT, "PATH",
                    "what cuts texts into pieces: vocab.txt, tokenizer.json, a folder", &a.request.tokenizer,

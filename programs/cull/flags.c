@@ -23,6 +23,12 @@ static const char *as_key(const command *self, const char *word, char *out, size
     return out;
 }
 
+/* "-o" and "--out" */
+static bool is_short_for(const char *one, const char *two)
+{
+    return strlen(one) == 2 && strncmp(two, "--", 2) == 0 && two[2] == one[1];
+}
+
 static int unknown_flag(const command *self, const flag *flags, const char *word)
 {
     search s = {.wrong = word};
@@ -30,7 +36,11 @@ static int unknown_flag(const command *self, const flag *flags, const char *word
 
     for (const flag *f = flags; f->name; f++) try_word(&s, f->name);
     try_word(&s, "--help");
-    if (as_key(self, word, key, sizeof key)) s.best = key;
+    for (const flag *f = flags; f->name && !s.best; f++)
+        if (is_short_for(f->name, word) || is_short_for(word, f->name)) s.best = f->name;
+    /* a flag that is spelt nearly so is meant before a key that is spelt just so */
+    if (!(s.best && 3 * s.edits < strlen(word)) && as_key(self, word, key, sizeof key))
+        s.best = key;
     (void)snprintf(where, sizeof where, "cull %s --help", self->name);
     return complain_near(&s, "", where, "there is no flag '%s'", word);
 }
@@ -76,7 +86,8 @@ static int take_flag(const command *self, flag *f, const char *value)
     return END_FAILED;
 }
 
-/* "--name=value" and "--name value" alike; a switch takes no value. `help` is one of them. */
+/* "--name=value" and "--name value" alike; a switch takes no value. `help` is one of them, and -h
+ * another word for it. */
 static flag *find_flag(flag *flags, flag *help, const char *word, const char **value)
 {
     const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
@@ -86,6 +97,7 @@ static flag *find_flag(flag *flags, flag *help, const char *word, const char **v
     *value = equals ? equals + 1 : NULL;
     while (f->name && (strlen(f->name) != length || memcmp(f->name, word, length) != 0)) f++;
     if (f->name) return f;
+    if (strcmp(word, "-h") == 0) return help;
     return length == strlen(help->name) && memcmp(help->name, word, length) == 0 ? help : NULL;
 }
 

@@ -61,8 +61,11 @@ static void print_help(FILE *to)
 static int unknown(const char *word)
 {
     search s = {.wrong = word};
+    char   recipe[256];
 
     for (size_t i = 0; i < COMMANDS; i++) try_word(&s, commands[i].name);
+    (void)snprintf(recipe, sizeof recipe, "train %.200s", word);
+    if (ends_in(word, ".yaml")) s.best = recipe;
     return complain_near(&s, "cull ", "cull help", "there is no command '%s'", word);
 }
 

@@ -1,4 +1,5 @@
 /* near.c - words compared: which is near to one that is wrong, and how one ends. */
+#include <ctype.h>
 #include <string.h>
 
 #include "program.h"
@@ -10,8 +11,14 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Edits (insert, delete, replace, change two neighbours' places) that turn a into b; both shorter
- * than MOST_WORD. */
+/* Names are written small; people write SB and ResNet18. */
+static bool same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Edits (insert, delete, replace, change two neighbours' places) that turn a into b, but for the
+ * size of letters; both shorter than MOST_WORD. */
 static size_t distance(const char *a, const char *b)
 {
     size_t above[MOST_WORD + 1] = {0}, row[MOST_WORD + 1] = {0}, next[MOST_WORD + 1] = {0};
@@ -21,8 +28,8 @@ static size_t distance(const char *a, const char *b)
     for (size_t i = 1; a[i - 1]; i++) {
         next[0] = i;
         for (size_t j = 1; j <= width; j++) {
-            next[j] = least(row[j - 1] + (a[i - 1] != b[j - 1]), least(row[j], next[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            next[j] = least(row[j - 1] + !same(a[i - 1], b[j - 1]), least(row[j], next[j - 1]) + 1);
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
                 next[j] = least(next[j], above[j - 2] + 1);
         }
         memcpy(above, row, sizeof above);

@@ -15,6 +15,13 @@ cull_status cull_base_join(const char *folder, const char *name, char out[CULL_D
     return CULL_OK;
 }
 
+bool cull_base_is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 cull_status cull_base_make_folders(const char *path)
 {
     cull_status status = CULL_OK;

@@ -1,17 +1,27 @@
 /* base/texts.c - a list of texts of its own. */
 #include "base/texts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+
+cull_status cull_text_copy(const char *text, size_t length, char **out)
+{
+    cull_status status = CULL_OK;
+
+    TRY(cull_base_alloc(length + 1, 1, "a text", out));
+    memcpy(*out, text, length);
+done:
+    return status;
+}
 
 cull_status cull_texts_add(cull_texts *texts, const char *text, size_t length)
 {
     cull_status status = CULL_OK;
     char       *copy = NULL;
 
-    TRY(cull_base_alloc(length + 1, 1, "a text", &copy));
-    memcpy(copy, text, length);
+    TRY(cull_text_copy(text, length, &copy));
     TRY(cull_base_grow(texts->count + 1, sizeof *texts->text, "a list of texts", &texts->text));
     texts->text[texts->count++] = copy;
     copy = NULL;
@@ -35,6 +45,16 @@ void cull_texts_clear(cull_texts *texts)
     for (size_t i = 0; i < texts->count; i++) cull_base_free(texts->text[i]);
     cull_base_free(texts->text);
     *texts = (cull_texts){0};
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void cull_texts_sort(cull_texts *texts)
+{
+    if (texts->count) qsort(texts->text, texts->count, sizeof *texts->text, by_bytes);
 }
 
 size_t cull_texts_find(const cull_texts *texts, const char *text)

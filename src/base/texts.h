@@ -9,10 +9,16 @@ typedef struct cull_texts {
     size_t count;
 } cull_texts;
 
-/* A copy of `length` bytes behind the last, ended by a zero. */
+/* A copy of `length` bytes, ended by a zero; released with cull_base_free(). */
+cull_status cull_text_copy(const char *text, size_t length, char **out);
+
+/* One behind the last. */
 cull_status cull_texts_add(cull_texts *texts, const char *text, size_t length);
 cull_status cull_texts_copy(cull_texts *to, const cull_texts *from); /* behind what `to` has */
 void        cull_texts_clear(cull_texts *texts);
+
+/* By their bytes, so that an order does not depend on the disk or the place. */
+void cull_texts_sort(cull_texts *texts);
 
 /* Which one is this? count when none is. */
 size_t cull_texts_find(const cull_texts *texts, const char *text);

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "data/format.h"
+#include "data/labels.h"
 #include "data/npy.h"
 #include "data/set_file.h"
 #include "data/tokens.h"
@@ -133,11 +134,33 @@ static cull_status check_targets(const struct array *a, const cull_dataset *into
         a->path, (unsigned long long)count, target->width, cull_dtype_name(target->dtype));
 }
 
-cull_status cull_data_array_folder_read(const cull_data_folder *folder, cull_data_role role,
-                                        cull_dataset *into)
+/* Targets of what is only predicted are not looked at. */
+static void leave_targets(cull_target_kind kind, cull_dataset *into)
+{
+    cull_texts_clear(&into->class_names);
+    cull_texts_clear(&into->label_names);
+    cull_data_labels_leave(kind, into);
+}
+
+/* y NULL: they are left. */
+static cull_status take_targets(const struct array *y, size_t count, cull_dataset *into)
+{
+    size_t bytes = count * cull_data_target_bytes(into);
+
+    if (!y) {
+        memset(into->target.data, 0, bytes);
+        return CULL_OK;
+    }
+    memcpy(into->target.data, y->view.data, bytes);
+    return check_labels(y->path, into, count);
+}
+
+cull_status cull_data_array_folder_read(const cull_data_folder  *folder,
+                                        const cull_data_request *request, cull_dataset *into)
 {
     cull_status      status = CULL_OK;
     cull_data_source file = {.fd = -1};
+    cull_data_role   role = request->role;
     struct array    *y = NULL;
     char             path[CULL_DATA_PATH];
     uint64_t         count[2] = {0};
@@ -147,11 +170,14 @@ cull_status cull_data_array_folder_read(const cull_data_folder *folder, cull_dat
     if (into->like && count[CULL_DATA_TEST]) role = CULL_DATA_TEST;
     if (!count[role] && role == CULL_DATA_TEST) TRY(cull_data_say_no_test(folder->path, ""));
     if (!count[role]) FAIL(CULL_BAD_FILE, "%s: holds no training set", folder->path);
-    TRY(open_array(folder, cull_data_set_arrays[role][1], false, &y));
-    TRY(check_targets(y, into, count[role]));
+    if (request->unlabelled) {
+        leave_targets(request->target, into);
+    } else {
+        TRY(open_array(folder, cull_data_set_arrays[role][1], false, &y));
+        TRY(check_targets(y, into, count[role]));
+    }
     TRY(take_inputs(folder, cull_data_set_arrays[role][0], count[role], into));
-    memcpy(into->target.data, y->view.data, (size_t)count[role] * cull_data_target_bytes(into));
-    TRY(check_labels(y->path, into, (size_t)count[role]));
+    TRY(take_targets(y, (size_t)count[role], into));
     into->count = (size_t)count[role];
     if (into->vocabulary) TRY(cull_data_tokens_check(into, folder->path));
 done:
@@ -184,7 +210,7 @@ static cull_status read_folder(const cull_data_request *request, cull_dataset *i
         if (request->layout == CULL_LAYOUT_LAST)
             FAIL_OPTION("data.layout", "%s has its channels first, as " CULL_DATA_SET_FILE " says",
                         request->name);
-        TRY(cull_data_array_folder_read(&folder, request->role, into));
+        TRY(cull_data_array_folder_read(&folder, request, into));
         if (into->target.kind != request->target)
             FAIL_OPTION("model.loss", "%s holds other targets than this loss wants", request->name);
         *measured = true;

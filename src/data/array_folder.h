@@ -6,8 +6,9 @@
 #include "data/reader.h"
 
 /* Map the arrays of a role into an empty set; mean and deviation are set.json's. Named as a test
- * set of its own, a folder gives its test set if it has one. */
-cull_status cull_data_array_folder_read(const cull_data_folder *folder, cull_data_role role,
-                                        cull_dataset *into);
+ * set of its own, a folder gives its test set if it has one. Targets are as they are
+ * there, whatever the request's. */
+cull_status cull_data_array_folder_read(const cull_data_folder  *folder,
+                                        const cull_data_request *request, cull_dataset *into);
 
 #endif

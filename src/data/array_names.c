@@ -82,20 +82,33 @@ static bool find_set(const cull_arrays *arrays, const char *const *words, cull_d
     return false;
 }
 
-static bool find_inputs(const cull_arrays *arrays, cull_data_pair *out)
+/* Inputs alone. */
+static bool find_inputs(const cull_arrays *arrays, const char *const *words, cull_data_pair *out)
 {
-    static const char *const *const sets[] = {tested, watched, neither, trained};
-
     *out = (cull_data_pair){0};
-    for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
-        for (const char *const *word = sets[s]; *word; word++)
-            for (const char *const *x = inputs; *x; x++)
-                if ((out->x = find(arrays, *x, *word))) return true;
+    for (; *words; words++)
+        for (const char *const *x = inputs; *x; x++)
+            if ((out->x = find(arrays, *x, *words))) return true;
+    return false;
+}
+
+enum { SETS = 4 };
+
+static bool find_any(const cull_arrays *arrays, const char *const *const sets[SETS],
+                     cull_data_pair *out)
+{
+    for (size_t s = 0; s < SETS; s++)
+        if (find_set(arrays, sets[s], out) || find_inputs(arrays, sets[s], out)) return true;
     return false;
 }
 
 static bool find_wanted(const cull_arrays *arrays, cull_data_wanted wanted, cull_data_pair *out)
 {
+    static const char *const *const train_first[SETS] = {trained, neither, tested, watched};
+    static const char *const *const test_first[SETS] = {tested, watched, neither, trained};
+
+    if (wanted == CULL_DATA_WANTED_ANY) return find_any(arrays, train_first, out);
+    if (wanted == CULL_DATA_WANTED_ANY_TEST) return find_any(arrays, test_first, out);
     if (wanted == CULL_DATA_WANTED_TRAIN)
         return find_set(arrays, trained, out) || find_set(arrays, neither, out);
     if (find_set(arrays, tested, out)) return true;
@@ -103,10 +116,7 @@ static bool find_wanted(const cull_arrays *arrays, cull_data_wanted wanted, cull
         out->validation = true;
         return true;
     }
-    if (wanted == CULL_DATA_WANTED_TEST) return false;
-    if (find_set(arrays, neither, out)) return true;
-    if (wanted == CULL_DATA_WANTED_ALONE) return false;
-    return find_set(arrays, trained, out) || find_inputs(arrays, out);
+    return wanted == CULL_DATA_WANTED_ALONE && find_set(arrays, neither, out);
 }
 
 cull_status cull_data_names_find(const cull_arrays *arrays, const char *path,
@@ -123,7 +133,7 @@ cull_status cull_data_names_find(const cull_arrays *arrays, const char *path,
                     "or x and y); name another file",
                     path, out->x, out->y);
     cull_data_arrays_describe(arrays, held, sizeof held);
-    if (wanted == CULL_DATA_WANTED_ANY)
+    if (wanted >= CULL_DATA_WANTED_ANY)
         FAIL(CULL_BAD_FILE, "%s: no array is called x, images, data or alike; it holds %s", path,
              held);
     FAIL(CULL_BAD_FILE,

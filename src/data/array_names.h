@@ -13,10 +13,11 @@
 
 /* What is looked for in a file. */
 typedef enum cull_data_wanted {
-    CULL_DATA_WANTED_TRAIN, /* a training set, or what says neither                     */
-    CULL_DATA_WANTED_TEST,  /* a test set, or else a validation set, beside the former  */
-    CULL_DATA_WANTED_ALONE, /* the same in a file of its own, where it may say neither  */
-    CULL_DATA_WANTED_ANY    /* any of them in this order, or else any inputs alone      */
+    CULL_DATA_WANTED_TRAIN,   /* a training set, or what says neither                     */
+    CULL_DATA_WANTED_TEST,    /* a test set, or else a validation set, beside the former  */
+    CULL_DATA_WANTED_ALONE,   /* the same in a file of its own, where it may say neither  */
+    CULL_DATA_WANTED_ANY,     /* inputs, labelled or not: of a training set, or else any  */
+    CULL_DATA_WANTED_ANY_TEST /* the same, of a test or validation set before others    */
 } cull_data_wanted;
 
 typedef struct cull_data_pair {

@@ -2,13 +2,12 @@
  * data/array_set.c - data sets kept as arrays: .npz and .npy of one's own, and ImageNet-32's
  * batches, as docs/formats.md says.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "data/array_names.h"
+#include "data/categories.h"
 #include "data/channels.h"
 #include "data/format.h"
 #include "data/inspect.h"
@@ -28,18 +27,6 @@ struct pair {
     bool         turned;     /* images have their channels last, and more than one */
     size_t       vocabulary; /* x are numbers of word pieces below; 0: they are not */
 };
-
-static cull_status check_finite(const char *path, const float *x, size_t row, size_t count)
-{
-    cull_status status = CULL_OK;
-
-    for (size_t i = 0; i < row * count; i++)
-        if (!isfinite(x[i]))
-            FAIL(CULL_BAD_FILE, "%s: number %zu of example %zu is not finite", path, i % row,
-                 i / row);
-done:
-    return status;
-}
 
 void cull_data_copy_numbers(const cull_tensor *x, size_t numbers, cull_dtype as, void *out)
 {
@@ -114,7 +101,8 @@ static void close_arrays(void *self)
 
 static cull_status make_turned(struct pair *p, const cull_dataset *set, cull_data_rows **out)
 {
-    static const cull_data_rows_class class = {.read = read_turned, .close = close_turned};
+    static const cull_data_rows_class class = {
+        .read = read_turned, .close = close_turned, .ready = true};
     cull_status    status = CULL_OK;
     struct turned *t = NULL;
 
@@ -167,7 +155,10 @@ static cull_status take_inputs(struct pair *p, cull_dataset *into)
         cull_data_copy_numbers(&p->x, cull_data_row(into) * count, into->dtype, at);
         if (p->turned) TRY(turn_images(into, at, count));
     }
-    if (into->dtype == CULL_F32) TRY(check_finite(p->path, at, cull_data_row(into), count));
+    for (size_t i = 0; into->dtype == CULL_F32 && i < count; i++) {
+        const float *row = (const float *)at + i * cull_data_row(into);
+        TRY(cull_data_check_finite(p->path, row, cull_data_row(into), i));
+    }
 done:
     return status;
 }
@@ -293,7 +284,7 @@ done:
 }
 
 /* The file beside that has the labels. */
-static cull_status open_beside(const char *path, bool may_lack, cull_arrays **out)
+static cull_status open_beside(const char *path, cull_arrays **out)
 {
     cull_status status = CULL_OK;
     char        beside[CULL_DATA_PATH];
@@ -304,7 +295,6 @@ static cull_status open_beside(const char *path, bool may_lack, cull_arrays **ou
     if ((size_t)snprintf(beside, sizeof beside, "%.*s_labels.npy", (int)(length - 4), path) >=
         sizeof beside)
         FAIL(CULL_BAD_ARGUMENT, "%.64s...: the path is too long", path);
-    if (may_lack && access(beside, F_OK) != 0) goto done;
     TRY(cull_arrays_open(beside, out));
 done:
     return status;
@@ -316,7 +306,7 @@ static cull_status read_npy_pair(struct pair *p, const cull_data_request *how, c
     cull_arrays *labels = NULL;
 
     if (how->role == CULL_DATA_TEST) TRY(cull_data_say_no_test(p->path, ""));
-    TRY(open_beside(p->path, how->unlabelled, &labels));
+    if (!how->unlabelled) TRY(open_beside(p->path, &labels));
     TRY(cull_arrays_get(p->arrays, NULL, &p->x));
     if (labels) TRY(cull_arrays_get(labels, NULL, &p->y));
     TRY(take_pair(p, how, into));
@@ -379,6 +369,8 @@ static cull_status take_names(const cull_arrays *arrays, const char *path, cull_
 {
     cull_status status = CULL_OK;
     cull_texts  names = {0};
+    size_t      twice = 0;
+    char        shown[CULL_TEXT_SHOWN];
 
     if (!cull_data_labels(into)) goto done;
     status = cull_data_arrays_texts(arrays, CULL_DATA_CLASS_NAMES, &names);
@@ -393,6 +385,15 @@ static cull_status take_names(const cull_arrays *arrays, const char *path, cull_
                              path, names.count, into->classes));
         goto done;
     }
+    TRY(cull_categories_twice(&names, &twice));
+    if (twice < names.count) {
+        TRY(cull_data_remark(into,
+                             "%s: " CULL_DATA_CLASS_NAMES " has '%s' twice; its classes have no "
+                             "names",
+                             path,
+                             cull_text_show(names.text[twice], strlen(names.text[twice]), shown)));
+        goto done;
+    }
     into->class_names = names;
     into->classes = names.count;
     names = (cull_texts){0};
@@ -403,6 +404,7 @@ done:
 
 static cull_data_wanted wanted_of(const cull_data_request *how, const cull_dataset *into)
 {
+    if (how->unlabelled && how->role == CULL_DATA_TEST) return CULL_DATA_WANTED_ANY_TEST;
     if (how->unlabelled) return CULL_DATA_WANTED_ANY;
     if (how->role == CULL_DATA_TEST) return CULL_DATA_WANTED_TEST;
     return into->like ? CULL_DATA_WANTED_ALONE : CULL_DATA_WANTED_TRAIN;
@@ -420,6 +422,7 @@ static cull_status read_npz_pair(struct pair *p, const cull_data_request *reques
     if (names.validation)
         TRY(cull_data_remark(into, "%s: holds no test set; its validation set, %.32s, is taken",
                              p->path, names.x));
+    if (how.unlabelled) names.y = NULL;
     TRY(cull_arrays_get(p->arrays, names.x, &p->x));
     if (names.y) TRY(cull_arrays_get(p->arrays, names.y, &p->y));
     TRY(read_vocabulary(p));

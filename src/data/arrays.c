@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -35,16 +34,6 @@ struct cull_arrays {
     size_t           count;
 };
 
-static cull_status copy_text(const char *text, size_t length, char **out)
-{
-    cull_status status = CULL_OK;
-
-    TRY(cull_base_alloc(length + 1, 1, "a name", out));
-    memcpy(*out, text, length);
-done:
-    return status;
-}
-
 static cull_status list_members(cull_arrays *a)
 {
     cull_status status = CULL_OK;
@@ -54,7 +43,7 @@ static cull_status list_members(cull_arrays *a)
         const cull_data_member *member = &a->zip.member[i];
         size_t                  length = cull_data_npz_name(member);
         if (length == 0) continue;
-        TRY(copy_text(member->name, length, &a->entry[a->count].name));
+        TRY(cull_text_copy(member->name, length, &a->entry[a->count].name));
         a->entry[a->count++].member = member;
     }
 done:
@@ -75,7 +64,7 @@ cull_status cull_data_arrays_open(const char *path, uint64_t map_from, cull_arra
 
     TRY(cull_base_alloc(1, sizeof *a, "the arrays of a file", &a));
     a->source.fd = -1;
-    TRY(copy_text(path, strlen(path), &a->path));
+    TRY(cull_text_copy(path, strlen(path), &a->path));
     TRY(cull_data_source_open(a->path, &a->source));
     if (a->source.size >= map_from) cull_data_source_map(&a->source);
     if (count > a->source.size) count = (size_t)a->source.size;
@@ -85,7 +74,7 @@ cull_status cull_data_arrays_open(const char *path, uint64_t map_from, cull_arra
         TRY(list_members(a));
     } else if (cull_data_npy_begins(begin, count)) {
         TRY(cull_base_alloc(1, sizeof *a->entry, "the arrays of a file", &a->entry));
-        TRY(copy_text("", 0, &a->entry[0].name));
+        TRY(cull_text_copy("", 0, &a->entry[0].name));
         a->count = 1;
     } else {
         FAIL(CULL_BAD_FILE, "%s: neither a .npy nor a .npz file", path);
@@ -95,11 +84,6 @@ cull_status cull_data_arrays_open(const char *path, uint64_t map_from, cull_arra
 done:
     cull_arrays_close(a);
     return status;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* The names of a folder's .npy files, sorted, so that the order does not depend on the disk. */
@@ -116,7 +100,7 @@ static cull_status list_files(const char *path, cull_texts *names)
             FAIL(CULL_BAD_FILE, "%s: more than %d arrays", path, MOST_FILES);
         TRY(cull_texts_add(names, file->d_name, strlen(file->d_name)));
     }
-    if (names->count) qsort(names->text, names->count, sizeof *names->text, by_name);
+    cull_texts_sort(names);
 done:
     if (folder) (void)closedir(folder);
     return status;
@@ -131,15 +115,15 @@ cull_status cull_data_arrays_folder(const char *path, cull_arrays **out)
 
     TRY(cull_base_alloc(1, sizeof *a, "the arrays of a folder", &a));
     a->source.fd = -1;
-    TRY(copy_text(path, strlen(path), &a->path));
+    TRY(cull_text_copy(path, strlen(path), &a->path));
     TRY(list_files(path, &names));
     TRY(cull_base_alloc(names.count, sizeof *a->entry, "the arrays of a folder", &a->entry));
     for (; a->count < names.count; a->count++) a->entry[a->count].source.fd = -1;
     for (size_t i = 0; i < a->count; i++) {
         struct entry *entry = &a->entry[i];
         TRY(cull_base_join(path, names.text[i], file));
-        TRY(copy_text(file, strlen(file), &entry->path));
-        TRY(copy_text(names.text[i], strlen(names.text[i]) - SUFFIX, &entry->name));
+        TRY(cull_text_copy(file, strlen(file), &entry->path));
+        TRY(cull_text_copy(names.text[i], strlen(names.text[i]) - SUFFIX, &entry->name));
     }
     *out = a;
     a = NULL;

@@ -66,6 +66,21 @@ done:
     return status;
 }
 
+cull_status cull_categories_twice(const cull_texts *texts, size_t *out)
+{
+    cull_status     status = CULL_OK;
+    cull_categories met = {0};
+    size_t          number = 0;
+
+    for (*out = 0; *out < texts->count; ++*out) {
+        TRY(cull_categories_take(&met, texts->text[*out], strlen(texts->text[*out]), &number));
+        if (number < *out) break;
+    }
+done:
+    cull_categories_clear(&met);
+    return status;
+}
+
 struct met {
     const char *text;
     uint32_t    number;

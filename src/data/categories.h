@@ -18,6 +18,9 @@ size_t cull_categories_find(const cull_categories *c, const char *text, size_t l
 /* The same; one that is new becomes the last. */
 cull_status cull_categories_take(cull_categories *c, const char *text, size_t length, size_t *out);
 
+/* The first of a list that stood in it before; texts->count where none did. */
+cull_status cull_categories_twice(const cull_texts *texts, size_t *out);
+
 /* The place that each number has in the order of the texts; *out is a new array, released with
  * cull_base_free(). */
 cull_status cull_categories_sort(const cull_categories *c, uint32_t **out);

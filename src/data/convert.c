@@ -21,15 +21,46 @@ static bool tell(void *context, uint64_t done)
     return t->options->tell(t->options->context, &t->progress);
 }
 
+static bool tell_reading(void *context, uint64_t done, uint64_t count)
+{
+    struct teller *t = context;
+
+    t->progress.count = count;
+    return tell(t, done);
+}
+
+static cull_status open_once(const cull_data_request *request, const cull_data_conversion *options,
+                             bool *measured, cull_dataset **out)
+{
+    struct teller  teller = {options, {.role = request->role, .reading = true}};
+    cull_data_once once = {options->tell ? tell_reading : NULL, &teller};
+
+    return cull_data_open_plain(request, NULL, &once, measured, out);
+}
+
+/* Both sets may say the same. */
+static void warn(const cull_data_conversion *options, cull_dataset *const set[2])
+{
+    for (int role = CULL_DATA_TRAIN; options->warn && role <= CULL_DATA_TEST; role++)
+        for (size_t i = 0; set[role] && i < set[role]->remarks.count; i++) {
+            const char *text = set[role]->remarks.text[i];
+            bool        again = role == CULL_DATA_TEST &&
+                         cull_texts_find(&set[0]->remarks, text) < set[0]->remarks.count;
+
+            if (!again) options->warn(options->context, text);
+        }
+}
+
 /* There need not be a test set. */
-static cull_status open_test(const cull_data_request *request, cull_dataset **out)
+static cull_status open_test(const cull_data_request *request, const cull_data_conversion *options,
+                             cull_dataset **out)
 {
     cull_status       status = CULL_OK;
     cull_data_request test = *request;
     bool              measured = false;
 
     test.role = CULL_DATA_TEST;
-    status = cull_data_open_plain(&test, NULL, &measured, out);
+    status = open_once(&test, options, &measured, out);
     if (status == CULL_BAD_FILE && strcmp(cull_last_subject(), "data.test") == 0) return CULL_OK;
     return status;
 }
@@ -53,9 +84,11 @@ static cull_status convert_folder(const cull_data_request *request, const char *
     uint64_t     *sums = NULL;
     bool          measured = false;
 
-    TRY(cull_data_open_plain(request, NULL, &measured, &set[0]));
-    if (!options->one_role && request->role == CULL_DATA_TRAIN) TRY(open_test(request, &set[1]));
+    TRY(open_once(request, options, &measured, &set[0]));
+    if (!options->one_role && request->role == CULL_DATA_TRAIN)
+        TRY(open_test(request, options, &set[1]));
     if (set[1]) TRY(cull_data_adopt(set[1], set[0]));
+    warn(options, set);
     way[0] = way_of(options, &teller[0], request->role, set[0]);
     way[1] = way_of(options, &teller[1], CULL_DATA_TEST, set[1]);
     if (!measured && set[0]->dtype == CULL_U8) {
@@ -76,14 +109,15 @@ static cull_status convert_npz(const cull_data_request *request, const char *pat
                                const cull_data_conversion *options)
 {
     cull_status   status = CULL_OK;
-    cull_dataset *set = NULL;
+    cull_dataset *set[2] = {NULL, NULL};
     struct teller teller;
     bool          measured = false;
 
-    TRY(cull_data_open_plain(request, NULL, &measured, &set));
-    TRY(cull_data_npz_write(set, path, way_of(options, &teller, request->role, set)));
+    TRY(open_once(request, options, &measured, &set[0]));
+    warn(options, set);
+    TRY(cull_data_npz_write(set[0], path, way_of(options, &teller, request->role, set[0])));
 done:
-    cull_data_close(set);
+    cull_data_close(set[0]);
     return status;
 }
 

@@ -140,7 +140,7 @@ done:
     return status;
 }
 
-/* As the training set has them; what is only predicted may lack them. */
+/* As the training set has them; what is only predicted may lack some. */
 static cull_status find_trained(const cull_csv *csv, bool may_lack, cull_csv_header *h,
                                 cull_dataset *into)
 {
@@ -150,11 +150,10 @@ static cull_status find_trained(const cull_csv *csv, bool may_lack, cull_csv_hea
 
     for (size_t i = 0; i < names->count; i++) {
         size_t c = cull_texts_find(&h->names, names->text[i]);
-        if (c == h->columns && may_lack) goto done; /* features that it has are found by name */
-        if (c == h->columns)
+        if (c == h->columns && !may_lack)
             FAIL(CULL_BAD_FILE, "%s: has no column '%s', which was learned", csv->name,
                  show(names->text[i], shown));
-        TRY(add_label(h, c, into));
+        if (c < h->columns) TRY(add_label(h, c, into));
     }
 done:
     return status;
@@ -194,7 +193,7 @@ cull_status cull_csv_header_find_labels(const cull_csv *csv, const cull_data_req
         TRY(ask_for_all(csv, request->label, h, into));
     else
         TRY(guess(csv, request->unlabelled, h, into));
-    if (h->labels > 1 && request->target == CULL_TARGET_CLASS)
+    if (h->labels > 1 && request->target == CULL_TARGET_CLASS && !request->unlabelled)
         FAIL_OPTION("data.label",
                     "%zu columns; a class is one, several are learned with "
                     "model.loss=binary-cross-entropy or squared-error",

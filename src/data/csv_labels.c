@@ -14,11 +14,12 @@ static bool is_class_number(double value)
     return value >= 0 && value < CULL_DATA_MOST_CLASSES && value == floor(value);
 }
 
-cull_status cull_csv_labels_begin(const cull_csv *csv, cull_target_kind kind, size_t width,
-                                  cull_dataset *into, cull_csv_labels *out)
+cull_status cull_csv_labels_begin(const cull_csv *csv, const cull_data_request *request,
+                                  size_t columns, cull_dataset *into, cull_csv_labels *out)
 {
-    cull_status status = CULL_OK;
-    size_t      number = 0;
+    cull_status      status = CULL_OK;
+    cull_target_kind kind = request->target;
+    size_t           number = 0, width = request->unlabelled ? 0 : columns;
 
     *out = (cull_csv_labels){.kind = kind, .width = width, .like = into->like};
     if (width > CULL_DATA_MOST_CLASSES)

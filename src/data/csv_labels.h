@@ -11,7 +11,7 @@
 
 typedef struct cull_csv_labels {
     cull_target_kind    kind;
-    size_t              width;         /* columns                                         */
+    size_t              width;         /* columns; 0: none is read                        */
     const cull_dataset *like;          /* borrowed; NULL: this is the training set        */
     cull_categories     texts;         /* of classes, as they were met                    */
     double             *value;         /* [texts] as a number; NaN: it is none            */
@@ -22,9 +22,10 @@ typedef struct cull_csv_labels {
     size_t              room;          /* rows                                      */
 } cull_csv_labels;
 
-/* What an empty set, which is then aimed, is to learn from so many columns. */
-cull_status cull_csv_labels_begin(const cull_csv *csv, cull_target_kind kind, size_t width,
-                                  cull_dataset *into, cull_csv_labels *out);
+/* What an empty set, which is then aimed, is to learn from so many columns. Where it is only to be
+ * predicted, none of them is read, and the width is 0. */
+cull_status cull_csv_labels_begin(const cull_csv *csv, const cull_data_request *request,
+                                  size_t columns, cull_dataset *into, cull_csv_labels *out);
 void        cull_csv_labels_clear(cull_csv_labels *l);
 
 /* Room for so many rows. */

@@ -51,7 +51,8 @@ static cull_status make_table(cull_csv_column *columns, size_t number, size_t ch
                               cull_csv_cell **cells, size_t slots, size_t count,
                               cull_data_rows **out)
 {
-    static const cull_data_rows_class class = {.read = read_row, .close = close_table};
+    static const cull_data_rows_class class = {
+        .read = read_row, .close = close_table, .ready = true};
     cull_status   status = CULL_OK;
     struct table *t = NULL;
 

@@ -58,7 +58,7 @@ static cull_status take_row(struct table *t)
 
         if (c->role == CULL_CSV_FEATURE)
             TRY(cull_csv_take_cell(&t->csv, c, &t->csv.field[i], &row[c->slot], &t->again));
-        else if (c->role == CULL_CSV_LABEL)
+        else if (c->role == CULL_CSV_LABEL && t->labels.width)
             TRY(cull_csv_labels_take(&t->csv, &t->labels, c->name, &t->csv.field[i], t->rows,
                                      c->slot));
     }
@@ -235,7 +235,7 @@ cull_status cull_data_csv_parse(const cull_data_source *file, const cull_data_re
     TRY(cull_csv_header_read(&t.csv, &t.head));
     TRY(cull_csv_header_find_labels(&t.csv, request, &t.head, into));
     TRY(cull_csv_header_find_features(&t.csv, &t.head, into));
-    TRY(cull_csv_labels_begin(&t.csv, request->target, t.head.labels, into, &t.labels));
+    TRY(cull_csv_labels_begin(&t.csv, request, t.head.labels, into, &t.labels));
     TRY(take_rows(&t));
     if (t.again) {
         TRY(begin_again(&t, file));

@@ -31,6 +31,15 @@ typedef struct cull_data_target {
 
 typedef struct cull_data_sample cull_data_sample; /* inspect.h */
 
+/* A set that is gone through once, as a conversion does it: nobody is warned of what it would cost
+ * to read it again. */
+typedef struct cull_data_once {
+    bool (*tell)(void *context, uint64_t done, uint64_t count); /* of examples that are decoded as
+                                                                   the set is opened; false: stop.
+                                                                   NULL: nobody is told */
+    void *context;
+} cull_data_once;
+
 /*
  * Examples are numbered by their place, 0 .. count-1; selectors, orders and loaders speak of
  * places. Splits, cuts and copies make new places; `origin` says which row of the source an
@@ -66,6 +75,7 @@ typedef struct cull_dataset {
     bool unlabelled; /* no labels were there: targets are zeros, and only to be predicted    */
 
     const struct cull_dataset *like; /* while a test set is read: what was trained on        */
+    const cull_data_once      *once; /* while a set is read; NULL: it is to be used          */
     cull_data_sample *sample; /* what was looked at as it was opened; NULL: cut out of another */
 } cull_dataset;
 
@@ -94,9 +104,9 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
 bool cull_data_is_known(const char *name);
 
 /* Either (train NULL: the first), but inputs that would have to be measured are not yet: *measured
- * tells. */
+ * tells. once: NULL where the set is to be used. */
 cull_status cull_data_open_plain(const cull_data_request *request, const cull_dataset *train,
-                                 bool *measured, cull_dataset **out);
+                                 const cull_data_once *once, bool *measured, cull_dataset **out);
 
 /* A new set from a copy of a program's own arrays, dense: x as in a .npz file of a set, y its
  * labels; `how` has a name for them, layout and target. CULL_BAD_ARGUMENT, beginning with the name,

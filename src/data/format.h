@@ -37,6 +37,7 @@ const cull_data_format *cull_data_format_of(const char *path);
 /* All of them, i = 0, 1, ... until NULL. */
 const cull_data_format *cull_data_format_at(size_t i);
 
+/* Capitals or not; the ending has none. */
 bool cull_data_ends_with(const char *text, const char *ending);
 
 extern const cull_data_format cull_data_arrays_format, cull_data_array_folder_format;

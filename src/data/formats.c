@@ -27,5 +27,5 @@ bool cull_data_ends_with(const char *text, const char *ending)
 {
     size_t length = strlen(text), tail = strlen(ending);
 
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
+    return length >= tail && cull_text_is(text + length - tail, tail, ending);
 }

@@ -56,7 +56,7 @@ static bool is_blank(const char *line, size_t length)
 {
     size_t i = 0;
 
-    while (i < length && memchr(" \t\r", line[i], 3)) i++;
+    while (i < length && (line[i] == ' ' || line[i] == '\t' || line[i] == '\r')) i++;
     return i == length;
 }
 
@@ -119,8 +119,26 @@ done:
     return status;
 }
 
-/* Those that are asked for, with commas between. */
-static cull_status ask_for_labels(struct lines *l, const char *names, cull_dataset *into)
+/* One of those that are asked for. */
+static cull_status ask_for(struct lines *l, const char *name, size_t length, cull_dataset *into)
+{
+    cull_status status = CULL_OK;
+    char        shown[CULL_TEXT_SHOWN];
+
+    if (length == 0) FAIL_OPTION("data.label", "a name between its commas is missing");
+    if (strlen(l->text) == length && memcmp(l->text, name, length) == 0)
+        FAIL_OPTION("data.label", "\"%s\" of %s holds the texts; name the field to be learned",
+                    cull_text_show(name, length, shown), l->at.name);
+    for (size_t i = 0; i < l->label.count; i++)
+        if (strlen(l->label.text[i]) == length && memcmp(l->label.text[i], name, length) == 0)
+            FAIL_OPTION("data.label", "names \"%s\" twice", cull_text_show(name, length, shown));
+    TRY(add_label(l, name, length, into));
+done:
+    return status;
+}
+
+/* With commas between, and blanks. */
+static cull_status ask_for_all(struct lines *l, const char *names, cull_dataset *into)
 {
     cull_status status = CULL_OK;
 
@@ -129,9 +147,9 @@ static cull_status ask_for_labels(struct lines *l, const char *names, cull_datas
 
         while (*next == ' ') next++;
         length = strcspn(next, ",");
-        if (length == 0) FAIL_OPTION("data.label", "a name between its commas is missing");
-        TRY(add_label(l, next, length, into));
-        next += length;
+        while (length && next[length - 1] == ' ') length--;
+        TRY(ask_for(l, next, length, into));
+        next += strcspn(next, ",");
         if (*next == '\0') break;
     }
 done:
@@ -146,12 +164,11 @@ static cull_status find_labels(struct lines *l, const json_t *first, cull_datase
 
     if (into->like && into->like->label_names.count) {
         const cull_texts *names = &into->like->label_names;
-        bool              lacks = r->unlabelled && !json_object_get(first, names->text[0]);
 
-        for (size_t i = 0; !lacks && i < names->count; i++)
+        for (size_t i = 0; i < names->count; i++)
             TRY(add_label(l, names->text[i], strlen(names->text[i]), into));
     } else if (r->label) {
-        TRY(ask_for_labels(l, r->label, into));
+        TRY(ask_for_all(l, r->label, into));
     } else {
         for (size_t k = 0; usual[k] && !l->label.count; k++)
             if (json_object_get(first, usual[k]))
@@ -164,12 +181,12 @@ static cull_status find_labels(struct lines *l, const json_t *first, cull_datase
     }
     if (l->label.count > MOST_LABELS)
         FAIL_OPTION("data.label", "%zu fields; %d are the most", l->label.count, MOST_LABELS);
-    if (l->label.count > 1 && r->target == CULL_TARGET_CLASS)
+    if (l->label.count > 1 && r->target == CULL_TARGET_CLASS && !r->unlabelled)
         FAIL_OPTION("data.label",
                     "%zu fields; a class is one, several are learned with "
                     "model.loss=binary-cross-entropy or squared-error",
                     l->label.count);
-    TRY(cull_csv_labels_begin(&l->at, r->target, l->label.count, into, &l->table.labels));
+    TRY(cull_csv_labels_begin(&l->at, r, l->label.count, into, &l->table.labels));
 done:
     return status;
 }
@@ -186,7 +203,7 @@ static cull_status take_object(struct lines *l, const json_t *object)
         FAIL_OPTION("data.text", "line %llu of %s has no text \"%.40s\"; name the field that does",
                     (unsigned long long)l->at.line, l->at.name, l->text);
     TRY(cull_text_table_room(t));
-    for (size_t i = 0; i < l->label.count; i++) {
+    for (size_t i = 0; i < t->labels.width; i++) {
         const char *name = l->label.text[i];
 
         TRY(cell_of(l, json_object_get(object, name), name, room, &cell));

@@ -44,11 +44,19 @@ cull_status cull_data_remark_unkept(cull_dataset *set, const char *path)
 {
     double bytes = (double)set->count * (double)cull_data_row_bytes(set);
 
+    if (set->once) return CULL_OK;
     return cull_data_remark(set,
                             "%s: its examples take %.1f GiB once they are decoded, more than is "
                             "kept in memory, and are read anew in every epoch; cull data convert "
                             "writes them once",
                             path, bytes / (double)(1 << 30));
+}
+
+static bool tell(void *context, uint64_t done)
+{
+    const cull_dataset *set = context;
+
+    return set->once->tell(set->once->context, done, set->count);
 }
 
 cull_status cull_data_keep_rows(cull_dataset *set, uint64_t most, unsigned threads, bool *measured)
@@ -70,8 +78,12 @@ cull_status cull_data_keep_rows(cull_dataset *set, uint64_t most, unsigned threa
     TRY(cull_base_grow(set->count, bytes, "the inputs of a data set", &k->memory));
     if (set->dtype == CULL_U8)
         TRY(cull_base_alloc(2 * set->channels, sizeof *sums, "measuring a data set", &sums));
-    TRY(cull_data_write_inputs(
-        set, &(cull_data_way){.memory = k->memory, .sums = sums, .threads = threads}));
+    TRY(cull_data_write_inputs(set,
+                               &(cull_data_way){.memory = k->memory,
+                                                .sums = sums,
+                                                .threads = threads,
+                                                .tell = set->once && set->once->tell ? tell : NULL,
+                                                .context = set}));
     TRY(cull_data_rows_create(set->rows->class->name ? &named : &plain, k, k->memory, set->count,
                               &rows));
     k->made_by = set->rows;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/texts.h"
 #include "data/json_text.h"
 
 enum { VERSION = 2, MOST_NAME = 1024, MOST_ENCODING = 256, MOST_DIGITS = 10 };
@@ -45,16 +46,6 @@ void cull_mds_index_clear(cull_mds_index *index)
     cull_base_free(index->column);
     cull_base_free(index->shard);
     *index = (cull_mds_index){0};
-}
-
-static cull_status copy_text(const char *text, char **out)
-{
-    cull_status status = CULL_OK;
-
-    TRY(cull_base_alloc(strlen(text) + 1, 1, "an index", out));
-    memcpy(*out, text, strlen(text));
-done:
-    return status;
 }
 
 /* ---- columns ---- */
@@ -133,8 +124,8 @@ static cull_status take_column(const char *file, const json_t *name, const json_
     if (!json_is_null(size) && (!json_is_integer(size) || said < 0 || said > UINT32_MAX))
         FAIL(CULL_BAD_FILE, "%s: the size of column '%.64s' is neither null nor a number", file,
              json_string_value(name));
-    TRY(copy_text(json_string_value(name), &out->name));
-    TRY(copy_text(json_string_value(encoding), &out->encoding));
+    TRY(cull_text_copy(json_string_value(name), json_string_length(name), &out->name));
+    TRY(cull_text_copy(json_string_value(encoding), json_string_length(encoding), &out->encoding));
     TRY(parse_encoding(file, out, &wanted));
     if (out->kind != CULL_MDS_OTHER && (uint64_t)said != wanted)
         FAIL(CULL_BAD_FILE, "%s: column '%.64s' ('%.64s') has cells of %lld bytes, not %llu", file,
@@ -185,7 +176,7 @@ static cull_status take_file(const char *file, const json_t *data, char **name, 
     TRY(cull_data_json_count(file, data, "bytes", UINT32_MAX, bytes));
     if (!is_below(text))
         FAIL(CULL_BAD_FILE, "%s: '%.100s' is no file below this folder", file, text);
-    TRY(copy_text(text, name));
+    TRY(cull_text_copy(text, strlen(text), name));
 done:
     return status;
 }

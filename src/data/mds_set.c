@@ -89,6 +89,7 @@ static cull_status choose_label(struct shards *s, const cull_data_request *r)
 
     list_columns(index, shown);
     s->label = NOWHERE;
+    if (r->unlabelled) goto done;
     for (size_t i = 0; r->label && i < index->columns; i++)
         if (strcmp(index->column[i].name, r->label) == 0) s->label = i;
     if (r->label && (s->label == NOWHERE || !can_be_label(&index->column[s->label])))
@@ -96,7 +97,7 @@ static cull_status choose_label(struct shards *s, const cull_data_request *r)
                     r->label, shown);
     if (!r->label) s->label = find_column(index, names, can_be_label);
     if (s->label == NOWHERE) s->label = find_only(index, can_be_label);
-    if (s->label == NOWHERE && !r->unlabelled)
+    if (s->label == NOWHERE)
         FAIL_OPTION("data.label", "%s does not tell which column is the label; there are %s",
                     r->name, shown);
 done:
@@ -354,7 +355,7 @@ static cull_status take_rows(struct shards **shards, const cull_data_request *re
     TRY(cull_data_hold(into, request->name, rows));
     TRY(take_labels(s, request->name, into));
     TRY(cull_data_keep_rows(into, most_kept, 0, measured));
-    if (!cull_data_base(into) && cull_mds_crowded(s->mds))
+    if (!cull_data_base(into) && cull_mds_crowded(s->mds) && !into->once)
         TRY(cull_data_remark(
             into,
             "%s: packed shards are unpacked whole for each example that is wanted; cull data "

@@ -99,15 +99,18 @@ cull_status cull_data_check_overlap(cull_dataset *test, const cull_dataset *trai
     cull_status    status = CULL_OK;
     struct wanted *w = NULL;
     const void    *row = NULL;
+    void          *buffer = NULL;
     size_t         found = 0;
     double         bytes = (double)train->count * (double)cull_data_row_bytes(train);
+    bool           lies = cull_data_base(train) != NULL;
 
-    if (!cull_data_base(train) || bytes > (double)MOST_SEARCHED) goto done;
+    if ((!lies && !train->rows->class->ready) || bytes > (double)MOST_SEARCHED) goto done;
+    if (!lies) TRY(cull_base_alloc(1, cull_data_row_bytes(train), "comparing sets", &buffer));
     if (!test->sample) TRY(cull_data_look(test));
     TRY(cull_base_alloc(1, sizeof *w, "comparing sets", &w));
     TRY(list_wanted(test, w));
     for (size_t i = 0; i < train->count; i++) {
-        TRY(cull_data_row_at(train, i, NULL, &row));
+        TRY(cull_data_row_at(train, i, buffer, &row));
         look_for(w, row);
     }
     for (size_t i = 0; i < w->count; i++) found += w->pattern[i].found;
@@ -119,5 +122,6 @@ cull_status cull_data_check_overlap(cull_dataset *test, const cull_dataset *trai
 done:
     if (w) cull_base_free(w->pattern);
     cull_base_free(w);
+    cull_base_free(buffer);
     return status;
 }

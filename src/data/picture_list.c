@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -32,11 +31,6 @@ static bool is_passed_over(const char *name)
     return name[0] == '.' || strcmp(name, "__MACOSX") == 0;
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static cull_status names_in(const char *folder, cull_texts *out)
 {
     cull_status    status = CULL_OK;
@@ -49,7 +43,7 @@ static cull_status names_in(const char *folder, cull_texts *out)
         if (!is_passed_over(entry->d_name))
             TRY(cull_texts_add(out, entry->d_name, strlen(entry->d_name)));
     if (errno) FAIL(CULL_IO, "%s: cannot read the folder: %s", folder, strerror(errno));
-    if (out->count) qsort(out->text, out->count, sizeof *out->text, by_bytes);
+    cull_texts_sort(out);
 done:
     if (dir) (void)closedir(dir);
     return status;

@@ -10,9 +10,9 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/threads.h"
 #include "data/format.h"
 #include "data/kept_rows.h"
@@ -51,10 +51,13 @@ struct job {
     cull_status (*work)(struct job *job, size_t i, unsigned worker);
 
     /* Failures: the first in the list's order is told. */
-    pthread_mutex_t lock;
-    size_t          failures, first;
-    cull_status     status;
-    char            sentence[SENTENCE], subject[SUBJECT];
+    pthread_mutex_t       lock;
+    const cull_data_once *once; /* who is told how far it is; NULL: nobody */
+    size_t                done;
+    bool                  stopped;
+    size_t                failures, first;
+    cull_status           status;
+    char                  sentence[SENTENCE], subject[SUBJECT];
 };
 
 /* ---- files ---- */
@@ -159,12 +162,36 @@ static void keep_failure(struct job *job, size_t i, cull_status status)
     pthread_mutex_unlock(&job->lock);
 }
 
+static bool is_stopped(struct job *job)
+{
+    bool stopped = false;
+
+    pthread_mutex_lock(&job->lock);
+    stopped = job->stopped;
+    pthread_mutex_unlock(&job->lock);
+    return stopped;
+}
+
+/* One example more. */
+static void tell(struct job *job)
+{
+    const cull_data_once *once = job->once;
+
+    pthread_mutex_lock(&job->lock);
+    job->done++;
+    job->stopped = job->stopped || !once->tell(once->context, job->done, job->pictures->list.count);
+    pthread_mutex_unlock(&job->lock);
+}
+
 static void run_task(void *context, size_t i, unsigned worker)
 {
     struct job *job = context;
-    cull_status status = job->work(job, i, worker);
+    cull_status status = CULL_OK;
 
+    if (job->once && is_stopped(job)) return;
+    status = job->work(job, i, worker);
     if (status) keep_failure(job, i, status);
+    if (job->once) tell(job);
 }
 
 /* The first failure, and the names of the others as far as there is room. */
@@ -195,6 +222,9 @@ static cull_status run_job(struct job *job, cull_team *team,
     pthread_mutex_init(&job->lock, NULL);
     cull_team_run(team, job->pictures->list.count, run_task, job);
     pthread_mutex_destroy(&job->lock);
+    if (job->stopped)
+        return cull_fail(CULL_STOPPED, "%s: stopped after %zu examples", job->pictures->list.root,
+                         job->done);
     return tell_failures(job);
 }
 
@@ -352,12 +382,17 @@ done:
     return status;
 }
 
+static const cull_data_once *told(const cull_dataset *set)
+{
+    return set->once && set->once->tell ? set->once : NULL;
+}
+
 /* Every picture once: into base, or only looked at. Either way the constants are then known. */
 static cull_status decode_all(struct pictures *p, struct seen *seen, cull_team *team,
                               cull_dataset *into)
 {
     cull_status status = CULL_OK;
-    struct job  job = {.pictures = p, .seen = seen, .set = into};
+    struct job  job = {.pictures = p, .seen = seen, .set = into, .once = told(into)};
     size_t      workers = cull_team_size(team);
 
     if (!p->base) TRY(cull_base_grow(workers, cull_data_row(into), "a picture", &job.scratch));
@@ -417,13 +452,6 @@ done:
 
 /* ---- the format ---- */
 
-static bool is_folder(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static cull_status read_pictures(const cull_data_request *request, cull_dataset *into,
                                  bool *measured)
 {
@@ -433,5 +461,5 @@ static cull_status read_pictures(const cull_data_request *request, cull_dataset 
 const cull_data_format cull_data_pictures_format = {
     .doc = "folders that hold one folder of pictures for each class",
     .takes = CULL_DATA_TAKES_SIDE,
-    .fits = is_folder,
+    .fits = cull_base_is_folder,
     .read = read_pictures};

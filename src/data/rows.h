@@ -25,6 +25,8 @@ typedef struct cull_data_rows_class {
 
     /* A row is wanted soon: begin to bring it. NULL: nothing is gained by knowing. */
     void (*ahead)(const cull_data_rows *rows, uint32_t row);
+
+    bool ready; /* read makes a row out of numbers that lie in memory: nothing is decoded */
 } cull_data_rows_class;
 
 struct cull_data_rows {

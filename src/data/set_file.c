@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/categories.h"
 #include "data/json_text.h"
 #include "data/reader.h"
 #include "data/vocabulary.h"
 
-enum { VERSION = 1, SHAPE = 3, MOST_WIDTH = 1 << 20, DIGITS = 17 };
+enum { VERSION = 1, SHAPE = 3, DIGITS = 17 };
 
 const char *const cull_data_set_arrays[2][2] = {
     [CULL_DATA_TRAIN] = {"x.npy", "y.npy"}, [CULL_DATA_TEST] = {"x_test.npy", "y_test.npy"}};
@@ -112,9 +113,25 @@ static cull_status take_names(const char *file, const json_t *root, const char *
     TRY(cull_data_json_list(file, root, key, count, count, &list));
     for (size_t k = 0; k < count; k++) {
         const char *name = json_string_value(json_array_get(list, k));
-        if (!name || !*name) FAIL(CULL_BAD_FILE, "%s: name %zu of \"%s\" is no text", file, k, key);
+        if (!name || !*name || !cull_text_clean(name, strlen(name)))
+            FAIL(CULL_BAD_FILE, "%s: name %zu of \"%s\" is no text", file, k, key);
         TRY(cull_texts_add(out, name, strlen(name)));
     }
+done:
+    return status;
+}
+
+/* Who has a name looks for it: one that comes twice would be the first of them. */
+static cull_status check_names(const char *file, const cull_texts *names)
+{
+    cull_status status = CULL_OK;
+    size_t      twice = 0;
+    char        shown[CULL_TEXT_SHOWN];
+
+    TRY(cull_categories_twice(names, &twice));
+    if (twice < names->count)
+        FAIL(CULL_BAD_FILE, "%s: two classes are called '%s'", file,
+             cull_text_show(names->text[twice], strlen(names->text[twice]), shown));
 done:
     return status;
 }
@@ -131,14 +148,19 @@ static cull_status take_target(const char *file, const json_t *root, cull_datase
     if (k == TARGETS)
         FAIL(CULL_BAD_FILE, "%s: \"target\" is '%.32s'; there are class, classes and real", file,
              kind);
-    if (k != CULL_TARGET_CLASS) TRY(cull_data_json_count(file, root, "width", MOST_WIDTH, &width));
+    if (k != CULL_TARGET_CLASS)
+        TRY(cull_data_json_count(file, root, "width", CULL_DATA_MOST_CLASSES, &width));
     if (width < 1) FAIL(CULL_BAD_FILE, "%s: \"width\" is 0", file);
     cull_data_aim(into, (cull_target_kind)k, (size_t)width);
     TRY(cull_data_json_count(file, root, "classes", CULL_DATA_MOST_CLASSES, &classes));
     into->classes = (size_t)classes;
     if (k == CULL_TARGET_CLASS && into->classes < 1)
         FAIL(CULL_BAD_FILE, "%s: \"classes\" is 0", file);
+    if (k != CULL_TARGET_CLASS && into->classes != into->target.width)
+        FAIL(CULL_BAD_FILE, "%s: \"classes\" is %zu, but targets have a \"width\" of %zu", file,
+             into->classes, into->target.width);
     TRY(take_names(file, root, "class_names", into->classes, &into->class_names));
+    TRY(check_names(file, &into->class_names));
     TRY(take_names(file, root, "label_names", into->target.width, &into->label_names));
     TRY(take_names(file, root, "feature_names", into->channels, &into->feature_names));
 done:

@@ -1,11 +1,13 @@
 /* data/sets.c - the data sets known by name: where their files are looked for and who reads them.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/sized.h"
 #include "data/format.h"
 #include "data/inspect.h"
@@ -114,9 +116,7 @@ struct found {
 
 static bool is_there(const char *path)
 {
-    struct stat info;
-
-    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+    return access(path, F_OK) == 0 && !cull_base_is_folder(path);
 }
 
 static const char *resolve_root(const char *root)
@@ -237,16 +237,21 @@ static cull_status say_unknown(const char *name)
     char                    all[512] = "";
     size_t                  at = 0;
     const cull_data_format *format = NULL;
+    bool                    there = is_there(name);
 
-    for (size_t i = 0; i < SETS && at < sizeof all; i++) {
+    if (!there && strchr(name, '/')) /* a path, as nobody would call a set */
+        return cull_fail(CULL_IO, "%s: cannot open: %s", name, strerror(ENOENT));
+    for (size_t i = 0; i < SETS && !there && at < sizeof all; i++) {
         int put = snprintf(all + at, sizeof all - at, "%s%s", i ? ", " : "", sets[i].name);
         at += put > 0 ? (size_t)put : 0;
     }
     for (size_t i = 0; (format = cull_data_format_at(i)) && at < sizeof all; i++) {
-        const char *join = cull_data_format_at(i + 1) ? ", " : " and ";
+        const char *join = !at ? "" : cull_data_format_at(i + 1) ? ", " : " and ";
         int         put = snprintf(all + at, sizeof all - at, "%s%s", join, format->doc);
         at += put > 0 ? (size_t)put : 0;
     }
+    if (there)
+        return cull_fail(CULL_BAD_FILE, "%s: is no file of a kind that is read: %s", name, all);
     return cull_fail_about(CULL_UNKNOWN_SET, name, "no data set is called '%.64s'; there are %s",
                            name, all);
 }
@@ -308,7 +313,7 @@ done:
 }
 
 cull_status cull_data_open_plain(const cull_data_request *request, const cull_dataset *train,
-                                 bool *measured, cull_dataset **out)
+                                 const cull_data_once *once, bool *measured, cull_dataset **out)
 {
     cull_status             status = CULL_OK;
     const struct known     *known = find_known(request->name);
@@ -321,11 +326,13 @@ cull_status cull_data_open_plain(const cull_data_request *request, const cull_da
     TRY(check_request(request, format ? format->takes : 0));
     TRY(create_set(request->name, &set));
     set->like = train;
+    set->once = once;
     if (known)
         TRY(open_known(known, request->role, resolve_root(request->root), set, measured));
     else
         TRY(format->read(request, set, measured));
     set->like = NULL;
+    set->once = NULL;
     if (!request->unlabelled) TRY(cull_data_inspect(set));
     *out = set;
     set = NULL;
@@ -341,7 +348,7 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
     cull_dataset *set = NULL;
     bool          measured = false;
 
-    TRY(cull_data_open_plain(request, train, &measured, &set));
+    TRY(cull_data_open_plain(request, train, NULL, &measured, &set));
     if (!measured) TRY(cull_data_measure(set));
     *out = set;
     set = NULL;

@@ -4,9 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/path.h"
@@ -61,24 +59,12 @@ static bool begins_packed(const cull_data_source *source)
     return false;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 enum { WORDS = 4 };
 
 /* Paths of a folder's archives by the cull_set_word that is said of them, not sorted yet. */
 struct found {
     cull_texts of[WORDS];
 };
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
 
 /* word: what is said of the folder; each archive may say it where that says nothing. */
 static cull_status list_archives(const char *path, cull_set_word word, struct found *out)
@@ -94,7 +80,7 @@ static cull_status list_archives(const char *path, cull_set_word word, struct fo
         cull_texts   *of = &out->of[word ? word : cull_data_set_word_in(file->d_name)];
         if (file->d_name[0] == '.') continue;
         TRY(cull_base_join(path, file->d_name, name));
-        if (!word && said && is_folder(name)) TRY(list_archives(name, said, out));
+        if (!word && said && cull_base_is_folder(name)) TRY(list_archives(name, said, out));
         if (!cull_data_ends_with(file->d_name, ".tar")) continue;
         if (of->count == MOST_ARCHIVES)
             FAIL(CULL_BAD_FILE, "%s: more than %d archives", path, MOST_ARCHIVES);
@@ -148,7 +134,7 @@ static cull_status find_in_folder(cull_data_request *r, cull_dataset *into, cull
     TRY(list_archives(r->name, CULL_SET_NEITHER, &found));
     TRY(choose_archives(&found, r, into, &of));
     TRY(cull_texts_copy(out, of));
-    if (out->count) qsort(out->text, out->count, sizeof *out->text, by_name);
+    cull_texts_sort(out);
 done:
     clear_found(&found);
     return status;
@@ -159,7 +145,7 @@ cull_status cull_data_tar_files_open(cull_data_request *r, cull_dataset *into, c
     cull_status status = CULL_OK;
 
     if (is_packed(r->name)) TRY(say_packed(r->name));
-    if (is_folder(r->name))
+    if (cull_base_is_folder(r->name))
         TRY(find_in_folder(r, into, &out->name));
     else
         TRY(cull_texts_add(&out->name, r->name, strlen(r->name)));
@@ -187,7 +173,7 @@ static bool holds_archives(const char *path, bool alone)
         bool is_set = cull_data_set_word(file->d_name, strlen(file->d_name)) != CULL_SET_NEITHER;
         int  length = snprintf(name, sizeof name, "%s/%s", path, file->d_name);
         if (file->d_name[0] == '.' || length >= (int)sizeof name) continue;
-        if (alone && is_folder(name)) {
+        if (alone && cull_base_is_folder(name)) {
             bool holds = is_set && holds_archives(name, false);
             found = found || holds;
             other = !holds;
@@ -201,6 +187,6 @@ static bool holds_archives(const char *path, bool alone)
 
 bool cull_data_tar_fits(const char *path)
 {
-    if (is_folder(path)) return holds_archives(path, true);
+    if (cull_base_is_folder(path)) return holds_archives(path, true);
     return cull_data_ends_with(path, ".tar") || is_packed(path);
 }

@@ -153,7 +153,7 @@ static cull_status choose_labels(struct search *s, cull_tar_examples *out)
     TRY(find_parts(s, true));
     if (s->count) qsort(s->part, s->count, sizeof *s->part, by_key);
     find_labels(s, there);
-    if (asked && !there[named] && !there[JSON])
+    if (asked && !there[named] && !there[JSON] && !s->request->unlabelled)
         FAIL_OPTION("data.label", "no file beside an input of %s ends in .%.64s", s->request->name,
                     asked);
     s->label = asked && !there[named] ? JSON : named;

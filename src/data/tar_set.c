@@ -165,14 +165,6 @@ done:
     return status;
 }
 
-/* Where labels need not be there, those of some examples alone are of no use. */
-static bool all_labelled(const cull_tar_examples *e)
-{
-    for (size_t i = 0; i < e->count; i++)
-        if (e->folders ? !e->example[i].class_name : e->example[i].label == SIZE_MAX) return false;
-    return true;
-}
-
 static cull_status take_labels(const struct archives *a, const char *path, cull_dataset *into)
 {
     cull_status     status = CULL_OK;
@@ -250,7 +242,7 @@ static cull_status take_rows(struct archives **archives, const cull_data_request
     cull_data_rows  *rows = NULL;
 
     TRY(cull_data_cells_settle(&a->cells, r, into));
-    if (r->unlabelled && !all_labelled(&a->examples)) cull_data_labels_leave(r->target, into);
+    if (r->unlabelled) cull_data_labels_leave(r->target, into);
     TRY(cull_data_rows_create(&class, a, NULL, a->examples.count, &rows));
     *archives = NULL;
     TRY(cull_data_hold(into, r->name, rows));

@@ -63,7 +63,7 @@ static cull_status take_classes(const cull_picture_list *list, cull_dataset *int
 
     TRY(cull_texts_copy(&into->class_names, &list->classes));
     into->classes = list->classes.count ? list->classes.count : CULL_DATA_FEWEST_CLASSES;
-    if (into->classes < CULL_DATA_FEWEST_CLASSES)
+    if (into->classes < CULL_DATA_FEWEST_CLASSES && !into->like)
         FAIL(CULL_BAD_FILE, "%s: holds one class alone, '%.64s'", list->root,
              list->classes.text[0]);
 done:

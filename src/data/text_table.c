@@ -79,7 +79,7 @@ static cull_status take_row(const cull_csv *csv, const cull_csv_header *h, size_
              "separators in it stands in quotes",
              csv->name, (unsigned long long)csv->line, csv->fields, h->columns);
     TRY(cull_text_table_room(t));
-    for (size_t i = 0; i < h->columns; i++)
+    for (size_t i = 0; t->labels.width && i < h->columns; i++)
         if (h->column[i].role == CULL_CSV_LABEL)
             TRY(cull_csv_labels_take(csv, &t->labels, h->column[i].name, &csv->field[i], t->rows,
                                      h->column[i].slot));
@@ -108,7 +108,7 @@ cull_status cull_data_csv_texts_parse(const cull_data_source  *file,
     TRY(find_text(&csv, request, &head, &text));
     TRY(cull_data_texts_begin(&named, &t.maker));
     TRY(tell_of_others(&csv, &head, text, into));
-    TRY(cull_csv_labels_begin(&csv, request->target, head.labels, into, &t.labels));
+    TRY(cull_csv_labels_begin(&csv, request, head.labels, into, &t.labels));
     for (;;) {
         TRY(cull_csv_next(&csv, &more));
         if (!more) break;

@@ -1,6 +1,5 @@
 /* data/wordpiece_open.c - tokenizers from the files they are published as. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/path.h"
@@ -167,9 +166,7 @@ done:
 
 cull_status cull_wordpiece_open(const char *path, cull_wordpiece **out)
 {
-    struct stat info;
-
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return open_folder(path, out);
+    if (cull_base_is_folder(path)) return open_folder(path, out);
     if (cull_data_ends_with(path, ".json")) return open_json(path, out);
     return open_lines(path, &uncased, out);
 }

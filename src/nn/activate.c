@@ -8,11 +8,11 @@ static cull_status shape(cull_node *node, const cull_image *in)
 }
 
 static const cull_node_class classes[] = {
-    [CULL_RELU] = {"relu", CULL_KEEP_Y, shape, CULL_POSITIONS_POINT},
-    [CULL_RELU6] = {"relu6", CULL_KEEP_Y, shape, CULL_POSITIONS_POINT},
-    [CULL_GELU] = {"gelu", CULL_KEEP_X, shape, CULL_POSITIONS_POINT},
-    [CULL_GELU_TANH] = {"gelu-tanh", CULL_KEEP_X, shape, CULL_POSITIONS_POINT},
-    [CULL_TANH] = {"tanh", CULL_KEEP_Y, shape, CULL_POSITIONS_POINT}};
+    [CULL_RELU] = {"relu", CULL_KEEP_Y, CULL_POSITIONS_POINT, shape},
+    [CULL_RELU6] = {"relu6", CULL_KEEP_Y, CULL_POSITIONS_POINT, shape},
+    [CULL_GELU] = {"gelu", CULL_KEEP_X, CULL_POSITIONS_POINT, shape},
+    [CULL_GELU_TANH] = {"gelu-tanh", CULL_KEEP_X, CULL_POSITIONS_POINT, shape},
+    [CULL_TANH] = {"tanh", CULL_KEEP_Y, CULL_POSITIONS_POINT, shape}};
 
 enum { ACTIVATIONS = sizeof classes / sizeof *classes };
 

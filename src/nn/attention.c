@@ -33,9 +33,9 @@ static cull_status take_shape(cull_node *node, const cull_image *in)
 }
 
 static const cull_node_class attention = {
-    "attention", CULL_KEEP_X | CULL_KEEP_X2 | CULL_KEEP_Y | CULL_KEEP_STATE, attention_shape,
-    CULL_POSITIONS_BETWEEN};
-static const cull_node_class take = {"take", 0, take_shape, CULL_POSITIONS_END};
+    "attention", CULL_KEEP_X | CULL_KEEP_X2 | CULL_KEEP_Y | CULL_KEEP_STATE, CULL_POSITIONS_BETWEEN,
+    attention_shape};
+static const cull_node_class take = {"take", 0, CULL_POSITIONS_END, take_shape};
 
 int cull_model_attention(cull_model *model, int x, int tokens, const cull_attention *given)
 {

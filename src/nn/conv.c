@@ -24,7 +24,7 @@ done:
     return status;
 }
 
-static const cull_node_class conv = {"conv", CULL_KEEP_X, shape, CULL_POSITIONS_NONE};
+static const cull_node_class conv = {"conv", CULL_KEEP_X, CULL_POSITIONS_NONE, shape};
 
 int cull_model_conv(cull_model *model, int x, const char *name, const cull_conv *given)
 {

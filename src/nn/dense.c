@@ -18,7 +18,7 @@ done:
     return status;
 }
 
-static const cull_node_class dense = {"dense", CULL_KEEP_X, shape, CULL_POSITIONS_EACH};
+static const cull_node_class dense = {"dense", CULL_KEEP_X, CULL_POSITIONS_EACH, shape};
 
 int cull_model_dense(cull_model *model, int x, const char *name, const cull_dense *given)
 {

@@ -8,7 +8,7 @@ static cull_status shape(cull_node *node, const cull_image *in)
     return cull_fail(CULL_BAD_ARGUMENT, "dropout with probability %g", node->desc.probability);
 }
 
-static const cull_node_class dropout = {"dropout", 0, shape, CULL_POSITIONS_POINT};
+static const cull_node_class dropout = {"dropout", 0, CULL_POSITIONS_POINT, shape};
 
 int cull_model_dropout(cull_model *model, int x, double probability)
 {

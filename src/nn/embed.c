@@ -48,8 +48,8 @@ done:
     return status;
 }
 
-static const cull_node_class embed = {"embed", CULL_KEEP_X, embed_shape, CULL_POSITIONS_BEGIN};
-static const cull_node_class positions = {"positions", 0, positions_shape, CULL_POSITIONS_BETWEEN};
+static const cull_node_class embed = {"embed", CULL_KEEP_X, CULL_POSITIONS_BEGIN, embed_shape};
+static const cull_node_class positions = {"positions", 0, CULL_POSITIONS_BETWEEN, positions_shape};
 
 static bool is_read(const cull_model *model, int x)
 {

@@ -7,7 +7,7 @@ static cull_status shape(cull_node *node, const cull_image *in)
     return CULL_OK;
 }
 
-static const cull_node_class flatten = {"flatten", 0, shape, CULL_POSITIONS_NONE};
+static const cull_node_class flatten = {"flatten", 0, CULL_POSITIONS_NONE, shape};
 
 int cull_model_flatten(cull_model *model, int x)
 {

@@ -23,8 +23,8 @@ static cull_status concat_shape(cull_node *node, const cull_image *in)
     return same_extent(in, "a concatenation", false);
 }
 
-static const cull_node_class add = {"add", 0, add_shape, CULL_POSITIONS_POINT};
-static const cull_node_class concat = {"concat", 0, concat_shape, CULL_POSITIONS_NONE};
+static const cull_node_class add = {"add", 0, CULL_POSITIONS_POINT, add_shape};
+static const cull_node_class concat = {"concat", 0, CULL_POSITIONS_NONE, concat_shape};
 
 /* Two inputs, also where the second is no node's number, so that this is found. */
 static int join(cull_model *model, const cull_node_class *class, cull_layer_kind kind, int x,

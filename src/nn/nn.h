@@ -74,12 +74,12 @@ typedef enum cull_node_positions {
 
 /* A kind of layer: one file each. */
 struct cull_node_class {
-    const char *name;
-    unsigned    keeps; /* CULL_KEEP_* */
+    const char         *name;
+    unsigned            keeps; /* CULL_KEEP_* */
+    cull_node_positions positions;
     /* Infer node->desc.y from the inputs' shapes, count parameters and running averages, check.
      * in[i] is the shape of input i (n = 0, block = 1). */
     cull_status (*shape)(cull_node *node, const cull_image *in);
-    cull_node_positions positions;
 };
 
 struct cull_model {
@@ -315,6 +315,9 @@ cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_signals
  * there). The subset lies on the plan's backend. */
 cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subset *subset,
                                cull_signals *trained);
+/* The plan's latest pass was done again by a recording, in another step: what it lent then is lent
+ * anew. */
+void cull_nn_repeated(cull_plan *plan, uint64_t step, uint64_t epoch, cull_signals *signals);
 
 /* Learn-from-kept: BatchNorm's statistics are constants on the way back (A = B = 0 in METHODS'
  * rule), in place of what the kept rows say. */

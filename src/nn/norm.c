@@ -25,12 +25,12 @@ done:
     return status;
 }
 
-static const cull_node_class batchnorm = {"batchnorm", CULL_KEEP_X | CULL_KEEP_STATS, shape,
-                                          CULL_POSITIONS_NONE};
-static const cull_node_class groupnorm = {"groupnorm", CULL_KEEP_X | CULL_KEEP_STATS, shape,
-                                          CULL_POSITIONS_NONE};
-static const cull_node_class layernorm = {"layernorm", CULL_KEEP_X | CULL_KEEP_STATS, shape,
-                                          CULL_POSITIONS_EACH};
+static const cull_node_class batchnorm = {"batchnorm", CULL_KEEP_X | CULL_KEEP_STATS,
+                                          CULL_POSITIONS_NONE, shape};
+static const cull_node_class groupnorm = {"groupnorm", CULL_KEEP_X | CULL_KEEP_STATS,
+                                          CULL_POSITIONS_NONE, shape};
+static const cull_node_class layernorm = {"layernorm", CULL_KEEP_X | CULL_KEEP_STATS,
+                                          CULL_POSITIONS_EACH, shape};
 
 static double first_of(double a, double b, double c)
 {

@@ -337,6 +337,14 @@ static void give_signals(const cull_plan *plan, unsigned wanted, cull_signals *o
                                             (size_t)h->image.c));
 }
 
+void cull_nn_repeated(cull_plan *plan, uint64_t step, uint64_t epoch, cull_signals *signals)
+{
+    count_run(plan);
+    plan->run_step = signals->step = step;
+    plan->run_epoch = signals->epoch = epoch;
+    signals->lent = *passes_of(plan);
+}
+
 cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,
                           unsigned wanted, cull_signals *signals)
 {

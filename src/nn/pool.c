@@ -23,8 +23,8 @@ done:
     return status;
 }
 
-static const cull_node_class maximum = {"max-pool", CULL_KEEP_STATE, shape, CULL_POSITIONS_NONE};
-static const cull_node_class average = {"average-pool", 0, shape, CULL_POSITIONS_NONE};
+static const cull_node_class maximum = {"max-pool", CULL_KEEP_STATE, CULL_POSITIONS_NONE, shape};
+static const cull_node_class average = {"average-pool", 0, CULL_POSITIONS_NONE, shape};
 
 /* Windows side by side unless a stride is given. */
 static cull_window side_by_side(cull_window window)

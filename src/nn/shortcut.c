@@ -16,7 +16,7 @@ done:
     return status;
 }
 
-static const cull_node_class shortcut = {"shortcut", 0, shape, CULL_POSITIONS_NONE};
+static const cull_node_class shortcut = {"shortcut", 0, CULL_POSITIONS_NONE, shape};
 
 int cull_model_shortcut(cull_model *model, int x, int64_t channels, int64_t stride)
 {

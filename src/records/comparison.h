@@ -90,6 +90,7 @@ typedef struct cull_costs {
     double
         tokens; /* of texts, of an example in its batch; work is matched by them. 0: by examples */
     double optim; /* of a step                         */
+    double guess; /* what one answer to all test examples gets, as a share; 0: not known either */
     size_t sizes;
     struct cull_cost_size {
         size_t batch;
@@ -152,6 +153,7 @@ typedef struct cull_records_comparison {
     const char        *matched; /* "tokens": what work was counted and matched by; "": examples */
     double             tokens;  /* then, those of an example on the mean; else NaN            */
     double             test;    /* examples that results are taken from */
+    double             guess;   /* the result of one answer to all of them */
     const char        *metric;  /* key of what arms and runs are judged by; "": accuracy */
     cull_option       *recipe;  /* [pairs] */
     size_t             pairs;

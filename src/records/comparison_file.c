@@ -26,8 +26,8 @@ static const cull_records_field head[] = {
     M(TEXT, version), CULL_OBJECT(NULL, CLOSE), C(COUNT, threads), C(COUNT, jobs),
 };
 static const cull_records_field rules[] = {
-    C(NUMBER, margin), C(TEXT, metric), C(COUNT, classes), C(COUNT, test), C(TEXT_IF, matched),
-    C(COUNT, tokens),
+    C(NUMBER, margin), C(TEXT, metric), C(COUNT, classes), C(COUNT, test), C(NUMBER, guess),
+    C(TEXT_IF, matched), C(COUNT, tokens),
 };
 static const cull_records_field step[] = {C(NUMBER, full_step)};
 static const cull_records_field times[] = {

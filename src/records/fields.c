@@ -176,6 +176,21 @@ void cull_records_texts_add(cull_records_texts *texts, const char *text)
     if (texts->count < CULL_RECORDS_TEXTS) texts->text[texts->count++] = text;
 }
 
+/* Without the folders of the path that a sentence begins with. */
+static const char *skip_folders(const char *text)
+{
+    const char *end = strstr(text, ": "), *from = text;
+
+    for (const char *at = text; end && at < end; at++)
+        if (*at == '/') from = at + 1;
+    return from;
+}
+
+bool cull_records_texts_alike(const char *a, const char *b)
+{
+    return strcmp(skip_folders(a), skip_folders(b)) == 0;
+}
+
 static void take_texts(const json_t *array, cull_records_texts *out)
 {
     size_t        i = 0;

@@ -31,6 +31,9 @@ typedef struct cull_records_texts {
 
 /* One that is there already is not added again. */
 void cull_records_texts_add(cull_records_texts *texts, const char *text);
+/* Do two sentences say the same, "sets/a.npz: ..." and "/home/me/sets/a.npz: ...", so that they are
+ * one where both are about the same files? */
+bool cull_records_texts_alike(const char *a, const char *b);
 
 cull_status cull_records_say(cull_records_list *list, const char *format, ...) CULL_PRINTF(2, 3);
 void        cull_records_list_clear(cull_records_list *list);

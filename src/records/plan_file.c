@@ -71,6 +71,7 @@ static const cull_records_field table[] = {
     T(NUMBER, start), T(NUMBER, waited), T(NUMBER, load), T(NUMBER, optim),
 };
 static const cull_records_field of_texts[] = {T(NUMBER, tokens)};
+static const cull_records_field guess[] = {T(NUMBER, guess)}; /* which older ones have not */
 static const cull_records_field size[] = {
     CULL_FIELD(struct cull_cost_size, "batch", SIZE, batch),
     CULL_FIELD(struct cull_cost_size, "seconds", NUMBER, seconds),
@@ -98,6 +99,7 @@ cull_status cull_records_costs_write(const char *path, const cull_records_costs 
     cull_records_begin(&json);
     cull_records_put(&json, CULL_FIELDS(costs_head), costs);
     cull_records_put(&json, CULL_FIELDS(table), costs);
+    cull_records_put(&json, CULL_FIELDS(guess), costs);
     if (costs->table.tokens > 0) cull_records_put(&json, CULL_FIELDS(of_texts), costs);
     cull_records_put_list(&json, "learn", CULL_FIELDS(size), costs->table.learn, costs->table.sizes,
                           sizeof *costs->table.learn);
@@ -154,6 +156,8 @@ cull_status cull_records_costs_read(const char *path, cull_records_costs *out)
     cull_records_take(out->root, CULL_FIELDS(table), out);
     cull_records_take(out->root, CULL_FIELDS(of_texts), out);
     if (!(out->table.tokens > 0)) out->table.tokens = 0;
+    cull_records_take(out->root, CULL_FIELDS(guess), out);
+    if (!(out->table.guess > 0)) out->table.guess = 0;
     arms = json_object_get(out->root, "arms");
     TRY(cull_records_take_list(arms, CULL_FIELDS(own), sizeof *out->arm, SIZE_MAX, &out->arm,
                                &out->arms));

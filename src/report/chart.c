@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 
 /* Plots of a figure; characters side by side below it, of a title there, and of one that stands. */
-enum { MOST_PLOTS = CULL_REP_LABELS / 2, ABREAST = 46, TITLE = 54, UPRIGHT = 38 };
+enum { MOST_PLOTS = CULL_REP_LABELS / 2, ABREAST = 46, TITLE = 54, UPRIGHT = 38, SOME = 8 };
 
 #define SHORT .4 /* powers of ten */
 
@@ -143,12 +143,13 @@ void cull_rep_log_axis(cull_rep_figure *f, char axis, double low, double high)
     size_t        fine = fine_steps(high - low, &steps), count = 0;
     double        first = floor(low), step = ceil((high - low) / 8);
     double        even = cull_rep_step(pow(10, low), pow(10, high));
+    double        least = ceil(pow(10, low) / even);
 
     cull_rep_figure_range(f, axis, pow(10, low), pow(10, high));
     cull_rep_print(&f->script, "set logscale %c\nset %ctics (", axis, axis);
     if (high - low < SHORT) /* as if it were none */
-        for (double at = even * ceil(pow(10, low) / even); at <= pow(10, high); at += even)
-            put_tick(&f->script, even * round(at / even), low, high, &count);
+        for (int turn = 0; even * (least + turn) <= pow(10, high); turn++)
+            put_tick(&f->script, even * (least + turn), low, high, &count);
     else
         for (int turn = 0; first + turn * step <= high; turn++)
             for (size_t i = 0; i < fine; i++)
@@ -271,13 +272,20 @@ static void put_key(cull_rep_figure *f, const cull_rep_line *line)
                                             .phase = -1});
 }
 
+/* Points from one mark to the next. */
+static size_t marks_apart(const cull_rep_line *line)
+{
+    if (line->marks == CULL_REP_MARK_LAST) return line->count;
+    return line->marks == CULL_REP_MARK_SOME && line->count > SOME ? line->count / SOME : 1;
+}
+
 /* shift: beside the others, where they stand at words. */
 static void plot_line(cull_rep_figure *f, const cull_rep_chart *chart, const cull_rep_line *line,
                       double shift)
 {
     bool   placed = chart->x.places > 0;
     bool   joined = !line->bare && !line->faint && !placed;
-    size_t first = line->marks == CULL_REP_MARK_LAST ? line->count - 1 : 0;
+    size_t step = marks_apart(line);
 
     put_key(f, line);
     if (line->across) {
@@ -295,7 +303,8 @@ static void plot_line(cull_rep_figure *f, const cull_rep_chart *chart, const cul
                        : line->style.hollow ? " dt (8,5)"
                                             : "");
     if (line->faint || line->marks == CULL_REP_MARK_NONE) return;
-    for (size_t i = first; i < line->count; i++) plot_mark(f, chart, line, i, shift);
+    for (size_t i = 0; i < line->count; i++)
+        if ((line->count - 1 - i) % step == 0) plot_mark(f, chart, line, i, shift);
 }
 
 static bool look_alike(const cull_rep_line *a, const cull_rep_line *b)

@@ -15,6 +15,7 @@ enum { CULL_REP_PLACES = 24 }; /* most words along an axis */
 /* Which points of a line have a mark, and say what they are. */
 typedef enum cull_rep_marks {
     CULL_REP_MARK_EACH,
+    CULL_REP_MARK_SOME, /* about eight, back from the last */
     CULL_REP_MARK_LAST,
     CULL_REP_MARK_NONE
 } cull_rep_marks;

@@ -1,4 +1,7 @@
-/* report/draw_along.c - error in the course of runs, over updates of the weights or over time. */
+/*
+ * report/draw_along.c - error in the course of runs, over updates of the weights or over time; or
+ * the result itself.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +10,20 @@
 
 enum { MOST_PANELS = 12 };
 
-/* The mean of look i over the runs of an arm, and the least and the largest error. */
+/* The mean of look i over the runs of an arm, and the least and the largest. */
 struct look {
-    double x, error, low, high;
+    double x, y, low, high;
 };
+
+static bool is_result(const cull_rep_view *view)
+{
+    return view->is->drawing == CULL_DRAW_COURSE;
+}
+
+static double height_of(const cull_rep_view *view, const cull_records_line *look)
+{
+    return is_result(view) ? view->by->scale * look->accuracy : cull_along_error(view->by, look);
+}
 
 static double place_of(const cull_rep_view *view, const cull_records_line *look)
 {
@@ -37,41 +50,49 @@ static struct look mean_look(const cull_rep_view *view, const cull_rep_view_arm 
 
     for (size_t r = 0; r < arm->is->runs; r++) {
         const cull_records_curve *curve = &arm->run[r].record.curves.of[CULL_RECORDS_TEST];
-        double                    error = 0;
+        double                    y = 0;
 
         if (!arm->run[r].there || curve->count <= i) continue;
-        error = cull_along_error(view->by, &curve->look[i]);
+        y = height_of(view, &curve->look[i]);
         at.x += place_of(view, &curve->look[i]);
-        at.error += error;
-        at.low = fmin(at.low, error);
-        at.high = fmax(at.high, error);
+        at.y += y;
+        at.low = fmin(at.low, y);
+        at.high = fmax(at.high, y);
         count++;
     }
     at.x /= (double)count;
-    at.error /= (double)count;
+    at.y /= (double)count;
     return at;
 }
 
 /* "sb: error 4.10 % after 23.1 s, the least 3.90 % after 20.2 s" */
 static void say(const cull_rep_view *view, const char *name, const struct look *last,
-                const struct look *least, char out[CULL_REP_MARK])
+                const struct look *best, char out[CULL_REP_MARK])
 {
     const char *unit = view->is->drawing == CULL_DRAW_UPDATES ? "updates" : "s";
-    char        end[CULL_REP_NAME], best[CULL_REP_NAME];
+    bool        result = is_result(view);
+    char        end[CULL_REP_NAME], top[CULL_REP_NAME];
 
-    cull_rep_value(view->by, last->error, end);
-    cull_rep_value(view->by, least->error, best);
+    cull_rep_value(view->by, last->y, end);
+    cull_rep_value(view->by, best->y, top);
     (void)snprintf(out, CULL_REP_MARK,
-                   "%.90s: error %.24s after %.4g %s, the least %.24s after "
-                   "%.4g %s",
-                   name, end, last->x, unit, best, least->x, unit);
+                   "%.70s: %.30s %.24s after %.4g %.7s, the %.5s %.24s after "
+                   "%.4g %.7s",
+                   name, result ? view->by->name : "error", end, last->x, unit,
+                   result ? "best" : "least", top, best->x, unit);
+}
+
+static bool is_better(const cull_rep_view *view, const struct look *a, const struct look *b)
+{
+    if (isnan(b->y)) return true;
+    return is_result(view) ? cull_yardstick_gain(view->by, a->y, b->y) > 0 : a->y < b->y;
 }
 
 static void add_line(const cull_rep_view *view, cull_rep_chart *chart, const cull_rep_view_arm *arm,
                      bool of_value, size_t turn)
 {
     size_t         count = count_looks(arm);
-    struct look    least = {.error = INFINITY}, last = {.error = NAN};
+    struct look    best = {.y = NAN}, last = {.y = NAN};
     char           name[CULL_REP_NAME], says[CULL_REP_MARK];
     cull_rep_line *line = NULL;
 
@@ -86,15 +107,15 @@ static void add_line(const cull_rep_view *view, cull_rep_chart *chart, const cul
     for (size_t i = 0; i < count; i++) {
         struct look look = mean_look(view, arm, i);
 
-        if (!isfinite(look.x) || !(look.error > 0)) continue;
-        if (look.error < least.error) least = look;
+        if (!isfinite(look.x) || !(look.y > 0 || is_result(view))) continue;
+        if (is_better(view, &look, &best)) best = look;
         last = look;
     }
-    say(view, name, &last, &least, says);
+    say(view, name, &last, &best, says);
     for (size_t i = 0; i < count; i++) {
         struct look look = mean_look(view, arm, i);
 
-        cull_rep_chart_spot(chart, look.x, look.error, look.low, look.high,
+        cull_rep_chart_spot(chart, look.x, look.y, look.low, look.high,
                             look.x == last.x ? says : NULL);
     }
 }
@@ -112,26 +133,31 @@ static size_t turn_of(const cull_rep_view *view, size_t i)
 static cull_status draw(cull_rep_page *page, const cull_rep_view *view, const char *value)
 {
     bool           updates = view->is->drawing == CULL_DRAW_UPDATES;
-    cull_rep_chart chart = {.x.zero = true, .y.log = true};
+    bool           result = is_result(view);
+    cull_rep_chart chart = {.x.zero = true, .y.log = !result};
+    const char    *name = result ? view->by->name : view->by->error;
     char           what[CULL_REP_MARK], caption[480];
 
     (void)snprintf(chart.x.title, sizeof chart.x.title, "%s",
                    view->is->x[0] ? view->is->x
                    : updates      ? "updates of the weights"
                                   : "time (s)");
-    (void)snprintf(chart.y.title, sizeof chart.y.title, "test %s%s%s%s, log scale", view->by->error,
-                   view->by->unit[0] ? " (" : "", view->by->unit, view->by->unit[0] ? ")" : "");
+    if (result)
+        cull_rep_axis(view->by, "test ", chart.y.title);
+    else
+        (void)snprintf(chart.y.title, sizeof chart.y.title, "test %s%s%s%s, log scale",
+                       view->by->error, view->by->unit[0] ? " (" : "", view->by->unit,
+                       view->by->unit[0] ? ")" : "");
     if (value) (void)snprintf(chart.about, sizeof chart.about, "%s", value);
     for (size_t i = 0; i < view->arms; i++)
         if (!value || strcmp(value, view->arm[i].is->value) == 0)
             add_line(view, &chart, &view->arm[i], value != NULL, value ? 0 : turn_of(view, i));
-    (void)snprintf(what, sizeof what, "%s: test %s against %s%s%.60s", view->is->number,
-                   view->by->error, updates ? "updates" : "time", value ? ", " : "",
-                   value ? value : "");
+    (void)snprintf(what, sizeof what, "%s: test %s against %s%s%.60s", view->is->number, name,
+                   updates ? "updates" : "time", value ? ", " : "", value ? value : "");
     (void)snprintf(caption, sizeof caption,
                    "<b>Test %s against %s.</b> Mean over seeds, bands from the least to the most; "
                    "the mark is where a run ends. %s",
-                   view->by->error, updates ? "updates" : "time",
+                   name, updates ? "updates" : "time",
                    updates ? "An update is one step of the optimizer."
                            : "Seconds of loading, scoring, selecting and learning as they passed "
                              "here.");

@@ -1,6 +1,6 @@
 /*
  * report/draw_by_value.c - results against the share that is kept, or against a value that is
- * swept: numbers on a line, words side by side.
+ * swept: numbers on a line, words side by side. Against the share, each value has a picture.
  *
  * Of each run the highest result counts, as the papers have it: its mean over seeds, and a band
  * from the least to the most. Where the same runs end is a second line.
@@ -13,11 +13,17 @@
 #include "base/alloc.h"
 #include "report/view.h"
 
-enum { LOG_FROM = 12 }; /* times the least: an axis of powers */
+enum { LOG_FROM = 12, MOST_PANELS = 12 }; /* times the least: an axis of powers */
 
 static bool by_share(const cull_rep_view *view)
 {
     return view->is->drawing == CULL_DRAW_BY_KEEP;
+}
+
+/* Full training of no value, or in the picture of one: a level. */
+static bool is_level(const cull_rep_view *view, const cull_rep_view_arm *arm)
+{
+    return cull_rep_view_common(view, arm) || (by_share(view) && arm->is->full);
 }
 
 /* ---- the axis ---- */
@@ -52,19 +58,23 @@ static bool are_places(const struct axis *axis)
 static void set_axis(const cull_rep_view *view, cull_rep_chart *chart)
 {
     struct axis axis = {true, INFINITY, INFINITY, -INFINITY};
-    const char *title = view->is->x[0] ? view->is->x : by_share(view) ? "kept share ρ" : "value";
+    char        title[CULL_REP_NAME];
 
+    cull_rep_axis_of(view->is->x[0]   ? view->is->x
+                     : by_share(view) ? "kept share ρ"
+                                      : "value",
+                     0, title);
     for (size_t i = 0; i < view->arms; i++) {
         const cull_paper_arm *arm = view->arm[i].is;
 
-        if (cull_rep_view_common(view, &view->arm[i]) || !view->arm[i].there) continue;
+        if (is_level(view, &view->arm[i]) || !view->arm[i].there) continue;
         axis.numbers = axis.numbers && isfinite(arm->x);
         axis.low = fmin(axis.low, arm->x);
         axis.high = fmax(axis.high, arm->x);
         if (arm->x > 0) axis.least = fmin(axis.least, arm->x);
     }
     for (size_t i = 0; are_places(&axis) && i < view->arms; i++)
-        if (!cull_rep_view_common(view, &view->arm[i]) && view->arm[i].there)
+        if (!is_level(view, &view->arm[i]) && view->arm[i].there)
             add_place(&chart->x, word_of(view->arm[i].is));
     chart->x.log = !chart->x.places && axis.low > 0 && axis.high >= LOG_FROM * axis.low;
     (void)snprintf(chart->x.title, sizeof chart->x.title, "%.90s%s%s", title,
@@ -103,8 +113,8 @@ static void add_spot(const cull_rep_view *view, cull_rep_chart *chart, const cul
     (void)snprintf(says, sizeof says, "%.80s%s: %s %.30s, %.*f to %.*f over %zu seed%s", name,
                    where, best ? "maximum" : "at the end", value, digits, m.low, digits, m.high,
                    m.runs, m.runs == 1 ? "" : "s");
-    cull_rep_chart_spot(chart, cull_rep_view_common(view, arm) ? 1 : place(view, chart, arm),
-                        m.mean, m.low, m.high, says);
+    cull_rep_chart_spot(chart, is_level(view, arm) ? 1 : place(view, chart, arm), m.mean, m.low,
+                        m.high, says);
 }
 
 static int by_x(const void *a, const void *b)
@@ -114,9 +124,15 @@ static int by_x(const void *a, const void *b)
     return ((*x)->is->x > (*y)->is->x) - ((*x)->is->x < (*y)->is->x);
 }
 
+/* Is an arm in the picture of a value, or in the one that there is? */
+static bool is_of(const cull_rep_view *view, size_t i, const char *value)
+{
+    return !value || strcmp(view->arm[i].is->value, value) == 0;
+}
+
 /* One line: the arms that are joined with this one, by rising x; words stay in their order. */
 static cull_status add_line(const cull_rep_view *view, cull_rep_chart *chart, size_t first,
-                            bool best)
+                            const char *value, bool best)
 {
     cull_status               status = CULL_OK;
     const cull_rep_view_arm  *head = &view->arm[first];
@@ -127,46 +143,59 @@ static cull_status add_line(const cull_rep_view *view, cull_rep_chart *chart, si
 
     TRY(cull_base_alloc(view->arms, sizeof *joined, "a line", &joined));
     for (size_t i = first; i < view->arms; i++)
-        if (cull_rep_view_joined(head, &view->arm[i]) &&
-            cull_rep_view_common(view, head) == cull_rep_view_common(view, &view->arm[i]))
+        if (is_of(view, i, value) && cull_rep_view_joined(head, &view->arm[i]) &&
+            is_level(view, head) == is_level(view, &view->arm[i]))
             joined[count++] = &view->arm[i];
     if (!chart->x.places) qsort((void *)joined, count, sizeof *joined, by_x);
     cull_rep_view_called(head, name);
     line = cull_rep_chart_line(chart, best ? name : "", &head->style);
     line->band = best;
     line->dotted = !best;
-    line->across = cull_rep_view_common(view, head);
+    line->across = is_level(view, head);
     for (size_t i = 0; i < count; i++) add_spot(view, chart, joined[i], best);
 done:
     cull_base_free((void *)joined);
     return status;
 }
 
-static bool is_first(const cull_rep_view *view, size_t i)
+static bool is_first(const cull_rep_view *view, size_t i, const char *value)
 {
     for (size_t j = 0; j < i; j++)
-        if (cull_rep_view_joined(&view->arm[j], &view->arm[i]) &&
-            cull_rep_view_common(view, &view->arm[j]) == cull_rep_view_common(view, &view->arm[i]))
+        if (is_of(view, j, value) && cull_rep_view_joined(&view->arm[j], &view->arm[i]) &&
+            is_level(view, &view->arm[j]) == is_level(view, &view->arm[i]))
             return false;
     return true;
 }
 
-cull_status cull_rep_draw_by_value(cull_rep_page *page, const cull_rep_view *view)
+/* "share of wrong labels 0.1" */
+static void name_panel(const cull_rep_view *view, const char *value, char out[CULL_REP_NAME])
+{
+    char name[CULL_REP_NAME];
+
+    cull_rep_axis_of(view->is->x, 1, name);
+    (void)snprintf(out, CULL_REP_NAME, "%.70s %.40s", name, value);
+}
+
+/* value NULL: all arms. */
+static cull_status draw(cull_rep_page *page, const cull_rep_view *view, const char *value)
 {
     cull_status    status = CULL_OK;
     cull_rep_chart chart = {.y.log = false};
     char           what[CULL_REP_MARK], caption[600];
 
     set_axis(view, &chart);
+    if (value) name_panel(view, value, chart.about);
     if (view->is->y[0])
         (void)snprintf(chart.y.title, sizeof chart.y.title, "%.100s", view->is->y);
     else
         cull_rep_axis(view->by, "test ", chart.y.title);
     for (int best = 0; best < 2; best++) /* what the paper draws lies above */
         for (size_t i = 0; i < view->arms; i++)
-            if (is_first(view, i)) TRY(add_line(view, &chart, i, best));
-    (void)snprintf(what, sizeof what, "%s: highest test %s of each run against %.90s",
-                   view->is->number, view->by->name, chart.x.title);
+            if (is_of(view, i, value) && is_first(view, i, value))
+                TRY(add_line(view, &chart, i, value, best));
+    (void)snprintf(what, sizeof what, "%s: highest test %s of each run against %.60s%s%.60s",
+                   view->is->number, view->by->name, chart.x.title, value ? ", " : "",
+                   value ? chart.about : "");
     (void)snprintf(
         caption, sizeof caption,
         "<b>Highest test %s.</b> The best look of each run, mean over seeds; %s from the "
@@ -176,5 +205,24 @@ cull_status cull_rep_draw_by_value(cull_rep_page *page, const cull_rep_view *vie
     status = cull_rep_chart_draw(page, &chart, what, caption);
 done:
     cull_rep_chart_clear(&chart);
+    return status;
+}
+
+cull_status cull_rep_draw_by_value(cull_rep_page *page, const cull_rep_view *view)
+{
+    cull_status status = CULL_OK;
+    const char *value[MOST_PANELS];
+    size_t      count = 0;
+
+    for (size_t i = 0; by_share(view) && i < view->arms; i++) {
+        bool again = !view->arm[i].is->value[0];
+
+        for (size_t j = 0; j < count; j++)
+            again = again || strcmp(value[j], view->arm[i].is->value) == 0;
+        if (!again && count < MOST_PANELS) value[count++] = view->arm[i].is->value;
+    }
+    if (count < 2) return draw(page, view, NULL);
+    for (size_t i = 0; i < count; i++) TRY(draw(page, view, value[i]));
+done:
     return status;
 }

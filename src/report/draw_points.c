@@ -8,7 +8,7 @@
 #include "report/bars.h"
 #include "report/view.h"
 
-enum { MOST_PANELS = 24, MOST_LINES = 48 };
+enum { MOST_PANELS = 24, MOST_LINES = 48, MOST_BANDS = 5 }; /* more bands hide each other */
 
 /* Different texts of the points of a panel, in the order they come. */
 struct texts {
@@ -55,7 +55,8 @@ static double place_of(const cull_rep_chart *chart, const cull_records_point *p)
 }
 
 static cull_status add_line(const cull_records_points *points, const char *panel,
-                            const char *series, cull_rep_names *names, cull_rep_chart *chart)
+                            const char *series, bool band, cull_rep_names *names,
+                            cull_rep_chart *chart)
 {
     cull_status    status = CULL_OK;
     cull_rep_style style = {.colour = 0};
@@ -67,8 +68,8 @@ static cull_status add_line(const cull_records_points *points, const char *panel
     for (size_t i = 0; i < points->count; i++)
         count += is_of(&points->point[i], panel) && strcmp(points->point[i].series, series) == 0;
     line = cull_rep_chart_line(chart, series, &style);
-    line->band = true;
-    line->marks = count > 40 ? CULL_REP_MARK_LAST : CULL_REP_MARK_EACH;
+    line->band = band;
+    line->marks = count > 40 ? CULL_REP_MARK_SOME : CULL_REP_MARK_EACH;
     for (size_t i = 0; i < points->count; i++) {
         const cull_records_point *p = &points->point[i];
 
@@ -84,21 +85,23 @@ done:
 }
 
 static cull_status draw_lines(cull_rep_page *page, const cull_rep_view *view, cull_rep_names *names,
-                              const cull_records_points *points, const char *panel)
+                              const cull_records_points *points, const struct texts *panels,
+                              size_t turn)
 {
     cull_status    status = CULL_OK;
+    const char    *panel = panels->of[turn];
     struct texts   series = {.count = 0};
     cull_rep_chart chart = {.x.log = false};
     char           what[CULL_REP_MARK];
 
     set_places(points, panel, &chart);
-    (void)snprintf(chart.x.title, sizeof chart.x.title, "%.100s", view->is->x);
-    (void)snprintf(chart.y.title, sizeof chart.y.title, "%.100s", view->is->y);
+    cull_rep_axis_of(view->is->x, turn, chart.x.title);
+    cull_rep_axis_of(view->is->y, turn, chart.y.title);
     (void)snprintf(chart.about, sizeof chart.about, "%s", panel);
     for (size_t i = 0; i < points->count; i++)
         if (is_of(&points->point[i], panel)) (void)find_text(&series, points->point[i].series);
     for (size_t i = 0; i < series.count; i++)
-        TRY(add_line(points, panel, series.of[i], names, &chart));
+        TRY(add_line(points, panel, series.of[i], series.count <= MOST_BANDS, names, &chart));
     (void)snprintf(what, sizeof what, "%s%s%.60s: %.120s", view->is->number, panel[0] ? ", " : "",
                    panel, view->is->title);
     status = cull_rep_chart_draw(page, &chart, what, "");
@@ -120,15 +123,17 @@ static int colour_of(const char *part, size_t turn)
 }
 
 static cull_status draw_bars(cull_rep_page *page, const cull_rep_view *view,
-                             const cull_records_points *points, const char *panel)
+                             const cull_records_points *points, const struct texts *panels,
+                             size_t turn)
 {
     struct texts  value = {.count = 0}, part = {.count = 0};
-    char          what[CULL_REP_MARK];
+    const char   *panel = panels->of[turn];
+    char          what[CULL_REP_MARK], axis[CULL_REP_NAME];
     cull_rep_text caption = {0};
     cull_status   status = CULL_OK;
-    cull_rep_bars bars = {
-        .axis = view->is->x[0] ? view->is->x : view->is->y, .unit = "", .fine = true};
+    cull_rep_bars bars = {.axis = axis, .unit = "", .fine = true};
 
+    cull_rep_axis_of(view->is->x[0] ? view->is->x : view->is->y, turn, axis);
     for (size_t i = 0; i < points->count; i++) {
         const cull_records_point *p = &points->point[i];
         size_t                    row = is_of(p, panel) ? find_text(&value, p->value) : MOST_LINES;
@@ -169,9 +174,9 @@ cull_status cull_rep_draw_points(cull_rep_page *page, const cull_rep_view *view,
     for (size_t i = 0; i < points.count; i++) (void)find_text(&panels, points.point[i].panel);
     for (size_t i = 0; i < panels.count && i < MOST_PANELS; i++)
         if (view->is->drawing == CULL_DRAW_BARS)
-            TRY(draw_bars(page, view, &points, panels.of[i]));
+            TRY(draw_bars(page, view, &points, &panels, i));
         else
-            TRY(draw_lines(page, view, names, &points, panels.of[i]));
+            TRY(draw_lines(page, view, names, &points, &panels, i));
 done:
     cull_records_points_clear(&points);
     return status;

@@ -27,6 +27,14 @@ const cull_yardstick *cull_rep_yardstick_of(const cull_rep_single *runs, size_t 
 }
 
 /* "test accuracy (%)" */
+void cull_rep_axis_of(const char *titles, size_t i, char out[CULL_REP_NAME])
+{
+    const char *end = NULL;
+
+    while ((end = strstr(titles, "; ")) && i-- > 0) titles = end + 2;
+    (void)snprintf(out, CULL_REP_NAME, "%.*s", end ? (int)(end - titles) : 100, titles);
+}
+
 void cull_rep_axis(const cull_yardstick *by, const char *before, char out[CULL_REP_NAME])
 {
     (void)snprintf(out, CULL_REP_NAME, "%s%s%s%s%s", before, by->name, by->unit[0] ? " (" : "",

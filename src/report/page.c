@@ -227,19 +227,19 @@ void cull_rep_point_to_problems(cull_rep_page *page)
     size_t count = page->problems.count + page->problems.unsaid;
 
     if (count)
-        cull_rep_print(&page->html,
-                       "<p class=\"note\">%zu %s while reading, <a href=\"#problems\">listed "
-                       "at the end</a>.</p>\n",
-                       count, count == 1 ? "problem" : "problems");
+        cull_rep_print(
+            &page->html,
+            "<p class=\"note\">%zu %s, <a href=\"#problems\">listed at the end</a>.</p>\n", count,
+            count == 1 ? "problem" : "problems");
 }
 
 static void put_warnings(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    cull_rep_warnings warnings = {0};
+    cull_rep_warnings warnings = {.one_set = true};
 
+    cull_rep_warn_all(&warnings, &c->is.warnings); /* in the words of whoever began it */
     for (size_t i = 0; i < c->arms; i++)
         for (size_t j = 0; j < c->arm[i].is->runs; j++) cull_rep_warn(&warnings, &c->arm[i].run[j]);
-    cull_rep_warn_all(&warnings, &c->is.warnings);
     cull_rep_put_warnings(page, &warnings);
 }
 

@@ -63,6 +63,7 @@ void        cull_rep_point_to_problems(cull_rep_page *page);
 
 /* Warnings about the data, each once; texts are borrowed. */
 typedef struct cull_rep_warnings {
+    bool one_set; /* all are about the same files, by whatever paths they are called */
     struct {
         const char *text;
         size_t      runs; /* that had it; 0: not known */
@@ -147,6 +148,8 @@ const cull_yardstick *cull_rep_yardstick_of(const cull_rep_single *runs, size_t 
 enum { CULL_REP_MARK = 2 * CULL_REP_NAME };
 void cull_rep_capital(char *words);
 void cull_rep_axis(const cull_yardstick *by, const char *before, char out[CULL_REP_NAME]);
+/* Title i of "a; b"; the last counts on. */
+void cull_rep_axis_of(const char *titles, size_t i, char out[CULL_REP_NAME]);
 void cull_rep_column_name(const cull_yardstick *by, char out[CULL_REP_NAME]);
 void cull_rep_value(const cull_yardstick *by, double value, char out[CULL_REP_NAME]);
 void cull_rep_mark_name(const cull_yardstick *by, const cull_rep_arm *arm, char out[CULL_REP_MARK]);

@@ -35,6 +35,19 @@ static void put_words(cull_rep_text *html, const char *class, const char *words)
     cull_rep_put(html, "</p>\n");
 }
 
+/* A paragraph for each line. */
+static void put_lines(cull_rep_text *html, const char *class, const char *lines)
+{
+    char   line[LONG];
+    size_t length = 0;
+
+    for (; *lines; lines += length + (lines[length] == '\n')) {
+        length = strcspn(lines, "\n");
+        (void)snprintf(line, sizeof line, "%.*s", (int)length, lines);
+        put_words(html, class, line);
+    }
+}
+
 /* ---- the whole ---- */
 
 /* "Of 9 figures' claims 4 held here, 2 did not, 1 is undecided." */
@@ -129,7 +142,8 @@ static cull_status draw(cull_rep_page *page, const cull_rep_view *view, cull_rep
     case CULL_DRAW_BY_KEEP:
     case CULL_DRAW_BY_VALUE: return cull_rep_draw_by_value(page, view);
     case CULL_DRAW_UPDATES:
-    case CULL_DRAW_TIME: return cull_rep_draw_along(page, view);
+    case CULL_DRAW_TIME:
+    case CULL_DRAW_COURSE: return cull_rep_draw_along(page, view);
     case CULL_DRAW_PHASES: return cull_rep_draw_spent(page, view);
     case CULL_DRAW_FRONTIER: return cull_rep_draw_frontier(page, view);
     case CULL_DRAW_SPEEDUP:
@@ -157,7 +171,7 @@ static void put_claim(cull_rep_page *page, const cull_paper_figure *f)
     cull_rep_put(html, "<p>");
     put_outcome(html, f->held);
     cull_rep_put(html, "</p>\n");
-    put_words(html, "finding", f->finding);
+    put_lines(html, "finding", f->finding);
     put_words(html, "small", f->scale);
     if (f->runs < f->of)
         cull_rep_print(html, "<p class=\"small\">%zu of %zu runs are there.</p>\n", f->runs, f->of);

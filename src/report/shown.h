@@ -7,7 +7,7 @@
 #ifndef CULL_REPORT_SHOWN_H
 #define CULL_REPORT_SHOWN_H
 
-#include "lab/compare/advice.h"
+#include "records/judge/advice.h"
 #include "records/picks.h"
 #include "records/probe_lines.h"
 #include "records/run.h"

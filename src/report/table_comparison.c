@@ -197,7 +197,7 @@ void cull_rep_table_every(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_number(cull_rep_cell(page), arm->high, c->by->digits);
         cull_rep_number(cull_rep_cell(page), arm->is->best, c->by->digits);
         cull_rep_count(cull_rep_cell(page), mean_of(arm, TRAINED, 1));
-        cull_rep_number(cull_rep_cell(page), mean_of(arm, SECONDS, CULL_PHASES_OF_COST), 1);
+        cull_rep_seconds(cull_rep_cell(page), mean_of(arm, SECONDS, CULL_PHASES_OF_COST));
         cull_rep_number(cull_rep_cell(page), mean_of(arm, JOULES, CULL_PHASES_OF_COST), 0);
     }
     cull_rep_table_end(page);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "lab/compare/statistics.h"
+#include "records/judge/statistics.h"
 #include "report/view.h"
 
 enum { MOST_SERIES = 15, MOST_PAIRS = 4096 };

@@ -124,7 +124,7 @@ void cull_rep_table_runs(cull_rep_page *page, const cull_rep_single *runs, size_
         html = cull_rep_cell(page);
         cull_rep_number(html, by->scale * info->best, by->digits);
         if (info->best_epoch > 0) cull_rep_print(html, " <small>(%.0f)</small>", info->best_epoch);
-        cull_rep_number(cull_rep_cell(page), cull_records_spent(&info->work), 1);
+        cull_rep_seconds(cull_rep_cell(page), cull_records_spent(&info->work));
     }
     cull_rep_table_end(page);
 }

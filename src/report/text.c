@@ -196,6 +196,14 @@ void cull_rep_signed(cull_rep_text *text, double value, int digits)
     number(text, value, digits, true);
 }
 
+void cull_rep_seconds(cull_rep_text *text, double seconds)
+{
+    int digits = 1;
+
+    for (double below = 10; seconds > 1e-4 && seconds < below; below /= 10) digits++;
+    cull_rep_number(text, seconds, digits);
+}
+
 void cull_rep_count(cull_rep_text *text, double value)
 {
     char   digits[32];

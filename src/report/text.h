@@ -41,6 +41,8 @@ void cull_rep_shorten(const char *words, size_t most, char *out, size_t room);
 void cull_rep_number(cull_rep_text *text, double value, int digits);
 /* The same with its sign always there. */
 void cull_rep_signed(cull_rep_text *text, double value, int digits);
+/* Tenths, and of less than ten three digits that say something. */
+void cull_rep_seconds(cull_rep_text *text, double seconds);
 /* 60000 as "60,000", 3 as "3". */
 void cull_rep_count(cull_rep_text *text, double value);
 

@@ -4,10 +4,15 @@
 
 #include "report/page.h"
 
+static bool is_same(const cull_rep_warnings *w, const char *a, const char *b)
+{
+    return w->one_set ? cull_records_texts_alike(a, b) : strcmp(a, b) == 0;
+}
+
 static void add(cull_rep_warnings *w, const char *text, size_t runs)
 {
     for (size_t i = 0; i < w->count; i++)
-        if (strcmp(w->of[i].text, text) == 0) {
+        if (is_same(w, w->of[i].text, text)) {
             w->of[i].runs += runs;
             return;
         }

@@ -14,8 +14,15 @@ void cull_books_open(cull_backend *backend, bool proxied, cull_books *books)
 
 void cull_books_close(cull_books *books)
 {
-    for (int i = 0; books->meter.backend && i <= CULL_KEEP_SUBSET; i++)
-        cull_laps_clear(&books->laps[i], books->meter.backend);
+    cull_backend *backend = books->meter.backend;
+
+    for (int i = 0; backend && i <= CULL_KEEP_SUBSET; i++)
+        cull_laps_clear(&books->laps[i], backend);
+    if (backend) {
+        cull_laps_clear(&books->scores, backend);
+        cull_laps_clear(&books->chooses, backend);
+        cull_laps_clear(&books->learns, backend);
+    }
     cull_tally_clear(&books->tally);
     cull_records_logs_close(&books->logs);
     cull_energy_close(&books->energy);

@@ -12,6 +12,7 @@
 typedef struct cull_books {
     cull_meter        meter;
     cull_laps         laps[CULL_KEEP_SUBSET + 1]; /* of steps that are not recorded, by action */
+    cull_laps         scores, chooses, learns;    /* of the parts of steps that have such       */
     cull_energy       energy;
     cull_tally        tally;
     double            loss;     /* mean of the latest training batch that is known of */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "data/strata.h"
 #include "data/targets.h"
 
 const cull_yardstick *cull_train_yardstick(cull_loss_kind loss)
@@ -93,6 +94,46 @@ cull_status cull_train_precision(const cull_dataset *set, const float *score, do
 done:
     cull_base_free(ranked);
     return status;
+}
+
+static cull_status most_frequent(const cull_dataset *set, double *out)
+{
+    cull_status      status = CULL_OK;
+    cull_data_strata strata = {0};
+    size_t           most = 0;
+
+    TRY(cull_data_strata_init(&strata, set));
+    for (size_t k = 0; k < strata.classes; k++)
+        if (strata.size[k] > most) most = strata.size[k];
+    *out = (double)most / (double)set->count;
+done:
+    cull_data_strata_clear(&strata);
+    return status;
+}
+
+/* Where all scores are the same, a label's average precision is the share that it holds for. */
+static double mean_share(const cull_dataset *set)
+{
+    const uint8_t *truth = set->target.data;
+    size_t         labels = set->target.width, told = 0;
+    double         sum = 0;
+
+    for (size_t k = 0; k < labels; k++) {
+        size_t holds = 0;
+
+        for (size_t i = 0; i < set->count; i++) holds += truth[i * labels + k] != 0;
+        sum += (double)holds / (double)set->count;
+        told += holds > 0;
+    }
+    return told ? sum / (double)told : 0;
+}
+
+cull_status cull_train_guess(cull_loss_kind loss, const cull_dataset *set, double *out)
+{
+    *out = 0; /* R² of the mean */
+    if (loss == CULL_LOSS_CROSS_ENTROPY) return most_frequent(set, out);
+    if (loss == CULL_LOSS_BINARY) *out = mean_share(set);
+    return CULL_OK;
 }
 
 cull_status cull_train_check_judged(cull_loss_kind loss, const cull_dataset *set, const char *which)

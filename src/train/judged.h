@@ -31,6 +31,10 @@ double cull_train_judged(cull_loss_kind loss, const cull_seen *sums, double vari
 /* mAP of scores (count, labels), in the order of the set. */
 cull_status cull_train_precision(const cull_dataset *set, const float *score, double *out);
 
+/* What the best single answer to all of a set's examples gets, as a share: the most frequent class,
+ * the mean of the numbers, all labels alike. Who has learnt nothing does no better. */
+cull_status cull_train_guess(cull_loss_kind loss, const cull_dataset *set, double *out);
+
 /* Has the figure a meaning on this set? CULL_BAD_OPTION says why not; which: "test". */
 cull_status cull_train_check_judged(cull_loss_kind loss, const cull_dataset *set,
                                     const char *which);

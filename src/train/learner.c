@@ -161,6 +161,7 @@ cull_status cull_learner_learn(cull_learner *l, const cull_batch *batch, cull_me
     cull_nn_plan_meanwhile(plan, NULL);
     TRY(status);
     TRY(step(l, plan, &out->signals, meter));
+    out->plan = plan;
     out->weight = batch->weight;
     out->length = batch->length;
     out->thirds = 3;
@@ -180,6 +181,7 @@ cull_status cull_learner_learn_kept(cull_learner *l, cull_plan *kept, size_t len
     cull_nn_plan_meanwhile(plan, NULL);
     TRY(status);
     TRY(step(l, plan, &out->signals, meter));
+    out->plan = plan;
     out->weight = subset->weight;
     out->length = length;
     out->thirds = 2;

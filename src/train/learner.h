@@ -48,6 +48,7 @@ typedef struct cull_learner {
 /* What training saw of a batch. */
 typedef struct cull_trained {
     cull_signals  signals;
+    cull_plan    *plan;   /* that learned                   */
     const double *weight; /* on the backend; NULL: 1 */
     unsigned      thirds; /* of an example's work    */
     size_t        length; /* tokens of each, those that fill it up counted; 0: it has none */

@@ -27,10 +27,10 @@ static cull_status check_own(const cull_train_setup *s)
     if (!s->own_model && cull_train_is_own(s->model))
         FAIL_ABOUT(CULL_BAD_OPTION, "model.name",
                    "model.name=%s: only the program that made this model can bring it", s->model);
-    if (!train && cull_train_is_own(s->data))
+    if (!train && cull_train_is_own_data(s->data))
         FAIL_ABOUT(CULL_BAD_OPTION, "data.name",
                    "data.name=%s: only the program that has these arrays can bring them", s->data);
-    if (!s->own_data[CULL_DATA_TEST].x.data && s->test && cull_train_is_own(s->test))
+    if (!s->own_data[CULL_DATA_TEST].x.data && s->test && cull_train_is_own_data(s->test))
         FAIL_ABOUT(CULL_BAD_OPTION, "data.test",
                    "data.test=%s: only the program that has these arrays can bring them", s->test);
     if (s->own_model && s->score.scale < 1)
@@ -78,13 +78,15 @@ static cull_status open_set(const cull_train_setup *s, const char *name, cull_da
                             const cull_dataset *like, cull_dataset **out)
 {
     cull_data_request request = s->files;
-
-    cull_status status = CULL_OK;
+    cull_status       status = CULL_OK;
 
     request.name = name;
     request.role = role;
     TRY(fit_length(s, &request));
-    TRY(like ? cull_data_open_test(&request, like, out) : cull_data_open(&request, out));
+    status = like ? cull_data_open_test(&request, like, out) : cull_data_open(&request, out);
+    if (status == CULL_IO) /* no file of the run's own */
+        status = cull_fail_about(status, name == s->test ? "data.test" : "data.name", "%s",
+                                 cull_last_error());
 done:
     return status;
 }
@@ -116,6 +118,13 @@ done:
     return status;
 }
 
+/* Was it that there is no test set? One that cannot be read is there. */
+static bool lacks_test(cull_status status)
+{
+    return status == CULL_NOT_FOUND ||
+           (status == CULL_BAD_FILE && strcmp(cull_last_subject(), "data.test") == 0);
+}
+
 /* Who measures with a test set of his own where there is a common one is comparable with nobody. */
 static cull_status check_split(const cull_train_setup *s)
 {
@@ -127,7 +136,7 @@ static cull_status check_split(const cull_train_setup *s)
     if (status == CULL_OK)
         FAIL_OPTION("data.split", "%s brings a test set, of %zu examples; leave the split out",
                     theirs->name, theirs->count);
-    if (status != CULL_NO_MEMORY) status = CULL_OK; /* there is none */
+    if (lacks_test(status)) status = CULL_OK;
 done:
     cull_data_close(theirs);
     return status;
@@ -439,7 +448,7 @@ static cull_status check_classes(const cull_train_setup *s, const cull_selector 
                "%s%s",
                key, cull_selector_name(selector),
                cull_data_target_name(cull_train_target(s->loss.kind)),
-               strcmp(key, "select.scope") == 0 ? "; choose another scope" : "");
+               strcmp(key, "select.scope") == 0 ? "; choose another scope, as batch" : "");
 done:
     return status;
 }

@@ -3,12 +3,13 @@
 
 #include <stdio.h>
 
-static bool is_same(const cull_recorded *kind, const cull_sel_step *asked, size_t length,
-                    bool weighs)
+static bool is_same(const cull_step_kind *one, const cull_step_kind *other)
 {
-    const cull_needs *a = &kind->asked.needs, *b = &asked->needs;
+    const cull_needs *a = &one->asked.needs, *b = &other->asked.needs;
 
-    return kind->weighs == weighs && kind->length == length && kind->asked.count == asked->count &&
+    return one->part == other->part && one->from == other->from && one->to == other->to &&
+           one->late == other->late && one->weighs == other->weighs &&
+           one->length == other->length && one->asked.count == other->asked.count &&
            a->action == b->action && a->signals == b->signals && a->target == b->target &&
            a->observe == b->observe && a->running == b->running && a->candidates == b->candidates &&
            a->budget == b->budget;
@@ -31,32 +32,43 @@ void cull_recorder_clear(cull_recorder *r)
     r->count = 0;
 }
 
-static cull_recorded *find(cull_recorder *r, const cull_sel_step *asked, size_t length, bool weighs)
+static cull_recorded *find(cull_recorder *r, const cull_step_kind *kind)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (is_same(&r->kind[i], asked, length, weighs)) return &r->kind[i];
+        if (is_same(&r->kind[i].is, kind)) return &r->kind[i];
     return NULL;
 }
 
-cull_recorded *cull_recorder_find(cull_recorder *r, const cull_sel_step *asked, size_t length,
-                                  bool weighs)
+cull_recorded *cull_recorder_find(cull_recorder *r, const cull_step_kind *kind)
 {
-    cull_recorded *kind = find(r, asked, length, weighs);
+    cull_recorded *found = find(r, kind);
 
-    return kind && kind->ended == cull_backend_ended(r->backend) ? kind : NULL;
+    if (!found || found->ended != cull_backend_ended(r->backend)) return NULL;
+    found->found = ++r->finds;
+    return found;
 }
 
-void cull_recorder_ran(cull_recorder *r, const cull_sel_step *asked, size_t length, bool weighs)
+/* Room for another. */
+static cull_recorded *take(cull_recorder *r)
 {
-    cull_recorded *kind = find(r, asked, length, weighs);
     size_t         most = r->lengths ? CULL_RECORDER_LENGTHS : CULL_RECORDER_KINDS;
+    cull_recorded *oldest = &r->kind[0];
 
-    if (!kind) kind = &r->kind[r->count < most ? r->count++ : r->turn++ % most];
-    forget(r, kind);
-    kind->asked = *asked;
-    kind->length = length;
-    kind->weighs = weighs;
-    kind->ended = cull_backend_ended(r->backend);
+    if (r->count < most) return &r->kind[r->count++];
+    for (size_t i = 1; i < r->count; i++)
+        if (r->kind[i].found < oldest->found) oldest = &r->kind[i];
+    return oldest;
+}
+
+void cull_recorder_ran(cull_recorder *r, const cull_step_kind *kind)
+{
+    cull_recorded *known = find(r, kind);
+
+    if (!known) known = take(r);
+    forget(r, known);
+    known->is = *kind;
+    known->found = ++r->finds;
+    known->ended = cull_backend_ended(r->backend);
 }
 
 cull_status cull_recorder_begin(cull_recorder *r)

@@ -47,7 +47,8 @@ typedef struct cull_scorer {
 /* What a forward pass saw; borrowed until the next. */
 typedef struct cull_scored {
     cull_signals signals;
-    cull_plan   *kept; /* reuse: the plan that scored; NULL: none */
+    cull_plan   *plan; /* that scored; NULL: none                 */
+    cull_plan   *kept; /* reuse: the same, whose rows are learned from; NULL: none */
 } cull_scored;
 
 /* learner, pool and validation are borrowed. Into a zeroed struct, which close ends. */

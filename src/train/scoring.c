@@ -37,6 +37,7 @@ static cull_status forward(cull_scorer *s, const cull_needs *needs, cull_batch b
     TRY(cull_nn_score(plan, &batch,
                       score->reuse ? CULL_STATS_UPDATE : statistics_of(s, needs->running),
                       needs->signals | CULL_SIGNAL_LOSS, &out->signals));
+    out->plan = plan;
     out->kept = score->reuse ? plan : NULL;
 done:
     return status;

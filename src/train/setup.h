@@ -32,11 +32,22 @@ static inline cull_plan_mode cull_score_mode(const cull_score_setup *score)
     return score->int8 ? CULL_PLAN_SCORE_INT8 : CULL_PLAN_SCORE;
 }
 
-/* Is this name that of a model or set which a program brings, not of one we know? */
+/* Is this name that of a model which a program brings, not of one we know? */
 #define CULL_TRAIN_OWN "own/"
 static inline bool cull_train_is_own(const char *name)
 {
     return strncmp(name, CULL_TRAIN_OWN, sizeof CULL_TRAIN_OWN - 1) == 0;
+}
+
+/* And of its arrays? They are called by a hash: all else behind "own/" lies in a folder of that
+ * name, as anybody may have. */
+enum { CULL_TRAIN_HASH = 16 };
+static inline bool cull_train_is_own_data(const char *name)
+{
+    const char *hash = name + sizeof CULL_TRAIN_OWN - 1;
+
+    return cull_train_is_own(name) && strlen(hash) == CULL_TRAIN_HASH &&
+           strspn(hash, "0123456789abcdef") == CULL_TRAIN_HASH;
 }
 
 /* The name of a model that is a list of layers. */

@@ -142,14 +142,21 @@ done:
     return status;
 }
 
-/* What training saw goes to the selector and into the books; on the host it is looked at first. */
+/* Does the selector decide on the host what the backend does? */
+static bool decides_apart(const cull_trainer *t)
+{
+    return cull_backend_records(t->backend) && !cull_sel_records(t->selector);
+}
+
+/* What training saw goes to the selector, unless it is told later, and into the books; on the host
+ * it is looked at first. */
 static cull_status account(cull_trainer *t, const cull_needs *needs, cull_step_values *v)
 {
     cull_status status = CULL_OK;
 
     if (cull_backend_on_host(t->backend))
         TRY(cull_books_settle(&t->books, &t->learner, &t->progress));
-    if (needs->observe) TRY(cull_observe(t->selector, &v->seen.signals));
+    if (needs->observe && !decides_apart(t)) TRY(cull_observe(t->selector, &v->seen.signals));
     cull_meter_lap(&t->books.meter, CULL_PHASE_SELECT);
     TRY(cull_books_note(&t->books, t->learner.now, &v->seen));
     v->kept += v->seen.signals.count;
@@ -175,12 +182,6 @@ static cull_status learn_kept(cull_trainer *t, cull_step_values *v)
 {
     cull_status status = CULL_OK;
 
-    if (t->chosen.count == 0) return CULL_OK;
-    if (t->chosen.groups > 1)
-        FAIL_OPTION("score.pass",
-                    "%s makes %zu training batches of one scoring pass, but "
-                    "reuse ends with the first",
-                    cull_selector_name(t->selector), t->chosen.groups);
     t->progress.rate = t->learner.moment.rate;
     TRY(cull_learner_learn_kept(&t->learner, v->scored.kept, v->batch.length, &t->chosen,
                                 &t->books.meter, &v->seen));
@@ -189,105 +190,112 @@ done:
     return status;
 }
 
-/* A decision may fill no training batch, one, or several. */
-static cull_status learn_chosen(cull_trainer *t, cull_step_values *v)
+/* The training batch that v->from and v->to tell of. */
+static cull_status learn_entries(cull_trainer *t, const cull_sel_course *course,
+                                 cull_step_values *v)
 {
     cull_status status = CULL_OK;
     cull_batch  batch = {0};
     bool        as_trained = cull_feed_as_trained(&t->feed, &v->asked.needs);
 
-    for (size_t from = 0, to = 0; from < t->chosen.count; from = to) {
-        if (from > 0) TRY(enter_now(t));
-        TRY(cull_sel_subset_group(&t->chosen, from, &to));
-        TRY(cull_feed_gather(&t->feed, &v->batch, as_trained, cull_sel_carries(t->selector),
-                             &t->chosen, from, to, &batch));
-        cull_meter_lap(&t->books.meter, CULL_PHASE_LOAD);
-        TRY(learn_batch(t, &batch, v));
+    (void)course;
+    if (v->scored.kept) return learn_kept(t, v);
+    TRY(cull_feed_gather(&t->feed, &v->batch, as_trained, cull_sel_carries(t->selector), &t->chosen,
+                         v->from, v->to, &batch));
+    cull_meter_lap(&t->books.meter, CULL_PHASE_LOAD);
+    TRY(learn_batch(t, &batch, v));
+done:
+    return status;
+}
+
+/* A decision may fill no training batch, one, or several. */
+static cull_status learn_chosen(cull_trainer *t, const cull_sel_course *course,
+                                cull_part_run *learn, cull_step_values *v)
+{
+    cull_status status = CULL_OK;
+
+    if (v->scored.kept && t->chosen.groups > 1)
+        FAIL_OPTION("score.pass",
+                    "%s makes %zu training batches of one scoring pass, but "
+                    "reuse ends with the first",
+                    cull_selector_name(t->selector), t->chosen.groups);
+    for (v->from = 0; v->from < t->chosen.count; v->from = v->to) {
+        if (v->from > 0) TRY(enter_now(t));
+        TRY(cull_sel_subset_group(&t->chosen, v->from, &v->to));
+        TRY(learn(t, course, v));
     }
 done:
     return status;
 }
 
-static cull_status learn(cull_trainer *t, cull_step_values *v)
-{
-    if (v->asked.needs.action != CULL_SELECT_BATCH) return learn_batch(t, &v->batch, v);
-    return v->scored.kept ? learn_kept(t, v) : learn_chosen(t, v);
-}
-
-/* The step itself; what differs from the last of its kind was sent before. */
-static cull_status step(cull_trainer *t, const cull_sel_course *course, cull_laps *laps,
-                        cull_step_values *v)
+/* Candidates, and what is known of them. */
+static cull_status score(cull_trainer *t, const cull_sel_course *course, cull_step_values *v)
 {
     cull_status       status = CULL_OK;
     const cull_needs *needs = &v->asked.needs;
     cull_pipeline    *ahead = t->scorer.pipeline;
     cull_meter       *meter = &t->books.meter;
 
-    TRY(cull_meter_begin(meter, laps));
     TRY(cull_feed_bring(&t->feed, &v->asked, course, t->learner.now, ahead, &v->batch)); /* data */
     if (ahead) cull_scorer_count(&t->scorer, cull_pipeline_wasted(ahead), 0, meter);
     cull_meter_lap(meter, CULL_PHASE_LOAD);
     TRY(cull_scorer_score(&t->scorer, needs, &v->batch, meter, &v->scored)); /* forward */
     if (ahead) TRY(look_ahead(ahead, &t->feed, *course, v->batch.count, t->learner.params));
+done:
+    return status;
+}
+
+/* The step itself; what differs from the last of its kind was sent before. */
+static cull_status step(cull_trainer *t, const cull_sel_course *course, cull_step_values *v)
+{
+    cull_status       status = CULL_OK;
+    const cull_needs *needs = &v->asked.needs;
+
+    TRY(score(t, course, v)); /* data, forward */
     /* selection */
-    TRY(choose(t->selector, needs, &v->scored.signals, &t->learner, meter, &t->chosen));
-    TRY(learn(t, v)); /* backward, optimizer, metrics */
+    TRY(choose(t->selector, needs, &v->scored.signals, &t->learner, &t->books.meter, &t->chosen));
+    /* backward, optimizer, metrics */
+    TRY(needs->action == CULL_SELECT_BATCH ? learn_chosen(t, course, learn_entries, v)
+                                           : learn_batch(t, &v->batch, v));
 done:
     return status;
 }
 
-/* Nothing of it is done on the host, and nothing is waited for. An epoch's first step may look at
- * the pool. */
-static bool can_be_recorded(const cull_trainer *t, const cull_sel_course *course,
-                            const cull_needs *needs)
-{
-    bool selects = needs->action == CULL_SELECT_BATCH || needs->observe;
-    bool asks = t->sets.train_at.bucket && cull_sel_carries(t->selector); /* how long they are */
-
-    return cull_backend_records(t->backend) && course->at > 0 && !asks && t->sets.train_at.raw &&
-           (!needs->target || t->sets.validation_at.raw) &&
-           (!selects || cull_sel_records(t->selector));
-}
-
-static cull_status record(cull_trainer *t, const cull_sel_course *course, cull_recorded *kind,
-                          cull_step_values *v)
-{
-    cull_status status = CULL_OK, ended = CULL_OK;
-    size_t      waiting = t->learner.waiting;
-
-    kind->before = t->books.meter;
-    t->books.meter.unmarked = kind->recording != NULL;
-    TRY(cull_recorder_begin(&t->recorder));
-    status = step(t, course, &kind->laps, v);
-    ended = cull_recorder_end(&t->recorder, kind, status != CULL_OK);
-    TRY(status);
-    TRY(ended);
-    kind->after = t->books.meter;
-    kind->kept = v->kept;
-    if (t->learner.waiting == waiting + 1)
-        kind->late = t->learner.late[waiting];
-    else /* it trains no batch, or several: what is counted again is one */
-        cull_recorder_ran(&t->recorder, &v->asked, kind->length, kind->weighs);
-done:
-    t->books.meter.unmarked = false;
-    if (status != CULL_OK) cull_meter_drop(&t->books.meter);
-    return status;
-}
-
-/* A recorded step done again: what it asks of the backend, and what it counts here. */
-static cull_status repeat(cull_trainer *t, cull_recorded *kind, cull_step_values *v)
+static cull_status perform_learn(cull_trainer *t, const cull_sel_course *course,
+                                 cull_step_values *v)
 {
     cull_status status = CULL_OK;
 
-    TRY(cull_recorder_again(&t->recorder, kind));
-    cull_meter_repeat(&t->books.meter, &kind->before, &kind->after);
-    cull_learner_repeat(&t->learner, kind->late);
-    cull_scorer_repeat(&t->scorer);
-    t->progress.rate = t->learner.moment.rate;
-    v->batch.count = kind->asked.count;
-    v->batch.length = kind->length;
-    v->kept = kind->kept;
-    cull_meter_again(&t->books.meter, &kind->laps);
+    TRY(cull_train_perform(t, course, CULL_PART_LEARN, learn_entries, &t->books.learns, v));
+    if (v->asked.needs.observe) TRY(cull_observe(t->selector, &v->seen.signals));
+done:
+    return status;
+}
+
+/* The selector decides on the host between the parts of it. */
+static cull_status step_in_parts(cull_trainer *t, const cull_sel_course *course,
+                                 cull_step_values *v)
+{
+    cull_status       status = CULL_OK;
+    cull_meter       *meter = &t->books.meter;
+    const cull_needs *needs = &v->asked.needs;
+
+    TRY(cull_train_perform(t, course, CULL_PART_SCORE, score, &t->books.scores, v));
+    TRY(cull_meter_begin(meter, &t->books.chooses));
+    TRY(choose(t->selector, needs, &v->scored.signals, &t->learner, meter, &t->chosen));
+    TRY(learn_chosen(t, course, perform_learn, v));
+done:
+    return status;
+}
+
+/* A step that nothing is chosen from, or that waits for nothing. */
+static cull_status step_at_once(cull_trainer *t, const cull_sel_course *course, cull_step_values *v)
+{
+    cull_status       status = CULL_OK;
+    const cull_needs *needs = &v->asked.needs;
+
+    TRY(cull_train_perform(t, course, CULL_PART_ALL, step, &t->books.laps[needs->action], v));
+    if (needs->observe && decides_apart(t)) TRY(cull_observe(t->selector, &v->seen.signals));
 done:
     return status;
 }
@@ -296,26 +304,18 @@ cull_status cull_train_step(cull_trainer *t, cull_step_values *v)
 {
     cull_status     status = CULL_OK;
     cull_sel_course course = cull_train_course(t);
-    cull_recorded  *kind = NULL;
-    bool            again = false, weighs = t->feed.walk.weighs;
-    size_t          length = 0;
 
     *v = (cull_step_values){0};
     if (!cull_sel_course_peek(&course, &v->asked)) /* selection */
         FAIL(CULL_BAD_STATE, "a step behind the end of its epoch");
-    length = cull_feed_length(&t->feed, course.at, v->asked.count);
     TRY(cull_train_make_letter(t, v->asked.count));
     TRY(enter(t));
     TRY(cull_feed_send(&t->feed, &v->asked, &course));
     TRY(cull_scorer_aim(&t->scorer, &v->asked.needs, course.step));
     TRY(cull_letter_send(&t->learner.letter));
-    again = can_be_recorded(t, &course, &v->asked.needs);
-    if (again) kind = cull_recorder_find(&t->recorder, &v->asked, length, weighs);
-    if (kind)
-        TRY(cull_recorder_knows(kind) ? repeat(t, kind, v) : record(t, &course, kind, v));
-    else
-        TRY(step(t, &course, &t->books.laps[v->asked.needs.action], v));
-    if (again && !kind) cull_recorder_ran(&t->recorder, &v->asked, length, weighs);
+    TRY(v->asked.needs.action == CULL_SELECT_BATCH && decides_apart(t)
+            ? step_in_parts(t, &course, v)
+            : step_at_once(t, &course, v));
     TRY(cull_sel_heed(t->selector));
     cull_progress_pass(&t->progress, v->batch.count);
 done:
@@ -332,7 +332,7 @@ cull_status cull_train_flush(cull_trainer *t, cull_step_values *v)
     TRY(enter_now(t));
     TRY(cull_meter_begin(&t->books.meter, &t->books.laps[CULL_SELECT_BATCH]));
     TRY(cull_flush(t->selector, &t->chosen));
-    TRY(learn_chosen(t, v));
+    TRY(learn_chosen(t, NULL, learn_entries, v));
     if (t->chosen.count) t->progress.step++;
 done:
     return status;

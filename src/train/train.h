@@ -52,15 +52,6 @@ typedef struct cull_expectation {
     size_t   learns;     /* most that are put together for training  */
 } cull_expectation;
 
-/* The values of a step, in the order they are made; borrowed until the next. */
-typedef struct cull_step_values {
-    cull_sel_step asked;
-    cull_batch    batch; /* candidates; inputs NULL: not loaded            */
-    cull_scored   scored;
-    cull_trained  seen; /* of the latest training batch                   */
-    size_t        kept; /* examples trained                               */
-} cull_step_values;
-
 struct cull_trainer {
     const cull_train_setup *setup;
     cull_run_options        run;
@@ -151,6 +142,15 @@ cull_status cull_train_step(cull_trainer *trainer, cull_step_values *values);
 /* What the selector still holds when the last epoch is over. *values: the last step's, or what the
  * epoch began with. */
 cull_status cull_train_flush(cull_trainer *trainer, cull_step_values *values);
+
+/* ---- perform.c ---- */
+
+/* A step, or a part of it. */
+typedef cull_status cull_part_run(cull_trainer *trainer, const cull_sel_course *course,
+                                  cull_step_values *values);
+/* Run it; or have it done as it was recorded, where that can be. laps: of one that runs. */
+cull_status cull_train_perform(cull_trainer *trainer, const cull_sel_course *course, cull_part part,
+                               cull_part_run *run, cull_laps *laps, cull_step_values *values);
 
 /* ---- evaluate.c ---- */
 

@@ -19,6 +19,8 @@ A case file holds cases apart by blank lines. A case is a comment that says what
     each: strategy    the case is run once for every strategy, for $S in run and S in check, and
                       $SIGNALS in run, the flags that give it what it reads
     needs: terminal   the case is left out, and that is said, where no terminal can be opened
+    needs: speed      the same with --slow: a program with sanitizers, under which it takes a
+                      minute, and others go through the same code
 
 Needs nothing beyond Python's library and numpy; exits 77 (skipped) without numpy.
 """
@@ -175,6 +177,14 @@ def has_terminals():
         return False
 
 
+def lacking(case, slow):
+    """What the case needs and is not here; None: nothing."""
+    needs = case.get("needs", [])
+    if "terminal" in needs and not has_terminals():
+        return "no terminal can be opened here"
+    return "it needs speed" if "speed" in needs and slow else None
+
+
 def problems(case, cull, strategy):
     """Everything that is not as the case says."""
     with tempfile.TemporaryDirectory() as folder:
@@ -216,6 +226,7 @@ def problems(case, cull, strategy):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cull", required=True)
+    parser.add_argument("--slow", action="store_true", help="leave out what needs speed")
     parser.add_argument("files", nargs="+")
     arguments = parser.parse_args()
     cull = os.path.abspath(arguments.cull)
@@ -227,8 +238,9 @@ def main():
     failed = total = 0
     for path in arguments.files:
         for case in parse(path):
-            if "terminal" in case.get("needs", []) and not has_terminals():
-                print("left out, no terminal can be opened here: %s" % " ".join(case["#"]))
+            why = lacking(case, arguments.slow)
+            if why:
+                print("left out, %s: %s" % (why, " ".join(case["#"])))
                 continue
             for strategy in strategies if "each" in case else [""]:
                 bad = problems(case, cull, strategy)

@@ -45,6 +45,9 @@ def faults(folder):
     recipe = page(folder, "cull-recipe.5")
     yield from ("%s= is not offered" % k for k in keys if k + "=" not in there)
     yield from ("%s is not on the page of recipes" % k for k in keys if "\\fB%s\\fR" % k not in recipe)
+    layers = re.findall(r"^  ([a-z0-9]+)(?:: \{|$)", cull("help", "train").split("layers of model.layers")[1], re.M)
+    assert {"conv", "relu6", "residual"} <= set(layers)
+    yield from ("%s is not on the page of recipes" % l for l in layers if "\\fB%s\\fR" % l not in recipe)
     strategies = [s["name"] for s in json.loads(cull("select", "--list", "--json"))]
     yield from ("%s is not offered" % s for s in set(strategies) - set(offered("select", "--strategy", "")))
     yield from ("%s is not offered in a recipe" % s for s in strategies

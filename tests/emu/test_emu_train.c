@@ -49,7 +49,7 @@ static const struct kind kinds[] = {
     {"select.strategy=craig select.keep=0.5 select.period=1", true},
     {"select.strategy=glister select.keep=0.5 select.period=1 data.validation=0.2", true},
     {"select.strategy=kath18 select.keep=0.5", true},
-    {"select.strategy=sb-stream select.history=40", false}, /* its steps look at the host */
+    {"select.strategy=sb-stream select.history=40", true},
     {"model.loss=squared-error select.strategy=sb select.keep=0.4 score.pass=reuse", true},
     {"model.loss=binary-cross-entropy select.strategy=gradmatch select.keep=0.4", true},
 };

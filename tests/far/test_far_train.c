@@ -179,15 +179,17 @@ static void recorded_steps_are_what_running_them_gives(void **state)
         {"select.strategy=gradmatch select.keep=0.4 select.match=validation data.validation=0.3 "
          "data.subset=0.9",
          true},
-        {"select.strategy=gradmatch select.keep=0.4 select.short=accept", false},
+        {"select.strategy=gradmatch select.keep=0.4 select.short=accept", true},
+        {"select.strategy=gradmatch select.keep=0.4 select.short=accept score.pass=reuse", true},
         {"select.strategy=divbs select.keep=0.4", true},
         {"select.strategy=rho select.keep=0.4 score.irreducible=IRREDUCIBLE", true},
         {"select.strategy=grad-match select.keep=0.8 select.period=2", true},
-        {"select.strategy=sb-stream select.history=40", false},
+        {"select.strategy=sb-stream select.history=40", true},
+        {"select.strategy=sb-stream select.history=40 score.proxy=mlp model.name=lenet5", true},
         {"select.strategy=kath18 select.keep=0.5", true},
         {"select.strategy=kath18 select.keep=0.9 select.score=gnorm-last", true},
         {"select.strategy=kath18 select.keep=0.5 select.variable=false", true},
-        {"select.strategy=kath18+remembered select.score=loss select.keep=0.5", false},
+        {"select.strategy=kath18+remembered select.score=loss select.keep=0.5", true},
         {"select.strategy=sb select.keep=0.4 select.every=2", true},
         {"model.loss=squared-error select.strategy=gradmatch select.keep=0.4", true},
         {"model.loss=binary-cross-entropy select.strategy=sb select.keep=0.4 score.pass=reuse",
@@ -255,6 +257,50 @@ static void recorded_steps_are_sent_one_letter(void **state)
             assert_ok(cull_learner_evaluate(&t->learner, &t->sets.test_at, t->sets.form, "test",
                                             &result));
         }
+        cull_trainer_destroy(t);
+        cull_recipe_close(recipe);
+    }
+}
+
+/* Where the decision is the host's, the pass before it is one recording, and each training batch
+ * behind it another. */
+static void steps_with_a_decision_on_the_host_are_done_in_parts(void **state)
+{
+    static const char *const kinds[] = {
+        "select.strategy=sb-stream select.history=40",
+        "select.strategy=sb-stream select.history=40 select.beta=0.2 score.augment=false",
+    };
+    const struct world *w = *state;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        char             words[300];
+        size_t           filled[3] = {0};
+        cull_recipe     *recipe = NULL;
+        cull_trainer    *t = NULL;
+        cull_step_values v = {0};
+
+        (void)snprintf(words, sizeof words, "train.backend=far train.batch=4 train.epochs=4 %s",
+                       kinds[k]);
+        recipe = recipe_of(w, words);
+        assert_ok(cull_trainer_create(&recipe->setup, true, &t));
+        for (uint64_t epoch = 0; epoch < 4; epoch++) {
+            assert_ok(cull_train_enter_epoch(t, epoch, &v.asked.needs));
+            cull_meter_start(&t->books.meter);
+            for (int i = 0; i < 10; i++) {
+                uint64_t updates = t->learner.optim->steps;
+
+                atomic_store(&far_replays, 0);
+                assert_ok(cull_train_step(t, &v));
+                updates = t->learner.optim->steps - updates;
+                if (epoch < 3 || i == 0) continue;
+                filled[updates < 2 ? updates : 2]++;
+                if (atomic_load(&far_replays) != 1 + updates)
+                    fail_msg("%s: step %d: %zu replays, %d batches", kinds[k], i,
+                             atomic_load(&far_replays), (int)updates);
+            }
+            assert_ok(cull_books_settle(&t->books, &t->learner, &t->progress));
+        }
+        assert_true(filled[1] > 0 && (k != 0 || filled[0] > 0));
         cull_trainer_destroy(t);
         cull_recipe_close(recipe);
     }
@@ -385,6 +431,7 @@ int main(void)
         TEST(runs_leave_what_they_leave_on_ref),
         TEST(recorded_steps_are_what_running_them_gives),
         TEST(recorded_steps_are_sent_one_letter),
+        TEST(steps_with_a_decision_on_the_host_are_done_in_parts),
         TEST(phases_are_told_by_marks),
         TEST(phases_of_all_kinds_are_told),
         TEST(a_broken_step_is_told_the_same_and_reaches_no_file),

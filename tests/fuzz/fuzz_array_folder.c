@@ -41,13 +41,14 @@ static struct files cut(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct files     f = cut(data, size);
-    cull_data_folder folder = {.path = "fuzz", .find = find, .self = &f};
-    cull_dataset    *set = NULL;
-    uint64_t         sum = 0;
+    struct files      f = cut(data, size);
+    cull_data_folder  folder = {.path = "fuzz", .find = find, .self = &f};
+    cull_data_request request = {.unlabelled = size % 4 == 3};
+    cull_dataset     *set = NULL;
+    uint64_t          sum = 0;
 
     if (cull_data_create("fuzz", &set) != CULL_OK) return 0;
-    if (cull_data_array_folder_read(&folder, CULL_DATA_TRAIN, set) != CULL_OK) {
+    if (cull_data_array_folder_read(&folder, &request, set) != CULL_OK) {
         if (cull_last_error()[0] == '\0') abort();
     } else {
         const uint8_t *rows = cull_data_base(set);
@@ -55,6 +56,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < set->count * cull_data_row_bytes(set); i++) sum += rows[i];
         for (size_t i = 0; cull_data_labels(set) && i < set->count; i++)
             if ((size_t)cull_data_labels(set)[i] >= set->classes) abort();
+        if (!set->unlabelled && !cull_data_labels(set) && set->target.width != set->classes)
+            abort();
+        if (set->class_names.count && set->class_names.count != set->classes) abort();
         for (size_t c = 0; c < set->channels; c++)
             if (!(set->deviation[c] > 0)) abort();
         if (sum > 255 * (uint64_t)set->count * cull_data_row_bytes(set)) abort();

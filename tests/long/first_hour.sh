@@ -55,7 +55,9 @@ step make install PREFIX=/usr/local
 cd /
 step "cull data info /root/own/table.csv"
 step "cull data convert /root/own/photos --size 32 -o /root/own/arrays"
+step "cull train pictures.yaml data.name=/root/own/arrays data.size=0 data.split=0.2 train.epochs=2 --out /root/own/again"
 step "cull train table.yaml data.name=/root/own/table.csv data.split=0.2 --out /root/own/run"
+step "cull report /root/own -o /root/own/runs.html"
 EOF
 mount --bind /proc "$bare/proc"
 trap 'umount "$bare/proc"' EXIT

@@ -122,6 +122,11 @@ def rivals(runs, seeds, keeps=(.05, .1, .2, .3), series=RIVALS, watts=None):
         [arm(runs, s, seeds, keep, keep=keep, watts=watts, away="w" if watts else "") for s in series for keep in keeps]
 
 
+def by_noise(runs):
+    """Against the share, for each of two values."""
+    return [dict(one, value=value) for value in ("0.05", "0.4") for one in by_keep(runs)]
+
+
 def longer(runs):
     """Longer runs against one common full run."""
     return [arm(runs, "full", (1, 2))] + [arm(runs, "grad-match scope=batch warm=0.5", (1, 2), x, "%g epochs" % x, keep=.3, longer=x / 300)
@@ -140,13 +145,15 @@ def periods(runs):
                                           for s in ("grad-match", "craig") for x in (5, 10, 20)]
 
 
-def write_points(folder, points):
+def write_points(folder, points, spread=None):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "points.jsonl"), "w", encoding="utf-8") as file:
         for panel, series, value, x, y in points:
             point = dict(kind="point", panel=panel, series=series, value=value, y=y)
             if x is not None:
                 point["x"] = x
+            if spread:
+                point.update(low=y - spread, high=y + spread)
             file.write(json.dumps(point) + "\n")
     return folder
 
@@ -163,6 +170,13 @@ def chances(out):
     return write_points(os.path.join(out, "chances"), [
         (panel, "example %d" % i, "", float(epoch), min(1, max(0, .15 * i + rng.gauss(0, wide))))
         for panel, wide in (("full", .05), ("sb-stream beta=2", .14)) for i in range(1, 6) for epoch in range(1, 16)])
+
+
+def gradients(out):
+    """A picture with few lines, and one with many."""
+    return write_points(os.path.join(out, "gradients"), [
+        (panel, "picks %d" % i, "", float(epoch), .1 * i + .01 * epoch)
+        for panel, lines in (("cosine", 3), ("equal signs", 9)) for i in range(lines) for epoch in range(1, 9)], spread=.05)
 
 
 def passes(out):
@@ -191,10 +205,12 @@ def made(out):
         figure("Figure 9", "three noise levels", "time", by_word(runs)),
         figure("Figure 10", "where the time to a target error goes", "phases", jiang(runs), target=1.2),
         figure("Figure 11", "longer runs", "time", longer(runs)),
+        figure("Figure 3j", "accuracy against time", "course", longer(runs)),
         figure("Figure 12", "speed-up against error", "speedup", rivals(runs, (1, 2))),
         figure("Figure 13", "energy against error", "energy", rivals(runs, (1, 2), watts=40)),
         figure("Figure 14", "the frontier of time and error", "frontier", jiang(runs)),
-        figure("Figure 15", "chances of being picked over time", "lines", folder=chances(out), x="epoch", y="chance of being picked", of=0),
+        figure("Figure 15", "chances of being picked over time", "lines", folder=chances(out), x="epoch", y="chance of being picked; and then", of=0),
+        figure("Figure 16", "gradients of examples of high loss", "lines", folder=gradients(out), x="epoch", of=0),
         figure("Figure 18", "forward against backward", "bars", folder=passes(out), x="seconds of a batch", of=0),
         figure("Table 1", "speed-up to 1.1, 1.2 and 1.4 times the final error", "targets", jiang(runs), held="not"),
         figure("Table 2", "signed-rank test against the rivals", "ranks", rivals(runs, (1, 2))),
@@ -213,6 +229,7 @@ def made(out):
         figure("Figure 22", "a target that some runs reach", "phases", jiang(runs), target=.99),
         figure("Figure 19", "ImageNet in full size", "speedup", missing="It trains on ImageNet in full size, which is not here.",
                held="none", of=0, finding="", scale=""),
+        figure("Figure C.3", "various levels of noise", "by-keep", by_noise(runs), x="share kept; share of wrong labels"),
         figure("Figure 20", "what nobody ran", "by-keep", held="none", of=9, finding="", scale=""),
     ])
 
@@ -230,7 +247,7 @@ def hostile(out):
     with open(os.path.join(points, "points.jsonl"), "a", encoding="utf-8") as file:
         file.write('{"kind":"point","se\n')
     words = dict(title=HOSTILE, claim=HOSTILE, finding=HOSTILE, scale=HOSTILE, x=HOSTILE[:100], y=HOSTILE[:100])
-    kinds = ("by-keep", "by-value", "updates", "time", "phases", "frontier", "speedup", "energy", "targets", "ranks")
+    kinds = ("by-keep", "by-value", "updates", "time", "course", "phases", "frontier", "speedup", "energy", "targets", "ranks")
     figures = [dict(figure(HOSTILE, "", kind, good, target=1.2), **words) for kind in kinds]
     figures += [dict(figure("Figure %d" % (20 + i), "", kind, folder=folder), **words)
                 for i, (kind, folder) in enumerate((k, f) for k in ("lines", "bars", "examples", "errors") for f in (points, bad, os.path.join(out, "nowhere")))]

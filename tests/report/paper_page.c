@@ -13,9 +13,9 @@
 
 #include "cull_lab.h"
 
-static const char *const drawings[] = {"by-keep",  "by-value", "updates", "time",    "phases",
-                                       "frontier", "speedup",  "energy",  "targets", "ranks",
-                                       "errors",   "lines",    "bars",    "examples"};
+static const char *const drawings[] = {"by-keep", "by-value", "updates", "time",   "course",
+                                       "phases",  "frontier", "speedup", "energy", "targets",
+                                       "ranks",   "errors",   "lines",   "bars",   "examples"};
 static const char *const outcomes[] = {"none", "held", "not", "open"};
 
 static void *room_for(size_t count, size_t size)

@@ -241,20 +241,22 @@ def check_values(case, figure, drawn, what):
 
 
 def check_along(case, figure, drawn, what, arms, name):
-    updates, want = figure["drawing"] == "updates", []
+    updates, course, want = figure["drawing"] == "updates", figure["drawing"] == "course", []
     for arm in arms:
         runs = runs_of(arm)
         rows = []
         for looks in zip(*(r.looks for r in runs)):
             x = mean(look["updates"] if updates else seconds_at(look) for look in looks)
-            rows.append((x, *spread(error_of(look) for look in looks)))
+            rows.append((x, *spread(100 * look["accuracy"] if course else error_of(look) for look in looks)))
         case.expect_rows(drawn, "with lines", rows, name(arm), what)
         case.expect_rows(drawn, "filledcurves", rows, None, what)
         case.expect_rows(drawn, "with points", rows[-1][:2], None, what)
-        least, unit = min(rows, key=lambda r: r[1]), "updates" if updates else "s"
-        want += [name(arm), "%s: error %.2f %% after %.4g %s, the least %.2f %% after %.4g %s" %
-                 (name(arm), rows[-1][1], rows[-1][0], unit, least[1], least[0], unit)]
+        best, unit = min(rows, key=lambda r: -r[1] if course else r[1]), "updates" if updates else "s"
+        want += [name(arm), "%s: %s %.2f %% after %.4g %s, the %s %.2f %% after %.4g %s" %
+                 (name(arm), "accuracy" if course else "error", rows[-1][1], rows[-1][0], unit, "best" if course else "least",
+                  best[1], best[0], unit)]
     case.expect_titles(drawn, want, what)
+    case.expect((">test accuracy (%)<" if course else ">test error (%), log scale<") in drawn.svg, "%s: what is drawn is not said" % what)
     case.expect_places(drawn, what)
 
 
@@ -402,8 +404,14 @@ def check_points(case, figure, drawns, what):
                     want.append(title)
                 continue
             case.expect_rows(drawn, "with lines", rows, one, what)
-            want += [one] + ["%s at %.4g: %.4g" % (one, *row) for row in (rows[-1:] if len(rows) > 40 else rows)]
+            want += [one] + ["%s at %.4g: %.4g" % (one, *row) for row in (rows[::-1][::len(rows) // 8] if len(rows) > 40 else rows)]
         case.expect_titles(drawn, want, what)
+        if figure["drawing"] == "lines":  # more bands would hide each other
+            case.expect(("filledcurves" in drawn.script) == (len(series) <= 5), "%s: bands of %d lines" % (what, len(series)))
+        titles = [(figure[axis] or "").split("; ") for axis in ("xx" if figure["drawing"] == "bars" else "xy")]
+        for title in titles:  # of the first picture, of the second; the last counts on
+            name = title[min(panels.index(panel), len(title) - 1)]
+            case.expect(not name or ">%s<" % name in drawn.svg, "%s: no axis of '%s' is called '%s'" % (what, panel, name))
         if figure["drawing"] == "lines":
             case.expect_places(drawn, what)
 
@@ -438,8 +446,13 @@ def check_figure(case, figure, section, drawns):
     outline = test_folders.Outline()
     outline.feed(section)
     if kind in ("by-keep", "by-value") and figure["arms"]:
-        check_values(case, figure, drawns[0], what)
-    elif kind in ("updates", "time"):
+        values = list(dict.fromkeys(a["value"] for a in figure["arms"])) if kind == "by-keep" else [""]
+        case.expect(len(drawns) == len(values), "%s: %d pictures" % (what, len(drawns)))
+        for value, drawn in zip(values, drawns):
+            of_value = [a for a in figure["arms"] if len(values) == 1 or a["value"] == value]
+            check_values(case, dict(figure, arms=of_value, x=figure["x"].split("; ")[0]), drawn, what)
+            case.expect(len(values) == 1 or figure["x"].split("; ")[1] + " " + value in section, "%s: no words of %s" % (what, value))
+    elif kind in ("updates", "time", "course"):
         values = list(dict.fromkeys(a["value"] for a in figure["arms"] if a["full"] and a["value"]))
         groups = [[a for a in figure["arms"] if a["value"] == v] for v in values] if len(values) > 1 else [figure["arms"]]
         case.expect(len(drawns) == len(groups), "%s: %d pictures" % (what, len(drawns)))

@@ -38,7 +38,8 @@ static inline double made_mean(const cull_records_arm *arm)
 static inline void make_comparison(const made_arm *rows, size_t count, size_t seeds,
                                    made_comparison *out)
 {
-    *out = (made_comparison){.is = {.finished = true, .margin = .5, .test = 10000, .seeds = seeds}};
+    *out = (made_comparison){
+        .is = {.finished = true, .margin = .5, .test = 10000, .guess = NAN, .seeds = seeds}};
     out->is.arm = out->arm;
     out->is.arms = count;
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* tests/unit/test_advice.c - what the referee says is to be done, and what it leaves unsaid. */
-#include "lab/compare/advice.h"
+#include "records/judge/advice.h"
 
 #include <stdio.h>
 
@@ -305,6 +305,78 @@ static void where_full_training_only_guesses_nothing_is_advised(void **state)
     assert_non_null(a.chosen);
 }
 
+/* What one answer to everything gets is another thing for every set and every measure. */
+static void guessing_is_what_one_answer_to_everything_gets(void **state)
+{
+    static const struct {
+        const cull_yardstick *by;
+        double                guess, classes, mean;
+        const char           *want; /* NULL: something was learnt */
+    } cases[] = {
+        {&cull_yardstick_accuracy, 90, 2, 90,
+         "at 90.00 % accuracy it is no better than guessing, "
+         "as one answer to everything gets 90.00 %."},
+        {&cull_yardstick_accuracy, 90, 2, 90.09, "no better than guessing"},
+        {&cull_yardstick_accuracy, 90, 2, 91, NULL},
+        {&cull_yardstick_accuracy, 99, 2, 99.2, NULL}, /* 1.02 times 99 would be out of reach */
+        {&cull_yardstick_accuracy, NAN, 2, 50.4, "one answer to everything gets 50.00 %"},
+        {&cull_yardstick_accuracy, NAN, NAN, 1, NULL},
+        {&cull_yardstick_map, 12.5, 8, 12.9,
+         "at 12.90 % mAP it is no better than guessing, as one "
+         "answer to everything gets 12.50 %."},
+        {&cull_yardstick_map, 12.5, 8, 20, NULL},
+        {&cull_yardstick_map, NAN, 8, 5, NULL},
+        {&cull_yardstick_r2, NAN, 1, -3, "at -3.00 % R² it is no better than guessing"},
+        {&cull_yardstick_r2, NAN, 1, .5, NULL}};
+    static const made_arm rows[] = {
+        {"random keep=0.3", "whole-budget", "random", NULL, .31, 90, .05, 0, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        made_comparison c;
+        cull_advice     a = advise(rows, 1, 6, &c);
+
+        c.is.guess = cases[i].guess;
+        c.is.classes = cases[i].classes;
+        c.arm[0].mean = cases[i].mean;
+        cull_advise(&c.is, cases[i].by, &a);
+        if (cases[i].want) assert_said(a.what, cases[i].want);
+        assert_true((cases[i].want == NULL) == (a.chosen != NULL));
+    }
+}
+
+/* -0.004 is 0.00, and no less than that; a margin has all of its digits. */
+static void what_is_cut_to_nothing_has_no_sign(void **state)
+{
+    static const made_arm rows[] = {
+        {"random keep=0.3", "whole-budget", "random", NULL, .31, 90, 0, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 1, 4, &c);
+
+    (void)state;
+    c.is.test = NAN; /* steps would widen the interval */
+    c.is.margin = 100;
+    for (size_t s = 0; s < 4; s++)
+        c.run[1][s].accuracy = c.run[0][s].accuracy - (s % 2 ? .0041 : .0039);
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_said(a.what,
+                "within 100 points of full training's (+0.00, 95 % interval +0.00 to +0.00)");
+}
+
+static void what_comes_out_level_is_said_to(void **state)
+{
+    static const made_arm rows[] = {
+        {"random keep=0.3", "whole-budget", "random", NULL, .31, 90, 2, 0, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 1, 4, &c);
+
+    (void)state;
+    for (size_t s = 0; s < 4; s++)
+        c.run[1][s].accuracy = c.run[0][s].accuracy + (s % 2 ? 2.001 : -2);
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_said(a.more, "comes out level with full training (95 % interval -3.");
+}
+
 static void what_is_not_done_yet_is_said_so_far(void **state)
 {
     static const made_arm rows[] = {
@@ -474,6 +546,9 @@ int main(void)
         cmocka_unit_test(a_strategy_with_a_run_that_failed_is_left_out_and_named),
         cmocka_unit_test(without_full_training_nothing_is_advised),
         cmocka_unit_test(where_full_training_only_guesses_nothing_is_advised),
+        cmocka_unit_test(guessing_is_what_one_answer_to_everything_gets),
+        cmocka_unit_test(what_is_cut_to_nothing_has_no_sign),
+        cmocka_unit_test(what_comes_out_level_is_said_to),
         cmocka_unit_test(what_is_not_done_yet_is_said_so_far),
         cmocka_unit_test(what_costs_more_than_full_training_saves_nothing),
         cmocka_unit_test(what_is_above_full_training_is_told_beside_what_is_cheaper),

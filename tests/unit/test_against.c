@@ -1,9 +1,9 @@
 /* tests/unit/test_against.c - differences to full training, and intervals that agree with Holm's
  * p. */
-#include "lab/compare/against.h"
+#include "records/judge/against.h"
 
-#include "lab/compare/statistics.h"
 #include "made_comparison.h"
+#include "records/judge/statistics.h"
 
 static const made_arm rows[] = {{"full", "full", "full", NULL, 1, 90, .2, 0, 0},
                                 {"sb", "arm", "sb", "better", .3, 89, .2, 1, 0}};

@@ -170,7 +170,7 @@ static cull_status read_text(const char *text, const char *x, size_t x_bytes, co
     cull_dataset    *set = NULL;
 
     TRY(cull_data_create("here", &set));
-    TRY(cull_data_array_folder_read(&f, CULL_DATA_TRAIN, set));
+    TRY(cull_data_array_folder_read(&f, &(cull_data_request){0}, set));
     *out = set;
     set = NULL;
 done:
@@ -201,13 +201,21 @@ static void set_json_is_believed_only_where_it_is_right(void **state)
         {"\"deviation\": [1]", "\"deviation\": [0]", "a deviation of 0"},
         {"\"class\"", "\"thing\"", "\"target\" is 'thing'"},
         {"\"class\"", "\"real\", \"width\": 0", "\"width\" is 0"},
-        {"\"class\"", "\"real\", \"width\": 3", "y.npy: not the 2 targets of 3 float32"},
+        {"\"class\", \"classes\": 2", "\"real\", \"width\": 3, \"classes\": 3",
+         "y.npy: not the 2 targets of 3 float32"},
+        {"\"class\"", "\"real\", \"width\": 3",
+         "\"classes\" is 2, but targets have a \"width\" of 3"},
+        {"\"class\"", "\"classes\", \"width\": 70000", "\"width\" is no whole number"},
         {"\"classes\": 2", "\"classes\": 1", "label 1 of example 1; set.json says 1 classes"},
         {"\"classes\": 2", "\"classes\": 0", "\"classes\" is 0"},
         {"\"classes\": 2", "\"classes\": 70000", "\"classes\" is no whole number"},
         {"\"classes\": 2", "\"classes\": 2, \"class_names\": [\"a\"]",
          "\"class_names\" is no list"},
         {"\"classes\": 2", "\"classes\": 2, \"class_names\": [\"a\", 1]", "name 1 of"},
+        {"\"classes\": 2", "\"classes\": 2, \"class_names\": [\"a\", \"\\u001b[31m\"]",
+         "name 1 of \"class_names\" is no text"},
+        {"\"classes\": 2", "\"classes\": 2, \"class_names\": [\"a\", \"a\"]",
+         "two classes are called 'a'"},
         {"\"classes\": 2", "\"classes\": 2, \"label_names\": [\"a\", \"b\"]",
          "\"label_names\" is no list of 1 to 1"},
         {"\"classes\": 2", "\"classes\": 2, \"feature_names\": [\"\"]",
@@ -248,6 +256,23 @@ static void an_array_that_is_missing_is_named(void **state)
         assert_int_equal(0, unlink(path_in(path, names[i])));
         assert_fails(CULL_BAD_FILE, names[i], open_set(path, CULL_DATA_TRAIN, NULL, &back));
     }
+}
+
+static void what_is_predicted_needs_no_targets(void **state)
+{
+    const char       *path = write_folder("bare", CULL_U8, false, NULL);
+    cull_data_request r = {.name = path, .target = CULL_TARGET_REAL};
+    cull_dataset     *back = NULL;
+
+    (void)state;
+    assert_fails(CULL_BAD_OPTION, "holds other targets", cull_data_open(&r, &back));
+    r.unlabelled = true;
+    assert_int_equal(0, unlink(path_in(path, "y.npy")));
+    assert_ok(cull_data_open(&r, &back));
+    assert_true(back->unlabelled);
+    assert_int_equal(0, back->class_names.count);
+    assert_true(((const float *)back->target.data)[back->count - 1] == 0);
+    cull_data_close(back);
 }
 
 static void survives_every_allocation_failure(void **state)
@@ -291,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_name_may_end_in_slashes),
         cmocka_unit_test(set_json_is_believed_only_where_it_is_right),
         cmocka_unit_test(an_array_that_is_missing_is_named),
+        cmocka_unit_test(what_is_predicted_needs_no_targets),
         cmocka_unit_test(survives_every_allocation_failure),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -282,6 +282,31 @@ static void what_is_predicted_needs_no_labels(void **state)
     cull_data_close(train);
 }
 
+/* Of two sets the role tells, also where one of them has no labels; and nobody minds what labels
+ * there are. */
+static void what_is_predicted_is_the_set_that_is_asked_for(void **state)
+{
+    const uint8_t     x[] = {1, 2, 3, 4, 5, 6};
+    const int64_t     y[] = {-1, 70000};
+    const cull_array  arrays[] = {{"x_test", cull_matrix(x, CULL_U8, 3, 2)},
+                                  {"x_train", cull_matrix(x, CULL_U8, 2, 2)},
+                                  {"y_train", cull_vector(y, CULL_I64, 2)}};
+    const char       *path = path_in(folder, "both.npz");
+    cull_data_request request = {.name = path, .unlabelled = true};
+    cull_dataset     *set = NULL;
+
+    (void)state;
+    assert_ok(cull_arrays_write(path, arrays, 3));
+    assert_ok(cull_data_open(&request, &set));
+    assert_int_equal(2, set->count);
+    assert_int_equal(0, cull_data_labels(set)[1]);
+    cull_data_close(set);
+    request.role = CULL_DATA_TEST;
+    assert_ok(cull_data_open(&request, &set));
+    assert_int_equal(3, set->count);
+    cull_data_close(set);
+}
+
 static void targets_are_read_as_they_are_asked_for(void **state)
 {
     const float       x[] = {1, 2, 3, 4}, real[] = {.5f, -1, 2, 3};
@@ -529,6 +554,7 @@ int main(void)
         cmocka_unit_test(names_that_people_use_are_understood),
         cmocka_unit_test(a_test_file_gives_its_test_arrays),
         cmocka_unit_test(what_is_predicted_needs_no_labels),
+        cmocka_unit_test(what_is_predicted_is_the_set_that_is_asked_for),
         cmocka_unit_test(targets_are_read_as_they_are_asked_for),
         cmocka_unit_test(own_arrays_follow_the_same_rule),
         cmocka_unit_test(names_of_classes_are_written_and_read),

@@ -175,7 +175,7 @@ static cull_figure *make_runs(const char *root)
         {{.5, .6, .7, .80}, 50, 400, 2000},  {{.4, .6, .7, .75}, 25, 400, 400},
         {{.6, .8, .9, .91}, 60, 200, 2000},
     };
-    const cull_reproduction_scale whole = {1, 1, 0};
+    const cull_reproduction_scale whole = {1, 1, 0, 0};
     cull_figure                  *figure = NULL;
 
     assert_ok(cull_figure_open(&made_up, &whole, RECIPES, root, &figure));
@@ -225,6 +225,9 @@ static void numbers_are_those_of_the_runs(void **state)
         /* never there */
         {{CULL_CLAIM_SOONER, "random", NULL, "0.1", 0, 0, 0, 1.4}, 0, 1e-12, SEEDS},
         {{CULL_CLAIM_SOONER, "sb", "random", "0.5", 0, 0, 0, 1.4}, 100 / 45., .01, SEEDS},
+        /* 6 times an error of 10 is met by full at its first look, which tells nothing */
+        {{CULL_CLAIM_SOONER, "sb", NULL, "0.5", 0, 0, 0, 6}, NAN, 0, 0},
+        {{CULL_CLAIM_UPDATES, "random", NULL, "0.1", 0, 0, 0, 6}, NAN, 0, 0},
         /* full stopped at sb .5's 60 seconds: its second look */
         {{CULL_CLAIM_END, "sb", "full-earlystop", "0.5", 0, 0, 0, 0}, 21.05, .05, SEEDS},
         /* before its first look full training has nothing to show */
@@ -266,7 +269,7 @@ static void a_claim_is_said_with_its_numbers(void **state)
     assert_int_equal(CULL_HELD_NOT, held);
     assert_non_null(strstr(text, "sb against random, at the end: +8.0"));
     assert_non_null(strstr(text, "3 pairs; claimed: above 0: held."));
-    assert_non_null(strstr(text, "sb, 0.5, times as fast as full training: 1.67"));
+    assert_non_null(strstr(text, "sb, at 0.5, times as fast as full training: 1.67"));
     assert_non_null(strstr(text, "claimed: above 3: not held."));
     entry.rule[1] = (cull_claim){CULL_CLAIM_END, "nobody", NULL, NULL, CULL_CLAIM_ABOVE, 0, 3, 0};
     assert_ok(cull_claim_entry(&entry, &ground, &held, text));
@@ -426,7 +429,7 @@ static const cull_paper_figure *figure_of(const cull_paper *paper, const char *n
 static void a_paper_says_what_was_begun_and_what_was_not(void **state)
 {
     const cull_reproduction *table = cull_reproduction_find("balles2023/table1");
-    cull_figure_state        state_of = {.scale = {.1, .5, 2}, .batches = 7, .done = true}, read;
+    cull_figure_state        state_of = {.scale = {.1, .5, 2, 7}, .done = true}, read;
     const cull_point         bars[] = {point_of("", "learn", "gradmatch 0.1", NAN, 2),
                                        point_of("", "learn", "sb beta=balles 0.1", NAN, 1.99),
                                        point_of("", "learn", "gradmatch 0.3", NAN, 3),
@@ -439,7 +442,7 @@ static void a_paper_says_what_was_begun_and_what_was_not(void **state)
     assert_false(read.begun);
     assert_ok(cull_figure_note(table, *state, &state_of));
     assert_ok(cull_figure_read(table, *state, &read));
-    assert_true(read.begun && read.done && read.batches == 7);
+    assert_true(read.begun && read.done && read.scale.batches == 7);
     assert_true(read.scale.epochs == .1 && read.scale.subset == .5 && read.scale.seeds == 2);
     assert_ok(cull_points_write(read.folder, bars, 4, true));
     assert_ok(cull_paper_open("balles2023", RECIPES, *state, &book));
@@ -461,7 +464,7 @@ static void a_figure_of_runs_is_shown_with_those_that_are_finished(void **state)
 {
     static const struct made m = {{.1, .2, .3, .4}, 10, 10, 10};
     const cull_reproduction *entry = cull_reproduction_find("killamsetty2021/fig1");
-    cull_figure_state        begun = {.scale = {.02, 1, 2}};
+    cull_figure_state        begun = {.scale = {.02, 1, 2, 0}};
     cull_figure             *figure = NULL;
     cull_paper_book         *book = NULL;
     const cull_paper_figure *f = NULL;
@@ -492,9 +495,64 @@ static void a_figure_of_runs_is_shown_with_those_that_are_finished(void **state)
     cull_figure_close(figure);
 }
 
+/* What all of Figure 6's runs are there for is there, too, without being begun. */
+static void a_figure_whose_runs_are_all_there_is_there(void **state)
+{
+    static const struct made m = {{.1, .2, .3, .4}, 10, 10, 10};
+    const cull_reproduction *first = cull_reproduction_find("jiang2019/fig6"), *whose = NULL;
+    const cull_reproduction *second = cull_reproduction_find("jiang2019/fig7");
+    cull_figure_state        begun = {.scale = {.02, 1, 2, 0}}, is = {0};
+    cull_figure             *figure = NULL;
+    cull_paper_book         *book = NULL;
+    const cull_paper_figure *f = NULL;
+
+    assert_ok(cull_figure_note(first, *state, &begun));
+    assert_ok(cull_figure_open(first, &begun.scale, RECIPES, *state, &figure));
+    for (size_t arm = 0; arm < figure->parts; arm++) {
+        assert_ok(cull_figure_shared(second, RECIPES, *state, &is, &whose));
+        assert_true(!is.begun && !whose); /* not before the last is */
+        for (uint64_t seed = 1; seed <= 2; seed++) put_run(figure, arm, seed, &m);
+    }
+    assert_ok(cull_figure_shared(second, RECIPES, *state, &is, &whose));
+    assert_true(is.begun && whose == first && is.scale.epochs == .02 && is.scale.seeds == 2);
+    assert_ok(cull_paper_open("jiang2019", RECIPES, *state, &book));
+    for (size_t i = 0; i < 4; i++) {
+        static const char *const names[] = {"jiang2019/fig6", "jiang2019/fig7", "jiang2019/fig10",
+                                            "jiang2019/table1"};
+
+        f = figure_of(cull_paper_of(book), names[i]);
+        assert_string_equal("", f->missing);
+        assert_int_equal(2 * figure->parts, f->runs);
+        assert_non_null(strstr(f->scale, "4 of 200 epochs"));
+    }
+    /* which ask for more, or for other runs */
+    f = figure_of(cull_paper_of(book), "jiang2019/fig14");
+    assert_non_null(strstr(f->missing, "Not run yet"));
+    f = figure_of(cull_paper_of(book), "jiang2019/fig17");
+    assert_non_null(strstr(f->missing, "Not run yet"));
+    cull_paper_close(book);
+    cull_figure_close(figure);
+}
+
+static void a_probe_of_few_minibatches_says_so(void **state)
+{
+    cull_figure_state begun = {.scale = {1, 1, 0, 20}, .done = true};
+    cull_paper_book  *book = NULL;
+
+    assert_ok(cull_figure_note(cull_reproduction_find("balles2023/fig3"), *state, &begun));
+    begun.scale.batches = 200;
+    assert_ok(cull_figure_note(cull_reproduction_find("balles2023/fig3-svhn"), *state, &begun));
+    assert_ok(cull_paper_open("balles2023", RECIPES, *state, &book));
+    assert_string_equal("20 of 200 minibatches: this is not the paper's scale.",
+                        figure_of(cull_paper_of(book), "balles2023/fig3")->scale);
+    assert_string_equal("At the paper's scale.",
+                        figure_of(cull_paper_of(book), "balles2023/fig3-svhn")->scale);
+    cull_paper_close(book);
+}
+
 static void a_paper_survives_failing_allocations(void **state)
 {
-    cull_figure_state begun = {.scale = {.02, 1, 1}};
+    cull_figure_state begun = {.scale = {.02, 1, 1, 0}};
     cull_paper_book  *book = NULL;
     cull_status       status = CULL_NO_MEMORY;
 
@@ -544,6 +602,8 @@ int main(void)
         cmocka_unit_test(wins_are_judged_by_wilsons_interval),
         IN_FOLDER(a_paper_says_what_was_begun_and_what_was_not),
         IN_FOLDER(a_figure_of_runs_is_shown_with_those_that_are_finished),
+        IN_FOLDER(a_figure_whose_runs_are_all_there_is_there),
+        IN_FOLDER(a_probe_of_few_minibatches_says_so),
         IN_FOLDER(a_paper_survives_failing_allocations),
         cmocka_unit_test(what_is_no_scale_is_not_believed),
     };

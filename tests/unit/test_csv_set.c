@@ -225,6 +225,10 @@ static void a_test_table_is_read_as_the_training_table_was(void **state)
     assert_int_equal(0, cull_data_labels(test)[0]);
     assert_int_equal(3, test->classes);
     cull_data_close(test);
+    assert_ok(parse("kind,size,colour\n,1,red\ncow,2,blue\n", &request, train, &test));
+    assert_int_equal(0, cull_data_labels(test)[1]); /* nobody minds what labels there are */
+    assert_int_equal(0, test->remarks.count);
+    cull_data_close(test);
     cull_data_close(train);
 }
 

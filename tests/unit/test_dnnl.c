@@ -1,12 +1,16 @@
 /*
  * tests/unit/test_dnnl.c - the layers on the cpu: which convolutions oneDNN is asked for, that a
- * warm step allocates nothing, that the number of threads changes nothing.
+ * warm step allocates nothing, that the number of threads changes nothing, that signals do no harm.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "backend/cpu/nn_dnnl.h"
+#include "backend/cpu/nn_product.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "nn/nn.h"
 #include "support.h"
 
@@ -381,6 +385,54 @@ static void every_failing_allocation_is_survived(void **state)
     cull_backend_close(backend);
 }
 
+/* ---- signals ---- */
+
+enum { STACK = 1 << 23, SIGNALS = 200 };
+
+static const char           *stack_top; /* of the test */
+static volatile sig_atomic_t taken, astray;
+
+static void see_stack(int number)
+{
+    const char *here = __builtin_frame_address(0);
+
+    (void)number;
+    taken++;
+    if (here > stack_top || stack_top - here > STACK) astray++;
+}
+
+/* A handler runs where the stack's register points, which must be the stack. */
+static void signals_during_products_find_the_stack(void **state)
+{
+    static const size_t sizes[][3] = {
+        {256, 1152, 384}, {256, 384, 1536}, {128, 256, 32}, {256, 384, 4096}};
+    const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+    struct sigaction       action = {.sa_handler = see_stack, .sa_flags = (int)SA_RESTART}, before;
+    size_t                 room = (size_t)1536 * 1152;
+    float                 *a = calloc(room, sizeof *a), *b = calloc(room, sizeof *b);
+    float                 *c = calloc(room, sizeof *c);
+    double                 begin = cull_base_seconds();
+
+    (void)state;
+    assert_true(a && b && c);
+    stack_top = __builtin_frame_address(0);
+    assert_int_equal(0, sigaction(SIGALRM, &action, &before));
+    assert_int_equal(0, setitimer(ITIMER_REAL, &often, NULL));
+    for (size_t i = 0; taken < SIGNALS && cull_base_seconds() - begin < 5; i++) {
+        const size_t *of = sizes[i % 4];
+
+        assert_ok(cull_cpu_multiply(of[0], of[1], of[2], (cull_cpu_matrix){a, of[2], false},
+                                    (cull_cpu_matrix){b, of[2], true}, false, c, of[1]));
+    }
+    assert_int_equal(0, setitimer(ITIMER_REAL, &never, NULL));
+    assert_int_equal(0, sigaction(SIGALRM, &before, NULL));
+    assert_true(taken > 0);
+    assert_int_equal(0, astray);
+    free(a);
+    free(b);
+    free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +445,7 @@ int main(void)
         cmocka_unit_test(weights_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(other_types_and_layouts_are_refused_with_a_sentence),
         cmocka_unit_test(every_failing_allocation_is_survived),
+        cmocka_unit_test(signals_during_products_find_the_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,6 +84,29 @@ static void figures_follow_from_sums(void **state)
     assert_true(isnan(cull_train_judged(CULL_LOSS_BINARY, &sums, 0)));
 }
 
+static void guessing_gets_what_one_answer_to_all_of_a_set_gets(void **state)
+{
+    static const int32_t classes[] = {0, 2, 1, 2, 2, 0, 2, 3};
+    static const uint8_t truth[] = {0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0};
+    static const float   equal[12] = {0}, real[] = {1, 2, 9};
+    cull_dataset        *one = make(CULL_TARGET_CLASS, 8, 1, classes);
+    cull_dataset        *several = make(CULL_TARGET_CLASSES, 4, 3, truth);
+    cull_dataset        *numbers = make(CULL_TARGET_REAL, 3, 1, real);
+    double               out = NAN;
+
+    (void)state;
+    one->classes = 5;
+    assert_ok(cull_train_guess(CULL_LOSS_CROSS_ENTROPY, one, &out));
+    assert_true(out == .5);
+    assert_ok(cull_train_guess(CULL_LOSS_BINARY, several, &out));
+    assert_true(fabs(out - precision(4, 3, truth, equal)) < 1e-15 && fabs(out - .5) < 1e-15);
+    assert_ok(cull_train_guess(CULL_LOSS_SQUARED, numbers, &out));
+    assert_true(out == 0);
+    cull_data_close(one);
+    cull_data_close(several);
+    cull_data_close(numbers);
+}
+
 static void sets_without_anything_to_tell_apart_are_refused(void **state)
 {
     static const float   same[] = {3, 4, 3, 4};
@@ -127,6 +150,7 @@ int main(void)
         cmocka_unit_test(labels_without_a_true_example_do_not_count),
         cmocka_unit_test(only_the_ranking_matters),
         cmocka_unit_test(figures_follow_from_sums),
+        cmocka_unit_test(guessing_gets_what_one_answer_to_all_of_a_set_gets),
         cmocka_unit_test(sets_without_anything_to_tell_apart_are_refused),
         cmocka_unit_test(every_measure_is_found_by_its_key),
     };

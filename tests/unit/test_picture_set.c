@@ -525,6 +525,62 @@ static void what_does_not_fit_into_memory_is_the_same_read_by_row(void **state)
     cull_data_close(set[1]);
 }
 
+struct course {
+    uint64_t done, most, count, written;
+};
+
+/* Told one by one, whoever decodes. */
+static bool follow(void *context, const cull_data_progress *p)
+{
+    struct course *c = context;
+
+    if (!p->reading) c->written = p->done;
+    if (!p->reading) return true;
+    assert_int_equal(++c->done, p->done);
+    c->count = p->count;
+    return c->done < c->most;
+}
+
+static void a_conversion_tells_how_far_its_reading_is(void **state)
+{
+    cull_data_request    r = ask("p", CULL_DATA_TRAIN);
+    struct course        c = {.most = 4};
+    cull_data_conversion options = {.one_role = true, .tell = follow, .context = &c};
+    char                 out[512];
+
+    (void)state;
+    make_mixed();
+    r.side = SIDE;
+    (void)snprintf(out, sizeof out, "%s/converted", folder);
+    assert_fails(CULL_STOPPED, "p: stopped after 4 examples", cull_data_convert(&r, out, &options));
+    assert_int_equal(-1, access(out, F_OK));
+    assert_int_equal(24, c.count);
+    c = (struct course){.most = UINT64_MAX};
+    assert_ok(cull_data_convert(&r, out, &options));
+    assert_int_equal(24, c.done);
+    assert_int_equal(24, c.written);
+}
+
+/* What reading it anew would cost is no concern of who does not. */
+static void a_set_gone_through_once_is_not_warned_of(void **state)
+{
+    cull_data_request    r = ask("p", CULL_DATA_TRAIN);
+    const cull_data_once once = {0};
+    cull_dataset        *set = NULL;
+    bool                 measured = false;
+
+    (void)state;
+    make_mixed();
+    r.side = SIDE;
+    for (int i = 0; i < 2; i++) {
+        assert_ok(cull_data_create("pictures", &set));
+        set->once = i ? &once : NULL;
+        assert_ok(cull_data_pictures_read(&r, 1, 0, set, &measured));
+        assert_int_equal(!i, remarked(set, "are read anew in every epoch"));
+        cull_data_close(set);
+    }
+}
+
 static void a_long_header_is_read_whole(void **state)
 {
     uint8_t          pixels[3 * AREA] = {0};
@@ -607,6 +663,8 @@ int main(void)
         cmocka_unit_test(a_test_set_of_its_own_is_no_training_set_and_has_its_channels),
         cmocka_unit_test(pictures_to_predict_need_no_class),
         cmocka_unit_test(what_does_not_fit_into_memory_is_the_same_read_by_row),
+        cmocka_unit_test(a_conversion_tells_how_far_its_reading_is),
+        cmocka_unit_test(a_set_gone_through_once_is_not_warned_of),
         cmocka_unit_test(a_long_header_is_read_whole),
         cmocka_unit_test(survives_every_allocation_failure),
     };

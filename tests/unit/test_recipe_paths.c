@@ -108,7 +108,8 @@ static void what_is_not_beside_it_may_lie_in_the_current_folder(void **state)
 
 static void what_is_known_by_name_is_no_path(void **state)
 {
-    static const char *const names[] = {"mnist", "cifar10", "fashion-mnits", "own/00ff"};
+    static const char *const names[] = {"mnist", "cifar10", "fashion-mnits",
+                                        "own/00ff00ff00ff00ff"};
 
     (void)state;
     assert_int_equal(0, mkdir("in/mnist", 0777));
@@ -122,6 +123,22 @@ static void what_is_known_by_name_is_no_path(void **state)
         assert_string_equal(names[i], recipe->setup.data);
         assert_non_null(strstr(cull_recipe_text(recipe), line));
         assert_non_null(strstr(cull_recipe_text(recipe), "  strategy: full\n"));
+        cull_recipe_close(recipe);
+    }
+}
+
+/* Only a hash behind "own/" is a program's own arrays. */
+static void a_folder_called_own_is_one_like_any_other(void **state)
+{
+    static const char *const names[] = {"own/set.npz", "own/00ff", "own/00ff00ff00ff00ff0",
+                                        "own/00FF00FF00FF00FF"};
+    const struct world      *w = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        cull_option  change = {"data.test", names[i]};
+        cull_recipe *recipe = read_as("r.yaml", "", &change, 1);
+
+        assert_says(recipe, "test", w->folder, names[i]);
         cull_recipe_close(recipe);
     }
 }
@@ -234,6 +251,7 @@ int main(void)
         IN_WORLD(files_of_a_command_line_lie_in_the_current_folder),
         IN_WORLD(what_is_not_beside_it_may_lie_in_the_current_folder),
         IN_WORLD(what_is_known_by_name_is_no_path),
+        IN_WORLD(a_folder_called_own_is_one_like_any_other),
         IN_WORLD(a_strategy_in_a_shared_object_lies_beside_its_recipe),
         IN_WORLD(a_file_that_was_moved_makes_no_difference),
         IN_WORLD(a_run_goes_on_where_its_data_was_moved_to),

@@ -173,6 +173,23 @@ static void numbers_read_well(void **state)
     cull_rep_text_clear(&t);
 }
 
+static void short_times_are_no_zeros(void **state)
+{
+    static const struct {
+        double      seconds;
+        const char *words;
+    } cases[] = {{123.456, "123.5"}, {10, "10.0"},         {5.236, "5.24"}, {0.25, "0.250"},
+                 {0.0253, "0.0253"}, {0.00123, "0.00123"}, {0, "0.0"},      {NAN, "–"}};
+    cull_rep_text t = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_rep_seconds(&t, cases[i].seconds);
+        assert_string_equal(cases[i].words, t.data);
+        cull_rep_text_clear(&t);
+    }
+}
+
 static uint32_t get32(const uint8_t *at)
 {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
@@ -836,6 +853,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_files_cannot_become_markup),
         cmocka_unit_test(numbers_read_well),
+        cmocka_unit_test(short_times_are_no_zeros),
         cmocka_unit_test(a_picture_unpacks_to_its_pixels),
         cmocka_unit_test_setup_teardown(a_comparison_is_read_as_it_was_written, set_up, tear_down),
         cmocka_unit_test(what_is_no_comparison_is_refused_with_a_sentence),

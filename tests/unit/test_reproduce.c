@@ -1,6 +1,7 @@
 /* test_reproduce.c - the papers' figures and tables: all of the list are there, and all of them can
  * be run. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 enum { MOST = 32, TEXT = 1024 };
 
-static const cull_reproduction_scale whole = {1, 1, 0};
+static const cull_reproduction_scale whole = {1, 1, 0, 0};
 
 /* Changes to a recipe, one behind the other. */
 struct words {
@@ -112,7 +113,7 @@ static void every_recipe_is_valid_with_every_strategy(void **state)
 /* The whole of a figure, and scaled down as far as it goes. */
 static void every_figure_of_runs_has_arms_with_valid_recipes(void **state)
 {
-    static const cull_reproduction_scale tiny = {.001, .01, 1};
+    static const cull_reproduction_scale tiny = {.001, .01, 1, 0};
     const cull_reproduction             *r = NULL;
     cull_figure                         *figure = NULL, *small = NULL;
     const cull_figure_arm               *arm = NULL;
@@ -219,7 +220,7 @@ static void a_sweep_is_held_against_one_full_run_where_one_is_enough(void **stat
 
 static void a_scale_changes_epochs_milestones_and_periods(void **state)
 {
-    static const cull_reproduction_scale tenth = {.1, .5, 2};
+    static const cull_reproduction_scale tenth = {.1, .5, 2, 0};
     cull_figure                         *figure = NULL;
     const cull_figure_arm               *arm = NULL;
 
@@ -258,6 +259,140 @@ static void seeds_differ_in_their_seed_alone(void **state)
     cull_recipe_close(recipe);
     assert_fails(CULL_BAD_ARGUMENT, "no such run", cull_figure_run(figure, 2, 4, &recipe, folder));
     cull_figure_close(figure);
+}
+
+/* ---- what a figure takes ---- */
+
+/* Costs of every set-up of a figure, as if measured on a part of its training set: a hundredth of a
+ * second a step of 100. */
+static size_t make_costs(const cull_figure *figure, double subset, size_t test,
+                         cull_figure_costs costs[MOST])
+{
+    const cull_recipe *recipe = NULL;
+    size_t             count = 0;
+
+    for (; cull_figure_setup(figure, count, costs[count].setup, &recipe); count++) {
+        assert_true(count < MOST - 1);
+        costs[count].subset = subset;
+        costs[count].is = (cull_measured){.pool = (size_t)(50000 * subset),
+                                          .test = test,
+                                          .classes = 10,
+                                          .parameters = 1000,
+                                          .learn = .01,
+                                          .trained = 100,
+                                          .scored = 100};
+    }
+    return count;
+}
+
+/* Seconds of an arm of an entry at a scale. */
+static double price_of(const char *name, const cull_reproduction_scale *scale, size_t arm,
+                       double measured, size_t test)
+{
+    cull_figure_costs costs[MOST];
+    cull_figure      *figure = NULL;
+    double            seconds = NAN;
+    size_t            count = 0;
+
+    assert_ok(cull_figure_open(cull_reproduction_find(name), scale, RECIPES, "r", &figure));
+    count = make_costs(figure, measured, test, costs);
+    assert_ok(cull_figure_price(figure, arm, costs, count, &seconds));
+    cull_figure_close(figure);
+    return seconds;
+}
+
+static void assert_near(double wanted, double got, double share)
+{
+    if (!(fabs(got - wanted) <= share * fabs(wanted))) fail_msg("%g, not %g", got, wanted);
+}
+
+static void hours_go_by_the_examples_that_are_there(void **state)
+{
+    static const cull_reproduction_scale tenth = {1, .1, 0, 0}, brief = {.1, 1, 0, 0};
+    double                               all = price_of("jiang2019/fig6", &whole, 0, 1, 0);
+
+    (void)state;
+    assert_near(200 * 50000 * 1e-4, all, .01);
+    assert_near(all / 10, price_of("jiang2019/fig6", &tenth, 0, 1, 0), .01);
+    assert_near(all / 10, price_of("jiang2019/fig6", &brief, 0, 1, 0), .01);
+    /* wherever it was measured */
+    assert_near(all, price_of("jiang2019/fig6", &whole, 0, .1, 0), .01);
+    assert_near(all / 10, price_of("jiang2019/fig6", &tenth, 0, .1, 0), .01);
+    /* evaluation is no cost, and takes time */
+    assert_near(all + 200 * 10000 * 1e-4 / 3, price_of("jiang2019/fig6", &whole, 0, 1, 10000), .01);
+}
+
+/* Looks at a run, minibatches of a probe, and steps that are timed, too. */
+static void what_is_not_only_trained_takes_its_time(void **state)
+{
+    static const cull_reproduction_scale few = {1, 1, 0, 20};
+
+    double each = 1e-4, epoch = 50000 * each, batch = 128 * each;
+    double probed = 1 + 3 * (.9 + 3);
+
+    (void)state;
+    assert_near(100 * epoch * 4 / 3, price_of("jiang2019/fig15", &whole, 0, 1, 0), .01);
+    assert_near(100 * (2 * epoch + 20 * batch * probed),
+                price_of("jiang2019/fig5", &whole, 0, 1, 0), .01);
+    assert_near(10 * epoch + 11 * 10000 * each / 3, price_of("jiang2019/fig8", &whole, 0, 1, 10000),
+                .01);
+    /* its batch is that of the measurement, 100 */
+    assert_near(epoch + 200 * 100 * each * probed,
+                price_of("balles2023/fig3-resnet18", &whole, 0, 1, 0), .01);
+    assert_near(epoch + 20 * 100 * each * probed,
+                price_of("balles2023/fig3-resnet18", &few, 0, 1, 0), .01);
+    assert_near(6 * 5, price_of("balles2023/table1", &whole, 0, 1, 0), .01);
+}
+
+static void whatever_is_built_has_its_hours(void **state)
+{
+    static const cull_reproduction_scale brief = {.02, 1, 0, 0};
+    const cull_reproduction             *r = NULL;
+
+    (void)state;
+    for (size_t i = 0; (r = cull_reproduction_at(i)); i++) {
+        cull_figure_costs costs[MOST];
+        cull_figure      *figure = NULL;
+        size_t            count = 0;
+
+        if (r->kind == CULL_REPRODUCE_NOT) continue;
+        assert_ok(cull_figure_open(r, &brief, RECIPES, "r", &figure));
+        count = make_costs(figure, 1, 10000, costs);
+        for (size_t arm = 0; cull_figure_arm_at(figure, arm); arm++) {
+            double seconds = NAN;
+
+            assert_ok(cull_figure_price(figure, arm, costs, count, &seconds));
+            if (!(seconds > 0)) fail_msg("%s: arm %zu takes %g s", r->name, arm, seconds);
+        }
+        cull_figure_close(figure);
+    }
+}
+
+/* Where gradients are looked at, one run is enough; where exponents are, too. */
+static void what_is_looked_at_is_as_many_runs_as_the_program_makes(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t      arms, full;
+    } cases[] = {{"jiang2019/fig2", 1, 0},  {"jiang2019/fig4", 1, 0}, {"jiang2019/fig5", 1, 1},
+                 {"jiang2019/fig15", 2, 1}, {"jiang2019/fig8", 2, 1}, {"jiang2019/fig18", 3, 3}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cull_figure           *figure = NULL;
+        const cull_figure_arm *arm = NULL;
+        size_t                 arms = 0, full = 0;
+
+        assert_ok(
+            cull_figure_open(cull_reproduction_find(cases[i].name), &whole, RECIPES, "r", &figure));
+        for (; (arm = cull_figure_arm_at(figure, arms)); arms++) full += arm->full;
+        assert_int_equal(cases[i].arms, arms);
+        assert_int_equal(cases[i].full, full);
+        cull_figure_close(figure);
+    }
+    assert_fails(CULL_BAD_ARGUMENT, "is not built",
+                 cull_figure_open(cull_reproduction_find("killamsetty2021/fig3e"), &whole, RECIPES,
+                                  "r", &(cull_figure *){NULL}));
 }
 
 static void a_figure_survives_failing_allocations(void **state)
@@ -500,13 +635,55 @@ static bool has_number(const char *paper, const char *kind, long number)
     return false;
 }
 
+/* "Figure 3a" of the list, or "Figure 3" for all of its parts. */
+static bool has_part(const char *paper, long number, char letter)
+{
+    char part[24], all[24];
+
+    (void)snprintf(part, sizeof part, "Figure %ld%c", number, letter);
+    (void)snprintf(all, sizeof all, "Figure %ld", number);
+    for (size_t i = 0; i < number_count; i++)
+        if (strcmp(numbers[i].paper, paper) == 0 &&
+            (strcmp(numbers[i].number, part) == 0 || strcmp(numbers[i].number, all) == 0))
+            return true;
+    return false;
+}
+
+/* "Figures 3a,3b", "Fig. 5b", "Figure.3l": what sentences cite. Returns how many. */
+static size_t check_citations(const char *paper, const char *line)
+{
+    size_t found = 0;
+
+    for (const char *at = strstr(line, "Fig"); at; at = strstr(at, "Fig")) {
+        bool more = true;
+
+        at += strlen("Fig");
+        at += strspn(at, "ures");
+        at += strspn(at, ". ");
+        while (more && isdigit((unsigned char)*at)) {
+            char *end = NULL;
+            long  number = strtol(at, &end, 10);
+            bool  letter = islower((unsigned char)*end) && !isalnum((unsigned char)end[1]);
+
+            if (letter ? !has_part(paper, number, *end) : !has_number(paper, "Figure", number))
+                fail_msg("%s: Figure %ld%.1s is cited and not on the list", paper, number,
+                         letter ? end : "");
+            found++;
+            at = end + letter;
+            more = *at == ',' && isdigit((unsigned char)at[1 + strspn(at + 1, " ")]);
+            if (more) at += 1 + strspn(at + 1, " ");
+        }
+    }
+    return found;
+}
+
 /* Captions: "Figure 7:", "Figure 3. ", "Table 1:" at the beginning of a line. */
-static void check_paper(const char *folder, const char *file, size_t least)
+static void check_paper(const char *folder, const char *file, size_t least, size_t citations)
 {
     static const char *const kinds[] = {"Figure", "Table"};
     char                     path[512], paper[32], line[4096];
     FILE                    *text = NULL;
-    size_t                   found = 0;
+    size_t                   found = 0, cited = 0;
 
     (void)snprintf(path, sizeof path, "%s/%s", folder, file);
     (void)snprintf(paper, sizeof paper, "%.*s", (int)strcspn(file, "-"), file);
@@ -515,6 +692,7 @@ static void check_paper(const char *folder, const char *file, size_t least)
     while (fgets(line, sizeof line, text)) {
         const char *at = line + strspn(line, " \f");
 
+        cited += check_citations(paper, line);
         for (int k = 0; k < 2; k++) {
             char *end = NULL;
             long  number = 0;
@@ -528,29 +706,29 @@ static void check_paper(const char *folder, const char *file, size_t least)
         }
     }
     (void)fclose(text);
-    assert_true(found >= least);
+    assert_true(found >= least && cited >= citations);
 }
 
-static void the_list_has_every_caption_of_the_papers(void **state)
+static void the_list_has_what_the_papers_caption_and_cite(void **state)
 {
     static const struct {
         const char *file;
-        size_t      least;
-    } files[] = {{"balles2023-negative-result.md", 5},
-                 {"jiang2019-selective-backprop.txt", 12},
-                 {"killamsetty2021-grad-match.txt", 4}};
+        size_t      least, citations;
+    } files[] = {{"balles2023-negative-result.md", 5, 8},
+                 {"jiang2019-selective-backprop.txt", 12, 30},
+                 {"killamsetty2021-grad-match.txt", 4, 20}};
     const char *folder = getenv("CULL_PAPERS");
 
     (void)state;
     if (!folder) {
-        print_message("CULL_PAPERS names no folder of papers: their captions are not looked at\n");
+        print_message("CULL_PAPERS names no folder of papers: the list is not held against them\n");
         skip();
         return;
     }
     number_count = 0;
     each_line(take_number);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        check_paper(folder, files[i].file, files[i].least);
+        check_paper(folder, files[i].file, files[i].least, files[i].citations);
 }
 
 static void every_entry_says_what_it_is(void **state)
@@ -589,12 +767,16 @@ int main(void)
         cmocka_unit_test(a_sweep_is_held_against_one_full_run_where_one_is_enough),
         cmocka_unit_test(a_scale_changes_epochs_milestones_and_periods),
         cmocka_unit_test(seeds_differ_in_their_seed_alone),
+        cmocka_unit_test(hours_go_by_the_examples_that_are_there),
+        cmocka_unit_test(what_is_not_only_trained_takes_its_time),
+        cmocka_unit_test(whatever_is_built_has_its_hours),
+        cmocka_unit_test(what_is_looked_at_is_as_many_runs_as_the_program_makes),
         cmocka_unit_test(a_figure_survives_failing_allocations),
         cmocka_unit_test(every_comparison_is_one_that_the_referee_takes),
         cmocka_unit_test(every_claim_is_about_what_its_figure_has),
         cmocka_unit_test(every_figure_and_table_of_the_list_has_an_entry_or_a_reason),
         cmocka_unit_test(every_entry_is_on_the_list),
-        cmocka_unit_test(the_list_has_every_caption_of_the_papers),
+        cmocka_unit_test(the_list_has_what_the_papers_caption_and_cite),
         cmocka_unit_test(every_entry_says_what_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* tests/unit/test_statistics.c - the referee's numbers, against scipy 1.10 (quantiles and
  * intervals: mpmath, scipy's own are good to 1e-9 only) and by property. */
-#include "lab/compare/statistics.h"
+#include "records/judge/statistics.h"
 
 #include <math.h>
 #include <string.h>

@@ -311,9 +311,12 @@ static void a_label_may_be_chosen_and_may_be_missing(void **state)
     assert_string_equal("blue", set->class_names.text[0]);
     cull_data_close(set);
     tar_pair(&t, "c", 3, NULL);
+    tar_pair(&t, "d", 4, "");
     assert_ok(read_as(&t, (cull_data_request){.unlabelled = true}, KEEP, &set));
     assert_true(set->unlabelled);
-    assert_int_equal(3, set->count);
+    assert_int_equal(4, set->count);
+    cull_data_close(set);
+    assert_ok(read_as(&t, (cull_data_request){.unlabelled = true, .label = "shade"}, KEEP, &set));
     cull_data_close(set);
     free(t.data);
 }

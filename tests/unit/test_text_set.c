@@ -254,6 +254,31 @@ static void folders_of_texts_have_their_classes_names(void **state)
     cull_data_close(train);
 }
 
+/* Of one class alone nothing can be learned, but it may be tested. */
+static void a_test_set_may_be_of_one_class(void **state)
+{
+    char              root[600], one[600];
+    cull_data_request r;
+    cull_dataset     *train = NULL, *test = NULL;
+
+    (void)state;
+    (void)snprintf(root, sizeof root, "%s/reviews", folder);
+    (void)snprintf(one, sizeof one, "%s/one", folder);
+    make_folders(root);
+    assert_int_equal(0, mkdir(one, 0777));
+    assert_int_equal(0, mkdir(path_in(folder, "one/pos"), 0777));
+    put_file(path_in(folder, "one/pos/1.txt"), "good", 4);
+    r = request_of(root);
+    assert_ok(cull_data_open(&r, &train));
+    r.name = one;
+    assert_fails(CULL_BAD_FILE, "holds one class alone, 'pos'", cull_data_open(&r, &test));
+    assert_ok(cull_data_open_test(&r, train, &test));
+    assert_ok(cull_data_adopt(test, train));
+    assert_int_equal(1, cull_data_labels(test)[0]);
+    cull_data_close(train);
+    cull_data_close(test);
+}
+
 static void keys_that_texts_need_and_others_refuse(void **state)
 {
     char              root[600];
@@ -332,6 +357,30 @@ static void tables_and_json_lines_hold_the_same_texts(void **state)
     cull_data_close(again);
 }
 
+static void texts_to_be_predicted_may_have_any_label(void **state)
+{
+    static const char rows[] = "text,label\ngood,\nbad,maybe\n";
+    static const char objects[] = "{\"text\": \"good\", \"label\": null}\n"
+                                  "{\"text\": \"bad\", \"label\": [1]}\n";
+    cull_data_request r = request_of("t");
+    cull_dataset     *train = NULL, *set = NULL;
+
+    (void)state;
+    assert_ok(parse(cull_data_csv_texts_parse, table, strlen(table), &r, NULL, &train));
+    r.unlabelled = true;
+    for (int i = 0; i < 2; i++) {
+        const char *text = i ? objects : rows;
+
+        assert_ok(parse(i ? cull_data_json_lines_parse : cull_data_csv_texts_parse, text,
+                        strlen(text), &r, train, &set));
+        assert_true(set->unlabelled);
+        assert_int_equal(2, set->count);
+        assert_int_equal(0, cull_data_labels(set)[1]);
+        cull_data_close(set);
+    }
+    cull_data_close(train);
+}
+
 static void labels_of_json_may_be_numbers(void **state)
 {
     static const char text[] = "{\"t\": \"good\", \"c\": 2, \"p\": 1.5, \"q\": -1}\n"
@@ -375,7 +424,11 @@ static void wrong_lines_are_told_with_their_number(void **state)
          "line 3, column 'label'", CULL_BAD_FILE},
         {true, "{\"text\": \"a\", \"label\": [0]}", NULL, NULL,
          "\"label\" is neither a text nor a number", CULL_BAD_FILE},
-        {true, "{\"text\": \"a\", \"label\": 0}", "label,text", NULL, "a class is one",
+        {true, "{\"text\": \"a\", \"label\": 0}", "label, y", NULL, "a class is one",
+         CULL_BAD_OPTION},
+        {true, "{\"text\": \"a\", \"label\": 0}", "text", NULL,
+         "\"text\" of t holds the texts; name the field to be learned", CULL_BAD_OPTION},
+        {true, "{\"text\": \"a\", \"label\": 0}", "label ,label", NULL, "names \"label\" twice",
          CULL_BAD_OPTION},
         {false, "text,label\na,b,c\n", NULL, NULL, "stands in quotes", CULL_BAD_FILE},
         {false, "review,label\na,0\n", NULL, NULL, "has no column 'text'", CULL_BAD_OPTION},
@@ -599,8 +652,10 @@ int main(void)
         cmocka_unit_test(tokenizers_of_other_kinds_are_refused_with_what_they_are),
         cmocka_unit_test(a_folder_may_hold_either_and_say_how),
         cmocka_unit_test(folders_of_texts_have_their_classes_names),
+        cmocka_unit_test(a_test_set_may_be_of_one_class),
         cmocka_unit_test(keys_that_texts_need_and_others_refuse),
         cmocka_unit_test(tables_and_json_lines_hold_the_same_texts),
+        cmocka_unit_test(texts_to_be_predicted_may_have_any_label),
         cmocka_unit_test(labels_of_json_may_be_numbers),
         cmocka_unit_test(wrong_lines_are_told_with_their_number),
         cmocka_unit_test(texts_of_any_size_have_a_result),

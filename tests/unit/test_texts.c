@@ -17,6 +17,20 @@ static void capitals_of_ascii_do_not_matter(void **state)
     assert_int_equal('z', cull_text_small('Z'));
 }
 
+static void a_list_is_sorted_by_its_bytes(void **state)
+{
+    static const char *const met[] = {"b", "\xc3\xa4", "B", "a", "ab", ""};
+    static const char *const sorted[] = {"", "B", "a", "ab", "b", "\xc3\xa4"};
+    cull_texts               list = {0};
+
+    (void)state;
+    cull_texts_sort(&list);
+    for (size_t i = 0; i < 6; i++) assert_ok(cull_texts_add(&list, met[i], strlen(met[i])));
+    cull_texts_sort(&list);
+    for (size_t i = 0; i < 6; i++) assert_string_equal(sorted[i], list.text[i]);
+    cull_texts_clear(&list);
+}
+
 static void clean_is_utf8_without_control_characters(void **state)
 {
     static const char *const clean[] = {
@@ -84,6 +98,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(capitals_of_ascii_do_not_matter),
+        cmocka_unit_test(a_list_is_sorted_by_its_bytes),
         cmocka_unit_test(clean_is_utf8_without_control_characters),
         cmocka_unit_test(what_is_shown_is_short_and_clean),
         cmocka_unit_test(a_sentence_never_holds_what_a_terminal_would_obey),

@@ -1,5 +1,5 @@
 /* tests/unit/test_verdict.c - what the referee says, and when. */
-#include "lab/compare/verdict.h"
+#include "records/judge/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

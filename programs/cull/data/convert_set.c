@@ -49,10 +49,10 @@ static bool tell(void *context, const cull_data_progress *p)
     if (asked_to_end) return false;
     if (time < c->next) return true;
     c->next = time + (c->terminal ? REDRAW : SAY);
-    (void)snprintf(line, sizeof line, "%s %llu/%llu examples, %.0f %%, %.1f s",
-                   p->role == CULL_DATA_TEST ? "test" : "train", (unsigned long long)p->done,
-                   (unsigned long long)p->count, 100. * (double)p->done / (double)p->count,
-                   seconds);
+    (void)snprintf(line, sizeof line, "%s%s %llu/%llu examples, %.0f %%, %.1f s",
+                   p->reading ? "reading " : "", p->role == CULL_DATA_TEST ? "test" : "train",
+                   (unsigned long long)p->done, (unsigned long long)p->count,
+                   100. * (double)p->done / (double)p->count, seconds);
     if (c->terminal)
         draw_line(line);
     else
@@ -75,9 +75,10 @@ static int complain_converting(cull_status status)
 int convert_set(const data_arguments *a)
 {
     struct course        course = {.terminal = isatty(STDERR_FILENO) != 0, .start = now()};
-    cull_data_conversion options = {.one_role = a->role != NULL, .tell = tell, .context = &course};
-    cull_data_request    request = a->request;
-    cull_status          status = CULL_OK;
+    cull_data_conversion options = {
+        .one_role = a->role != NULL, .tell = tell, .context = &course, .warn = say_warning};
+    cull_data_request request = a->request;
+    cull_status       status = CULL_OK;
 
     if (!a->out)
         return complain(END_USAGE, "Name a folder, or a file that ends in .npz, with -o.",

@@ -31,9 +31,9 @@ int complain_data(cull_status status)
 {
     if (status == CULL_UNKNOWN_SET) return complain_set();
     if (status == CULL_BAD_OPTION)
-        return complain_last(END_USAGE, "The flags --size, --fit, --layout, --label, --text, "
-                                        "--tokenizer, --length and --loss stand for data.size, "
-                                        "data.fit and so on, and model.loss.");
+        return complain_last(END_USAGE, "The flags --size, --fit, --layout, --label, --missing, "
+                                        "--text, --tokenizer, --length and --loss stand for "
+                                        "data.size, data.fit and so on, and model.loss.");
     if (status == CULL_BAD_ARGUMENT) return complain_last(END_USAGE, "See cull data list.");
     return complain_last(END_FAILED, "docs/formats.md says which files are read, and from where.");
 }
@@ -155,7 +155,9 @@ static void print_summary(cull_data_role role, const cull_data_summary *s,
                           const cull_data_summary *train)
 {
     (void)printf("%-5s %zu examples", roles[role], s->count);
-    if (s->most) (void)printf(" of %zu classes (%zu to %zu each)", s->classes, s->fewest, s->most);
+    if (s->most)
+        (void)printf(" of %zu class%s (%zu to %zu each)", s->classes, s->classes == 1 ? "" : "es",
+                     s->fewest, s->most);
     if (s->target == CULL_TARGET_REAL)
         (void)printf(" of %zu number%s", s->classes, s->classes == 1 ? "" : "s");
     if (s->target == CULL_TARGET_CLASSES)

@@ -65,6 +65,7 @@ static void put_usage(const char *usage)
         const char *text = line + (strncmp(line, "usage:", 6) == 0 ? 6 : 0);
 
         text += strspn(text, " ");
+        if (strncmp(text, "cull ", 5) != 0) put_text("         "); /* goes on from above */
         put(text, strcspn(text, "\n"));
         (void)printf("\n");
     }
@@ -175,6 +176,29 @@ static void put_key(const cull_option_spec *option)
     (void)printf("\n");
 }
 
+/* A layer with its options, each with what it is without it; those that are needed stand alone. */
+static void put_layer(const char *layer)
+{
+    const cull_option_spec *option = NULL;
+
+    (void)printf(".TP\n\\fB");
+    put_text(layer);
+    (void)printf("\\fR");
+    for (size_t i = 0; (option = cull_recipe_layer_option_at(layer, i)); i++) {
+        (void)printf("%s", i ? ", " : ": {");
+        put_text(option->key);
+        if (*option->fallback) (void)printf(": ");
+        put_text(option->fallback);
+    }
+    (void)printf("%s\n", cull_recipe_layer_option_at(layer, 0) ? "}" : "");
+    put_text(cull_recipe_layer_doc(layer));
+    if (cull_recipe_layer_alone(layer)) {
+        (void)printf("; a value by itself is its ");
+        put_text(cull_recipe_layer_alone(layer));
+    }
+    (void)printf("\n");
+}
+
 static int print_recipe(void)
 {
     const cull_option_spec *option = NULL;
@@ -197,6 +221,8 @@ static int print_recipe(void)
         }
         put_key(option);
     }
+    (void)printf(".SH layers of model.layers\n");
+    for (size_t i = 0; cull_recipe_layer_at(i); i++) put_layer(cull_recipe_layer_at(i));
     put_see_also("recipe");
     return END_WELL;
 }

@@ -3,12 +3,22 @@
 
 #include "pages/pages.h"
 
+/* Behind blanks; where a line is broken, on the indented rest of it. */
+static const char *skip(const char *at)
+{
+    size_t blanks = 0;
+
+    at += strspn(at, " ");
+    if (*at == '\n') blanks = strspn(at + 1, " ");
+    return blanks && strncmp(at + 1 + blanks, "cull ", 5) != 0 ? at + 1 + blanks : at;
+}
+
 /* The next word of a line, without the brackets around it; false at the line's end. */
 static bool next_word(const char **at, char *out, size_t room, bool *optional)
 {
     size_t length = 0;
 
-    *at += strspn(*at, " ");
+    *at = skip(*at);
     if (**at == '[') {
         *optional = true;
         ++*at;

@@ -10,7 +10,7 @@
 struct arguments {
     const char *subset, *until;
     bool        list, all, controls;
-    uint64_t    epochs, seeds;
+    uint64_t    epochs, seeds, batches;
     all_wish    wish;
 };
 
@@ -137,16 +137,17 @@ static int scale_epochs(reproduction *r, const cull_recipe *recipe)
 /* Before anything is announced: are the files there? */
 static int check_data(const reproduction *r, const cull_recipe *recipe)
 {
-    const char       *name = cull_recipe_value(recipe, "data.name");
-    const char       *root = cull_recipe_value(recipe, "data.root");
-    cull_data_listing listing = {0};
+    const char *missing = missing_of(recipe);
 
-    for (size_t i = 0; cull_data_list(root[0] ? root : NULL, i, &listing); i++)
-        if (strcmp(listing.name, name) == 0 && !(listing.train && listing.test))
-            return complain(END_FAILED, "Let CULL_DATA name the folder that holds the sets.",
-                            "%s needs the data set %s, which is not on this machine",
-                            r->entry->name, name);
-    return END_WELL;
+    if (!missing) return END_WELL;
+    if (strchr(missing, '/'))
+        return complain(END_FAILED,
+                        "Have it there, or where the command is started; or name it in a copy of "
+                        "the recipes: --recipes COPY.",
+                        "%s needs %s, which is not on this machine", r->entry->name, missing);
+    return complain(END_FAILED, "Let CULL_DATA name the folder that holds the sets.",
+                    "%s needs the data set %s, which is not on this machine", r->entry->name,
+                    missing);
 }
 
 /* The recipe, checked with every change. */
@@ -171,10 +172,12 @@ static int prepare(reproduction *r)
 
 static bool is_same(const cull_reproduction_scale *a, const cull_reproduction_scale *b)
 {
-    return a->epochs == b->epochs && a->subset == b->subset && a->seeds == b->seeds;
+    return a->epochs == b->epochs && a->subset == b->subset && a->seeds == b->seeds &&
+           a->batches == b->batches;
 }
 
-/* As it was begun; or, where the user says how, so: then what was begun otherwise is not it. */
+/* As it was begun, or as another figure has left all of its runs; or, where the user says how, so:
+ * then what was begun otherwise is not it. */
 int open_entry(const cull_reproduction *entry, const all_wish *wish, reproduction *r)
 {
     cull_figure_state *s = &r->state;
@@ -182,11 +185,12 @@ int open_entry(const cull_reproduction *entry, const all_wish *wish, reproductio
 
     r->entry = entry;
     if (status != CULL_OK) return complain_last(END_FAILED, "Give another --out.");
+    if (!wish->scaled && !s->begun)
+        status = cull_figure_shared(entry, r->recipes, r->root, s, &r->whose);
+    if (status != CULL_OK) return complain_run(status);
     if (wish->scaled || !s->begun) {
-        if (!is_same(&s->scale, &wish->scale) || s->batches != wish->batches)
-            s->begun = s->done = false;
+        if (!is_same(&s->scale, &wish->scale)) s->begun = s->done = false;
         s->scale = wish->scale;
-        s->batches = wish->batches;
     }
     return prepare(r);
 }
@@ -197,6 +201,8 @@ static void announce(const reproduction *r)
     const cull_reproduction_scale *s = &r->state.scale;
 
     bool fewer = s->seeds && s->seeds < e->seeds, shorter = s->epochs < 1, part = s->subset < 1;
+
+    if (r->whose) (void)printf("all runs of %s are runs of %s\n", e->name, r->whose->name);
 
     (void)printf("%s: %s, %s\nthe paper: %s\nhere: %s", e->name, e->number, e->title, e->claim,
                  r->recipe);
@@ -254,17 +260,15 @@ static int plan_entry(const reproduction *r)
 
     announce(r);
     if (r->controls) return reproduce_compare(r);
-    if (r->entry->kind == CULL_REPRODUCE_TRAIN)
-        end = print_plan(r, &p);
-    else if (r->entry->kind == CULL_REPRODUCE_PROBE)
-        (void)printf("would probe %s at %s over %llu minibatches\n", r->entry->strategies,
-                     r->entry->keep,
-                     (unsigned long long)(r->state.batches ? r->state.batches : 200));
-    else
-        (void)printf("would %s %s\n",
-                     r->entry->kind == CULL_REPRODUCE_TIME ? "time steps of the recipe with"
-                                                           : "train and look at",
+    if (r->entry->kind == CULL_REPRODUCE_PROBE)
+        (void)printf(
+            "would probe %s at %s over %llu minibatches\n", r->entry->strategies, r->entry->keep,
+            (unsigned long long)(r->state.scale.batches ? r->state.scale.batches
+                                                        : cull_reproduction_batches(r->entry)));
+    else if (r->entry->kind == CULL_REPRODUCE_TIME)
+        (void)printf("would time steps of the recipe with %s\n",
                      r->entry->strategies ? r->entry->strategies : "nothing selected");
+    end = print_plan(r, &p);
     clear_prices(&p);
     return end ? end : end_output(END_WELL);
 }
@@ -348,8 +352,9 @@ static int read_wish(struct arguments *a)
 {
     char *rest = NULL;
 
-    a->wish.scale = (cull_reproduction_scale){.epochs = 1, .subset = 1, .seeds = a->seeds};
-    a->wish.scaled = a->epochs || a->seeds || a->subset || a->wish.batches;
+    a->wish.scale = (cull_reproduction_scale){
+        .epochs = 1, .subset = 1, .seeds = a->seeds, .batches = a->batches};
+    a->wish.scaled = a->epochs || a->seeds || a->subset || a->batches;
     if (a->subset) {
         a->wish.scale.subset = strtod(a->subset, &rest);
         if (*rest || !(a->wish.scale.subset > 0 && a->wish.scale.subset <= 1))
@@ -396,7 +401,7 @@ int cmd_reproduce(int argc, char **argv)
                     {"--epochs", FLAG_NUMBER, "N", "train so many (the paper's)", &a.epochs, 0},
                     {"--seeds", FLAG_NUMBER, "N", "so many runs of each arm (the paper's)", &a.seeds, 0},
                     {"--subset", FLAG_TEXT, "SHARE", "of the training examples (1)", &a.subset, 0},
-                    {"--batches", FLAG_NUMBER, "N", "minibatches of a probe (200)", &a.wish.batches, 0},
+                    {"--batches", FLAG_NUMBER, "N", "minibatches of a probe (200)", &a.batches, 0},
                     {"--controls", FLAG_SWITCH, NULL, "compare with controls of equal cost", &a.controls, 0},
                     {"--out", FLAG_TEXT, "DIR", "for the files (runs/PAPER)", &a.wish.out, 0},
                     {"--recipes", FLAG_TEXT, "DIR", "where the recipes lie (recipes/reproduce)",

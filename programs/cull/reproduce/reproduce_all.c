@@ -13,17 +13,19 @@
 #include "compare/compare_parts.h"
 #include "reproduce/reproduce_parts.h"
 
-enum { SHARE = 6, MOST = 256 }; /* a figure takes a sixth of the time */
+enum { SHARE = 6, MOST = 256, LEAST_BATCHES = 5 }; /* a figure takes a sixth of the time */
 
 /* From the paper's down: what is told least is shed first. Seeds 0: the paper's. */
 static const cull_reproduction_scale ladder[] = {
-    {1, 1, 0},    {.5, 1, 0},   {.2, 1, 3},   {.1, 1, 3},     {.05, 1, 3},    {.05, 1, 2},
-    {.05, .5, 2}, {.02, .2, 2}, {.01, .1, 2}, {.005, .05, 2}, {.005, .02, 1}, {.001, .01, 1},
+    {1, 1, 0, 0},    {.5, 1, 0, 0},     {.2, 1, 3, 0},     {.1, 1, 3, 0},
+    {.05, 1, 3, 0},  {.05, 1, 2, 0},    {.05, .5, 2, 0},   {.02, .2, 2, 0},
+    {.01, .1, 2, 0}, {.005, .05, 2, 0}, {.005, .02, 1, 0}, {.001, .01, 1, 0},
 };
 
 struct item {
     const cull_reproduction *entry;
-    double                   seconds; /* that are left to do; NaN: not known */
+    const cull_reproduction *whose;   /* all of its runs are there as this one's; or NULL */
+    double                   seconds; /* that are left to do; NaN: not known              */
     cull_figure_state        state;
     bool                     left_out; /* it does not fit the time at all, or cannot be done */
 };
@@ -43,9 +45,9 @@ static void root_for(const struct yard *y, const cull_reproduction *entry, char 
     root_of(y->wish, paper, out, room);
 }
 
-/* What it takes at a scale; figures without arms take a minute or two, which is not looked at. */
+/* What it takes at a scale; once: without runs that were priced before. */
 static int price_at(struct yard *y, const struct item *item, const cull_reproduction_scale *scale,
-                    double *out)
+                    bool once, double *out)
 {
     char         root[MOST_WORD];
     cull_figure *figure = NULL;
@@ -53,20 +55,27 @@ static int price_at(struct yard *y, const struct item *item, const cull_reproduc
     int          end = END_WELL;
 
     *out = 0;
-    if (item->entry->kind != CULL_REPRODUCE_TRAIN) return END_WELL;
+    if (item->entry->kind != CULL_REPRODUCE_TRAIN && item->state.done) return END_WELL;
     root_for(y, item->entry, root, sizeof root);
     status = cull_figure_open(item->entry, scale, y->wish->recipes, root, &figure);
-    end = status == CULL_OK ? price_figure(figure, &y->prices, out) : complain_run(status);
+    end = status == CULL_OK ? price_figure(figure, &y->prices, once, out) : complain_run(status);
     cull_figure_close(figure);
     return end;
 }
 
-/* The paper's seeds, where those are fewer. */
+/* The paper's seeds, where those are fewer. A probe trains nothing, and looks at fewer minibatches;
+ * what is timed is the same at any scale. */
 static cull_reproduction_scale rung(const cull_reproduction *entry, size_t i)
 {
     cull_reproduction_scale scale = ladder[i];
+    uint64_t                batches = cull_reproduction_batches(entry);
 
     if (scale.seeds >= entry->seeds) scale.seeds = 0;
+    if (batches && scale.subset < 1)
+        scale.batches = (uint64_t)fmax(LEAST_BATCHES, round((double)batches * scale.subset));
+    if (entry->kind == CULL_REPRODUCE_PROBE) scale.epochs = 1;
+    if (entry->kind == CULL_REPRODUCE_TIME)
+        scale = (cull_reproduction_scale){.epochs = 1, .subset = 1};
     return scale;
 }
 
@@ -77,34 +86,26 @@ static int choose_scale(struct yard *y, struct item *item)
 
     if (item->state.begun || y->wish->scaled) {
         if (!item->state.begun) item->state.scale = y->wish->scale;
-        return price_at(y, item, &item->state.scale, &item->seconds);
+        return price_at(y, item, &item->state.scale, false, &item->seconds);
     }
     for (size_t i = 0; !end && i < sizeof ladder / sizeof *ladder; i++) {
         item->state.scale = rung(item->entry, i);
-        end = price_at(y, item, &item->state.scale, &item->seconds);
+        end = price_at(y, item, &item->state.scale, false, &item->seconds);
         if (!(item->seconds > budget)) return end;
     }
     item->left_out = true;
     return end;
 }
 
-/* Is its set on this machine? */
+/* Is what it needs on this machine? */
 static bool has_data(const struct yard *y, const cull_reproduction *entry)
 {
-    char              path[MOST_WORD];
-    cull_recipe      *recipe = NULL;
-    cull_data_listing listing = {0};
-    bool              there = true;
+    char         path[MOST_WORD];
+    cull_recipe *recipe = NULL;
+    bool         there = false;
 
     (void)snprintf(path, sizeof path, "%.600s/%.500s", y->wish->recipes, entry->recipe);
-    if (cull_recipe_open(path, NULL, 0, &recipe) != CULL_OK) return false;
-    for (size_t i = 0; cull_data_list(cull_recipe_value(recipe, "data.root")[0]
-                                          ? cull_recipe_value(recipe, "data.root")
-                                          : NULL,
-                                      i, &listing);
-         i++)
-        if (strcmp(listing.name, cull_recipe_value(recipe, "data.name")) == 0)
-            there = listing.train && listing.test;
+    if (cull_recipe_open(path, NULL, 0, &recipe) == CULL_OK) there = missing_of(recipe) == NULL;
     cull_recipe_close(recipe);
     return there;
 }
@@ -130,6 +131,10 @@ static int gather(struct yard *y)
         root_for(y, entry, root, sizeof root);
         if (cull_figure_read(entry, root, &item->state) != CULL_OK)
             return complain_last(END_FAILED, "Give another --out.");
+        if (!item->state.begun && !y->wish->scaled &&
+            cull_figure_shared(entry, y->wish->recipes, root, &item->state, &item->whose) !=
+                CULL_OK)
+            return complain_last(END_FAILED, "Give another --out.");
         if (choose_scale(y, item) != END_WELL) { /* why was said, and the others go on */
             (void)fprintf(stderr, "%s is left out.\n", entry->name);
             item->left_out = true;
@@ -142,7 +147,7 @@ static int gather(struct yard *y)
     return END_WELL;
 }
 
-/* Those that train nothing first, then by what is left to do. */
+/* By what is left to do. */
 static int by_size(const void *a, const void *b)
 {
     const struct item *p = a, *q = b;
@@ -163,31 +168,32 @@ static void print_item(const struct item *item)
     const cull_reproduction_scale *s = &item->state.scale;
 
     (void)printf("%-29s", item->entry->name);
-    if (is_done(item)) {
+    if (is_done(item))
         (void)printf(" %9s", "done");
-    } else if (item->entry->kind == CULL_REPRODUCE_TRAIN) {
+    else
         (void)printf(" %9.3f", item->seconds / 3600);
-    } else {
-        (void)printf(" %9s", "-");
-    }
     (void)printf("  %6.3g %% %5llu %6.3g %%%s\n", 100 * s->epochs,
                  (unsigned long long)(s->seeds ? s->seeds : item->entry->seeds), 100 * s->subset,
                  item->left_out ? "  left out: it does not fit" : "");
 }
 
-static int print_all(const struct yard *y)
+static int print_all(struct yard *y)
 {
-    double sum = 0;
+    double sum = 0, seconds = 0;
+    int    end = END_WELL;
 
     (void)printf("%-29s %9s  %8s %5s %8s\n", "figure", "hours", "epochs", "seeds", "examples");
-    for (size_t i = 0; i < y->count; i++) {
+    for (size_t i = 0; !end && i < y->count; i++) {
         print_item(&y->item[i]);
-        if (!y->item[i].left_out && y->item[i].seconds > 0) sum += y->item[i].seconds;
+        if (y->item[i].left_out) continue;
+        end = price_at(y, &y->item[i], &y->item[i].state.scale, true, &seconds);
+        sum += seconds;
     }
-    (void)printf("all of them: %.1f hours on this machine where no runs were shared, by steps of "
-                 "full training; what choosing itself takes is not in it\n",
-                 sum / 3600);
-    return end_output(END_WELL);
+    (void)printf(
+        "all of them: %.1f hours on this machine, runs of several figures counted once, by "
+        "steps of full training; what choosing itself takes is not in it\n",
+        sum / 3600);
+    return end ? end : end_output(END_WELL);
 }
 
 static int do_item(const struct yard *y, const struct item *item)
@@ -201,7 +207,7 @@ static int do_item(const struct yard *y, const struct item *item)
     root_for(y, item->entry, root, sizeof root);
     wish.scale = item->state.scale;
     wish.scaled = true;
-    wish.batches = item->state.begun ? item->state.batches : wish.batches;
+    r.whose = item->whose;
     end = open_entry(item->entry, &wish, &r);
     if (!end) end = do_entry(&r, &done);
     (void)printf("\n");

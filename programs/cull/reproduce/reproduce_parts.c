@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compare/compare_parts.h"
 
@@ -45,6 +46,26 @@ int open_changed(const reproduction *r, const words *more, cull_recipe **out)
     if (!end) end = complain_run(cull_recipe_open(path, all.option, all.count, out));
     clear_changes(&all);
     return end;
+}
+
+const char *missing_of(const cull_recipe *recipe)
+{
+    static const char *const paths[] = {"data.name", "data.tokenizer", "model.path"};
+
+    const char       *name = cull_recipe_value(recipe, "data.name");
+    const char       *root = cull_recipe_value(recipe, "data.root");
+    cull_data_listing listing = {0};
+    bool              listed = false;
+
+    for (size_t i = 0; !listed && cull_data_list(root[0] ? root : NULL, i, &listing); i++)
+        listed = strcmp(listing.name, name) == 0;
+    if (listed && !(listing.train && listing.test)) return name;
+    for (size_t i = listed; i < sizeof paths / sizeof *paths; i++) {
+        const char *path = cull_recipe_value(recipe, paths[i]);
+
+        if (path[0] && access(path, R_OK) != 0) return path;
+    }
+    return NULL;
 }
 
 bool list_part(const char *list, size_t i, char *out, size_t room)

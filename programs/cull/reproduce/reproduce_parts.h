@@ -25,6 +25,7 @@ typedef struct reproduction {
     char                     recipe[MOST_WORD];
     double                   until;          /* by compare_now(); 0: whenever                */
     bool                     plan, controls; /* run nothing; with the referee's controls     */
+    const cull_reproduction *whose;          /* all of its runs are there as this one's      */
     words                    changes;        /* to the recipe, of figures without arms       */
 } reproduction;
 
@@ -33,6 +34,10 @@ bool must_end(const reproduction *r);
 
 /* The recipe with its changes and others, "key=value" each; NULL: none. Returns an exit status. */
 int open_changed(const reproduction *r, const words *more, cull_recipe **out);
+
+/* What a recipe needs and is not on this machine: a data set by its name, or a path; NULL: all is
+ * there. The recipe's own text. */
+const char *missing_of(const cull_recipe *recipe);
 
 /* Part i of a list with commas; false when there are fewer. */
 bool list_part(const char *list, size_t i, char *out, size_t room);
@@ -63,11 +68,14 @@ int reproduce_time(const reproduction *r, bool *done);
 typedef struct prices {
     cull_figure_costs *costs;
     size_t             count, room;
+    char             **run; /* [runs] folders of runs that were priced once */
+    size_t             runs, run_room;
 } prices;
 
 void clear_prices(prices *p);
-/* Seconds that the runs of a figure which are not finished will take; NaN: it has no arms. */
-int price_figure(const cull_figure *figure, prices *p, double *out);
+/* Seconds that a figure's runs which are not finished will take, or what is done in their place;
+ * once: without runs that were priced so before. */
+int price_figure(const cull_figure *figure, prices *p, bool once, double *out);
 /* The table of a plan: arms, runs, what they will take. */
 int print_plan(const reproduction *r, prices *p);
 
@@ -81,8 +89,7 @@ typedef struct all_wish {
     const char             *recipes, *out; /* NULL: as usual                       */
     const char             *paper;         /* NULL: every one                      */
     cull_reproduction_scale scale;
-    bool                    scaled; /* by the user                          */
-    uint64_t                batches;
+    bool                    scaled;         /* by the user                          */
     double                  seconds, until; /* for all of it; 0: whenever           */
     bool                    plan;
 } all_wish;

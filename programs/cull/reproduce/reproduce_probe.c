@@ -26,7 +26,7 @@ static bool stop(void *context)
 int reproduce_probe(const reproduction *r, bool *done)
 {
     struct passes      passes = {.r = r, .terminal = isatty(STDERR_FILENO) != 0};
-    cull_probe_options options = {.batches = (size_t)r->state.batches,
+    cull_probe_options options = {.batches = (size_t)r->state.scale.batches,
                                   .folder = r->state.folder,
                                   .tell = tell,
                                   .stop = stop,

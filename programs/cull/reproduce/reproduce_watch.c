@@ -11,8 +11,6 @@
 #include "probe/probe_print.h"
 #include "reproduce/reproduce_watch.h"
 
-enum { WATCH_BATCHES = 20 };
-
 static void tell(void *context, const cull_run_news *news)
 {
     struct watch *w = context;
@@ -52,11 +50,14 @@ static cull_point spread_point(const char *panel, const char *series, double epo
 
 static int look_gradients(struct watch *w)
 {
-    cull_probe_options options = {.weights = w->weights,
-                                  .batches = w->r->state.batches ? (size_t)w->r->state.batches
-                                                                 : WATCH_BATCHES};
-    cull_probe_result  result = {0};
-    int                end = take_probe(w->r->entry->strategies, w->r->entry->keep, &options);
+    const cull_reproduction_scale *scale = &w->r->state.scale;
+
+    cull_probe_options options = {
+        .weights = w->weights,
+        .batches =
+            (size_t)(scale->batches ? scale->batches : cull_reproduction_batches(w->r->entry))};
+    cull_probe_result result = {0};
+    int               end = take_probe(w->r->entry->strategies, w->r->entry->keep, &options);
 
     if (!end) end = complain_run(cull_probe(w->recipe, &options, &result));
     for (size_t i = 0; !end && i < result.arms; i++) {

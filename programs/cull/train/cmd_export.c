@@ -62,6 +62,9 @@ static int export(const struct arguments *a, const char *run)
                                        "Give the folder of a run that has ended; cull train RUN "
                                        "--resume goes on with one."},
                                       {CULL_BAD_ARGUMENT, END_USAGE, "Leave out --keep."},
+                                      {CULL_DIFFERS, END_FAILED,
+                                       "Bring back what it was trained on, or write a .npz file, "
+                                       "which holds rows and no names."},
                                       {CULL_OK, END_FAILED, NULL}};
     bool                arrays = a->out && table_is(a->out, ".npz");
     cull_chosen         chosen = {0};

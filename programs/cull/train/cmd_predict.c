@@ -113,15 +113,16 @@ static bool keep(struct kept *k, const cull_predicted *p, bool all)
 static bool tell(void *context, const cull_predicted *p)
 {
     struct telling *t = context;
-    bool            whole = t->a->all || p->target != CULL_TARGET_CLASS;
+    bool            whole = t->a->all || p->target != CULL_TARGET_CLASS, first = !t->begun;
 
+    for (size_t i = 0; first && i < p->warnings; i++) say_warning(NULL, p->warning[i]);
+    t->begun = true;
     if (t->arrays) {
         if (keep(&t->kept, p, whole)) return true;
         t->end = complain(END_FAILED, "Write a .csv file: it needs no memory.", "no memory");
         return false;
     }
-    if (!t->begun) put_head(t, p);
-    t->begun = true;
+    if (first) put_head(t, p);
     for (size_t i = 0; i < p->count; i++) put_row(t, p, i);
     return table_goes_on(&t->table);
 }
@@ -147,7 +148,11 @@ static int predict(struct arguments *a, const cull_recipe *recipe, const char *d
     if (strcmp(a->role, "test") == 0) request.role = CULL_DATA_TEST;
     if (!t.arrays && (t.end = table_open(&t.table, a->out))) return t.end;
     status = cull_predict_set(recipe, a->found.weights, &request, tell, &t);
-    if (status != CULL_OK) t.end = complain_run(status);
+    if (status == CULL_IO)
+        t.end =
+            complain_last(END_FAILED, "Check both paths; cull data info DATA says what is in it.");
+    else if (status != CULL_OK)
+        t.end = complain_run(status);
     if (!t.end && t.arrays) t.end = write_arrays(&t.kept, a->out);
     if (!t.arrays) t.end = table_close(&t.table, t.end);
     free(t.kept.class);

@@ -80,7 +80,17 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What a recipe says of itself in its first line, up to the end of a sentence. */
+/* Up to the end of the sentence, or of what stands before a colon: no point of a file's name. */
+static size_t first_words(const char *text)
+{
+    size_t length = strcspn(text, ".:\n");
+
+    while (text[length] == '.' && text[length + 1] && !strchr(" \n", text[length + 1]))
+        length += 1 + strcspn(text + length + 1, ".:\n");
+    return length;
+}
+
+/* What a recipe says of itself in its first line. */
 static void print_first_line(const char *folder, const char *name)
 {
     char        path[2 * MOST_PATH], line[100] = "";
@@ -93,7 +103,7 @@ static void print_first_line(const char *folder, const char *name)
     if (file) (void)fclose(file);
     if (line[0] != '#') text = "";
     text += strspn(text, "# ");
-    (void)fprintf(stderr, "  %-28s %.*s\n", name, (int)strcspn(text, ":.\n"), text);
+    (void)fprintf(stderr, "  %-28s %.*s\n", name, (int)first_words(text), text);
 }
 
 static size_t read_names(const char *folder, char *names[MOST_RECIPES])

@@ -7,7 +7,7 @@
 /* What there are so many of to tell. */
 static const char *name_learned(const cull_run_outlook *o)
 {
-    if (o->target == CULL_TARGET_CLASS) return "classes";
+    if (o->target == CULL_TARGET_CLASS) return o->classes == 1 ? "class" : "classes";
     if (o->target == CULL_TARGET_CLASSES) return o->classes == 1 ? "label" : "labels";
     return o->classes == 1 ? "number to tell" : "numbers to tell";
 }

@@ -207,20 +207,28 @@ int complain_run(cull_status status)
     if (status == CULL_NO_MEMORY && strcmp(cull_last_subject(), "data.name") == 0)
         return complain_last(
             END_FAILED, "Give a set that fits, a device with more memory, or train.backend=cpu.");
+    if (status == CULL_IO && strncmp(cull_last_subject(), "data.", 5) == 0)
+        return complain_last(END_FAILED, "Give the path of your data, as data.name=PATH; cull data "
+                                         "info PATH says what is in it.");
     end = complain_by(remedies, status);
     if (end || status == CULL_OK) return end;
     if (status == CULL_UNKNOWN_SET) return complain_set();
     return status == CULL_UNKNOWN_MODEL ? complain_model() : complain_recipe(status);
 }
 
+/* With its ending, or without it, as one may call it. */
 static void try_recipe(void *context, const char *folder, const char *name)
 {
     search     *s = context;
     const char *before = s->best;
+    char        bare[MOST_TEXT];
+    size_t      length = strlen(name) - strlen(".yaml");
 
     (void)folder;
+    (void)snprintf(bare, sizeof bare, "%.*s", (int)length, name);
     try_word(s, name);
-    if (s->best != name) return;
+    if (!strchr(s->wrong, '.')) try_word(s, bare);
+    if (s->best == before) return;
     free((void *)(uintptr_t)before);
     s->best = strdup(name); /* the name is the caller's */
 }

@@ -1,4 +1,9 @@
-/* backend/cpu/nn_product.h - products of large matrices by oneDNN, on the thread that calls. */
+/*
+ * backend/cpu/nn_product.h - products of large matrices by oneDNN, on the thread that calls.
+ *
+ * The library's kernels let the stack's register point into memory of their own, so that the frame
+ * of a signal's handler would be written over what lies below it: the thread takes none meanwhile.
+ */
 #ifndef CULL_BACKEND_CPU_NN_PRODUCT_H
 #define CULL_BACKEND_CPU_NN_PRODUCT_H
 

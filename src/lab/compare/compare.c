@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/sized.h"
-#include "lab/compare/statistics.h"
+#include "records/judge/statistics.h"
 
 enum { MOST_JOBS = 256, MOST_ROUNDS = 8 };
 
@@ -269,6 +269,7 @@ static void take_full(cull_costs *costs, const cull_measured *m, size_t batch)
     costs->test = m->test;
     costs->classes = m->classes;
     costs->parameters = m->parameters;
+    costs->guess = m->guess;
     costs->start = m->start;
     costs->waited = m->waited;
     costs->load = m->load;

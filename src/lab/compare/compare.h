@@ -15,10 +15,10 @@
 #ifndef CULL_LAB_COMPARE_H
 #define CULL_LAB_COMPARE_H
 
-#include "lab/compare/advice.h"
 #include "lab/compare/arms.h"
-#include "lab/compare/verdict.h"
 #include "records/comparison.h"
+#include "records/judge/advice.h"
+#include "records/judge/verdict.h"
 #include "records/run.h"
 
 enum { CULL_COMPARE_FACTORS = 3, CULL_COMPARE_TITLE = 160, CULL_COMPARE_SEEDS = 1000 };

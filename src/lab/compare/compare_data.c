@@ -8,9 +8,11 @@
 
 static const char *const keys[] = {[CULL_DATA_TRAIN] = "data.name", [CULL_DATA_TEST] = "data.test"};
 
+/* Runs name the files by their whole paths. */
 static cull_status add_warning(cull_comparison *c, const char *text)
 {
-    if (cull_texts_find(&c->warnings, text) < c->warnings.count) return CULL_OK;
+    for (size_t i = 0; i < c->warnings.count; i++)
+        if (cull_records_texts_alike(c->warnings.text[i], text)) return CULL_OK;
     return cull_texts_add(&c->warnings, text, strlen(text));
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "lab/compare/compare.h"
-#include "lab/compare/statistics.h"
+#include "records/judge/statistics.h"
 
 enum { WILCOXON_FROM = 6 };
 #define OFF .03 /* a run whose counted work is off by more was not matched */

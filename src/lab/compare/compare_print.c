@@ -122,6 +122,7 @@ cull_status cull_compare_make_value(cull_comparison *c)
                                       .matched = c->costs.tokens > 0 ? "tokens" : "",
                                       .tokens = c->costs.tokens > 0 ? round(c->costs.tokens) : NAN,
                                       .test = (double)c->costs.test,
+                                      .guess = c->costs.guess > 0 ? 100 * c->costs.guess : NAN,
                                       .metric = cull_compare_yardstick(c)->key,
                                       .seeds = (size_t)c->seeds};
     TRY(cull_base_alloc(rows + c->arms.count * c->seeds, sizeof *v->text, "a result", &v->text));

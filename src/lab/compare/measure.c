@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/sized.h"
-#include "lab/compare/statistics.h"
 #include "lab/recipe/recipe.h"
+#include "records/judge/statistics.h"
 
 enum { FEWEST = 6, MOST = 200, MOST_EPOCHS = 1000, TOGETHER = 16 };
 
@@ -144,6 +144,7 @@ static cull_status measure(const cull_recipe *recipe, double seconds, bool still
     out->start = here ? cull_base_processor_seconds() - used : cull_base_seconds() - begun;
     if (still) t->learner.schedule.rate = t->learner.schedule.low = 0;
     t->books.meter.processor = setup.threads == 1;
+    TRY(cull_train_guess(setup.loss.kind, t->sets.test, &out->guess));
     TRY(measure_choice(t, out));
     out->tokens = mean_tokens(t);
     /* The first steps make plans and warm caches. */

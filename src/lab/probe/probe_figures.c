@@ -8,8 +8,8 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "lab/compare/statistics.h"
 #include "lab/probe/probe.h"
+#include "records/judge/statistics.h"
 
 #define Z95 1.959963984540054
 

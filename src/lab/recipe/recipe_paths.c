@@ -31,12 +31,13 @@ static bool is_there(const char *path)
 static bool is_strange_set(const cull_option_spec *spec, const char *value)
 {
     return names(spec, "set") && value[0] && !cull_data_is_known(value) &&
-           !cull_train_is_own(value);
+           !cull_train_is_own_data(value);
 }
 
 bool cull_recipe_is_path(const cull_option_spec *spec, const char *value)
 {
-    if (names(spec, "file") || names(spec, "folder")) return value[0] && !cull_train_is_own(value);
+    if (names(spec, "file") || names(spec, "folder"))
+        return value[0] && !cull_train_is_own_data(value);
     if (names(spec, "strategy")) return strchr(value, '/') != NULL;
     return is_strange_set(spec, value) && (strpbrk(value, "/.") || is_there(value));
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "lab/compare/statistics.h"
+#include "records/judge/statistics.h"
 
 cull_held cull_claim_side(const cull_claim *rule, double low, double high)
 {
@@ -90,7 +90,7 @@ static const struct {
     [CULL_CLAIM_SOONER] = {"times as soon at the target as full training", "", 2},
     [CULL_CLAIM_UPDATES] = {"times fewer updates to the target than full training", "", 2},
     [CULL_CLAIM_TRAINED] = {"examples trained until the target, of full training's", "", 2},
-    [CULL_CLAIM_FRONT] = {"share of the frontier", " %", 1},
+    [CULL_CLAIM_FRONT] = {"share of its seed’s frontier", " %", 1},
     [CULL_CLAIM_RANKS] = {"at the end", " points", 2},
     [CULL_CLAIM_WINS] = {"minibatches with an error below random's", " %", 1},
     [CULL_CLAIM_POINTS] = {"as drawn", "", 4},
@@ -127,6 +127,15 @@ static void say_number(struct text *t, const cull_claim *rule, const cull_claime
         say(t, ", p = %.3g", cull_stat_wilcoxon(difference, c->pairs));
 }
 
+/* "grad-match@20" is that at 20. */
+static void say_right(struct text *t, const char *right)
+{
+    size_t length = strcspn(right, "@");
+
+    say(t, " against %.*s%s%s", (int)length, right, right[length] ? " at " : "",
+        right[length] ? right + length + 1 : "");
+}
+
 static void say_rule(struct text *t, const cull_claim *rule, const cull_claimed *c,
                      const double *difference)
 {
@@ -135,12 +144,14 @@ static void say_rule(struct text *t, const cull_claim *rule, const cull_claimed 
 
     if (t->length) say(t, "\n");
     say(t, "%s", rule->left);
-    if (rule->right) say(t, " against %s", rule->right);
-    if (rule->at) say(t, ", %s", rule->at);
+    if (rule->right) say_right(t, rule->right);
+    if (rule->at) say(t, points ? ", %s" : ", at %s", rule->at);
     say(t, ", %s", words[rule->of].what);
     if (rule->target > 0) say(t, " (%g times the error it ends at)", rule->target);
     if (c->pairs == 0)
-        say(t, ": no numbers yet");
+        say(t, rule->target >= 1 && rule->of != CULL_CLAIM_POINTS
+                   ? ": no numbers, as runs are missing or full training is there at its first look"
+                   : ": no numbers yet");
     else
         say_number(t, rule, c, difference);
     if (c->pairs > 0)

@@ -3,7 +3,8 @@
  *
  * Seconds, joules and examples are those of the phases that are cost. An arm is held against the
  * full run of its seed and value; where that value has none, against the first full run of the
- * seed. A target that is never reached counts as infinitely late: a ratio of 0.
+ * seed. A target that is never reached counts as infinitely late: a ratio of 0. One that full
+ * training meets at its first look tells nothing: neither is known to come there sooner.
  */
 #include <math.h>
 #include <stdio.h>
@@ -110,6 +111,8 @@ static double against_full(const cull_claim *rule, const cull_records_run *run,
         return cull_records_spent(&full->info.work) / cull_records_spent(&run->info.work);
     if (rule->of == CULL_CLAIM_ENERGY)
         return joules_of(&full->info.work) / joules_of(&run->info.work);
+    if (cull_along_reach(full, by, rule->target * error) == full->curves.of[CULL_RECORDS_TEST].look)
+        return NAN;
     mine = spent_until(rule, run, rule->target * error);
     theirs = spent_until(rule, full, rule->target * error);
     return rule->of == CULL_CLAIM_TRAINED ? mine / theirs : theirs / mine;

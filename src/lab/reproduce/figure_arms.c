@@ -258,7 +258,7 @@ static cull_status add_arm(cull_figure *f, const struct asked *a, const char *st
     cull_status          status = CULL_OK;
     cull_figure_part     part = {.is = {.keep = NAN, .x = NAN, .full = strategy == NULL}};
     cull_figure_changes *c = &part.changes;
-    bool                 keeps = false;
+    bool                 keeps = false, by_keep = f->entry->drawing == CULL_DRAW_BY_KEEP;
     const char          *written = strategy ? strategy : "full";
 
     TRY(set(c, "train.keep", strlen("train.keep"), "latest")); /* enough to go on by */
@@ -272,8 +272,8 @@ static cull_status add_arm(cull_figure *f, const struct asked *a, const char *st
     (void)snprintf(part.is.series, sizeof part.is.series, "%.150s", written);
     if (strategy || !f->entry->vary || strncmp(f->entry->vary, "select.", strlen("select.")) != 0)
         (void)snprintf(part.is.value, sizeof part.is.value, "%s", a->value);
-    part.is.x = part.is.value[0] ? axis_of(part.is.value) : part.is.keep;
-    if (a->value[0] && keeps && f->entry->keep && strchr(f->entry->keep, ','))
+    part.is.x = part.is.value[0] && !by_keep ? axis_of(part.is.value) : part.is.keep;
+    if (a->value[0] && keeps && !by_keep && f->entry->keep && strchr(f->entry->keep, ','))
         (void)snprintf(part.is.series + strlen(part.is.series),
                        sizeof part.is.series - strlen(part.is.series), " keep=%g", keep);
     TRY(open_scaled(f, c, &part.recipe));
@@ -307,12 +307,30 @@ done:
     return status;
 }
 
+/* Runs that are looked at: where gradients are, one on everything; where exponents are, one of the
+ * first; else one of each. */
+static cull_status add_watched(cull_figure *f, const struct asked *a)
+{
+    cull_status status = CULL_OK;
+    char        strategy[TEXT];
+
+    if (f->entry->look == CULL_LOOK_GRADIENTS) return add_arm(f, a, NULL, NAN);
+    for (size_t s = 0; item_of(f->entry->strategies, s, strategy) &&
+                       !(s && f->entry->look == CULL_LOOK_SELECTIONS);
+         s++)
+        TRY(add_arm(f, a, strcmp(strategy, "full") == 0 ? NULL : strategy, NAN));
+done:
+    return status;
+}
+
 /* A value of what varies: "60+120+160" is the change key=60,120,160, "a key2=b" is two. */
 static cull_status add_value(cull_figure *f, struct asked *a)
 {
     cull_status status = CULL_OK;
     char        strategy[TEXT];
 
+    if (f->entry->kind == CULL_REPRODUCE_WATCH) return add_watched(f, a);
+    if (f->entry->kind != CULL_REPRODUCE_TRAIN) return add_arm(f, a, NULL, NAN);
     if (a->first || !f->entry->full_once) TRY(add_arm(f, a, NULL, NAN));
     for (size_t s = 0;
          (a->first || !f->entry->picks_once) && item_of(f->entry->strategies, s, strategy); s++)
@@ -356,14 +374,14 @@ cull_status cull_figure_open(const cull_reproduction *entry, const cull_reproduc
     cull_status  status = CULL_OK;
     cull_figure *f = NULL;
 
-    if (entry->kind != CULL_REPRODUCE_TRAIN)
-        FAIL(CULL_BAD_ARGUMENT, "%s asks for no runs", entry->name);
+    if (entry->kind == CULL_REPRODUCE_NOT)
+        FAIL(CULL_BAD_ARGUMENT, "%s is not built: %s", entry->name, entry->missing);
     if (!(scale->epochs > 0 && scale->epochs <= 1 && scale->subset > 0 && scale->subset <= 1))
         FAIL(CULL_BAD_OPTION, "a figure is scaled by shares above 0 and up to 1");
     TRY(cull_base_alloc(1, sizeof *f, "a figure", &f));
     f->entry = entry;
     f->scale = *scale;
-    f->seeds = scale->seeds ? scale->seeds : entry->seeds;
+    f->seeds = scale->seeds && entry->kind == CULL_REPRODUCE_TRAIN ? scale->seeds : entry->seeds;
     if (snprintf(f->root, sizeof f->root, "%s", root) >= CULL_DATA_PATH - 200)
         FAIL(CULL_IO, "%.100s...: the name is too long", root);
     TRY(cull_base_join(recipes, entry->recipe, f->path));

@@ -3,6 +3,7 @@
  *
  *     figure_arms.c    strategies x shares x values, as arms with a recipe each
  *     figure_price.c   what a run of one will take
+ *     figure_shared.c  whose runs are another figure's
  *     claim.c          a claim, judged by numbers
  *     claim_numbers.c  the numbers, out of the folders
  *     paper.c          figures of a paper, as its page is made of them

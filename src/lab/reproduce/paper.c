@@ -70,8 +70,8 @@ cull_status cull_figure_read(const cull_reproduction *entry, const char *root,
     TRY(cull_records_figure_read(out->folder, &is, &out->begun));
     if (!out->begun) goto done;
     out->done = is.done;
-    out->scale = (cull_reproduction_scale){is.epochs, is.subset, (uint64_t)is.seeds};
-    out->batches = (uint64_t)is.batches;
+    out->scale =
+        (cull_reproduction_scale){is.epochs, is.subset, (uint64_t)is.seeds, (uint64_t)is.batches};
 done:
     return status;
 }
@@ -84,7 +84,7 @@ cull_status cull_figure_note(const cull_reproduction *entry, const char *root,
     cull_records_figure is = {.epochs = state->scale.epochs,
                               .subset = state->scale.subset,
                               .seeds = (double)state->scale.seeds,
-                              .batches = (double)state->batches,
+                              .batches = (double)state->scale.batches,
                               .done = state->done};
 
     TRY(own_folder(entry, root, folder));
@@ -107,10 +107,11 @@ static void say_scale(const cull_reproduction *entry, const shown *s, char out[S
 {
     const cull_reproduction_scale *scale = &s->state.scale;
 
-    double epochs = epochs_of(s->figure);
-    bool   fewer = scale->seeds && scale->seeds < entry->seeds, shorter = scale->epochs < 1;
-    bool   part = scale->subset < 1;
-    size_t at = 0;
+    double   epochs = epochs_of(s->figure);
+    uint64_t batches = cull_reproduction_batches(entry);
+    bool     fewer = scale->seeds && scale->seeds < entry->seeds, shorter = scale->epochs < 1;
+    bool     part = scale->subset < 1, glance = scale->batches && scale->batches < batches;
+    size_t   at = 0;
 
     out[0] = '\0';
     if (shorter && isnan(epochs))
@@ -125,6 +126,9 @@ static void say_scale(const cull_reproduction *entry, const shown *s, char out[S
     if (part)
         at += (size_t)snprintf(out + at, SENTENCE - at, "%.3g %% of the training examples, ",
                                100 * scale->subset);
+    if (glance)
+        at += (size_t)snprintf(out + at, SENTENCE - at, "%llu of %llu minibatches, ",
+                               (unsigned long long)scale->batches, (unsigned long long)batches);
     at -= at > 2 ? 2 : 0;
     (void)snprintf(out + at, SENTENCE - at, "%s",
                    at ? ": this is not the paper's scale." : "At the paper's scale.");
@@ -217,6 +221,8 @@ static cull_status make_figure(const cull_reproduction *entry, const char *recip
     shown             *s = &book->shown[i];
     cull_paper_figure *out = &book->figure[i];
 
+    const cull_reproduction *whose = NULL;
+
     *out = (cull_paper_figure){.name = entry->name,
                                .number = entry->number,
                                .title = entry->title,
@@ -230,6 +236,7 @@ static cull_status make_figure(const cull_reproduction *entry, const char *recip
                                .scale = s->scale,
                                .missing = s->missing};
     TRY(cull_figure_read(entry, root, &s->state));
+    if (!s->state.begun) TRY(cull_figure_shared(entry, recipes, root, &s->state, &whose));
     if (entry->missing)
         (void)snprintf(s->missing, sizeof s->missing, "It cannot be done: %.280s.", entry->missing);
     else if (!s->state.begun)

@@ -125,7 +125,7 @@ const cull_reproduction cull_reproduce_killamsetty[] = {
      .claim = "GRAD-MATCH, PB with a warm start above all, climbs faster than the others and "
               "than full training.",
      .recipe = "killamsetty2021/cifar100.yaml", .strategies = RIVALS, .keep = "0.3",
-     .drawing = CULL_DRAW_TIME, .seeds = 5,
+     .drawing = CULL_DRAW_COURSE, .seeds = 5,
      .rule = {{CULL_CLAIM_SOONER, PB_WARM, NULL, NULL, CULL_CLAIM_ABOVE, 0, 1, 1.2},
               {CULL_CLAIM_SOONER, PB_WARM, "craig warm=0.5", NULL, CULL_CLAIM_ABOVE, 0, 0, 1.2},
               {CULL_CLAIM_SOONER, PB_WARM, "glister warm=0.5", NULL, CULL_CLAIM_ABOVE, 0, 0, 1.2}}},

@@ -2,8 +2,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cull_lab.h"
-#include "lab/compare/statistics.h"
 #include "lab/recipe/recipe.h"
+#include "records/judge/statistics.h"
 #include "train/network/tray.h"
 
 enum { PARTS = 4 };

@@ -8,7 +8,9 @@
 #include "base/alloc.h"
 #include "base/path.h"
 #include "base/sized.h"
+#include "data/inspect.h"
 #include "lab/recipe/recipe.h"
+#include "records/run.h"
 #include "tensor/tensor.h"
 
 /* An example of the training set, as selection.npz has it. */
@@ -147,6 +149,24 @@ done:
     return status;
 }
 
+/* Names of other examples than those that were trained would look as good. */
+static cull_status check_data(const char *folder, const char *print)
+{
+    cull_status      status = CULL_OK;
+    cull_records_run run = {0};
+    const char      *differs = NULL;
+
+    TRY(cull_records_run_read(folder, &run));
+    if (run.info.data.fingerprint[0])
+        differs = cull_data_print_difference(run.info.data.fingerprint, print);
+    if (differs)
+        FAIL(CULL_DIFFERS, "%s: its training set is no longer what it was: it has %s now", folder,
+             differs);
+done:
+    cull_records_run_clear(&run);
+    return status;
+}
+
 /* As the source calls them; a source that has only numbers leaves no list. */
 static cull_status name_all(const char *folder, cull_chosen *out)
 {
@@ -159,6 +179,7 @@ static cull_status name_all(const char *folder, cull_chosen *out)
     TRY(cull_recipe_open(path, NULL, 0, &recipe));
     TRY(cull_trainer_create(&recipe->setup, false, &t));
     if (!cull_data_name_at(t->sets.train, 0)) goto done;
+    TRY(check_data(folder, t->sets.print[CULL_DATA_TRAIN]));
     TRY(cull_base_alloc(out->count, sizeof *out->name, "names of examples", &out->name));
     for (size_t i = 0; i < out->count; i++) {
         const char *name = NULL;

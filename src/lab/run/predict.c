@@ -113,6 +113,8 @@ static cull_status predict(cull_network *n, const cull_dataset                *s
     if (names->count == some.outputs) some.class_name = (const char *const *)names->text;
     some.output = room.output;
     some.best = room.best;
+    some.warning = (const char *const *)set->remarks.text;
+    some.warnings = set->remarks.count;
     for (; more && some.from < set->count; some.from += some.count) {
         some.count = set->count - some.from < AT_ONCE ? set->count - some.from : AT_ONCE;
         TRY(read_rows(set, some.from, some.count, &room));
@@ -126,21 +128,32 @@ done:
     return status;
 }
 
-/* What the caller leaves open is as the network was trained. */
+/* What these files could be asked for. */
+static unsigned takes_of(const char *name)
+{
+    const cull_data_format *format = cull_data_is_known(name) ? NULL : cull_data_format_of(name);
+
+    return format ? format->takes : 0;
+}
+
+/* What the caller leaves open is as the network was trained, where these files have a use for it:
+ * who learned from pictures may be shown arrays. Labels are nobody's concern. */
 static cull_data_request complete(const cull_data_request *asked, const cull_data_request *trained)
 {
     cull_data_request r = *asked;
+    unsigned          takes = takes_of(r.name);
 
     if (!r.root) r.root = trained->root;
-    if (r.layout == CULL_LAYOUT_TOLD) r.layout = trained->layout;
-    if (!r.side) {
+    if (takes & CULL_DATA_TAKES_LAYOUT && r.layout == CULL_LAYOUT_TOLD) r.layout = trained->layout;
+    if (takes & CULL_DATA_TAKES_SIDE && !r.side) {
         r.side = trained->side;
         r.fit = trained->fit;
     }
-    if (!r.label) r.label = trained->label;
+    if (takes & CULL_DATA_TAKES_MISSING && r.missing == CULL_MISSING_REFUSED)
+        r.missing = trained->missing;
     if (!r.text) r.text = trained->text;
     if (!r.tokenizer) r.tokenizer = trained->tokenizer;
-    r.target = trained->target;
+    r.target = takes & CULL_DATA_TAKES_TARGET ? trained->target : CULL_TARGET_CLASS;
     r.unlabelled = true;
     return r;
 }
@@ -148,11 +161,11 @@ static cull_data_request complete(const cull_data_request *asked, const cull_dat
 /* Texts become as many tokens as were trained on; what is stored as tokens is that already. */
 static void fit_texts(const cull_card *card, cull_data_request *r)
 {
-    const cull_data_format *format = cull_data_format_of(r->name);
-    bool                    texts = format && format->takes & CULL_DATA_TAKES_PIECES;
+    unsigned takes = takes_of(r->name);
+    bool     texts = takes & CULL_DATA_TAKES_PIECES;
 
     if (!texts || !card->vocabulary) r->tokenizer = NULL;
-    if (!(texts && format->takes & CULL_DATA_TAKES_TEXT) || !card->vocabulary) r->text = NULL;
+    if (!(takes & CULL_DATA_TAKES_TEXT) || !card->vocabulary) r->text = NULL;
     r->length = texts && card->vocabulary ? card->height : 0;
 }
 
@@ -174,11 +187,25 @@ static cull_status open_like(const cull_data_request *request, const cull_card *
                          .feature_names = card->feature_names,
                          .label_names = card->label_names};
 
-    bool texts = card->vocabulary && request->tokenizer &&
-                 cull_data_format_of(request->name)->takes & CULL_DATA_TAKES_TEXT;
+    bool texts =
+        card->vocabulary && request->tokenizer && takes_of(request->name) & CULL_DATA_TAKES_TEXT;
 
     if (!card->feature_names.count && !texts) return cull_data_open(request, out);
     return cull_data_open_test(request, &like, out);
+}
+
+/* Training asked for what these files have no use for, and nobody else did: they say themselves
+ * where their channels are, or what of them is a picture. */
+static bool let_go(const cull_data_request *asked, cull_data_request *r)
+{
+    const char *subject = cull_last_subject();
+    bool        layout = strcmp(subject, "data.layout") == 0 && r->layout != asked->layout;
+    bool        side = strcmp(subject, "data.size") == 0 && r->side != asked->side;
+
+    if (layout) r->layout = asked->layout;
+    if (side) r->side = asked->side;
+    if (side) r->fit = asked->fit;
+    return layout || side;
 }
 
 cull_status cull_predict_set(const cull_recipe *recipe, const char *weights,
@@ -195,7 +222,10 @@ cull_status cull_predict_set(const cull_recipe *recipe, const char *weights,
     TRY(cull_network_open(recipe, weights, &network));
     fit_texts(&network->card, &request);
     if (!request.channels) request.channels = network->card.channels;
-    TRY(open_like(&request, &network->card, &set));
+    status = open_like(&request, &network->card, &set);
+    while (status == CULL_BAD_OPTION && let_go(data, &request))
+        status = open_like(&request, &network->card, &set);
+    TRY(status);
     TRY(predict(network, set, tell, context));
 done:
     cull_data_close(set);

@@ -1,11 +1,15 @@
-/* lab/compare/advice.c - the cheapest choice that keeps up with full training, or what saves. */
+/* records/judge/advice.c - the cheapest choice that keeps up with full training, or what saves. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "lab/compare/advice_parts.h"
-#include "lab/compare/verdict.h"
+#include "records/judge/advice_parts.h"
+#include "records/judge/verdict.h"
 
-#define ALIKE .03 /* costs this near are the same, as controls share them */
+#define ALIKE  .03 /* costs this near are the same, as controls share them */
+#define LITTLE .01 /* of what is missing: results of chance stray by as much */
+
+enum { HINDRANCE = 200 };
 
 /* ---- who may be advised ---- */
 
@@ -142,16 +146,37 @@ static const cull_choice *find_best(const cull_choices *t, double than, bool str
     return best;
 }
 
+/* The result of one answer to everything. Older comparisons do not say: classes that are as
+ * frequent as each other are the least there can be. NaN: not known. */
+static double guess_of(const cull_choices *t)
+{
+    if (isfinite(t->c->guess)) return t->c->guess;
+    if (t->by->counts && t->c->classes >= 2) return t->by->scale / t->c->classes;
+    return t->by->bounded || t->by->lower ? NAN : 0;
+}
+
 /* A network that fell over during training says the same of everything: one class, or the mean. */
 static bool only_guesses(const cull_choices *t)
 {
-    if (!t->by->bounded) return t->full->mean <= 0;
-    return t->by->counts && t->c->classes >= 2 &&
-           t->full->mean < 1.02 * t->by->scale / t->c->classes;
+    double guess = guess_of(t), near = 0;
+
+    if (t->by->bounded) near = LITTLE * cull_yardstick_error(t->by, guess);
+    return cull_yardstick_gain(t->by, t->full->mean, guess) <= near;
 }
 
-/* Why nothing can be advised; NULL: something can. */
-static const char *find_hindrance(const cull_choices *t)
+static const char *say_guess(const cull_choices *t, char out[HINDRANCE])
+{
+    const cull_yardstick *m = t->by;
+
+    (void)snprintf(out, HINDRANCE,
+                   "full training has learnt nothing; at %.*f %s %s it is no better than guessing, "
+                   "as one answer to everything gets %.*f %s",
+                   m->digits, t->full->mean, m->unit, m->name, m->digits, guess_of(t), m->unit);
+    return out;
+}
+
+/* Why nothing can be advised, in the room where it has to be; NULL: something can. */
+static const char *find_hindrance(const cull_choices *t, char room[HINDRANCE])
 {
     size_t there = 0;
 
@@ -159,7 +184,7 @@ static const char *find_hindrance(const cull_choices *t)
         there += cull_against_told(&t->full->run[i]);
     if (!(t->c->margin >= 0)) return "it is not recorded which differences count";
     if (there == 0) return "full training has no finished run, which all is measured by";
-    if (only_guesses(t)) return "full training has learnt nothing; it is no better than guessing";
+    if (only_guesses(t)) return say_guess(t, room);
     if (t->c->seeds == 1) return "one seed decides nothing. Run at least three";
     if (t->count == 0 && t->cheaper > 0)
         return "nothing cheaper than full training has two seeds beside it";
@@ -171,10 +196,11 @@ void cull_advise(const cull_records_comparison *c, const cull_yardstick *by, cul
     cull_choices       t = {.c = c, .by = by, .full = cull_against_whom(c)};
     const cull_choice *keeper = NULL, *saving = NULL;
     const char        *why = NULL;
+    char               room[HINDRANCE];
 
     *out = (cull_advice){0};
     gather(&t);
-    why = find_hindrance(&t);
+    why = find_hindrance(&t, room);
     if (why) {
         cull_advice_say_why_not(&t, why, out);
         return;

@@ -1,5 +1,5 @@
 /*
- * lab/compare/verdict.h - from paired differences to a verdict, and to words a newcomer
+ * records/judge/verdict.h - from paired differences to a verdict, and to words a newcomer
  * understands.
  *
  * An arm's primary comparison is with uniform choice that may spend the arm's whole budget.
@@ -14,10 +14,10 @@
  * Where n was run already (Holm asks for more than the plain test), one more is asked for. One
  * pair has no spread: undecided, and how many more is not known.
  */
-#ifndef CULL_LAB_VERDICT_H
-#define CULL_LAB_VERDICT_H
+#ifndef CULL_RECORDS_VERDICT_H
+#define CULL_RECORDS_VERDICT_H
 
-#include "lab/compare/statistics.h"
+#include "records/judge/statistics.h"
 
 typedef enum cull_verdict_kind {
     CULL_VERDICT_UNTESTED, /* fewer than one pair */

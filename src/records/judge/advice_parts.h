@@ -1,11 +1,11 @@
 /*
- * lab/compare/advice_parts.h - between the rule of advice and its words: who may be advised, and
+ * records/judge/advice_parts.h - between the rule of advice and its words: who may be advised, and
  * who is.
  */
-#ifndef CULL_LAB_ADVICE_PARTS_H
-#define CULL_LAB_ADVICE_PARTS_H
+#ifndef CULL_RECORDS_ADVICE_PARTS_H
+#define CULL_RECORDS_ADVICE_PARTS_H
 
-#include "lab/compare/advice.h"
+#include "records/judge/advice.h"
 
 enum { CULL_ADVICE_MOST = 512 };
 

@@ -1,5 +1,5 @@
-/* lab/compare/sentence.c - words behind words, in the room there is. */
-#include "lab/compare/sentence.h"
+/* records/judge/sentence.c - words behind words, in the room there is. */
+#include "records/judge/sentence.h"
 
 #include <stdarg.h>
 #include <stdio.h>

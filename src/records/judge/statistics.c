@@ -1,11 +1,11 @@
 /*
- * lab/compare/statistics.c - the t-test, Holm, Wilcoxon and friends.
+ * records/judge/statistics.c - the t-test, Holm, Wilcoxon and friends.
  *
  *     P(|T| >= |t|) = I_x(v/2, 1/2),  x = v / (v + t^2),  v degrees of freedom
  *     I_x(a, b)     = x^a (1-x)^b / (a B(a, b)) * continued fraction (Lentz's way), for
  *                     x < (a+1)/(a+b+2), and 1 - I_{1-x}(b, a) otherwise
  */
-#include "lab/compare/statistics.h"
+#include "records/judge/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* lab/compare/sentence.h - sentences that are put together piece by piece. */
-#ifndef CULL_LAB_SENTENCE_H
-#define CULL_LAB_SENTENCE_H
+/* records/judge/sentence.h - sentences that are put together piece by piece. */
+#ifndef CULL_RECORDS_SENTENCE_H
+#define CULL_RECORDS_SENTENCE_H
 
 #include "base/status.h"
 

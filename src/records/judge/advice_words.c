@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lab/compare/advice_parts.h"
-#include "lab/compare/sentence.h"
-#include "lab/compare/verdict.h"
+#include "records/judge/advice_parts.h"
+#include "records/judge/sentence.h"
+#include "records/judge/verdict.h"
 
 enum { NAMED = 3 }; /* of those that failed */
 
@@ -22,6 +22,12 @@ static void name_choice(cull_sentence *s, const cull_choice *one)
         say(s, "%.100s", one->arm->name);
 }
 
+/* As it is shown: nothing that is cut to nothing has a sign. */
+static double cut(const cull_yardstick *m, double points)
+{
+    return fabs(points) < .5 * pow(10, -m->digits) ? 0 : points;
+}
+
 /* "gives up 1.20 points of accuracy (0.90 to 1.50)" */
 static void say_loss(cull_sentence *s, const cull_choices *t, const cull_choice *one)
 {
@@ -34,10 +40,13 @@ static void say_loss(cull_sentence *s, const cull_choices *t, const cull_choice 
     else if (f->low > 0)
         say(s, "gains %.*f %s of %s (95 %% interval %.*f to %.*f)", m->digits, f->gain, m->points,
             m->name, m->digits, f->low, m->digits, f->high);
+    else if (cut(m, f->gain) == 0)
+        say(s, "comes out level with full training (95 %% interval %+.*f to %+.*f)", m->digits,
+            cut(m, f->low), m->digits, cut(m, f->high));
     else
         say(s, "comes out %.*f %s %s full training (95 %% interval %+.*f to %+.*f)", m->digits,
-            fabs(f->gain), m->points, f->gain < 0 ? "below" : "above", m->digits, f->low, m->digits,
-            f->high);
+            fabs(f->gain), m->points, f->gain < 0 ? "below" : "above", m->digits, cut(m, f->low),
+            m->digits, cut(m, f->high));
 }
 
 static void say_keeper(cull_sentence *s, const cull_choices *t, const cull_choice *one)
@@ -57,9 +66,9 @@ static void say_keeper(cull_sentence *s, const cull_choices *t, const cull_choic
         say(s, " %s is above full training's, by %.*f %s (95 %% interval %+.*f to %+.*f)", m->name,
             m->digits, f->gain, m->points, m->digits, f->low, m->digits, f->high);
     else
-        say(s, " %s stays within %.2g %s of full training's (%+.*f, 95 %% interval %+.*f to %+.*f)",
-            m->name, t->c->margin, m->points, m->digits, f->gain, m->digits, f->low, m->digits,
-            f->high);
+        say(s, " %s stays within %.3g %s of full training's (%+.*f, 95 %% interval %+.*f to %+.*f)",
+            m->name, t->c->margin, m->points, m->digits, cut(m, f->gain), m->digits, cut(m, f->low),
+            m->digits, cut(m, f->high));
     say(s, ", at %.0f %% of the cost.", 100 * one->arm->cost);
 }
 
@@ -77,7 +86,7 @@ static void say_seeds(cull_sentence *s, const cull_choices *t, const cull_choice
 
     if (!(one->full.gain > -t->c->margin) || cull_choice_keeps_up(t, one) || more == 0) return;
     more = more > one->full.pairs ? more - one->full.pairs : 1;
-    say(s, " Whether it stays within %.2g %s, about %llu more seed%s would tell.", t->c->margin,
+    say(s, " Whether it stays within %.3g %s, about %llu more seed%s would tell.", t->c->margin,
         t->by->points, (unsigned long long)more, more == 1 ? "" : "s");
 }
 
@@ -102,7 +111,7 @@ static void say_saver(cull_sentence *what, cull_sentence *more, const cull_choic
     say_loss(what, t, one);
     say(what, ".");
     say(more,
-        "Where that is too much, train in full: nothing cheaper is shown to stay within %.2g %s of "
+        "Where that is too much, train in full: nothing cheaper is shown to stay within %.3g %s of "
         "it.",
         t->c->margin, t->by->points);
     say_uniform(more, t, one);
@@ -160,7 +169,7 @@ static void say_full(cull_sentence *s, const cull_choices *t)
         say(s,
             "train in full, unless some %s may be given up: nothing cheaper is shown to stay "
             "within "
-            "%.2g %s of it.",
+            "%.3g %s of it.",
             t->by->name, t->c->margin, t->by->points);
 }
 

@@ -1,10 +1,10 @@
-/* lab/compare/against.c - paired differences to full training; intervals at Holm's levels. */
-#include "lab/compare/against.h"
+/* records/judge/against.c - paired differences to full training; intervals at Holm's levels. */
+#include "records/judge/against.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "lab/compare/statistics.h"
+#include "records/judge/statistics.h"
 
 #define ALPHA .05
 

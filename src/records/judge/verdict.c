@@ -1,11 +1,12 @@
-/* lab/compare/verdict.c - better, worse, no different, or how many seeds it would take to know. */
-#include "lab/compare/verdict.h"
+/* records/judge/verdict.c - better, worse, no different, or how many seeds it would take to know.
+ */
+#include "records/judge/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/compare/sentence.h"
+#include "records/judge/sentence.h"
 
 #define ALPHA .05
 
@@ -88,7 +89,7 @@ static void say_decided(const cull_stat_paired *test, double adjusted, double ma
 
     if (out->kind == CULL_VERDICT_NO_DIFFERENT)
         (void)snprintf(out->sentence, room,
-                       "No different: %s is within %.2g points of %s (%+.2f over %zu seeds).", arm,
+                       "No different: %s is within %.3g points of %s (%+.2f over %zu seeds).", arm,
                        margin, control, test->mean, test->n);
     else
         (void)snprintf(out->sentence, room, "%s: %s is %.2f points %s %s (%zu seeds, p %s%.2g).",
@@ -195,7 +196,7 @@ static void say_one(struct headline *h)
         say(h, "%s is worse than %s, by %.2f points.", arm->name, rival, -arm->difference);
         break;
     case ALIKE:
-        say(h, "%s is no different from %s, within %.2g points.", arm->name, rival, h->margin);
+        say(h, "%s is no different from %s, within %.3g points.", arm->name, rival, h->margin);
         break;
     default: say(h, "It is undecided whether %s differs from %s.", arm->name, rival);
     }
@@ -230,7 +231,7 @@ static void say_who_does_not(struct headline *h)
 {
     if (h->of[ALIKE] == h->count) {
         say(h,
-            "All %zu arms are no different from uniform choice at the same cost, within %.2g "
+            "All %zu arms are no different from uniform choice at the same cost, within %.3g "
             "points.",
             h->count, h->margin);
     } else if (h->of[WORSE] == h->count) {

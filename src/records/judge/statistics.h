@@ -1,10 +1,10 @@
 /*
- * lab/compare/statistics.h - the few numbers a comparison of paired runs needs.
+ * records/judge/statistics.h - the few numbers a comparison of paired runs needs.
  *
  * Everything here is a pure function of its arguments; arrays are borrowed.
  */
-#ifndef CULL_LAB_STATISTICS_H
-#define CULL_LAB_STATISTICS_H
+#ifndef CULL_RECORDS_STATISTICS_H
+#define CULL_RECORDS_STATISTICS_H
 
 #include "base/status.h"
 

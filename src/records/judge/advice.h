@@ -1,5 +1,5 @@
 /*
- * lab/compare/advice.h - what to do, from what a comparison found.
+ * records/judge/advice.h - what to do, from what a comparison found.
  *
  * Who may be advised: full training; the same shortened or stopped early; uniform choice; and a
  * strategy whose verdict is better (than uniform choice at the same cost), unless one of the simple
@@ -14,10 +14,10 @@
  * does, it is the strategy with the best mean, for what it saves, with what it gives up; where
  * there is no such strategy, full training, and beside it the best mean among the simple ones.
  */
-#ifndef CULL_LAB_ADVICE_H
-#define CULL_LAB_ADVICE_H
+#ifndef CULL_RECORDS_ADVICE_H
+#define CULL_RECORDS_ADVICE_H
 
-#include "lab/compare/against.h"
+#include "records/judge/against.h"
 
 enum { CULL_ADVICE_WHAT = 600, CULL_ADVICE_MORE = 1200 };
 

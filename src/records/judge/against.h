@@ -1,9 +1,9 @@
 /*
- * lab/compare/against.h - what pages and advice read off a comparison's records, older ones among
+ * records/judge/against.h - what pages and advice read off a comparison's records, older ones among
  * them: each arm held against full training, and intervals that agree with the p beside them.
  */
-#ifndef CULL_LAB_AGAINST_H
-#define CULL_LAB_AGAINST_H
+#ifndef CULL_RECORDS_AGAINST_H
+#define CULL_RECORDS_AGAINST_H
 
 #include "records/comparison.h"
 #include "records/yardstick.h"
