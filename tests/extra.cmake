@@ -27,12 +27,15 @@ if(CULL_FUZZ)
 endif()
 
 # The program on case files; skipped (77) where numpy is not there.
+set(slow)
+if(CULL_SANITIZE)
+  set(slow --slow)
+endif()
 file(GLOB case_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/cases/*.txt)
 foreach(case_file ${case_files})
   get_filename_component(name ${case_file} NAME_WE)
   add_test(NAME cli_${name} COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.py
-    --cull $<TARGET_FILE:program> $<$<BOOL:${CULL_SANITIZE}>:--slow> ${case_file}
-    COMMAND_EXPAND_LISTS)
+    --cull $<TARGET_FILE:program> ${slow} ${case_file})
   # What a run leaves is asked for to the bit: on the processor, also where there is a device.
   set_tests_properties(cli_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600
     ENVIRONMENT "CULL_MODULES=${PROJECT_BINARY_DIR}/none")
