@@ -27,6 +27,10 @@ if(CULL_FUZZ)
 endif()
 
 # The program on case files; skipped (77) where numpy is not there.
+set(slow)
+if(CULL_SANITIZE)
+  set(slow --slow)
+endif()
 file(GLOB case_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cli/cases/*.txt)
 set(slow)
 if(CULL_SANITIZE)

@@ -5,7 +5,9 @@
 #
 # In the archive: bin/ (the program, benchmarks, the tests that know the backend cuda), lib/ (our
 # libraries and all they need but the C library and CUDA's own), tests/golden and recipes. bench/gpu.sh
-# unpacks and uses it.
+# unpacks and uses it. A build without oneDNN (-DCULL_CUDA=ON -DCULL_DNNL=OFF) is the smaller; CARRY_DNNL=1 takes
+# oneDNN along. CARRY_TOOLS names programs of this machine that are wanted there too, with their libraries
+# ("djxl", for pictures that travel as JPEG XL).
 set -euo pipefail
 build=$(realpath "$1") out=$(realpath -m "$2")
 top=$(realpath "$(dirname "$0")/..")
@@ -13,11 +15,16 @@ if "$build/cull" train lenet-fashion train.backend=cuda --out /nonexistent/run 2
     echo "carry: the module in $build is of another build than the program: build all of it" >&2
     exit 1
 fi
+if [[ -z ${CARRY_DNNL:-} ]] && ldd "$build/cull" | grep -q libdnnl; then
+    echo "carry: $build needs oneDNN: build with -DCULL_DNNL=OFF, or take it along with CARRY_DNNL=1" >&2
+    exit 1
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/bin" "$work/lib"
 cp "$build/cull" "$work/bin/"
 cp "$build"/libcull.so.? "$build"/libcull_select.so.? "$build"/libcull_cuda*.so "$work/lib/"
+for tool in ${CARRY_TOOLS:-}; do cp -L "$(command -v "$tool")" "$work/bin/"; done
 for program in "$build"/bench/bench_device_*; do cp "$program" "$work/bin/"; done
 ctest --test-dir "$build" -N -L gpu | sed -n 's/^ *Test *#[0-9]*: //p' >"$work/tests.txt"
 while read -r name; do

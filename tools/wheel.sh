@@ -34,7 +34,7 @@ chmod +x "$work/cc"
 
 rm -rf "$work/made" "$work/cmake"
 PATH=$work/venv/bin:$PATH CC=$work/cc "$python" -m pip wheel -q --no-build-isolation --no-deps \
-    --config-settings=build-dir="$work/cmake" -w "$work/made" "$root/python"
+    --config-settings=build-dir="$work/cmake" --config-settings=cmake.define.CULL_CUDA=OFF -w "$work/made" "$root/python"
 PATH=$work/venv/bin:$PATH "$python" -m auditwheel repair --plat $platform --only-plat -w "$work/made/repaired" \
     "$work"/made/*.whl
 wheel=$(ls "$work"/made/repaired/*.whl)

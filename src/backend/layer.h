@@ -218,6 +218,11 @@ struct cull_layer_table {
      * none. */
     bool (*beside)(cull_backend *backend, const cull_layer_desc *desc);
     cull_status (*join)(cull_backend *backend);
+    /* What is asked for between the two comes behind all that was asked for so far, and goes on
+     * beside what is asked for after them, until the join. turns NULL: it cannot. */
+    bool (*turns)(cull_backend *backend);
+    cull_status (*turn_aside)(cull_backend *backend);
+    void (*turn_back)(cull_backend *backend);
     bool weights_last; /* a convolution's weights are (O, KH, KW, C/groups) in memory here */
     bool int8;         /* convolutions can be asked for in 8 bits   */
     /* Where operations have several ways to be computed: those that are known, and those to be
@@ -242,6 +247,9 @@ bool        cull_layer_fuses(const cull_backend *backend);
 bool        cull_layer_int8(const cull_backend *backend);
 bool        cull_layer_beside(cull_backend *backend, const cull_layer_desc *desc);
 cull_status cull_layer_join(cull_backend *backend);
+bool        cull_layer_turns(cull_backend *backend);
+cull_status cull_layer_turn_aside(cull_backend *backend);
+void        cull_layer_turn_back(cull_backend *backend); /* also when that failed */
 bool        cull_layer_mixes(const cull_backend *backend);
 bool        cull_layer_weights_last(const cull_backend *backend);
 

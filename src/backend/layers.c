@@ -126,6 +126,23 @@ cull_status cull_layer_join(cull_backend *backend)
     return table && table->join ? table->join(backend) : CULL_OK;
 }
 
+bool cull_layer_turns(cull_backend *backend)
+{
+    const cull_layer_table *table = backend->layers;
+
+    return table && table->turns && table->turns(backend);
+}
+
+cull_status cull_layer_turn_aside(cull_backend *backend)
+{
+    return backend->layers->turn_aside(backend);
+}
+
+void cull_layer_turn_back(cull_backend *backend)
+{
+    backend->layers->turn_back(backend);
+}
+
 bool cull_layer_mixes(const cull_backend *backend)
 {
     const cull_layer_table *table = backend->layers;

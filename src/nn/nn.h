@@ -291,6 +291,24 @@ cull_dtype cull_nn_plan_dtype(const cull_plan *plan);
  * plan's next run. There are labels where targets are classes. */
 cull_status cull_nn_score(cull_plan *plan, const cull_batch *batch, cull_statistics statistics,
                           unsigned wanted, cull_signals *signals);
+/*
+ * What whoever learns may do while a plan still goes back, where the backend can do something
+ * beside: once what is left has nothing more to do with the later weights, whose gradients are made
+ * then or on their way. Both are given what the pass lends; what they ask for comes behind it.
+ *
+ * known   losses are there, and all that was asked for so far: the last chance to say that they
+ *         are wrong
+ * later   weights `from` and all behind them may be changed; it goes on beside the rest
+ */
+typedef struct cull_nn_meanwhile {
+    void *context;
+    cull_status (*known)(void *context, const cull_plan *plan, const cull_signals *trained);
+    cull_status (*later)(void *context, size_t from);
+} cull_nn_meanwhile;
+
+/* For its next passes; borrowed. Whether there is such a moment is the plan's to know. */
+void cull_nn_plan_meanwhile(cull_plan *plan, const cull_nn_meanwhile *meanwhile);
+
 /* Forward and backward: gradients of (1/count) sum w loss into params->gradient. */
 cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_signals *trained);
 /* Backward through rows of `kept` (a score-and-keep plan that has just run, whose batch is still

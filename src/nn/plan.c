@@ -37,6 +37,39 @@ done:
     return status;
 }
 
+/* Do the parameters of step s and those behind it lie behind all others? `from`: the first. */
+static bool cuts_weights(const cull_plan *plan, int s, size_t *from)
+{
+    size_t before = 0;
+
+    *from = plan->model->param_count;
+    for (int t = 0; t < plan->steps; t++)
+        for (int k = 0; k < plan->step[t].node->params; k++) {
+            size_t at = plan->step[t].node->param_at[k];
+
+            if (t < s && at >= before) before = at + 1;
+            if (t >= s && at < *from) *from = at;
+        }
+    return before <= *from && *from < plan->model->param_count;
+}
+
+/* Half of the way back is left then, in which most weights are changed: those of a network's later
+ * layers, which are the larger ones. Not worth it where they are few. */
+static void find_turn(cull_plan *plan)
+{
+    size_t from = 0;
+
+    plan->turn = -1;
+    if (!cull_plan_learns(plan->mode) || !cull_layer_turns(plan->backend)) return;
+    for (int s = plan->steps / 2; s > 0 && s < plan->steps && plan->turn < 0; s++) {
+        if (!cull_plan_home(plan, plan->step[s].out)->carries || !cuts_weights(plan, s, &from))
+            continue;
+        if (plan->model->param_count - from < plan->model->param_count / 4) return;
+        plan->turn = s;
+        plan->later = from;
+    }
+}
+
 const char *cull_nn_lone_norm(const cull_model *model)
 {
     for (int i = 1; i < model->nodes; i++) {
@@ -96,6 +129,7 @@ cull_status cull_nn_plan_create_in(cull_plan_room *room, const cull_model *model
         TRY(cull_nn_check_statistics(plan->model, plan->batch));
     TRY(make_operations(plan));
     TRY(cull_plan_make_memory(plan));
+    find_turn(plan);
     *out = plan;
     plan = NULL;
 done:
@@ -131,6 +165,11 @@ cull_dtype cull_nn_plan_dtype(const cull_plan *plan)
     const cull_node *input = &plan->model->node[0];
 
     return input->dtype ? input->dtype : plan->values_in;
+}
+
+void cull_nn_plan_meanwhile(cull_plan *plan, const cull_nn_meanwhile *meanwhile)
+{
+    plan->meanwhile = meanwhile;
 }
 
 void cull_nn_plan_constants(cull_plan *plan)
@@ -239,7 +278,20 @@ done:
     return status;
 }
 
-static cull_status backward(cull_plan *plan, const double *row_weight)
+static cull_status do_meanwhile(const cull_plan *plan, const cull_signals *trained)
+{
+    cull_status              status = CULL_OK;
+    const cull_nn_meanwhile *m = plan->meanwhile;
+
+    TRY(m->known(m->context, plan, trained));
+    status = cull_layer_turn_aside(plan->backend);
+    if (status == CULL_OK) status = m->later(m->context, plan->later);
+    cull_layer_turn_back(plan->backend);
+done:
+    return status;
+}
+
+static cull_status backward(cull_plan *plan, const double *row_weight, const cull_signals *trained)
 {
     cull_status status = CULL_OK;
 
@@ -249,6 +301,7 @@ static cull_status backward(cull_plan *plan, const double *row_weight)
         if (!cull_plan_home(plan, step->out)->carries) continue;
         step->args.row_weight = row_weight;
         TRY(step->op->class->backward(step->op, &step->args));
+        if (s == plan->turn && plan->meanwhile) TRY(do_meanwhile(plan, trained));
     }
     TRY(cull_layer_join(plan->backend));
 done:
@@ -314,9 +367,9 @@ cull_status cull_nn_learn(cull_plan *plan, const cull_batch *batch, cull_signals
     if (plan->mode != CULL_PLAN_LEARN) FAIL(CULL_BAD_ARGUMENT, "this plan does not learn");
     TRY(take_batch(plan, batch));
     TRY(forward(plan, batch, CULL_STATS_UPDATE));
-    TRY(backward(plan, NULL));
     give_signals(plan, CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P | CULL_SIGNAL_H,
                  trained);
+    TRY(backward(plan, NULL, trained));
 done:
     return status;
 }
@@ -400,9 +453,9 @@ cull_status cull_nn_learn_kept(cull_plan *plan, cull_plan *kept, const cull_subs
     TRY(kept_loss(plan, kept, subset));
     plan->run_step = kept->run_step;
     plan->run_epoch = kept->run_epoch;
-    TRY(backward(plan, plan->share));
     give_signals(plan, CULL_SIGNAL_LOSS | CULL_SIGNAL_LABEL | CULL_SIGNAL_P | CULL_SIGNAL_H,
                  trained);
+    TRY(backward(plan, plan->share, trained));
 done:
     return status;
 }

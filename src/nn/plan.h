@@ -60,6 +60,11 @@ struct cull_plan {
 
     cull_gathered *gathered; /* [values + 2 steps] learn-from-kept: what rows are taken of */
 
+    /* Behind this step of the way back weights from `later` on have all they need; -1: none. */
+    int                      turn;
+    size_t                   later;
+    const cull_nn_meanwhile *meanwhile; /* NULL: nothing */
+
     /* of the latest run */
     const void        *target;
     const uint32_t    *place;

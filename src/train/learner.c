@@ -86,30 +86,64 @@ void cull_learner_enter(cull_learner *l, uint64_t step, uint64_t epoch, double r
     cull_letter_write(&l->letter, l->now, &l->moment, sizeof l->moment);
 }
 
-/* The sums of the batch whose gradient is there; then new weights, unless something is wrong. */
-static cull_status step(cull_learner *l, const cull_plan *plan, const cull_signals *seen,
-                        cull_meter *meter)
+/* The sums of a batch, as soon as its losses are there. */
+static cull_status sum_up(void *context, const cull_plan *plan, const cull_signals *seen)
 {
-    cull_status  status = CULL_OK;
-    cull_op_args args = {.summary = {.rows = seen->count,
-                                     .classes = l->model->classes,
-                                     .loss = seen->loss.data,
-                                     .p = seen->p.data,
-                                     .dtype = seen->p.dtype,
-                                     .target = cull_nn_plan_target(plan),
-                                     .place = seen->place,
-                                     .of = l->setup->loss,
-                                     .out = l->ring,
-                                     .now = l->now,
-                                     .trouble = l->trouble,
-                                     .became = l->decision,
-                                     .outcomes = l->outcome}};
+    cull_status   status = CULL_OK;
+    cull_learner *l = context;
+    cull_op_args  args = {.summary = {.rows = seen->count,
+                                      .classes = l->model->classes,
+                                      .loss = seen->loss.data,
+                                      .p = seen->p.data,
+                                      .dtype = seen->p.dtype,
+                                      .target = cull_nn_plan_target(plan),
+                                      .place = seen->place,
+                                      .of = l->setup->loss,
+                                      .out = l->ring,
+                                      .now = l->now,
+                                      .trouble = l->trouble,
+                                      .became = l->decision,
+                                      .outcomes = l->outcome}};
 
     l->late[l->waiting++] = l->decision != NULL;
     l->decision = NULL;
     TRY(cull_kit_run(&l->kit, CULL_OP_SUMMARY, 0, &args));
+done:
+    return status;
+}
+
+/* New weights, from .. to-1, unless something is wrong. */
+static cull_status update(cull_learner *l, size_t from, size_t to)
+{
+    return cull_optim_update_part(l->optim, l->now, l->params->value, l->params->gradient,
+                                  l->trouble, from, to);
+}
+
+static cull_status update_later(void *context, size_t from)
+{
+    cull_learner *l = context;
+
+    l->left = from;
+    return update(l, from, l->optim->count);
+}
+
+/* For one pass: others' are not steps. A clipped gradient is changed by the norm of all of it. */
+static void begin_meanwhile(cull_learner *l, cull_plan *plan)
+{
+    l->left = 0;
+    l->meanwhile = (cull_nn_meanwhile){l, sum_up, update_later};
+    if (!(l->optim->options.clip > 0)) cull_nn_plan_meanwhile(plan, &l->meanwhile);
+}
+
+/* Behind the way back: what was not done meanwhile. */
+static cull_status step(cull_learner *l, const cull_plan *plan, const cull_signals *seen,
+                        cull_meter *meter)
+{
+    cull_status status = CULL_OK;
+
+    if (!l->left) TRY(sum_up(l, plan, seen));
     cull_meter_lap(meter, CULL_PHASE_LEARN);
-    TRY(cull_optim_update(l->optim, l->now, l->params->value, l->params->gradient, l->trouble));
+    TRY(update(l, 0, l->left ? l->left : l->optim->count));
     cull_meter_lap(meter, CULL_PHASE_OPTIM);
 done:
     return status;
@@ -122,7 +156,10 @@ cull_status cull_learner_learn(cull_learner *l, const cull_batch *batch, cull_me
     cull_plan  *plan = NULL;
 
     TRY(cull_learner_plan(l, CULL_PLAN_LEARN, batch->count, batch->length, &plan));
-    TRY(cull_nn_learn(plan, batch, &out->signals));
+    begin_meanwhile(l, plan);
+    status = cull_nn_learn(plan, batch, &out->signals);
+    cull_nn_plan_meanwhile(plan, NULL);
+    TRY(status);
     TRY(step(l, plan, &out->signals, meter));
     out->plan = plan;
     out->weight = batch->weight;
@@ -139,7 +176,10 @@ cull_status cull_learner_learn_kept(cull_learner *l, cull_plan *kept, size_t len
     cull_plan  *plan = NULL;
 
     TRY(cull_learner_plan(l, CULL_PLAN_LEARN_FROM_KEPT, subset->count, length, &plan));
-    TRY(cull_nn_learn_kept(plan, kept, subset, &out->signals));
+    begin_meanwhile(l, plan);
+    status = cull_nn_learn_kept(plan, kept, subset, &out->signals);
+    cull_nn_plan_meanwhile(plan, NULL);
+    TRY(status);
     TRY(step(l, plan, &out->signals, meter));
     out->plan = plan;
     out->weight = subset->weight;

@@ -31,9 +31,11 @@ typedef struct cull_learner {
     cull_seen    *ring;    /* [CULL_LEARNER_RING] */
     cull_outcome *outcome; /* [CULL_LEARNER_RING] of the decisions that led to them */
 
-    cull_moment         moment;   /* what `now` holds when the letter was sent         */
-    const cull_outcome *decision; /* that led to the next training batch; NULL: known */
-    size_t              waiting;  /* sums in the ring that nobody has read             */
+    cull_moment         moment;    /* what `now` holds when the letter was sent         */
+    const cull_outcome *decision;  /* that led to the next training batch; NULL: known */
+    size_t              waiting;   /* sums in the ring that nobody has read             */
+    size_t              left;      /* weights below are still to be changed; 0: all     */
+    cull_nn_meanwhile   meanwhile; /* what is done while a plan goes back              */
     cull_seen           read[CULL_LEARNER_RING];
     bool                late[CULL_LEARNER_RING]; /* a decision's outcome waits too */
 

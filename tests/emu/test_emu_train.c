@@ -4,6 +4,7 @@
  * on leaves what one in one go leaves, to the bit.
  */
 #include "emu.h"
+#include "train/train.h"
 #include "unit/policy_support.h"
 
 #define LAYERS                                                                                     \
@@ -13,6 +14,14 @@
     "\"groupnorm\":2}]]},"                                                                         \
     "{\"maxpool\":2},{\"concat\":[[{\"shortcut\":6}],[\"gelu\"]]},{\"avgpool\":[1,2]},"            \
     "\"layernorm\",{\"dropout\":0.2},\"globalpool\",{\"dense\":7},\"flatten\",\"dense\"]"
+
+/* Most weights are those of a convolution in the later half. */
+#define CONVOLUTIONS                                                                               \
+    "model.name=layers model.layers=[{\"conv\":{\"channels\":4,\"kernel\":3}},\"relu\","           \
+    "{\"conv\":{\"channels\":8,\"kernel\":3}},\"batchnorm\",\"relu\",{\"conv\":{\"channels\":16,"  \
+    "\"kernel\":3}},\"relu\",\"globalpool\",\"dense\"]"
+#define DIVERGES                                                                                   \
+    "model.name=lenet5 optim.lr=1000 optim.momentum=0.99 train.epochs=200 schedule.name=constant"
 
 /* bfloat16 rounds to 2^-9; a choice may fall another way for it. */
 #define NEAR      1e-3
@@ -161,6 +170,76 @@ static void a_run_that_goes_on_leaves_the_same(void **state)
     }
 }
 
+/* ---- weights that are changed while others' gradients are still made ---- */
+
+/* The imitation does what went beside first, unless it has to wait. */
+static void weights_changed_meanwhile_are_the_same(void **state)
+{
+    static const char *const changes[] = {
+        "model.name=lenet5",
+        CONVOLUTIONS,
+        LAYERS " train.precision=bfloat16",
+        CONVOLUTIONS " select.strategy=sb select.keep=0.4 score.pass=reuse",
+        "optim.name=adamw optim.lr=0.01 select.strategy=sb+remembered select.keep=0.4",
+    };
+    const struct world *w = *state;
+
+    for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+        size_t          launches = emu_launches(), parts = 0;
+        cull_run_result one = run_on(w, "emu", changes[k], "one", false), other;
+
+        parts = emu_launches() - launches;
+        launches = emu_launches();
+        assert_int_equal(0, setenv("CULL_CUDA_BESIDE", "gradients", 1));
+        other = run_on(w, "emu", changes[k], "other", false);
+        assert_int_equal(0, unsetenv("CULL_CUDA_BESIDE"));
+        if (parts <= emu_launches() - launches)
+            fail_msg("%s: no weights are changed meanwhile", changes[k]);
+        assert_same_runs(w, &one, &other);
+    }
+}
+
+static void fetch_weights(const cull_trainer *t, float *out)
+{
+    const cull_params *p = t->learner.params;
+
+    assert_ok(cull_backend_download(t->backend, out, p->value, p->count * sizeof *out));
+}
+
+/* Of all steps until one breaks: that one leaves all of them alone. */
+static void no_part_of_a_broken_step_reaches_the_weights(void **state)
+{
+    const struct world *w = *state;
+    cull_recipe        *recipe = recipe_on(w, "emu", DIVERGES);
+    cull_trainer       *t = NULL;
+    cull_step_values    v = {0};
+    cull_status         status = CULL_OK;
+    float              *before = NULL, *after = NULL;
+    size_t              count = 0, steps = 0;
+
+    assert_ok(cull_trainer_create(&recipe->setup, true, &t));
+    count = t->learner.params->count;
+    before = calloc(count, sizeof *before);
+    after = calloc(count, sizeof *after);
+    for (uint64_t epoch = 0; status == CULL_OK && epoch < 50; epoch++) {
+        assert_ok(cull_train_enter_epoch(t, epoch, &v.asked.needs));
+        cull_meter_start(&t->books.meter);
+        for (int i = 0; i < 8 && status == CULL_OK; i++, steps++) {
+            fetch_weights(t, before);
+            assert_ok(cull_train_step(t, &v));
+            fetch_weights(t, after);
+            status = cull_books_settle(&t->books, &t->learner, &t->progress);
+        }
+    }
+    assert_int_equal(CULL_NOT_FINITE, status);
+    assert_true(steps > 1);
+    assert_memory_equal(before, after, count * sizeof *before);
+    free(before);
+    free(after);
+    cull_trainer_destroy(t);
+    cull_recipe_close(recipe);
+}
+
 /* ---- devices that fail ---- */
 
 #define FAILING "select.strategy=sb select.keep=0.4 train.checkpoint_steps=1 train.epochs=1"
@@ -223,6 +302,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(runs_come_out_near_those_on_ref),
         TEST(a_run_that_goes_on_leaves_the_same),
+        TEST(weights_changed_meanwhile_are_the_same),
+        TEST(no_part_of_a_broken_step_reaches_the_weights),
         TEST(a_run_outlives_its_device),
         TEST(a_run_says_that_memory_ends),
     };

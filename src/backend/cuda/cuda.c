@@ -39,6 +39,7 @@ static void close_device(cull_backend *backend)
     if (!cuda) return;
     CUDA_QUIETLY(cudaSetDevice(cuda->number));
     cuda->stream = cuda->own;
+    cuda->main = NULL;
     if (cuda->stream) CUDA_QUIETLY(cudaStreamSynchronize(cuda->stream));
     if (cuda->library) cuda->library_close(cuda->library);
     for (int i = 0; i < 2; i++)
@@ -47,6 +48,8 @@ static void close_device(cull_backend *backend)
     if (cuda->forked) CUDA_QUIETLY(cudaEventDestroy(cuda->forked));
     if (cuda->joined) CUDA_QUIETLY(cudaEventDestroy(cuda->joined));
     if (cuda->turned) CUDA_QUIETLY(cudaEventDestroy(cuda->turned));
+    if (cuda->ended) CUDA_QUIETLY(cudaEventDestroy(cuda->ended));
+    if (cuda->third) CUDA_QUIETLY(cudaStreamDestroy(cuda->third));
     if (cuda->side) CUDA_QUIETLY(cudaStreamDestroy(cuda->side));
     if (cuda->own) CUDA_QUIETLY(cudaStreamDestroy(cuda->own));
     cull_base_free(cuda);
@@ -139,6 +142,8 @@ static cull_status open_device(cull_backend *backend)
     CUDA(cudaStreamCreateWithPriority(&cuda->own, cudaStreamNonBlocking, first));
     cuda->stream = cuda->own;
     CUDA(cudaStreamCreateWithPriority(&cuda->side, cudaStreamNonBlocking, last));
+    CUDA(cudaStreamCreateWithPriority(&cuda->third, cudaStreamNonBlocking, last));
+    CUDA(cudaEventCreateWithFlags(&cuda->ended, cudaEventDisableTiming));
     CUDA(cudaEventCreateWithFlags(&cuda->forked, cudaEventDisableTiming));
     CUDA(cudaEventCreateWithFlags(&cuda->joined, cudaEventDisableTiming));
     CUDA(cudaEventCreateWithFlags(&cuda->turned, cudaEventDisableTiming));

@@ -33,6 +33,11 @@ typedef struct cull_cuda {
     cudaEvent_t  forked, joined; /* the stream's moment; the side's end */
     bool         apart;          /* there is something to be joined     */
 
+    /* And beside both, behind what both have so far, where work goes for a while. */
+    cudaStream_t third, main; /* main: where it went before; NULL: it is there */
+    cudaEvent_t  ended;       /* the third's end                               */
+    bool         turned_aside;
+
     /* Uploads go through pinned memory, half by half, so that nobody waits for them. */
     char       *stage;
     size_t      staged;  /* bytes of it, from the first half on */
@@ -59,6 +64,9 @@ cull_status cull_cuda_check(cudaError_t error, const char *call);
  */
 cull_status cull_cuda_fork(cull_cuda *cuda);
 cull_status cull_cuda_join(cull_cuda *cuda);
+/* From here on work goes beside both, and with the other where it went before. The join waits. */
+cull_status cull_cuda_turn_aside(cull_cuda *cuda);
+void        cull_cuda_turn_back(cull_cuda *cuda);
 
 /* In functions with `status` and `done`. */
 #define CUDA(call) TRY(cull_cuda_check((call), #call))

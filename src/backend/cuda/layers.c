@@ -16,14 +16,42 @@ static int64_t block(cull_backend *backend, int64_t c, int64_t common)
     return c;
 }
 
+/* For benchmarks, CULL_CUDA_BESIDE. 0: nothing does; gradients: they alone do. */
+static bool goes_beside(char unless)
+{
+    const char *wanted = getenv("CULL_CUDA_BESIDE");
+
+    return !(wanted && *wanted == unless);
+}
+
 /* A convolution of few rows leaves much of a device idle; what its inputs' gradient waits for is
  * not what its weights' does. All of them, since they share scratch memory, one after the other. */
 static bool beside(cull_backend *backend, const cull_layer_desc *desc)
 {
-    const char *wanted = getenv("CULL_CUDA_BESIDE"); /* 0, for benchmarks: nothing is */
-
     (void)backend;
-    return desc->kind == CULL_LAYER_CONV && !(wanted && *wanted == '0');
+    return desc->kind == CULL_LAYER_CONV && goes_beside('0');
+}
+
+static bool turns(cull_backend *backend)
+{
+    (void)backend;
+    return goes_beside('0') && goes_beside('g');
+}
+
+static cull_status turn_aside(cull_backend *backend)
+{
+    cull_status status = CULL_OK;
+    cull_cuda  *cuda = NULL;
+
+    TRY(cull_cuda_enter(backend, &cuda));
+    TRY(cull_cuda_turn_aside(cuda));
+done:
+    return status;
+}
+
+static void turn_back(cull_backend *backend)
+{
+    cull_cuda_turn_back(cull_cuda_of(backend));
 }
 
 static cull_status join(cull_backend *backend)
@@ -57,6 +85,9 @@ const cull_layer_table cull_layers_cuda = {
     .block = block,
     .beside = beside,
     .join = join,
+    .turns = turns,
+    .turn_aside = turn_aside,
+    .turn_back = turn_back,
     .fuses = true,
     .weights_last = true,
     .mixes = true,

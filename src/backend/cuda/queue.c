@@ -187,13 +187,42 @@ done:
 cull_status cull_cuda_join(cull_cuda *cuda)
 {
     cull_status status = CULL_OK;
+    bool        apart = cuda->apart, aside = cuda->turned_aside;
 
-    if (!cuda->apart) return CULL_OK;
-    cuda->apart = false;
-    CUDA(cudaEventRecord(cuda->joined, cuda->side));
-    CUDA(cudaStreamWaitEvent(cuda->stream, cuda->joined, 0));
+    cuda->apart = cuda->turned_aside = false;
+    if (apart) {
+        CUDA(cudaEventRecord(cuda->joined, cuda->side));
+        CUDA(cudaStreamWaitEvent(cuda->stream, cuda->joined, 0));
+    }
+    if (aside) {
+        CUDA(cudaEventRecord(cuda->ended, cuda->third));
+        CUDA(cudaStreamWaitEvent(cuda->stream, cuda->ended, 0));
+    }
 done:
     return status;
+}
+
+cull_status cull_cuda_turn_aside(cull_cuda *cuda)
+{
+    cull_status status = CULL_OK;
+
+    CUDA(cudaEventRecord(cuda->forked, cuda->stream));
+    CUDA(cudaStreamWaitEvent(cuda->third, cuda->forked, 0));
+    if (cuda->apart) {
+        CUDA(cudaEventRecord(cuda->joined, cuda->side));
+        CUDA(cudaStreamWaitEvent(cuda->third, cuda->joined, 0));
+    }
+    cuda->turned_aside = true;
+    cuda->main = cuda->stream;
+    cuda->stream = cuda->third;
+done:
+    return status;
+}
+
+void cull_cuda_turn_back(cull_cuda *cuda)
+{
+    if (cuda->main) cuda->stream = cuda->main;
+    cuda->main = NULL;
 }
 
 /* ---- recorded steps ---- */

@@ -227,7 +227,8 @@ static cudaError_t launch(cudaStream_t stream, const cull_cuda_weights *w, int p
     bool     whole = on_borders(w);
 
     if (blocks == 0) return cudaSuccess;
-    if (blocks > static_cast<unsigned>(processors) * BLOCKS)
+    /* A part goes beside other work, which comes first wherever a block has ended: they are short. */
+    if (w->from == 0 && blocks > static_cast<unsigned>(processors) * BLOCKS)
         blocks = static_cast<unsigned>(processors) * BLOCKS;
     switch (w->rule.rule) {
     case CULL_OPTIM_ADAMW:
