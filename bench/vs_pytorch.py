@@ -261,6 +261,11 @@ def main():
     quiet.add_options(parser)
     options = parser.parse_args()
     quiet.check_options(parser, options)
+    for case in options.case:
+        name, _, batch = case.partition(" b")
+        if name not in FLOOR or not batch.isdigit():
+            parser.error("no case '%s'; it is NAME bN, as '%s b32', with NAME one of %s"
+                         % (case, TEXTS[0], ", ".join(FLOOR)))
     options.build = options.build or ["build"]
     meter = quiet.watch("vs_pytorch", options.busy)
     lines, met = [], []
