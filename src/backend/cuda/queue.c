@@ -37,13 +37,16 @@ done:
     return status;
 }
 
+/* Whenever somebody's last reference goes, whatever device his thread is at. */
 static void release(cull_backend *backend, void *data)
 {
     cull_cuda *cuda = cull_cuda_of(backend);
+    int        before = cull_cuda_current(cuda);
 
     CUDA_QUIETLY(cudaSetDevice(cuda->number));
     CUDA_QUIETLY(cudaStreamSynchronize(cuda->stream));
     CUDA_QUIETLY(cudaFree(data));
+    CUDA_QUIETLY(cudaSetDevice(before));
 }
 
 /* Room for up to `bytes` in the half that is being filled: where, and *room of them. */
@@ -82,11 +85,13 @@ static cull_status download(cull_backend *backend, void *to, const void *from, s
 {
     cull_status status = CULL_OK;
     cull_cuda  *cuda = NULL;
+    int         before = cull_cuda_current(cull_cuda_of(backend));
 
     TRY(cull_cuda_enter(backend, &cuda));
     if (bytes) CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream));
     CUDA(cudaStreamSynchronize(cuda->stream));
 done:
+    CUDA_QUIETLY(cudaSetDevice(before));
     return status;
 }
 
@@ -301,6 +306,7 @@ static cull_status follow(cull_backend *backend, void *stream)
     cull_status                  status = CULL_OK;
     cull_cuda                   *cuda = NULL;
     enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    int                          before = cull_cuda_current(cull_cuda_of(backend));
 
     TRY(cull_cuda_enter(backend, &cuda));
     if (cuda->stream != cuda->own || cuda->recording)
@@ -313,11 +319,14 @@ static cull_status follow(cull_backend *backend, void *stream)
              "what it finds: decide outside of the capture");
     TRY(turn_to(cuda, stream));
     cuda->stream = stream;
+    cuda->before = before;
 done:
+    if (status != CULL_OK) CUDA_QUIETLY(cudaSetDevice(before));
     return status;
 }
 
-/* Its own stream comes back whatever becomes of the order: then the device is lost. */
+/* Its own stream comes back whatever becomes of the order: then the device is lost. So does the
+ * thread's device. */
 static cull_status leave(cull_backend *backend)
 {
     cull_status status = CULL_OK;
@@ -328,6 +337,7 @@ static cull_status leave(cull_backend *backend)
     TRY(turn_to(cuda, cuda->own));
 done:
     cuda->stream = cuda->own;
+    CUDA_QUIETLY(cudaSetDevice(cuda->before));
     return status;
 }
 
