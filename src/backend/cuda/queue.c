@@ -5,6 +5,7 @@
  * written again when what was in it has left. So the caller's array is free at once and nobody
  * waits, unless more is sent than the halves hold.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
@@ -255,6 +256,15 @@ static void forget(cull_backend *backend, cull_recording *recording)
     cull_base_free(recording);
 }
 
+/* By itself a graph has one priority, that of the stream it is launched in; so what goes beside the
+ * rest would no longer come last. For benchmarks, CULL_CUDA_PRIORITY; 0: it does not. */
+static unsigned long long priorities(void)
+{
+    const char *wanted = getenv("CULL_CUDA_PRIORITY");
+
+    return wanted && *wanted == '0' ? 0 : cudaGraphInstantiateFlagUseNodePriority;
+}
+
 static cull_status recorded(cull_backend *backend, cull_recording **out)
 {
     cull_status     status = CULL_OK;
@@ -267,7 +277,7 @@ static cull_status recorded(cull_backend *backend, cull_recording **out)
     (void)cull_cuda_join(cuda); /* where a step failed halfway: a capture ends with one stream */
     CUDA(cudaStreamEndCapture(cuda->stream, &graph));
     TRY(cull_base_alloc(1, sizeof *recording, "a recorded step", &recording));
-    CUDA(cudaGraphInstantiate(&recording->graph, graph, 0));
+    CUDA(cudaGraphInstantiate(&recording->graph, graph, priorities()));
     CUDA(cudaGraphUpload(recording->graph, cuda->stream));
     *out = recording;
     recording = NULL;
