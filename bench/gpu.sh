@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Everything that wants a GPU: tests, the sanitizers of CUDA, times, PyTorch's beside them.
 #
-#     bench/gpu.sh [PART]...      data facts few steps ways norms layers solvers imagenet tests python
-#                                 failures peer sanitize train bars   (all of them)
+#     bench/gpu.sh [PART]...      data facts few steps ways sizes norms layers solvers imagenet tests
+#                                 python failures peer sanitize train bars   (all of them)
 #                                 text-steps text-train text-peer text-figure   (when they are named)
 #     bench/gpu.sh visit N        one of four calls, which answer most first and take half an hour together:
-#                                 1  450 s   tests of what a step is made of; times; each of our ways
+#                                 1  450 s   tests of what a step is made of; times; what each of our
+#                                            ways is worth; other sizes
 #                                 2  390 s   Python, all tests
 #                                 3  330 s   solvers, failures, PyTorch, the large pool
 #                                 4  390 s   training, sanitizers
@@ -38,10 +39,10 @@
 #     PEER_TEXT='--device cpu --texts 16 --epochs 1' bench/gpu.sh text-train text-peer text-figure
 set -uo pipefail
 cd "$(dirname "$0")/.."
-all="data facts few steps ways norms layers solvers imagenet tests python failures peer sanitize train bars"
+all="data facts few steps ways sizes norms layers solvers imagenet tests python failures peer sanitize train bars"
 texts="text-steps text-train text-peer text-figure"
 case "${1:-} ${2:-}" in
-    "visit 1") : "${SECONDS_IN_ALL:=450}"; set -- data facts few steps ways norms bars ;;
+    "visit 1") : "${SECONDS_IN_ALL:=450}"; set -- data facts few steps ways sizes norms bars ;;
     "visit 2") : "${SECONDS_IN_ALL:=390}"; set -- data facts python tests bars ;;
     "visit 3") : "${SECONDS_IN_ALL:=330}"; set -- data facts solvers failures peer imagenet layers bars ;;
     "visit 4") : "${SECONDS_IN_ALL:=390}"; set -- data facts train sanitize bars ;;
@@ -152,14 +153,19 @@ part_facts() {
         echo "$commit; $gpu; cuDNN in ${found:-nowhere}"
     } >>"$out/facts.log"
 }
+alone="full,random .3,sb separate .1,sb separate .3,sb separate .5,sb reuse .1,sb reuse .3,sb reuse .5,sb remembered .1,sb remembered .3,sb remembered .5"
 matched="full,sb reuse .1,sb reuse .3,sb reuse .5,gradmatch reuse .1,gradmatch reuse .3,gradmatch reuse .5"
 told="full,sb remembered .1,sb remembered .3,sb remembered .5,sb reuse .1,sb reuse .3,sb reuse .5"
 part_steps() {
     local step=$programs/bench_device_step
     lacks_gpu steps "$step" && return
-    bench steps 150 20 STEPS_EACH="${STEPS:-150}" "$step" cuda train.precision=bfloat16
+    bench steps 220 20 STEPS_EACH="${STEPS:-150}" CASES="$alone" "$step" cuda train.precision=bfloat16 # convolutions are timed first
     bench steps-matched 60 8 STEPS_EACH=400 CASES="$matched" "$step" cuda train.precision=bfloat16
-    bench steps-512 120 20 STEPS_EACH=60 "$step" cuda train.precision=bfloat16 train.batch=512
+}
+part_sizes() {
+    local step=$programs/bench_device_step
+    lacks_gpu sizes "$step" && return
+    bench steps-512 150 20 STEPS_EACH=60 CASES="$alone" "$step" cuda train.precision=bfloat16 train.batch=512
     bench steps-wrn 60 2 STEPS_EACH=150 CASES=full "$step" cuda train.precision=bfloat16 model.name=wrn-16-4
 }
 # The same with one thing otherwise: what each is worth.
