@@ -78,7 +78,9 @@ done
 if [[ -z ${found:-} ]]; then # PyTorch brings its own
     found=$(${PYTHON:-python3} -c 'import nvidia.cudnn, os; print(os.path.dirname(nvidia.cudnn.__file__ or list(nvidia.cudnn.__path__)[0] + "/x") + "/lib")' 2>/dev/null)
 fi
-[[ -z $found ]] || export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$found
+for folder in $found /usr/local/cuda/lib64; do
+    export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder
+done
 gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)
 
 # ---- parts ----
