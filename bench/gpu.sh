@@ -170,12 +170,13 @@ part_sizes() {
     bench steps-512 150 20 STEPS_EACH=60 CASES="$alone" "$step" cuda train.precision=bfloat16 train.batch=512
     bench steps-wrn 60 2 STEPS_EACH=150 CASES=full "$step" cuda train.precision=bfloat16 model.name=wrn-16-4
 }
-# The same with one thing otherwise: what each is worth.
+# The same with one thing otherwise, and first with none: what each is worth.
 part_ways() {
     local step=$programs/bench_device_step way
     lacks_gpu ways "$step" && return
-    for way in CULL_CUDA_PRIORITY=0 CULL_CUDA_BESIDE=gradients CULL_CUDA_TOGETHER=grid CULL_CUDA_EARLY=1 CULL_CUDA_BESIDE=0; do
-        bench "ways-$way" 45 8 STEPS_EACH=100 "$way" CASES="$told" "$step" cuda train.precision=bfloat16
+    for way in CULL_CUDA_EARLY=0 CULL_CUDA_PRIORITY=0 CULL_CUDA_BESIDE=gradients CULL_CUDA_TOGETHER=grid CULL_CUDA_EARLY=1 \
+        CULL_CUDA_BESIDE=0; do
+        bench "ways-$way" 45 1 STEPS_EACH=100 "$way" CASES="$told" "$step" cuda train.precision=bfloat16
     done
 }
 part_norms() {
