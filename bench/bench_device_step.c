@@ -157,32 +157,39 @@ done:
     return status;
 }
 
-static cull_status measure(struct run *all, size_t steps)
+static void drop(struct run *r)
 {
-    cull_status status = CULL_OK;
+    (void)fprintf(stderr, "%s: %s\n", r->name, cull_last_error());
+    cull_trainer_destroy(r->t);
+    r->t = NULL;
+}
 
+/* A case that fails is out; the others are told all the same. */
+static void measure(struct run *all, size_t steps)
+{
     for (size_t i = 0; i < RUNS; i++)
-        if (all[i].t) TRY(take_steps(&all[i], WARM));
+        if (all[i].t && take_steps(&all[i], WARM) != CULL_OK) drop(&all[i]);
     for (int round = 0; round < ROUNDS; round++)
         for (size_t i = 0; i < RUNS; i++) {
             double begin = cull_base_seconds();
 
             if (!all[i].t) continue;
-            TRY(take_steps(&all[i], steps));
+            if (take_steps(&all[i], steps) != CULL_OK) drop(&all[i]);
             all[i].ms[round] = 1e3 * (cull_base_seconds() - begin) / (double)steps;
         }
-done:
-    return status;
 }
 
-static void report(const char *backend, size_t length)
+/* How many there were. */
+static size_t report(const char *backend, size_t length)
 {
     double full = NAN;
+    size_t told = 0;
 
     for (size_t i = 0; i < RUNS; i++) {
         struct run *r = &runs[i];
 
         if (!r->t) continue;
+        told++;
         bench_sort(r->ms, ROUNDS);
         if (i == 0) full = r->ms[ROUNDS / 2];
         printf("{\"bench\":\"device_step\",\"backend\":\"%s\",\"model\":\"%s\",\"batch\":%zu,"
@@ -192,11 +199,13 @@ static void report(const char *backend, size_t length)
         if (isfinite(full)) printf(",\"share\":%.3f", r->ms[ROUNDS / 2] / full);
         puts("}");
     }
+    return told;
 }
 
 int main(int argc, char **argv)
 {
     cull_status status = CULL_OK;
+    size_t      asked = 0, told = 0;
     char        folder[] = "/tmp/cull-bench-XXXXXX", path[64] = "";
     const char *only = getenv("CASES"), *count = getenv("STEPS_EACH"), *texts = getenv("TEXTS");
     const char *recipe = texts ? text_recipe : recipe_text;
@@ -210,14 +219,12 @@ int main(int argc, char **argv)
     TRY(texts ? write_texts(path, length) : write_pictures(path));
     for (size_t i = 0; i < RUNS; i++) {
         if (only && !strstr(only, runs[i].name)) continue;
-        status = open_run(&runs[i], recipe, path, argv[1], argc - 2, argv + 2);
-        if (status == CULL_OK) continue;
-        (void)fprintf(stderr, "%s: %s\n", runs[i].name, cull_last_error());
-        cull_trainer_destroy(runs[i].t);
-        runs[i].t = NULL;
+        asked++;
+        if (open_run(&runs[i], recipe, path, argv[1], argc - 2, argv + 2) != CULL_OK)
+            drop(&runs[i]);
     }
-    TRY(measure(runs, steps));
-    report(argv[1], length);
+    measure(runs, steps);
+    told = report(argv[1], length);
 done:
     if (status != CULL_OK) (void)fprintf(stderr, "bench_device_step: %s\n", cull_last_error());
     for (size_t i = 0; i < RUNS; i++) {
@@ -226,5 +233,5 @@ done:
     }
     (void)unlink(path);
     (void)rmdir(folder);
-    return status != CULL_OK;
+    return status != CULL_OK || told < asked;
 }

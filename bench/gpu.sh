@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
 # Everything that wants a GPU: tests, the sanitizers of CUDA, times, PyTorch's beside them.
 #
-#     bench/gpu.sh [PART]...      data facts steps ways norms layers solvers tests python failures peer
-#                                 sanitize train bars   (all of them)
+#     bench/gpu.sh [PART]...      data facts few steps ways sizes norms layers solvers imagenet tests
+#                                 python failures peer sanitize train bars   (all of them)
 #                                 text-steps text-train text-peer text-figure   (when they are named)
-#     bench/gpu.sh visit N        one of four calls that take up to ten minutes each, in this order:
-#                                 times; tests, Python; solvers, failures, PyTorch; training, sanitizers
+#     bench/gpu.sh visit N        one of four calls, which answer most first and take half an hour together:
+#                                 1  450 s   tests of what a step is made of; times; what each of our
+#                                            ways is worth; other sizes
+#                                 2  390 s   Python, all tests
+#                                 3  330 s   solvers, failures, PyTorch, the large pool
+#                                 4  390 s   training, sanitizers
 #
 # Builds here where that can be, or takes build/carry.tar.xz, which tools/carry.sh made elsewhere; what was
 # unpacked once is used again where it is not carried again. What is said goes to build/gpu, a log for each
 # part, all of them as one file to $OUT where that is given, and the end of each to the screen; `bars` holds
-# them against what the project aims at. Each part has so many seconds (LIMIT_part=...), a visit 570
-# (SECONDS_IN_ALL), and what was not come to is said. Tests run JOBS (8) at a time and keep ways of their
-# own, as what they time is disturbed; all else has the device alone.
+# them against what the project aims at. Each part has so many seconds (LIMIT_part=...), a visit those above
+# (SECONDS_IN_ALL), and what was not come to is said. Tests (TESTS names some) run JOBS (8) at a time and keep
+# ways of their own, as what they time is disturbed; all else has the device alone.
 #
 # data: what lies in build/data is moved to CULL_DATA, so that a set may come in several visits; where
 # build/data/unpack is a program, it is run there: unpack CULL_DATA cifar10. train: SEEDS (1 2 3 4 5) of the
@@ -35,14 +39,13 @@
 #     PEER_TEXT='--device cpu --texts 16 --epochs 1' bench/gpu.sh text-train text-peer text-figure
 set -uo pipefail
 cd "$(dirname "$0")/.."
-all="data facts steps ways norms layers solvers tests python failures peer sanitize train bars"
+all="data facts few steps ways sizes norms layers solvers imagenet tests python failures peer sanitize train bars"
 texts="text-steps text-train text-peer text-figure"
-[[ ${1:-} == visit ]] && : "${SECONDS_IN_ALL:=570}"
 case "${1:-} ${2:-}" in
-    "visit 1") set -- data facts steps ways norms bars ;;
-    "visit 2") set -- data facts tests python bars ;;
-    "visit 3") set -- data facts solvers failures peer layers bars ;;
-    "visit 4") set -- data facts train sanitize bars ;;
+    "visit 1") : "${SECONDS_IN_ALL:=450}"; set -- data facts few steps ways sizes norms bars ;;
+    "visit 2") : "${SECONDS_IN_ALL:=390}"; set -- data facts python tests bars ;;
+    "visit 3") : "${SECONDS_IN_ALL:=330}"; set -- data facts solvers failures peer imagenet layers bars ;;
+    "visit 4") : "${SECONDS_IN_ALL:=390}"; set -- data facts train sanitize bars ;;
     "visit "*) echo "gpu: visits are 1 to 4" >&2; exit 2 ;;
 esac
 parts=${*:-$all}
@@ -55,12 +58,13 @@ mkdir -p "$out"
 # ---- what is run: carried, or built here ----
 
 root=${CARRIED:-/tmp/cull-carried}
+theirs=${LD_LIBRARY_PATH:-} # of programs that are not ours
 if [[ -f build/carry.tar.xz ]]; then
     rm -rf "$root" && mkdir -p "$root" && tar -xJf build/carry.tar.xz -C "$root" || exit 1
 fi
 if [[ -f $root/commit && ! -f build/CMakeCache.txt ]]; then
     bin=$root/bin programs=$root/bin lib=$root/lib recipes=$root/recipes commit=$(cat "$root/commit")
-    export LD_LIBRARY_PATH=$lib:${LD_LIBRARY_PATH:-} CULL_GOLDEN=$root/tests/golden PATH=$root/bin:$PATH
+    export LD_LIBRARY_PATH=$lib${theirs:+:$theirs} CULL_GOLDEN=$root/tests/golden PATH=$root/bin:$PATH
     tests=$(cat "$root/programs.txt")
 else
     make all && cmake --build build || exit 1
@@ -73,8 +77,10 @@ for folder in /usr/local/cuda/lib64 /usr/lib/x86_64-linux-gnu; do
 done
 if [[ -z ${found:-} ]]; then # PyTorch brings its own
     found=$(${PYTHON:-python3} -c 'import nvidia.cudnn, os; print(os.path.dirname(nvidia.cudnn.__file__ or list(nvidia.cudnn.__path__)[0] + "/x") + "/lib")' 2>/dev/null)
-    export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:$found
 fi
+for folder in $found /usr/local/cuda/lib64; do
+    export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder
+done
 gpu=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -1)
 
 # ---- parts ----
@@ -149,22 +155,28 @@ part_facts() {
         echo "$commit; $gpu; cuDNN in ${found:-nowhere}"
     } >>"$out/facts.log"
 }
+alone="full,random .3,sb separate .1,sb separate .3,sb separate .5,sb reuse .1,sb reuse .3,sb reuse .5,sb remembered .1,sb remembered .3,sb remembered .5"
 matched="full,sb reuse .1,sb reuse .3,sb reuse .5,gradmatch reuse .1,gradmatch reuse .3,gradmatch reuse .5"
 told="full,sb remembered .1,sb remembered .3,sb remembered .5,sb reuse .1,sb reuse .3,sb reuse .5"
 part_steps() {
     local step=$programs/bench_device_step
     lacks_gpu steps "$step" && return
-    bench steps 150 20 STEPS_EACH="${STEPS:-150}" "$step" cuda train.precision=bfloat16
+    bench steps 220 20 STEPS_EACH="${STEPS:-150}" CASES="$alone" "$step" cuda train.precision=bfloat16 # convolutions are timed first
     bench steps-matched 60 8 STEPS_EACH=400 CASES="$matched" "$step" cuda train.precision=bfloat16
-    bench steps-512 120 20 STEPS_EACH=60 "$step" cuda train.precision=bfloat16 train.batch=512
+}
+part_sizes() {
+    local step=$programs/bench_device_step
+    lacks_gpu sizes "$step" && return
+    bench steps-512 150 20 STEPS_EACH=60 CASES="$alone" "$step" cuda train.precision=bfloat16 train.batch=512
     bench steps-wrn 60 2 STEPS_EACH=150 CASES=full "$step" cuda train.precision=bfloat16 model.name=wrn-16-4
 }
-# The same with one thing otherwise: what each is worth.
+# The same with one thing otherwise, and first with none: what each is worth.
 part_ways() {
     local step=$programs/bench_device_step way
     lacks_gpu ways "$step" && return
-    for way in CULL_CUDA_EARLY=1 CULL_CUDA_TOGETHER=grid CULL_CUDA_BESIDE=gradients CULL_CUDA_BESIDE=0; do
-        bench "ways-$way" 45 8 STEPS_EACH=100 "$way" CASES="$told" "$step" cuda train.precision=bfloat16
+    for way in CULL_CUDA_EARLY=0 CULL_CUDA_PRIORITY=0 CULL_CUDA_BESIDE=gradients CULL_CUDA_TOGETHER=grid CULL_CUDA_EARLY=1 \
+        CULL_CUDA_BESIDE=0; do
+        bench "ways-$way" 45 1 STEPS_EACH=100 "$way" CASES="$told" "$step" cuda train.precision=bfloat16
     done
 }
 part_norms() {
@@ -183,6 +195,9 @@ part_solvers() {
     lacks_gpu solvers "$programs"/bench_device_{match,pool} && return
     bench match 90 40 "$programs/bench_device_match" cuda
     bench pool-cifar 60 4 "$programs/bench_device_pool" cuda cifar
+}
+part_imagenet() {
+    lacks_gpu imagenet "$programs/bench_device_pool" && return
     bench pool-imagenet 240 4 "$programs/bench_device_pool" cuda imagenet
 }
 
@@ -191,7 +206,7 @@ try_test() {
     local program=$programs/$1 begin=$SECONDS log
     [[ -x $program ]] || program=build/tests/$1
     log=$(mktemp)
-    CULL_CUDA_CACHE=$log.ways CULL_TEST_ON=cuda timeout "${LIMIT:-300}" "$program" >"$log" 2>&1
+    CULL_CUDA_CACHE=$log.ways CULL_TEST_ON=cuda timeout "${LIMIT:-330}" "$program" >"$log" 2>&1
     local end=$?
     {
         flock 9
@@ -204,24 +219,41 @@ try_test() {
     fi
     rm -f "$log" "$log.ways"
 }
-part_tests() {
-    echo "== tests"
+# SECONDS TEST...
+run_tests() {
+    local limit=$(within "$1") end
+    shift
     rm -f "$out/tests.log"
     export programs out
     export -f try_test
-    local limit=$(within "${LIMIT_tests:-420}")
-    timeout -k 10 "$limit" xargs -P "${JOBS:-8}" -I{} bash -c 'try_test {}' <<<"$tests"
-    local end=$?
+    if [[ $limit -lt 5 ]]; then
+        echo "   NOT DONE: no time is left"
+        return
+    fi
+    printf '%s\n' "$@" | timeout -k 10 "$limit" xargs -P "${JOBS:-8}" -I{} bash -c 'try_test {}'
+    end=$?
     [[ $end -ne 124 && $end -ne 137 ]] || echo "   NOT DONE: ended after its $limit s"
     echo "   $(grep -c '^== .* with 0 ' "$out/tests.log") passed, $(grep -c '^== .* with 77 ' "$out/tests.log")" \
-        "skipped, of $(wc -w <<<"$tests")"
+        "skipped, of $#"
     rm -f "$out/.lock"
+}
+# The longest first.
+part_tests() {
+    echo "== tests"
+    run_tests "${LIMIT_tests:-420}" ${TESTS:-test_float_golden ${tests//test_float_golden/}}
+}
+# What would make all times below worthless.
+part_few() {
+    echo "== few tests"
+    run_tests "${LIMIT_few:-75}" ${TESTS:-test_layers_norm test_match test_pursuit test_refit test_step_ops test_choose}
+    [[ ! -f $out/tests.log ]] || mv "$out/tests.log" "$out/few.log"
 }
 # The package as it lies in the tree, over the libraries here.
 part_python() {
     export CULL_SELECT_LIBRARY=$(ls "$lib"/libcull_select.so* | head -1) PYTHONPATH=python/src:python/tests_torch
-    say python 120 30 ${PYTHON:-python3} -m unittest -v test_cuda
-    lacks_gpu python-step bench/gpu_python.py || say python-step 60 12 ${PYTHON:-python3} bench/gpu_python.py
+    bench python 120 30 LD_LIBRARY_PATH="$theirs" ${PYTHON:-python3} -m unittest -v test_cuda
+    lacks_gpu python-step bench/gpu_python.py ||
+        bench python-step 60 12 LD_LIBRARY_PATH="$theirs" ${PYTHON:-python3} bench/gpu_python.py
 }
 part_failures() {
     lacks_gpu failures "$bin/cull" bench/gpu_failures.sh && return
@@ -229,7 +261,7 @@ part_failures() {
 }
 part_peer() {
     lacks_gpu peer bench/gpu_vs_pytorch.py && return
-    say peer 150 40 ${PYTHON:-python3} bench/gpu_vs_pytorch.py ${PEER:---quick --batch 128,512 --model resnet18,wrn-16-4}
+    bench peer 150 40 LD_LIBRARY_PATH="$theirs" ${PYTHON:-python3} bench/gpu_vs_pytorch.py ${PEER:---quick --batch 128,512 --model resnet18,wrn-16-4}
 }
 part_sanitize() {
     lacks_gpu sanitize "$(command -v compute-sanitizer || echo compute-sanitizer)" && return
@@ -286,7 +318,7 @@ part_text-steps() {
     for length in ${LENGTHS:-128 256}; do
         bench "text-steps-$length" 150 20 TEXTS="$length" "$programs/bench_device_step" "${BACKEND:-cuda}" model.name=bert \
             model.path="$CULL_DATA/minilm" model.dropout=0.1 train.precision="${PRECISION:-bfloat16}"
-        bench "text-steps-peer-$length" 150 20 ${PYTHON:-python3} bench/gpu_vs_pytorch.py --model "minilm-$length" ${PEER_STEPS:-}
+        bench "text-steps-peer-$length" 150 20 LD_LIBRARY_PATH="$theirs" ${PYTHON:-python3} bench/gpu_vs_pytorch.py --model "minilm-$length" ${PEER_STEPS:-}
     done
 }
 part_text-train() {
@@ -301,7 +333,7 @@ part_text-train() {
 part_text-peer() {
     local seeds=${SEEDS:-1 2 3}
     lacks_texts text-peer && return
-    bench text-peer 540 8 ${PYTHON:-python3} bench/text_peer.py "$CULL_DATA/imdb" "$CULL_DATA/minilm" --seeds "${seeds// /,}" \
+    bench text-peer 540 8 LD_LIBRARY_PATH="$theirs" ${PYTHON:-python3} bench/text_peer.py "$CULL_DATA/imdb" "$CULL_DATA/minilm" --seeds "${seeds// /,}" \
         ${PEER_TEXT:-}
 }
 # A folder of finished runs is what a comparison goes on from.

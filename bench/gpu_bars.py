@@ -55,6 +55,16 @@ def above_sb(folder):
         say(f"gradmatch above sb at {keep}", 100 * (both[0] - both[1]) / found["full"] if known else None, most, "%")
 
 
+def ways(folder):
+    """How much longer a step takes with one thing otherwise, in the same minutes."""
+    plain = {line["case"]: line["ms"] for line in lines(folder, "ways-CULL_CUDA_EARLY=0")}
+    for path in sorted(folder.glob("ways-*.log")):
+        apart = [f"{line['case'].replace('remembered', 'rem.')} {line['ms'] - plain[line['case']]:+.3f}"
+                 for line in lines(folder, path.stem) if line.get("case") in plain]
+        if apart and not path.stem.endswith("EARLY=0"):
+            print(f"  with {path.stem[5:]}: {', '.join(apart)} ms")
+
+
 def solvers(folder):
     found = {line["case"]: line for line in lines(folder, "match") if line.get("h") == "f32" and "us" in line}
     for case, most in SOLVED.items():
@@ -92,6 +102,7 @@ def main():
     wide = [line["ms"] for line in lines(folder, "steps-wrn") if line.get("case") == "full"]
     say("WRN-16-4, batch 128: full", wide[-1] if wide else None, 1.5, "ms")
     above_sb(folder)
+    ways(folder)
     solvers(folder)
     added = {line["case"]: line["added_ms"] for line in lines(folder, "python-step") if "added_ms" in line}
     for case, most in ADDED.items():

@@ -18,7 +18,9 @@ cull=$PWD/build/cull commit=$(git rev-parse --short HEAD 2>/dev/null)
 if [[ -f build/carry.tar.xz || -d /tmp/cull-carried ]]; then
     carried=/tmp/cull-carried
     [[ -f build/carry.tar.xz ]] && mkdir -p $carried && tar -xJf build/carry.tar.xz -C $carried
-    export LD_LIBRARY_PATH=$carried/lib:${LD_LIBRARY_PATH:-} CULL_MODULES=$carried/lib
+    cudnn=$(${PYTHON:-python3} -c 'import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0] + "/lib")' 2>/dev/null)
+    export LD_LIBRARY_PATH=$carried/lib:${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64${cudnn:+:$cudnn}
+    export CULL_MODULES=$carried/lib
     cull=$carried/bin/cull commit=$(cat $carried/commit)
 fi
 [[ -f build/papers.tar.xz ]] && tar -xJf build/papers.tar.xz -C "$root" --skip-old-files

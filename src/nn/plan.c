@@ -37,7 +37,8 @@ done:
     return status;
 }
 
-/* Do the parameters of step s and those behind it lie behind all others? `from`: the first. */
+/* Do the parameters of step s and those behind it lie behind others, all of them? `from`: the
+ * first. */
 static bool cuts_weights(const cull_plan *plan, int s, size_t *from)
 {
     size_t before = 0;
@@ -50,7 +51,7 @@ static bool cuts_weights(const cull_plan *plan, int s, size_t *from)
             if (t < s && at >= before) before = at + 1;
             if (t >= s && at < *from) *from = at;
         }
-    return before <= *from && *from < plan->model->param_count;
+    return before > 0 && before <= *from && *from < plan->model->param_count;
 }
 
 /* Half of the way back is left then, in which most weights are changed: those of a network's later

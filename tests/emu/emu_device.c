@@ -179,9 +179,11 @@ cudaError_t cudaGetDeviceCount(int *count)
     EMU_CALL(error);
 }
 
+static _Thread_local int current;
+
 cudaError_t cudaGetDevice(int *device)
 {
-    *device = 0;
+    *device = current;
     EMU_CALL(cudaSuccess);
 }
 
@@ -190,9 +192,17 @@ static cudaError_t check_device(int device)
     return device >= 0 && device < devices() ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
+static cudaError_t set_device(int device)
+{
+    cudaError_t error = check_device(device);
+
+    if (error == cudaSuccess) current = device;
+    return error;
+}
+
 cudaError_t cudaSetDevice(int device)
 {
-    EMU_CALL(check_device(device));
+    EMU_CALL(set_device(device));
 }
 
 size_t emu_processors(void)

@@ -16,7 +16,7 @@ struct emu_capture {
     size_t                     serial;
     enum cudaStreamCaptureMode mode;
     pthread_t                  thread;
-    bool                       spoiled;
+    bool                       spoiled, mixed;    /* mixed: streams of several priorities */
     cudaStream_t               stream[EMU_FORKS]; /* the first is where it was begun */
     struct emu_clock           clock[EMU_FORKS];
     size_t                     streams;
@@ -25,6 +25,7 @@ struct emu_capture {
 
 struct CUgraph_st {
     struct emu_list list;
+    bool            mixed;
 };
 
 struct CUgraphExec_st {
@@ -94,6 +95,7 @@ static void join(struct emu_capture *capture, cudaStream_t stream)
     stream->place = capture->streams++;
     stream->capture = capture;
     capture->stream[stream->place] = stream;
+    capture->mixed |= stream->priority != capture->stream[0]->priority;
 }
 
 /* A stream outside of the capture comes in; an event of outside may not. */
@@ -181,6 +183,7 @@ static cudaError_t finish(cudaStream_t stream, cudaGraph_t *out, bool lost)
     if (error == cudaSuccess && !lost) *out = calloc(1, sizeof **out);
     if (*out) {
         (*out)->list = c->list;
+        (*out)->mixed = c->mixed;
         c->list = (struct emu_list){0};
     }
     drop_capture(c);
@@ -217,9 +220,11 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph)
     return cudaSuccess;
 }
 
+/* Nothing is ended here by what came first; a device would have been told to forget who does. */
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
 {
-    (void)flags;
+    emu_insist(!graph || !graph->mixed || flags & cudaGraphInstantiateFlagUseNodePriority,
+               "what was captured in streams of several priorities is launched with one");
     EMU_CALL(instantiate(out, graph));
 }
 

@@ -48,6 +48,7 @@ struct emu_capture;
 struct CUstream_st {
     struct emu_capture *capture; /* what goes to it is taken down there */
     size_t              place;   /* of the capture's streams            */
+    int                 priority;
 };
 
 /* A thing goes to a stream, and belongs to it: done when somebody waits, or taken down. */

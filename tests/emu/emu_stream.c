@@ -188,7 +188,8 @@ cudaStream_t emu_stream(cudaStream_t stream)
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
-    *least = *greatest = 0;
+    *least = 0;
+    *greatest = -5;
     return cudaSuccess;
 }
 
@@ -206,8 +207,10 @@ cudaError_t cudaStreamCreate(cudaStream_t *out)
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
 {
-    (void)priority;
-    return cudaStreamCreateWithFlags(out, flags);
+    cudaError_t error = cudaStreamCreateWithFlags(out, flags);
+
+    if (error == cudaSuccess) (*out)->priority = priority;
+    return error;
 }
 
 static cudaError_t end_stream(cudaStream_t stream)

@@ -213,6 +213,41 @@ static void a_stream_that_is_followed_is_in_order_with_the_backend(void **state)
     cull_backend_release(b, d);
 }
 
+static int current_device(void)
+{
+    int device = -1;
+
+    assert_int_equal(cudaSuccess, cudaGetDevice(&device));
+    return device;
+}
+
+/* Of several devices a thread has one that its own calls mean: whoever lends a stream keeps it. */
+static void the_device_of_the_caller_is_left_to_him(void **state)
+{
+    cull_backend *b = NULL;
+    char         *a = NULL, here[8];
+
+    (void)state;
+    assert_int_equal(0, setenv("CULL_EMU_DEVICES", "2", 1));
+    assert_int_equal(cudaSuccess, cudaSetDevice(1));
+    assert_ok(cull_backend_open("emu", 1, &b));
+    assert_int_equal(1, current_device());
+    assert_ok(cull_backend_follow(b, NULL));
+    assert_int_equal(0, current_device());
+    a = take(b, 8);
+    assert_ok(cull_backend_fill(b, a, 3, 8));
+    assert_ok(cull_backend_leave(b));
+    assert_int_equal(1, current_device());
+    assert_ok(cull_memory_download(b, here, a, 8)); /* without a stream of his */
+    assert_int_equal(1, current_device());
+    cull_memory_release(b, a);
+    assert_int_equal(1, current_device());
+    cull_backend_close(b);
+    assert_int_equal(1, current_device());
+    assert_int_equal(cudaSuccess, cudaSetDevice(0));
+    assert_int_equal(0, unsetenv("CULL_EMU_DEVICES"));
+}
+
 static void what_cannot_be_followed_is_said(void **state)
 {
     cull_backend *b = device(state);
@@ -367,6 +402,7 @@ int main(void)
         cmocka_unit_test(what_waits_in_a_recording_fails_and_the_next_one_does_not),
         cmocka_unit_test(a_step_that_fails_while_it_is_recorded_is_told_as_it_failed),
         cmocka_unit_test(a_stream_that_is_followed_is_in_order_with_the_backend),
+        cmocka_unit_test(the_device_of_the_caller_is_left_to_him),
         cmocka_unit_test(what_cannot_be_followed_is_said),
         cmocka_unit_test(a_device_that_is_not_there_is_said_with_what_to_do),
         cmocka_unit_test(memory_that_ends_is_said),

@@ -199,6 +199,20 @@ static void weights_changed_meanwhile_are_the_same(void **state)
     }
 }
 
+/* Where the layers that go back later have no weights, all of them would be changed twice. */
+static void weights_of_the_last_layer_alone_are_changed_once(void **state)
+{
+    static const char last[] =
+        "model.name=layers model.layers=[{\"maxpool\":2},\"flatten\",\"dense\"]";
+    const struct world *w = *state;
+    cull_run_result     one = run_on(w, "emu", last, "one", false), other;
+
+    assert_int_equal(0, setenv("CULL_CUDA_BESIDE", "gradients", 1));
+    other = run_on(w, "emu", last, "other", false);
+    assert_int_equal(0, unsetenv("CULL_CUDA_BESIDE"));
+    assert_same_runs(w, &one, &other);
+}
+
 static void fetch_weights(const cull_trainer *t, float *out)
 {
     const cull_params *p = t->learner.params;
@@ -303,6 +317,7 @@ int main(void)
         TEST(runs_come_out_near_those_on_ref),
         TEST(a_run_that_goes_on_leaves_the_same),
         TEST(weights_changed_meanwhile_are_the_same),
+        TEST(weights_of_the_last_layer_alone_are_changed_once),
         TEST(no_part_of_a_broken_step_reaches_the_weights),
         TEST(a_run_outlives_its_device),
         TEST(a_run_says_that_memory_ends),

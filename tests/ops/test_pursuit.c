@@ -175,6 +175,31 @@ static void every_option_gives_the_picks_of_cpu(void **state)
     }
 }
 
+/* Whatever K is: of sizes that a block has in its registers, and larger ones. */
+static void a_ridge_that_is_no_share_of_k_is_taken_as_it_is(void **state)
+{
+    static const cull_omp_options options = {.tolerance = 1e-6, .ridge = 0.7, .absolute = true};
+
+    (void)state;
+    for (size_t s = 2; s < SHAPES; s++) {
+        struct atoms  a = make_atoms(s + 60, shapes[s].n, shapes[s].d, shapes[s].decay);
+        struct answer want = answer_to(&a, shapes[s].budget, false);
+
+        assert_ok(pursue(one, &want.problem, 1, &options));
+        assert_true(want.problem.ridge == options.ridge);
+        EACH_DEVICE(backend, CULL_OP_OMP)
+        {
+            struct answer got = answer_to(&a, shapes[s].budget, false);
+
+            assert_ok(pursue(backend, &got.problem, 1, &options));
+            assert_same(&want, &got, 1e-7);
+            drop_answer(&got);
+        }
+        drop_answer(&want);
+        drop_atoms(&a);
+    }
+}
+
 /* Atoms that are nearly alike: pivots are small, and weights right to few digits until they are put
  * right against their equations. */
 static void weights_of_atoms_nearly_alike_are_put_right(void **state)
@@ -517,6 +542,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_gives_the_picks_of_cpu),
+        cmocka_unit_test(a_ridge_that_is_no_share_of_k_is_taken_as_it_is),
         cmocka_unit_test(weights_of_atoms_nearly_alike_are_put_right),
         cmocka_unit_test(what_rounding_leaves_of_a_target_is_not_picked),
         cmocka_unit_test(a_large_problem_is_shared_and_comes_out_alike),

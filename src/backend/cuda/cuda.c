@@ -32,11 +32,21 @@ cull_status cull_cuda_enter(const cull_backend *backend, cull_cuda **out)
     return cull_cuda_check(cudaSetDevice(cuda->number), "cudaSetDevice");
 }
 
+int cull_cuda_current(const cull_cuda *cuda)
+{
+    int device = cuda->number;
+
+    CUDA_QUIETLY(cudaGetDevice(&device));
+    return device;
+}
+
 static void close_device(cull_backend *backend)
 {
     cull_cuda *cuda = cull_cuda_of(backend);
+    int        before = 0;
 
     if (!cuda) return;
+    before = cull_cuda_current(cuda);
     CUDA_QUIETLY(cudaSetDevice(cuda->number));
     cuda->stream = cuda->own;
     cuda->main = NULL;
@@ -52,6 +62,7 @@ static void close_device(cull_backend *backend)
     if (cuda->third) CUDA_QUIETLY(cudaStreamDestroy(cuda->third));
     if (cuda->side) CUDA_QUIETLY(cudaStreamDestroy(cuda->side));
     if (cuda->own) CUDA_QUIETLY(cudaStreamDestroy(cuda->own));
+    CUDA_QUIETLY(cudaSetDevice(before));
     cull_base_free(cuda);
 }
 
@@ -131,11 +142,13 @@ static cull_status open_device(cull_backend *backend)
     cull_status status = CULL_OK;
     cull_cuda  *cuda = NULL;
     int         first = 0, last = 0; /* what the way on waits for comes before what goes beside */
+    int         before = -1;
 
     TRY(find_device(backend));
     TRY(cull_base_alloc(1, sizeof *cuda, "a backend", &cuda));
     backend->device = cuda; /* close_device ends it, also when the rest fails */
     cuda->number = backend->ordinal;
+    before = cull_cuda_current(cuda);
     CUDA(cudaSetDevice(cuda->number));
     TRY(describe(backend, cuda));
     CUDA(cudaDeviceGetStreamPriorityRange(&last, &first));
@@ -151,6 +164,7 @@ static cull_status open_device(cull_backend *backend)
     for (int i = 0; i < 2; i++)
         CUDA(cudaEventCreateWithFlags(&cuda->left[i], cudaEventDisableTiming));
 done:
+    if (before >= 0) CUDA_QUIETLY(cudaSetDevice(before));
     return status;
 }
 

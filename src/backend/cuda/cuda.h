@@ -27,6 +27,7 @@ typedef struct cull_cuda {
     cudaStream_t stream, own; /* where work goes: its own stream, or one that it follows */
     cudaEvent_t  turned;      /* recorded on the one that it turns away from            */
     bool         recording;
+    int          before; /* the thread's device, until it followed a stream */
 
     /* What goes on beside the stream: begun behind what it has so far, it ends with the join. */
     cudaStream_t side;
@@ -55,6 +56,10 @@ static inline cull_cuda *cull_cuda_of(const cull_backend *backend)
 
 /* The device is this thread's, for all calls of the runtime. */
 cull_status cull_cuda_enter(const cull_backend *backend, cull_cuda **out);
+
+/* Which one is the thread's now, to be so again afterwards, where others' calls are between ours.
+ */
+int cull_cuda_current(const cull_cuda *cuda);
 
 /* CULL_OK, or the status and sentence of what went wrong in `call`, of which only the name is told.
  * What a device has lost stays lost: the run ends, and goes on from its last checkpoint. */

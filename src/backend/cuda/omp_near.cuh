@@ -229,7 +229,8 @@ static __device__ __forceinline__ void cull_near_start(const cull_cuda_pursuit &
         if (t != 0) some = 1;
     }
     bad = cull_near_best_of(bad);
-    ridge = x.rules.ridge * (cull_sum_lanes(trace, CULL_WARP) / x.n);
+    trace = cull_sum_lanes(trace, CULL_WARP);
+    ridge = x.rules.ridge * (x.rules.as_it_is ? 1 : trace / x.n);
     least = b2 > 0 ? b2 : cull_near_most(least);
     some = cull_near_most(some);
 #pragma unroll

@@ -5,6 +5,7 @@
  * written again when what was in it has left. So the caller's array is free at once and nobody
  * waits, unless more is sent than the halves hold.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
@@ -37,13 +38,16 @@ done:
     return status;
 }
 
+/* Whenever somebody's last reference goes, whatever device his thread is at. */
 static void release(cull_backend *backend, void *data)
 {
     cull_cuda *cuda = cull_cuda_of(backend);
+    int        before = cull_cuda_current(cuda);
 
     CUDA_QUIETLY(cudaSetDevice(cuda->number));
     CUDA_QUIETLY(cudaStreamSynchronize(cuda->stream));
     CUDA_QUIETLY(cudaFree(data));
+    CUDA_QUIETLY(cudaSetDevice(before));
 }
 
 /* Room for up to `bytes` in the half that is being filled: where, and *room of them. */
@@ -82,11 +86,13 @@ static cull_status download(cull_backend *backend, void *to, const void *from, s
 {
     cull_status status = CULL_OK;
     cull_cuda  *cuda = NULL;
+    int         before = cull_cuda_current(cull_cuda_of(backend));
 
     TRY(cull_cuda_enter(backend, &cuda));
     if (bytes) CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream));
     CUDA(cudaStreamSynchronize(cuda->stream));
 done:
+    CUDA_QUIETLY(cudaSetDevice(before));
     return status;
 }
 
@@ -250,6 +256,15 @@ static void forget(cull_backend *backend, cull_recording *recording)
     cull_base_free(recording);
 }
 
+/* By itself a graph has one priority, that of the stream it is launched in; so what goes beside the
+ * rest would no longer come last. For benchmarks, CULL_CUDA_PRIORITY; 0: it does not. */
+static unsigned long long priorities(void)
+{
+    const char *wanted = getenv("CULL_CUDA_PRIORITY");
+
+    return wanted && *wanted == '0' ? 0 : cudaGraphInstantiateFlagUseNodePriority;
+}
+
 static cull_status recorded(cull_backend *backend, cull_recording **out)
 {
     cull_status     status = CULL_OK;
@@ -262,7 +277,7 @@ static cull_status recorded(cull_backend *backend, cull_recording **out)
     (void)cull_cuda_join(cuda); /* where a step failed halfway: a capture ends with one stream */
     CUDA(cudaStreamEndCapture(cuda->stream, &graph));
     TRY(cull_base_alloc(1, sizeof *recording, "a recorded step", &recording));
-    CUDA(cudaGraphInstantiate(&recording->graph, graph, 0));
+    CUDA(cudaGraphInstantiate(&recording->graph, graph, priorities()));
     CUDA(cudaGraphUpload(recording->graph, cuda->stream));
     *out = recording;
     recording = NULL;
@@ -301,6 +316,7 @@ static cull_status follow(cull_backend *backend, void *stream)
     cull_status                  status = CULL_OK;
     cull_cuda                   *cuda = NULL;
     enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    int                          before = cull_cuda_current(cull_cuda_of(backend));
 
     TRY(cull_cuda_enter(backend, &cuda));
     if (cuda->stream != cuda->own || cuda->recording)
@@ -313,11 +329,14 @@ static cull_status follow(cull_backend *backend, void *stream)
              "what it finds: decide outside of the capture");
     TRY(turn_to(cuda, stream));
     cuda->stream = stream;
+    cuda->before = before;
 done:
+    if (status != CULL_OK) CUDA_QUIETLY(cudaSetDevice(before));
     return status;
 }
 
-/* Its own stream comes back whatever becomes of the order: then the device is lost. */
+/* Its own stream comes back whatever becomes of the order: then the device is lost. So does the
+ * thread's device. */
 static cull_status leave(cull_backend *backend)
 {
     cull_status status = CULL_OK;
@@ -328,6 +347,7 @@ static cull_status leave(cull_backend *backend)
     TRY(turn_to(cuda, cuda->own));
 done:
     cuda->stream = cuda->own;
+    CUDA_QUIETLY(cudaSetDevice(cuda->before));
     return status;
 }
 

@@ -82,6 +82,7 @@ enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
 enum { cudaEventRecordDefault = 0, cudaEventRecordExternal = 1 };
 enum { cudaEventWaitDefault = 0, cudaEventWaitExternal = 1 };
+enum { cudaGraphInstantiateFlagUseNodePriority = 8 };
 enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2 };
 
 enum cudaMemcpyKind {
