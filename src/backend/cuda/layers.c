@@ -79,6 +79,7 @@ const cull_layer_table cull_layers_cuda = {
               [CULL_LAYER_CONVERT] = &cull_cuda_convert,
               [CULL_LAYER_EMBED] = &cull_cuda_embed_layer,
               [CULL_LAYER_POSITIONS] = &cull_cuda_positions_layer,
+              [CULL_LAYER_ATTENTION] = &cull_cuda_attention_layer,
               [CULL_LAYER_TAKE] = &cull_cuda_take,
               [CULL_LAYER_DROPOUT] = &cull_cuda_dropout,
               [CULL_LAYER_LOSS] = &cull_cuda_loss},

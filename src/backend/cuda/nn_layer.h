@@ -12,7 +12,8 @@
 
 extern const cull_layer_class cull_cuda_batchnorm, cull_cuda_groupnorm, cull_cuda_layernorm,
     cull_cuda_activate, cull_cuda_pool, cull_cuda_add, cull_cuda_concat, cull_cuda_shortcut,
-    cull_cuda_convert, cull_cuda_embed_layer, cull_cuda_positions_layer, cull_cuda_take;
+    cull_cuda_convert, cull_cuda_embed_layer, cull_cuda_positions_layer, cull_cuda_take,
+    cull_cuda_attention_layer;
 
 enum {
     CULL_CUDA_VECTOR = 16, /* bytes that a thread moves at once */
