@@ -114,9 +114,9 @@ cull_status cull_data_open_plain(const cull_data_request *request, const cull_da
 cull_status cull_data_take(const cull_data_request *how, const cull_tensor *x, const cull_tensor *y,
                            cull_dataset **out);
 
-/* Normalise `set` as `train` is, and number and count classes as there: for test and validation
- * sets. Where both name their classes, the names tell which is which. CULL_BAD_ARGUMENT when
- * shapes, types, kinds of targets or the features' names differ, or a class is none of train's. */
+/* Normalise `set` as `train` is, and number and count classes as there (adopt_names.h): for test
+ * and validation sets. CULL_BAD_ARGUMENT when shapes, types, kinds or names of targets or the
+ * features' names differ, or a class is none of train's. */
 cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train);
 
 /* Measure mean and deviation over all inputs. Images are counted exactly, features summed
