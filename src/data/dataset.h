@@ -103,8 +103,9 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
 /* Is this the name of one of these sets? A path is none. */
 bool cull_data_is_known(const char *name);
 
-/* Either (train NULL: the first), but nothing is remarked on its labels and inputs yet, and those that
- * would have to be measured are not: *measured tells. once: NULL where the set is to be used. */
+/* Either (train NULL: the first), but nothing is remarked on its labels and inputs yet, and those
+ * that would have to be measured are not: *measured tells. once: NULL where the set is to be used.
+ */
 cull_status cull_data_open_plain(const cull_data_request *request, const cull_dataset *train,
                                  const cull_data_once *once, bool *measured, cull_dataset **out);
 
