@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/sized.h"
 #include "data/format.h"
 #include "data/inspect.h"
@@ -129,6 +130,14 @@ done:
     return status;
 }
 
+/* What is read must not be written over, nor have what is written for a part of it. */
+static cull_status check_apart(const char *source, const char *path)
+{
+    if (cull_data_is_known(source) || !cull_base_lies_in(path, source)) return CULL_OK;
+    return cull_fail_about(CULL_EXISTS, path, "%s: %s %s, which is converted", path,
+                           cull_base_is_folder(source) ? "lies in" : "is", source);
+}
+
 cull_status cull_data_convert(const cull_data_request *request, const char *path,
                               const cull_data_conversion *options)
 {
@@ -144,6 +153,7 @@ cull_status cull_data_convert(const cull_data_request *request, const char *path
              "%s: inputs and labels are two arrays; name a file that ends in "
              ".npz, or a folder",
              path);
+    TRY(check_apart(request->name, path));
     TRY((cull_data_ends_with(path, ".npz") ? convert_npz : convert_folder)(request, path, options));
 done:
     return status;
