@@ -994,7 +994,8 @@ CULL_API cull_status cull_data_summarise(const cull_data_request *request, cull_
  *           Nothing half-made is left behind.
  * options   NULL: as zeros.
  *
- * As above; CULL_EXISTS when the folder holds something, about it; CULL_STOPPED.
+ * As above; CULL_EXISTS, about path, when the folder holds something, or path is the source or lies
+ * in it; CULL_STOPPED.
  */
 CULL_API cull_status cull_data_convert(const cull_data_request *request, const char *path,
                                        const cull_data_conversion *options);

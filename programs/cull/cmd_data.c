@@ -129,6 +129,10 @@ static int dispatch(data_arguments *a, const struct words *w, char *const *words
 
     if (end != END_WELL) return end;
     if (count == 2) a->request.name = words[1];
+    if (count && strcmp(words[0], "convert") != 0 && (a->out || a->role))
+        return complain(END_USAGE, see, "%s is for cull data convert", a->out ? "-o" : "--role");
+    if (count && strcmp(words[0], "convert") == 0 && a->json)
+        return complain(END_USAGE, see, "--json is for cull data list and info");
     if (count == 1 && strcmp(words[0], "list") == 0) return list(a);
     if (count == 2 && strcmp(words[0], "info") == 0) return tell_of_set(a);
     if (count == 2 && strcmp(words[0], "convert") == 0) return convert_set(a);

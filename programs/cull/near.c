@@ -1,6 +1,7 @@
 /* near.c - words compared: which is near to one that is wrong, and how one ends. */
 #include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "program.h"
 
@@ -106,6 +107,16 @@ search nearest_key(const char *wrong)
 
     for (size_t i = 0; (option = cull_recipe_option_at(i)); i++) try_key(&s, option->key);
     return s;
+}
+
+bool same_file(const char *a, const char *b)
+{
+    struct stat x = {0}, y = {0};
+
+    if (!a || !b) return false;
+    if (strcmp(a, b) == 0) return true;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
 }
 
 bool ends_in(const char *text, const char *end)

@@ -58,6 +58,9 @@ int end_output(int end);
 /* Does a text end so, and begin with something else? */
 bool ends_in(const char *text, const char *end);
 
+/* Are these the same file, by whatever names? NULL is none. */
+bool same_file(const char *a, const char *b);
+
 /* The nearest of the words that are tried to a wrong one; .best NULL: none is near. */
 typedef struct search {
     const char *wrong, *best;

@@ -22,6 +22,47 @@ bool cull_base_is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* "a/b" becomes "a", "/a" becomes "/" and "a" becomes ".". */
+static void leave_name(char path[CULL_DATA_PATH])
+{
+    char *slash = strrchr(path, '/');
+
+    if (slash)
+        slash[slash == path] = '\0';
+    else
+        (void)snprintf(path, CULL_DATA_PATH, ".");
+}
+
+static bool same_place(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Told by what is there, as one folder has many names: from the path, or the first above it that
+ * there is, upwards until nothing is above. */
+bool cull_base_lies_in(const char *path, const char *folder)
+{
+    char        part[CULL_DATA_PATH], above[CULL_DATA_PATH];
+    struct stat wanted, here, below;
+
+    if (stat(folder, &wanted) || snprintf(part, sizeof part, "%s", path) >= CULL_DATA_PATH)
+        return false;
+    while (stat(part, &here)) {
+        if (strcmp(part, ".") == 0 || strcmp(part, "/") == 0) return false;
+        leave_name(part);
+    }
+    if (same_place(&here, &wanted)) return true;
+    if (!S_ISDIR(here.st_mode)) leave_name(part);
+    for (bool top = false; !top; top = same_place(&here, &below)) {
+        if (stat(part, &below)) return false;
+        if (same_place(&below, &wanted)) return true;
+        if (snprintf(above, sizeof above, "%s/..", part) >= CULL_DATA_PATH) return false;
+        memcpy(part, above, sizeof part);
+        if (stat(part, &here)) return false;
+    }
+    return false;
+}
+
 cull_status cull_base_make_folders(const char *path)
 {
     cull_status status = CULL_OK;

@@ -9,6 +9,9 @@ cull_status cull_base_join(const char *folder, const char *name, char out[CULL_D
 
 bool cull_base_is_folder(const char *path);
 
+/* Is this, which may still have to be made, the other file or folder, or would it lie inside? */
+bool cull_base_lies_in(const char *path, const char *folder);
+
 /* The folder of a path and those above it; the last part too where it ends in a slash. */
 cull_status cull_base_make_folders(const char *path);
 

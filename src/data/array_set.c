@@ -348,8 +348,16 @@ static cull_status read_vocabulary(struct pair *p)
     size_t             i = 0;
 
     while ((name = cull_arrays_name(p->arrays, i)) && strcmp(name, "vocabulary") != 0) i++;
-    if (!name || x->dtype != CULL_I32) goto done;
-    TRY(cull_arrays_get(p->arrays, name, &pieces));
+    if (!name || (x->dtype != CULL_I32 && x->dtype != CULL_I64)) goto done;
+    status = cull_arrays_get(p->arrays, name, &pieces);
+    if (x->dtype == CULL_I64) {
+        if (status == CULL_OK && pieces.dims == 1 && pieces.shape[0] == 1)
+            FAIL(CULL_BAD_FILE, "%s: inputs of int64 beside a vocabulary; tokens are int32",
+                 p->path);
+        if (status == CULL_BAD_FILE) status = CULL_OK; /* words: columns count them */
+        goto done;
+    }
+    TRY(status);
     if (pieces.dims != 1 || pieces.shape[0] != 1)
         FAIL(CULL_BAD_FILE, "%s: vocabulary is not one number", p->path);
     count = cull_tensor_get(&pieces, 0);

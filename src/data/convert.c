@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/sized.h"
 #include "data/format.h"
+#include "data/inspect.h"
 
 /* What is told of one set. */
 struct teller {
@@ -62,6 +64,9 @@ static cull_status open_test(const cull_data_request *request, const cull_data_c
     test.role = CULL_DATA_TEST;
     status = open_once(&test, options, &measured, out);
     if (status == CULL_BAD_FILE && strcmp(cull_last_subject(), "data.test") == 0) return CULL_OK;
+    TRY(status);
+    TRY(cull_data_inspect(*out));
+done:
     return status;
 }
 
@@ -85,17 +90,20 @@ static cull_status convert_folder(const cull_data_request *request, const char *
     bool          measured = false;
 
     TRY(open_once(request, options, &measured, &set[0]));
+    if (!measured && set[0]->dtype != CULL_U8) {
+        TRY(cull_data_measure(set[0]));
+        measured = true;
+    }
+    TRY(cull_data_inspect(set[0]));
     if (!options->one_role && request->role == CULL_DATA_TRAIN)
         TRY(open_test(request, options, &set[1]));
     if (set[1]) TRY(cull_data_adopt(set[1], set[0]));
     warn(options, set);
     way[0] = way_of(options, &teller[0], request->role, set[0]);
     way[1] = way_of(options, &teller[1], CULL_DATA_TEST, set[1]);
-    if (!measured && set[0]->dtype == CULL_U8) {
+    if (!measured) {
         TRY(cull_base_alloc(2 * set[0]->channels, sizeof *sums, "measuring a data set", &sums));
         way[0].sums = sums;
-    } else if (!measured) {
-        TRY(cull_data_measure(set[0]));
     }
     TRY(cull_data_folder_write(set, path, way));
 done:
@@ -114,11 +122,20 @@ static cull_status convert_npz(const cull_data_request *request, const char *pat
     bool          measured = false;
 
     TRY(open_once(request, options, &measured, &set[0]));
+    TRY(cull_data_inspect(set[0]));
     warn(options, set);
     TRY(cull_data_npz_write(set[0], path, way_of(options, &teller, request->role, set[0])));
 done:
     cull_data_close(set[0]);
     return status;
+}
+
+/* What is read must not be written over, nor have what is written for a part of it. */
+static cull_status check_apart(const char *source, const char *path)
+{
+    if (cull_data_is_known(source) || !cull_base_lies_in(path, source)) return CULL_OK;
+    return cull_fail_about(CULL_EXISTS, path, "%s: %s %s, which is converted", path,
+                           cull_base_is_folder(source) ? "lies in" : "is", source);
 }
 
 cull_status cull_data_convert(const cull_data_request *request, const char *path,
@@ -136,6 +153,7 @@ cull_status cull_data_convert(const cull_data_request *request, const char *path
              "%s: inputs and labels are two arrays; name a file that ends in "
              ".npz, or a folder",
              path);
+    TRY(check_apart(request->name, path));
     TRY((cull_data_ends_with(path, ".npz") ? convert_npz : convert_folder)(request, path, options));
 done:
     return status;

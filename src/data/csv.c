@@ -178,7 +178,7 @@ cull_status cull_csv_next(cull_csv *c, bool *more)
         c->at = k.at;
         c->next_line = k.line;
         if (k.doubled) undouble(c);
-        if (c->fields > 1 || c->field[0].length > 0) goto done;
+        if (c->fields > 1 || c->field[0].length > 0 || c->field[0].quoted) goto done;
     }
 done:
     return status;

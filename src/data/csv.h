@@ -43,7 +43,8 @@ typedef struct cull_csv {
 cull_status cull_csv_open(const cull_data_source *source, cull_csv *csv);
 void        cull_csv_close(cull_csv *csv);
 
-/* The next record, empty lines aside; *more is false where there is none. */
+/* The next record, empty lines aside (two quotes are a field of nothing); *more is false where
+ * there is none. */
 cull_status cull_csv_next(cull_csv *csv, bool *more);
 
 #endif

@@ -157,6 +157,7 @@ static cull_status take_text(const cull_csv *csv, cull_csv_column *c, const cull
     if (c->trained)
         TRY(cull_csv_fail(csv, c->name, field, "is no number, as all were that were trained on"));
     *again = *again || c->kind == CULL_CSV_NUMBER;
+    c->counts = false;
     if (!c->text_line) c->text_line = csv->line;
     if (c->kind == CULL_CSV_EMPTY) {
         c->kind = CULL_CSV_CATEGORY;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/adopt_names.h"
 #include "data/inspect.h"
 #include "data/reader.h"
 #include "data/targets.h"
@@ -270,41 +271,16 @@ void cull_data_keep(cull_dataset *set, const uint32_t *places, size_t count)
     set->count = count;
 }
 
-/* Classes as `train` numbers them, by their names. */
-static cull_status rename_classes(cull_dataset *set, const cull_dataset *train)
+/* Of targets that are no class, where both sets name their columns. */
+static cull_status check_targets(const cull_dataset *set, const cull_dataset *train)
 {
-    cull_status status = CULL_OK;
-    int32_t    *labels = cull_data_labels(set);
-    uint32_t   *there = NULL;
+    const cull_texts *is = &set->label_names, *was = &train->label_names;
 
-    TRY(cull_base_alloc(set->class_names.count, sizeof *there, "names of classes", &there));
-    for (size_t k = 0; k < set->class_names.count; k++) {
-        const char *name = set->class_names.text[k];
-        there[k] = (uint32_t)k; /* where it mostly is */
-        if (k >= train->class_names.count || strcmp(name, train->class_names.text[k]) != 0)
-            there[k] = (uint32_t)cull_texts_find(&train->class_names, name);
-        if (there[k] == train->class_names.count)
-            FAIL(CULL_BAD_ARGUMENT, "%s: class '%.64s' is none of those trained on", set->name,
-                 name);
-    }
-    for (size_t i = 0; i < set->count; i++) labels[i] = (int32_t)there[labels[i]];
-    cull_texts_clear(&set->class_names);
-    TRY(cull_texts_copy(&set->class_names, &train->class_names));
-done:
-    cull_base_free(there);
-    return status;
-}
-
-/* Of two sets of as many channels, where both name them. */
-static cull_status check_features(const cull_dataset *set, const cull_dataset *train)
-{
-    const cull_texts *is = &set->feature_names, *was = &train->feature_names;
-
-    for (size_t c = 0; c < is->count && c < was->count; c++)
-        if (strcmp(is->text[c], was->text[c]) != 0)
+    for (size_t k = 0; !cull_data_labels(set) && k < is->count && k < was->count; k++)
+        if (strcmp(is->text[k], was->text[k]) != 0)
             return cull_fail(CULL_BAD_ARGUMENT,
-                             "%s: feature %zu is '%.64s', but trained on '%.64s'", set->name, c,
-                             is->text[c], was->text[c]);
+                             "%s: target %zu is '%.64s', but '%.64s' was learned", set->name, k,
+                             is->text[k], was->text[k]);
     return CULL_OK;
 }
 
@@ -325,9 +301,9 @@ cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train)
     if (set->vocabulary != train->vocabulary)
         FAIL(CULL_BAD_ARGUMENT, "%s: tokens of %zu pieces, but trained on those of %zu", set->name,
              set->vocabulary, train->vocabulary);
-    TRY(check_features(set, train));
-    if (labels && set->class_names.count && train->class_names.count)
-        TRY(rename_classes(set, train));
+    TRY(cull_data_match_features(set, &train->feature_names));
+    TRY(check_targets(set, train));
+    TRY(cull_data_match_classes(set, train));
     for (size_t i = 0; labels && i < set->count; i++)
         if ((size_t)labels[i] >= train->classes)
             FAIL(CULL_BAD_ARGUMENT, "%s: example %zu is of class %d; %zu classes were trained on",

@@ -103,8 +103,9 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
 /* Is this the name of one of these sets? A path is none. */
 bool cull_data_is_known(const char *name);
 
-/* Either (train NULL: the first), but inputs that would have to be measured are not yet: *measured
- * tells. once: NULL where the set is to be used. */
+/* Either (train NULL: the first), but nothing is remarked on its labels and inputs yet, and those
+ * that would have to be measured are not: *measured tells. once: NULL where the set is to be used.
+ */
 cull_status cull_data_open_plain(const cull_data_request *request, const cull_dataset *train,
                                  const cull_data_once *once, bool *measured, cull_dataset **out);
 
@@ -114,9 +115,9 @@ cull_status cull_data_open_plain(const cull_data_request *request, const cull_da
 cull_status cull_data_take(const cull_data_request *how, const cull_tensor *x, const cull_tensor *y,
                            cull_dataset **out);
 
-/* Normalise `set` as `train` is, and number and count classes as there: for test and validation
- * sets. Where both name their classes, the names tell which is which. CULL_BAD_ARGUMENT when
- * shapes, types, kinds of targets or the features' names differ, or a class is none of train's. */
+/* Normalise `set` as `train` is, and number and count classes as there (adopt_names.h): for test
+ * and validation sets. CULL_BAD_ARGUMENT when shapes, types, kinds or names of targets or the
+ * features' names differ, or a class is none of train's. */
 cull_status cull_data_adopt(cull_dataset *set, const cull_dataset *train);
 
 /* Measure mean and deviation over all inputs. Images are counted exactly, features summed

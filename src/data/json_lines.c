@@ -104,6 +104,9 @@ static cull_status cell_of(struct lines *l, const json_t *value, const char *nam
     else if (value && !json_is_null(value))
         FAIL(CULL_BAD_FILE, "%s: line %llu: \"%.40s\" is neither a text nor a number", l->at.name,
              (unsigned long long)l->at.line, name);
+    if (json_is_string(value) && strlen(text) != json_string_length(value))
+        FAIL(CULL_BAD_FILE, "%s: line %llu: \"%.40s\" holds a zero character", l->at.name,
+             (unsigned long long)l->at.line, name);
     *out = (cull_csv_field){.text = text, .length = strlen(text), .quoted = json_is_string(value)};
 done:
     return status;

@@ -333,7 +333,6 @@ cull_status cull_data_open_plain(const cull_data_request *request, const cull_da
         TRY(format->read(request, set, measured));
     set->like = NULL;
     set->once = NULL;
-    if (!request->unlabelled) TRY(cull_data_inspect(set));
     *out = set;
     set = NULL;
 done:
@@ -350,6 +349,7 @@ cull_status cull_data_open_test(const cull_data_request *request, const cull_dat
 
     TRY(cull_data_open_plain(request, train, NULL, &measured, &set));
     if (!measured) TRY(cull_data_measure(set));
+    if (!request->unlabelled) TRY(cull_data_inspect(set));
     *out = set;
     set = NULL;
 done:

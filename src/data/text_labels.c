@@ -80,8 +80,7 @@ done:
     return status;
 }
 
-/* 0 to 65535, written as one writes it. */
-static bool is_class(const char *text, int32_t *out)
+bool cull_data_class_number(const char *text, int32_t *out)
 {
     size_t  length = 0;
     int32_t value = 0;
@@ -105,7 +104,7 @@ static cull_status check_names(const cull_categories *met, const char *name)
     for (size_t k = 0; k < met->texts.count; k++) {
         const char *text = met->texts.text[k];
         int32_t     unused = 0;
-        if (!is_class(text, &unused))
+        if (!cull_data_class_number(text, &unused))
             return cull_fail(CULL_BAD_FILE,
                              "%s: label '%s' is no class; labels are whole numbers of 0 to %d, or "
                              "names",
@@ -124,7 +123,7 @@ cull_status cull_data_text_labels_settle(cull_categories *met, const char *name,
 
     TRY(cull_base_alloc(met->texts.count, sizeof *value, "names of classes", &value));
     for (size_t k = 0; k < met->texts.count; k++) {
-        numbers = numbers && is_class(met->texts.text[k], &value[k]);
+        numbers = numbers && cull_data_class_number(met->texts.text[k], &value[k]);
         if (numbers && value[k] > top) top = value[k];
     }
     if (numbers) {

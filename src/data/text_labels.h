@@ -23,6 +23,9 @@ cull_status cull_data_text_label(cull_categories *met, const char *name, const c
 cull_status cull_data_json_label(const cull_data_source *file, const char *key,
                                  char out[CULL_DATA_LABEL]);
 
+/* Is this a class that has a number: 0 to 65535, written as one writes it? */
+bool cull_data_class_number(const char *text, int32_t *out);
+
 /* All labels are there, and the set's count: classes and their names. named: texts are names also
  * where all are numbers; so they are where training named its classes. CULL_BAD_FILE, beginning
  * with `name`, when all are numbers and one is no class. */

@@ -193,7 +193,6 @@ cull_status cull_train_open_data(const cull_train_setup *s, cull_train_sets *set
     cull_data_print(sets->train, sets->print[CULL_DATA_TRAIN]);
     TRY(s->split > 0 ? split_test(s, sets) : open_test(s, sets));
     TRY(gather_warnings(&sets->train->remarks, &sets->warnings));
-    TRY(gather_warnings(&sets->test->remarks, &sets->warnings));
     TRY(cull_target_scale_measure(sets->train, &sets->scale));
     if (s->validation > 0)
         TRY(cull_data_split(sets->train, s->validation, s->seed, &sets->validation));
@@ -202,6 +201,7 @@ cull_status cull_train_open_data(const cull_train_setup *s, cull_train_sets *set
         if (sets->validation) TRY(take_subset(sets->validation, "validation", s));
     }
     TRY(cull_data_adopt(sets->test, sets->train));
+    TRY(gather_warnings(&sets->test->remarks, &sets->warnings));
     if (corrupts(&s->corruption))
         TRY(cull_data_corrupt(&sets->train, &s->corruption, &sets->corruption));
     TRY(fit_targets(s, sets->train, "training", &sets->scale));

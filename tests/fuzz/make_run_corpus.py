@@ -161,6 +161,44 @@ def weights():
     put("safetensors", "metadata", tensors(b'{"__metadata__":{"a":"\\\\\\"","b":"\\u0000"}}  '))
 
 
+def cards():
+    """What weights say of what they were trained on."""
+    table = {"cull.input": "2x1x1", "cull.dtype": "float32", "cull.target": "class", "cull.outputs": "3",
+             "cull.mean": "[1.5, -2]", "cull.deviation": "[1, 0.25]", "cull.classes": '["a", "b", "\\u00e9"]',
+             "cull.features": '["x", "c=red"]', "cull.labels": '["kind"]'}
+    real = dict(table, **{"cull.target": "real", "cull.outputs": "1", "cull.target_mean": "[3]",
+                          "cull.target_deviation": "[2.5]", "cull.classes": '["y"]'})
+    texts = {"cull.input": "1x64x1", "cull.dtype": "int32", "cull.vocabulary": "30522", "cull.target": "classes",
+             "cull.outputs": "2", "cull.mean": "[0]", "cull.deviation": "[1]"}
+    for name, card in (("table", table), ("real", real), ("texts", texts),
+                       ("few_names", dict(table, **{"cull.classes": '["a"]'})),
+                       ("no_deviation", dict(table, **{"cull.deviation": "[1, 0]"})),
+                       ("wide", dict(table, **{"cull.input": "65536x4096x4096"})),
+                       ("no_array", dict(table, **{"cull.mean": "1.5"}))):
+        put("safetensors", "card_" + name, tensors({"__metadata__": card, "a": entry("U8", [1], 0, 1)}, bytes(1)))
+
+
+def folders():
+    """Plans, costs, what was picked, audits: as fuzz_folder.c takes them."""
+    plan = dict(version=1, title="t", created="c", strategies="sb", keep="0.1", seeds=3, threads=1, jobs=1, margin=.5,
+                arms=[dict(name="a")], problems=["p"])
+    own = dict(name="a", score=.1, decide=.1, learn_kept=.1, pool_score=0, pool_solve=0, share=.5)
+    costs = dict(version=1, threads=1, jobs=1, pool=60, validation=0, test=60, classes=3, parameters=9, start=.1, load=.1,
+                 optim=.1, waited=0, learn=[dict(batch=16, seconds=.1)], arms=[own], settled=True, guess=.3)
+    put("folder", "plan", b"\0" + json.dumps(plan).encode())
+    put("folder", "plan_list", b"\0[]")
+    put("folder", "costs", b"\1" + json.dumps(costs).encode())
+    put("folder", "costs_below", b"\1" + json.dumps(dict(costs, load=-1)).encode())
+    put("folder", "costs_sizes", b"\1" + json.dumps(dict(costs, learn=[dict(batch=i, seconds=1) for i in range(99)])).encode())
+    counts, places = struct.pack("<4i", 0, 1, 5, 2), struct.pack("<4i", 3, 1, 2, 0)
+    vector, changes = b"\2\0\4\0\0\0", b"\2\1\2\3\0\0"
+    put("folder", "selection", b"\2\4" + vector + counts + vector + places + changes + struct.pack("<6i", 1, 0, 2, 3, 1, 1))
+    put("folder", "selection_far", b"\2\4\3\0\2\0\0\0" + struct.pack("<2q", 1 << 62, -1))
+    whole = b"\2\0\2\0\0\0" + struct.pack("<2i", 1, 0)
+    put("folder", "audit", b"\3" + b"\4\3\2\2\2\1" + bytes(range(8)) + 3 * whole + b"\0\0\2\0\0\0" +
+        struct.pack("<2f", .5, 2) + whole + b"\7" + bytes(5))
+
+
 def states():
     fields = struct.pack("<5Q", 7, 2, 1, 16, 0) + struct.pack("<d", .05)
     fields += struct.pack("<5Q", 0, 100, 200, 30, 20) + struct.pack("<d", 1.5)
@@ -183,4 +221,6 @@ recipes()
 options()
 reports()
 weights()
+cards()
+folders()
 states()

@@ -3,7 +3,7 @@
 
     /usr/bin/python3 tests/long/run.py --cull build/cull [--seed N] [PART ...]
 
-Parts are mnist, cifar10, killed, texts and threads; without any, all. A part whose data set is not there is
+Parts are mnist, cifar10, killed, texts, threads and large; without any, all. A part whose data set is not there is
 skipped and says so: the sets are looked for where $CULL_DATA points, as `cull data list` says.
 Needs nothing beyond Python's library.
 """
@@ -247,12 +247,90 @@ def threads(runs, _):
     return "1, 2 and 3 threads give the same weights: " + ", ".join(t[0] for t in THREADED)
 
 
+# ---- a set larger than memory ----
+
+# 48 GiB of pictures that are holes, and labels; what is kept of each example in memory is part of the bar.
+LARGE, SIDE, CLASSES, MOST = 48 << 30, 64, 10, 1 << 30
+LEARNED = ["model.name=mlp", "model.width=32", "model.depth=1", "select.strategy=sb", "select.keep=0.5",
+           "train.batch=128", "train.threads=1", "train.cost=60000", "train.log=0", "train.keep=none"]
+
+
+def sparse(path, kind, shape, size):
+    """A .npy file of zeros that takes no room."""
+    head = array(kind, shape, b"")
+    with open(path, "wb") as file:
+        file.write(head)
+        file.truncate(len(head) + size)
+
+
+def large_set(folder):
+    """As `cull data convert` leaves one: its constants are in set.json."""
+    row = 3 * SIDE * SIDE
+    count = {"train": LARGE // row, "test": 500}
+    os.mkdir(folder)
+    for role, name in (("train", ""), ("test", "_test")):
+        n = count[role]
+        sparse(os.path.join(folder, "x%s.npy" % name), "|u1", (n, 3, SIDE, SIDE), n * row)
+        labels = (struct.pack("<%di" % CLASSES, *range(CLASSES)) * (n // CLASSES + 1))[:4 * n]
+        with open(os.path.join(folder, "y%s.npy" % name), "wb") as file:
+            file.write(array("<i4", (n,), labels))
+    with open(os.path.join(folder, "set.json"), "w", encoding="utf-8") as file:
+        json.dump(dict(count, cull_set=1, dtype="uint8", shape=[3, SIDE, SIDE], mean=[.5] * 3, deviation=[.25] * 3,
+                       target="class", width=1, classes=CLASSES), file)
+
+
+def memory_of(pid):
+    """Bytes by name, of a process that lives: RssAnon is its own, RssFile what is mapped and can go."""
+    try:
+        with open("/proc/%d/status" % pid, encoding="utf-8") as file:
+            lines = [line.split() for line in file]
+    except OSError:
+        return {}
+    return {l[0][:-1]: 1024 * int(l[1]) for l in lines if len(l) == 3 and l[2] == "kB"}
+
+
+def watch(processes):
+    """The most that each has while it runs."""
+    most = [{} for _ in processes]
+    while any(p.poll() is None for p in processes):
+        for peak, process in zip(most, processes):
+            for key, value in memory_of(process.pid).items():
+                peak[key] = max(peak.get(key, 0), value)
+        time.sleep(.05)
+    return most
+
+
+def large(runs, seed):
+    folder = runs.path("large")
+    large_set(folder)
+    begun = time.monotonic()
+    processes = [subprocess.Popen(runs.command("run-%d" % i, runs.empty, LEARNED + [
+        "data.name=" + folder, "train.seed=%d" % (seed + i)]), stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for i in range(2)]
+    most = watch(processes)
+    seconds = time.monotonic() - begun
+    for process in processes:
+        if process.returncode:
+            raise Failed("exit status %d: %s" % (process.returncode, process.stderr.read().decode()))
+        process.stderr.close()
+    trained = [runs.record("run-%d" % i)["trained"] for i in range(2)]
+    with open("/proc/meminfo", encoding="utf-8") as file:
+        total = 1024 * int(file.readline().split()[1])
+    said = "%d GiB of pictures on a machine with %.1f: RssAnon %s, RssFile %s MiB at most, %s examples in %.0f s" % (
+        LARGE >> 30, total / 2 ** 30, *(" and ".join("%d" % (m[k] >> 20) for m in most)
+                                        for k in ("RssAnon", "RssFile")), " and ".join(map(str, trained)), seconds)
+    if max(m["RssAnon"] for m in most) > MOST:
+        raise Failed(said)
+    return said
+
+
 PARTS = {
     "mnist": lambda runs, seed: reaches(runs, "lenet-mnist.yaml", "mnist", seed, .99),
     "cifar10": lambda runs, seed: reaches(runs, "resnet20-cifar10.yaml", "cifar10", seed, .65),
     "killed": killed,
     "texts": texts,
     "threads": threads,
+    "large": large,
 }
 
 

@@ -61,6 +61,7 @@ static void records_are_taken_apart(void **state)
         {"a,b\n5\" disk,2\n", "1[a][b]\n2[5\" disk][2]\n"},
         {"a,b\n,\n", "1[a][b]\n2[][]\n"},
         {"a\n1\n", "1[a]\n2[1]\n"},
+        {"a\n\"\"\n\n1\n\"\"", "1[a]\n2[]\n4[1]\n5[]\n"},
         {"a\t\n1\t\n", "1[a][]\n2[1][]\n"},
         {"", ""},
         {"\n\r\n", ""},

@@ -331,6 +331,8 @@ static void columns_that_say_nothing_are_said(void **state)
     cull_data_close(set);
     assert_fails(CULL_BAD_FILE, "no column is left to learn from",
                  read_table(",y\n0,0\n1,1\n2,0\n", &set));
+    assert_fails(CULL_BAD_FILE, "column 1 has no name; give it one",
+                 read_table(",a,y\n0,1,0\n1,2,1\ntwo,3,0\n", &set));
 }
 
 /* What seemed numbers for many rows is read once more, as categories. */

@@ -149,6 +149,108 @@ static void classes_with_names_are_numbered_by_them(void **state)
     cull_data_close(other);
 }
 
+static void expect_labels(const cull_dataset *set, const int32_t *labels)
+{
+    for (size_t i = 0; i < set->count; i++) assert_int_equal(labels[i], cull_data_labels(set)[i]);
+}
+
+static bool remarks_on(const cull_dataset *set, const char *words)
+{
+    for (size_t i = 0; i < set->remarks.count; i++)
+        if (strstr(set->remarks.text[i], words)) return true;
+    return false;
+}
+
+/* Labels of examples are 0, 1, ..., classes-1 and again. */
+static void names_that_are_numbers_mean_those_numbers(void **state)
+{
+    static const char *const folders[] = {"0", "1", "10", "2"}, *const two[] = {"1", "2", "cat"};
+    cull_dataset *named = random_set(CULL_U8, 4, 4, 1, 2, 2);
+    cull_dataset *plain = random_set(CULL_U8, 3, 3, 1, 2, 2);
+    cull_dataset *large = random_set(CULL_U8, 11, 11, 1, 2, 2);
+    cull_dataset *mixed = random_set(CULL_U8, 3, 3, 1, 2, 2);
+    cull_dataset *other = random_set(CULL_U8, 3, 3, 1, 2, 2);
+
+    (void)state;
+    name_classes(named, folders, 4);
+    name_classes(mixed, two, 3);
+    assert_ok(cull_data_adopt(plain, named));
+    expect_labels(plain, (const int32_t[]){0, 1, 3});
+    assert_true(remarks_on(plain, "names like '2' in the other: the number counts"));
+    assert_string_equal("10", plain->class_names.text[2]);
+    assert_fails(CULL_BAD_ARGUMENT,
+                 "example 3 is of class 3, and none of those trained on is called so",
+                 cull_data_adopt(large, named));
+    assert_ok(cull_data_adopt(named, large));
+    expect_labels(named, (const int32_t[]){0, 1, 10, 2});
+    assert_true(remarks_on(named, "names like '10' in the other"));
+    assert_int_equal(0, named->class_names.count);
+    cull_data_labels(other)[0] = 1;
+    assert_ok(cull_data_adopt(other, mixed));
+    expect_labels(other, (const int32_t[]){0, 0, 1});
+    assert_fails(CULL_BAD_ARGUMENT, "class 'cat' is none of those trained on",
+                 cull_data_adopt(mixed, large));
+    cull_data_close(named);
+    cull_data_close(plain);
+    cull_data_close(large);
+    cull_data_close(mixed);
+    cull_data_close(other);
+}
+
+static void a_number_that_two_names_may_be_is_refused(void **state)
+{
+    static const char *const twice[] = {"01", "1", "2"};
+    cull_dataset            *train = random_set(CULL_U8, 3, 3, 1, 2, 2);
+    cull_dataset            *test = random_set(CULL_U8, 3, 3, 1, 2, 2);
+
+    (void)state;
+    name_classes(train, twice, 3);
+    assert_fails(CULL_BAD_ARGUMENT, "label 1 may be class '01' or '1' of those trained on",
+                 cull_data_adopt(test, train));
+    cull_data_close(train);
+    cull_data_close(test);
+}
+
+static void other_names_beside_numbers_are_taken_in_their_order_and_remarked(void **state)
+{
+    static const char *const names[] = {"cat", "dog", "owl"};
+    cull_dataset            *named = random_set(CULL_U8, 6, 3, 1, 2, 2);
+    cull_dataset            *plain = random_set(CULL_U8, 3, 3, 1, 2, 2);
+    cull_dataset            *other = random_set(CULL_U8, 3, 3, 1, 2, 2);
+
+    (void)state;
+    name_classes(named, names, 3);
+    assert_ok(cull_data_adopt(plain, named));
+    expect_labels(plain, (const int32_t[]){0, 1, 2});
+    assert_true(remarks_on(plain, "its classes have numbers, and those trained on names: names are "
+                                  "taken in their order, 'cat' for 0, 'dog' for 1 and so on"));
+    assert_ok(cull_data_adopt(named, other));
+    expect_labels(named, (const int32_t[]){0, 1, 2, 0, 1, 2});
+    assert_true(remarks_on(named, "its classes have names, and those trained on numbers"));
+    cull_data_close(named);
+    cull_data_close(plain);
+    cull_data_close(other);
+}
+
+static void inputs_with_names_on_one_side_alone_are_remarked_on(void **state)
+{
+    cull_dataset *named = random_set(CULL_F32, 4, 2, 2, 1, 1);
+    cull_dataset *plain = random_set(CULL_F32, 4, 2, 2, 1, 1);
+    cull_dataset *other = random_set(CULL_F32, 4, 2, 2, 1, 1);
+
+    (void)state;
+    assert_ok(cull_texts_add(&named->feature_names, "a", 1));
+    assert_ok(cull_texts_add(&named->feature_names, "b", 1));
+    assert_ok(cull_data_adopt(plain, named));
+    assert_true(remarks_on(plain, "has no names of columns"));
+    assert_ok(cull_data_adopt(named, other));
+    assert_true(remarks_on(named, "what was trained on has no names of columns"));
+    assert_int_equal(0, other->remarks.count);
+    cull_data_close(named);
+    cull_data_close(plain);
+    cull_data_close(other);
+}
+
 static void a_remark_is_kept_once_and_goes_with_the_examples(void **state)
 {
     cull_dataset *set = random_set(CULL_U8, 4, 2, 1, 2, 2), *some = NULL;
@@ -546,6 +648,10 @@ int main(void)
         cmocka_unit_test(a_channel_that_never_changes_is_divided_by_one),
         cmocka_unit_test(a_test_set_adopts_what_the_training_set_says),
         cmocka_unit_test(classes_with_names_are_numbered_by_them),
+        cmocka_unit_test(names_that_are_numbers_mean_those_numbers),
+        cmocka_unit_test(a_number_that_two_names_may_be_is_refused),
+        cmocka_unit_test(other_names_beside_numbers_are_taken_in_their_order_and_remarked),
+        cmocka_unit_test(inputs_with_names_on_one_side_alone_are_remarked_on),
         cmocka_unit_test(a_remark_is_kept_once_and_goes_with_the_examples),
         cmocka_unit_test(what_is_asked_for_in_vain_is_refused),
         cmocka_unit_test(what_is_written_is_opened_again),

@@ -113,6 +113,22 @@ static void sets_of_other_targets_are_not_adopted(void **state)
     cull_data_close(several);
 }
 
+static void targets_called_otherwise_are_not_adopted(void **state)
+{
+    static const char *const names[] = {"a", "b", "c"}, *const turned[] = {"a", "c", "b"};
+    cull_dataset *train = make(CULL_TARGET_REAL), *test = make(CULL_TARGET_REAL);
+
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        assert_ok(cull_texts_add(&train->label_names, names[k], 1));
+        assert_ok(cull_texts_add(&test->label_names, turned[k], 1));
+    }
+    assert_fails(CULL_BAD_ARGUMENT, "made: target 1 is 'c', but 'b' was learned",
+                 cull_data_adopt(test, train));
+    cull_data_close(train);
+    cull_data_close(test);
+}
+
 static void measuring_survives_every_allocation_failure(void **state)
 {
     cull_dataset *set = make(CULL_TARGET_REAL);
@@ -138,6 +154,7 @@ int main(void)
         cmocka_unit_test(other_targets_have_no_scale),
         cmocka_unit_test(a_split_takes_so_many_of_all),
         cmocka_unit_test(sets_of_other_targets_are_not_adopted),
+        cmocka_unit_test(targets_called_otherwise_are_not_adopted),
         cmocka_unit_test(measuring_survives_every_allocation_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

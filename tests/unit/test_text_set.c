@@ -424,6 +424,8 @@ static void wrong_lines_are_told_with_their_number(void **state)
          "line 3, column 'label'", CULL_BAD_FILE},
         {true, "{\"text\": \"a\", \"label\": [0]}", NULL, NULL,
          "\"label\" is neither a text nor a number", CULL_BAD_FILE},
+        {true, "{\"text\": \"a\", \"label\": \"b\\u0000c\"}", NULL, NULL,
+         "\"label\" holds a zero character", CULL_BAD_FILE},
         {true, "{\"text\": \"a\", \"label\": 0}", "label, y", NULL, "a class is one",
          CULL_BAD_OPTION},
         {true, "{\"text\": \"a\", \"label\": 0}", "text", NULL,

@@ -107,16 +107,6 @@ static int take_words(select_arguments *a, char *const *words, size_t count)
     return END_WELL;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x = {0}, y = {0};
-
-    if (!a || !b) return false;
-    if (strcmp(a, b) == 0) return true;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
-}
-
 /* Nothing that is read may be written over. */
 static int check_paths(const select_arguments *a)
 {

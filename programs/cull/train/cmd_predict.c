@@ -198,6 +198,9 @@ int cmd_predict(int argc, char **argv)
     if (!end)
         end = take_changes(self.name, "Changes", argv + 2, count - 2, &a.change,
                            &(const char *){argv[1]});
+    if (!end && same_file(a.out, argv[1]))
+        end = complain(END_USAGE, "Give another name to what is written.",
+                       "%s is an input and would be written over", a.out);
     if (!end) end = open_checkpoint(argv[0], a.recipe, a.best, &a.change, &a.found, &recipe);
     if (!end) end = predict(&a, recipe, argv[1]);
     cull_recipe_close(recipe);

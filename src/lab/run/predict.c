@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/sized.h"
+#include "data/adopt_names.h"
 #include "data/format.h"
 #include "lab/recipe/recipe.h"
 #include "train/network/network.h"
@@ -97,7 +98,7 @@ static cull_status say(cull_network *n, const cull_dataset *set, size_t count, s
     return cull_network_predict(n, &inputs, real ? r->output : NULL, real ? NULL : r->output);
 }
 
-static cull_status predict(cull_network *n, const cull_dataset                *set,
+static cull_status predict(cull_network *n, cull_dataset                      *set,
                            bool (*tell)(void *, const cull_predicted *), void *context)
 {
     cull_status    status = CULL_OK;
@@ -109,6 +110,7 @@ static cull_status predict(cull_network *n, const cull_dataset                *s
     const cull_texts *names = real ? &n->card.label_names : &n->card.class_names;
 
     TRY(check_set(set, &n->card));
+    TRY(cull_data_match_features(set, &n->card.feature_names));
     TRY(make_room(set, some.outputs, &room));
     if (names->count == some.outputs) some.class_name = (const char *const *)names->text;
     some.output = room.output;
