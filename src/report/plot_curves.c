@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/figure.h"
+#include "report/chart.h"
 
 enum { MOST_KEEPS = 4, MOST_SHARES = 64, MOST_LINES = 12 };
 
@@ -57,9 +57,9 @@ static bool mean_look(const cull_rep_arm *arm, const cull_yardstick *by, size_t 
     return count && isfinite(*x) && *x >= 0 && isfinite(*error) && *error > 0;
 }
 
-/* The least and the largest error of a figure so far. */
+/* The least and the largest error of a figure so far, and the farthest place. */
 struct range {
-    double low, high;
+    double low, high, far;
 };
 
 static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, const cull_yardstick *by,
@@ -79,6 +79,7 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, const cull_ya
         if (!mean_look(arm, by, i, time, &x, &error)) continue;
         range->low = fmin(range->low, error);
         range->high = fmax(range->high, error);
+        range->far = fmax(range->far, x);
         if (row++ % cull_rep_figure_stride(rows) && row < rows) continue;
         cull_rep_print(&f->script, "%.9g %.9g\n", x, error);
         drawn++;
@@ -136,17 +137,18 @@ static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, 
                              bool time, bool free)
 {
     char            caption[480], what[160], share[40] = "", who[80], axis[CULL_REP_NAME];
-    struct range    range = {INFINITY, -INFINITY};
+    struct range    range = {INFINITY, -INFINITY, 0};
     cull_rep_figure f = {0};
 
     (void)snprintf(axis, sizeof axis, "test %s%s%s%s, log scale", c->by->error,
                    c->by->unit[0] ? " (" : "", c->by->unit, c->by->unit[0] ? ")" : "");
     cull_rep_figure_begin(&f, time ? "time (s)" : "cost (% of the full run)", axis, 0);
-    cull_rep_put(&f.script, "set logscale y\nset ytics (.01,.02,.05,.1,.2,.3,.5,.7,1,2,3,4,5,6,8,"
-                            "10,12,15,20,25,30,40,50,60,80,100)\nset xrange [0:*] noextend\n"
-                            "set offsets 0, graph .03, 0, 0\n");
     plot_keep(&f, c, keep, time, &range);
-    cull_rep_figure_range(&f, 'y', range.low * .93, range.high * 1.07);
+    if (f.plots) cull_rep_log_axis(&f, 'y', log10(range.low * .93), log10(range.high * 1.07));
+    cull_rep_print(&f.script,
+                   "set xrange [0:*] noextend\nset offsets 0, graph .03, 0, 0\n"
+                   "set xtics %.6g\n",
+                   cull_rep_step(0, range.far));
     (void)snprintf(who, sizeof who, "decide how many they keep");
     if (!isnan(keep)) {
         (void)snprintf(share, sizeof share, ", ρ = %.3g", keep);
