@@ -372,7 +372,15 @@ def samples(out):
          warnings=[WARNING]).write()
 
     # As a first try on a small table is.
-    make(at["quick"], "Runs of milliseconds", [1, 2], usual[:3], [.3], total=.00095).write()
+    c = make(at["quick"], "Runs of milliseconds", [1, 2], usual[:3], [.3], total=.00095)
+    for run in c.arms[0]["runs"]:
+        path = os.path.join(at["quick"], run["folder"], "metrics.jsonl")
+        with open(path, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        lines[-1]["accuracy"] = 1.0
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+    c.write(test=50)
 
     c = make(at["unfinished"], "LeNet-5 on fashion-mnist, half-way", [1, 2, 3], usual, [.1, .3])
     for arm in c.arms[4:]:
