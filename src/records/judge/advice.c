@@ -97,13 +97,13 @@ bool cull_choice_keeps_up(const cull_choices *t, const cull_choice *one)
 
 /* Those of a kind differ in how many they keep alone. Asked are also those that may not be advised,
  * or who is asked would depend on what is answered. */
-const cull_choice *cull_choice_stopped_by(const cull_choices *t, const cull_choice *one)
+const cull_choice *cull_choice_stopped_by(const cull_choices *all, const cull_choice *one)
 {
-    for (size_t i = 0; i < t->count; i++) {
-        const cull_choice *other = &t->choice[i];
+    for (size_t i = 0; i < all->count; i++) {
+        const cull_choice *other = &all->choice[i];
 
         if (other != one && other->kind == one->kind && is_like(other->arm, one->arm) &&
-            other->arm->cost >= one->arm->cost && !cull_choice_keeps_up(t, other))
+            other->arm->cost >= one->arm->cost && !cull_choice_keeps_up(all, other))
             return other;
     }
     return NULL;
