@@ -100,11 +100,38 @@ search nearest_set(const char *wrong)
     return s;
 }
 
+/* What other programs call our keys; NULL: nobody we know calls one so. */
+static const char *key_elsewhere(const char *wrong)
+{
+    static const char *const names[][2] = {{"learning_rate", "optim.lr"},
+                                           {"batch_size", "train.batch"},
+                                           {"num_epochs", "train.epochs"},
+                                           {"max_epochs", "train.epochs"},
+                                           {"optimizer", "optim.name"},
+                                           {"lr_scheduler", "schedule.name"},
+                                           {"dataset", "data.name"},
+                                           {"num_workers", "data.workers"},
+                                           {"val_split", "data.validation"},
+                                           {"test_split", "data.split"},
+                                           {"hidden_size", "model.width"},
+                                           {"num_layers", "model.depth"},
+                                           {"architecture", "model.name"},
+                                           {"label_smoothing", "model.smoothing"},
+                                           {"warmup_epochs", "schedule.warmup"}};
+    const char              *dot = strrchr(wrong, '.'), *name = dot ? dot + 1 : wrong;
+
+    if (strlen(name) >= MOST_WORD) return NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (distance(name, names[i][0]) <= 1) return names[i][1];
+    return NULL;
+}
+
 search nearest_key(const char *wrong)
 {
-    search                  s = {.wrong = wrong};
+    search                  s = {.wrong = wrong, .best = key_elsewhere(wrong)};
     const cull_option_spec *option = NULL;
 
+    if (s.best) return s;
     for (size_t i = 0; (option = cull_recipe_option_at(i)); i++) try_key(&s, option->key);
     return s;
 }

@@ -89,8 +89,8 @@ static cull_status check_outputs(const cull_layer_list *list, size_t outputs)
     if (width == 0 || width == (int64_t)outputs) return CULL_OK;
     cull_nn_list_place(list, last, place);
     return cull_fail(CULL_BAD_OPTION,
-                     "%s: width=%lld, but the data has %zu classes; leave the last width out",
-                     place, (long long)width, outputs);
+                     "%s: width=%lld, but the data asks for %zu output%s; leave the last width out",
+                     place, (long long)width, outputs, outputs == 1 ? "" : "s");
 }
 
 cull_status cull_nn_model_by_list(const cull_layer_list *list, const cull_model_options *o,

@@ -248,3 +248,59 @@ void cull_card_clear(cull_card *card)
     cull_texts_clear(&card->label_names);
     *card = (cull_card){0};
 }
+
+/* ---- fitting ---- */
+
+#define NEAR .01 /* of a deviation: results hardly change by as much */
+#define REST "; name examples that were not trained on by data.test"
+
+struct fitting {
+    const char *weights, *set;
+};
+
+static cull_status fit_names(const struct fitting *f, const char *what, const cull_texts *was,
+                             const cull_texts *is)
+{
+    for (size_t i = 0; i < was->count && i < is->count; i++)
+        if (strcmp(was->text[i], is->text[i]) != 0)
+            return cull_fail(
+                CULL_BAD_ARGUMENT,
+                "%s: %s %zu of %s is '%.64s', but the weights were trained on '%.64s'" REST,
+                f->weights, what, i, f->set, is->text[i], was->text[i]);
+    return CULL_OK;
+}
+
+static cull_status fit_constants(const struct fitting *f, const char *what, size_t count,
+                                 const double *mean[2], const double *deviation[2])
+{
+    for (size_t i = 0; i < count && mean[0] && mean[1]; i++) {
+        double most = NEAR * deviation[0][i];
+
+        if (fabs(mean[0][i] - mean[1][i]) > most || fabs(deviation[0][i] - deviation[1][i]) > most)
+            return cull_fail(CULL_BAD_ARGUMENT,
+                             "%s: %s %zu of %s has mean %.4g and deviation %.4g, but the weights "
+                             "were trained with mean %.4g and deviation %.4g" REST,
+                             f->weights, what, i, f->set, mean[1][i], deviation[1][i], mean[0][i],
+                             deviation[0][i]);
+    }
+    return CULL_OK;
+}
+
+cull_status cull_card_fit(const char *weights, const cull_card *was, const char *set,
+                          const cull_card *is)
+{
+    cull_status    status = CULL_OK;
+    struct fitting f = {weights, set};
+    const double  *mean[2] = {was->mean, is->mean}, *scale[2] = {was->deviation, is->deviation};
+    const double  *middle[2] = {was->target_mean, is->target_mean};
+    const double  *width[2] = {was->target_deviation, is->target_deviation};
+
+    if (was->channels != is->channels || was->outputs != is->outputs) goto done;
+    TRY(fit_names(&f, "class", &was->class_names, &is->class_names));
+    TRY(fit_names(&f, "feature", &was->feature_names, &is->feature_names));
+    TRY(fit_names(&f, "label", &was->label_names, &is->label_names));
+    TRY(fit_constants(&f, "channel", was->channels, mean, scale));
+    TRY(fit_constants(&f, "target", was->outputs, middle, width));
+done:
+    return status;
+}

@@ -36,4 +36,10 @@ cull_status cull_card_take(const char *path, const json_t *metadata, cull_card *
 cull_status cull_card_copy(const cull_card *card, cull_card *out); /* into zeros */
 void        cull_card_clear(cull_card *card);
 
+/* Does what `weights` were trained on fit examples of `set`, whose card is `is`? CULL_BAD_ARGUMENT
+ * tells the first that does not: names of classes, features or labels, or constants that are off by
+ * more than a hundredth of a deviation. What either card says nothing of fits. */
+cull_status cull_card_fit(const char *weights, const cull_card *was, const char *set,
+                          const cull_card *is);
+
 #endif

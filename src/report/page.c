@@ -84,10 +84,18 @@ static void put_headline(cull_rep_page *page, const cull_rep_comparison *c)
     cull_rep_put(html, "</p>\n");
 }
 
+static size_t count_failed(const cull_records_arm *arm)
+{
+    size_t failed = 0;
+
+    for (size_t i = 0; i < arm->runs; i++) failed += strcmp(arm->run[i].status, "failed") == 0;
+    return failed;
+}
+
 /* Seeds, margin and test in a line, and what is missing. */
 static void put_sureness(cull_rep_page *page, const cull_rep_comparison *c)
 {
-    size_t         planned = 0, there = 0, arms = 0;
+    size_t         planned = 0, there = 0, failed = 0, arms = 0;
     cull_rep_text *html = &page->html;
 
     for (size_t i = 0; i < c->arms; i++) {
@@ -95,6 +103,7 @@ static void put_sureness(cull_rep_page *page, const cull_rep_comparison *c)
         if (strcmp(c->arm[i].is->role, "early-stop") == 0) continue;
         planned += c->arm[i].is->runs;
         there += c->arm[i].finished;
+        failed += count_failed(c->arm[i].is);
     }
     cull_rep_print(html, "<p class=\"sure\"><b>How sure:</b> ");
     if (c->is.seeds)
@@ -114,11 +123,12 @@ static void put_sureness(cull_rep_page *page, const cull_rep_comparison *c)
     else if (c->is.seeds >= 2)
         cull_rep_put(html, "the margin count as none");
     cull_rep_put(html, ".</p>\n");
-    if (!c->is.finished || there < planned)
-        cull_rep_print(html,
-                       "<p class=\"note\">%s: %zu of %zu runs are there. What is "
-                       "said below is about those.</p>\n",
+    if (!c->is.finished || there < planned) {
+        cull_rep_print(html, "<p class=\"note\">%s: %zu of %zu runs are there",
                        c->is.finished ? "Some runs are missing" : "Not finished", there, planned);
+        if (failed) cull_rep_print(html, ", %zu failed", failed);
+        cull_rep_put(html, ". What is said below is about those that are there.</p>\n");
+    }
 }
 
 static cull_status put_galleries(cull_rep_page *page, const cull_rep_comparison *c)

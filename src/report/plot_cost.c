@@ -11,6 +11,8 @@
 #include "report/figure.h"
 
 enum { MOST_MARKS = 128 };
+#define NARROW .01 /* points */
+#define HALF   .5
 
 struct axes {
     double low, high; /* of results          */
@@ -72,6 +74,10 @@ static struct axes measure_axes(const cull_rep_comparison *c)
     }
     for (size_t i = 0; i < c->arms; i++) /* whoever is better is always in */
         if (is_joined(&c->arm[i]) && c->arm[i].is->mean > axes.high) axes.high = c->arm[i].is->mean;
+    if (axes.high - axes.low < NARROW) { /* ticks would differ in digits that are not shown */
+        axes.low -= HALF;
+        axes.high += HALF;
+    }
     axes.low -= .06 * (axes.high - axes.low);
     axes.high += .06 * (axes.high - axes.low);
     for (size_t i = 0; i < c->arms; i++)

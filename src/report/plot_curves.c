@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/figure.h"
+#include "report/chart.h"
 
 enum { MOST_KEEPS = 4, MOST_SHARES = 64, MOST_LINES = 12 };
 
@@ -35,7 +35,7 @@ static size_t looks(const cull_rep_arm *arm)
 
 /* Mean place and error of look i over the runs that have one. */
 static bool mean_look(const cull_rep_arm *arm, const cull_yardstick *by, size_t i, bool time,
-                      double *x, double *error)
+                      double none, double *x, double *error)
 {
     size_t count = 0;
 
@@ -54,12 +54,14 @@ static bool mean_look(const cull_rep_arm *arm, const cull_yardstick *by, size_t 
     }
     *x /= (double)count;
     *error /= (double)count;
+    if (*error == 0) *error = none;
     return count && isfinite(*x) && *x >= 0 && isfinite(*error) && *error > 0;
 }
 
-/* The least and the largest error of a figure so far. */
+/* The least and the largest error of a figure so far, the farthest place, and where no error at all
+ * is drawn, as logarithms have no zero; NaN: nowhere. */
 struct range {
-    double low, high;
+    double low, high, far, none;
 };
 
 static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, const cull_yardstick *by,
@@ -71,14 +73,15 @@ static void plot_line(cull_rep_figure *f, const cull_rep_arm *arm, const cull_ya
     int    colour = CULL_REP_SERIES + arm->style.colour;
     bool   main_line = cull_rep_is_arm(arm) || arm->style.colour == 1;
 
-    for (size_t i = 0; i < count; i++) rows += mean_look(arm, by, i, time, &x, &error);
+    for (size_t i = 0; i < count; i++) rows += mean_look(arm, by, i, time, range->none, &x, &error);
     if (rows == 0) return;
     cull_rep_mark_name(by, arm, name);
     cull_rep_figure_rows(f);
     for (size_t i = 0; i < count; i++) {
-        if (!mean_look(arm, by, i, time, &x, &error)) continue;
+        if (!mean_look(arm, by, i, time, range->none, &x, &error)) continue;
         range->low = fmin(range->low, error);
         range->high = fmax(range->high, error);
+        range->far = fmax(range->far, x);
         if (row++ % cull_rep_figure_stride(rows) && row < rows) continue;
         cull_rep_print(&f->script, "%.9g %.9g\n", x, error);
         drawn++;
@@ -131,22 +134,32 @@ static void plot_keep(cull_rep_figure *f, const cull_rep_comparison *c, double k
     }
 }
 
+/* Half of what one wrong answer in all runs of an arm makes. */
+static double place_of_none(const cull_rep_comparison *c)
+{
+    double step = cull_yardstick_step(c->by, c->is.test);
+
+    return step > 0 ? step / (2 * fmax(1, (double)c->is.seeds)) : NAN;
+}
+
 /* keep is NaN where every arm decides itself how many it keeps; free: some do. */
 static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, double keep,
                              bool time, bool free)
 {
-    char            caption[480], what[160], share[40] = "", who[80], axis[CULL_REP_NAME];
-    struct range    range = {INFINITY, -INFINITY};
+    char            caption[560], what[160], share[40] = "", who[80], axis[CULL_REP_NAME];
+    char            none[80] = "";
+    struct range    range = {INFINITY, -INFINITY, 0, place_of_none(c)};
     cull_rep_figure f = {0};
 
     (void)snprintf(axis, sizeof axis, "test %s%s%s%s, log scale", c->by->error,
                    c->by->unit[0] ? " (" : "", c->by->unit, c->by->unit[0] ? ")" : "");
     cull_rep_figure_begin(&f, time ? "time (s)" : "cost (% of the full run)", axis, 0);
-    cull_rep_put(&f.script, "set logscale y\nset ytics (.01,.02,.05,.1,.2,.3,.5,.7,1,2,3,4,5,6,8,"
-                            "10,12,15,20,25,30,40,50,60,80,100)\nset xrange [0:*] noextend\n"
-                            "set offsets 0, graph .03, 0, 0\n");
     plot_keep(&f, c, keep, time, &range);
-    cull_rep_figure_range(&f, 'y', range.low * .93, range.high * 1.07);
+    if (f.plots) cull_rep_log_axis(&f, 'y', log10(range.low * .93), log10(range.high * 1.07));
+    cull_rep_print(&f.script,
+                   "set xrange [0:*] noextend\nset offsets 0, graph .03, 0, 0\n"
+                   "set xtics %.6g\n",
+                   cull_rep_step(0, range.far));
     (void)snprintf(who, sizeof who, "decide how many they keep");
     if (!isnan(keep)) {
         (void)snprintf(share, sizeof share, ", ρ = %.3g", keep);
@@ -155,14 +168,18 @@ static cull_status draw_keep(cull_rep_page *page, const cull_rep_comparison *c, 
     }
     (void)snprintf(what, sizeof what, "Test error against %s for the arms that %s",
                    time ? "time" : "cost", who);
+    if (range.low == range.none)
+        (void)snprintf(none, sizeof none, " No error at all lies at %.2g, as there is no zero.",
+                       range.none);
     (void)snprintf(
         caption, sizeof caption,
         time ? "<b>Error against time%s.</b> Seconds of loading, scoring, selecting and "
-               "learning as they passed here, mean over seeds.%s"
+               "learning as they passed here, mean over seeds.%s%s"
              : "<b>Error against cost%s.</b> Mean over seeds; lower and further left is "
-               "better. Inside a run cost grows with counted work.%s",
+               "better. Inside a run cost grows with counted work.%s%s",
         share,
-        free && !isnan(keep) ? " Strategies that decide how many they keep are in it too." : "");
+        free && !isnan(keep) ? " Strategies that decide how many they keep are in it too." : "",
+        none);
     return cull_rep_figure_draw(page, &f, what, caption);
 }
 

@@ -1,6 +1,7 @@
 /* train/learner.c - gradients, new weights, and what is known of both when it is asked for. */
 #include "train/learner.h"
 
+#include "train/folder/weights.h"
 #include "train/machine.h"
 #include "train/rule.h"
 
@@ -42,6 +43,19 @@ cull_status cull_learner_begin(cull_learner *l)
     TRY(cull_kit_allocate(kit, CULL_LEARNER_RING, sizeof *l->outcome, "a step", &l->outcome));
     l->schedule = l->setup->schedule;
 done:
+    return status;
+}
+
+cull_status cull_learner_load(cull_learner *l, const char *weights, const char *set)
+{
+    cull_status status = CULL_OK;
+    cull_card   card = {0};
+
+    TRY(cull_weights_card(weights, &card));
+    TRY(cull_card_fit(weights, &card, set, &l->card));
+    TRY(cull_weights_read(weights, l->model, l->params));
+done:
+    cull_card_clear(&card);
     return status;
 }
 

@@ -58,6 +58,9 @@ typedef struct cull_trained {
 cull_status cull_learner_open(const cull_train_setup *setup, cull_model *model,
                               cull_backend *backend, cull_learner *out);
 void        cull_learner_close(cull_learner *learner);
+/* Its weights from a file; refused where that was trained on other inputs or outputs than its
+ * own data `set` has. */
+cull_status cull_learner_load(cull_learner *learner, const char *weights, const char *set);
 /* An optimizer, and what is needed to step with it. */
 cull_status cull_learner_begin(cull_learner *learner);
 

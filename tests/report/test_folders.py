@@ -288,6 +288,11 @@ def run(cull, folder):
     case.page("many_arms.html", "strategy-9 keep=0.7", "▲&nbsp;costs more than full training")
     case.report("long_names", "-o", "long_names.html")
     text, _ = case.page("long_names.html", "…")
+    case.report("quick", "-o", "quick.html")
+    text, _ = case.page("quick.html")
+    for of in "cost", "time":
+        case.expect(" No error at all lies at 0.5, as there is no zero." in figure(text, "Test error against " + of),
+                    "quick: where is a run that makes no error, against %s?" % of)
     case.report("options", "-o", "options.html")
     text, _ = case.page("options.html")
     lines = keys(text, "Test accuracy against the kept share")

@@ -41,11 +41,17 @@ LOOK = """(() => {
   const texts = plots.flatMap(p => [...p.querySelectorAll('text')]);
   const small = texts.filter(t => t.getBoundingClientRect().height < 8 && t.textContent.trim()
       && Math.min(t.getBoundingClientRect().width, t.getBoundingClientRect().height) < 8).length;
+  const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  const ticks = plots.map(p => [...p.querySelectorAll('text')].filter(t => t.textContent.trim())
+      .map(t => [t.getBoundingClientRect(), t.textContent]));
+  const heaped = ticks.flatMap(all => all.flatMap((a, i) => all.slice(i + 1).filter(b => meet(a[0], b[0]))
+      .map(b => a[1] + ' and ' + b[1]))).slice(0, 3);
   const verdict = document.querySelector('.verdict'), table = document.querySelector('table');
   const colour = getComputedStyle(document.body), first = document.querySelector('.scroll');
   const isWhite = e => ['fill', 'stroke'].some(k => getComputedStyle(e)[k] === 'rgb(255, 255, 255)');
   return {
-    plots: plots.length, undrawn: plots.filter(p => !drawn(p)).length, out, sunk, small,
+    plots: plots.length, undrawn: plots.filter(p => !drawn(p)).length, out, sunk, small, heaped,
     blind: [...document.images].filter(i => !i.complete || i.naturalWidth === 0).length,
     scroll: document.documentElement.scrollWidth, wide,
     verdict: verdict ? verdict.textContent.trim().length : 0,
@@ -81,6 +87,8 @@ def look(page, window, path, width, dark):
         (seen["scroll"] <= seen["wide"] == width, "the page is %(scroll)d px wide"),
         (not seen["out"] and not seen["sunk"], "sticks out: %(out)s"),
         (seen["small"] == 0, "%(small)d words are too small to read"),
+        # numbers of thirty digits, as only the hostile have them, may
+        (not seen["heaped"] or "hostile" in page, "words of a figure lie on each other: %(heaped)s"),
         ((brightness(seen["paper"]) < brightness(seen["ink"])) == dark, "light and dark are mixed up"),
         (not dark or seen["white"] == 0, "%(white)d parts of figures are white"),
         (page != "full" or seen["hidden"] <= 1, "the first table scrolls by %(hidden)d px"),
@@ -108,7 +116,7 @@ def pages_of(cull, draw, folder, given):
         return {os.path.basename(os.path.normpath(p)): [cull, "report", os.path.abspath(p), "-o"] for p in given}
     samples = make_samples.samples(folder)
     pages = {name: [cull, "report", samples[name], "-o"] for name in
-             ("full", "unfinished", "many_arms", "long_names", "hostile", "run", "probe", "many")}
+             ("full", "quick", "unfinished", "many_arms", "long_names", "hostile", "run", "probe", "many")}
     if draw:
         papers = make_papers.samples(os.path.join(folder, "papers"))
         pages.update({"paper-" + name: [draw, papers[name]] for name in ("made", "hostile")})

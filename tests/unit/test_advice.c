@@ -219,6 +219,47 @@ static void who_is_asked_does_not_depend_on_verdicts(void **state)
     assert_said(a.what, "To save 69 % of the cost, use sb keep=0.3: it ");
 }
 
+/* "Nothing is shown to keep up" beside an interval that lies within the margin is a riddle. */
+static void what_would_keep_up_by_itself_is_told_why_it_does_not_count(void **state)
+{
+    made_arm rows[] = {{"full stopped at 0.9", "early-stop", "full", NULL, .9, 89, .05, 0, 0},
+                       {"full stopped at 0.5", "early-stop", "full", NULL, .5, 90, .05, 0, 0},
+                       {"sb keep=0.3", "arm", "sb", "worse", .51, 80, .05, -9, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 3, 6, &c);
+
+    (void)state;
+    assert_string_equal("full", chosen(&a));
+    assert_said(a.what, "nothing cheaper is shown to stay within 0.5 points of it.");
+    assert_said(a.more, "To save, full training stopped early takes 50 % of the cost and ");
+    assert_said(a.more,
+                " By itself that would do; but of many that are tried some do by chance, so "
+                "it counts only where all of its kind that cost more keep up too, and full "
+                "stopped at 0.9 is not shown to.");
+    rows[0].accuracy = 90;
+    a = advise(rows, 3, 6, &c);
+    assert_string_equal("full stopped at 0.5", chosen(&a));
+    assert_unsaid(a.more, "By itself");
+}
+
+/* Once is enough. */
+static void what_saves_and_is_above_full_training_is_told_once(void **state)
+{
+    static const made_arm rows[] = {
+        {"random keep=0.8", "whole-budget", "random", NULL, .9, 90, .05, 0, 0},
+        {"sb keep=0.5", "arm", "sb", "worse", .6, 88, .05, -1, 0},
+        {"sb keep=0.3", "arm", "sb", "better", .4, 91, .05, 1, 0}};
+    made_comparison c;
+    cull_advice     a = advise(rows, 3, 6, &c);
+
+    (void)state;
+    assert_string_equal("random keep=0.8", chosen(&a));
+    assert_string_equal("sb keep=0.3", saving(&a));
+    assert_said(a.more, "To save more, sb keep=0.3 takes 40 % of the cost and gains ");
+    assert_said(a.more, "and sb keep=0.5 is not shown to.");
+    assert_unsaid(a.more, "Better than full training");
+}
+
 static void few_seeds_leave_it_open_and_say_how_many_more(void **state)
 {
     static const made_arm rows[] = {
@@ -541,6 +582,8 @@ int main(void)
         cmocka_unit_test(the_cheapest_that_keeps_up_is_advised_and_what_saves_more_is_told),
         cmocka_unit_test(below_the_first_of_a_kind_that_fails_nobody_keeps_up),
         cmocka_unit_test(who_is_asked_does_not_depend_on_verdicts),
+        cmocka_unit_test(what_would_keep_up_by_itself_is_told_why_it_does_not_count),
+        cmocka_unit_test(what_saves_and_is_above_full_training_is_told_once),
         cmocka_unit_test(few_seeds_leave_it_open_and_say_how_many_more),
         cmocka_unit_test(one_seed_decides_nothing),
         cmocka_unit_test(a_strategy_with_a_run_that_failed_is_left_out_and_named),

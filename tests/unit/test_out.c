@@ -84,6 +84,54 @@ static void a_card_comes_back_as_it_was(void **state)
     cull_json_clear(&json);
 }
 
+/* Constants and names of another training set would be a silent change of the network. */
+static void weights_fit_what_they_were_trained_on_and_nothing_else(void **state)
+{
+    double      mean[2] = {1, 100}, deviation[2] = {2, 1}, scale[2] = {3, 4};
+    char       *ab[] = {"a", "b"}, *ba[] = {"b", "a"};
+    cull_texts *names[3] = {0};
+    cull_card   was = {.channels = 2,
+                       .outputs = 2,
+                       .mean = mean,
+                       .deviation = deviation,
+                       .target_mean = mean,
+                       .target_deviation = scale,
+                       .class_names = {.text = ab, .count = 2},
+                       .feature_names = {.text = ab, .count = 2},
+                       .label_names = {.text = ab, .count = 2}};
+
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        static const char *const what[] = {"class 0 of s is 'b'", "feature 0 of s is 'b'",
+                                           "label 0 of s is 'b'"};
+        cull_card                is = was;
+
+        names[0] = &is.class_names;
+        names[1] = &is.feature_names;
+        names[2] = &is.label_names;
+        assert_ok(cull_card_fit("w", &was, "s", &is));
+        names[k]->text = ba;
+        assert_fails(CULL_BAD_ARGUMENT, what[k], cull_card_fit("w", &was, "s", &is));
+        names[k]->count = 0; /* nothing is said */
+        assert_ok(cull_card_fit("w", &was, "s", &is));
+    }
+    for (size_t k = 0; k < 2; k++) {
+        double    other[2] = {1.019, 100}, wide[2] = {3.029, 4};
+        cull_card is = was;
+
+        is.mean = other;
+        is.target_deviation = wide;
+        assert_ok(cull_card_fit("w", &was, "s", &is));
+        if (k)
+            wide[0] = 3.031;
+        else
+            other[0] = 1.021;
+        assert_fails(CULL_BAD_ARGUMENT, k ? "target 0 of s has mean" : "channel 0 of s has mean",
+                     cull_card_fit("w", &was, "s", &is));
+    }
+    assert_ok(cull_card_fit("w", &(cull_card){.channels = 0}, "s", &was));
+}
+
 static void cards_that_do_not_hold_together_are_refused(void **state)
 {
 #define REST                                                                                       \
@@ -285,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_say_what_their_inputs_were),
         cmocka_unit_test(a_card_comes_back_as_it_was),
+        cmocka_unit_test(weights_fit_what_they_were_trained_on_and_nothing_else),
         cmocka_unit_test(cards_that_do_not_hold_together_are_refused),
         cmocka_unit_test(predictions_are_those_that_were_evaluated_without_the_training_set),
         cmocka_unit_test(examples_of_another_shape_are_refused),

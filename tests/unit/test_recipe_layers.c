@@ -532,7 +532,7 @@ static void what_does_not_fit_the_data_names_layer_and_shapes(void **state)
         {"[conv: {channels: 4, kernel: 1, groups: 2}, flatten, dense]",
          "model.layers[0], conv: a convolution from 3 to 4 channels in 2 groups"},
         {"[shortcut: 4, flatten, dense]", "model.layers[0], shortcut: a shortcut from 3 to 4 chan"},
-        {"[flatten, dense: 5]", "model.layers[1], dense: width=5, but the data has 4 classes"},
+        {"[flatten, dense: 5]", "model.layers[1], dense: width=5, but the data asks for 4 outputs"},
     };
 
     (void)state;

@@ -139,21 +139,21 @@ static void one_arm_has_a_sentence_of_its_own(void **state)
         cull_verdict_arm arm;
         const char      *want;
     } cases[] = {
-        {{"sb keep=0.3", CULL_VERDICT_BETTER, .9, .31},
+        {{"sb keep=0.3", CULL_VERDICT_BETTER, .9, .31, 0},
          "Selection pays here: sb keep=0.3 beats uniform choice at the same cost by 0.90 points, "
          "for 31 % of the cost of full training."},
-        {{"sb keep=0.3", CULL_VERDICT_BETTER, .9, 1.24},
+        {{"sb keep=0.3", CULL_VERDICT_BETTER, .9, 1.24, 0},
          "sb keep=0.3 beats full training by 0.90 points, but costs 1.24 times as much."},
-        {{"sb keep=0.3", CULL_VERDICT_WORSE, -.4, .31},
+        {{"sb keep=0.3", CULL_VERDICT_WORSE, -.4, .31, 0},
          "sb keep=0.3 is worse than uniform choice at the same cost, by 0.40 points."},
-        {{"sb keep=0.3", CULL_VERDICT_WORSE, -.4, 1.24},
+        {{"sb keep=0.3", CULL_VERDICT_WORSE, -.4, 1.24, 0},
          "sb keep=0.3 is worse than full training, which costs no more, by 0.40 points."},
-        {{"sb keep=0.3", CULL_VERDICT_NO_DIFFERENT, .1, .31},
+        {{"sb keep=0.3", CULL_VERDICT_NO_DIFFERENT, .1, .31, 0},
          "sb keep=0.3 is no different from uniform choice at the same cost, within 0.5 points."},
-        {{"sb keep=0.3", CULL_VERDICT_UNDECIDED, .1, .31},
+        {{"sb keep=0.3", CULL_VERDICT_UNDECIDED, .1, .31, 0},
          "It is undecided whether sb keep=0.3 differs from uniform choice at the same cost."},
-        {{"sb keep=0.3", CULL_VERDICT_UNTESTED, NAN, .31},
-         "Nothing can be said yet: no arm has a finished run beside its control."}};
+        {{"sb keep=0.3", CULL_VERDICT_UNTESTED, NAN, .31, 0},
+         "Nothing can be said: no arm has a finished run beside its control."}};
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -164,10 +164,10 @@ static void one_arm_has_a_sentence_of_its_own(void **state)
 
 static void who_pays_comes_first_and_nobody_is_kept_quiet(void **state)
 {
-    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_BETTER, .4, .64},
-                               {"sb remembered", CULL_VERDICT_BETTER, .9, .31},
-                               {"gradmatch", CULL_VERDICT_UNDECIDED, 2, .64},
-                               {"craig", CULL_VERDICT_WORSE, -2, .64}};
+    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_BETTER, .4, .64, 0},
+                               {"sb remembered", CULL_VERDICT_BETTER, .9, .31, 0},
+                               {"gradmatch", CULL_VERDICT_UNDECIDED, 2, .64, 0},
+                               {"craig", CULL_VERDICT_WORSE, -2, .64, 0}};
 
     (void)state;
     assert_verdict(arms, 4, 12, true,
@@ -191,11 +191,11 @@ static void who_pays_comes_first_and_nobody_is_kept_quiet(void **state)
 
 static void who_does_not_pay_is_counted_by_kind_and_named_where_few(void **state)
 {
-    cull_verdict_arm arms[8] = {{"grad-match period=1 keep=0.1", CULL_VERDICT_WORSE, -11, .67}};
+    cull_verdict_arm arms[8] = {{"grad-match period=1 keep=0.1", CULL_VERDICT_WORSE, -11, .67, 0}};
 
     (void)state;
     for (size_t i = 1; i < 8; i++)
-        arms[i] = (cull_verdict_arm){"sb keep=0.1", CULL_VERDICT_UNDECIDED, 1.33, .5};
+        arms[i] = (cull_verdict_arm){"sb keep=0.1", CULL_VERDICT_UNDECIDED, 1.33, .5, 0};
     assert_verdict(arms, 8, 3, true,
                    "No strategy is shown to beat uniform choice at the same cost: 1 of 8 is worse "
                    "(grad-match period=1 keep=0.1), 7 are undecided. 3 seeds decide little.");
@@ -213,11 +213,35 @@ static void who_does_not_pay_is_counted_by_kind_and_named_where_few(void **state
                    "(sb keep=0.1).");
 }
 
+/* Those that survive are no fair sample of those that were begun. */
+static void runs_that_failed_are_counted_where_somebody_is_called_better(void **state)
+{
+    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_BETTER, .4, .64, 3},
+                               {"craig", CULL_VERDICT_WORSE, -2, .64, 1}};
+
+    (void)state;
+    assert_verdict(arms, 2, 6, true,
+                   "Selection pays here: sb beats uniform choice at the same cost by 0.40 points, "
+                   "for 64 % of the cost of full training (3 of its runs failed, and count for "
+                   "nothing here); of the others 1 is worse (craig). 4 runs of 2 arms failed, and "
+                   "are left out.");
+    arms[0].kind = arms[1].kind = CULL_VERDICT_UNTESTED;
+    arms[1].failed = 0;
+    assert_verdict(arms, 2, 0, true,
+                   "Nothing can be said: no arm has a finished run beside its control. 3 runs of 1 "
+                   "arm failed, and are left out.");
+    arms[0].failed = 1;
+    assert_verdict(
+        arms, 2, 0, false,
+        "Nothing can be said yet: no arm has a finished run beside its control. 1 run of "
+        "1 arm failed, and is left out.");
+}
+
 static void arms_that_are_all_alike_are_told_at_once(void **state)
 {
-    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_WORSE, -1, .5},
-                               {"top-loss", CULL_VERDICT_WORSE, -1, .5},
-                               {"gradmatch", CULL_VERDICT_WORSE, -1, .5}};
+    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_WORSE, -1, .5, 0},
+                               {"top-loss", CULL_VERDICT_WORSE, -1, .5, 0},
+                               {"gradmatch", CULL_VERDICT_WORSE, -1, .5, 0}};
 
     (void)state;
     assert_verdict(arms, 3, 6, true, "All 3 arms are worse than uniform choice at the same cost.");
@@ -243,7 +267,7 @@ static void long_names_do_not_break_the_sentence(void **state)
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     for (size_t i = 0; i < 4; i++)
-        arms[i] = (cull_verdict_arm){name, (cull_verdict_kind)(i + 1), 1, .5};
+        arms[i] = (cull_verdict_arm){name, (cull_verdict_kind)(i + 1), 1, .5, 0};
     cull_verdict_all(arms, 4, 3, .5, false, out);
     assert_true(strlen(out) < CULL_VERDICT_SENTENCE - 1);
     assert_non_null(strstr(out, "1 is worse, 1 is no different, 1 is undecided. Not all"));
@@ -312,6 +336,7 @@ int main(void)
         cmocka_unit_test(one_arm_has_a_sentence_of_its_own),
         cmocka_unit_test(who_pays_comes_first_and_nobody_is_kept_quiet),
         cmocka_unit_test(who_does_not_pay_is_counted_by_kind_and_named_where_few),
+        cmocka_unit_test(runs_that_failed_are_counted_where_somebody_is_called_better),
         cmocka_unit_test(arms_that_are_all_alike_are_told_at_once),
         cmocka_unit_test(long_names_do_not_break_the_sentence),
         cmocka_unit_test(chance_alone_is_seldom_called_a_difference),

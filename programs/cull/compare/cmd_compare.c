@@ -244,7 +244,10 @@ int cmd_compare(int argc, char **argv)
     end = take_changed(&self, flags, argc, argv, &a.change, &a.recipe);
     if (end == GO_ON && !a.strategies) {
         end = complain(END_USAGE,
-                       "As --strategies 'random,sb,sb remembered'; see cull select --list.",
+                       a.resume ? "Give the command that the comparison was begun with, and "
+                                  "--resume; comparison.json there has it as 'command'."
+                                : "As --strategies 'random,sb,sb remembered'; see cull select "
+                                  "--list.",
                        "no strategy is given");
     } else if (end == GO_ON) {
         a.recipe = find_recipe(a.recipe, a.room, sizeof a.room);

@@ -16,7 +16,8 @@ static const command self = {
              "Predicts a set with saved weights and prints accuracy (R², mAP: what the recipe's\n"
              "loss is measured by) and mean loss. CHECKPOINT is a run's folder, of which the\n"
              "latest weights are taken (--best: the best), or a .safetensors file. The recipe is\n"
-             "recipe.yaml of that folder, or --recipe; key=value changes it.\n\n",
+             "recipe.yaml of that folder, or --recipe; key=value changes it, as in\n"
+             "cull eval RUN data.test=DATA for examples that were not trained on.\n\n",
     .missing = "no checkpoint is given",
     .give = "Give a run's folder or a .safetensors file.",
 };

@@ -199,6 +199,31 @@ static cull_records_versus *primary(const cull_comparison *c, size_t arm)
     return &c->value.is.arm[arm].versus[c->arms.arm[arm].control[CULL_ROLE_SAME_M] != SIZE_MAX];
 }
 
+static bool has_failed(const cull_compared *run)
+{
+    return run->record.state == CULL_RECORDS_FAILED || run->record.state == CULL_RECORDS_CORRUPT;
+}
+
+static size_t count_failed(const cull_comparison *c, size_t arm)
+{
+    size_t failed = 0;
+
+    for (uint64_t seed = 1; seed <= c->seeds; seed++)
+        failed += has_failed(cull_compared_at(c, arm, seed));
+    return failed;
+}
+
+/* Is nothing left to be run, but for what failed? */
+static bool is_through(const cull_comparison *c)
+{
+    for (size_t i = 0; i < c->arms.count; i++)
+        for (uint64_t seed = 1; c->arms.arm[i].recipe && seed <= c->seeds; seed++) {
+            const cull_compared *run = cull_compared_at(c, i, seed);
+            if (!cull_compared_finished(run) && !has_failed(run)) return false;
+        }
+    return c->settled;
+}
+
 static void give_verdict(cull_comparison *c, size_t arm, double holm, cull_verdict_arm *out)
 {
     cull_records_arm    *j = &c->value.is.arm[arm];
@@ -216,8 +241,11 @@ static void give_verdict(cull_comparison *c, size_t arm, double holm, cull_verdi
     v->verdict = j->verdict = cull_verdict_name(verdict->kind);
     v->more_seeds = verdict->more ? (double)verdict->more : NAN;
     v->sentence = verdict->sentence;
-    *out = (cull_verdict_arm){
-        .name = j->name, .kind = verdict->kind, .difference = test.mean, .cost = j->cost};
+    *out = (cull_verdict_arm){.name = j->name,
+                              .kind = verdict->kind,
+                              .difference = test.mean,
+                              .cost = j->cost,
+                              .failed = count_failed(c, arm)};
 }
 
 /* Points are of accuracy unless something else is said. */
@@ -248,8 +276,7 @@ static void give_verdicts(cull_comparison *c)
         }
     cull_stat_holm(p, count, p);
     for (size_t k = 0; k < count; k++) give_verdict(c, who[k], p[k], &arms[k]);
-    cull_verdict_all(arms, count, count ? fewest : 0, c->margin, cull_compare_all_finished(c),
-                     c->verdict);
+    cull_verdict_all(arms, count, count ? fewest : 0, c->margin, is_through(c), c->verdict);
     name_points(c);
 }
 
@@ -274,7 +301,7 @@ static cull_status name_problems(cull_comparison *c)
         for (uint64_t seed = 1; c->arms.arm[arm].recipe && seed <= c->seeds; seed++) {
             const cull_records_run *run = &cull_compared_at(c, arm, seed)->record;
 
-            if (run->state == CULL_RECORDS_FAILED || run->state == CULL_RECORDS_CORRUPT)
+            if (has_failed(cull_compared_at(c, arm, seed)))
                 TRY(cull_records_say(&c->value.is.problems, "runs/%s/seed-%llu: %s",
                                      c->arms.arm[arm].folder, (unsigned long long)seed, run->why));
         }

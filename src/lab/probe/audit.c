@@ -13,7 +13,6 @@
 #include "base/alloc.h"
 #include "lab/probe/probe.h"
 #include "tensor/tensor.h"
-#include "train/folder/weights.h"
 #include "train/sweep.h"
 
 enum { SHOWN = 24 };
@@ -44,7 +43,7 @@ static cull_status prepare(cull_audit_work *w, const cull_recipe *recipe,
     if (w->at) w->set = w->at->set;
     if (!w->set) FAIL_ABOUT(CULL_UNKNOWN_SET, name, "%s: the recipe has no set of this name", name);
     if (options->weights)
-        TRY(cull_weights_read(options->weights, w->t->learner.model, w->t->learner.params));
+        TRY(cull_learner_load(&w->t->learner, options->weights, w->t->sets.train->name));
     else
         TRY(cull_trainer_begin(w->t));
     TRY(cull_base_alloc(w->set->count, sizeof *w->loss, "an audit", &w->loss));

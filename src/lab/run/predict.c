@@ -5,6 +5,7 @@
  * is said of one does not depend on how many there are.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -44,16 +45,29 @@ done:
     return status;
 }
 
+/* Who trains on pictures that were made one size beforehand need not know how that is asked for. */
+static void say_size(const cull_dataset *set, const cull_card *card, char out[80])
+{
+    bool square = card->height == card->width && card->dtype == CULL_U8 && set->dtype == CULL_U8 &&
+                  set->channels == card->channels;
+
+    out[0] = '\0';
+    if (square && cull_data_name_at(set, 0))
+        (void)snprintf(out, 80, "; data.size=%zu makes pictures so", card->width);
+}
+
 static cull_status check_set(const cull_dataset *set, const cull_card *card)
 {
     cull_status status = CULL_OK;
+    char        size[80];
 
+    say_size(set, card, size);
     if (set->channels != card->channels || set->height != card->height ||
         set->width != card->width || set->dtype != card->dtype)
         FAIL(CULL_BAD_ARGUMENT,
-             "%s: examples of %zux%zux%zu %s, but the network was trained on %zux%zux%zu %s",
+             "%s: examples of %zux%zux%zu %s, but the network was trained on %zux%zux%zu %s%s",
              set->name, set->channels, set->height, set->width, cull_dtype_name(set->dtype),
-             card->channels, card->height, card->width, cull_dtype_name(card->dtype));
+             card->channels, card->height, card->width, cull_dtype_name(card->dtype), size);
     if (set->vocabulary != card->vocabulary)
         FAIL(CULL_BAD_ARGUMENT,
              "%s: tokens of %zu pieces, but the network was trained on those of %zu", set->name,

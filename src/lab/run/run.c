@@ -11,7 +11,6 @@
 #include "base/sized.h"
 #include "lab/recipe/recipe.h"
 #include "lab/run/outlook.h"
-#include "train/folder/weights.h"
 
 /* The folder and those above it. */
 static cull_status make_folder(const char *folder)
@@ -146,7 +145,7 @@ cull_status cull_evaluate(const cull_recipe *recipe, const char *weights, const 
     if (strcmp(set, "train") == 0) chosen = &t->sets.train_at;
     if (strcmp(set, "validation") == 0 && t->sets.validation) chosen = &t->sets.validation_at;
     if (!chosen) FAIL_ABOUT(CULL_UNKNOWN_SET, set, "%s: the recipe has no set of this name", set);
-    TRY(cull_weights_read(weights, t->learner.model, t->learner.params));
+    TRY(cull_learner_load(&t->learner, weights, t->sets.train->name));
     TRY(cull_learner_evaluate(&t->learner, chosen, t->sets.form,
                               strcmp(set, "train") == 0 ? "training" : set, out));
     cull_sized_give(given, out, sizeof *out);

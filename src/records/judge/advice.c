@@ -95,18 +95,24 @@ bool cull_choice_keeps_up(const cull_choices *t, const cull_choice *one)
     return one->full.low >= -t->c->margin;
 }
 
-/* It and all of its kind that cost more, that is, differ from it in how many they keep alone: also
- * those that may not be advised, or who is asked would depend on what is answered. */
+/* Those of a kind differ in how many they keep alone. Asked are also those that may not be advised,
+ * or who is asked would depend on what is answered. */
+const cull_choice *cull_choice_stopped_by(const cull_choices *all, const cull_choice *one)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        const cull_choice *other = &all->choice[i];
+
+        if (other != one && other->kind == one->kind && is_like(other->arm, one->arm) &&
+            other->arm->cost >= one->arm->cost && !cull_choice_keeps_up(all, other))
+            return other;
+    }
+    return NULL;
+}
+
+/* It and all of its kind that cost more. */
 static bool all_keep_up(const cull_choices *t, const cull_choice *one)
 {
-    for (size_t i = 0; i < t->count; i++) {
-        const cull_choice *other = &t->choice[i];
-
-        if (other->kind == one->kind && is_like(other->arm, one->arm) &&
-            other->arm->cost >= one->arm->cost && !cull_choice_keeps_up(t, other))
-            return false;
-    }
-    return true;
+    return cull_choice_keeps_up(t, one) && !cull_choice_stopped_by(t, one);
 }
 
 /* The best mean of the cheapest of them; NULL: nobody. */

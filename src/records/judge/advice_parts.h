@@ -38,7 +38,10 @@ typedef struct cull_choices {
 bool cull_choice_is_arm(const cull_records_arm *arm);    /* its role is */
 bool cull_choice_is_better(const cull_records_arm *arm); /* an arm, and its verdict is */
 bool cull_choice_has_failed(const cull_records_arm *arm);
-bool cull_choice_keeps_up(const cull_choices *all, const cull_choice *one);
+bool cull_choice_keeps_up(const cull_choices *all, const cull_choice *one); /* by itself */
+/* One of its kind that costs no less and is not shown to keep up, so that this one is not asked;
+ * NULL: there is none. */
+const cull_choice *cull_choice_stopped_by(const cull_choices *all, const cull_choice *one);
 
 /* advice_words.c: what the rule found, in words. keeper: who keeps up, NULL: nobody; saving: who
  * gives something up, NULL: nobody. */

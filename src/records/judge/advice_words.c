@@ -90,6 +90,18 @@ static void say_seeds(cull_sentence *s, const cull_choices *t, const cull_choice
         t->by->points, (unsigned long long)more, more == 1 ? "" : "s");
 }
 
+/* Its interval seems to say that it keeps up, beside a sentence by which nothing does. */
+static void say_stopped(cull_sentence *s, const cull_choices *t, const cull_choice *one)
+{
+    const cull_choice *by = cull_choice_stopped_by(t, one);
+
+    if (!by || !cull_choice_keeps_up(t, one)) return;
+    say(s,
+        " By itself that would do; but of many that are tried some do by chance, so it counts only "
+        "where all of its kind that cost more keep up too, and %.100s is not shown to.",
+        by->arm->name);
+}
+
 /* Beside what is advised: what is cheaper still, or saves at a price. */
 static void say_saving(cull_sentence *s, const cull_choices *t, const cull_choice *one, bool more)
 {
@@ -99,6 +111,7 @@ static void say_saving(cull_sentence *s, const cull_choices *t, const cull_choic
     say_loss(s, t, one);
     say(s, ".");
     if (one->kind == CULL_CHOICE_STRATEGY) say_uniform(s, t, one);
+    say_stopped(s, t, one);
     say_seeds(s, t, one);
 }
 
@@ -115,12 +128,14 @@ static void say_saver(cull_sentence *what, cull_sentence *more, const cull_choic
         "it.",
         t->c->margin, t->by->points);
     say_uniform(more, t, one);
+    say_stopped(more, t, one);
     say_seeds(more, t, one);
 }
 
 /* The best of the strategies that are shown to be above full training, whatever they cost, where
- * that is more than what is advised gives: somebody may want it. */
-static void say_above(cull_sentence *s, const cull_choices *t, const cull_records_arm *chosen)
+ * that is more than what is advised gives: somebody may want it. What saves has been told. */
+static void say_above(cull_sentence *s, const cull_choices *t, const cull_records_arm *chosen,
+                      const cull_records_arm *saving)
 {
     const cull_records_arm *best = chosen;
     double                  gain = 0;
@@ -137,7 +152,7 @@ static void say_above(cull_sentence *s, const cull_choices *t, const cull_record
         best = arm;
         gain = against.gain;
     }
-    if (best == chosen) return;
+    if (best == chosen || best == saving) return;
     say(s, "%sBetter than full training is %.100s, by %.*f %s, at ", s->length ? " " : "",
         best->name, t->by->digits, gain, t->by->points);
     if (best->cost < 1)
@@ -192,7 +207,7 @@ void cull_advice_say(const cull_choices *all, const cull_choice *keeper, const c
     if (all->c->finished) out->what[0] = (char)(out->what[0] - 'a' + 'A');
     if (keeper && keeper->kind == CULL_CHOICE_STRATEGY) say_uniform(&more, all, keeper);
     if (out->saving) say_saving(&more, all, saving, keeper != NULL);
-    say_above(&more, all, out->chosen);
+    say_above(&more, all, out->chosen, out->saving);
     say_failed(&more, all);
 }
 

@@ -220,6 +220,7 @@ static void say_who_pays(struct headline *h)
             "Selection pays here: %zu of %zu arms beat uniform choice at the same cost, the most "
             "%s by %.2f points, for %.0f %% of the cost of full training",
             h->of[PAYS], h->count, best->name, best->difference, 100 * best->cost);
+    if (best->failed) say(h, " (%zu of its runs failed, and count for nothing here)", best->failed);
     if (h->of[PAYS] < h->count) {
         say(h, "; of the others ");
         say_groups(h, DEARER, false);
@@ -248,6 +249,20 @@ static void say_who_does_not(struct headline *h)
     }
 }
 
+/* A run that diverged is a finding too, and no p knows of it. */
+static void say_failed(struct headline *h)
+{
+    size_t runs = 0, arms = 0;
+
+    for (size_t i = 0; i < h->count; i++) {
+        runs += h->arms[i].failed;
+        arms += h->arms[i].failed > 0;
+    }
+    if (runs)
+        say(h, " %zu run%s of %zu arm%s failed, and %s left out.", runs, runs == 1 ? "" : "s", arms,
+            arms == 1 ? "" : "s", runs == 1 ? "is" : "are");
+}
+
 void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, double margin,
                       bool finished, char out[CULL_VERDICT_SENTENCE])
 {
@@ -259,8 +274,12 @@ void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, 
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) h.of[group_of(&arms[i])]++;
     if (h.of[UNTESTED] == count) {
-        say(&h, count ? "Nothing can be said yet: no arm has a finished run beside its control."
-                      : "There is nothing to judge: every arm is uniform choice itself.");
+        if (count)
+            say(&h, "Nothing can be said%s: no arm has a finished run beside its control.",
+                finished ? "" : " yet");
+        else
+            say(&h, "There is nothing to judge: every arm is uniform choice itself.");
+        say_failed(&h);
         return;
     }
     if (h.of[PAYS])
@@ -270,6 +289,7 @@ void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, 
     else
         say_who_does_not(&h);
     if (!finished) say(&h, " Not all runs are done.");
+    say_failed(&h);
     if (seeds > 0 && seeds < FEW)
         say(&h, " %zu seed%s decide%s little.", seeds, seeds == 1 ? "" : "s",
             seeds == 1 ? "s" : "");

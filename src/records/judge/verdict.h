@@ -53,10 +53,12 @@ typedef struct cull_verdict_arm {
     cull_verdict_kind kind;
     double            difference; /* to its whole-budget control */
     double            cost;       /* share of full training's; from 1 on it is held against that */
+    size_t            failed;     /* of its runs: only what survived is in the difference */
 } cull_verdict_arm;
 
 /* One or two sentences, fit for a headline: who pays, or that nobody is shown to, and what was
- * found of all others; names where they are few. seeds: pairs of the arm with the fewest. */
+ * found of all others; names where they are few. seeds: pairs of the arm with the fewest; finished:
+ * no run is left but those that failed. */
 void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, double margin,
                       bool finished, char out[CULL_VERDICT_SENTENCE]);
 
