@@ -101,14 +101,15 @@ typedef struct cull_costs {
 /* What belongs to one strategy with its options. */
 typedef struct cull_arm_costs {
     bool   known;
-    double score;                  /* of an example, of the validation set's too      */
-    double decide;                 /* of a step, observing included                   */
-    double learn_kept;             /* reuse: of a step                                */
-    double pool_score, pool_solve; /* of a choice from the pool                       */
-    double share;                  /* kept, where the rule decides how many; else 0   */
-    bool   diverged;               /* while it was measured                           */
-    bool   counted;                /* its runs told what they did, on the mean:       */
-    double scored, trained, thirds;
+    double score;                   /* of an example, of the validation set's too      */
+    double decide;                  /* of a step, observing included                   */
+    double learn_kept;              /* reuse: of a step                                */
+    double pool_score, pool_solve;  /* of a choice from the pool                       */
+    double share;                   /* kept, where the rule decides how many; else 0   */
+    bool   diverged;                /* while it was measured                           */
+    bool   counted;                 /* its runs told what they did, on the mean:       */
+    double scored, trained, thirds; /* of texts as their tokens make, by mean length  */
+    double examples;                /* trained, however long                          */
 } cull_arm_costs;
 
 typedef struct cull_records_costs {

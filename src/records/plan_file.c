@@ -85,6 +85,10 @@ static const cull_records_field own[] = {
 static const cull_records_field counted[] = {
     O(NUMBER, scored), O(NUMBER, trained), O(NUMBER, thirds),
 };
+/* Of texts, besides; else as many as trained. */
+static const cull_records_field counted_texts[] = {
+    O(NUMBER, examples),
+};
 static const cull_records_field left[] = {
     CULL_FIELD(struct cull_records_left, "name", TEXT, name),
     CULL_FIELD(struct cull_records_left, "why", TEXT, why),
@@ -109,6 +113,8 @@ cull_status cull_records_costs_write(const char *path, const cull_records_costs 
         cull_records_put(&json, CULL_FIELDS(own), &costs->arm[i]);
         if (costs->arm[i].costs.counted)
             cull_records_put(&json, CULL_FIELDS(counted), &costs->arm[i]);
+        if (costs->arm[i].costs.counted && costs->table.tokens > 0)
+            cull_records_put(&json, CULL_FIELDS(counted_texts), &costs->arm[i]);
         cull_json_close(&json, '}');
     }
     cull_json_close(&json, ']');
@@ -141,8 +147,11 @@ static bool take_own(const json_t *from, struct cull_records_own *out)
     out->costs.known = true;
     out->costs.counted = json_object_get(from, "trained") != NULL;
     if (out->costs.counted) cull_records_take(from, CULL_FIELDS(counted), out);
+    out->costs.examples = out->costs.trained;
+    if (json_object_get(from, "examples")) cull_records_take(from, CULL_FIELDS(counted_texts), out);
     return cull_records_known(CULL_FIELDS(own), out) &&
-           cull_records_known(CULL_FIELDS(counted), out);
+           cull_records_known(CULL_FIELDS(counted), out) &&
+           cull_records_known(CULL_FIELDS(counted_texts), out);
 }
 
 cull_status cull_records_costs_read(const char *path, cull_records_costs *out)

@@ -26,6 +26,9 @@ static inline cull_compare_options options(const char *strategies)
                                   .margin = .5};
 }
 
+/* Tokens that an example has in its batch; 0: examples are no texts. */
+static double texts_have;
+
 /* A machine on which a step of m examples takes 1 + m ms. */
 static inline cull_measured measured(const cull_recipe *recipe)
 {
@@ -41,6 +44,7 @@ static inline cull_measured measured(const cull_recipe *recipe)
     m.load = 1e-5;
     m.optim = 5e-4;
     m.start = .1;
+    m.tokens = texts_have;
     if (full || random) return m;
     m.decide = 2e-4;
     if (strstr(strategy, "remembered")) return m;

@@ -248,6 +248,36 @@ static void narrow_weights_are_widened(void **state)
     close_saved(&s);
 }
 
+/* bert-base-uncased itself is published so. */
+static void norms_may_have_the_names_of_old(void **state)
+{
+    struct saved s = open_saved();
+    cull_params *read = NULL;
+    size_t       renamed = 0;
+
+    (void)state;
+    for (size_t i = 0; i < s.count; i++) {
+        char *end = strstr(s.list[i].name, "LayerNorm.");
+
+        if (!end) continue;
+        end += strlen("LayerNorm.");
+        (void)snprintf(end, 6, "%s", strcmp(end, "weight") == 0 ? "gamma" : "beta");
+        renamed++;
+    }
+    assert_int_equal(2 + 2 * 4, renamed);
+    save(&s, s.count);
+    read = load(&s);
+    assert_memory_equal(s.params->value, read->value, s.params->count * sizeof(float));
+    cull_nn_params_destroy(read);
+    for (size_t i = 0; i < s.count - 2; i++) /* and no prefix */
+        memmove(s.list[i].name, s.list[i].name + 5, strlen(s.list[i].name + 5) + 1);
+    save(&s, s.count);
+    read = load(&s);
+    assert_memory_equal(s.params->value, read->value, s.params->count * sizeof(float));
+    cull_nn_params_destroy(read);
+    close_saved(&s);
+}
+
 static void check_refused(struct saved *s, size_t count, const char *why)
 {
     cull_params *params = NULL, *before = NULL;
@@ -292,6 +322,31 @@ static void what_is_wrong_with_weights_is_said(void **state)
     close_saved(&s);
 }
 
+/* Half a network under sizes of its own would train in silence. */
+static void an_encoder_that_has_more_than_the_sizes_say_is_refused(void **state)
+{
+    static const char *const more[] = {"bert.encoder.layer.2.output.dense.weight",
+                                       "encoder.layer.0.attention.self.distance_embedding.weight",
+                                       "bert.embeddings.others.weight", "pooler.other"};
+    static const char *const heads[] = {"cls.predictions.bias", "bert.embeddings.token_type_ids"};
+    struct saved             s = open_saved();
+    cull_safetensor         *odd = &s.list[s.count - 1];
+    char                     why[200];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        (void)snprintf(odd->name, sizeof odd->name, "%s", more[i]);
+        (void)snprintf(why, sizeof why, "model.safetensors: '%s' has no place", more[i]);
+        check_refused(&s, s.count, why);
+    }
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        (void)snprintf(odd->name, sizeof odd->name, "%s", heads[i]);
+        save(&s, s.count);
+        cull_nn_params_destroy(load(&s));
+    }
+    close_saved(&s);
+}
+
 static void reading_survives_every_allocation_failure(void **state)
 {
     struct saved s = open_saved();
@@ -325,7 +380,9 @@ int main(void)
         cmocka_unit_test(weights_come_back),
         cmocka_unit_test(the_prefix_and_the_classifier_may_be_missing),
         cmocka_unit_test(narrow_weights_are_widened),
+        cmocka_unit_test(norms_may_have_the_names_of_old),
         cmocka_unit_test(what_is_wrong_with_weights_is_said),
+        cmocka_unit_test(an_encoder_that_has_more_than_the_sizes_say_is_refused),
         cmocka_unit_test(reading_survives_every_allocation_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

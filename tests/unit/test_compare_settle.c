@@ -85,6 +85,69 @@ static void an_arm_that_proves_dearer_than_full_training_is_held_against_that(vo
     cull_comparison_destroy(c);
 }
 
+/* ---- texts ---- */
+
+enum { TOKENS = 100 }; /* of an example in its batch, on the mean */
+
+/* A run that trained so many texts of so many tokens each, and scored all of mean length. */
+static void leave_texts(const cull_compare_run *run, double trained, double tokens)
+{
+    char   text[1024], path[CULL_DATA_PATH + 32];
+    double scored = 5120;
+
+    (void)snprintf(text, sizeof text,
+                   "{\"status\":\"finished\",\"test\":0.9,\"best\":0.9,\"scored\":%.0f,"
+                   "\"trained\":%.0f,\"thirds\":%.0f,\"tokens_scored\":%.0f,"
+                   "\"tokens_trained\":%.0f,\"token_thirds\":%.0f,\"seconds_by_phase\":{\"load\":1,"
+                   "\"score\":1,\"select\":1,\"learn\":1,\"optim\":1}}\n",
+                   scored, trained, scored + 3 * trained, scored * TOKENS, trained * tokens,
+                   scored * TOKENS + 3 * trained * tokens);
+    (void)snprintf(path, sizeof path, "%s/run.json", run->folder);
+    put_file(path, text, strlen(text));
+}
+
+static const cull_arm *same_m_of(const cull_comparison *c, size_t arm)
+{
+    return &c->arms.arm[c->arms.arm[arm].control[CULL_ROLE_SAME_M]];
+}
+
+/* An arm's texts may be longer than the mean: its work is that of more examples, but it trained as
+ * many as it did. */
+static void same_m_of_texts_is_as_many_examples_and_a_budget_as_many_tokens(void **state)
+{
+    static const char strategies[] = "craig period=1,sb-stream";
+    cull_comparison  *c = make(strategies);
+    cull_compare_run  run = {0};
+    char             *plan = NULL;
+
+    assert_ok(cull_comparison_folder(c, *state, false));
+    texts_have = TOKENS;
+    measure_all(c);
+    texts_have = 0;
+    assert_ok(cull_comparison_begin(c));
+    for (size_t i = 0; cull_comparison_run(c, i, &run); i++) {
+        leave_run(c, &run, "finished", .9);
+        if (strncmp(run.name, "craig", 5) == 0) leave_texts(&run, 1280, 1.3 * TOKENS);
+        if (strncmp(run.name, "sb-stream", 9) == 0) leave_texts(&run, 2000, 1.5 * TOKENS);
+    }
+    json_decref(judge(c));
+    assert_true(c->settled);
+    for (int again = 0; again < 2; again++) {
+        assert_true(fabs(c->arms.arm[1].price.trained - 1.3 * 1280) < 1e-6);
+        assert_true(fabs(c->arms.arm[2].price.trained - 1.5 * 2000) < 1e-6);
+        assert_true(fabs(same_m_of(c, 1)->keep - .25) < 1e-9);
+        assert_true(fabs(same_m_of(c, 2)->keep - 2000. / 5120) < 1e-9);
+        if (again) break;
+        plan = strdup(cull_comparison_plan(c));
+        cull_comparison_destroy(c);
+        c = make(strategies); /* what was settled is frozen */
+        assert_ok(cull_comparison_folder(c, *state, true));
+        assert_string_equal(plan, cull_comparison_plan(c));
+        free(plan);
+    }
+    cull_comparison_destroy(c);
+}
+
 static void a_control_that_was_made_for_a_guess_is_a_problem(void **state)
 {
     cull_comparison *c = begin("sb,sb-stream", *state);
@@ -159,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(controls_wait_for_the_runs_of_arms_whose_cost_is_a_guess),
         IN_FOLDER(an_arm_that_proves_dearer_than_full_training_is_held_against_that),
+        IN_FOLDER(same_m_of_texts_is_as_many_examples_and_a_budget_as_many_tokens),
         IN_FOLDER(a_control_that_was_made_for_a_guess_is_a_problem),
         IN_FOLDER(a_run_that_does_not_say_what_it_scored_is_damaged),
         IN_FOLDER(settling_survives_failing_allocations),

@@ -129,7 +129,8 @@ typedef struct cull_compared_mean {
     size_t runs;
     double accuracy[CULL_COMPARE_SEEDS]; /* [runs] each, in percent                    */
     double best, seconds;                /* percent; of the phases that are cost       */
-    double scored, trained, thirds;
+    double scored, trained, thirds;      /* of texts as their tokens make              */
+    double examples;                     /* trained                                    */
 } cull_compared_mean;
 void cull_compare_mean(const cull_comparison *c, size_t arm, cull_compared_mean *out);
 /* As a comparison calls it: who was stopped is still running. */

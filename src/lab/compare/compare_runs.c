@@ -27,6 +27,7 @@ static void add_work(const cull_comparison *c, const cull_records_work *work,
     out->scored += (tokens ? work->tokens_scored : work->scored) / each;
     out->trained += (tokens ? work->tokens_trained : work->trained) / each;
     out->thirds += (tokens ? work->token_thirds : work->thirds) / each;
+    out->examples += work->trained;
 }
 
 void cull_compare_mean(const cull_comparison *c, size_t arm, cull_compared_mean *out)
@@ -48,6 +49,7 @@ void cull_compare_mean(const cull_comparison *c, size_t arm, cull_compared_mean 
     out->scored /= (double)out->runs;
     out->trained /= (double)out->runs;
     out->thirds /= (double)out->runs;
+    out->examples /= (double)out->runs;
 }
 
 /* The best that a run names is of the set it watched. */

@@ -44,6 +44,7 @@ static void count_runs(const cull_comparison *c, size_t i)
     own->scored = mean.scored;
     own->trained = mean.trained;
     own->thirds = mean.thirds;
+    own->examples = mean.examples;
 }
 
 cull_status cull_compare_settle(cull_comparison *c)

@@ -81,6 +81,15 @@ static double share_of(const cull_costs *costs, const cull_arm *arm)
     return (double)budget / (double)costs->pool;
 }
 
+/* The share of examples, however long, that is trained in all. */
+static double same_share(const cull_costs *costs, const cull_arms *arms, const cull_arm *arm)
+{
+    double trained = arm->own.counted ? arm->own.examples : arm->price.trained;
+
+    if (arm->price.fixed || (arm->price.pool && arm->price.budget)) return share_of(costs, arm);
+    return fmin(1, trained / arms->arm[0].price.trained);
+}
+
 cull_status cull_arm_whole_budget(const cull_arm_base *base, const cull_costs *costs,
                                   const cull_arm *arm, double seconds, double *keep)
 {
@@ -227,9 +236,7 @@ static cull_status add_uniform_controls(const cull_arm_base *base, const cull_co
         double keep = 0;
 
         if (arms->arm[i].uniform) continue;
-        keep = arms->arm[i].price.fixed
-                   ? share_of(costs, &arms->arm[i])
-                   : fmin(1, arms->arm[i].price.trained / arms->arm[0].price.trained);
+        keep = same_share(costs, arms, &arms->arm[i]);
         if (keep < 1) TRY(add_uniform(base, costs, arms, i, CULL_ROLE_SAME_M, keep, &at));
         arms->arm[i].control[CULL_ROLE_SAME_M] = keep < 1 ? at : 0;
         if (leader[i] != i) continue;

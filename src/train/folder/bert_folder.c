@@ -141,13 +141,41 @@ static bool begins(const char *name, const char *with)
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* Under its own name, or without the prefix. */
-static const cull_safetensor *find(const cull_safetensors *file, const char *name)
+/* What the files of long ago, bert-base-uncased's among them, call a norm's numbers. */
+static void name_of_old(const char *name, char out[sizeof(((cull_safetensor *)0)->name)])
+{
+    static const char *const norm[][2] = {{"LayerNorm.weight", "LayerNorm.gamma"},
+                                          {"LayerNorm.bias", "LayerNorm.beta"}};
+    size_t                   length = strlen(name);
+
+    out[0] = '\0';
+    for (size_t i = 0; i < 2; i++) {
+        size_t end = strlen(norm[i][0]);
+
+        if (length > end && strcmp(name + length - end, norm[i][0]) == 0)
+            (void)snprintf(out, sizeof(((cull_safetensor *)0)->name), "%.*s%s", (int)(length - end),
+                           name, norm[i][1]);
+    }
+}
+
+/* Under this name, or without the prefix. */
+static const cull_safetensor *find_name(const cull_safetensors *file, const char *name)
 {
     const cull_safetensor *found = cull_safetensors_find(file, name);
 
     if (found || !begins(name, PREFIX)) return found;
     return cull_safetensors_find(file, name + strlen(PREFIX));
+}
+
+/* Under its own name, or that of old. */
+static const cull_safetensor *find(const cull_safetensors *file, const char *name)
+{
+    const cull_safetensor *found = find_name(file, name);
+    char                   old[sizeof found->name];
+
+    if (found) return found;
+    name_of_old(name, old);
+    return old[0] ? find_name(file, old) : NULL;
 }
 
 /* "(1536, 384)" */
@@ -180,6 +208,38 @@ static cull_status match(const char *path, const cull_safetensors *file,
     if (found->tensor.dtype != CULL_F32 && found->tensor.dtype != CULL_BF16)
         FAIL(CULL_BAD_FILE, "%s: %s is %s; float32 and bfloat16 are read", path, found->name,
              cull_dtype_name(found->tensor.dtype));
+done:
+    return status;
+}
+
+/* Of the encoder's numbers; tables of 0, 1, 2, ... are none. */
+static bool is_encoders(const char *name)
+{
+    static const char *const part[] = {"embeddings.", "encoder.", "pooler."};
+
+    if (begins(name, PREFIX)) name += strlen(PREFIX);
+    if (strcmp(name, "embeddings.position_ids") == 0) return false;
+    if (strcmp(name, "embeddings.token_type_ids") == 0) return false;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (begins(name, part[i])) return true;
+    return false;
+}
+
+/* An encoder is read whole: what is left of one is another network. */
+static cull_status check_all_read(const char *path, const cull_safetensors *file,
+                                  const cull_safetensor *wanted, size_t count)
+{
+    cull_status status = CULL_OK;
+
+    for (size_t t = 0; t < file->count; t++) {
+        const cull_safetensor *one = &file->tensor[t];
+        bool                   read = !is_encoders(one->name);
+
+        for (size_t i = 0; i < count && !read; i++) read = find(file, wanted[i].name) == one;
+        if (!read)
+            FAIL(CULL_BAD_FILE, "%s: '%s' has no place in a model of config.json's sizes", path,
+                 one->name);
+    }
 done:
     return status;
 }
@@ -242,6 +302,7 @@ static cull_status take_weights(const char *path, const cull_safetensors *file,
     TRY(cull_nn_params_borrow(params, &host));
     TRY(cull_weights_list(model, &host, &list, &count));
     for (size_t i = 0; i < count; i++) TRY(match(path, file, &list[i]));
+    TRY(check_all_read(path, file, list, count));
     for (size_t i = 0; i < count; i++) TRY(check_finite(path, file, &list[i]));
     for (size_t i = 0; i < count; i++) copy(file, &list[i]);
     TRY(cull_nn_params_return(params, &host));

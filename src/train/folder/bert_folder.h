@@ -18,11 +18,13 @@ cull_status cull_bert_read(const char *folder, cull_bert *out);
 
 /*
  * Weights of a model of these sizes, as float32 from F32 or BF16. A file's names may lack the
- * prefix "bert."; the classifier keeps its own start where the file has none; what else the file
- * has is not read. *hash is the file's.
+ * prefix "bert.", and a norm's numbers be called gamma and beta, as they were once; the classifier
+ * keeps its own start where the file has none; what is no part of the encoder is not read. *hash is
+ * the file's.
  *
  * CULL_BAD_OPTION, about model.path, names the first tensor that is missing, of another shape or
- * type, or not finite; parameters are then as they were.
+ * type, not finite, or of an encoder that these sizes are not all of; parameters are then as they
+ * were.
  */
 cull_status cull_bert_begin(const char *folder, const cull_model *model, cull_params *params,
                             uint64_t *hash);
