@@ -220,7 +220,8 @@ typedef enum cull_claim_of {
     CULL_CLAIM_RANKS,   /* p of the signed-rank test between the two, at the end           */
     CULL_CLAIM_WINS,    /* of a probe: minibatches with an error below random's, in percent */
     CULL_CLAIM_POINTS,  /* of points.jsonl: y                                              */
-    CULL_CLAIM_BARS     /* of points.jsonl: the height of a bar that is called "SERIES VALUE" */
+    CULL_CLAIM_BARS,    /* of points.jsonl: the height of a bar that is called "SERIES VALUE" */
+    CULL_CLAIM_TUNED    /* the maximum, of each side at the value at which it is highest   */
 } cull_claim_of;
 
 typedef enum cull_claim_way {

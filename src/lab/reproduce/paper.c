@@ -9,7 +9,7 @@
 #include "lab/reproduce/claim.h"
 #include "records/figure_info.h"
 
-enum { SENTENCE = 320 };
+enum { SENTENCE = 800 };
 
 static const struct {
     const char *name, *title;
@@ -151,6 +151,44 @@ static void say_network(const shown *s, char out[SENTENCE])
                    cull_recipe_value(recipe, "train.batch"), precision);
 }
 
+static bool is_same_place(const cull_records_info *a, const cull_records_info *b)
+{
+    return strcmp(a->version, b->version) == 0 &&
+           strcmp(a->machine.processor, b->machine.processor) == 0 &&
+           strcmp(a->machine.backend, b->machine.backend) == 0;
+}
+
+/* What a reader could not see in a drawing: runs that diverged, times of several machines, and what
+ * is not at its end yet. */
+static void say_state(const cull_reproduction *entry, const shown *s, const cull_claim_ground *g,
+                      char out[SENTENCE])
+{
+    size_t runs = g->figure ? g->figure->parts * g->figure->seeds : 0, failed = 0, others = 0;
+    size_t at = strlen(out);
+
+    const cull_records_info *first = NULL;
+
+    for (size_t i = 0; i < runs; i++) {
+        const cull_records_run *run = &g->run[i];
+
+        failed += run->state == CULL_RECORDS_FAILED;
+        if (run->state != CULL_RECORDS_FINISHED) continue;
+        if (!first) first = &run->info;
+        others += !is_same_place(first, &run->info);
+    }
+    if (failed)
+        at += (size_t)snprintf(out + at, SENTENCE - at, " %zu run%s failed, and %s left out.",
+                               failed, failed == 1 ? "" : "s", failed == 1 ? "is" : "are");
+    if (others)
+        at += (size_t)snprintf(out + at, SENTENCE - at,
+                               " %zu run%s of another machine or version than the first: times of "
+                               "different machines are not held against each other in what is "
+                               "judged, but are drawn together.",
+                               others, others == 1 ? " is" : "s are");
+    if (entry->kind != CULL_REPRODUCE_TRAIN && !s->state.done)
+        (void)snprintf(out + at, SENTENCE - at, " It is not finished; the same command goes on.");
+}
+
 /* The machine and the version of the first run that tells. */
 static void say_setup(const cull_claim_ground *g, char out[SENTENCE])
 {
@@ -227,6 +265,7 @@ static cull_status judge(const cull_reproduction *entry, cull_paper_book *book, 
     TRY(cull_claim_entry(entry, &ground, &out->held, s->finding));
     say_scale(entry, s, s->scale);
     say_network(s, s->scale);
+    say_state(entry, s, &ground, s->scale);
 done:
     cull_claim_clear(&ground);
     return status;
