@@ -574,6 +574,23 @@ static void points_are_pairs_at_the_same_place(void **state)
     cull_claim_clear(&ground);
 }
 
+/* Of points a target is a place on the axis. */
+static void a_claim_of_points_names_its_place(void **state)
+{
+    const cull_point  all[] = {point_of("", "sb", "", 20, .3), point_of("", "full", "", 20, .1)};
+    cull_reproduction entry = {.rule = {{CULL_CLAIM_POINTS, "sb", "full", NULL, 0, 0, 0, 20}}};
+    cull_claim_ground ground = {0};
+    char              text[CULL_CLAIM_TEXT];
+    cull_held         held = CULL_HELD_NONE;
+
+    assert_ok(cull_points_write(*state, all, 2, true));
+    assert_ok(cull_claim_open(NULL, *state, &ground));
+    assert_ok(cull_claim_entry(&entry, &ground, &held, text));
+    assert_non_null(strstr(text, "sb against full, as drawn at 20: +0.2000; 1 point"));
+    assert_null(strstr(text, "times the error"));
+    cull_claim_clear(&ground);
+}
+
 static void points_of_another_sitting_are_added_or_replaced(void **state)
 {
     const cull_point    first[] = {point_of("", "a", "", 1, 1), point_of("", "a", "", 2, 2)};
@@ -849,6 +866,7 @@ int main(void)
         IN_FOLDER(a_value_is_held_against_its_own_full_training),
         IN_FOLDER(failing_allocations_leave_nothing_behind),
         IN_FOLDER(points_are_pairs_at_the_same_place),
+        IN_FOLDER(a_claim_of_points_names_its_place),
         IN_FOLDER(points_of_another_sitting_are_added_or_replaced),
         cmocka_unit_test(wins_are_judged_by_wilsons_interval),
         IN_FOLDER(a_paper_says_what_was_begun_and_what_was_not),

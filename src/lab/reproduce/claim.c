@@ -163,11 +163,14 @@ static void say_rule(struct text *t, const cull_claim *rule, const cull_claimed 
     if (rule->right) say_right(t, rule->right);
     if (rule->at) say(t, points ? ", %s" : ", at %s", rule->at);
     say(t, ", %s", words[rule->of].what);
-    if (rule->target > 0) say(t, " (%g times the error it ends at)", rule->target);
+    if (rule->target > 0)
+        say(t, points ? " at %g" : " (%g times the error it ends at)", rule->target);
     if (c->pairs == 0)
-        say(t, rule->target >= 1 && rule->of != CULL_CLAIM_POINTS
-                   ? ": no numbers, as runs are missing or full training is there at its first look"
-                   : ": no numbers yet");
+        say(t,
+            rule->target >= 1 && rule->of != CULL_CLAIM_POINTS
+                ? ": no numbers, as runs are missing, full training is there at its first look, or "
+                  "nobody comes there"
+                : ": no numbers yet");
     else
         say_number(t, rule, c, difference);
     if (c->pairs > 0)
