@@ -274,6 +274,17 @@ double cull_rep_view_error(const cull_rep_view *view, const cull_rep_view_arm *f
     return full ? cull_yardstick_error(view->by, cull_rep_view_end(full).mean) : NAN;
 }
 
+bool cull_rep_view_begins_at(const cull_rep_view *view, const cull_rep_view_arm *full, double error)
+{
+    bool begins = full && full->there > 0;
+
+    for (size_t i = 0; begins && i < full->is->runs; i++)
+        if (full->run[i].there)
+            begins = cull_along_reach(&full->run[i].record, view->by, error) ==
+                     full->run[i].record.curves.of[CULL_RECORDS_TEST].look;
+    return begins;
+}
+
 bool cull_rep_view_joined(const cull_rep_view_arm *a, const cull_rep_view_arm *b)
 {
     return a->is->full == b->is->full && (a->is->full || strcmp(a->is->series, b->is->series) == 0);

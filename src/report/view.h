@@ -82,6 +82,9 @@ const cull_rep_view_arm *cull_rep_view_full(const cull_rep_view     *view,
                                             const cull_rep_view_arm *arm);
 /* The error that it ends at, mean over its runs; NaN: it has none. */
 double cull_rep_view_error(const cull_rep_view *view, const cull_rep_view_arm *full);
+/* Is full training there at its first look? Nobody is then known to come there sooner. */
+bool cull_rep_view_begins_at(const cull_rep_view *view, const cull_rep_view_arm *full,
+                             double error);
 
 /* Two arms of one line; they differ in x and value. */
 bool cull_rep_view_joined(const cull_rep_view_arm *a, const cull_rep_view_arm *b);

@@ -171,6 +171,35 @@ static void without_gnuplot_a_page_has_its_tables(void **state)
     free(text);
 }
 
+/* Full training that begins as good as the target makes nobody look sooner. */
+static void a_target_at_the_first_look_is_no_speed_up(void **state)
+{
+    static const char look[] =
+        "{\"kind\":\"evaluate\",\"step\":1,\"epoch\":1,\"set\":\"test\",\"loss\":1,\"accuracy\":0."
+        "9,"
+        "\"scored\":16,\"trained\":13,\"thirds\":50,\"updates\":1,\"seconds_load\":1,"
+        "\"seconds_score\":1,\"seconds_select\":0,\"seconds_learn\":1,\"seconds_optim\":0}\n";
+    const struct place *p = *state;
+    cull_report_result  result = {0};
+    char               *text = NULL, *table = NULL, *ends = NULL;
+
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn) put_file(path_in(p->name[0], "metrics.jsonl"), look, sizeof look - 1);
+        assert_ok(draw(p, "/no", &result));
+        text = read_page(p);
+        table = strstr(text, "Speed-up to errors");
+        assert_non_null(table);
+        ends = strstr(table, "</table>");
+        assert_non_null(ends);
+        *ends = '\0';
+        if (turn)
+            assert_null(strstr(table, "×</span>"));
+        else
+            assert_non_null(strstr(table, "×</span>"));
+        free(text);
+    }
+}
+
 static void a_run_that_is_damaged_is_named_once(void **state)
 {
     const struct place *p = *state;
@@ -223,6 +252,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_gnuplot_a_page_has_its_tables, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_target_at_the_first_look_is_no_speed_up, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_run_that_is_damaged_is_named_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_page_is_not_written_over_what_it_is_about, set_up,
                                         tear_down),
