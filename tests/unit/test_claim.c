@@ -626,9 +626,12 @@ static void wins_are_judged_by_wilsons_interval(void **state)
         probe[i].keep = i < 20 ? .1 : .5;
         probe[i].win = i < 20 || i % 2;
     }
-    assert_int_equal(CULL_HELD, cull_claim_wins(&ground, &above).held); /* 30 of 40 */
-    assert_int_equal(40, cull_claim_wins(&ground, &above).pairs);
-    at.at = "0.5"; /* 10 of 20 */
+    /* 30 picks of 40, and 20 minibatches: two shares of one are not two */
+    assert_int_equal(CULL_HELD, cull_claim_wins(&ground, &above).held);
+    assert_int_equal(20, cull_claim_wins(&ground, &above).pairs);
+    assert_true(fabs(cull_claim_wins(&ground, &above).mean - 25) < 1e-9);
+    assert_true(fabs(cull_claim_wins(&ground, &above).low - 3.13) < .1); /* Wilson, 15 of 20 */
+    at.at = "0.5";                                                       /* 10 of 20 */
     assert_int_equal(CULL_HELD_OPEN, cull_claim_wins(&ground, &at).held);
     assert_int_equal(20, cull_claim_wins(&ground, &at).pairs);
     at.at = "0.1";

@@ -437,24 +437,45 @@ done:
     return status;
 }
 
-cull_claimed cull_claim_wins(const cull_claim_ground *g, const cull_claim *rule)
+static bool is_pick(const cull_records_probe *p, const cull_claim *rule)
 {
-    cull_claimed c = {.held = CULL_HELD_OPEN, .mean = NAN, .low = NAN, .high = NAN};
-    double       hits = 0;
-    cull_rate    rate;
-    char         keep[24];
+    char keep[24];
+
+    (void)snprintf(keep, sizeof keep, "%g", p->keep);
+    return strcmp(p->strategy, rule->left) == 0 && !isnan(p->win) &&
+           (!rule->at || strcmp(keep, rule->at) == 0);
+}
+
+/* At how many shares each minibatch was picked from: its picks are one observation, not several. */
+static size_t count_shares(const cull_claim_ground *g, const cull_claim *rule)
+{
+    size_t shares = 0;
 
     for (size_t i = 0; i < g->probes.count; i++) {
         const cull_records_probe *p = &g->probes.probe[i];
+        bool                      again = !is_pick(p, rule);
 
-        (void)snprintf(keep, sizeof keep, "%g", p->keep);
-        if (strcmp(p->strategy, rule->left) != 0 || isnan(p->win)) continue;
-        if (rule->at && strcmp(keep, rule->at) != 0) continue;
-        hits += p->win;
-        c.pairs++;
+        for (size_t j = 0; j < i && !again; j++)
+            again = is_pick(&g->probes.probe[j], rule) && g->probes.probe[j].keep == p->keep;
+        shares += !again;
     }
-    if (c.pairs == 0) return c;
-    rate = cull_probe_rate(hits, (double)c.pairs);
+    return shares;
+}
+
+cull_claimed cull_claim_wins(const cull_claim_ground *g, const cull_claim *rule)
+{
+    cull_claimed c = {.held = CULL_HELD_OPEN, .mean = NAN, .low = NAN, .high = NAN};
+    double       hits = 0, shares = (double)count_shares(g, rule), picks = 0;
+    cull_rate    rate;
+
+    for (size_t i = 0; i < g->probes.count; i++) {
+        if (!is_pick(&g->probes.probe[i], rule)) continue;
+        hits += g->probes.probe[i].win;
+        picks++;
+    }
+    if (picks == 0) return c;
+    c.pairs = (size_t)(picks / shares);
+    rate = cull_probe_rate(hits / shares, picks / shares);
     c.mean = 100 * rate.rate - rule->to;
     c.low = 100 * rate.low - rule->to;
     c.high = 100 * rate.high - rule->to;
