@@ -137,10 +137,11 @@ static int scale_epochs(reproduction *r, const cull_recipe *recipe)
 /* Before anything is announced: are the files there? */
 static int check_data(const reproduction *r, const cull_recipe *recipe)
 {
-    const char *missing = missing_of(recipe);
+    bool        path = false;
+    const char *missing = missing_of(recipe, &path);
 
     if (!missing) return END_WELL;
-    if (strchr(missing, '/'))
+    if (path)
         return complain(END_FAILED,
                         "Have it there, or where the command is started; or name it in a copy of "
                         "the recipes: --recipes COPY.",
