@@ -430,7 +430,9 @@ typedef struct cull_paper {
 typedef struct cull_figure_state {
     bool                    begun, done;
     cull_reproduction_scale scale;
-    char                    folder[CULL_DATA_PATH]; /* of its own files */
+    char                    folder[CULL_DATA_PATH];   /* of its own files */
+    char                    network[160], recipe[20]; /* what it is of, in words, and a hash of all
+                                                         that its recipe says; "": not known */
 } cull_figure_state;
 
 CULL_API cull_status cull_figure_read(const cull_reproduction *entry, const char *root,
@@ -440,6 +442,10 @@ CULL_API cull_status cull_figure_read(const cull_reproduction *entry, const char
 CULL_API cull_status cull_figure_shared(const cull_reproduction *entry, const char *recipes,
                                         const char *root, cull_figure_state *state,
                                         const cull_reproduction **whose);
+/* Fills in what a recipe, with all changes, is of; true: what was begun is of the same, or does not
+ * say. */
+CULL_API bool cull_figure_take(const cull_reproduction *entry, const cull_recipe *recipe,
+                               cull_figure_state *state);
 /* Note how it is scaled, and that it is done; makes its folder. */
 CULL_API cull_status cull_figure_note(const cull_reproduction *entry, const char *root,
                                       const cull_figure_state *state);

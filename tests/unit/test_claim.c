@@ -665,8 +665,12 @@ static void a_paper_says_what_was_begun_and_what_was_not(void **state)
 
     assert_ok(cull_figure_read(table, *state, &read));
     assert_false(read.begun);
+    (void)snprintf(state_of.network, sizeof state_of.network, "lenet5 on mnist");
+    (void)snprintf(state_of.recipe, sizeof state_of.recipe, "0123456789abcdef");
     assert_ok(cull_figure_note(table, *state, &state_of));
     assert_ok(cull_figure_read(table, *state, &read));
+    assert_string_equal(state_of.network, read.network);
+    assert_string_equal(state_of.recipe, read.recipe);
     assert_true(read.begun && read.done && read.scale.batches == 7);
     assert_true(read.scale.epochs == .1 && read.scale.subset == .5 && read.scale.seeds == 2);
     assert_ok(cull_points_write(read.folder, bars, 4, true));
@@ -677,6 +681,7 @@ static void a_paper_says_what_was_begun_and_what_was_not(void **state)
     assert_string_equal("Table 1", f->number);
     assert_int_equal(CULL_HELD, f->held);
     assert_non_null(strstr(f->scale, "10 % of the epochs"));
+    assert_non_null(strstr(f->scale, " Network: lenet5 on mnist."));
     assert_string_equal("", f->missing);
     f = figure_of(paper, "balles2023/fig1");
     assert_non_null(strstr(f->missing, "Not run yet"));

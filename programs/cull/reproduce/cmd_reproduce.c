@@ -167,6 +167,10 @@ static int prepare(reproduction *r)
     recipe = NULL;
     if (!end) end = open_changed(r, NULL, &recipe);
     if (!end) end = check_data(r, recipe);
+    /* runs lie below a name that their recipe gives them; all else begins anew */
+    if (!end && !cull_figure_take(r->entry, recipe, &r->state) &&
+        r->entry->kind != CULL_REPRODUCE_TRAIN)
+        r->state.begun = r->state.done = false;
     cull_recipe_close(recipe);
     return end;
 }

@@ -1,10 +1,12 @@
 /* lab/reproduce/paper.c - the figures of a paper, as its page is made of them. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/path.h"
 #include "lab/reproduce/claim.h"
 #include "records/figure_info.h"
@@ -72,6 +74,8 @@ cull_status cull_figure_read(const cull_reproduction *entry, const char *root,
     out->done = is.done;
     out->scale =
         (cull_reproduction_scale){is.epochs, is.subset, (uint64_t)is.seeds, (uint64_t)is.batches};
+    (void)snprintf(out->network, sizeof out->network, "%s", is.network);
+    (void)snprintf(out->recipe, sizeof out->recipe, "%s", is.recipe);
 done:
     return status;
 }
@@ -87,6 +91,8 @@ cull_status cull_figure_note(const cull_reproduction *entry, const char *root,
                               .batches = (double)state->scale.batches,
                               .done = state->done};
 
+    (void)snprintf(is.network, sizeof is.network, "%s", state->network);
+    (void)snprintf(is.recipe, sizeof is.recipe, "%s", state->recipe);
     TRY(own_folder(entry, root, folder));
     TRY(cull_records_figure_write(folder, &is));
 done:
@@ -134,21 +140,50 @@ static void say_scale(const cull_reproduction *entry, const shown *s, char out[S
                    at ? ": this is not the paper's scale." : "At the paper's scale.");
 }
 
-/* What was trained, behind the scale: recipes may have been changed. */
+/* "resnet18 on cifar10, batches of 128, float32", without what an entry varies. */
+static void name_network(const cull_reproduction *entry, const cull_recipe *recipe,
+                         char out[CULL_RECORDS_NETWORK])
+{
+    const char *vary = entry->vary ? entry->vary : "";
+    const char *data = cull_recipe_value(recipe, "data.name"), *slash = strrchr(data, '/');
+    bool        batches = strncmp(vary, "train.batch", strlen("train.batch")) == 0;
+    char        batch[32] = "";
+
+    out[0] = '\0';
+    if (strncmp(vary, "model.", strlen("model.")) == 0) return;
+    if (!batches)
+        (void)snprintf(batch, sizeof batch, ", batches of %.10s",
+                       cull_recipe_value(recipe, "train.batch"));
+    (void)snprintf(out, CULL_RECORDS_NETWORK, "%.40s on %.40s%s, %.10s",
+                   cull_recipe_value(recipe, "model.name"), slash ? slash + 1 : data, batch,
+                   cull_recipe_value(recipe, "train.precision"));
+}
+
+bool cull_figure_take(const cull_reproduction *entry, const cull_recipe *recipe,
+                      cull_figure_state *state)
+{
+    const char *text = cull_recipe_text(recipe);
+    char        hash[sizeof state->recipe];
+    bool        same = false;
+
+    (void)snprintf(hash, sizeof hash, "%016" PRIx64, cull_base_hash(text, strlen(text)));
+    same = !state->recipe[0] || strcmp(state->recipe, hash) == 0;
+    (void)snprintf(state->recipe, sizeof state->recipe, "%s", hash);
+    name_network(entry, recipe, state->network);
+    return same;
+}
+
+/* What was trained, or looked at, behind the scale: recipes may have been changed. */
 static void say_network(const shown *s, char out[SENTENCE])
 {
-    const cull_recipe *recipe = s->figure ? s->figure->part[0].recipe : NULL;
-    const char        *vary = s->figure ? s->figure->entry->vary : NULL;
-    const char        *data = NULL, *slash = NULL, *precision = NULL;
-    size_t             at = strlen(out);
+    char   network[CULL_RECORDS_NETWORK];
+    size_t at = strlen(out);
 
-    if (!recipe || (vary && strncmp(vary, "model.", strlen("model.")) == 0)) return;
-    data = cull_recipe_value(recipe, "data.name");
-    slash = strrchr(data, '/');
-    precision = cull_recipe_value(recipe, "train.precision");
-    (void)snprintf(out + at, SENTENCE - at, " Trained: %.40s on %.40s, batches of %.10s, %.10s.",
-                   cull_recipe_value(recipe, "model.name"), slash ? slash + 1 : data,
-                   cull_recipe_value(recipe, "train.batch"), precision);
+    (void)snprintf(network, sizeof network, "%s", s->state.network);
+    if (s->figure) name_network(s->figure->entry, s->figure->part[0].recipe, network);
+    if (network[0])
+        (void)snprintf(out + at, SENTENCE - at, s->figure ? " Trained: %s." : " Network: %s.",
+                       network);
 }
 
 static bool is_same_place(const cull_records_info *a, const cull_records_info *b)
