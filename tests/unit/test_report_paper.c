@@ -200,6 +200,25 @@ static void a_target_at_the_first_look_is_no_speed_up(void **state)
     }
 }
 
+/* Nothing will come of it here: that is another sentence than that nothing is there yet. */
+static void without_a_counter_the_figure_of_energy_says_so(void **state)
+{
+    static const char info[] =
+        "{\"status\":\"finished\",\"seed\":1,\"test\":0.9,\"accuracy\":0.9,"
+        "\"best\":0.9,\"scored\":100,\"trained\":80,\"thirds\":340,\"seconds\":9,"
+        "\"seconds_by_phase\":{\"load\":1,\"score\":1,\"select\":0,\"learn\":7,\"optim\":0},"
+        "\"joules_by_phase\":\"not available here: no counter\"}";
+    const struct place *p = *state;
+    cull_report_result  result = {0};
+    char               *text = NULL;
+
+    for (int i = 0; i < ARMS; i++) put_file(path_in(p->name[i], "run.json"), info, sizeof info - 1);
+    assert_ok(draw(p, "/no", &result));
+    text = read_page(p);
+    assert_non_null(strstr(text, "Energy is not available here: no counter."));
+    free(text);
+}
+
 static void a_run_that_is_damaged_is_named_once(void **state)
 {
     const struct place *p = *state;
@@ -253,6 +272,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_gnuplot_a_page_has_its_tables, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_target_at_the_first_look_is_no_speed_up, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(without_a_counter_the_figure_of_energy_says_so, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_run_that_is_damaged_is_named_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_page_is_not_written_over_what_it_is_about, set_up,
