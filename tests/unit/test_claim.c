@@ -359,6 +359,28 @@ static void who_never_comes_there_counts(void **state)
     cull_figure_close(figure);
 }
 
+/* A target is met at a look, and the next is a quarter of the run away: seeds that agree to that
+ * are not certain; nor are those whose frontiers have as few points. */
+static void looks_are_steps_and_no_certainty(void **state)
+{
+    static const cull_claim rules[] = {
+        {CULL_CLAIM_UPDATES, "sb", NULL, "0.5", CULL_CLAIM_ABOVE, 0, 2, 1.4},
+        {CULL_CLAIM_TRAINED, "sb", NULL, "0.5", CULL_CLAIM_BELOW, 0, .4, 1.4},
+        {CULL_CLAIM_FRONT, "others", NULL, NULL, CULL_CLAIM_ABOVE, 0, 99, 0},
+    };
+    static const double wide[] = {.5, .1, 5};
+    cull_figure        *figure = make_runs(*state);
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        cull_claimed c = judged(figure, rules[i]);
+
+        assert_int_equal(SEEDS, c.pairs);
+        assert_int_equal(CULL_HELD_OPEN, c.held);
+        if (!(c.high - c.low > wide[i])) fail_msg("rule %zu: %g to %g", i, c.low, c.high);
+    }
+    cull_figure_close(figure);
+}
+
 /* Neither sb nor random comes to 14 % of error with a tenth: who would be sooner is not known. */
 static void a_target_that_neither_meets_tells_nothing(void **state)
 {
@@ -867,6 +889,7 @@ int main(void)
         IN_FOLDER(a_claim_is_said_with_its_numbers),
         IN_FOLDER(damaged_and_missing_runs_are_no_numbers),
         IN_FOLDER(who_never_comes_there_counts),
+        IN_FOLDER(looks_are_steps_and_no_certainty),
         IN_FOLDER(a_target_that_neither_meets_tells_nothing),
         IN_FOLDER(a_seed_counts_when_all_its_runs_are_there),
         IN_FOLDER(times_of_two_machines_are_not_compared),

@@ -224,13 +224,13 @@ static double difference_of(const cull_claim_ground *g, const cull_claim *rule, 
     return cull_yardstick_gain(measure_of(cull_claim_run(g, arm, seed)), left, against);
 }
 
-/* Who is on the frontier of all points along training of one seed. */
+/* Who is on the frontier of all points along training of one seed; *step: of so few points. */
 static cull_status front_of(const cull_claim_ground *g, const cull_claim *rule, uint64_t seed,
-                            double *out)
+                            double *out, double *step)
 {
     cull_status       status = CULL_OK;
     cull_along_point *point = NULL;
-    size_t            count = 0, n = 0;
+    size_t            count = 0, n = 0, front = 0;
 
     *out = NAN;
     for (size_t i = 0; i < g->figure->parts; i++)
@@ -253,6 +253,8 @@ static cull_status front_of(const cull_claim_ground *g, const cull_claim *rule, 
     }
     cull_along_front(point, n);
     *out = 100 * cull_along_share(point, n, 1) - rule->to;
+    for (size_t i = 0; i < n; i++) front += point[i].front;
+    if (front) *step = fmax(*step, 100 / (double)front);
 done:
     cull_base_free(point);
     return status;
@@ -306,16 +308,35 @@ static double tuned(const cull_claim_ground *g, const cull_claim *rule, const ch
     return best;
 }
 
-/* The mean over the places of one seed, or, for ranks, each of them. */
+/* A target is met at a look: how much a number changes by one look, of the side that has fewer. */
+static double step_of(const cull_claim_ground *g, const cull_claim *rule, size_t arm, uint64_t seed)
+{
+    size_t                  at = full_of(g, &g->figure->part[arm].is);
+    const cull_records_run *full = cull_claim_run(g, at, seed);
+    const cull_yardstick   *by = measure_of(full);
+    double error = rule->target * cull_yardstick_error(by, by->scale * full->info.test);
+    double looks = INFINITY, number = number_of(g, rule, arm, seed);
+
+    for (int side = 0; side < 2; side++) {
+        const cull_records_run  *run = side ? full : cull_claim_run(g, arm, seed);
+        const cull_records_line *look = cull_along_reach(run, by, error);
+
+        if (look) looks = fmin(looks, (double)(look - run->curves.of[CULL_RECORDS_TEST].look) + 1);
+    }
+    return isfinite(number) ? fabs(number) / looks : 0;
+}
+
+/* The mean over the places of one seed, or, for ranks, each of them; *step: the largest that those
+ * come in. */
 static cull_status add_seed(const cull_claim_ground *g, const cull_claim *rule, uint64_t seed,
-                            double *out, size_t *pairs)
+                            double *out, size_t *pairs, double *step)
 {
     cull_status status = CULL_OK;
     double      sum = 0, one = NAN;
     size_t      count = 0;
 
     if (rule->of == CULL_CLAIM_FRONT) {
-        TRY(front_of(g, rule, seed, &one));
+        TRY(front_of(g, rule, seed, &one, step));
         if (!isnan(one)) out[(*pairs)++] = one;
         goto done;
     }
@@ -331,6 +352,7 @@ static cull_status add_seed(const cull_claim_ground *g, const cull_claim *rule, 
         if (!is_left(g, rule, i)) continue;
         one = difference_of(g, rule, i, seed);
         if (isnan(one)) continue;
+        if (is_until_target(rule)) *step = fmax(*step, step_of(g, rule, i, seed));
         if (rule->of == CULL_CLAIM_RANKS) out[(*pairs)++] = one;
         sum += one;
         count++;
@@ -431,8 +453,8 @@ cull_status cull_claim_differences(const cull_claim_ground *g, const cull_claim 
     if (bars) add_bars(&g->points, rule, *out, pairs);
     if (points || bars || !g->figure) goto done;
     for (uint64_t seed = 1; seed <= g->figure->seeds; seed++)
-        TRY(add_seed(g, rule, seed, *out, pairs));
-    *resolution = resolution_of(g, rule);
+        TRY(add_seed(g, rule, seed, *out, pairs, resolution));
+    *resolution = fmax(*resolution, resolution_of(g, rule));
 done:
     return status;
 }
