@@ -8,6 +8,7 @@
 #include "files.h"
 
 #include "cull_lab.h"
+#include "report/view.h"
 
 enum { KINDS = CULL_DRAW_EXAMPLES + 1, ARMS = 5, LOOKS = 6 };
 
@@ -219,6 +220,30 @@ static void without_a_counter_the_figure_of_energy_says_so(void **state)
     free(text);
 }
 
+/* A series keeps its style all over a page; a seventh does not come beside the first in its colour.
+ */
+static void series_of_one_figure_differ_in_colour(void **state)
+{
+    static const char *const series[] = {"sb",       "gradmatch", "kath18",
+                                         "top-loss", "craig",     "glister"};
+    cull_paper_arm           arm[2][6] = {{{.series = "sb"}}};
+    cull_paper_figure        figure[2] = {{.arm = arm[0], .arms = 6}, {.arm = arm[1], .arms = 2}};
+    cull_paper               paper = {.figure = figure, .figures = 2};
+    cull_rep_names           names = {0};
+    cull_rep_style           first, last;
+
+    (void)state;
+    for (int i = 0; i < 6; i++) arm[0][i].series = series[i];
+    arm[1][0].series = "sb beta=3"; /* before, and beside, the first of all */
+    arm[1][1].series = "sb";
+    assert_ok(cull_rep_names_gather(&paper, &names));
+    assert_int_equal(7, names.count);
+    assert_ok(cull_rep_names_style(&names, "sb", 0, &first));
+    assert_ok(cull_rep_names_style(&names, "sb beta=3", 0, &last));
+    assert_int_not_equal(first.colour, last.colour);
+    cull_rep_names_clear(&names);
+}
+
 static void a_run_that_is_damaged_is_named_once(void **state)
 {
     const struct place *p = *state;
@@ -275,6 +300,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(without_a_counter_the_figure_of_energy_says_so, set_up,
                                         tear_down),
+        cmocka_unit_test(series_of_one_figure_differ_in_colour),
         cmocka_unit_test_setup_teardown(a_run_that_is_damaged_is_named_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_page_is_not_written_over_what_it_is_about, set_up,
                                         tear_down),
