@@ -220,7 +220,8 @@ typedef enum cull_claim_of {
     CULL_CLAIM_RANKS,   /* p of the signed-rank test between the two, at the end           */
     CULL_CLAIM_WINS,    /* of a probe: minibatches with an error below random's, in percent */
     CULL_CLAIM_POINTS,  /* of points.jsonl: y                                              */
-    CULL_CLAIM_BARS     /* of points.jsonl: the height of a bar that is called "SERIES VALUE" */
+    CULL_CLAIM_BARS,    /* of points.jsonl: the height of a bar that is called "SERIES VALUE" */
+    CULL_CLAIM_TUNED    /* the maximum, of each side at the value at which it is highest   */
 } cull_claim_of;
 
 typedef enum cull_claim_way {
@@ -429,7 +430,9 @@ typedef struct cull_paper {
 typedef struct cull_figure_state {
     bool                    begun, done;
     cull_reproduction_scale scale;
-    char                    folder[CULL_DATA_PATH]; /* of its own files */
+    char                    folder[CULL_DATA_PATH];   /* of its own files */
+    char                    network[160], recipe[20]; /* what it is of, in words, and a hash of all
+                                                         that its recipe says; "": not known */
 } cull_figure_state;
 
 CULL_API cull_status cull_figure_read(const cull_reproduction *entry, const char *root,
@@ -439,6 +442,10 @@ CULL_API cull_status cull_figure_read(const cull_reproduction *entry, const char
 CULL_API cull_status cull_figure_shared(const cull_reproduction *entry, const char *recipes,
                                         const char *root, cull_figure_state *state,
                                         const cull_reproduction **whose);
+/* Fills in what a recipe, with all changes, is of; true: what was begun is of the same, or does not
+ * say. */
+CULL_API bool cull_figure_take(const cull_reproduction *entry, const cull_recipe *recipe,
+                               cull_figure_state *state);
 /* Note how it is scaled, and that it is done; makes its folder. */
 CULL_API cull_status cull_figure_note(const cull_reproduction *entry, const char *root,
                                       const cull_figure_state *state);

@@ -8,26 +8,24 @@
 
 #include "backend/backend.h"
 
-/* p is softmax less target: with the target's share added again, the largest is the network's
- * choice, the first of equals. */
-#define CHOICE(name, T)                                                                            \
+/* The first class that is as large as the largest (values.h), with the target's share added again;
+ * what is no number is no choice. */
+#define CHOICE(name, T, as_large)                                                                  \
     static size_t name(const T *p, size_t classes, size_t label, double share)                     \
     {                                                                                              \
-        size_t best = 0;                                                                           \
         double most = -INFINITY;                                                                   \
                                                                                                    \
         for (size_t k = 0; k < classes; k++) {                                                     \
             double x = (double)p[k] + (k == label ? share : 0);                                    \
-            if (x > most) {                                                                        \
-                most = x;                                                                          \
-                best = k;                                                                          \
-            }                                                                                      \
+            if (x > most) most = x;                                                                \
         }                                                                                          \
-        return best;                                                                               \
+        for (size_t k = 0; k < classes; k++)                                                       \
+            if ((double)p[k] + (k == label ? share : 0) >= most - (as_large)) return k;            \
+        return 0;                                                                                  \
     }
 
-CHOICE(choice_f32, float)
-CHOICE(choice_f64, double)
+CHOICE(choice_f32, float, CULL_AS_LARGE_F32)
+CHOICE(choice_f64, double, CULL_AS_LARGE_F64)
 
 static size_t count_correct(const cull_op_args *args)
 {

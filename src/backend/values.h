@@ -109,6 +109,12 @@ static inline size_t cull_loss_target(cull_loss_kind kind, size_t outputs, cull_
     return kind == CULL_LOSS_BINARY ? outputs : outputs * cull_dtype_size(dtype);
 }
 
+/* p is softmax less target, which leaves the target's own output fewer bits than the others: what
+ * lies within them of the largest is as large, and the first of those is the network's choice. Else
+ * one that tells no class from another would be right every time, or never. */
+#define CULL_AS_LARGE_F32 (1. / (1 << 24))
+#define CULL_AS_LARGE_F64 (1. / ((uint64_t)1 << 53))
+
 /* ---- of summary ---- */
 typedef struct cull_seen {
     double   loss;           /* the sum                                      */

@@ -5,10 +5,15 @@
 
 #include "base/status.h"
 
+enum { CULL_RECORDS_NETWORK = 160, CULL_RECORDS_RECIPE = 20 };
+
 typedef struct cull_records_figure {
-    double epochs, subset; /* shares of the paper's */
-    double seeds, batches; /* 0: the paper's; minibatches of a probe, 0: as many as are usual */
-    bool   done;           /* of figures without runs of their own */
+    double epochs, subset;              /* shares of the paper's */
+    double seeds, batches;              /* 0: the paper's; minibatches of a probe, 0: as many as
+                                           are usual */
+    bool done;                          /* of figures without runs of their own */
+    char network[CULL_RECORDS_NETWORK]; /* in words; "": older files do not say */
+    char recipe[CULL_RECORDS_RECIPE];   /* a hash of what its recipe says; "": the same */
 } cull_records_figure;
 
 /* Write FOLDER/figure.json by one rename. */

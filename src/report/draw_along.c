@@ -8,7 +8,7 @@
 
 #include "report/view.h"
 
-enum { MOST_PANELS = 12 };
+enum { MOST_PANELS = 12, MOST_BANDS = 6 }; /* more bands hide each other */
 
 /* The mean of look i over the runs of an arm, and the least and the largest. */
 struct look {
@@ -89,7 +89,7 @@ static bool is_better(const cull_rep_view *view, const struct look *a, const str
 }
 
 static void add_line(const cull_rep_view *view, cull_rep_chart *chart, const cull_rep_view_arm *arm,
-                     bool of_value, size_t turn)
+                     bool of_value, bool band, size_t turn)
 {
     size_t         count = count_looks(arm);
     struct look    best = {.y = NAN}, last = {.y = NAN};
@@ -102,7 +102,7 @@ static void add_line(const cull_rep_view *view, cull_rep_chart *chart, const cul
         cull_rep_view_told(view, arm, name);
     line = cull_rep_chart_line(chart, name, &arm->style);
     line->marks = CULL_REP_MARK_LAST;
-    line->band = arm->there > 1;
+    line->band = band && arm->there > 1;
     line->style.marker = (line->style.marker + (int)turn) % 6; /* values of one series */
     for (size_t i = 0; i < count; i++) {
         struct look look = mean_look(view, arm, i);
@@ -129,11 +129,21 @@ static size_t turn_of(const cull_rep_view *view, size_t i)
     return turn;
 }
 
+/* Lines of a figure; value NULL: all arms. */
+static size_t count_lines(const cull_rep_view *view, const char *value)
+{
+    size_t lines = 0;
+
+    for (size_t i = 0; i < view->arms; i++)
+        lines += !value || strcmp(value, view->arm[i].is->value) == 0;
+    return lines;
+}
+
 /* value NULL: all arms in one figure. */
 static cull_status draw(cull_rep_page *page, const cull_rep_view *view, const char *value)
 {
     bool           updates = view->is->drawing == CULL_DRAW_UPDATES;
-    bool           result = is_result(view);
+    bool           result = is_result(view), bands = count_lines(view, value) <= MOST_BANDS;
     cull_rep_chart chart = {.x.zero = true, .y.log = !result};
     const char    *name = result ? view->by->name : view->by->error;
     char           what[CULL_REP_MARK], caption[480];
@@ -151,13 +161,14 @@ static cull_status draw(cull_rep_page *page, const cull_rep_view *view, const ch
     if (value) (void)snprintf(chart.about, sizeof chart.about, "%s", value);
     for (size_t i = 0; i < view->arms; i++)
         if (!value || strcmp(value, view->arm[i].is->value) == 0)
-            add_line(view, &chart, &view->arm[i], value != NULL, value ? 0 : turn_of(view, i));
+            add_line(view, &chart, &view->arm[i], value != NULL, bands,
+                     value ? 0 : turn_of(view, i));
     (void)snprintf(what, sizeof what, "%s: test %s against %s%s%.60s", view->is->number, name,
                    updates ? "updates" : "time", value ? ", " : "", value ? value : "");
     (void)snprintf(caption, sizeof caption,
-                   "<b>Test %s against %s.</b> Mean over seeds, bands from the least to the most; "
-                   "the mark is where a run ends. %s",
+                   "<b>Test %s against %s.</b> Mean over seeds%s; the mark is where a run ends. %s",
                    name, updates ? "updates" : "time",
+                   bands ? ", bands from the least to the most" : "",
                    updates ? "An update is one step of the optimizer."
                            : "Seconds of loading, scoring, selecting and learning as they passed "
                              "here.");

@@ -55,7 +55,7 @@ static double place_of(const cull_rep_chart *chart, const cull_records_point *p)
 }
 
 static cull_status add_line(const cull_records_points *points, const char *panel,
-                            const char *series, bool band, cull_rep_names *names,
+                            const char *series, bool band, unsigned *taken, cull_rep_names *names,
                             cull_rep_chart *chart)
 {
     cull_status    status = CULL_OK;
@@ -64,7 +64,8 @@ static cull_status add_line(const cull_records_points *points, const char *panel
     size_t         count = 0;
     cull_rep_line *line = NULL;
 
-    TRY(cull_rep_names_style(names, series, &style));
+    TRY(cull_rep_names_style(names, series, *taken, &style));
+    *taken |= 1U << style.colour;
     for (size_t i = 0; i < points->count; i++)
         count += is_of(&points->point[i], panel) && strcmp(points->point[i].series, series) == 0;
     line = cull_rep_chart_line(chart, series, &style);
@@ -93,6 +94,7 @@ static cull_status draw_lines(cull_rep_page *page, const cull_rep_view *view, cu
     struct texts   series = {.count = 0};
     cull_rep_chart chart = {.x.log = false};
     char           what[CULL_REP_MARK];
+    unsigned       taken = 0;
 
     set_places(points, panel, &chart);
     cull_rep_axis_of(view->is->x, turn, chart.x.title);
@@ -100,8 +102,10 @@ static cull_status draw_lines(cull_rep_page *page, const cull_rep_view *view, cu
     (void)snprintf(chart.about, sizeof chart.about, "%s", panel);
     for (size_t i = 0; i < points->count; i++)
         if (is_of(&points->point[i], panel)) (void)find_text(&series, points->point[i].series);
+    for (size_t i = 0; i < series.count; i++) taken |= cull_rep_names_taken(names, series.of[i]);
     for (size_t i = 0; i < series.count; i++)
-        TRY(add_line(points, panel, series.of[i], series.count <= MOST_BANDS, names, &chart));
+        TRY(add_line(points, panel, series.of[i], series.count <= MOST_BANDS, &taken, names,
+                     &chart));
     (void)snprintf(what, sizeof what, "%s%s%.60s: %.120s", view->is->number, panel[0] ? ", " : "",
                    panel, view->is->title);
     status = cull_rep_chart_draw(page, &chart, what, "");

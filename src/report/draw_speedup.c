@@ -119,16 +119,46 @@ static size_t count_grounded(const cull_rep_view *view)
     return count;
 }
 
+/* Of a machine that counts no energy: why, in place of the drawing; NULL: something is counted. */
+static const char *why_nothing_is_counted(const cull_rep_view *view)
+{
+    const char *why = NULL;
+
+    for (size_t a = 0; a < view->arms; a++)
+        for (size_t r = 0; r < view->arm[a].is->runs; r++) {
+            const cull_rep_seen *run = &view->arm[a].run[r];
+
+            if (!run->there) continue;
+            if (!isnan(joules_of(run, NULL))) return NULL;
+            if (run->record.info.no_energy && run->record.info.no_energy[0])
+                why = run->record.info.no_energy;
+        }
+    return why;
+}
+
+static cull_status put_why(cull_rep_page *page, const char *why)
+{
+    char words[CULL_REP_MARK];
+
+    (void)snprintf(words, sizeof words, "Energy is %.200s.", why);
+    cull_rep_put(&page->html, "<p class=\"note\">");
+    cull_rep_sentence(&page->html, words, sizeof words);
+    cull_rep_put(&page->html, "</p>\n");
+    return page->html.status;
+}
+
 cull_status cull_rep_draw_speedup(cull_rep_page *page, const cull_rep_view *view)
 {
     cull_status    status = CULL_OK;
     bool           energy = view->is->drawing == CULL_DRAW_ENERGY;
+    const char    *why = energy ? why_nothing_is_counted(view) : NULL;
     double         ground = find_ground(view);
     size_t         grounded = count_grounded(view);
     cull_rep_chart chart = {.x.log = true, .y.log = true};
     char           what[CULL_REP_MARK], caption[600], none[100] = "";
     bool           shares = true;
 
+    if (why) return put_why(page, why);
     (void)snprintf(chart.x.title, sizeof chart.x.title, "%s",
                    view->is->x[0] ? view->is->x
                    : energy       ? "times less energy than full training, log scale"

@@ -107,6 +107,20 @@ static void name_level(const cull_rep_view *view, char out[CULL_REP_NAME])
     cull_rep_value(view->by, level, out);
 }
 
+/* Of any value. */
+static bool begins_there(const cull_rep_view *view)
+{
+    bool begins = false;
+
+    for (size_t i = 0; i < view->arms && !begins; i++) {
+        const cull_rep_view_arm *full = cull_rep_view_full(view, &view->arm[i]);
+
+        begins =
+            cull_rep_view_begins_at(view, full, view->is->target * cull_rep_view_error(view, full));
+    }
+    return begins;
+}
+
 cull_status cull_rep_draw_spent(cull_rep_page *page, const cull_rep_view *view)
 {
     double        score = score_seconds(view);
@@ -127,9 +141,12 @@ cull_status cull_rep_draw_spent(cull_rep_page *page, const cull_rep_view *view)
         caption, sizeof caption,
         "<b>Where the time to the target goes.</b> Until a test %s of %.3g times the one "
         "full training ends at (%s), mean over the runs that come there. Learning is "
-        "told apart by %s.",
+        "told apart by %s.%s",
         view->by->error, view->is->target, level,
         isnan(score) ? "counted work: a third forward, two backward"
-                     : "what a forward pass takes where examples are scored");
+                     : "what a forward pass takes where examples are scored",
+        begins_there(view) ? " Full training is there at its first look: the bars do not tell who "
+                             "is sooner."
+                           : "");
     return cull_rep_bars_draw(page, &bars, what, caption);
 }

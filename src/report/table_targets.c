@@ -31,8 +31,8 @@ static void put_times(cull_rep_page *page, const cull_rep_view *view, const cull
     cull_rep_text *cell = cull_rep_cell(page);
     cull_rep_mean  mine = reach(view, arm, error), whole = reach(view, full, error);
 
-    if (!mine.runs) {
-        cull_rep_put(cell, "never");
+    if (!mine.runs || cull_rep_view_begins_at(view, full, error)) {
+        cull_rep_put(cell, mine.runs ? "–" : "never");
         return;
     }
     cull_rep_print(cell, "%.2f×", whole.mean / mine.mean);
@@ -56,8 +56,8 @@ cull_status cull_rep_table_targets(cull_rep_page *page, const cull_rep_view *vie
         {"Ends at", "the strategy’s own last error", false},
         {"To × 1.1",
          "how many times sooner than full training the strategy comes to 1.1 times that error; "
-         "below "
-         "1: later; never: no run of it does",
+         "below 1: later; never: no run of it does; –: full training is there at its first look, "
+         "which tells nothing",
          false},
         {"To × 1.2", NULL, false},
         {"To × 1.4", NULL, false},

@@ -39,22 +39,34 @@ done:
     return status;
 }
 
-/* Uniform choice has a colour of its own, all others take turns. */
-static cull_rep_style next_style(const cull_rep_names *names, const char *series)
+/* Uniform choice has a colour of its own, all others take turns, past those that stand beside it.
+ */
+static cull_rep_style next_style(const cull_rep_names *names, const char *series, unsigned taken)
 {
     enum { COLOURS = 6, MARKERS = 6 };
     const cull_strategy *found = cull_strategy_of(series);
-    int                  turn = 0, uniform = 0;
+    int                  turn = 0, uniform = 0, colour = 0;
 
     for (size_t i = 0; i < names->count; i++)
         *(names->series[i].style.colour == 0 ? &uniform : &turn) += 1;
     if (found && (found->traits & CULL_KEEPS_ALL)) return (cull_rep_style){1, 1, false};
     if (found && (found->traits & CULL_UNIFORM))
         return (cull_rep_style){0, uniform * 5 % MARKERS, false};
-    return (cull_rep_style){2 + turn % COLOURS, (turn + 1 + turn / COLOURS) % MARKERS, false};
+    colour = 2 + turn % COLOURS;
+    for (int i = 0; i < COLOURS && (taken >> colour & 1); i++) colour = 2 + (turn + i) % COLOURS;
+    return (cull_rep_style){colour, (turn + 1 + turn / COLOURS) % MARKERS, false};
 }
 
-cull_status cull_rep_names_style(cull_rep_names *names, const char *series, cull_rep_style *out)
+unsigned cull_rep_names_taken(const cull_rep_names *names, const char *series)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strncmp(names->series[i].series, series, CULL_REP_SERIES_NAME - 1) == 0)
+            return 1U << names->series[i].style.colour;
+    return 0;
+}
+
+cull_status cull_rep_names_style(cull_rep_names *names, const char *series, unsigned taken,
+                                 cull_rep_style *out)
 {
     cull_status status = CULL_OK;
 
@@ -65,7 +77,7 @@ cull_status cull_rep_names_style(cull_rep_names *names, const char *series, cull
         }
     TRY(cull_records_room(names->count, &names->room, sizeof *names->series, "a page",
                           &names->series));
-    *out = next_style(names, series);
+    *out = next_style(names, series, taken);
     (void)snprintf(names->series[names->count].series, CULL_REP_SERIES_NAME, "%s", series);
     names->series[names->count++].style = *out;
 done:
@@ -78,10 +90,18 @@ cull_status cull_rep_names_gather(const cull_paper *paper, cull_rep_names *out)
     cull_rep_style style;
 
     TRY(gather_folders(paper, out));
-    for (size_t f = 0; f < paper->figures; f++)
-        for (size_t a = 0; a < paper->figure[f].arms; a++)
-            if (!paper->figure[f].arm[a].full)
-                TRY(cull_rep_names_style(out, paper->figure[f].arm[a].series, &style));
+    for (size_t f = 0; f < paper->figures; f++) {
+        const cull_paper_figure *figure = &paper->figure[f];
+        unsigned                 taken = 0;
+
+        for (size_t a = 0; a < figure->arms; a++)
+            taken |= cull_rep_names_taken(out, figure->arm[a].series);
+        for (size_t a = 0; a < figure->arms; a++) {
+            if (figure->arm[a].full) continue;
+            TRY(cull_rep_names_style(out, figure->arm[a].series, taken, &style));
+            taken |= 1U << style.colour;
+        }
+    }
 done:
     return status;
 }
@@ -151,7 +171,7 @@ static cull_status read_arm(const cull_paper_arm *is, cull_rep_names *names,
     TRY(cull_base_alloc(is->runs, sizeof *out->run, "runs", &out->run));
     out->is = is;
     out->style = (cull_rep_style){1, 1, false};
-    if (!is->full) TRY(cull_rep_names_style(names, is->series, &out->style));
+    if (!is->full) TRY(cull_rep_names_style(names, is->series, 0, &out->style));
     for (size_t i = 0; i < is->runs; i++) {
         TRY(read_run(is->run[i], names, &out->run[i], problems));
         out->there += out->run[i].there;
@@ -272,6 +292,17 @@ const cull_rep_view_arm *cull_rep_view_full(const cull_rep_view *view, const cul
 double cull_rep_view_error(const cull_rep_view *view, const cull_rep_view_arm *full)
 {
     return full ? cull_yardstick_error(view->by, cull_rep_view_end(full).mean) : NAN;
+}
+
+bool cull_rep_view_begins_at(const cull_rep_view *view, const cull_rep_view_arm *full, double error)
+{
+    bool begins = full && full->there > 0;
+
+    for (size_t i = 0; begins && i < full->is->runs; i++)
+        if (full->run[i].there)
+            begins = cull_along_reach(&full->run[i].record, view->by, error) ==
+                     full->run[i].record.curves.of[CULL_RECORDS_TEST].look;
+    return begins;
 }
 
 bool cull_rep_view_joined(const cull_rep_view_arm *a, const cull_rep_view_arm *b)

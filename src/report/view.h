@@ -49,8 +49,12 @@ typedef struct cull_rep_names {
 
 cull_status cull_rep_names_gather(const cull_paper *paper, cull_rep_names *out);
 void        cull_rep_names_clear(cull_rep_names *names);
-/* A series that came up first here has the next style. */
-cull_status cull_rep_names_style(cull_rep_names *names, const char *series, cull_rep_style *out);
+/* The colour of a series that is known, as a bit; 0: it is not. */
+unsigned cull_rep_names_taken(const cull_rep_names *names, const char *series);
+/* A series that came up first here has the next style, of a colour that is not among the bits of
+ * `taken` while there is one. */
+cull_status cull_rep_names_style(cull_rep_names *names, const char *series, unsigned taken,
+                                 cull_rep_style *out);
 size_t      cull_rep_names_read(const cull_rep_names *names); /* folders */
 
 /* Read the runs of a figure's arms. What cannot be read is said once a page and left out. Clear it
@@ -82,6 +86,9 @@ const cull_rep_view_arm *cull_rep_view_full(const cull_rep_view     *view,
                                             const cull_rep_view_arm *arm);
 /* The error that it ends at, mean over its runs; NaN: it has none. */
 double cull_rep_view_error(const cull_rep_view *view, const cull_rep_view_arm *full);
+/* Is full training there at its first look? Nobody is then known to come there sooner. */
+bool cull_rep_view_begins_at(const cull_rep_view *view, const cull_rep_view_arm *full,
+                             double error);
 
 /* Two arms of one line; they differ in x and value. */
 bool cull_rep_view_joined(const cull_rep_view_arm *a, const cull_rep_view_arm *b);

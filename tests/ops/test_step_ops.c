@@ -261,6 +261,42 @@ static void a_summary_of_many_rows_is_the_same_on_every_backend(void **state)
     free(place);
 }
 
+/* What a network says that tells no class from another is the first class, though softmax less
+ * target has fewer bits at the target than elsewhere: else it would be right every time. */
+static void a_network_that_knows_nothing_chooses_the_first_class(void **state)
+{
+    enum { SOME = 10, MOST = 100 };
+    static const size_t of[] = {2, 3, 10, MOST};
+    float               p[SOME * MOST];
+    double              loss[SOME] = {0};
+    int32_t             target[SOME];
+    uint32_t            place[SOME] = {0};
+
+    (void)state;
+    for (size_t c = 0; c < sizeof of / sizeof *of; c++) {
+        for (size_t i = 0; i < SOME; i++) {
+            target[i] = (int32_t)(i % of[c]);
+            for (size_t k = 0; k < of[c]; k++)
+                p[i * of[c] + k] = 1.F / (float)of[c] - (k == i % of[c] ? 1.F : 0.F);
+        }
+        EACH(backend, CULL_OP_SUMMARY)
+        {
+            cull_seen    got = {.loss = 0};
+            cull_op_args args = {.summary = {.rows = SOME,
+                                             .classes = of[c],
+                                             .loss = loss,
+                                             .p = p,
+                                             .dtype = CULL_F32,
+                                             .target = target,
+                                             .place = place,
+                                             .out = &got}};
+
+            assert_ok(on_run(backend, CULL_OP_SUMMARY, SOME, 1, &args));
+            assert_int_equal((SOME + of[c] - 1) / of[c], got.correct);
+        }
+    }
+}
+
 static void a_loss_that_is_not_finite_is_written_down_with_its_place(void **state)
 {
     (void)state;
@@ -512,6 +548,7 @@ int main(void)
         cmocka_unit_test(rows_are_the_same_on_every_backend),
         cmocka_unit_test(rows_of_one_place_are_counted_in_their_order),
         cmocka_unit_test(a_summary_of_many_rows_is_the_same_on_every_backend),
+        cmocka_unit_test(a_network_that_knows_nothing_chooses_the_first_class),
         cmocka_unit_test(a_loss_that_is_not_finite_is_written_down_with_its_place),
         cmocka_unit_test(updates_are_the_same_on_every_backend),
         cmocka_unit_test(parts_of_an_update_make_up_the_whole),

@@ -206,6 +206,7 @@ def made(out):
         figure("Figure 10", "where the time to a target error goes", "phases", jiang(runs), target=1.2),
         figure("Figure 11", "longer runs", "time", longer(runs)),
         figure("Figure 3j", "accuracy against time", "course", longer(runs)),
+        figure("Figure 3m", "accuracy against time, of many", "course", rivals(runs, (1, 2), (.3,), RIVALS + OTHERS)),
         figure("Figure 12", "speed-up against error", "speedup", rivals(runs, (1, 2))),
         figure("Figure 13", "energy against error", "energy", rivals(runs, (1, 2), watts=40)),
         figure("Figure 14", "the frontier of time and error", "frontier", jiang(runs)),

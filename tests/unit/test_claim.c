@@ -122,7 +122,8 @@ static cull_records_work work_at(const struct made *m, double share)
     return work;
 }
 
-static void put_run(const cull_figure *figure, size_t arm, uint64_t seed, const struct made *m)
+static void put_run_on(const char *backend, const cull_figure *figure, size_t arm, uint64_t seed,
+                       const struct made *m)
 {
     cull_records_info info = {0};
     cull_records_logs logs = {0};
@@ -138,6 +139,7 @@ static void put_run(const cull_figure *figure, size_t arm, uint64_t seed, const 
     info.test = m->accuracy[LOOKS - 1];
     info.best = info.test;
     for (int i = 0; i < LOOKS; i++) info.best = fmax(info.best, m->accuracy[i]);
+    info.machine.backend = backend;
     info.data.name = "made up";
     info.data.test = 1e6;
     info.work = work_at(m, 1);
@@ -155,6 +157,11 @@ static void put_run(const cull_figure *figure, size_t arm, uint64_t seed, const 
     }
     assert_ok(cull_records_logs_sync(&logs, &a, &b));
     cull_records_logs_close(&logs);
+}
+
+static void put_run(const cull_figure *figure, size_t arm, uint64_t seed, const struct made *m)
+{
+    put_run_on("cpu", figure, arm, seed, m);
 }
 
 static const cull_reproduction made_up = {.name = "made/up",
@@ -305,6 +312,226 @@ static void damaged_and_missing_runs_are_no_numbers(void **state)
     cull_figure_close(figure);
 }
 
+/* What a rule makes of the runs of a folder as they are now. */
+static cull_claimed judged(const cull_figure *figure, cull_claim rule)
+{
+    cull_claim_ground ground = {0};
+    double           *difference = NULL, resolution = 0;
+    size_t            pairs = 0;
+    cull_claimed      c;
+
+    assert_ok(cull_claim_open(figure, NULL, &ground));
+    assert_ok(cull_claim_differences(&ground, &rule, &difference, &pairs, &resolution));
+    c = cull_claim_judge(&rule, difference, pairs, resolution);
+    free(difference);
+    cull_claim_clear(&ground);
+    return c;
+}
+
+static void drop_run(const cull_figure *figure, size_t arm, uint64_t seed)
+{
+    char folder[CULL_DATA_PATH], path[CULL_DATA_PATH + 16];
+
+    assert_ok(cull_figure_folder(&figure->part[arm].is, seed, folder));
+    (void)snprintf(path, sizeof path, "%s/run.json", folder);
+    assert_int_equal(0, unlink(path));
+}
+
+/* Else the seeds that do come there would decide alone. */
+static void who_never_comes_there_counts(void **state)
+{
+    static const struct made never = {{.3, .5, .6, .7}, 60, 200, 2000};
+
+    cull_figure *figure = make_runs(*state);
+    cull_claim   rule = {CULL_CLAIM_TRAINED, "sb", NULL, "0.5", CULL_CLAIM_BELOW, 0, 1, 1.4};
+    cull_claimed c = judged(figure, rule);
+
+    assert_int_equal(CULL_HELD, c.held);
+    put_run(figure, 4, 2, &never);
+    c = judged(figure, rule);
+    assert_int_equal(SEEDS, c.pairs);
+    assert_int_equal(CULL_HELD_OPEN, c.held);
+    put_run(figure, 4, 1, &never);
+    put_run(figure, 4, 3, &never);
+    c = judged(figure, rule);
+    assert_int_equal(SEEDS, c.pairs);
+    assert_int_equal(CULL_HELD_NOT, c.held);
+    cull_figure_close(figure);
+}
+
+/* A target is met at a look, and the next is a quarter of the run away: seeds that agree to that
+ * are not certain; nor are those whose frontiers have as few points. */
+static void looks_are_steps_and_no_certainty(void **state)
+{
+    static const cull_claim rules[] = {
+        {CULL_CLAIM_UPDATES, "sb", NULL, "0.5", CULL_CLAIM_ABOVE, 0, 2, 1.4},
+        {CULL_CLAIM_TRAINED, "sb", NULL, "0.5", CULL_CLAIM_BELOW, 0, .4, 1.4},
+        {CULL_CLAIM_FRONT, "others", NULL, NULL, CULL_CLAIM_ABOVE, 0, 99, 0},
+    };
+    static const double wide[] = {.5, .1, 5};
+    cull_figure        *figure = make_runs(*state);
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        cull_claimed c = judged(figure, rules[i]);
+
+        assert_int_equal(SEEDS, c.pairs);
+        assert_int_equal(CULL_HELD_OPEN, c.held);
+        if (!(c.high - c.low > wide[i])) fail_msg("rule %zu: %g to %g", i, c.low, c.high);
+    }
+    cull_figure_close(figure);
+}
+
+/* Neither sb nor random comes to 14 % of error with a tenth: who would be sooner is not known. */
+static void a_target_that_neither_meets_tells_nothing(void **state)
+{
+    cull_figure *figure = make_runs(*state);
+    cull_claim   rule = {CULL_CLAIM_SOONER, "sb", "random", "0.1", CULL_CLAIM_ABOVE, 0, 0, 1.4};
+    cull_claimed c = judged(figure, rule);
+
+    assert_int_equal(0, c.pairs);
+    assert_int_equal(CULL_HELD_OPEN, c.held);
+    cull_figure_close(figure);
+}
+
+/* A mean over shares is not one over those that happen to be there. */
+static void a_seed_counts_when_all_its_runs_are_there(void **state)
+{
+    cull_figure *figure = make_runs(*state);
+    cull_claim   rule = {CULL_CLAIM_END, "sb", "random", NULL, CULL_CLAIM_ABOVE, 0, 0, 0};
+    cull_claim   speed = {CULL_CLAIM_SPEED, "sb", NULL, NULL, CULL_CLAIM_ABOVE, 0, 1, 0};
+    cull_claimed c = judged(figure, rule);
+
+    assert_int_equal(SEEDS, c.pairs);
+    drop_run(figure, 4, 2); /* sb, .5 */
+    c = judged(figure, rule);
+    assert_int_equal(2, c.pairs);
+    assert_true(fabs(c.mean - 8) < .1); /* as before; by .1 alone it would be 5 in one of three */
+    assert_int_equal(2, judged(figure, speed).pairs);
+    drop_run(figure, 2, 3); /* random, .5 */
+    assert_int_equal(1, judged(figure, rule).pairs);
+    assert_int_equal(2, judged(figure, speed).pairs);
+    drop_run(figure, 0, 1); /* full */
+    assert_int_equal(1, judged(figure, rule).pairs);
+    assert_int_equal(1, judged(figure, speed).pairs);
+    cull_figure_close(figure);
+}
+
+/* Runs of a folder that went from one machine to another: results are results, times are not. */
+static void times_of_two_machines_are_not_compared(void **state)
+{
+    static const struct made elsewhere = {
+        {.501, .701, .801, .901}, 1, 400, 4000}; /* full training, in a second */
+    static const cull_claim of_time[] = {
+        {CULL_CLAIM_SPEED, "sb", NULL, "0.5", CULL_CLAIM_ABOVE, 0, 1, 0},
+        {CULL_CLAIM_ENERGY, "sb", NULL, "0.5", CULL_CLAIM_ABOVE, 0, 1, 0},
+        {CULL_CLAIM_SOONER, "sb", NULL, "0.5", CULL_CLAIM_ABOVE, 0, 1, 1.4},
+        {CULL_CLAIM_FRONT, "others", NULL, NULL, CULL_CLAIM_ABOVE, 0, 1, 0},
+        {CULL_CLAIM_END, "sb", "full-earlystop", "0.5", CULL_CLAIM_ABOVE, 0, 0, 0},
+    };
+    static const cull_claim others[] = {
+        {CULL_CLAIM_END, "sb", "full", "0.5", CULL_CLAIM_ABOVE, 0, 0, 0},
+        {CULL_CLAIM_UPDATES, "sb", NULL, "0.5", CULL_CLAIM_ABOVE, 0, 1, 1.4},
+    };
+    cull_figure *figure = make_runs(*state);
+
+    for (size_t i = 0; i < sizeof of_time / sizeof *of_time; i++)
+        assert_int_equal(SEEDS, judged(figure, of_time[i]).pairs);
+    put_run_on("cuda", figure, 0, 1, &elsewhere);
+    for (size_t i = 0; i < sizeof of_time / sizeof *of_time; i++)
+        assert_int_equal(SEEDS - 1, judged(figure, of_time[i]).pairs);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(SEEDS, judged(figure, others[i]).pairs);
+    cull_figure_close(figure);
+}
+
+/* ---- values ---- */
+
+static void set_status(const cull_figure *figure, size_t arm, uint64_t seed, const char *status)
+{
+    cull_records_info info = {0};
+    char              folder[CULL_DATA_PATH];
+
+    assert_ok(cull_figure_folder(&figure->part[arm].is, seed, folder));
+    cull_records_info_take(NULL, &info);
+    info.status = status;
+    info.data.name = "made up";
+    assert_ok(cull_records_info_write(folder, &info));
+}
+
+static const cull_reproduction swept = {.name = "made/swept",
+                                        .recipe = "balles2023/lenet-fashion.yaml",
+                                        .strategies = "random,sb",
+                                        .keep = "0.3",
+                                        .vary = "schedule.stretch=0.1,1,10",
+                                        .seeds = SEEDS};
+
+/* full at .1, 1 and 10; then random and sb at .1, at 1 and at 10. */
+static cull_figure *make_sweep(const char *root)
+{
+    static const double           best[] = {.8, .9, .7, .85, .7, .6, .88, .5, .2};
+    const cull_reproduction_scale whole = {1, 1, 0, 0};
+    cull_figure                  *figure = NULL;
+
+    assert_ok(cull_figure_open(&swept, &whole, RECIPES, root, &figure));
+    assert_int_equal(9, figure->parts);
+    for (size_t arm = 0; arm < figure->parts; arm++)
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            struct made m = {{.1, .1, .1, best[arm] + .001 * (double)seed}, 100, 400, 4000};
+
+            put_run(figure, arm, seed, &m);
+        }
+    return figure;
+}
+
+static size_t find_arm(const cull_figure *figure, const char *series, const char *value)
+{
+    for (size_t i = 0; i < figure->parts; i++)
+        if (strcmp(figure->part[i].is.series, series) == 0 &&
+            strcmp(figure->part[i].is.value, value) == 0)
+            return i;
+    fail_msg("there is no %s at %s", series, value);
+    return 0;
+}
+
+/* random is highest at .1 (85), sb at .1, too (70); by the mean over values sb would be ahead of
+ * what it is. */
+static void tuned_is_who_is_highest_at_its_own_value(void **state)
+{
+    cull_figure *figure = make_sweep(*state);
+    cull_claim   rule = {CULL_CLAIM_TUNED, "sb", "random", NULL, CULL_CLAIM_BELOW, 0, 0, 0};
+    size_t       last = find_arm(figure, "sb", "10");
+    double       random = 0, sb = 0;
+    cull_claimed c = judged(figure, rule);
+
+    for (size_t i = 0; i < figure->parts; i++) {
+        static const double best[] = {.8, .9, .7, .85, .7, .6, .88, .5, .2};
+
+        if (strcmp(figure->part[i].is.series, "random") == 0) random = fmax(random, best[i]);
+        if (strcmp(figure->part[i].is.series, "sb") == 0) sb = fmax(sb, best[i]);
+    }
+    assert_int_equal(SEEDS, c.pairs);
+    assert_true(fabs(c.mean - 100 * (sb - random)) < 1e-6);
+    set_status(figure, last, 2, "failed"); /* it diverged: nobody would choose that value */
+    assert_int_equal(SEEDS, judged(figure, rule).pairs);
+    set_status(figure, last, 2, "running");
+    assert_int_equal(SEEDS - 1, judged(figure, rule).pairs);
+    cull_figure_close(figure);
+}
+
+/* What has a full training of its own is not held against another's while that is missing. */
+static void a_value_is_held_against_its_own_full_training(void **state)
+{
+    cull_figure *figure = make_sweep(*state);
+    cull_claim   end = {CULL_CLAIM_END, "sb", "full", "10", CULL_CLAIM_BELOW, 0, 0, 0};
+    cull_claim   speed = {CULL_CLAIM_SPEED, "sb", NULL, "10", CULL_CLAIM_ABOVE, 0, 1, 0};
+
+    assert_int_equal(SEEDS, judged(figure, end).pairs);
+    set_status(figure, find_arm(figure, "full", "10"), 2, "failed");
+    assert_int_equal(SEEDS - 1, judged(figure, end).pairs);
+    assert_int_equal(SEEDS - 1, judged(figure, speed).pairs);
+    cull_figure_close(figure);
+}
+
 static void failing_allocations_leave_nothing_behind(void **state)
 {
     cull_reproduction entry = made_up;
@@ -369,6 +596,23 @@ static void points_are_pairs_at_the_same_place(void **state)
     cull_claim_clear(&ground);
 }
 
+/* Of points a target is a place on the axis. */
+static void a_claim_of_points_names_its_place(void **state)
+{
+    const cull_point  all[] = {point_of("", "sb", "", 20, .3), point_of("", "full", "", 20, .1)};
+    cull_reproduction entry = {.rule = {{CULL_CLAIM_POINTS, "sb", "full", NULL, 0, 0, 0, 20}}};
+    cull_claim_ground ground = {0};
+    char              text[CULL_CLAIM_TEXT];
+    cull_held         held = CULL_HELD_NONE;
+
+    assert_ok(cull_points_write(*state, all, 2, true));
+    assert_ok(cull_claim_open(NULL, *state, &ground));
+    assert_ok(cull_claim_entry(&entry, &ground, &held, text));
+    assert_non_null(strstr(text, "sb against full, as drawn at 20: +0.2000; 1 point"));
+    assert_null(strstr(text, "times the error"));
+    cull_claim_clear(&ground);
+}
+
 static void points_of_another_sitting_are_added_or_replaced(void **state)
 {
     const cull_point    first[] = {point_of("", "a", "", 1, 1), point_of("", "a", "", 2, 2)};
@@ -404,9 +648,12 @@ static void wins_are_judged_by_wilsons_interval(void **state)
         probe[i].keep = i < 20 ? .1 : .5;
         probe[i].win = i < 20 || i % 2;
     }
-    assert_int_equal(CULL_HELD, cull_claim_wins(&ground, &above).held); /* 30 of 40 */
-    assert_int_equal(40, cull_claim_wins(&ground, &above).pairs);
-    at.at = "0.5"; /* 10 of 20 */
+    /* 30 picks of 40, and 20 minibatches: two shares of one are not two */
+    assert_int_equal(CULL_HELD, cull_claim_wins(&ground, &above).held);
+    assert_int_equal(20, cull_claim_wins(&ground, &above).pairs);
+    assert_true(fabs(cull_claim_wins(&ground, &above).mean - 25) < 1e-9);
+    assert_true(fabs(cull_claim_wins(&ground, &above).low - 3.13) < .1); /* Wilson, 15 of 20 */
+    at.at = "0.5";                                                       /* 10 of 20 */
     assert_int_equal(CULL_HELD_OPEN, cull_claim_wins(&ground, &at).held);
     assert_int_equal(20, cull_claim_wins(&ground, &at).pairs);
     at.at = "0.1";
@@ -440,8 +687,12 @@ static void a_paper_says_what_was_begun_and_what_was_not(void **state)
 
     assert_ok(cull_figure_read(table, *state, &read));
     assert_false(read.begun);
+    (void)snprintf(state_of.network, sizeof state_of.network, "lenet5 on mnist");
+    (void)snprintf(state_of.recipe, sizeof state_of.recipe, "0123456789abcdef");
     assert_ok(cull_figure_note(table, *state, &state_of));
     assert_ok(cull_figure_read(table, *state, &read));
+    assert_string_equal(state_of.network, read.network);
+    assert_string_equal(state_of.recipe, read.recipe);
     assert_true(read.begun && read.done && read.scale.batches == 7);
     assert_true(read.scale.epochs == .1 && read.scale.subset == .5 && read.scale.seeds == 2);
     assert_ok(cull_points_write(read.folder, bars, 4, true));
@@ -452,6 +703,7 @@ static void a_paper_says_what_was_begun_and_what_was_not(void **state)
     assert_string_equal("Table 1", f->number);
     assert_int_equal(CULL_HELD, f->held);
     assert_non_null(strstr(f->scale, "10 % of the epochs"));
+    assert_non_null(strstr(f->scale, " Network: lenet5 on mnist."));
     assert_string_equal("", f->missing);
     f = figure_of(paper, "balles2023/fig1");
     assert_non_null(strstr(f->missing, "Not run yet"));
@@ -493,6 +745,44 @@ static void a_figure_of_runs_is_shown_with_those_that_are_finished(void **state)
     assert_ok(cull_figure_note(cull_reproduction_find("killamsetty2021/fig3i"), *state, &begun));
     assert_ok(cull_paper_open("killamsetty2021", RECIPES, *state, &book));
     assert_int_equal(3, figure_of(cull_paper_of(book), "killamsetty2021/fig3i")->runs);
+    cull_paper_close(book);
+    cull_figure_close(figure);
+}
+
+/* Runs that diverged, runs of another machine, and what is not at its end. */
+static void what_a_drawing_hides_is_said(void **state)
+{
+    static const struct made m = {{.1, .2, .3, .4}, 10, 10, 10};
+    const cull_reproduction *entry = cull_reproduction_find("killamsetty2021/fig1");
+    const cull_reproduction *watched = cull_reproduction_find("jiang2019/fig3");
+    cull_figure_state        begun = {.scale = {.02, 1, 2, 0}}, other = begun;
+    const cull_point         point = point_of("by epoch", "mean", "", 1, 2);
+    cull_figure             *figure = NULL;
+    cull_paper_book         *book = NULL;
+    const cull_paper_figure *f = NULL;
+
+    assert_ok(cull_figure_note(entry, *state, &begun));
+    assert_ok(cull_figure_open(entry, &begun.scale, RECIPES, *state, &figure));
+    put_run(figure, 0, 1, &m);
+    put_run_on("cuda", figure, 1, 1, &m);
+    put_run(figure, 2, 1, &m);
+    set_status(figure, 2, 1, "failed");
+    assert_ok(cull_paper_open("killamsetty2021", RECIPES, *state, &book));
+    f = figure_of(cull_paper_of(book), entry->name);
+    assert_int_equal(2, f->runs);
+    assert_non_null(strstr(f->scale, " 1 run failed, and is left out."));
+    assert_non_null(strstr(f->scale, " 1 run is of another machine or version"));
+    cull_paper_close(book);
+    assert_ok(cull_figure_note(watched, *state, &other));
+    assert_ok(cull_figure_read(watched, *state, &other));
+    assert_ok(cull_points_write(other.folder, &point, 1, true));
+    assert_ok(cull_paper_open("jiang2019", RECIPES, *state, &book));
+    assert_non_null(strstr(figure_of(cull_paper_of(book), watched->name)->scale, "not finished"));
+    cull_paper_close(book);
+    other.done = true;
+    assert_ok(cull_figure_note(watched, *state, &other));
+    assert_ok(cull_paper_open("jiang2019", RECIPES, *state, &book));
+    assert_null(strstr(figure_of(cull_paper_of(book), watched->name)->scale, "not finished"));
     cull_paper_close(book);
     cull_figure_close(figure);
 }
@@ -598,12 +888,21 @@ int main(void)
         IN_FOLDER(numbers_are_those_of_the_runs),
         IN_FOLDER(a_claim_is_said_with_its_numbers),
         IN_FOLDER(damaged_and_missing_runs_are_no_numbers),
+        IN_FOLDER(who_never_comes_there_counts),
+        IN_FOLDER(looks_are_steps_and_no_certainty),
+        IN_FOLDER(a_target_that_neither_meets_tells_nothing),
+        IN_FOLDER(a_seed_counts_when_all_its_runs_are_there),
+        IN_FOLDER(times_of_two_machines_are_not_compared),
+        IN_FOLDER(tuned_is_who_is_highest_at_its_own_value),
+        IN_FOLDER(a_value_is_held_against_its_own_full_training),
         IN_FOLDER(failing_allocations_leave_nothing_behind),
         IN_FOLDER(points_are_pairs_at_the_same_place),
+        IN_FOLDER(a_claim_of_points_names_its_place),
         IN_FOLDER(points_of_another_sitting_are_added_or_replaced),
         cmocka_unit_test(wins_are_judged_by_wilsons_interval),
         IN_FOLDER(a_paper_says_what_was_begun_and_what_was_not),
         IN_FOLDER(a_figure_of_runs_is_shown_with_those_that_are_finished),
+        IN_FOLDER(what_a_drawing_hides_is_said),
         IN_FOLDER(a_figure_whose_runs_are_all_there_is_there),
         IN_FOLDER(a_probe_of_few_minibatches_says_so),
         IN_FOLDER(a_paper_survives_failing_allocations),

@@ -357,6 +357,33 @@ static void an_audit_ranks_every_example(void **state)
     cull_trainer_destroy(t);
 }
 
+/* Of weights that tell no class from another the choice is the first class, not the true one. */
+static void an_audit_of_a_network_that_knows_nothing_is_no_better_than_that(void **state)
+{
+    struct world      *w = *state;
+    cull_audit_result  r = {0};
+    cull_evaluation    e = {0};
+    char               weights[128];
+    cull_trainer      *t = NULL;
+    cull_writer        bytes = {0};
+    cull_audit_options o = {.weights = weights};
+    uint64_t           header = 0;
+
+    (void)snprintf(weights, sizeof weights, "%s/nothing.safetensors", w->folder);
+    assert_ok(cull_trainer_create(&w->recipe->setup, false, &t));
+    assert_ok(cull_weights_encode(t->learner.model, t->learner.params, NULL, &bytes));
+    memcpy(&header, bytes.data, sizeof header);
+    memset((char *)bytes.data + sizeof header + header, 0, bytes.size - sizeof header - header);
+    assert_ok(cull_file_write(weights, bytes.data, bytes.size));
+    assert_ok(cull_audit(w->recipe, &o, &r));
+    assert_ok(cull_evaluate(w->recipe, weights, "train", &e));
+    assert_true(fabs(r.loss - log(CLASSES)) < 1e-6);
+    assert_true(fabs(r.accuracy - e.accuracy) < 1e-12);
+    assert_true(r.accuracy > .1 && r.accuracy < .6);
+    cull_writer_clear(&bytes);
+    cull_trainer_destroy(t);
+}
+
 static void an_audit_shows_the_easiest_and_the_hardest(void **state)
 {
     struct world      *w = *state;
@@ -460,6 +487,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_subset_leaves_the_same_share_of_every_class, begin, end),
         cmocka_unit_test_setup_teardown(survives_every_allocation_failure, begin, end),
         cmocka_unit_test_setup_teardown(an_audit_ranks_every_example, begin, end),
+        cmocka_unit_test_setup_teardown(
+            an_audit_of_a_network_that_knows_nothing_is_no_better_than_that, begin, end),
         cmocka_unit_test_setup_teardown(an_audit_shows_the_easiest_and_the_hardest, begin, end),
         cmocka_unit_test_setup_teardown(an_audit_counts_what_a_run_trained, begin, end),
         cmocka_unit_test_setup_teardown(audits_survive_every_allocation_failure, begin, end),

@@ -8,6 +8,7 @@
 #include "files.h"
 
 #include "cull_lab.h"
+#include "report/view.h"
 
 enum { KINDS = CULL_DRAW_EXAMPLES + 1, ARMS = 5, LOOKS = 6 };
 
@@ -171,6 +172,78 @@ static void without_gnuplot_a_page_has_its_tables(void **state)
     free(text);
 }
 
+/* Full training that begins as good as the target makes nobody look sooner. */
+static void a_target_at_the_first_look_is_no_speed_up(void **state)
+{
+    static const char look[] =
+        "{\"kind\":\"evaluate\",\"step\":1,\"epoch\":1,\"set\":\"test\",\"loss\":1,\"accuracy\":0."
+        "9,"
+        "\"scored\":16,\"trained\":13,\"thirds\":50,\"updates\":1,\"seconds_load\":1,"
+        "\"seconds_score\":1,\"seconds_select\":0,\"seconds_learn\":1,\"seconds_optim\":0}\n";
+    const struct place *p = *state;
+    cull_report_result  result = {0};
+    char               *text = NULL, *table = NULL, *ends = NULL;
+
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn) put_file(path_in(p->name[0], "metrics.jsonl"), look, sizeof look - 1);
+        assert_ok(draw(p, "/no", &result));
+        text = read_page(p);
+        table = strstr(text, "Speed-up to errors");
+        assert_non_null(table);
+        ends = strstr(table, "</table>");
+        assert_non_null(ends);
+        *ends = '\0';
+        if (turn)
+            assert_null(strstr(table, "×</span>"));
+        else
+            assert_non_null(strstr(table, "×</span>"));
+        free(text);
+    }
+}
+
+/* Nothing will come of it here: that is another sentence than that nothing is there yet. */
+static void without_a_counter_the_figure_of_energy_says_so(void **state)
+{
+    static const char info[] =
+        "{\"status\":\"finished\",\"seed\":1,\"test\":0.9,\"accuracy\":0.9,"
+        "\"best\":0.9,\"scored\":100,\"trained\":80,\"thirds\":340,\"seconds\":9,"
+        "\"seconds_by_phase\":{\"load\":1,\"score\":1,\"select\":0,\"learn\":7,\"optim\":0},"
+        "\"joules_by_phase\":\"not available here: no counter\"}";
+    const struct place *p = *state;
+    cull_report_result  result = {0};
+    char               *text = NULL;
+
+    for (int i = 0; i < ARMS; i++) put_file(path_in(p->name[i], "run.json"), info, sizeof info - 1);
+    assert_ok(draw(p, "/no", &result));
+    text = read_page(p);
+    assert_non_null(strstr(text, "Energy is not available here: no counter."));
+    free(text);
+}
+
+/* A series keeps its style all over a page; a seventh does not come beside the first in its colour.
+ */
+static void series_of_one_figure_differ_in_colour(void **state)
+{
+    static const char *const series[] = {"sb",       "gradmatch", "kath18",
+                                         "top-loss", "craig",     "glister"};
+    cull_paper_arm           arm[2][6] = {{{.series = "sb"}}};
+    cull_paper_figure        figure[2] = {{.arm = arm[0], .arms = 6}, {.arm = arm[1], .arms = 2}};
+    cull_paper               paper = {.figure = figure, .figures = 2};
+    cull_rep_names           names = {0};
+    cull_rep_style           first, last;
+
+    (void)state;
+    for (int i = 0; i < 6; i++) arm[0][i].series = series[i];
+    arm[1][0].series = "sb beta=3"; /* before, and beside, the first of all */
+    arm[1][1].series = "sb";
+    assert_ok(cull_rep_names_gather(&paper, &names));
+    assert_int_equal(7, names.count);
+    assert_ok(cull_rep_names_style(&names, "sb", 0, &first));
+    assert_ok(cull_rep_names_style(&names, "sb beta=3", 0, &last));
+    assert_int_not_equal(first.colour, last.colour);
+    cull_rep_names_clear(&names);
+}
+
 static void a_run_that_is_damaged_is_named_once(void **state)
 {
     const struct place *p = *state;
@@ -223,6 +296,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_gnuplot_a_page_has_its_tables, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_target_at_the_first_look_is_no_speed_up, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(without_a_counter_the_figure_of_energy_says_so, set_up,
+                                        tear_down),
+        cmocka_unit_test(series_of_one_figure_differ_in_colour),
         cmocka_unit_test_setup_teardown(a_run_that_is_damaged_is_named_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_page_is_not_written_over_what_it_is_about, set_up,
                                         tear_down),

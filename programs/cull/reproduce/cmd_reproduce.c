@@ -137,10 +137,11 @@ static int scale_epochs(reproduction *r, const cull_recipe *recipe)
 /* Before anything is announced: are the files there? */
 static int check_data(const reproduction *r, const cull_recipe *recipe)
 {
-    const char *missing = missing_of(recipe);
+    bool        path = false;
+    const char *missing = missing_of(recipe, &path);
 
     if (!missing) return END_WELL;
-    if (strchr(missing, '/'))
+    if (path)
         return complain(END_FAILED,
                         "Have it there, or where the command is started; or name it in a copy of "
                         "the recipes: --recipes COPY.",
@@ -166,6 +167,10 @@ static int prepare(reproduction *r)
     recipe = NULL;
     if (!end) end = open_changed(r, NULL, &recipe);
     if (!end) end = check_data(r, recipe);
+    /* runs lie below a name that their recipe gives them; all else begins anew */
+    if (!end && !cull_figure_take(r->entry, recipe, &r->state) &&
+        r->entry->kind != CULL_REPRODUCE_TRAIN)
+        r->state.begun = r->state.done = false;
     cull_recipe_close(recipe);
     return end;
 }

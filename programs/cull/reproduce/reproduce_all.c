@@ -102,10 +102,11 @@ static bool has_data(const struct yard *y, const cull_reproduction *entry)
 {
     char         path[MOST_WORD];
     cull_recipe *recipe = NULL;
-    bool         there = false;
+    bool         there = false, is_path = false;
 
     (void)snprintf(path, sizeof path, "%.600s/%.500s", y->wish->recipes, entry->recipe);
-    if (cull_recipe_open(path, NULL, 0, &recipe) == CULL_OK) there = missing_of(recipe) == NULL;
+    if (cull_recipe_open(path, NULL, 0, &recipe) == CULL_OK)
+        there = missing_of(recipe, &is_path) == NULL;
     cull_recipe_close(recipe);
     return there;
 }

@@ -48,7 +48,7 @@ int open_changed(const reproduction *r, const words *more, cull_recipe **out)
     return end;
 }
 
-const char *missing_of(const cull_recipe *recipe)
+const char *missing_of(const cull_recipe *recipe, bool *path)
 {
     static const char *const paths[] = {"data.name", "data.tokenizer", "model.path"};
 
@@ -59,11 +59,13 @@ const char *missing_of(const cull_recipe *recipe)
 
     for (size_t i = 0; !listed && cull_data_list(root[0] ? root : NULL, i, &listing); i++)
         listed = strcmp(listing.name, name) == 0;
+    *path = false;
     if (listed && !(listing.train && listing.test)) return name;
+    *path = true;
     for (size_t i = listed; i < sizeof paths / sizeof *paths; i++) {
-        const char *path = cull_recipe_value(recipe, paths[i]);
+        const char *value = cull_recipe_value(recipe, paths[i]);
 
-        if (path[0] && access(path, R_OK) != 0) return path;
+        if (value[0] && access(value, R_OK) != 0) return value;
     }
     return NULL;
 }

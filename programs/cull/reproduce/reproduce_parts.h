@@ -35,9 +35,9 @@ bool must_end(const reproduction *r);
 /* The recipe with its changes and others, "key=value" each; NULL: none. Returns an exit status. */
 int open_changed(const reproduction *r, const words *more, cull_recipe **out);
 
-/* What a recipe needs and is not on this machine: a data set by its name, or a path; NULL: all is
- * there. The recipe's own text. */
-const char *missing_of(const cull_recipe *recipe);
+/* What a recipe needs and is not on this machine: a data set by its name, or a path, which *path
+ * tells apart; NULL: all is there. The recipe's own text. */
+const char *missing_of(const cull_recipe *recipe, bool *path);
 
 /* Part i of a list with commas; false when there are fewer. */
 bool list_part(const char *list, size_t i, char *out, size_t room);

@@ -141,9 +141,32 @@ static bool looks_every_epoch(cull_reproduction_look look)
            look == CULL_LOOK_EXAMPLES;
 }
 
-/* The folder of another scale is another. */
-static int watch(const reproduction *r, const char *strategy, size_t number, double beta,
-                 bool *done)
+/* The folder of another scale is another, and so is that of another turn: a run that was looked at
+ * for other minibatches, or before the points went, is not looked at again, but done again. */
+static void watch_folder(const reproduction *r, size_t number, size_t turn, char *out, size_t room)
+{
+    size_t at = (size_t)snprintf(out, room, "%.900s/run-%zu", r->state.folder, number);
+
+    if (r->state.scale.epochs != 1 || r->state.scale.subset != 1)
+        at += (size_t)snprintf(out + at, room - at, "-%.4g-%.4g", r->state.scale.epochs,
+                               r->state.scale.subset);
+    if (turn > 1) (void)snprintf(out + at, room - at, "-turn-%zu", turn);
+}
+
+/* The turn that goes on, or, where the figure begins, a new one; by the folders of the first run.
+ */
+static size_t find_turn(const reproduction *r)
+{
+    char   folder[MOST_WORD];
+    size_t turn = 1;
+
+    for (watch_folder(r, 0, turn, folder, sizeof folder); access(folder, F_OK) == 0; turn++)
+        watch_folder(r, 0, turn + 1, folder, sizeof folder);
+    return r->state.begun && turn > 1 ? turn - 1 : turn;
+}
+
+static int watch(const reproduction *r, const char *strategy, size_t number, size_t turn,
+                 double beta, bool *done)
 {
     struct watch w = {.r = r,
                       .strategy = strategy,
@@ -153,10 +176,7 @@ static int watch(const reproduction *r, const char *strategy, size_t number, dou
     words        more = {0};
     int          end = add_strategy(&more, strategy);
 
-    (void)snprintf(w.folder, sizeof w.folder, "%.900s/run-%zu", r->state.folder, number);
-    if (r->state.scale.epochs != 1 || r->state.scale.subset != 1)
-        (void)snprintf(w.folder + strlen(w.folder), sizeof w.folder - strlen(w.folder),
-                       "-%.4g-%.4g", r->state.scale.epochs, r->state.scale.subset);
+    watch_folder(r, number, turn, w.folder, sizeof w.folder);
     (void)snprintf(w.audit, sizeof w.audit, "%s/audit.npz", w.folder);
     if (!end) end = open_changed(r, &more, &w.recipe);
     if (!end) end = follow(&w);
@@ -178,10 +198,12 @@ int reproduce_watch(const reproduction *r, bool *done)
 {
     char   strategy[MOST_WORD / 2];
     double beta = 1;
+    size_t turn = find_turn(r);
     bool   one = is_one_run(r->entry->look);
     int    end = r->state.begun ? END_WELL : put_points(r, NULL, 0, true);
 
     *done = true;
+    if (r->state.done) return end; /* what was looked at is not counted twice */
     for (size_t i = 0; list_part(r->entry->strategies, i, strategy, sizeof strategy); i++)
         beta = fmax(beta, option_of(strategy, "beta", 1));
     for (size_t i = 0;
@@ -189,7 +211,7 @@ int reproduce_watch(const reproduction *r, bool *done)
          list_part(r->entry->look == CULL_LOOK_GRADIENTS ? "full" : r->entry->strategies, i,
                    strategy, sizeof strategy);
          i++)
-        end = watch(r, strategy, i, beta, done);
+        end = watch(r, strategy, i, turn, beta, done);
     if (end) *done = false;
     return end;
 }

@@ -46,32 +46,33 @@ static __device__ void sum_losses(const cull_cuda_summing &s, const cull_seen *o
     s.counted->first = first;
 }
 
-/* p is softmax less target: with the target's share added again, the largest is the network's
- * choice, the first of equals. */
+/* The first class that is as large as the largest (values.h), with the target's share added again;
+ * what is no number is no choice. */
 template <typename T>
 static __device__ __forceinline__ bool chosen(const cull_cuda_summing &s, size_t row)
 {
-    const T *p = static_cast<const T *>(s.p) + row * s.classes;
-    size_t   label = static_cast<size_t>(s.label[row]), best = s.classes;
-    double   most = -INFINITY;
+    const T           *p = static_cast<const T *>(s.p) + row * s.classes;
+    const double       as_large = sizeof(T) == sizeof(float) ? CULL_AS_LARGE_F32 : CULL_AS_LARGE_F64;
+    size_t             label = static_cast<size_t>(s.label[row]);
+    unsigned long long best = s.classes;
+    double             most = -INFINITY;
 
     for (size_t k = threadIdx.x % TEAM; k < s.classes; k += TEAM) {
         double x = static_cast<double>(p[k]) + (k == label ? s.share : 0);
 
-        if (x > most) {
-            most = x;
-            best = k;
-        }
+        if (x > most) most = x;
     }
     for (int step = TEAM / 2; step; step /= 2) {
-        double             other = __shfl_xor_sync(CULL_ALL_LANES, most, step);
-        unsigned long long at = __shfl_xor_sync(CULL_ALL_LANES,
-                                                static_cast<unsigned long long>(best), step);
+        double other = __shfl_xor_sync(CULL_ALL_LANES, most, step);
 
-        if (other > most || (other == most && at < best)) {
-            most = other;
-            best = static_cast<size_t>(at);
-        }
+        if (other > most) most = other;
+    }
+    for (size_t k = threadIdx.x % TEAM; k < s.classes && best == s.classes; k += TEAM)
+        if (static_cast<double>(p[k]) + (k == label ? s.share : 0) >= most - as_large) best = k;
+    for (int step = TEAM / 2; step; step /= 2) {
+        unsigned long long at = __shfl_xor_sync(CULL_ALL_LANES, best, step);
+
+        if (at < best) best = at;
     }
     return (best < s.classes ? best : 0) == label;
 }

@@ -63,11 +63,10 @@ static void take_signals(cull_audit_work *w, const cull_signals *signals, size_t
         size_t       label = (size_t)cull_data_labels(w->set)[from + i];
         double       most = -INFINITY;
 
-        for (size_t k = 0; k < classes; k++) {
-            double share = (double)p[k] + (k == label);
-            if (share > most) w->predicted[from + i] = (int32_t)k;
-            most = fmax(share, most);
-        }
+        for (size_t k = 0; k < classes; k++) most = fmax((double)p[k] + (k == label), most);
+        for (size_t k = classes; k-- > 0;) /* the first that is as large */
+            if ((double)p[k] + (k == label) >= most - CULL_AS_LARGE_F32)
+                w->predicted[from + i] = (int32_t)k;
         w->loss[from + i] = cull_tensor_get(&signals->loss, i);
         w->confidence[from + i] = 1 + (double)p[label];
     }

@@ -36,6 +36,15 @@ static cull_held judge_ranks(const cull_claim *rule, const double *difference, s
     return mean > 0 ? CULL_HELD : CULL_HELD_NOT;
 }
 
+/* Of a target that is never met. */
+static size_t count_infinite(const double *difference, size_t pairs)
+{
+    size_t never = 0;
+
+    for (size_t i = 0; i < pairs; i++) never += isinf(difference[i]) != 0;
+    return never;
+}
+
 cull_claimed cull_claim_judge(const cull_claim *rule, const double *difference, size_t pairs,
                               double resolution)
 {
@@ -44,6 +53,8 @@ cull_claimed cull_claim_judge(const cull_claim *rule, const double *difference, 
 
     c.mean = cull_stat_mean(difference, pairs);
     if (pairs > 1) cull_stat_interval(&test, .95, &c.low, &c.high);
+    if (isinf(c.mean)) /* only what all seeds say is sure */
+        c.low = c.high = pairs > 1 && count_infinite(difference, pairs) == pairs ? c.mean : NAN;
     if (rule->of == CULL_CLAIM_RANKS)
         c.held = judge_ranks(rule, difference, pairs, c.mean);
     else
@@ -84,6 +95,7 @@ static const struct {
     int         digits;
 } words[] = {
     [CULL_CLAIM_BEST] = {"maximum", " points", 2},
+    [CULL_CLAIM_TUNED] = {"maximum, each at its own best value", " points", 2},
     [CULL_CLAIM_END] = {"at the end", " points", 2},
     [CULL_CLAIM_SPEED] = {"times as fast as full training", "", 2},
     [CULL_CLAIM_ENERGY] = {"times as thrifty as full training", "", 2},
@@ -120,6 +132,10 @@ static void say_number(struct text *t, const cull_claim *rule, const cull_claime
     bool   sign = rule->right && rule->of != CULL_CLAIM_BARS;
     double by = sign || rule->of == CULL_CLAIM_RANKS ? 0 : rule->to;
 
+    if (isinf(c->mean)) {
+        say(t, ": never there in %zu", count_infinite(difference, c->pairs));
+        return;
+    }
     say(t, sign ? ": %+.*f" : ": %.*f", digits, c->mean + by);
     if (!isnan(c->low)) say(t, " [%.*f, %.*f]", digits, c->low + by, digits, c->high + by);
     say(t, "%s", words[rule->of].unit);
@@ -147,11 +163,14 @@ static void say_rule(struct text *t, const cull_claim *rule, const cull_claimed 
     if (rule->right) say_right(t, rule->right);
     if (rule->at) say(t, points ? ", %s" : ", at %s", rule->at);
     say(t, ", %s", words[rule->of].what);
-    if (rule->target > 0) say(t, " (%g times the error it ends at)", rule->target);
+    if (rule->target > 0)
+        say(t, points ? " at %g" : " (%g times the error it ends at)", rule->target);
     if (c->pairs == 0)
-        say(t, rule->target >= 1 && rule->of != CULL_CLAIM_POINTS
-                   ? ": no numbers, as runs are missing or full training is there at its first look"
-                   : ": no numbers yet");
+        say(t,
+            rule->target >= 1 && rule->of != CULL_CLAIM_POINTS
+                ? ": no numbers, as runs are missing, full training is there at its first look, or "
+                  "nobody comes there"
+                : ": no numbers yet");
     else
         say_number(t, rule, c, difference);
     if (c->pairs > 0)

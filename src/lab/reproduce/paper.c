@@ -1,15 +1,17 @@
 /* lab/reproduce/paper.c - the figures of a paper, as its page is made of them. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/path.h"
 #include "lab/reproduce/claim.h"
 #include "records/figure_info.h"
 
-enum { SENTENCE = 320 };
+enum { SENTENCE = 800 };
 
 static const struct {
     const char *name, *title;
@@ -72,6 +74,8 @@ cull_status cull_figure_read(const cull_reproduction *entry, const char *root,
     out->done = is.done;
     out->scale =
         (cull_reproduction_scale){is.epochs, is.subset, (uint64_t)is.seeds, (uint64_t)is.batches};
+    (void)snprintf(out->network, sizeof out->network, "%s", is.network);
+    (void)snprintf(out->recipe, sizeof out->recipe, "%s", is.recipe);
 done:
     return status;
 }
@@ -87,6 +91,8 @@ cull_status cull_figure_note(const cull_reproduction *entry, const char *root,
                               .batches = (double)state->scale.batches,
                               .done = state->done};
 
+    (void)snprintf(is.network, sizeof is.network, "%s", state->network);
+    (void)snprintf(is.recipe, sizeof is.recipe, "%s", state->recipe);
     TRY(own_folder(entry, root, folder));
     TRY(cull_records_figure_write(folder, &is));
 done:
@@ -134,21 +140,88 @@ static void say_scale(const cull_reproduction *entry, const shown *s, char out[S
                    at ? ": this is not the paper's scale." : "At the paper's scale.");
 }
 
-/* What was trained, behind the scale: recipes may have been changed. */
+/* "resnet18 on cifar10, batches of 128, float32", without what an entry varies. */
+static void name_network(const cull_reproduction *entry, const cull_recipe *recipe,
+                         char out[CULL_RECORDS_NETWORK])
+{
+    const char *vary = entry->vary ? entry->vary : "";
+    const char *data = cull_recipe_value(recipe, "data.name"), *slash = strrchr(data, '/');
+    bool        batches = strncmp(vary, "train.batch", strlen("train.batch")) == 0;
+    char        batch[32] = "";
+
+    out[0] = '\0';
+    if (strncmp(vary, "model.", strlen("model.")) == 0) return;
+    if (!batches)
+        (void)snprintf(batch, sizeof batch, ", batches of %.10s",
+                       cull_recipe_value(recipe, "train.batch"));
+    (void)snprintf(out, CULL_RECORDS_NETWORK, "%.40s on %.40s%s, %.10s",
+                   cull_recipe_value(recipe, "model.name"), slash ? slash + 1 : data, batch,
+                   cull_recipe_value(recipe, "train.precision"));
+}
+
+bool cull_figure_take(const cull_reproduction *entry, const cull_recipe *recipe,
+                      cull_figure_state *state)
+{
+    const char *text = cull_recipe_text(recipe);
+    char        hash[sizeof state->recipe];
+    bool        same = false;
+
+    (void)snprintf(hash, sizeof hash, "%016" PRIx64, cull_base_hash(text, strlen(text)));
+    same = !state->recipe[0] || strcmp(state->recipe, hash) == 0;
+    (void)snprintf(state->recipe, sizeof state->recipe, "%s", hash);
+    name_network(entry, recipe, state->network);
+    return same;
+}
+
+/* What was trained, or looked at, behind the scale: recipes may have been changed. */
 static void say_network(const shown *s, char out[SENTENCE])
 {
-    const cull_recipe *recipe = s->figure ? s->figure->part[0].recipe : NULL;
-    const char        *vary = s->figure ? s->figure->entry->vary : NULL;
-    const char        *data = NULL, *slash = NULL, *precision = NULL;
-    size_t             at = strlen(out);
+    char   network[CULL_RECORDS_NETWORK];
+    size_t at = strlen(out);
 
-    if (!recipe || (vary && strncmp(vary, "model.", strlen("model.")) == 0)) return;
-    data = cull_recipe_value(recipe, "data.name");
-    slash = strrchr(data, '/');
-    precision = cull_recipe_value(recipe, "train.precision");
-    (void)snprintf(out + at, SENTENCE - at, " Trained: %.40s on %.40s, batches of %.10s, %.10s.",
-                   cull_recipe_value(recipe, "model.name"), slash ? slash + 1 : data,
-                   cull_recipe_value(recipe, "train.batch"), precision);
+    (void)snprintf(network, sizeof network, "%s", s->state.network);
+    if (s->figure) name_network(s->figure->entry, s->figure->part[0].recipe, network);
+    if (network[0])
+        (void)snprintf(out + at, SENTENCE - at, s->figure ? " Trained: %s." : " Network: %s.",
+                       network);
+}
+
+static bool is_same_place(const cull_records_info *a, const cull_records_info *b)
+{
+    return strcmp(a->version, b->version) == 0 &&
+           strcmp(a->machine.processor, b->machine.processor) == 0 &&
+           strcmp(a->machine.backend, b->machine.backend) == 0;
+}
+
+/* What a reader could not see in a drawing: runs that diverged, times of several machines, and what
+ * is not at its end yet. */
+static void say_state(const cull_reproduction *entry, const shown *s, const cull_claim_ground *g,
+                      char out[SENTENCE])
+{
+    size_t runs = g->figure ? g->figure->parts * g->figure->seeds : 0, failed = 0, others = 0;
+    size_t at = strlen(out);
+
+    const cull_records_info *first = NULL;
+
+    for (size_t i = 0; i < runs; i++) {
+        const cull_records_run *run = &g->run[i];
+
+        failed += run->state == CULL_RECORDS_FAILED;
+        if (run->state != CULL_RECORDS_FINISHED) continue;
+        if (!first) first = &run->info;
+        others += !is_same_place(first, &run->info);
+    }
+    if (failed)
+        at += (size_t)snprintf(out + at, SENTENCE - at, " %zu run%s failed, and %s left out.",
+                               failed, failed == 1 ? "" : "s", failed == 1 ? "is" : "are");
+    if (others)
+        at += (size_t)snprintf(out + at, SENTENCE - at,
+                               " %zu run%s of another machine or version than the first: times of "
+                               "different machines are not held against each other in what is "
+                               "judged, but are drawn together.",
+                               others, others == 1 ? " is" : "s are");
+    if (entry->kind != CULL_REPRODUCE_TRAIN && !s->state.done)
+        (void)snprintf(out + at, SENTENCE - at, " It is not finished; the same command goes on.");
 }
 
 /* The machine and the version of the first run that tells. */
@@ -227,6 +300,7 @@ static cull_status judge(const cull_reproduction *entry, cull_paper_book *book, 
     TRY(cull_claim_entry(entry, &ground, &out->held, s->finding));
     say_scale(entry, s, s->scale);
     say_network(s, s->scale);
+    say_state(entry, s, &ground, s->scale);
 done:
     cull_claim_clear(&ground);
     return status;

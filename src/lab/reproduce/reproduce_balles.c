@@ -46,6 +46,13 @@
     {                                                                                              \
         NO_WORSE("gradmatch", SB), NO_BETTER("gradmatch", "random"), NO_BETTER(SB, "random")       \
     }
+#define RANKING_TUNED                                                                              \
+    {                                                                                              \
+        {CULL_CLAIM_TUNED, "gradmatch", "random", NULL, CULL_CLAIM_BELOW, -.5, 0, 0},              \
+        {                                                                                          \
+            CULL_CLAIM_TUNED, SB, "random", NULL, CULL_CLAIM_BELOW, -.5, 0, 0                      \
+        }                                                                                          \
+    }
 #define RANKING_SCALED                                                                             \
     {                                                                                              \
         NO_WORSE("gradmatch mode=scaled", SB " mode=scaled"),                                      \
@@ -85,7 +92,7 @@
 #define BY_KEEP .drawing = CULL_DRAW_BY_KEEP, .x = "share kept", .seeds = 3
 #define BY_STRETCH                                                                                 \
     .drawing = CULL_DRAW_BY_VALUE, .x = "stretch of rate and epochs", .seeds = 3,                  \
-    .vary = "schedule.stretch=0.1,0.316,1,3.16,10", .rule = RANKING
+    .vary = "schedule.stretch=0.1,0.316,1,3.16,10", .rule = RANKING_TUNED
 #define BY_NOISE                                                                                   \
     .vary = "data.label_noise=0.05,0.1,0.2,0.4", .drawing = CULL_DRAW_BY_KEEP,                     \
     .x = "share kept; share of the labels drawn anew", .seeds = 3
