@@ -79,7 +79,7 @@ static void put_headline(cull_rep_page *page, const cull_rep_comparison *c)
         cull_rep_put(html, "</p>\n");
     }
     cull_rep_put(html, "<p class=\"found\"><b>Does selection pay?</b> ");
-    cull_rep_sentence(html, c->is.verdict[0] ? c->is.verdict : "There is no verdict yet.",
+    cull_rep_sentence(html, c->verdict[0] ? c->verdict : "There is no verdict yet.",
                       2 * CULL_REP_SENTENCE);
     cull_rep_put(html, "</p>\n");
 }
@@ -97,6 +97,7 @@ static void put_sureness(cull_rep_page *page, const cull_rep_comparison *c)
 {
     size_t         planned = 0, there = 0, failed = 0, arms = 0;
     cull_rep_text *html = &page->html;
+    bool           final = cull_advice_is_final(&c->is);
 
     for (size_t i = 0; i < c->arms; i++) {
         arms += cull_rep_is_arm(&c->arm[i]) && cull_records_primary(c->arm[i].is);
@@ -123,9 +124,9 @@ static void put_sureness(cull_rep_page *page, const cull_rep_comparison *c)
     else if (c->is.seeds >= 2)
         cull_rep_put(html, "the margin count as none");
     cull_rep_put(html, ".</p>\n");
-    if (!c->is.finished || there < planned) {
+    if (!final || there < planned) {
         cull_rep_print(html, "<p class=\"note\">%s: %zu of %zu runs are there",
-                       c->is.finished ? "Some runs are missing" : "Not finished", there, planned);
+                       final ? "Some runs are missing" : "Not finished", there, planned);
         if (failed) cull_rep_print(html, ", %zu failed", failed);
         cull_rep_put(html, ". What is said below is about those that are there.</p>\n");
     }

@@ -2,6 +2,7 @@
 #include "report/shown.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -56,6 +57,16 @@ static bool is_known(const char *status)
     return false;
 }
 
+/* As it was told then, but older ones say that selection pays also where it is not what to do. */
+static void take_verdict(cull_rep_comparison *c)
+{
+    static const char pays[] = "Selection pays here";
+
+    (void)snprintf(c->verdict, sizeof c->verdict, "%s", c->is.verdict);
+    if (strncmp(c->is.verdict, pays, sizeof pays - 1) == 0)
+        cull_advise_verdict(&c->is, c->by, c->verdict);
+}
+
 /* What is told from the records, by what is known of the runs. */
 static void weigh(cull_rep_comparison *c, cull_adjusted *adjusted)
 {
@@ -68,6 +79,7 @@ static void weigh(cull_rep_comparison *c, cull_adjusted *adjusted)
         c->arm[i].adjusted = adjusted[i];
     }
     cull_advise(&c->is, c->by, &c->advice);
+    take_verdict(c);
 }
 
 static cull_status weigh_all(cull_rep_comparison *c)

@@ -51,6 +51,7 @@ typedef struct cull_rep_comparison {
     size_t                  arms;
     const cull_yardstick   *by; /* what its results are of */
     cull_advice             advice;
+    char verdict[CULL_VERDICT_SENTENCE]; /* as it agrees with that; "": there is none */
 } cull_rep_comparison;
 
 /* A run's folder by itself, with recipe.yaml as it is. */

@@ -453,7 +453,10 @@ def samples(out):
             for run, full in zip(arm["runs"], c.arms[0]["runs"]):
                 run["accuracy"] = full["accuracy"] - .1
             arm["mean"] = c.arms[0]["mean"] - .1
-    c.write(verdict="sb keep=0.3 separate is no different.")
+        if arm["role"] == "arm":  # better than uniform choice, and yet outdone
+            arm["verdict"] = arm["versus"][0]["verdict"] = "better"
+            arm["versus"][0]["difference"] = .9
+    c.write(verdict="Selection pays here: as older comparisons say.")
     c = make(at["no_full"], "Without full training", [1, 2, 3], ["sb remembered"], [.3], files=False)
     for run in c.arms[0]["runs"]:
         run.update(status="failed", why="out of memory", accuracy=None, best=None)

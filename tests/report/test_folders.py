@@ -281,6 +281,9 @@ def run(cull, folder):
     case.report("shorter", "-o", "shorter.html")
     text, _ = case.page("shorter.html", "<b>About the data:</b>", "10\u00a0% that are trained</li>")
     case.page("shorter.html", "Train in full, but not as long: accuracy stays within 0.5 points of full training’s")
+    case.page("shorter.html", "Does selection pay?</b> Selection does not pay here: sb keep=0.3 separate beats uniform choice",
+              "but something simple that costs no more does better.")
+    case.expect("older comparisons" not in text, "shorter: the page says that selection pays, and something else to do")
     case.report("no_full", "-o", "no_full.html", says="named at its end")
     case.page("no_full.html", "cannot be said yet: full training has no finished run", "out of memory")
     check_below(case)

@@ -436,6 +436,142 @@ static void what_is_not_done_yet_is_said_so_far(void **state)
     assert_said(a.what, "nothing cheaper than full training has two seeds beside it");
 }
 
+/* Whoever waits for a run that failed waits for ever. */
+static void where_only_runs_that_failed_are_left_nothing_is_said_so_far(void **state)
+{
+    static const made_arm rows[] = {
+        {"sb keep=0.3", "arm", "sb", "better", .31, 89.9, .05, .9, 0},
+        {"craig keep=0.3", "arm", "craig", "better", .31, 89.8, .05, .8, 1},
+        {"full stopped at 0.31", "early-stop", "full", NULL, .31, 80, .05, 0, 0}};
+    static const char *const left[] = {"missing", "running", "stopped"};
+    made_comparison          c;
+    cull_advice              a = advise(rows, 3, 6, &c);
+    char                     verdict[CULL_VERDICT_SENTENCE];
+
+    (void)state;
+    c.is.finished = false;
+    c.run[3][0].status = "missing"; /* no run of its own */
+    cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+    assert_said(a.what, "Use sb keep=0.3:");
+    cull_advise_verdict(&c.is, &cull_yardstick_accuracy, verdict);
+    assert_unsaid(verdict, "Not all runs are done.");
+    assert_true(cull_advice_is_final(&c.is));
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        c.run[2][1].status = left[i];
+        cull_advise(&c.is, &cull_yardstick_accuracy, &a);
+        assert_said(a.what, "So far: use sb keep=0.3:");
+        cull_advise_verdict(&c.is, &cull_yardstick_accuracy, verdict);
+        assert_said(verdict, " Not all runs are done.");
+    }
+    c.run[2][1].status = "corrupt";
+    assert_true(cull_advice_is_final(&c.is));
+    c.arm[2].runs = 4; /* seeds that have not begun */
+    assert_false(cull_advice_is_final(&c.is));
+}
+
+/* ---- the verdict beside it ---- */
+
+static bool is_strategy(const cull_records_arm *arm)
+{
+    return arm && strcmp(arm->role, "arm") == 0;
+}
+
+/* Selection pays where a strategy is advised, or named for what it saves or as better than full
+ * training at less, and nowhere else. */
+static void assert_agree(const made_comparison *c, const char *begin)
+{
+    cull_advice a;
+    char        verdict[CULL_VERDICT_SENTENCE];
+    bool        pays = false, named = false;
+
+    cull_advise(&c->is, &cull_yardstick_accuracy, &a);
+    cull_advise_verdict(&c->is, &cull_yardstick_accuracy, verdict);
+    named = is_strategy(a.chosen) || is_strategy(a.saving) ||
+            (strstr(a.more, "Better than full training is ") && strstr(a.more, " % of its cost."));
+    pays = strncmp(verdict, "Selection pays here: ", 21) == 0;
+    if (pays != named || (begin && strncmp(verdict, begin, strlen(begin)) != 0))
+        fail_msg("'%s' beside '%s %s', wanted '%s'", verdict, a.what, a.more, begin ? begin : "");
+}
+
+static void selection_is_said_to_pay_exactly_where_the_advice_names_a_strategy(void **state)
+{
+    static const char pays[] = "Selection pays here: sb keep=0.3 beats ";
+    static const char not [] = "Selection does not pay here: sb keep=0.3 beats ";
+    static const char open[] = "Whether selection pays cannot be said: sb keep=0.3 beats ";
+    made_arm          sb = {"sb keep=0.3", "arm", "sb", "better", .31, 89.9, .02, .9, 0};
+    made_arm          simple = {"full shortened", "shortened", "full", NULL, .31, 88, .02, 0, 0};
+    made_arm          rows[] = {sb, simple};
+    made_comparison   c;
+
+    (void)state;
+    (void)advise(rows, 2, 6, &c);
+    assert_agree(&c, pays); /* it keeps up */
+    rows[0].accuracy = 88.5;
+    (void)advise(rows, 2, 6, &c);
+    assert_agree(&c, pays); /* it saves */
+    rows[1].accuracy = 89;
+    (void)advise(rows, 2, 6, &c);
+    assert_agree(&c, not ); /* outdone */
+    rows[1].accuracy = 90;
+    rows[1].cost = .9;
+    (void)advise(rows, 2, 6, &c);
+    assert_agree(&c, pays); /* saves more than what keeps up */
+    rows[0].accuracy = 92;
+    rows[0].cost = .95;
+    (void)advise(rows, 2, 6, &c);
+    assert_agree(&c, pays); /* what keeps up is cheaper, but it is better than full training */
+    rows[0].accuracy = 90;
+    rows[1].accuracy = 89.8;
+    (void)advise(rows, 2, 6, &c);
+    assert_agree(&c, not ); /* what keeps up is cheaper */
+    rows[0].cost = .99;
+    rows[0].accuracy = 88;
+    (void)advise(rows, 1, 6, &c);
+    assert_agree(&c, not ); /* nothing is saved */
+    rows[0] = sb;
+    rows[1] = simple;
+    rows[0].failed = 1;
+    (void)advise(rows, 2, 6, &c);
+    assert_agree(&c, open); /* a run of it failed */
+    rows[0].failed = 0;
+    (void)advise(rows, 2, 6, &c);
+    c.is.classes = 10;
+    c.arm[0].mean = 10.1;
+    assert_agree(&c, open); /* full training has learnt nothing */
+    (void)advise(rows, 2, 6, &c);
+    for (size_t s = 1; s < 6; s++) c.run[1][s].status = "missing";
+    assert_agree(&c, open); /* one seed of it */
+    for (size_t s = 0; s < 6; s++) c.run[0][s].status = "failed";
+    assert_agree(&c, open); /* none of full training */
+}
+
+/* Whatever is made up. */
+static void the_verdict_agrees_with_the_advice_in_every_combination(void **state)
+{
+    static const double      cost[] = {.1, .31, .6, .98, 1.2}, mean[] = {10, 88, 89.9, 90.5};
+    static const char *const verdicts[] = {"better", "worse", "undecided"};
+    enum { COSTS = 5, MEANS = 4, VERDICTS = 3, ALL = COSTS * MEANS };
+
+    (void)state;
+    for (size_t one = 0; one < ALL * VERDICTS * 2; one++)
+        for (size_t other = 0; other < ALL * 3; other++) {
+            made_arm        rows[] = {{"sb", "arm", "sb", NULL, 0, 0, .02, .9, 0},
+                                      {"simple", NULL, "full", NULL, 0, 0, .02, 0, 0},
+                                      {"craig", "arm", "craig", "better", .31, 88.5, .02, .4, 0}};
+            made_comparison c;
+
+            rows[0].cost = cost[one % COSTS];
+            rows[0].accuracy = mean[one / COSTS % MEANS];
+            rows[0].verdict = verdicts[one / ALL % VERDICTS];
+            rows[0].failed = one / ALL / VERDICTS;
+            rows[1].cost = cost[other % COSTS];
+            rows[1].accuracy = mean[other / COSTS % MEANS];
+            rows[1].role = (const char *const[]){"shortened", "early-stop", "same-m"}[other / ALL];
+            (void)advise(rows, 2 + one % 2, 3, &c);
+            assert_agree(&c, NULL);
+        }
+}
+
 static void what_costs_more_than_full_training_saves_nothing(void **state)
 {
     static const made_arm rows[] = {
@@ -593,6 +729,9 @@ int main(void)
         cmocka_unit_test(what_is_cut_to_nothing_has_no_sign),
         cmocka_unit_test(what_comes_out_level_is_said_to),
         cmocka_unit_test(what_is_not_done_yet_is_said_so_far),
+        cmocka_unit_test(where_only_runs_that_failed_are_left_nothing_is_said_so_far),
+        cmocka_unit_test(selection_is_said_to_pay_exactly_where_the_advice_names_a_strategy),
+        cmocka_unit_test(the_verdict_agrees_with_the_advice_in_every_combination),
         cmocka_unit_test(what_costs_more_than_full_training_saves_nothing),
         cmocka_unit_test(what_is_above_full_training_is_told_beside_what_is_cheaper),
         cmocka_unit_test(a_measure_that_is_to_be_low_is_read_the_other_way_round),

@@ -139,20 +139,20 @@ static void one_arm_has_a_sentence_of_its_own(void **state)
         cull_verdict_arm arm;
         const char      *want;
     } cases[] = {
-        {{"sb keep=0.3", CULL_VERDICT_BETTER, .9, .31, 0},
+        {{"sb keep=0.3", CULL_VERDICT_BETTER, CULL_BAR_NONE, .9, .31, 0},
          "Selection pays here: sb keep=0.3 beats uniform choice at the same cost by 0.90 points, "
          "for 31 % of the cost of full training."},
-        {{"sb keep=0.3", CULL_VERDICT_BETTER, .9, 1.24, 0},
+        {{"sb keep=0.3", CULL_VERDICT_BETTER, CULL_BAR_NONE, .9, 1.24, 0},
          "sb keep=0.3 beats full training by 0.90 points, but costs 1.24 times as much."},
-        {{"sb keep=0.3", CULL_VERDICT_WORSE, -.4, .31, 0},
+        {{"sb keep=0.3", CULL_VERDICT_WORSE, CULL_BAR_NONE, -.4, .31, 0},
          "sb keep=0.3 is worse than uniform choice at the same cost, by 0.40 points."},
-        {{"sb keep=0.3", CULL_VERDICT_WORSE, -.4, 1.24, 0},
+        {{"sb keep=0.3", CULL_VERDICT_WORSE, CULL_BAR_NONE, -.4, 1.24, 0},
          "sb keep=0.3 is worse than full training, which costs no more, by 0.40 points."},
-        {{"sb keep=0.3", CULL_VERDICT_NO_DIFFERENT, .1, .31, 0},
+        {{"sb keep=0.3", CULL_VERDICT_NO_DIFFERENT, CULL_BAR_NONE, .1, .31, 0},
          "sb keep=0.3 is no different from uniform choice at the same cost, within 0.5 points."},
-        {{"sb keep=0.3", CULL_VERDICT_UNDECIDED, .1, .31, 0},
+        {{"sb keep=0.3", CULL_VERDICT_UNDECIDED, CULL_BAR_NONE, .1, .31, 0},
          "It is undecided whether sb keep=0.3 differs from uniform choice at the same cost."},
-        {{"sb keep=0.3", CULL_VERDICT_UNTESTED, NAN, .31, 0},
+        {{"sb keep=0.3", CULL_VERDICT_UNTESTED, CULL_BAR_NONE, NAN, .31, 0},
          "Nothing can be said: no arm has a finished run beside its control."}};
 
     (void)state;
@@ -164,10 +164,10 @@ static void one_arm_has_a_sentence_of_its_own(void **state)
 
 static void who_pays_comes_first_and_nobody_is_kept_quiet(void **state)
 {
-    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_BETTER, .4, .64, 0},
-                               {"sb remembered", CULL_VERDICT_BETTER, .9, .31, 0},
-                               {"gradmatch", CULL_VERDICT_UNDECIDED, 2, .64, 0},
-                               {"craig", CULL_VERDICT_WORSE, -2, .64, 0}};
+    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_BETTER, CULL_BAR_NONE, .4, .64, 0},
+                               {"sb remembered", CULL_VERDICT_BETTER, CULL_BAR_NONE, .9, .31, 0},
+                               {"gradmatch", CULL_VERDICT_UNDECIDED, CULL_BAR_NONE, 2, .64, 0},
+                               {"craig", CULL_VERDICT_WORSE, CULL_BAR_NONE, -2, .64, 0}};
 
     (void)state;
     assert_verdict(arms, 4, 12, true,
@@ -191,11 +191,13 @@ static void who_pays_comes_first_and_nobody_is_kept_quiet(void **state)
 
 static void who_does_not_pay_is_counted_by_kind_and_named_where_few(void **state)
 {
-    cull_verdict_arm arms[8] = {{"grad-match period=1 keep=0.1", CULL_VERDICT_WORSE, -11, .67, 0}};
+    cull_verdict_arm arms[8] = {
+        {"grad-match period=1 keep=0.1", CULL_VERDICT_WORSE, CULL_BAR_NONE, -11, .67, 0}};
 
     (void)state;
     for (size_t i = 1; i < 8; i++)
-        arms[i] = (cull_verdict_arm){"sb keep=0.1", CULL_VERDICT_UNDECIDED, 1.33, .5, 0};
+        arms[i] =
+            (cull_verdict_arm){"sb keep=0.1", CULL_VERDICT_UNDECIDED, CULL_BAR_NONE, 1.33, .5, 0};
     assert_verdict(arms, 8, 3, true,
                    "No strategy is shown to beat uniform choice at the same cost: 1 of 8 is worse "
                    "(grad-match period=1 keep=0.1), 7 are undecided. 3 seeds decide little.");
@@ -216,8 +218,8 @@ static void who_does_not_pay_is_counted_by_kind_and_named_where_few(void **state
 /* Those that survive are no fair sample of those that were begun. */
 static void runs_that_failed_are_counted_where_somebody_is_called_better(void **state)
 {
-    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_BETTER, .4, .64, 3},
-                               {"craig", CULL_VERDICT_WORSE, -2, .64, 1}};
+    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_BETTER, CULL_BAR_NONE, .4, .64, 3},
+                               {"craig", CULL_VERDICT_WORSE, CULL_BAR_NONE, -2, .64, 1}};
 
     (void)state;
     assert_verdict(arms, 2, 6, true,
@@ -237,11 +239,58 @@ static void runs_that_failed_are_counted_where_somebody_is_called_better(void **
         "1 arm failed, and is left out.");
 }
 
+/* Better than uniform choice is not yet what to do. */
+static void selection_pays_only_where_no_bar_stands_before_it(void **state)
+{
+    static const struct {
+        cull_verdict_bar bar;
+        const char      *begin, *but;
+    } cases[] = {
+        {CULL_BAR_OUTDONE,
+         "Selection does not pay here: ", "something simple that costs no more does better"},
+        {CULL_BAR_NEEDLESS, "Selection does not pay here: ",
+         "something simple that costs less keeps up with full training"},
+        {CULL_BAR_DEAR, "Selection does not pay here: ", "that is about what full training costs"},
+        {CULL_BAR_FAILED,
+         "Whether selection pays cannot be said: ", "where runs fail nothing is advised"},
+        {CULL_BAR_FEW, "Whether selection pays cannot be said: ",
+         "fewer than two of its seeds stand beside full training's"},
+        {CULL_BAR_HINDERED,
+         "Whether selection pays cannot be said: ", "nothing can be advised here"}};
+    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_BETTER, CULL_BAR_NONE, .9, .31, 0},
+                               {"craig", CULL_VERDICT_BETTER, CULL_BAR_NONE, 2, .64, 0},
+                               {"gradmatch", CULL_VERDICT_WORSE, CULL_BAR_NONE, -2, .64, 0}};
+    char             want[CULL_VERDICT_SENTENCE];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        arms[0].bar = cases[i].bar;
+        arms[1].bar = CULL_BAR_NONE;
+        (void)snprintf(
+            want, sizeof want,
+            "%ssb beats uniform choice at the same cost by 0.90 points, for 31 %% of the "
+            "cost of full training, but %s.",
+            cases[i].begin, cases[i].but);
+        assert_verdict(arms, 1, 6, true, want);
+        assert_verdict(arms, 2, 6, true,
+                       "Selection pays here: craig beats uniform choice at the same cost by 2.00 "
+                       "points, for 64 % of the cost of full training; of the others 1 is better "
+                       "but not what to do (sb).");
+        arms[1].bar = CULL_BAR_OUTDONE;
+        (void)snprintf(want, sizeof want,
+                       "%s2 of 3 arms beat uniform choice at the same cost, the most craig by 2.00 "
+                       "points, for 64 %% of the cost of full training, but something simple that "
+                       "costs no more does better; of the others 1 is worse (gradmatch).",
+                       cases[i].begin);
+        assert_verdict(arms, 3, 6, true, want);
+    }
+}
+
 static void arms_that_are_all_alike_are_told_at_once(void **state)
 {
-    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_WORSE, -1, .5, 0},
-                               {"top-loss", CULL_VERDICT_WORSE, -1, .5, 0},
-                               {"gradmatch", CULL_VERDICT_WORSE, -1, .5, 0}};
+    cull_verdict_arm arms[] = {{"sb", CULL_VERDICT_WORSE, CULL_BAR_NONE, -1, .5, 0},
+                               {"top-loss", CULL_VERDICT_WORSE, CULL_BAR_NONE, -1, .5, 0},
+                               {"gradmatch", CULL_VERDICT_WORSE, CULL_BAR_NONE, -1, .5, 0}};
 
     (void)state;
     assert_verdict(arms, 3, 6, true, "All 3 arms are worse than uniform choice at the same cost.");
@@ -267,7 +316,7 @@ static void long_names_do_not_break_the_sentence(void **state)
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     for (size_t i = 0; i < 4; i++)
-        arms[i] = (cull_verdict_arm){name, (cull_verdict_kind)(i + 1), 1, .5, 0};
+        arms[i] = (cull_verdict_arm){name, (cull_verdict_kind)(i + 1), CULL_BAR_NONE, 1, .5, 0};
     cull_verdict_all(arms, 4, 3, .5, false, out);
     assert_true(strlen(out) < CULL_VERDICT_SENTENCE - 1);
     assert_non_null(strstr(out, "1 is worse, 1 is no different, 1 is undecided. Not all"));
@@ -337,6 +386,7 @@ int main(void)
         cmocka_unit_test(who_pays_comes_first_and_nobody_is_kept_quiet),
         cmocka_unit_test(who_does_not_pay_is_counted_by_kind_and_named_where_few),
         cmocka_unit_test(runs_that_failed_are_counted_where_somebody_is_called_better),
+        cmocka_unit_test(selection_pays_only_where_no_bar_stands_before_it),
         cmocka_unit_test(arms_that_are_all_alike_are_told_at_once),
         cmocka_unit_test(long_names_do_not_break_the_sentence),
         cmocka_unit_test(chance_alone_is_seldom_called_a_difference),

@@ -145,7 +145,7 @@ bool cull_compare_guesses(const cull_comparison *c);
  * folder's files too. The runs must have been read, and are read again. */
 cull_status cull_compare_settle(cull_comparison *c);
 
-/* compare_judge.c: what the value says of the arms, and c->verdict. */
+/* compare_judge.c: what the value says of the arms. */
 cull_status cull_compare_judge(cull_comparison *c);
 
 /* compare_print.c: the value as it is planned; the plan as a text. */

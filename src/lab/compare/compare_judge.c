@@ -204,27 +204,7 @@ static bool has_failed(const cull_compared *run)
     return run->record.state == CULL_RECORDS_FAILED || run->record.state == CULL_RECORDS_CORRUPT;
 }
 
-static size_t count_failed(const cull_comparison *c, size_t arm)
-{
-    size_t failed = 0;
-
-    for (uint64_t seed = 1; seed <= c->seeds; seed++)
-        failed += has_failed(cull_compared_at(c, arm, seed));
-    return failed;
-}
-
-/* Is nothing left to be run, but for what failed? */
-static bool is_through(const cull_comparison *c)
-{
-    for (size_t i = 0; i < c->arms.count; i++)
-        for (uint64_t seed = 1; c->arms.arm[i].recipe && seed <= c->seeds; seed++) {
-            const cull_compared *run = cull_compared_at(c, i, seed);
-            if (!cull_compared_finished(run) && !has_failed(run)) return false;
-        }
-    return c->settled;
-}
-
-static void give_verdict(cull_comparison *c, size_t arm, double holm, cull_verdict_arm *out)
+static void give_verdict(cull_comparison *c, size_t arm, double holm)
 {
     cull_records_arm    *j = &c->value.is.arm[arm];
     cull_verdict        *verdict = &c->value.verdict[arm];
@@ -241,43 +221,21 @@ static void give_verdict(cull_comparison *c, size_t arm, double holm, cull_verdi
     v->verdict = j->verdict = cull_verdict_name(verdict->kind);
     v->more_seeds = verdict->more ? (double)verdict->more : NAN;
     v->sentence = verdict->sentence;
-    *out = (cull_verdict_arm){.name = j->name,
-                              .kind = verdict->kind,
-                              .difference = test.mean,
-                              .cost = j->cost,
-                              .failed = count_failed(c, arm)};
 }
 
-/* Points are of accuracy unless something else is said. */
-static void name_points(cull_comparison *c)
-{
-    const cull_yardstick *measure = cull_compare_yardstick(c);
-    size_t                length = strlen(c->verdict);
-
-    if (measure != &cull_yardstick_accuracy)
-        (void)snprintf(c->verdict + length, sizeof c->verdict - length, " Points are of test %s.",
-                       measure->name);
-}
-
-/* Holm over the arms' primary comparisons, then a verdict each and one on all. */
+/* Holm over the arms' primary comparisons, then a verdict each. */
 static void give_verdicts(cull_comparison *c)
 {
-    cull_verdict_arm arms[CULL_ARM_MOST];
-    double           p[CULL_ARM_MOST] = {0};
-    size_t           who[CULL_ARM_MOST], count = 0, fewest = SIZE_MAX;
+    double p[CULL_ARM_MOST] = {0};
+    size_t who[CULL_ARM_MOST], count = 0;
 
     for (size_t i = 0; i < c->arms.count; i++)
         if (c->arms.arm[i].role == CULL_ROLE_ARM && !c->arms.arm[i].uniform) {
-            const cull_records_versus *v = primary(c, i);
-
             who[count] = i;
-            p[count++] = v->p;
-            if ((size_t)v->pairs < fewest) fewest = (size_t)v->pairs;
+            p[count++] = primary(c, i)->p;
         }
     cull_stat_holm(p, count, p);
-    for (size_t k = 0; k < count; k++) give_verdict(c, who[k], p[k], &arms[k]);
-    cull_verdict_all(arms, count, count ? fewest : 0, c->margin, is_through(c), c->verdict);
-    name_points(c);
+    for (size_t k = 0; k < count; k++) give_verdict(c, who[k], p[k]);
 }
 
 static void mark_frontier(cull_comparison *c)

@@ -274,6 +274,7 @@ static void advise(cull_comparison *c)
 {
     cull_advice advice;
 
+    cull_advise_verdict(&c->value.is, cull_compare_yardstick(c), c->verdict);
     cull_advise(&c->value.is, cull_compare_yardstick(c), &advice);
     (void)snprintf(c->advice, sizeof c->advice, "%s%s%s", advice.what, advice.more[0] ? " " : "",
                    advice.more);

@@ -9,8 +9,6 @@
 #define ALIKE  .03 /* costs this near are the same, as controls share them */
 #define LITTLE .01 /* of what is missing: results of chance stray by as much */
 
-enum { HINDRANCE = 200 };
-
 /* ---- who may be advised ---- */
 
 bool cull_choice_is_arm(const cull_records_arm *arm)
@@ -35,11 +33,15 @@ static cull_choice_kind kind_of(const cull_records_arm *arm)
     return CULL_CHOICE_STRATEGY;
 }
 
+bool cull_choice_is_failed(const cull_records_compared *run)
+{
+    return strcmp(run->status, "failed") == 0 || strcmp(run->status, "corrupt") == 0;
+}
+
 bool cull_choice_has_failed(const cull_records_arm *arm)
 {
     for (size_t i = 0; i < arm->runs; i++)
-        if (strcmp(arm->run[i].status, "failed") == 0 || strcmp(arm->run[i].status, "corrupt") == 0)
-            return true;
+        if (cull_choice_is_failed(&arm->run[i])) return true;
     return false;
 }
 
@@ -134,6 +136,11 @@ static const cull_choice *find_keeper(const cull_choices *t)
     return best;
 }
 
+static bool saves_beside(const cull_choice *one, double than)
+{
+    return one->arm->cost * (1 + ALIKE) <= than;
+}
+
 /* The best mean of those cheaper than `than`: of strategies, or of the simple ones. */
 static const cull_choice *find_best(const cull_choices *t, double than, bool strategies)
 {
@@ -143,7 +150,7 @@ static const cull_choice *find_best(const cull_choices *t, double than, bool str
         const cull_choice *one = &t->choice[i];
 
         if (!one->may || (one->kind == CULL_CHOICE_STRATEGY) != strategies ||
-            one->arm->cost * (1 + ALIKE) > than)
+            !saves_beside(one, than))
             continue;
         if (!best || is_ahead(t, one, best) ||
             (!is_ahead(t, best, one) && one->arm->cost < best->arm->cost))
@@ -170,11 +177,11 @@ static bool only_guesses(const cull_choices *t)
     return cull_yardstick_gain(t->by, t->full->mean, guess) <= near;
 }
 
-static const char *say_guess(const cull_choices *t, char out[HINDRANCE])
+static const char *say_guess(const cull_choices *t, char out[CULL_ADVICE_HINDRANCE])
 {
     const cull_yardstick *m = t->by;
 
-    (void)snprintf(out, HINDRANCE,
+    (void)snprintf(out, CULL_ADVICE_HINDRANCE,
                    "full training has learnt nothing; at %.*f %s %s it is no better than guessing, "
                    "as one answer to everything gets %.*f %s",
                    m->digits, t->full->mean, m->unit, m->name, m->digits, guess_of(t), m->unit);
@@ -182,7 +189,7 @@ static const char *say_guess(const cull_choices *t, char out[HINDRANCE])
 }
 
 /* Why nothing can be advised, in the room where it has to be; NULL: something can. */
-static const char *find_hindrance(const cull_choices *t, char room[HINDRANCE])
+static const char *find_hindrance(const cull_choices *t, char room[CULL_ADVICE_HINDRANCE])
 {
     size_t there = 0;
 
@@ -197,22 +204,62 @@ static const char *find_hindrance(const cull_choices *t, char room[HINDRANCE])
     return NULL;
 }
 
+void cull_choices_find(const cull_records_comparison *c, const cull_yardstick *by,
+                       cull_choices *out)
+{
+    *out = (cull_choices){.c = c, .by = by, .full = cull_against_whom(c)};
+    gather(out);
+    out->why = find_hindrance(out, out->room);
+    if (out->why) return;
+    out->keeper = find_keeper(out);
+    out->saving = find_best(out, out->keeper ? out->keeper->arm->cost : 1, true);
+    if (!out->saving && !out->keeper) out->saving = find_best(out, 1, false);
+}
+
+cull_verdict_bar cull_choices_bar(const cull_choices *t, const cull_records_arm *arm)
+{
+    const cull_choice *one = NULL;
+
+    if (t->why) return CULL_BAR_HINDERED;
+    if (cull_choice_has_failed(arm)) return CULL_BAR_FAILED;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->choice[i].arm == arm) one = &t->choice[i];
+    if (!one) return CULL_BAR_FEW;
+    if (!one->may) return CULL_BAR_OUTDONE;
+    if (t->keeper && t->keeper->kind == CULL_CHOICE_STRATEGY) return CULL_BAR_NONE;
+    if (saves_beside(one, t->keeper ? t->keeper->arm->cost : 1)) return CULL_BAR_NONE;
+    if (!t->keeper) return CULL_BAR_DEAR;
+    return one->full.low > 0 && is_ahead(t, one, t->keeper) ? CULL_BAR_NONE : CULL_BAR_NEEDLESS;
+}
+
+bool cull_advice_is_final(const cull_records_comparison *c)
+{
+    size_t failed = 0;
+
+    if (c->finished) return true;
+    for (size_t i = 0; i < c->arms; i++) {
+        const cull_records_arm *arm = &c->arm[i];
+
+        if (strcmp(arm->role, "early-stop") == 0) continue; /* read off full training */
+        if (arm->runs < c->seeds) return false;
+        for (size_t k = 0; k < arm->runs; k++) {
+            bool fell = cull_choice_is_failed(&arm->run[k]);
+
+            if (!fell && strcmp(arm->run[k].status, "finished") != 0) return false;
+            failed += fell;
+        }
+    }
+    return failed > 0;
+}
+
 void cull_advise(const cull_records_comparison *c, const cull_yardstick *by, cull_advice *out)
 {
-    cull_choices       t = {.c = c, .by = by, .full = cull_against_whom(c)};
-    const cull_choice *keeper = NULL, *saving = NULL;
-    const char        *why = NULL;
-    char               room[HINDRANCE];
+    cull_choices t;
 
     *out = (cull_advice){0};
-    gather(&t);
-    why = find_hindrance(&t, room);
-    if (why) {
-        cull_advice_say_why_not(&t, why, out);
-        return;
-    }
-    keeper = find_keeper(&t);
-    saving = find_best(&t, keeper ? keeper->arm->cost : 1, true);
-    if (!saving && !keeper) saving = find_best(&t, 1, false);
-    cull_advice_say(&t, keeper, saving, out);
+    cull_choices_find(c, by, &t);
+    if (t.why)
+        cull_advice_say_why_not(&t, t.why, out);
+    else
+        cull_advice_say(&t, out);
 }

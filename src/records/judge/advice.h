@@ -18,6 +18,7 @@
 #define CULL_RECORDS_ADVICE_H
 
 #include "records/judge/against.h"
+#include "records/judge/verdict.h"
 
 enum { CULL_ADVICE_WHAT = 600, CULL_ADVICE_MORE = 1200 };
 
@@ -31,5 +32,14 @@ typedef struct cull_advice {
 /* Numbers and texts of a file that was damaged are fine: what they cannot tell is not advised. */
 void cull_advise(const cull_records_comparison *comparison, const cull_yardstick *by,
                  cull_advice *out);
+
+/* The verdict on all arms, as it agrees with that advice: selection pays where a strategy that
+ * costs less than full training is advised, or named for what it saves besides or as better than
+ * full training, and nowhere else. */
+void cull_advise_verdict(const cull_records_comparison *comparison, const cull_yardstick *by,
+                         char out[CULL_VERDICT_SENTENCE]);
+
+/* Is nothing left to be run, but for what failed? */
+bool cull_advice_is_final(const cull_records_comparison *comparison);
 
 #endif

@@ -188,23 +188,25 @@ static void say_full(cull_sentence *s, const cull_choices *t)
             t->by->name, t->c->margin, t->by->points);
 }
 
-void cull_advice_say(const cull_choices *all, const cull_choice *keeper, const cull_choice *saving,
-                     cull_advice *out)
+void cull_advice_say(const cull_choices *all, cull_advice *out)
 {
+    const cull_choice *keeper = all->keeper, *saving = all->saving;
+    bool               final = cull_advice_is_final(all->c);
+
     cull_sentence what = {.out = out->what, .room = sizeof out->what};
     cull_sentence more = {.out = out->more, .room = sizeof out->more};
     bool          saver = !keeper && saving && saving->kind == CULL_CHOICE_STRATEGY;
 
     out->chosen = keeper ? keeper->arm : saver ? saving->arm : all->full;
     out->saving = saving && !saver ? saving->arm : NULL;
-    if (!all->c->finished) say(&what, "So far: ");
+    if (!final) say(&what, "So far: ");
     if (keeper)
         say_keeper(&what, all, keeper);
     else if (saver)
         say_saver(&what, &more, all, saving);
     else
         say_full(&what, all);
-    if (all->c->finished) out->what[0] = (char)(out->what[0] - 'a' + 'A');
+    if (final) out->what[0] = (char)(out->what[0] - 'a' + 'A');
     if (keeper && keeper->kind == CULL_CHOICE_STRATEGY) say_uniform(&more, all, keeper);
     if (out->saving) say_saving(&more, all, saving, keeper != NULL);
     say_above(&more, all, out->chosen, out->saving);

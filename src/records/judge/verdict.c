@@ -123,14 +123,16 @@ void cull_verdict_judge(const cull_stat_paired *test, double adjusted, double ma
 /* ---- the verdict on all ---- */
 
 /* What the headline tells apart. Better than full training at a higher cost is no saving. */
-enum group { PAYS, DEARER, WORSE, ALIKE, OPEN, UNTESTED, GROUPS };
+enum group { PAYS, BARRED, DEARER, WORSE, ALIKE, OPEN, UNTESTED, GROUPS };
 
 enum { NAMED = 2, MOST_NAMES = 110 }; /* arms of a group that are named; letters of all names */
 
 static enum group group_of(const cull_verdict_arm *arm)
 {
     switch (arm->kind) {
-    case CULL_VERDICT_BETTER: return arm->cost < 1 ? PAYS : DEARER;
+    case CULL_VERDICT_BETTER:
+        if (!(arm->cost < 1)) return DEARER;
+        return arm->bar == CULL_BAR_NONE ? PAYS : BARRED;
     case CULL_VERDICT_WORSE: return WORSE;
     case CULL_VERDICT_NO_DIFFERENT: return ALIKE;
     case CULL_VERDICT_UNDECIDED: return OPEN;
@@ -166,9 +168,13 @@ static void say_names(struct headline *h, enum group group)
 /* "1 of 8 is worse (a), 7 are undecided", from this group on. */
 static void say_groups(struct headline *h, enum group first, bool of)
 {
-    static const char *const words[GROUPS] = {"better",    "better but dearer than full training",
-                                              "worse",     "no different",
-                                              "undecided", "not tested yet"};
+    static const char *const words[GROUPS] = {"better",
+                                              "better but not what to do",
+                                              "better but dearer than full training",
+                                              "worse",
+                                              "no different",
+                                              "undecided",
+                                              "not tested yet"};
     bool                     begun = false;
 
     for (enum group g = first; g < GROUPS; g++) {
@@ -202,30 +208,59 @@ static void say_one(struct headline *h)
     }
 }
 
-static void say_who_pays(struct headline *h)
+/* Who of a group beats uniform choice, and the most of them by how much. */
+static const cull_verdict_arm *say_beaten(struct headline *h, enum group group)
 {
     const cull_verdict_arm *best = NULL;
 
     for (size_t i = 0; i < h->count; i++)
-        if (group_of(&h->arms[i]) == PAYS && (!best || h->arms[i].difference > best->difference))
+        if (group_of(&h->arms[i]) == group && (!best || h->arms[i].difference > best->difference))
             best = &h->arms[i];
     h->names += strlen(best->name);
-    if (h->of[PAYS] == 1)
-        say(h,
-            "Selection pays here: %s beats uniform choice at the same cost by %.2f points, for "
-            "%.0f %% of the cost of full training",
-            best->name, best->difference, 100 * best->cost);
+    if (h->of[group] == 1)
+        say(h, "%s beats uniform choice at the same cost by %.2f points", best->name,
+            best->difference);
     else
-        say(h,
-            "Selection pays here: %zu of %zu arms beat uniform choice at the same cost, the most "
-            "%s by %.2f points, for %.0f %% of the cost of full training",
-            h->of[PAYS], h->count, best->name, best->difference, 100 * best->cost);
+        say(h, "%zu of %zu arms beat uniform choice at the same cost, the most %s by %.2f points",
+            h->of[group], h->count, best->name, best->difference);
+    say(h, ", for %.0f %% of the cost of full training", 100 * best->cost);
     if (best->failed) say(h, " (%zu of its runs failed, and count for nothing here)", best->failed);
-    if (h->of[PAYS] < h->count) {
+    return best;
+}
+
+static void say_others(struct headline *h, enum group told, enum group first)
+{
+    if (h->of[told] < h->count) {
         say(h, "; of the others ");
-        say_groups(h, DEARER, false);
+        say_groups(h, first, false);
     }
     say(h, ".");
+}
+
+static void say_who_pays(struct headline *h)
+{
+    say(h, "Selection pays here: ");
+    (void)say_beaten(h, PAYS);
+    say_others(h, PAYS, BARRED);
+}
+
+/* Better than uniform choice, and yet something else is what to do. */
+static void say_who_is_barred(struct headline *h)
+{
+    static const char *const reasons[] = {
+        [CULL_BAR_OUTDONE] = "something simple that costs no more does better",
+        [CULL_BAR_NEEDLESS] = "something simple that costs less keeps up with full training",
+        [CULL_BAR_DEAR] = "that is about what full training costs",
+        [CULL_BAR_FAILED] = "where runs fail nothing is advised",
+        [CULL_BAR_FEW] = "fewer than two of its seeds stand beside full training's",
+        [CULL_BAR_HINDERED] = "nothing can be advised here"};
+    bool sure = true;
+
+    for (size_t i = 0; i < h->count; i++)
+        if (group_of(&h->arms[i]) == BARRED) sure = sure && h->arms[i].bar < CULL_BAR_FAILED;
+    say(h, sure ? "Selection does not pay here: " : "Whether selection pays cannot be said: ");
+    say(h, ", but %s", reasons[say_beaten(h, BARRED)->bar]);
+    say_others(h, BARRED, DEARER);
 }
 
 static void say_who_does_not(struct headline *h)
@@ -284,6 +319,8 @@ void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, 
     }
     if (h.of[PAYS])
         say_who_pays(&h);
+    else if (h.of[BARRED])
+        say_who_is_barred(&h);
     else if (count == 1)
         say_one(&h);
     else

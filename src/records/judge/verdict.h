@@ -47,18 +47,31 @@ uint64_t cull_verdict_seeds(const cull_stat_paired *test, double margin);
 void cull_verdict_judge(const cull_stat_paired *test, double adjusted, double margin,
                         const char *arm, const char *control, cull_verdict *out);
 
+/* Why an arm that is better than uniform choice and saves is not what to do; see advice.h. */
+typedef enum cull_verdict_bar {
+    CULL_BAR_NONE,
+    CULL_BAR_OUTDONE,  /* something simple that costs no more has the better mean       */
+    CULL_BAR_NEEDLESS, /* something simple that costs less keeps up with full training */
+    CULL_BAR_DEAR,     /* it costs about what full training does                       */
+    CULL_BAR_FAILED,   /* a run of it failed                                           */
+    CULL_BAR_FEW,      /* fewer than two of its seeds stand beside full training's     */
+    CULL_BAR_HINDERED  /* nothing at all can be advised                                */
+} cull_verdict_bar;
+
 /* One arm in the verdict on all; uniform choice itself is none. */
 typedef struct cull_verdict_arm {
     const char       *name;
     cull_verdict_kind kind;
+    cull_verdict_bar  bar;
     double            difference; /* to its whole-budget control */
     double            cost;       /* share of full training's; from 1 on it is held against that */
     size_t            failed;     /* of its runs: only what survived is in the difference */
 } cull_verdict_arm;
 
 /* One or two sentences, fit for a headline: who pays, or that nobody is shown to, and what was
- * found of all others; names where they are few. seeds: pairs of the arm with the fewest; finished:
- * no run is left but those that failed. */
+ * found of all others; names where they are few. Selection is said to pay for arms without a bar
+ * alone, or the sentence would say the opposite of the advice beside it. seeds: pairs of the arm
+ * with the fewest; finished: no run is left but those that failed. */
 void cull_verdict_all(const cull_verdict_arm *arms, size_t count, size_t seeds, double margin,
                       bool finished, char out[CULL_VERDICT_SENTENCE]);
 
