@@ -359,6 +359,56 @@ static void who_never_comes_there_counts(void **state)
     cull_figure_close(figure);
 }
 
+/* Infinitely more in one seed, infinitely less in another: that has no mean, and is no number. */
+static void who_is_never_there_may_be_either(void **state)
+{
+    static const struct made never = {{.3, .5, .6, .7}, 60, 200, 2000};
+    static const struct made comes = {{.3, .5, .7, .9}, 60, 200, 2000};
+
+    cull_figure      *figure = make_runs(*state);
+    cull_reproduction entry = {
+        .rule = {{CULL_CLAIM_TRAINED, "sb", "random", "0.5", CULL_CLAIM_BELOW, 0, 0, 1.4}}};
+    cull_claim_ground ground = {0};
+    char              text[CULL_CLAIM_TEXT];
+    cull_held         held = CULL_HELD_NONE;
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        put_run(figure, 2, seed, seed == 1 ? &never : &comes);
+        put_run(figure, 4, seed, seed == 2 ? &never : &comes);
+    }
+    assert_ok(cull_claim_open(figure, NULL, &ground));
+    assert_ok(cull_claim_entry(&entry, &ground, &held, text));
+    assert_int_equal(CULL_HELD_OPEN, held);
+    assert_null(strstr(text, "nan"));
+    assert_non_null(
+        strstr(text, ": sometimes the one is never there, sometimes the other; 3 pairs"));
+    cull_claim_clear(&ground);
+    cull_figure_close(figure);
+}
+
+/* Of a difference both sides come in steps, and the wider counts. */
+static void the_other_side_comes_in_looks_too(void **state)
+{
+    static const struct made whole = {{.5, .7, .8, .9}, 100, 400, 4000};
+    static const struct made late = {{.3, .5, .7, .9}, 100, 400, 4000};
+    static const struct made soon = {{.5, .87, .88, .9}, 100, 400, 4000};
+
+    cull_figure *figure = make_runs(*state);
+    cull_claim   rule = {CULL_CLAIM_UPDATES, "sb", "random", "0.5", CULL_CLAIM_BELOW, 0, 0, 1.4};
+    cull_claimed c;
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        put_run(figure, 0, seed, &whole);
+        put_run(figure, 2, seed, &soon); /* twice as soon, by a look of two */
+        put_run(figure, 4, seed, &late);
+    }
+    c = judged(figure, rule);
+    assert_int_equal(SEEDS, c.pairs);
+    assert_true(fabs(c.mean + 1) < 1e-9);
+    assert_int_equal(CULL_HELD_OPEN, c.held);
+    cull_figure_close(figure);
+}
+
 /* A target is met at a look, and the next is a quarter of the run away: seeds that agree to that
  * are not certain; nor are those whose frontiers have as few points. */
 static void looks_are_steps_and_no_certainty(void **state)
@@ -889,6 +939,8 @@ int main(void)
         IN_FOLDER(a_claim_is_said_with_its_numbers),
         IN_FOLDER(damaged_and_missing_runs_are_no_numbers),
         IN_FOLDER(who_never_comes_there_counts),
+        IN_FOLDER(who_is_never_there_may_be_either),
+        IN_FOLDER(the_other_side_comes_in_looks_too),
         IN_FOLDER(looks_are_steps_and_no_certainty),
         IN_FOLDER(a_target_that_neither_meets_tells_nothing),
         IN_FOLDER(a_seed_counts_when_all_its_runs_are_there),

@@ -136,6 +136,10 @@ static void say_number(struct text *t, const cull_claim *rule, const cull_claime
         say(t, ": never there in %zu", count_infinite(difference, c->pairs));
         return;
     }
+    if (isnan(c->mean)) { /* one never in one seed, the other never in another */
+        say(t, ": sometimes the one is never there, sometimes the other");
+        return;
+    }
     say(t, sign ? ": %+.*f" : ": %.*f", digits, c->mean + by);
     if (!isnan(c->low)) say(t, " [%.*f, %.*f]", digits, c->low + by, digits, c->high + by);
     say(t, "%s", words[rule->of].unit);

@@ -353,12 +353,15 @@ static cull_status add_seed(const cull_claim_ground *g, const cull_claim *rule, 
         one = difference_of(g, rule, i, seed);
         if (isnan(one)) continue;
         if (is_until_target(rule)) *step = fmax(*step, step_of(g, rule, i, seed));
+        if (is_until_target(rule) && rule->right && !is_early(rule))
+            *step = fmax(*step, step_of(g, rule, right_of(g, rule, i), seed));
         if (rule->of == CULL_CLAIM_RANKS) out[(*pairs)++] = one;
         sum += one;
         count++;
     }
-    if (count && rule->of != CULL_CLAIM_RANKS) /* infinite: a target that is never met */
-        out[(*pairs)++] = sum / (double)count;
+    /* infinite: a target that is never met; by the one at one place and the other at another: NaN
+     */
+    if (count && rule->of != CULL_CLAIM_RANKS && !isnan(sum)) out[(*pairs)++] = sum / (double)count;
 done:
     return status;
 }
