@@ -545,6 +545,26 @@ static void selection_is_said_to_pay_exactly_where_the_advice_names_a_strategy(v
     assert_agree(&c, open); /* none of full training */
 }
 
+/* Older comparisons say nothing of `uniform`, but that there is no verdict on it. */
+static void uniform_choice_is_no_arm_of_the_verdict(void **state)
+{
+    static const made_arm rows[] = {{"sb keep=0.3", "arm", "sb", "better", .31, 89.9, .02, .9, 0},
+                                    {"random keep=0.3", "arm", "random", NULL, .31, 88, .02, 0, 0}};
+    made_comparison       c;
+    char                  verdict[CULL_VERDICT_SENTENCE];
+
+    (void)state;
+    (void)advise(rows, 2, 6, &c);
+    c.arm[2].verdict = "control";
+    for (int older = 0; older < 2; older++) {
+        c.arm[2].uniform = !older;
+        cull_advise_verdict(&c.is, &cull_yardstick_accuracy, verdict);
+        assert_string_equal("Selection pays here: sb keep=0.3 beats uniform choice at the same "
+                            "cost by 0.90 points, for 31 % of the cost of full training.",
+                            verdict);
+    }
+}
+
 /* Whatever is made up. */
 static void the_verdict_agrees_with_the_advice_in_every_combination(void **state)
 {
@@ -731,6 +751,7 @@ int main(void)
         cmocka_unit_test(what_is_not_done_yet_is_said_so_far),
         cmocka_unit_test(where_only_runs_that_failed_are_left_nothing_is_said_so_far),
         cmocka_unit_test(selection_is_said_to_pay_exactly_where_the_advice_names_a_strategy),
+        cmocka_unit_test(uniform_choice_is_no_arm_of_the_verdict),
         cmocka_unit_test(the_verdict_agrees_with_the_advice_in_every_combination),
         cmocka_unit_test(what_costs_more_than_full_training_saves_nothing),
         cmocka_unit_test(what_is_above_full_training_is_told_beside_what_is_cheaper),

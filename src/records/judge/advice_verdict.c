@@ -13,6 +13,12 @@ static cull_verdict_kind kind_of(const cull_records_versus *v)
     return CULL_VERDICT_UNTESTED;
 }
 
+/* Uniform choice itself is not; older comparisons say so by its verdict alone. */
+static bool is_judged(const cull_records_arm *arm)
+{
+    return cull_choice_is_arm(arm) && !arm->uniform && strcmp(arm->verdict, "control") != 0;
+}
+
 static size_t count_failed(const cull_records_arm *arm)
 {
     size_t failed = 0;
@@ -46,7 +52,7 @@ void cull_advise_verdict(const cull_records_comparison *c, const cull_yardstick 
     for (size_t i = 0; i < c->arms && count < CULL_ADVICE_MOST; i++) {
         const cull_records_versus *v = cull_records_primary(&c->arm[i]);
 
-        if (!cull_choice_is_arm(&c->arm[i]) || c->arm[i].uniform) continue;
+        if (!is_judged(&c->arm[i])) continue;
         arm[count++] = judged(&t, &c->arm[i]);
         fewest = fmin(fewest, v && v->pairs >= 0 ? v->pairs : 0);
     }
