@@ -1,8 +1,12 @@
 /* base/path.c - paths joined, and folders made one after the other. */
+#define _XOPEN_SOURCE 700 /* realpath */
+
 #include "base/path.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -38,6 +42,17 @@ static bool same_place(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+/* The folder of a file that is there: of what a link names, as that is written over. */
+static bool leave_file(char path[CULL_DATA_PATH])
+{
+    char real[PATH_MAX];
+
+    if (!realpath(path, real) || snprintf(path, CULL_DATA_PATH, "%s", real) >= CULL_DATA_PATH)
+        return false;
+    leave_name(path);
+    return true;
+}
+
 /* Told by what is there, as one folder has many names: from the path, or the first above it that
  * there is, upwards until nothing is above. */
 bool cull_base_lies_in(const char *path, const char *folder)
@@ -52,7 +67,7 @@ bool cull_base_lies_in(const char *path, const char *folder)
         leave_name(part);
     }
     if (same_place(&here, &wanted)) return true;
-    if (!S_ISDIR(here.st_mode)) leave_name(part);
+    if (!S_ISDIR(here.st_mode) && !leave_file(part)) return false;
     for (bool top = false; !top; top = same_place(&here, &below)) {
         if (stat(part, &below)) return false;
         if (same_place(&below, &wanted)) return true;
