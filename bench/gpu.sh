@@ -245,7 +245,7 @@ part_tests() {
 # What would make all times below worthless.
 part_few() {
     echo "== few tests"
-    run_tests "${LIMIT_few:-75}" ${TESTS:-test_layers_norm test_match test_pursuit test_refit test_step_ops test_choose}
+    run_tests "${LIMIT_few:-75}" ${TESTS:-test_layers test_layers_norm test_match test_pursuit test_refit test_step_ops test_choose}
     [[ ! -f $out/tests.log ]] || mv "$out/tests.log" "$out/few.log"
 }
 # The package as it lies in the tree, over the libraries here.

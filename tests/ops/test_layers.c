@@ -57,7 +57,10 @@ static double tolerance(const cull_layer_desc *d, const struct layer_case *t, in
     bool product = d->kind == CULL_LAYER_DENSE || d->kind == CULL_LAYER_CONV;
     bool rounds = layer_dtype(d, tensor) == CULL_BF16 || (product && tensor != Y);
 
-    bool twice = d->kind == CULL_LAYER_CONV && tensor == Y && d->bias; /* before it is added */
+    /* before the bias is added; attention's slopes, and the outputs they are made of, before they
+     * are multiplied */
+    bool twice = (d->kind == CULL_LAYER_CONV && tensor == Y && d->bias) ||
+                 (d->kind == CULL_LAYER_ATTENTION && tensor == DX);
 
     return tolerance_f32(d, t) + (d->dtype == CULL_BF16 && rounds ? (1 + twice) * BF16_ERROR : 0);
 }

@@ -40,6 +40,27 @@ int cull_cuda_current(const cull_cuda *cuda)
     return device;
 }
 
+/* Has anybody computed there? Nobody is asked where the driver is not to be seen. */
+static bool has_context(int device)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), *symbol = NULL;
+    int (*state)(int device, unsigned *flags, int *active) = NULL;
+    unsigned flags = 0;
+    int      active = 1;
+
+    if (!driver) return true;
+    symbol = dlsym(driver, "cuDevicePrimaryCtxGetState");
+    if (symbol) memcpy(&state, &symbol, sizeof state);
+    if (state && state(device, &flags, &active) != 0) active = 1;
+    (void)dlclose(driver);
+    return active != 0;
+}
+
+void cull_cuda_restore(const cull_cuda *cuda, int before)
+{
+    if (before != cuda->number && has_context(before)) CUDA_QUIETLY(cudaSetDevice(before));
+}
+
 static void close_device(cull_backend *backend)
 {
     cull_cuda *cuda = cull_cuda_of(backend);
@@ -62,7 +83,7 @@ static void close_device(cull_backend *backend)
     if (cuda->third) CUDA_QUIETLY(cudaStreamDestroy(cuda->third));
     if (cuda->side) CUDA_QUIETLY(cudaStreamDestroy(cuda->side));
     if (cuda->own) CUDA_QUIETLY(cudaStreamDestroy(cuda->own));
-    CUDA_QUIETLY(cudaSetDevice(before));
+    cull_cuda_restore(cuda, before);
     cull_base_free(cuda);
 }
 
@@ -164,7 +185,7 @@ static cull_status open_device(cull_backend *backend)
     for (int i = 0; i < 2; i++)
         CUDA(cudaEventCreateWithFlags(&cuda->left[i], cudaEventDisableTiming));
 done:
-    if (before >= 0) CUDA_QUIETLY(cudaSetDevice(before));
+    if (before >= 0) cull_cuda_restore(cuda, before);
     return status;
 }
 

@@ -60,6 +60,9 @@ cull_status cull_cuda_enter(const cull_backend *backend, cull_cuda **out);
 /* Which one is the thread's now, to be so again afterwards, where others' calls are between ours.
  */
 int cull_cuda_current(const cull_cuda *cuda);
+/* It is so again. Not one where nothing was ever done: to name it would take some of its memory,
+ * and nobody's arrays lie there. */
+void cull_cuda_restore(const cull_cuda *cuda, int before);
 
 /* CULL_OK, or the status and sentence of what went wrong in `call`, of which only the name is told.
  * What a device has lost stays lost: the run ends, and goes on from its last checkpoint. */

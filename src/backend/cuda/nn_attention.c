@@ -23,7 +23,7 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     struct attention *op = NULL;
     int64_t           width = desc->y.c / desc->groups;
     size_t            each = (size_t)(desc->groups * desc->x.h);
-    size_t            size = desc->dtype == CULL_F64 ? sizeof(double) : sizeof(float);
+    size_t            size = desc->dtype == CULL_F64 ? sizeof(double) : sizeof(float), room = 0;
 
     if (width > CULL_ATTENTION_WIDTH)
         FAIL(CULL_UNSUPPORTED,
@@ -33,6 +33,13 @@ static cull_status create(cull_backend *backend, const cull_layer_desc *desc, cu
     op->base.backend = backend;
     op->base.state_row = each * size;
     TRY(cull_cuda_enter(backend, &cuda));
+    room = cull_cuda_attention_room(desc->dtype, (int)width);
+    if (room > cuda->shared_most)
+        FAIL(
+            CULL_UNSUPPORTED,
+            "attention of %s with %lld features a head takes %zu bytes of a block's shared memory, "
+            "and this device has %zu",
+            cull_dtype_name(desc->dtype), (long long)width, room, cuda->shared_most);
     CUDA(cull_cuda_attention_prepare(desc->dtype, (int)width));
     if (desc->learn)
         TRY(cull_backend_allocate(backend, (size_t)desc->x.n * each, size, "slopes of attention",

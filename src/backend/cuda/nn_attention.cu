@@ -529,9 +529,11 @@ template <typename T, int D> struct kernels {
         return error;
     }
 
+    static size_t room() { return Shape::BACK; }
+
     static dim3 blocks(const cull_attention_call &a)
     {
-        return dim3(static_cast<unsigned>(a.n * a.heads),
+        return dim3(static_cast<unsigned>(a.n) * static_cast<unsigned>(a.heads),
                     cull_cuda_blocks(static_cast<size_t>(a.length), ROWS));
     }
 
@@ -566,6 +568,11 @@ template <typename T, int D> struct kernels {
     ((dtype) == CULL_BF16  ? BY_WIDTH(cull_bf16, width, what)                                      \
      : (dtype) == CULL_F32 ? BY_WIDTH(float, width, what)                                          \
                            : BY_WIDTH(double, width, what))
+
+size_t cull_cuda_attention_room(cull_dtype dtype, int width)
+{
+    return BY_TYPE(dtype, width, room());
+}
 
 cudaError_t cull_cuda_attention_prepare(cull_dtype dtype, int width)
 {

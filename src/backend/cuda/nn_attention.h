@@ -36,6 +36,8 @@ typedef struct cull_attention_call {
 extern "C" {
 #endif
 
+/* Bytes of shared memory that a block asks for at most. */
+size_t cull_cuda_attention_room(cull_dtype dtype, int width);
 /* Once, before the first launch. */
 cudaError_t cull_cuda_attention_prepare(cull_dtype dtype, int width);
 cudaError_t cull_cuda_attention(cudaStream_t stream, const cull_attention_call *call);

@@ -47,7 +47,7 @@ static void release(cull_backend *backend, void *data)
     CUDA_QUIETLY(cudaSetDevice(cuda->number));
     CUDA_QUIETLY(cudaStreamSynchronize(cuda->stream));
     CUDA_QUIETLY(cudaFree(data));
-    CUDA_QUIETLY(cudaSetDevice(before));
+    cull_cuda_restore(cuda, before);
 }
 
 /* Room for up to `bytes` in the half that is being filled: where, and *room of them. */
@@ -92,7 +92,7 @@ static cull_status download(cull_backend *backend, void *to, const void *from, s
     if (bytes) CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, cuda->stream));
     CUDA(cudaStreamSynchronize(cuda->stream));
 done:
-    CUDA_QUIETLY(cudaSetDevice(before));
+    cull_cuda_restore(cull_cuda_of(backend), before);
     return status;
 }
 
@@ -331,7 +331,7 @@ static cull_status follow(cull_backend *backend, void *stream)
     cuda->stream = stream;
     cuda->before = before;
 done:
-    if (status != CULL_OK) CUDA_QUIETLY(cudaSetDevice(before));
+    if (status != CULL_OK) cull_cuda_restore(cull_cuda_of(backend), before);
     return status;
 }
 
@@ -347,7 +347,7 @@ static cull_status leave(cull_backend *backend)
     TRY(turn_to(cuda, cuda->own));
 done:
     cuda->stream = cuda->own;
-    CUDA_QUIETLY(cudaSetDevice(cuda->before));
+    cull_cuda_restore(cuda, cuda->before);
     return status;
 }
 
