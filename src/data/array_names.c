@@ -119,13 +119,24 @@ static bool find_wanted(const cull_arrays *arrays, cull_data_wanted wanted, cull
     return wanted == CULL_DATA_WANTED_ALONE && find_set(arrays, neither, out);
 }
 
+/* A validation set, where a test set is there too. */
+static const char *find_unread(const cull_arrays *arrays)
+{
+    cull_data_pair pair = {0};
+
+    return find_set(arrays, tested, &pair) && find_set(arrays, watched, &pair) ? pair.x : NULL;
+}
+
 cull_status cull_data_names_find(const cull_arrays *arrays, const char *path,
                                  cull_data_wanted wanted, cull_data_pair *out)
 {
     cull_status status = CULL_OK;
     char        held[SHOWN];
 
-    if (find_wanted(arrays, wanted, out)) goto done;
+    if (find_wanted(arrays, wanted, out)) {
+        if (wanted == CULL_DATA_WANTED_TRAIN) out->unread = find_unread(arrays);
+        goto done;
+    }
     if (wanted == CULL_DATA_WANTED_TEST) TRY(cull_data_say_no_test(path, " (x_test and y_test)"));
     if (wanted == CULL_DATA_WANTED_ALONE && find_set(arrays, trained, out))
         FAIL_OPTION("data.test",

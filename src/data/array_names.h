@@ -23,6 +23,7 @@ typedef enum cull_data_wanted {
 typedef struct cull_data_pair {
     const char *x, *y;      /* borrowed from the arrays; y NULL: there are no labels    */
     bool        validation; /* a validation set in place of a test set                  */
+    const char *unread;     /* inputs of a validation set that lies beside both, or NULL */
 } cull_data_pair;
 
 /* CULL_BAD_FILE, with what the file holds, when none of its arrays is wanted; CULL_BAD_OPTION,

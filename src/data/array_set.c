@@ -430,6 +430,11 @@ static cull_status read_npz_pair(struct pair *p, const cull_data_request *reques
     if (names.validation)
         TRY(cull_data_remark(into, "%s: holds no test set; its validation set, %.32s, is taken",
                              p->path, names.x));
+    if (names.unread)
+        TRY(cull_data_remark(into,
+                             "%s: its validation set, %.32s, lies beside a test set and is not "
+                             "read; data.validation splits one off the training set",
+                             p->path, names.unread));
     if (how.unlabelled) names.y = NULL;
     TRY(cull_arrays_get(p->arrays, names.x, &p->x));
     if (names.y) TRY(cull_arrays_get(p->arrays, names.y, &p->y));
