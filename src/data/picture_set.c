@@ -172,14 +172,14 @@ static bool is_stopped(struct job *job)
     return stopped;
 }
 
-/* One example more. */
+/* One example more; those that others were at when it was stopped do not count. */
 static void tell(struct job *job)
 {
     const cull_data_once *once = job->once;
 
     pthread_mutex_lock(&job->lock);
-    job->done++;
-    job->stopped = job->stopped || !once->tell(once->context, job->done, job->pictures->list.count);
+    if (!job->stopped)
+        job->stopped = !once->tell(once->context, ++job->done, job->pictures->list.count);
     pthread_mutex_unlock(&job->lock);
 }
 
